@@ -13,8 +13,8 @@ use thalweg_wire::{Handle, Packet};
 
 const PAIRS: u32 = 1_000_000;
 
-/// A queue that is kept at `length`: one packet arrives, one leaves. `full`: the limit is there too, so that every
-/// second arrival pushes somebody out.
+/// A queue that is kept at `length`: one packet arrives, one leaves. `full`: this is also the limit, so every
+/// second arrival pushes out a packet.
 fn cost(order: &OrderSpec, length: u32, full: bool) -> f64 {
     let limit = if full { Limit::Packets(length) } else { Limit::Unlimited };
     let threshold = Length::Packets(65);

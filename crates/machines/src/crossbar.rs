@@ -1,7 +1,7 @@
-//! A crossbar without speed-up: at any instant an input sends one packet at most, and an output receives one
-//! at most. Which pairs are joined is iSLIP's choice (McKeown, "The iSLIP scheduling algorithm for
-//! input-queued switches", IEEE/ACM Transactions on Networking 7(2), 1999, §III), asked whenever an end falls
-//! idle instead of once per cell:
+//! A crossbar without speed-up: at any instant an input sends at most one packet, and an output receives at
+//! most one. Pairs are chosen by iSLIP (McKeown, "The iSLIP scheduling algorithm for input-queued switches",
+//! IEEE/ACM Transactions on Networking 7(2), 1999, §III). It runs whenever an end becomes idle instead of
+//! once per cell:
 //!
 //! 1. every idle output offers itself to the next idle input, in cyclic order behind the one that its pointer
 //!    is at, that has a packet waiting for it;

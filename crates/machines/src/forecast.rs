@@ -71,7 +71,7 @@ pub(crate) struct Forecaster {
     pauses: Time,
     /// A packet came last.
     heard: Time,
-    /// The forecast of the last tick that is over, once somebody asked.
+    /// The forecast of the last tick that is over, once it has been requested.
     told: Option<Forecast>,
 }
 

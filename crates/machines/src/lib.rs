@@ -18,7 +18,7 @@
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
 //! * [`route`]: which of several equally short ways a packet takes.
-//! * [`pause`]: when a switch tells its neighbours to stop, and what a port then may not send.
+//! * [`pause`]: when a switch requests that its neighbours stop, and what a port then may not send.
 //! * [`relief`]: what switches do about packets that wait behind a pause, or ports that wait for each other.
 //! * [`plugin`]: what machines written by users have in common.
 //! * [`problems`]: what an algorithm says is wrong with its parameters.

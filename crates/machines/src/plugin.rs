@@ -1,9 +1,9 @@
 //! What machines written by users have in common: a name under which a factory is registered, parameters, and
 //! saved state.
 //!
-//! The open doors themselves are beside their contracts: [`crate::congestion::custom`],
+//! The extension points are next to their contracts: [`crate::congestion::custom`],
 //! [`crate::schedule::custom`]. State is data even here: a plug-in saves itself to bytes and a loader
-//! registered under its name brings it back, so runs with plug-ins can be cut, saved and resumed like any
+//! registered under its name restores it, so runs with plug-ins can be cut, saved and resumed like any
 //! other.
 
 use crate::problems::Invalid;

@@ -1,4 +1,5 @@
-//! A switch's memory by the input at which packets came. Beside it may stand a pause policy ([`crate::pause`]).
+//! A switch's memory, accounted by the input at which packets arrived, and its pause policy, if it has one
+//! ([`crate::pause`]).
 //!
 //! Two ways to hold packets: every input has memory of its own (an input-queued switch), or all share one (with the
 //! reserve, the dynamic threshold and the headroom of the HPCC authors' simulator, or plain static
@@ -16,7 +17,7 @@ use thalweg_wire::Frame;
 pub struct InputSpec {
     /// Who holds what.
     pub memory: InputMemory,
-    /// What neighbours are told of it.
+    /// The policy that pauses the neighbours, if any.
     pub pause: Option<PauseSpec>,
     /// A packet gives its memory back as its transmission begins, not as it ends.
     pub release_at_start: bool,
@@ -105,7 +106,7 @@ pub struct Inputs {
     used: u64,
     /// What the dynamic threshold shares out.
     pool: u64,
-    /// Who makes pauses of it.
+    /// The policy that pauses the neighbours, if any.
     policy: Option<PauseMachine>,
 }
 
@@ -161,7 +162,7 @@ impl Inputs {
         self.policy.as_ref().is_some_and(|policy| policy.is_pausing())
     }
 
-    /// The last thing that the neighbour of `input` was told is to stop.
+    /// The last frame to the neighbour of `input` requested a stop.
     pub fn has_paused(&self, input: usize) -> bool {
         self.policy.as_ref().is_some_and(|policy| policy.has_paused(input))
     }
@@ -240,25 +241,25 @@ impl Inputs {
         at.bytes -= wire;
     }
 
-    /// After [`Inputs::take`]: what is the neighbour of the packet's input told?
+    /// After [`Inputs::take`]: the frame for the neighbour of the packet's input, if any.
     #[inline]
     pub fn on_taken(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
         let held = self.held(at.input);
         self.policy.as_mut().and_then(|policy| policy.on_taken(now, at, held))
     }
 
-    /// A packet has joined a queue and made it too long: likewise.
+    /// A packet has joined a queue and made it too long: the frame for the neighbour of its input, if any.
     #[inline]
     pub fn on_overfull(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
         self.policy.as_mut().and_then(|policy| policy.on_overfull(now, at))
     }
 
-    /// What the neighbour of an input is told from time to time.
+    /// The frame that periodically confirms to the neighbour of an input what is paused, if any.
     pub fn reminder(&self, input: usize) -> Option<Frame> {
         self.policy.as_ref().and_then(|policy| policy.reminder(input))
     }
 
-    /// Who makes pauses of it.
+    /// The policy that pauses the neighbours, if any.
     pub fn policy(&self) -> Option<&PauseMachine> {
         self.policy.as_ref()
     }
@@ -283,7 +284,7 @@ impl Inputs {
         }
     }
 
-    /// What a policy is told of an input.
+    /// What a policy is given about an input.
     #[inline]
     fn held(&self, input: usize) -> Held {
         let Input { bytes, headroom } = self.inputs[input];

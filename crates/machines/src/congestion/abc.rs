@@ -1,8 +1,8 @@
-//! ABC's sender: every packet that was told to accelerate sends two, every packet told to brake none. Goyal,
+//! ABC's sender: an ACK that says accelerate releases two packets, one that says brake none. Goyal,
 //! "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal
-//! et al., NSDI 2020. Needs: an ABC router on the way (`marking = { kind = "abc" }`) and exact echoes: a
-//! marked byte brakes, one that is not accelerates; in the full encoding a byte does what its codepoint says,
-//! and one that is marked tells the other window only (see the stage).
+//! et al., NSDI 2020. Needs: an ABC router on the path (`marking = { kind = "abc" }`) and exact echoes: a
+//! marked byte brakes, an unmarked one accelerates. In the full encoding the codepoint decides, and a mark
+//! (CE) affects the other window only (see the stage).
 //!
 //! CHOICE ABC §2.3: what a loss does to the ABC window is not said: nothing, losses belong to the other
 //! window. A timeout leaves it, too, but until an ACK comes only the first hole is sent again: cellular links
@@ -34,7 +34,7 @@ pub struct Params {
     /// Packets leave at the pace of two windows per round trip, as those of the authors' published sender,
     /// instead of as ACKs come.
     pub paced: bool,
-    /// How packets are told; as routers have it.
+    /// How accelerate and brake are encoded; as at the routers.
     pub encoding: Encoding,
 }
 
@@ -106,7 +106,7 @@ pub struct Abc {
     other: Option<Cubic>,
     /// Bytes in flight after the last ACK.
     in_flight: f64,
-    /// The retransmission timer has expired, and nothing was heard since.
+    /// The retransmission timer has expired, and no ACK has come since.
     silent: bool,
     /// Of a paced one, from the first round trip on.
     pace: Option<Rate>,
@@ -139,8 +139,8 @@ impl Abc {
         }
     }
 
-    /// The other window as an ACK of so many bytes tells it: it grows only while it is what limits, as in
-    /// Linux (in slow start: while half of it is out).
+    /// Passes an ACK of `acked` bytes to the other window. That one grows only while it is what limits, as in
+    /// Linux (in slow start: while half of it is in flight).
     // CHOICE ABC §2.4.1: CUBIC's curve goes on meanwhile, as Linux' does. Other reading: time in which the
     // window did not limit does not count (RFC 9438 §4.2); a wired queue then fills only after tens of round
     // trips.
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn acks_that_are_lost_make_changes_smaller_and_never_turn_them() {
-        // 60 of 100 accelerate; every other ACK is lost, and what it told with it.
+        // 60 of 100 accelerate; every other ACK is lost, and its signal with it.
         let mut c = abc(100, 0.0);
         (0..100).filter(|n| n % 2 == 0).for_each(|n| told(&mut c, n % 5 >= 3));
         assert_eq!(c.permit().window, Bytes::new(110_000), "(2 · 0.6 − 1) · 0.5 · 100 more");

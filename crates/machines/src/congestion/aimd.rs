@@ -1,6 +1,6 @@
 //! Additive increase, multiplicative decrease, and nothing else: the window-based congestion control of Mittal et al.,
 //! "Revisiting Network Support for RDMA" (IRN), SIGCOMM 2018, §4.3.4 of the extended version. The window
-//! starts full (as large as the transport ever allows), not with slow start. Needs: ACKs, and losses told
+//! starts full (as large as the transport ever allows), not with slow start. Needs: ACKs, and losses inferred
 //! from them.
 //!
 //! CHOICE IRN §4.3.4: the paper gives no parameters. One segment more per window of ACKs; half at a loss and at a

@@ -5,7 +5,7 @@
 //! trips, delivery rate samples, pacing. Draws the phase in which PROBE_BW begins.
 //!
 //! Left out: what Linux does for its own pacing queue (packets that wait there for their departure count as
-//! in flight), and that PROBE_RTT hears whether an ACK was delayed.
+//! in flight), and that PROBE_RTT takes into account whether an ACK was delayed.
 //!
 //! CHOICE BBR §4.2.1: the first pace comes from the round trip of the empty path, which Linux learns from the
 //! handshake; a scenario without handshakes has the same. Other reading: 1 ms.
@@ -434,7 +434,7 @@ impl Bbr {
         self.window.save(good);
     }
 
-    /// BBRSetCwnd, for an ACK that delivers `acked` and tells of `lost` bytes.
+    /// BBRSetCwnd, for an ACK that reports `acked` bytes as delivered and `lost` bytes as lost.
     fn set_cwnd(&mut self, acked_to: u64, acked: u64, lost: u64) {
         let (bw, filled, mss) = (self.bw(), self.pipe.filled, self.given.mss);
         let more = if self.params.aggregation && filled { self.aggregation.allowance(bw) } else { 0 };
@@ -486,7 +486,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        // The ACK that told of it has been heard already: what it did to the window does not count.
+        // The ACK that reported the loss has been processed already: its change of the window is undone.
         self.window.cwnd = self.window.before;
         self.save_cwnd();
         self.window.repair = Repair::Recovery;

@@ -5,11 +5,11 @@
 //! of ACKs are those of version 1. Needs: round trips, delivery rate samples, pacing. Draws when to probe.
 //!
 //! Left out: ECN (which the draft leaves out, too), and the undoing of recoveries that were spurious
-//! (§5.5.11): the transport does not tell. Sent packets are not offloaded: `offload_budget` is that of the
-//! quantum (§5.5.8.1).
+//! (§5.5.11): the transport does not report them. Sent packets are not offloaded: `offload_budget` is that of
+//! the quantum (§5.5.8.1).
 //!
-//! CHOICE BBRv3 §5.2.4: losses are heard when an ACK tells of them, of all that it tells together: `lost` is
-//! what was in flight and is neither delivered nor in flight any more. Other reading: one call per packet.
+//! CHOICE BBRv3 §5.2.4: all losses that an ACK reports are processed together, when it comes: `lost` is what
+//! was in flight and is neither delivered nor in flight any more. Other reading: one call per packet.
 //!
 //! CHOICE BBRv3 §5.5.7.1: the round trip of an ACK is the one that the transport measures for its timer: of an ACK
 //! of several segments that of the first of them. Other reading: of the one sent last.
@@ -289,8 +289,8 @@ impl Bbr3 {
         if self.state != State::Startup {
             return;
         }
-        // CHOICE BBRv3 §5.3.1.3: ranges that were lost are not told apart here; ACKs that tell of losses are
-        // counted, as Linux does.
+        // CHOICE BBRv3 §5.3.1.3: ranges that were lost are not distinguished here; ACKs that report losses
+        // are counted, as Linux does.
         if rs.newly_lost > 0 {
             self.signals.losses_in_round += 1;
         }
@@ -382,7 +382,7 @@ impl Bbr3 {
         rs.lost as f64 > rs.tx_in_flight as f64 * self.params.loss_threshold
     }
 
-    /// HandleLostPacket, for all that an ACK tells of.
+    /// HandleLostPacket, for all losses that an ACK reports.
     fn hear_losses(&mut self, now: Time, rs: &Sample) {
         if self.signals.note_loss(self.flight.delivered) {
             self.save_cwnd();

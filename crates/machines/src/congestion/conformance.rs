@@ -70,17 +70,17 @@ fn told() -> impl Strategy<Value = Told> {
     ]
 }
 
-/// Tells the controller a story with its own (consistent) bookkeeping; the permits it answered with.
+/// Gives a controller a sequence of events, with bookkeeping of its own that is consistent.
 struct Story {
     controller: Controller,
     now: Time,
     una: u64,
     sent_to: u64,
-    /// What two switches on the way wrote; there if the controller asks for it.
+    /// Telemetry of two switches on the path, if the controller needs it.
     hops: Option<[IntHop; 2]>,
-    /// What it is told outright.
+    /// The kind of explicit feedback that it needs.
     explicit: Option<ExplicitKind>,
-    /// It asks for delivery rates.
+    /// It needs delivery rates.
     delivers: bool,
 }
 

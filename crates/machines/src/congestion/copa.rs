@@ -225,7 +225,7 @@ impl CongestionControl for Copa {
     }
 
     fn on_loss(&mut self, _: &Loss) {
-        // Heard from the ACK that told of it, as every loss is.
+        // Handled in `on_ack`, with the ACK that reported it, as every loss is.
     }
 
     fn on_timeout(&mut self, _: &Loss) {

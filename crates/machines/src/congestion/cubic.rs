@@ -2,7 +2,7 @@
 //! Goel, Eggert, 2023), section by section; slow start ends by HyStart++ (RFC 9406, in `hystart`). Needs:
 //! ACKs and round trips. Windows are counted in segments, as there; time in seconds.
 //!
-//! Left out: §4.9's undo of a spurious decrease (the transports here do not tell which losses were none).
+//! Left out: §4.9's undo of a spurious decrease (the transports here do not report spurious losses).
 
 mod hystart;
 
@@ -266,8 +266,8 @@ impl CongestionControl for Cubic {
         self.cwnd = self.cwnd.min(self.max_window);
     }
 
-    // CHOICE RFC 9438 §4.9: no decrease is undone; the transports here do not tell which losses were none (RFC 5682,
-    // RFC 3522).
+    // CHOICE RFC 9438 §4.9: no decrease is undone; the transports here do not report spurious losses (RFC
+    // 5682, RFC 3522).
     fn on_loss(&mut self, loss: &Loss) {
         self.decrease(loss.in_flight, 2.0);
         self.cut_to = loss.sent_to;

@@ -33,11 +33,11 @@ pub struct ControllerFactory {
 /// What a controller says of itself before any flow starts: scenarios are checked against it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
-    /// It wants to hear of ECN marks, so its packets may be marked unless the scenario says otherwise.
+    /// It uses ECN marks, so its packets may be marked unless the scenario says otherwise.
     pub ecn: bool,
-    /// It wants to be told the telemetry that switches write into packets.
+    /// It uses the telemetry that switches write into packets.
     pub telemetry: bool,
-    /// The names it knows under `params`; `None`: its factory alone decides.
+    /// The names that it accepts under `params`; `None`: its factory alone decides.
     pub params: Option<Vec<String>>,
 }
 

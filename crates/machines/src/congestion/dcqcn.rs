@@ -5,8 +5,7 @@
 //!
 //! Before the first notification the flow has the whole line, and neither timers nor counters exist. A timer
 //! that is due when a notification comes, comes first. α is brought up to date when it is used, and the rate
-//! timer rests while the rate is the line's: both would change nothing that anybody sees, and cost an event
-//! each time.
+//! timer rests while the rate is the line's: events for these would take time and change nothing observable.
 
 mod hpcc;
 
@@ -195,7 +194,7 @@ impl Dcqcn {
             self.alpha = (1.0 - g) * self.alpha + self.looks.heard(g);
             self.alpha_at = self.alpha_at.saturating_add(timer);
             if self.alpha < 1e-300 && self.alpha_at <= now {
-                // Nothing that is added to or taken from can tell it from zero: no need to count on.
+                // It is too small to change any sum or difference: the remaining updates are skipped.
                 let left = now.since(self.alpha_at).ps() / timer.ps();
                 self.alpha_at = self.alpha_at.saturating_add(timer.saturating_mul(left));
             }
@@ -257,7 +256,7 @@ impl Dcqcn {
         }
     }
 
-    /// As after a notification, but by half, and α hears nothing of it.
+    /// As after a notification, but by half, and without an update of α.
     fn back_off(&mut self, now: Time) {
         let Some(every) = self.params.back_off else { return };
         self.catch_up(now);

@@ -151,7 +151,7 @@ impl Rules {
     }
 }
 
-/// The network's longest path, for those who ask: to find it takes long in large networks.
+/// The network's longest path, computed on demand: in large networks the search takes long.
 pub trait Paths {
     /// There and back, propagation only.
     fn propagation(&mut self) -> Span;
@@ -185,7 +185,7 @@ pub struct Needs {
     /// ([`AckSample::feedback`](super::AckSample::feedback)): senders make room for it, switches write it,
     /// receivers send it back.
     pub feedback: FeedbackKind,
-    /// What it must be told by congestion points ([`CongestionControl::on_notice`]).
+    /// The messages of congestion points that it requires ([`CongestionControl::on_notice`]).
     pub messages: Messages,
     /// What its permits are made of.
     pub gives: Gives,
@@ -194,19 +194,19 @@ pub struct Needs {
     pub exact: bool,
     /// A new pace also moves the departure that the old one had planned; otherwise it counts from the next packet on.
     pub moves_departures: bool,
-    /// What it is asked and told besides ACKs and losses; others are not.
+    /// The calls that it requires besides those for ACKs and losses; no others are made.
     pub calls: Calls,
 }
 
-/// Calls that few controllers make anything of, and the path of a packet spares the others. A byte: every
-/// sender has one.
+/// Calls that only few controllers use; for the others they are left out of the packet path. One byte, as
+/// every sender holds one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Calls {
-    /// ACKs and losses are all it hears of.
+    /// It is notified of ACKs and losses only.
     Neither,
     /// It has a clock ([`Permit::wake`](super::Permit::wake)).
     Ticks,
-    /// It hears of what is sent ([`CongestionControl::on_sent`]).
+    /// It is notified of what is sent ([`CongestionControl::on_sent`]).
     Sent,
     /// Both.
     Both,
@@ -218,7 +218,7 @@ impl Calls {
     pub fn ticks(self) -> bool {
         matches!(self, Self::Ticks | Self::Both)
     }
-    /// It hears of what is sent.
+    /// It is notified of what is sent.
     #[inline]
     pub fn sent(self) -> bool {
         matches!(self, Self::Sent | Self::Both)
@@ -258,11 +258,11 @@ pub enum FeedbackKind {
     None,
     /// Telemetry of every switch ([`Feedback::Int`](super::Feedback::Int)).
     Int,
-    /// What routers, or the receiver, tell outright ([`Feedback::Explicit`](super::Feedback::Explicit)).
+    /// What routers, or the receiver, signal explicitly ([`Feedback::Explicit`](super::Feedback::Explicit)).
     Explicit(ExplicitKind),
 }
 
-/// What congestion points ([`crate::point`]) tell, and controllers listen to.
+/// Messages of congestion points ([`crate::point`]) that a controller understands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Messages {
     /// Nothing.

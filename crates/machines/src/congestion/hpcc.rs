@@ -270,7 +270,7 @@ impl CongestionControl for Hpcc {
             self.l.copy_from(ack_l);
             self.last_update_seq = ack.sent_to;
         } else if hops.iter().zip(l).all(|(new, old)| new.at > old.at) && !l.is_empty() {
-            self.new_ack(ack, ack_l); // (An ACK that was overtaken tells nothing new.)
+            self.new_ack(ack, ack_l); // (An ACK that was overtaken has no new information.)
         }
     }
 

@@ -1,7 +1,7 @@
 //! How much one flow may have in the network, and how fast.
 //!
-//! Window-based, rate-based and explicit schemes are all [`CongestionControl`]. A controller is
-//! told what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
+//! Window-based, rate-based and explicit schemes are all [`CongestionControl`]. A controller receives
+//! what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
 //! numbers to retransmit, or timers of the transport.
 
 mod back_off;
@@ -131,13 +131,13 @@ pub struct AckSample<'a> {
     pub sacked: Bytes,
     /// Payload bytes believed to be in the network after this ACK (RFC 6675 "pipe").
     pub in_flight: Bytes,
-    /// Cumulatively acknowledged so far: with `sent_to` this tells rounds apart.
+    /// Cumulatively acknowledged so far: with `sent_to` this delimits rounds.
     pub acked_to: u64,
     /// First byte never sent so far.
     pub sent_to: u64,
     /// Of `acked + sacked`: payload bytes reported as having met congestion (CE).
     pub marked: Bytes,
-    /// Of `acked + sacked`: payload bytes told to brake, where that is not a mark (ABC in both codepoints).
+    /// Of `acked + sacked`: payload bytes with a brake signal that is not a mark (ABC in both codepoints).
     pub braked: Bytes,
     /// The transport is repairing a loss: windows do not grow.
     pub in_recovery: bool,
@@ -148,8 +148,8 @@ pub struct AckSample<'a> {
     /// not grow (RFC 9438 §5.8, RFC 9002 §7.8; Linux, tcp_is_cwnd_limited). With `growth = "always"` it is
     /// always true.
     pub cwnd_limited: bool,
-    /// How fast data is delivered, for those who ask for it ([`Needs::delivery`]), when this ACK is of a
-    /// segment newer than those acknowledged before or fills a gap; others are never told.
+    /// How fast data is delivered, when this ACK is of a segment newer than those acknowledged before or
+    /// fills a gap. Only for controllers that need it ([`Needs::delivery`]); for all others `None`.
     pub delivery: Option<Delivery>,
     /// What the network wrote on the way.
     pub feedback: Feedback<'a>,
@@ -274,8 +274,8 @@ impl Permit {
 /// assert_eq!(flow.permit().window, Bytes::new(8760));
 /// ```
 pub trait CongestionControl {
-    /// `bytes` of payload were handed to the network; `in_flight` includes them. Only those who say that they
-    /// want to hear it ([`Calls::Sent`]) do.
+    /// `bytes` of payload were handed to the network; `in_flight` includes them. Called only for controllers
+    /// that declare it ([`Calls::Sent`]).
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
     /// The answer to the SYN has come, before any data leaves: its round trip (absent if the SYN was sent
     /// twice, Karn) and what the network wrote into the SYN. Never without a handshake. If the SYN or its
@@ -284,15 +284,15 @@ pub trait CongestionControl {
     fn on_open(&mut self, _now: Time, _rtt: Option<Span>, _feedback: Feedback<'_>) {}
     /// Data was acknowledged for the first time: the only moment a window may grow.
     fn on_ack(&mut self, ack: &AckSample<'_>);
-    /// The receiver tells something in an ACK that acknowledges nothing new; so much is in flight. Only those
-    /// whose receivers speak by themselves are told.
+    /// The receiver has sent feedback in an ACK that acknowledges nothing new; so much is in flight. Called
+    /// only for controllers whose receivers send such ACKs on their own (forecasts).
     fn on_feedback(&mut self, _now: Time, _feedback: Feedback<'_>, _in_flight: Bytes) {}
     /// A loss was inferred from ACKs: once per episode.
     fn on_loss(&mut self, loss: &Loss);
     /// The retransmission timer expired.
     fn on_timeout(&mut self, loss: &Loss);
-    /// The network asks for less: a congestion notification packet has arrived (DCQCN), or an echo where the transport
-    /// passes echoes on as notifications.
+    /// The network requests a lower rate: a congestion notification packet has arrived (DCQCN), or an echo
+    /// where the transport passes echoes on as notifications.
     fn on_notification(&mut self, _now: Time) {}
     /// A congestion point has written to the flow's source ([`crate::point`]).
     fn on_notice(&mut self, _now: Time, _notice: &Notice) {}
@@ -304,7 +304,7 @@ pub trait CongestionControl {
     fn restart_from(&mut self, _now: Time, _window: Restart) {}
     /// The instant named in [`Permit::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
-    /// What is allowed now. Cheap: asked before every transmission.
+    /// What is allowed now. Must be cheap: called before every transmission.
     fn permit(&self) -> Permit;
     /// Slow-start threshold, for traces; [`Bytes::MAX`] where there is none.
     fn threshold(&self) -> Bytes {

@@ -100,11 +100,11 @@ pub struct Rcp {
     mss: u32,
     /// A full segment on the wire.
     wire: u32,
-    /// Smoothed round trip, if somebody asks.
+    /// Smoothed round trip, if the window depends on it.
     srtt: Option<Span>,
     /// Once the rate is known.
     window: Bytes,
-    /// R; `None`: nobody has said.
+    /// R; `None`: not received yet.
     pace: Option<Rate>,
 }
 

@@ -114,8 +114,8 @@ pub struct Rocc {
     pending: VecDeque<(Time, PortId, Rate)>,
     /// Where hosts compute.
     own: Option<Own>,
-    /// What follows from these, since it is asked for several times per packet: the rate, and when something
-    /// happens next.
+    /// What follows from these, cached because it is read several times per packet: the rate, and when
+    /// something happens next.
     rate: Rate,
     wake: Time,
 }
@@ -174,8 +174,8 @@ impl Rocc {
         }
     }
 
-    /// §3.3.6: lines 2 to 5 of Algorithm 1 at the host. One that hears of a point for the first time begins
-    /// where that began.
+    /// §3.3.6: lines 2 to 5 of Algorithm 1 at the host. At the first report of a point it starts from that
+    /// point's initial values.
     fn compute(&mut self, point: PortId, report: &QueueReport) -> Rate {
         let known = self.own.filter(|own| own.point == point);
         let (own_fair, old) = known.map_or((report.law.max, 0), |own| (own.fair, own.old));

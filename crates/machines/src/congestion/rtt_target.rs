@@ -1,5 +1,5 @@
-//! A window that holds the round trip at a target: the end-to-end control that backpressure flow control may
-//! have beside it. Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §3.6.4, Algorithm 2.
+//! A window that holds the round trip at a target: an end-to-end control to combine with backpressure flow
+//! control. Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §3.6.4, Algorithm 2.
 //! Needs: an ACK and a round trip per packet (`transport.rtt = { segment = 1, less_serialization = false }`).
 //!
 //! Per ACK w falls by (RTT − target)/RTT packets, or rises by (target − RTT)/RTT: in a round trip w becomes w
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
 
-/// A window that holds the round trip at a target, beside backpressure (Goyal, MIT 2022, Algorithm 2).
+/// A window that holds the round trip at a target, with backpressure (Goyal, MIT 2022, Algorithm 2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {

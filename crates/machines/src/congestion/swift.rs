@@ -190,7 +190,7 @@ impl Swift {
         }
     }
 
-    /// TargetDelay (§3.5), picoseconds: max(0, min(α/√cwnd + β, fs_range)) beside base and hops.
+    /// TargetDelay (§3.5), picoseconds: base + hops + max(0, min(α/√cwnd + β, fs_range)).
     fn target(&self) -> f64 {
         let cwnd = self.window_of_target();
         let beta = -self.alpha / self.params.flow_max.sqrt();

@@ -100,7 +100,7 @@ pub struct Vegas {
     base: Option<Span>,
     /// The least round trip of this round.
     least: Option<Span>,
-    /// Round trips heard in it.
+    /// Round trips measured in it.
     samples: u32,
     /// The round ends when this is acknowledged.
     round_end: u64,
@@ -137,8 +137,8 @@ impl Vegas {
         }
     }
 
-    /// The round has ended: §3.2 (avoidance), §3.3 (slow start) for `acked` bytes. A round of two ACKs or
-    /// less tells nothing, as one may have been delayed: NewReno's.
+    /// The round has ended: §3.2 (avoidance), §3.3 (slow start) for `acked` bytes. A round of at most two
+    /// ACKs is not evaluated, as one may have been delayed: the window grows as NewReno's.
     fn adjust(&mut self, acked: u64, used: bool) {
         let (Some(base), Some(least), true) = (self.base, self.least, self.samples > 2) else {
             if used {

@@ -167,7 +167,7 @@ impl Verus {
         (self.wanted, self.tick, self.credit) = (0.0, None, 0);
     }
 
-    // ---- What ACKs tell -------------------------------------------------------------------------------
+    // ---- What ACKs report -----------------------------------------------------------------------------
 
     /// The window by which the packet left at that instant.
     fn sent_by(&mut self, sent: Time) -> u32 {

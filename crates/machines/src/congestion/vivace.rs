@@ -157,7 +157,7 @@ pub struct Vivace {
     trial: Trial,
     steps: Steps,
     heard: Heard,
-    /// The timer has expired, and nothing was heard since.
+    /// The timer has expired, and no ACK has come since.
     silent: bool,
     permit: Permit,
 }
@@ -221,7 +221,7 @@ impl Vivace {
 
     // ---- Rate control, §4 -----------------------------------------------------------------------------
 
-    /// All intervals have been heard of.
+    /// All intervals of the trial have been evaluated.
     fn decide(&mut self) {
         let mut worth = [0.0; 4];
         for (worth, one) in worth.iter_mut().zip(self.trial.all()) {

@@ -9,8 +9,8 @@ fn set(ends: &[u8]) -> Ends {
     set
 }
 
-/// All outputs are free and `waiting[input]` are those that an input has packets for: who is joined with
-/// whom, by input.
+/// All outputs are free, and `waiting[input]` are those that an input has packets for. Returns the pairs
+/// (input, output) that are joined, by input.
 fn slot(crossbar: &mut Crossbar, waiting: &[&[u8]]) -> Vec<(u8, u8)> {
     let outputs: Vec<u8> = (0..waiting.len() as u8).collect();
     outputs.iter().for_each(|output| crossbar.part(*output));
@@ -47,7 +47,8 @@ fn three_by_three_with_transmissions_that_last() {
     let mut crossbar = Crossbar::new(3);
     let mut pairs = Vec::new();
     let wants = |output: u8| if output == 2 { set(&[0, 1, 2]) } else { set(&[0]) };
-    // All offer themselves to input 0, which takes output 0; 2 offers itself to input 1; nobody is left for output 1.
+    // All offer themselves to input 0, which takes output 0; 2 offers itself to input 1; none is left for
+    // output 1.
     crossbar.join(set(&[0, 1, 2]), wants, &mut pairs);
     assert_eq!(std::mem::take(&mut pairs), [(0, 0), (1, 2)]);
     assert_eq!((crossbar.source(0), crossbar.source(1), crossbar.source(2)), (Some(0), None, Some(1)));

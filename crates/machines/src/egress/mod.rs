@@ -1,8 +1,8 @@
 //! An egress port, whole: a link, a queue, header stages and what its neighbour has paused, as one machine.
 //!
-//! The reference of what a port does, written to be read. It owns no clock and no packets: whoever runs it
-//! keeps the packets ([`Packets`]), tells it what arrives ([`Egress::arrive`], [`Egress::frame`]) and asks
-//! what to send ([`Egress::poll`]). A simulator may do the same in fewer steps; then its results must be
+//! The reference of what a port does, written to be read. It owns no clock and no packets: its driver
+//! keeps the packets ([`Packets`]), reports what arrives ([`Egress::arrive`], [`Egress::frame`]) and polls
+//! for what to send ([`Egress::poll`]). A simulator may do the same in fewer steps; then its results must be
 //! those of this machine.
 //!
 //! What goes first: frames, then control packets where they have a lane of their own, then what the queue
@@ -24,7 +24,7 @@ use thalweg_wire::{Handle, Packet, Side};
 pub trait Packets {
     /// A packet's headers.
     fn packet(&mut self, handle: Handle) -> &mut Packet;
-    /// The same with its cold headers; asked for only if some stage writes headers.
+    /// The same with its cold headers; called only if some stage writes headers.
     fn headers(&mut self, handle: Handle) -> (&mut Packet, &mut Side);
 }
 
@@ -59,7 +59,7 @@ pub enum Sent {
 /// What a port does now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Poll {
-    /// It sends. Ask again: packets that leave together are told one by one.
+    /// It sends. Poll again: packets that leave together are returned one by one.
     Transmit {
         /// What.
         what: Sent,

@@ -44,9 +44,9 @@ pub struct Egress {
     free_at: Time,
     /// When the queue last sent, and how long that took at the link's rate.
     paced: (Time, Span),
-    /// What leaves together with the packet told last.
+    /// What leaves together with the packet returned last.
     together: VecDeque<Handle>,
-    /// Since when packets wait, if a stage asks.
+    /// Since when packets wait, if a stage needs it.
     sojourn: Option<Sojourn>,
     totals: EgressTotals,
 }
@@ -154,7 +154,7 @@ impl Egress {
         self.apply(change)
     }
 
-    /// The neighbour is to be told something, ahead of all that waits.
+    /// Queues a frame for the neighbour, ahead of all packets that wait.
     pub fn post(&mut self, posted: Posted) {
         self.frames.post(posted);
     }
@@ -209,7 +209,8 @@ impl Egress {
         self.totals.dropped += (out.len() - before) as u64;
     }
 
-    /// Counts the opportunities that have passed unused before `now`; whoever reads totals between events may want it.
+    /// Counts the opportunities that have passed unused before `now`. A caller that reads totals between
+    /// events needs it.
     pub fn catch_up(&mut self, now: Time) {
         self.note_unused(now);
     }
@@ -237,9 +238,8 @@ impl Egress {
         resumed
     }
 
-    /// What does the port do now? To be asked after all that happens at this instant, after every answer that
-    /// sends, and when the instant comes that an answer named. Packets dropped as they leave are appended to
-    /// `out`.
+    /// What the port does now. To be called after all that happens at an instant, after every answer that
+    /// sends, and at the instant that an answer named. Packets dropped as they leave are appended to `out`.
     pub fn poll(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) -> Poll {
         if let Some(handle) = self.together.pop_front() {
             return self.transmitting(Sent::Packet(handle));
@@ -331,7 +331,7 @@ impl Egress {
         self.queue.queues() == 0 && self.paused.any() || self.queue.is_held()
     }
 
-    /// Takes over what the neighbour has paused, from whoever keeps account of it.
+    /// Takes over what the neighbour has paused, from a caller that keeps account of it.
     pub fn set_paused(&mut self, paused: &Paused) {
         self.paused.clone_from(paused);
         self.hold_queues();

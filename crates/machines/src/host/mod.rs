@@ -1,16 +1,16 @@
 //! Above the flows of a host: one agent for all flows of a transport that begin or end there.
 //!
-//! A flow's two ends know of nothing but their flow. What has to know of several is the agent's: which of the
-//! flows that want to send goes next, to which of those that arrive the downlink is promised (pHost's tokens,
-//! Homa's grants, ExpressPass' credits), how often a host may complain (DCQCN's notifications per NIC). It
-//! sees flows begin and end and packets arrive, and sends control packets of its own; like every machine it
-//! owns no clock and does no I/O.
+//! A flow's two ends know only their own flow. Decisions that involve several flows belong to the agent:
+//! which flow sends next, to which of the arriving flows the downlink is promised (pHost's tokens, Homa's
+//! grants, ExpressPass' credits), how often a host may send CNPs (DCQCN, per NIC). It sees flows begin and
+//! end and packets arrive, and sends control packets of its own. Like every machine it owns no clock and
+//! does no I/O.
 //!
 //! A packet first comes to the end of its flow, then to the agent. After [`HostAgent::on_start`],
 //! [`HostAgent::on_packet`] and [`HostAgent::on_timer`] the agent is polled until it answers something else
 //! than [`Transmit::Packet`], and its timer is looked at. What it sends travels as that flow's: requests and
-//! data to the destination, everything else to the source; so an agent sends for a flow only while it is told
-//! of it.
+//! data to the destination, everything else to the source. So an agent sends only for flows that it has been
+//! notified of and that are not over.
 
 mod homa;
 mod list;
@@ -91,7 +91,7 @@ pub trait HostAgent {
     type Spec;
     /// A flow of `size` bytes begins here.
     fn on_start(&mut self, _spec: &Self::Spec, _now: Time, _flow: FlowId, _size: u64) {}
-    /// An end of a flow is over: every byte is acknowledged, or has arrived. Nothing is heard of it any more.
+    /// An end of a flow is over: every byte is acknowledged, or has arrived. No calls for it follow.
     fn on_over(&mut self, _spec: &Self::Spec, _now: Time, _flow: FlowId, _end: End) {}
     /// A packet has come, and its flow knows.
     fn on_packet(&mut self, spec: &Self::Spec, now: Time, came: Came<'_>);

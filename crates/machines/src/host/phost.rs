@@ -57,7 +57,7 @@ impl Incoming {
     }
 }
 
-/// A host's agent. Flows are told apart by their number, and there are tens of them at a time: a search costs little.
+/// A host's agent. It finds flows by their number; there are tens of them at a time, so a search is cheap.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PhostAgent {
     /// Time on the wire of a full packet.
@@ -231,7 +231,7 @@ mod tests {
         let packet = Packet { seq: index * 960, flow: FlowId(flow), payload: 960, ..Packet::default() };
         comes(a, at, End::Destination, packet, Message::TokenSpent { number });
     }
-    /// (microsecond, flow, packet, number) of every token up to `end`, asked for when the agent wants to be.
+    /// (microsecond, flow, packet, number) of every token up to `end`, polled for when the agent requests it.
     fn tokens(a: &mut PhostAgent, mut now: Time, end: Time) -> Vec<(u64, u32, u64, u64)> {
         let (mut all, mut packet, mut side) = (Vec::new(), Packet::default(), Side::Empty);
         a.on_timer(&SPEC, now);

@@ -45,7 +45,7 @@ pub struct BatchedSpec {
     #[serde(default = "contention")]
     pub contention: Span,
     /// A batch is for one user: the longest run of packets to one destination at the head of the queue, which
-    /// is first come, first served. Otherwise packets leave together whoever they are for.
+    /// is first come, first served. Otherwise packets leave together whatever their destinations.
     #[serde(default)]
     pub one_user: bool,
 }

@@ -1,4 +1,4 @@
-//! Packets that do not arrive, whatever anybody does: independent losses, and losses in bursts.
+//! Packets that are lost on the link itself, whatever the load: independent losses, and losses in bursts.
 //!
 //! Bursts are a chain of two states: Gilbert, "Capacity of a Burst-Noise Channel", Bell System Technical
 //! Journal 39(5), 1960; Elliott, "Estimates of Error Rates for Codes on Burst-Noise Channels", ibid. 42(5), 1963.

@@ -8,10 +8,11 @@
 //! | [`Traced`] | at the delivery opportunities of a recorded cellular link |
 //! | [`Batched`] | together with others, after a per-batch overhead: a Wi-Fi access point |
 //!
-//! Whoever runs a link asks [`Link::opens`] before it takes a packet out of its queue, hands the packet over at that
-//! instant ([`Link::send`]), hands over nothing before it has left, and then asks [`Link::arrives`] where it
-//! is. Opportunities that passed with nothing to send are told by [`Link::take_unused`]. The present rate is
-//! a question ([`Link::rate`]): nobody keeps a copy of it.
+//! The driver of a link calls [`Link::opens`] before it takes a packet out of its queue, and hands the packet
+//! over at that instant ([`Link::send`]). It hands over no other packet before that one has left, and then
+//! calls [`Link::arrives`] for the instant at which it reaches the far end. Opportunities that passed with
+//! nothing to send are reported by [`Link::take_unused`]. The present rate is computed on demand
+//! ([`Link::rate`]); no copy of it is kept.
 
 mod batched;
 mod cellular;
@@ -110,8 +111,8 @@ pub trait Transmitter {
     fn send(&mut self, now: Time, load: Load) -> Time;
     /// Bits per second, at present; what it is the mean of, where it has no sharper meaning, says the transmitter.
     fn rate(&self, now: Time) -> Rate;
-    /// The earliest opportunity before `before` that has not been told and passed unused. Transmitters that
-    /// can send at any time have none.
+    /// The earliest opportunity before `before` that passed unused and has not been reported yet.
+    /// Transmitters that can send at any time have none.
     #[inline]
     fn take_unused(&mut self, _before: Time) -> Option<Unused> {
         None
@@ -237,8 +238,8 @@ impl Link {
         self.jitter.as_ref().is_some_and(|jitter| jitter.reorders())
     }
 
-    /// A packet has left at `left`, no earlier than the one asked about before: when does it reach the far
-    /// end? `None`: it is lost on the way. Every packet draws the same number of times, lost or not.
+    /// When a packet that has left at `left` reaches the far end; `None`: it is lost on the way. Calls are in
+    /// the order of departures. Every packet draws the same number of times, lost or not.
     #[inline]
     pub fn arrives(&mut self, left: Time) -> Option<Time> {
         let plain = left.saturating_add(self.delay);

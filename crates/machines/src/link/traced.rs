@@ -97,7 +97,7 @@ impl TracedSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Traced {
     spec: TracedSpec,
-    /// The opportunity in use, or the next one: those before it are used up, or told.
+    /// The opportunity in use, or the next one: those before it are used up, or reported.
     next: Place,
     /// What is left of it.
     left: u32,
@@ -386,7 +386,7 @@ mod tests {
             prop_assert_eq!(&told[..], &unused[..told.len()]);
         }
 
-        /// Skipped opportunities count the same whether they are told one by one or passed in one step.
+        /// Skipped opportunities count the same whether they are reported one by one or passed in one step.
         #[test]
         fn opportunities_before_an_instant_are_counted_as_one_by_one(
             mut ms in prop::collection::vec(0u32..30, 1..12),

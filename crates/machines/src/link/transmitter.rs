@@ -40,7 +40,7 @@ macro_rules! transmitters {
                 }
             }
 
-            /// It sends at delivery opportunities: what it could have sent, and did not, it tells
+            /// It sends at delivery opportunities, and reports those that passed unused
             /// ([`Transmitter::take_unused`]).
             pub fn has_opportunities(&self) -> bool {
                 matches!(self, Self::Traced(_))
@@ -51,7 +51,7 @@ macro_rules! transmitters {
                 matches!(self, Self::Batched(_))
             }
 
-            /// How many there are, and its number among them: so that a test can ask for every one.
+            /// How many there are, and its number among them: so that a test can require every one.
             #[cfg(test)]
             pub(super) fn number(&self) -> (usize, usize) {
                 let names = [$(stringify!($name)),*];

@@ -59,7 +59,7 @@ impl Places {
         self.places.is_empty()
     }
 
-    /// A flow begins, or hears from its receiver.
+    /// A flow begins, or receives a packet from its receiver.
     pub fn join(&mut self, flow: FlowId, over: bool) {
         if !over && !self.places.contains(&flow) {
             self.places.push(flow);
@@ -110,7 +110,7 @@ impl Places {
             return Scan::Sends(flow);
         }
         if earliest.0 == Time::MAX || earliest.0 <= now {
-            return Scan::Idle; // nobody, or somebody has waited for its window for longer: nothing is timed
+            return Scan::Idle; // no flow is due later, or one is due and waits for its window: no timer
         }
         if self.timer.0 <= now {
             self.timer = earliest;

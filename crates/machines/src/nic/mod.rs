@@ -33,7 +33,7 @@ list::orders! {
     hpcc_simulator: HpccSimulator, "hpcc-simulator";
 }
 
-/// What an order asks of its driver.
+/// What an order requires of its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// The link pulls from flows; they hand over nothing by themselves.
@@ -65,7 +65,7 @@ pub trait Waiting {
 
 /// An order.
 pub trait Order {
-    /// What it asks of its driver.
+    /// What it requires of its driver.
     const NEEDS: Needs;
     /// The place in the list of the flow that is polled next. Only of those that pick ([`Waits::Picked`]).
     #[inline]

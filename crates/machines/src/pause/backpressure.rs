@@ -1,9 +1,9 @@
 //! Backpressure flow control: a queue of the hop before is paused as long as packets of it wait here that
 //! found their queues too long. Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §3.3.3.2.
 //!
-//! Which queues are too long the order of service says ([`crate::schedule::bfc`]); what is kept here is one
-//! counter per input and queue of its neighbour. From time to time the neighbour is told the whole state, so
-//! that a lost frame costs no more than that time.
+//! The order of service determines which queues are too long ([`crate::schedule::bfc`]); this module keeps
+//! one counter per input and queue of its neighbour. The neighbour periodically receives the whole state, so
+//! that the effect of a lost frame lasts no longer than a period.
 
 use super::{
     Claims, Effects, Held, Parameters, Passing, PausePolicy, QueuePauses, Reach, Site, smallest_frame,
@@ -20,8 +20,8 @@ use thalweg_wire::{Flags, Frame, QueueSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// A neighbour of which queues are paused, or were two reminders ago, is told all of them as often as
-    /// this: a lost frame costs no more.
+    /// How often a neighbour is sent the whole state while queues of it are paused, or were two reminders
+    /// ago: the effect of a lost frame lasts no longer.
     pub every: Span,
     /// A queue goes on by itself if its pause has not been confirmed for so long.
     // CHOICE BFC §3.3.3.2: not in the paper, whose bitmaps go on for ever. Here they end when nothing has
@@ -34,7 +34,7 @@ pub struct Params {
     pub nics: bool,
     /// What a frame names.
     pub pauses: Pauses,
-    /// What is held against nobody, lest ports wait for each other in a circle for ever.
+    /// What is exempt from accounting, lest ports wait for each other in a circle for ever.
     pub elide: Elide,
 }
 
@@ -42,7 +42,7 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pauses {
-    /// The queue that a packet came from, whoever waits in it now.
+    /// The queue that a packet came from, whatever waits in it now.
     #[default]
     Queue,
     /// The flow: the hop before pauses the queue that it waits in, whichever that is then. The ideal to which
@@ -51,7 +51,7 @@ pub enum Pauses {
     Flow,
 }
 
-/// What is held against nobody under backpressure.
+/// What is exempt from the accounting of backpressure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Elide {
@@ -126,7 +126,7 @@ pub struct Backpressure {
 }
 
 impl Backpressure {
-    /// A switch with so many inputs, which has paused nobody.
+    /// A switch with so many inputs, which has paused no queue.
     ///
     /// # Errors
     /// If reminders would take no time, or come too late to confirm a pause.

@@ -56,13 +56,13 @@ pub struct Site {
 }
 
 impl Site {
-    /// What may arrive at an input after it has asked for a pause by such a frame.
+    /// What may arrive at an input after it has requested a pause by such a frame.
     pub fn headroom(&self, frame: Bytes) -> Headroom {
         Headroom { link: self.link, packet: self.packet, packets: 3 + self.more, frame }
     }
 }
 
-/// What may arrive at an input after it has asked for a pause.
+/// What may arrive at an input after it has requested a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
     link: Bytes,
@@ -120,9 +120,9 @@ impl Effects {
 /// What a policy's frames do to neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reach {
-    /// Ports stop, and go on when they are told to, or after so many quanta of 512 bit times.
+    /// Ports stop, and go on when a frame permits it, or after so many quanta of 512 bit times.
     Ports {
-        /// `None`: not before they are told to.
+        /// `None`: not before a frame permits it.
         quanta: Option<u16>,
     },
     /// Ports slow down, and never stop.
@@ -145,7 +145,7 @@ impl Reach {
 /// How queues are paused one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePauses {
-    /// A neighbour of which a queue is paused, or was a short time ago, is told all that is paused as often as this.
+    /// How often a neighbour is sent all that is paused, while a queue of it is paused or recently was.
     pub every: Span,
     /// A queue goes on by itself if its pause has not been confirmed for so long.
     pub expires: Span,
@@ -153,7 +153,7 @@ pub struct QueuePauses {
     pub nics: bool,
     /// Frames name flows, not queues. Nothing is confirmed then, and nothing expires.
     pub flows: bool,
-    /// Packets on ways that could close a cycle of pauses are held against nobody: the owner knows which.
+    /// Packets on paths that could close a cycle of pauses are exempt from accounting: the owner knows which.
     pub elide: bool,
 }
 

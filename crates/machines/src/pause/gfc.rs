@@ -74,13 +74,13 @@ impl Parameters for Params {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gfc {
     spec: Params,
-    /// By input: what its neighbour was told last.
+    /// By input: the stage that was last sent to its neighbour.
     told: Vec<u8>,
     slowing: u32,
 }
 
 impl Gfc {
-    /// A switch with so many inputs, which slows nobody down.
+    /// A switch with so many inputs, which slows no neighbour down.
     ///
     /// # Errors
     /// If B_m is not above B_1, or there are no stages.

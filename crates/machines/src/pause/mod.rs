@@ -1,5 +1,5 @@
-//! Hop-by-hop flow control: what neighbours tell each other ([`Frame`]), what a port then may not send
-//! ([`Paused`]), and who decides it: a *policy* of the switch beside its memory ([`PausePolicy`]).
+//! Hop-by-hop flow control: what neighbours signal to each other ([`Frame`]), what a port then may not send
+//! ([`Paused`]), and what decides it: a *policy* of the switch, next to its memory ([`PausePolicy`]).
 //!
 //! Frames go ahead of everything else on a link and are never paused themselves.
 
@@ -61,8 +61,8 @@ pub struct Held {
     pub threshold: u64,
 }
 
-/// Makes frames out of what a switch holds. Told of every packet that was stored and of every one that has
-/// left, but for those at arrival of which the memory knows that they change nothing
+/// Makes frames out of what a switch holds. It is notified of every packet that was stored and of every one
+/// that has left, except for arrivals of which the memory knows that they change nothing
 /// ([`crate::buffer::Inputs::is_quiet`]).
 ///
 /// ```
@@ -100,29 +100,30 @@ pub struct Held {
 /// assert_eq!(policy.on_released(Time::ZERO, 0, held(0)), Some(Frame::Xon { classes: Classes::ALL }));
 /// ```
 pub trait PausePolicy {
-    /// A packet was stored, and its input now holds this: what is that input's neighbour told?
+    /// A packet was stored, and its input now holds this. Returns the frame for its neighbour, if any.
     fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;
     /// A packet has joined a queue and made it too long ([`crate::schedule::Discipline::is_overfull`]); it is
-    /// now marked [`HELD_BACK`](thalweg_wire::Flags::HELD_BACK): what is its input's neighbour told?
+    /// now marked [`HELD_BACK`](thalweg_wire::Flags::HELD_BACK). Returns the frame for its input's neighbour,
+    /// if any.
     #[inline]
     fn on_overfull(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
         None
     }
-    /// A packet begins to leave; its bytes are released then or at its end: what is its input's neighbour
-    /// told? Asked of those whose pauses reach single queues ([`Reach`]).
+    /// A packet begins to leave; its bytes are released then or at its end. Returns the frame for its input's
+    /// neighbour, if any. Called for policies whose pauses reach single queues ([`Reach`]).
     #[inline]
     fn on_departed(&mut self, _now: Time, _at: Passing<'_>) -> Option<Frame> {
         None
     }
-    /// Bytes were released, and their input now holds this: what is that input's neighbour told?
+    /// Bytes were released, and their input now holds this. Returns the frame for its neighbour, if any.
     fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame>;
-    /// What the neighbour of `input` is told from time to time, whatever it was told before.
+    /// The frame that is sent to the neighbour of `input` periodically, whatever was sent before.
     fn reminder(&self, _input: usize) -> Option<Frame> {
         None
     }
     /// The neighbour behind `output` has said something. What it pauses reaches the port without the policy.
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
-    /// The last thing that the neighbour of `input` was told is to stop, wholly or in part.
+    /// The last frame to the neighbour of `input` requested a stop, wholly or in part.
     fn has_paused(&self, input: usize) -> bool;
     /// Packets that wait and are held against neighbours.
     fn counted(&self) -> u64 {
@@ -130,7 +131,7 @@ pub trait PausePolicy {
     }
     /// Some neighbour is paused: every departure matters at once.
     fn is_pausing(&self) -> bool;
-    /// It has nothing to say of an input that comes to hold so many bytes, as far as they alone tell.
+    /// An input that comes to hold so many bytes causes no frame, as far as this depends on the bytes alone.
     #[inline]
     fn is_quiet(&self, _bytes: u64) -> bool {
         !self.is_pausing()

@@ -9,19 +9,18 @@ use thalweg_wire::Frame;
 pub struct Posted {
     /// What is said.
     pub frame: Frame,
-    /// Why, in the words of whoever posted it; the port gives it back.
+    /// The cause, in the caller's own numbering; the port returns it unchanged.
     pub cause: u32,
 }
 
-/// The frames of one port, the oldest first. One that says anew what another says that was not sent yet takes
-/// its place at the end.
+/// The frames of one port, the oldest first. A new frame is appended, and removes those that it supersedes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Outbox(VecDeque<Posted>);
 
 impl Outbox {
     /// A frame is to be sent.
     pub fn post(&mut self, posted: Posted) {
-        // Signals, which come by the hundred, take nobody's place.
+        // Signals, which come by the hundred, supersede nothing.
         if !matches!(posted.frame, Frame::Signal(_)) {
             self.0.retain(|waits| !posted.frame.supersedes(&waits.frame));
         }

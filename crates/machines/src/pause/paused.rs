@@ -160,7 +160,7 @@ impl Paused {
         self.note(now, classes, queues, before)
     }
 
-    /// Nothing is paused any more, whoever said so: the neighbour is gone.
+    /// Nothing is paused any more, for whatever reason it was: the neighbour is gone.
     pub fn clear(&mut self, now: Time) -> Change {
         let (classes, queues, before) = (self.classes, self.queues, self.any());
         let flows = !std::mem::take(&mut self.flows).is_empty();

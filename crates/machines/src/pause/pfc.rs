@@ -1,5 +1,6 @@
-//! Priority flow control (IEEE 802.1Qbb): an input whose bytes cross XOFF asks its upstream neighbour to
-//! stop, and at XON to go on. The bytes of all classes are counted together, so all classes stop.
+//! Priority flow control (IEEE 802.1Qbb): an input whose bytes cross XOFF sends its upstream neighbour a
+//! request to stop, and at XON one to go on. The bytes of all classes are counted together, so all classes
+//! stop.
 
 use super::{Claims, Effects, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame};
 use crate::problems::{Invalid, Problems};
@@ -12,7 +13,7 @@ use thalweg_wire::{Classes, Frame};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// When an input asks for a pause, and for its end.
+    /// When an input requests a pause, and its end.
     #[serde(default)]
     pub threshold: Threshold,
     /// Of each input, for what arrives before a pause takes effect. Without the key what is enough: what the
@@ -25,8 +26,8 @@ pub struct Params {
     /// A pause frame on the wire.
     #[serde(default = "smallest_frame")]
     pub frame: Bytes,
-    /// A pause expires after so many quanta of 512 bit times; who asked for it asks again when half of them
-    /// are over. Without the key a pause lasts until the permission to go on.
+    /// A pause expires after so many quanta of 512 bit times, and is requested again when half of them are
+    /// over. Without the key a pause lasts until a frame ends it.
     // CHOICE IRN §4.3.1: no quanta, as in the simulators compared with; a lost frame then stops a port until
     // the next comes.
     #[schemars(range(min = 1, max = 65_535), extend("examples" = [65_535]))]
@@ -34,7 +35,7 @@ pub struct Params {
 }
 
 tagged! {
-    /// When an input asks for a pause, and for its end.
+    /// When an input requests a pause, and its end.
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[schemars(extend("x-default-kind" = "static"))]
     pub enum Threshold {
@@ -97,7 +98,7 @@ impl Params {
         Self { threshold, headroom: Some(Bytes::new(headroom)), ..Self::default() }
     }
 
-    /// An impossible threshold of inputs that ask for a pause.
+    /// An impossible threshold of inputs that request a pause.
     fn check_threshold(&self, at: &Site, headroom: Bytes, problems: &mut Problems) {
         match self.threshold {
             Threshold::Static { xoff: None, .. } => {

@@ -1,10 +1,10 @@
 //! Congestion points: ports that write to the sources of the flows that pass them.
 //!
-//! A point ([`CongestionPoint`]) is told of every data packet that joins its port's queue and of every one
-//! that waits no longer, and may ask for a clock. What it has to say it puts into a list ([`Told`]), flow by
-//! flow; whoever runs it makes messages of that ([`Notice`](thalweg_wire::Notice)) and sends them from the port's
-//! node to the flows' sources, as packets of control, on their own way, with their own bytes. Nobody
-//! acknowledges them.
+//! A point ([`CongestionPoint`]) is notified of every data packet that joins its port's queue and of every
+//! one that waits no longer, and may request a clock. What it has to report it puts into a list ([`Told`]),
+//! flow by flow. Its driver makes messages of that ([`Notice`](thalweg_wire::Notice)) and sends them from the
+//! port's node to the flows' sources, as control packets on paths of their own, with their own bytes. They
+//! are not acknowledged.
 //!
 //! A point reads; it neither marks nor drops ([`crate::stage`]).
 
@@ -55,7 +55,7 @@ kinds! {
     }
 }
 
-/// What is to be said to whom, in that order.
+/// The flows whose sources are notified, and the messages, in that order.
 pub type Told = Vec<(FlowId, Says)>;
 
 /// A port that writes to sources. It sees data only: neither ACKs nor what the network itself sends.

@@ -1,4 +1,4 @@
-//! QCN's congestion point: it samples arriving frames and tells the source of the sampled one how bad it is.
+//! QCN's congestion point: it samples arriving frames and reports the congestion to the source of the sample.
 //!
 //! IEEE 802.1Qau-2010, §30 and §32.8; Alizadeh, Atikoglu, Kabbani, Lakshmikantha, Pan, Prabhakar, Seaman,
 //! "Data Center Transport Mechanisms: Congestion Control Theory and IEEE Standardization", Allerton 2008. Fb =

@@ -1,7 +1,7 @@
-//! RoCC's congestion point: every T it looks at its queue, moves one fair rate, and tells it to the flows it tracks.
+//! RoCC's congestion point: every T it reads its queue, updates one fair rate, and sends it to tracked flows.
 //!
 //! Menikkumbura, Purdue University 2022, chapter 3, §3.3.2 to §3.3.4 and §3.3.6; Taheri et al., CoNEXT 2020.
-//! The arithmetic is that of [`law`]; who is told, of [`recipients`](super::Recipients).
+//! The arithmetic is that of [`law`]; which flows are notified is up to [`recipients`](super::Recipients).
 //!
 //! ```text
 //! CHOICE RoCC §3.3.2: F begins at F_max. The first tick of a port comes at random within T, so that ports do
@@ -57,7 +57,7 @@ pub struct Params {
     pub decrease: bool,
     /// Q_ref, Q_mid and Q_max may stand in any order, which makes the controller unstable.
     pub any_order: bool,
-    /// Who is told.
+    /// Which flows are notified.
     pub recipients: Who,
     /// Who computes the rate.
     pub computes: Computes,

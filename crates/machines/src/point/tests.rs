@@ -18,7 +18,8 @@ fn stories() -> impl Strategy<Value = Vec<Told1>> {
 }
 
 proptest! {
-    /// Only flows that have been seen are told; a tick names a later one; saved and loaded a point goes on as before.
+    /// Only flows that have been seen are notified; each tick names a later one; a point that is saved and
+    /// loaded goes on as before.
     #[test]
     fn points_keep_the_laws(story in stories()) {
         for spec in PointSpec::variants() {

@@ -1,10 +1,11 @@
 //! Relief: what a switch does about packets that wait behind a pause although their own way is free, or about
 //! ports that wait for each other.
 //!
-//! A relief ([`Relief`]) stands beside the pause policy of one switch. It sees the switch ([`SwitchView`]),
-//! is told which flows pass, of signals from neighbours ([`Signal`]) and of its clock, and answers with
-//! [`Act`]s: tell a neighbour, lift a packet into the lane that no pause holds
-//! ([`crate::schedule::liftable`]), or give packets up. Who carries them out keeps the accounts of memory.
+//! A relief ([`Relief`]) works next to the pause policy of one switch. It sees the switch ([`SwitchView`]),
+//! is notified of flows that pass, of signals from neighbours ([`Signal`]) and of its clock, and answers with
+//! [`Act`]s: send a signal to a neighbour, lift a packet into the lane that no pause holds
+//! ([`crate::schedule::liftable`]), or give packets up. The driver, which carries them out, keeps the
+//! accounts of memory.
 
 mod declare;
 mod detect;
@@ -72,7 +73,7 @@ pub trait SwitchView {
     fn id(&self, port: usize) -> u32;
     /// The neighbour is a switch.
     fn faces_switch(&self, port: usize) -> bool;
-    /// The last thing that the neighbour was told is to stop (PFC-requested).
+    /// The last frame to the neighbour requested a stop (PFC-requested).
     fn has_paused(&self, input: usize) -> bool;
     /// The neighbour has paused the port (PFC-activated).
     fn is_paused(&self, output: usize) -> bool;
@@ -89,7 +90,7 @@ pub trait SwitchView {
 /// What a relief wants done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// The neighbour at a port is told something.
+    /// The neighbour at a port is sent a signal.
     Tell(usize, Signal),
     /// The first packet of a flow that waits at the output joins its lane, to escape so many hops.
     Lift {
@@ -112,7 +113,7 @@ pub enum Act {
     GiveUp(usize),
 }
 
-/// What reliefs have done, for whoever looks.
+/// Counts of what reliefs have done, for statistics.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     /// Tokens, or detections, begun here.
@@ -192,7 +193,8 @@ pub struct Passage {
 /// # Ok::<(), thalweg_machines::Invalid>(())
 /// ```
 pub trait Relief {
-    /// It makes no difference that a packet of the flow passes from `input` to `output`: nobody need say so.
+    /// [`Relief::on_passing`] may be skipped for a packet of the flow from `input` to `output`: the state
+    /// would not change.
     #[inline]
     fn recalls(&self, _flow: u32, _input: usize, _output: usize) -> bool {
         true
@@ -214,11 +216,11 @@ pub trait Relief {
     fn on_sent(&mut self, _output: usize) {}
     /// When [`Relief::tick`] is to be called next, while there is anything to do; after `now`.
     fn next(&self, now: Time) -> Time;
-    /// There is something to do. Asked when a neighbour was paused, an output was, and after every tick.
+    /// There is something to do. Called when a neighbour or an output was paused, and after every tick.
     fn is_active(&self, view: &impl SwitchView) -> bool;
     /// The instant named by [`Relief::next`] has come.
     fn tick(&mut self, now: Time, view: &impl SwitchView, acts: &mut Vec<Act>);
-    /// The neighbour at `port` has said something.
+    /// The neighbour at `port` has sent a signal.
     fn on_signal(
         &mut self,
         now: Time,

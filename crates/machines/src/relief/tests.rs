@@ -69,9 +69,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 proptest! {
-    /// Acts name ports that there are; what is to be lifted waits; what is recalled changes nothing as it
-    /// passes, and who is told what only counts says nothing; whoever is saved and loaded goes on as before;
-    /// the next tick is a later one.
+    /// Acts name ports that exist; what is to be lifted waits; a passage that is recalled changes nothing; a
+    /// signal that only counts causes no act; a relief that is saved and loaded goes on as before; the next
+    /// tick is a later one.
     #[test]
     fn reliefs_keep_the_laws(story in steps()) {
         for spec in ReliefSpec::variants() {
@@ -98,7 +98,7 @@ proptest! {
                         relief.tick(now, &view, &mut acts);
                         saved.tick(now, &view, &mut again);
                         prop_assert!(relief.next(now) > now);
-                        // EFC: without anybody held back nobody says anything.
+                        // EFC: as long as nothing is held back there are no acts.
                         let calm = view.stopped_inputs.is_empty() && view.stopped_outputs.is_empty();
                         prop_assert!(!calm || acts.is_empty());
                     }

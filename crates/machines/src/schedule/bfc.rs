@@ -5,10 +5,10 @@
 //! A flow table of fixed size, indexed by a hash, remembers of flows that wait here which queue they are in
 //! (`table`); one that begins to wait gets an empty queue if there is one (§3.3.3.1, `pick`). A packet that
 //! makes its queue longer than a hop's bandwidth-delay product divided by the queues that share the link is
-//! *overfull*: whoever passed it on pauses the queue that it came from until all such packets have left
-//! (§3.3.3.2). Those counts are the affair of the switch: [`crate::pause::Backpressure`]. The queues
-//! (`fifos`) take turns (`turns`). What the Tofino2 program of §3.4 does later than the paper's text has it
-//! is apart, and off unless asked for (`tofino`, `late`).
+//! *overfull*: the hop before pauses the queue that it came from until all such packets have left
+//! (§3.3.3.2). The switch keeps those counts: [`crate::pause::Backpressure`]. The queues (`fifos`) take turns
+//! (`turns`). The delays of the Tofino2 program (§3.4), which the paper's text does not have, are kept apart,
+//! and off unless configured (`tofino`, `late`).
 
 mod fifos;
 mod late;
@@ -77,7 +77,7 @@ impl Parameters for Params {
     }
 }
 
-/// Where nobody says how long a hop takes (§3.6.2.1).
+/// The round trip of a hop where none is given (§3.6.2.1).
 const HOP_RTT: Span = Span::from_us(2);
 
 /// What the parameters come to at one port.
@@ -119,7 +119,7 @@ pub struct Bfc {
     draw: Stream,
     overfull: bool,
     served: u16,
-    /// Where it is asked for.
+    /// If configured.
     tofino: Option<Box<Tofino>>,
 }
 
@@ -230,7 +230,7 @@ impl Bfc {
         None
     }
 
-    /// The flow table hears of a departure.
+    /// The flow table is notified of a departure.
     #[inline]
     fn left(&mut self, now: Time, cell: u32) {
         if self.table.left(now, cell) && self.stopped.is_some() {

@@ -106,8 +106,8 @@ impl Discipline for CustomDiscipline {
     }
 }
 
-/// A user's discipline behind the port's limit: an arrival that does not fit is dropped before it is asked.
-/// One that pushes out others wants the limit unlimited, and one of its own.
+/// A user's discipline behind the port's limit: an arrival that does not fit is dropped before the discipline
+/// sees it. A discipline that pushes out packets needs an unlimited limit here, and one of its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Limited {
     /// The user's.

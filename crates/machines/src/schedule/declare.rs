@@ -78,9 +78,9 @@ pub struct Needs {
     pub classes: Option<u16>,
     /// It serves control packets, too, by the class that they say.
     pub control_classes: bool,
-    /// It asks by which input of a switch a packet came.
+    /// It needs to know by which input of a switch a packet came.
     pub inputs: bool,
-    /// It serves inputs in turn, and can be told whose turn it is
+    /// It serves inputs in turn, and its driver can set whose turn it is
     /// ([`OutputQueue::turn_to`](super::OutputQueue::turn_to)).
     pub by_input: bool,
     /// It can say of two packets which goes first whatever was sent before, so transmissions may give way;
@@ -144,11 +144,11 @@ pub enum Key {
     FlowSize,
     /// Bytes not yet acknowledged, which senders write.
     Remaining,
-    /// Whatever somebody writes.
+    /// The rank, whatever was written there.
     Rank,
     /// The slack that is left.
     Slack,
-    /// Nobody knows: it is a user's.
+    /// Unknown: the order is a user's.
     Anything,
 }
 
@@ -159,13 +159,13 @@ pub enum Manages {
     Nothing,
     /// Delay, so that a stage that measures delay too would do it twice.
     Delay,
-    /// Not what a stage does, but of whose packets: it asks the stage itself, and no link can be told to that.
+    /// Which packets a stage sees: the order applies the stage per queue, so the stage cannot know the link.
     Shares,
-    /// All of it: a stage beside it is never asked.
+    /// All of it: a stage next to it is never called.
     Everything,
 }
 
-/// What an order's checks may ask about the queue.
+/// What an order's checks may need to know about the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Around {
     /// The section of the scenario that says how much it may hold.

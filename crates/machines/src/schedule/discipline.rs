@@ -51,9 +51,10 @@ pub trait Discipline {
     fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict;
     /// The port is free: what leaves? Packets dropped at departure (CoDel) are appended to `out`.
     fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served>;
-    /// The packet last dequeued is still being transmitted. If one that waits should go before it, takes it back into
-    /// its old place (key, arrival number) and returns true: the port then dequeues again. Asked after the arrivals of
-    /// an instant, of disciplines made [`preemptive`](super::DisciplineSpec::preemptive).
+    /// The packet last dequeued is still being transmitted. If one that waits should go before it, takes it
+    /// back into its old place (key, arrival number) and returns true: the port then dequeues again. Called
+    /// after the arrivals of an instant, for disciplines made
+    /// [`preemptive`](super::DisciplineSpec::preemptive).
     fn preempt(&mut self, _now: Time) -> bool {
         false
     }
@@ -69,7 +70,7 @@ pub trait Discipline {
     }
     /// The queues that these flows wait in are paused, and no others of a flow's: as long as they wait there.
     fn pause_flows(&mut self, _flows: &BTreeSet<FlowId>) {}
-    /// The packet that joined last made its queue too long: whoever passed it on should pause the queue it came from.
+    /// The packet that joined last made its queue too long: the hop before should pause the queue it left.
     #[inline]
     fn is_overfull(&self) -> bool {
         false
@@ -79,18 +80,18 @@ pub trait Discipline {
     fn served_queue(&self) -> u16 {
         0
     }
-    /// The `nth` of the packets that wait for the wire only: no pause stops them, and they are held against
-    /// nobody. Asked of orders that say so ([`Needs::apart`](super::Needs::apart)).
+    /// The `nth` of the packets that wait for the wire only: no pause stops them, and they are exempt from
+    /// accounting. Called for orders that declare it ([`Needs::apart`](super::Needs::apart)).
     fn committed(&self, _nth: usize) -> Option<Handle> {
         None
     }
-    /// So much later than a packet leaves its queue its switch knows of that. Asked of orders that say so
-    /// ([`Needs::apart`](super::Needs::apart)).
+    /// How much later than a packet leaves its queue the switch is notified of it. Called for orders that
+    /// declare it ([`Needs::apart`](super::Needs::apart)).
     fn late(&self) -> Span {
         Span::ZERO
     }
-    /// Probes: shows every waiting packet that is no control packet; how many of the queues hold any. `None`:
-    /// the order does not tell.
+    /// Probes: shows every waiting packet that is no control packet, and returns how many of the queues hold
+    /// any. `None`: the order does not report this.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
         None
     }
@@ -103,14 +104,14 @@ pub trait Discipline {
     fn header(&self) -> u32 {
         0
     }
-    /// Something waits, and the queue itself lets none of it leave before this instant, though nobody has
-    /// paused it. Asked of orders that say so ([`Needs::holds_back`](super::Needs::holds_back)).
+    /// Something waits, and the queue itself lets none of it leave before this instant, though it is not
+    /// paused. Called for orders that declare it ([`Needs::holds_back`](super::Needs::holds_back)).
     #[inline]
     fn held_until(&self) -> Option<Time> {
         None
     }
     /// Takes the waiting packets out of which `belongs` is true, wherever they are; they are appended to
-    /// `out`. Asked of orders that say they can be searched
+    /// `out`. Called for orders that declare that they can be searched
     /// ([`Needs::searchable`](super::Needs::searchable)); others keep what they have.
     fn withdraw(&mut self, _belongs: &mut dyn FnMut(Handle) -> bool, _out: &mut Vec<Handle>) {}
     /// Gives up the packet that its order would give up first, or several at once: memory that it shares with others has

@@ -299,7 +299,7 @@ impl Deficit {
             let node = lanes.take(lanes.lane(lane).head);
             let waited = now.since(Time::from_ps(node.stamp));
             // CHOICE RFC 8290 §4.2: the backlog that may be an MTU is the queue's own.
-            // CHOICE RFC 8289 §4.4: so a sparse flow beside a busy one loses nothing for the other's delay.
+            // CHOICE RFC 8289 §4.4: so a sparse flow next to a busy one loses nothing for the other's delay.
             // Other reading: the port's, all queues together, as both RFCs' code and Linux have it.
             let nearly_empty = lanes.lane(lane).bytes <= spec.mtu.get();
             Some((Leaving { entry: node.entry, waited, marked: false }, Departure { waited, nearly_empty }))

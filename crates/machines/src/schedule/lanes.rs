@@ -251,7 +251,7 @@ pub enum FairOverflow {
 }
 
 impl FairOverflow {
-    /// Whom it would hit where nothing is ever given up.
+    /// A victim is configured though nothing is ever given up.
     pub(super) fn check(self, at: &Around, problems: &mut Problems) {
         if self != Self::default() && !at.overflows {
             let hint = format!("limit `{}.buffer` or remove the key", at.section);

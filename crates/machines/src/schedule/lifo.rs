@@ -52,7 +52,7 @@ impl Order for Lifo {
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.stack.pop()
     }
-    /// Whoever comes goes first.
+    /// The packet that came last goes first.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         let (entry, below) = self.served.filter(|&(_, below)| self.stack.len() > below as usize)?;
         self.served = None;

@@ -1,10 +1,10 @@
-//! First come, first served, with a lane beside it that no pause holds, into which single packets can be
+//! First come, first served, with a second lane that no pause holds, into which single packets can be
 //! lifted out of the middle of what waits: the queue of a port under [`crate::relief`].
 //!
 //! What arrives with an escape header ([`Packet::hop`]) joins the lane. Lifting the first packet
 //! of a flow, joining and leaving take constant time (amortised: places that lifted packets have left are
-//! passed over once). Which packet is the first of its flow is known of those that wait when somebody asks
-//! ([`Liftable::index`]): what comes and goes meanwhile passes a plain queue.
+//! passed over once). The first packet of each flow is known once the packets that wait are indexed
+//! ([`Liftable::index`]); what comes and goes between such calls passes a plain queue.
 
 use super::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters};
@@ -38,7 +38,7 @@ const NOBODY: u64 = u64::MAX;
 /// A place of the ring whose packet was lifted.
 const LIFTED: Entry = Entry { handle: Handle::NONE, wire: 0, route: 0, ecn: Ecn::NotEct, control: false };
 
-/// Of a packet that is indexed, who comes behind it.
+/// Of a packet that is indexed: its flow, and the next packet of that flow.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Link {
     /// Its flow's place in the rows.
@@ -48,7 +48,7 @@ struct Link {
 }
 
 impl Link {
-    /// Of a packet that was lifted before anybody asked.
+    /// Lifted before the index was built.
     const NONE: Self = Self { row: u32::MAX, next: 0 };
 }
 

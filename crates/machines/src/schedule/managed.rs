@@ -19,16 +19,16 @@ pub struct Managed<O> {
     max_packets: u32,
     bytes: u64,
     max_bytes: u64,
-    /// The stage need not be asked, ever.
+    /// The stage never needs to be called.
     passive: bool,
     order: O,
     stage: StageMachine,
     wire: Serializer,
-    /// When the packet last served has left the wire, if the stage asks for idle time.
+    /// When the packet last served has left the wire, if the stage needs idle time.
     free_at: Time,
     /// Bytes served so far, unless the stage is passive.
     sent: u64,
-    /// Since when packets wait, if the stage asks.
+    /// Since when packets wait, if the stage needs it.
     sojourn: Option<Box<Sojourn>>,
 }
 
@@ -159,7 +159,7 @@ impl<O: Order> Managed<O> {
         self.bytes -= u64::from(entry.wire);
     }
 
-    /// A packet waits no longer; how long it did, if the stage asks.
+    /// A packet waits no longer. Returns how long it did, if the stage needs it.
     #[inline]
     fn forget(&mut self, now: Time, entry: Entry) -> Span {
         self.take_off(entry);
@@ -282,7 +282,7 @@ impl<O: Order> Discipline for Managed<O> {
         };
         let wire = u64::from(packet.wire);
         let fits = self.packets < self.max_packets && self.bytes.saturating_add(wire) <= self.max_bytes;
-        // What could not fit into an empty queue pushes nobody out.
+        // What could not fit into an empty queue pushes nothing out.
         let hopeless = wire > self.max_bytes || self.max_packets == 0 || self.packets == u32::MAX;
         let refused = self.order.is_full() || self.order.refuses(packet);
         if !fits && (hopeless || !self.order.pushes_out()) || refused {

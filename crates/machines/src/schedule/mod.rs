@@ -2,7 +2,7 @@
 //!
 //! A [`Discipline`] is the whole of an output queue: *admission* (tail drop, marking, push-out; see
 //! [`crate::stage`]) and *order* (FIFO, fair queueing, ranks, priorities). It keeps [`Handle`]s; the
-//! packets themselves stay with whoever runs it: the simulator or the emulator.
+//! packets themselves stay with its driver: the simulator or the emulator.
 //!
 //! Occupancy never includes the packet being transmitted: it left the queue at `dequeue`.
 

@@ -1,4 +1,4 @@
-//! The contract of orders of service, and of queues as whoever runs ports sees them.
+//! The contract of orders of service, and of queues as the drivers of ports see them.
 
 use super::Discipline;
 use crate::crossbar::Ends;
@@ -14,7 +14,7 @@ pub struct Entry {
     pub handle: Handle,
     /// Bytes on the wire.
     pub wire: u32,
-    /// Its [`Packet::route`]: with it, whoever sends the packet on need not look at it.
+    /// Its [`Packet::route`], with which the packet can be forwarded without looking into it.
     pub route: u32,
     /// Its ECN bits: as it came, and once it is served as it leaves.
     pub ecn: Ecn,
@@ -123,7 +123,7 @@ pub trait Order {
     }
     /// The queues that these flows wait in are paused, and no others of a flow's: as long as they wait there.
     fn pause_flows(&mut self, _flows: &BTreeSet<FlowId>) {}
-    /// The packet that joined last made its queue too long: whoever passed it on should pause the queue it came from.
+    /// The packet that joined last made its queue too long: the hop before should pause the queue it left.
     #[inline]
     fn is_overfull(&self) -> bool {
         false
@@ -141,8 +141,8 @@ pub trait Order {
     fn late(&self) -> Span {
         Span::ZERO
     }
-    /// Shows every waiting packet that is no control packet; how many of its queues hold any. `None`: the
-    /// order does not tell.
+    /// Shows every waiting packet that is no control packet, and returns how many of its queues hold any.
+    /// `None`: the order does not report this.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
         None
     }
@@ -181,7 +181,7 @@ pub trait Order {
     fn on_tick(&mut self, _now: Time) {}
 }
 
-/// A port's queue, with the short cuts around it that whoever runs it may take.
+/// A port's queue, with the short cuts around it that its driver may take.
 pub trait OutputQueue: Discipline {
     /// As [`Discipline::dequeue`]: what leaves, and whether its ECN bits have changed. Most queues remember
     /// what is to be known of the packet; for the others, `look` looks.

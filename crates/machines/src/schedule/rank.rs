@@ -193,8 +193,8 @@ impl Order for Rank {
         self.has_control = !self.control.is_empty();
         given_up
     }
-    /// Whoever would be served next goes before the packet in service if its rank is strictly smaller, or if it is
-    /// control; but not before an earlier packet of its own flow.
+    /// The packet that would be served next goes before the one in service if its rank is strictly smaller,
+    /// or if it is control; but not before an earlier packet of its own flow.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         let (packet, place) = self.served?;
         if !self.has_control {

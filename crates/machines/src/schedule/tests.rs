@@ -50,7 +50,7 @@ fn fq_codel(bins: Option<u32>, codel: codel::Params) -> OrderSpec {
     crate::schedule::fq_codel::Params { count, bins, target, interval, mtu, law, ..Default::default() }.into()
 }
 
-/// A queue that numbers its arrivals and tells what happened in words.
+/// A queue that numbers its arrivals and describes in words what happened.
 struct Port {
     queue: Queue,
     arrivals: u32,

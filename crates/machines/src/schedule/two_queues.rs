@@ -1,5 +1,5 @@
 //! Two queues at one port, one for the flows of an explicit scheme and one for all others, so that each side
-//! hears only of its own congestion. Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022),
+//! sees only its own congestion. Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022),
 //! §2.4.3; Goyal et al., NSDI 2020, §5.2.
 //!
 //! Queue 0 has traffic of class 0, queue 1 all else; the port's marking is that of queue 1, and sees nothing
@@ -7,13 +7,13 @@
 //! [`Weights`], and each such is a scheduler of its own ([`max_min`](super::max_min),
 //! [`zombie_list`](super::zombie_list)).
 //!
-//! Whoever is owed most is served and pays for it; if its queue is empty the other one takes its turn, and it
-//! is not owed for that: who has nothing to send saves nothing up. Allotted to queue 1 is all but the turns
-//! that queue 0 took as its own: also what passed unused.
+//! The queue that is owed most is served and pays for it. If it is empty the other one takes its turn, and it
+//! is not owed for that: a queue with nothing to send saves nothing up. Allotted to queue 1 is all but the
+//! turns that queue 0 took as its own: also what passed unused.
 //!
 //! CHOICE ABC §2.4.3: the scheduler is not specified. The authors' published queue draws whose turn it is;
-//! this is the same without chance. Whose packet is ABC's says the traffic's class, as it would say a flow
-//! label; each queue may hold half of the port's buffer.
+//! this is the same without chance. The traffic's class determines which packets are ABC's, as a flow label
+//! would; each queue may hold half of the port's buffer.
 
 use super::fifo::Fifo;
 use super::{At, Discipline, Entry, Limit, Managed, OutputQueue, Served, Verdict};
@@ -27,14 +27,14 @@ use thalweg_wire::{Handle, Packet};
 pub trait Weights {
     /// A packet has joined a queue.
     fn joined(&mut self, now: Time, queue: usize, flow: FlowId, wire: u32);
-    /// Queue 1's share, asked as a packet leaves.
+    /// Queue 1's share. Called as a packet leaves.
     fn share(&mut self, now: Time) -> f64;
 }
 
 /// No queue is ever left without: shares are between this and the rest.
 pub(super) const LEAST: f64 = 0.05;
 
-/// Rates that nobody says a window for.
+/// The window of rates where the stage has none.
 const WINDOW: Span = Span::from_ms(20);
 /// Bytes that count as one.
 const PACKET: u64 = 1500;

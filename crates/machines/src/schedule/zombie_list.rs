@@ -1,7 +1,7 @@
 //! Two queues whose shares make the mean rate per flow alike in both, by estimates of how many flows there
-//! are: RCP's way beside other traffic, with which Goyal compares max-min shares ("Congestion Control in
-//! Highly Variable Networks", MIT 2022, §2.4.3, Figure 2-13b). The estimate is SRED's: Ott, Lakshman, Wong,
-//! "SRED: Stabilized RED", INFOCOM 1999, §2.
+//! are. RCP shares links with other traffic this way, and Goyal compares max-min shares with it ("Congestion
+//! Control in Highly Variable Networks", MIT 2022, §2.4.3, Figure 2-13b). The estimate is SRED's: Ott,
+//! Lakshman, Wong, "SRED: Stabilized RED", INFOCOM 1999, §2.
 //!
 //! Every packet is compared with one of a list of those that came before, at random. With N flows that send
 //! alike it is of the same flow one time in N; a moving mean of that says 1/N. A packet that differs takes

@@ -1,7 +1,7 @@
-//! ABC's router: it tells every packet's sender to accelerate or to brake, so that what arrives one round
-//! trip later is what the link will carry. Goyal, "Congestion Control in Highly Variable Networks" (MIT,
-//! 2022), §2.3.1.2, equations 2.1 and 2.2 and Algorithm 1; Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan,
-//! NSDI 2020, §3.
+//! ABC's router: it signals to every packet's sender to accelerate or to brake, so that what arrives one
+//! round trip later is what the link will carry. Goyal, "Congestion Control in Highly Variable Networks"
+//! (MIT, 2022), §2.3.1.2, equations 2.1 and 2.2 and Algorithm 1; Goyal, Agarwal, Netravali, Alizadeh,
+//! Balakrishnan, NSDI 2020, §3.
 //!
 //! There are two encodings (§2.4.2). In that of the authors' experiments, for proxies, a packet that is
 //! ECN-capable accelerates and one that is marked (CE) brakes, so no queue on the way may mark for another
@@ -61,12 +61,12 @@ pub enum Arithmetic {
     #[default]
     Paper,
     /// The authors' published queue: η of what leaves instead of what could, and η/2 of credit for each
-    /// opportunity that nobody used; credit is cut to its limit after it was spent; packets that are not
+    /// opportunity that passed unused; credit is cut to its limit after it was spent; packets that are not
     /// ECN-capable are not seen at all.
     Artifact,
 }
 
-/// How packets are told to accelerate and to brake (§2.4.2).
+/// How accelerate and brake are encoded in packets (§2.4.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Encoding {
@@ -91,8 +91,8 @@ pub struct Params {
     pub threshold: Span,
     /// T: the sliding window of rates.
     pub window: Span,
-    /// Before a link that sends batches, T of μ and of the rate of departures, which block ACKs tell. Should
-    /// be longer than they are apart.
+    /// Before a link that sends batches, T of μ and of the rate of departures, which block ACKs report.
+    /// Should be longer than the time between block ACKs.
     pub ack_window: Span,
     /// There, time in which nothing waited is left out when μ is estimated.
     pub exclude_idle: bool,
@@ -108,7 +108,7 @@ pub struct Params {
     /// The router knows what its link will offer so much later: an upper bound on what ABC could do (PK-ABC,
     /// §2.7.6, with the round trip here and a threshold of 20 ms). Nothing changes on links of a fixed rate.
     pub foresight: Span,
-    /// How packets are told; as senders have it.
+    /// How accelerate and brake are encoded; as at the senders.
     pub encoding: Encoding,
 }
 
@@ -204,11 +204,11 @@ impl Parameters for Params {
 enum Known {
     /// It has delivery opportunities.
     Opportunities,
-    /// All of it, for who knows the future.
+    /// All of it, for a router that knows the future.
     All(Box<TransmitterSpec>),
-    /// Its rate changes: what it could carry tells what can have left.
+    /// Its rate changes: what can have left follows from what it could carry.
     Varies(Box<TransmitterSpec>),
-    /// It sends batches, and block ACKs tell.
+    /// It sends batches: rates follow from block ACKs.
     Batches(BlockAcks),
 }
 
@@ -332,7 +332,7 @@ impl HeaderStage for Abc {
             self.arrived.push(now, view.wire);
         }
         if self.p.arithmetic == Arithmetic::Artifact && !self.counts_opportunities() && view.sent > 0 {
-            // Of a link with a rate an opportunity is the time of a packet. (Before the first one nobody looked.)
+            // On a link with a rate an opportunity is the time of a packet. (None before the first packet.)
             let rate = self.estimate().unwrap_or(view.rate);
             let unused = view.idle_for.secs() * rate.bps() as f64 / 8.0 / PACKET;
             self.token += self.p.utilisation / 2.0 * unused;

@@ -218,7 +218,7 @@ impl Codel {
         })
     }
 
-    /// Whoever comes next meets the same future as under a fresh state.
+    /// The next packet meets the same future as under a fresh state.
     pub(crate) fn is_forgettable(&self, now: Time, interval: Span, law: Law) -> bool {
         self.first_above.is_none() && !self.dropping && self.resumes_from(now, interval, law) == 1
     }
@@ -268,7 +268,7 @@ impl Codel {
 }
 
 /// CoDel as a stage: the same law, one packet at a time. The loop of [`Codel::serve`] is the port's, which
-/// asks about the next packet at the same instant if one was dropped.
+/// calls the stage for the next packet at the same instant if one was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodelStage {
     spec: Params,
@@ -358,7 +358,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The law asked packet by packet is the published loop over the queue.
+        /// The law, applied packet by packet, is the published loop over the queue.
         #[test]
         fn the_stage_drops_what_the_loop_drops(
             steps in prop::collection::vec((0u64..9, 0u32..4, 0u32..3), 1..300),
@@ -466,7 +466,7 @@ mod tests {
     fn drops_come_an_interval_over_the_square_root_of_their_count_apart() {
         for spec in [&SPEC, &ACM] {
             let mut codel = Codel::default();
-            // Above since 0: the first at 100; then due at 200, 270.7, 328.4, 378.4, 423.2: asked every 10 ms.
+            // Above since 0: the first at 100; then due at 200, 270.7, 328.4, 378.4, 423.2: run every 10 ms.
             assert_eq!(dropped_at(spec, &mut codel, 0, 440, 10), [100, 200, 280, 330, 380, 430]);
             assert_eq!(codel.count, 6);
             assert_eq!(dropped_at(spec, &mut codel, 440, 450, 4), [0; 0]);

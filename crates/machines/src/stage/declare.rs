@@ -53,24 +53,24 @@ pub enum Acts {
     MarksOrDrops,
     /// It drops packets.
     Drops,
-    /// It tells senders outright what to do, from what comes and goes: it stands around the queue.
+    /// It signals explicitly to senders, from what arrives and leaves: it stands around the queue.
     Tells(ExplicitKind),
     /// It writes into headers: it stands behind a queue, not inside it.
     Writes,
 }
 
 impl Acts {
-    /// Somebody may be marked.
+    /// Packets may be marked.
     pub fn marks(self) -> bool {
         matches!(self, Self::Marks | Self::MarksOrDrops)
     }
-    /// Somebody may be dropped.
+    /// Packets may be dropped.
     pub fn drops(self) -> bool {
         matches!(self, Self::Drops | Self::MarksOrDrops)
     }
 }
 
-/// The queue that a stage belongs to, as far as its checks ask.
+/// The queue that a stage belongs to, as far as its checks need to know it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Around {
     /// What the queue may hold by its own limit.

@@ -1,4 +1,4 @@
-//! What the routers that tell their senders outright (XCP, RCP, VCP) measure.
+//! What the routers that give explicit feedback (XCP, RCP, VCP) measure.
 
 use super::Problems;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! In-band network telemetry, as HPCC reads it: every switch port appends what it is to the packets that ask for it.
+//! In-band network telemetry, as HPCC reads it: every switch port appends its state to the packets that
+//! request it.
 //!
 //! Li, Miao, Liu, Zhuang, Feng, Tang, Cao, Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion
 //! Control", SIGCOMM 2019: timestamp, queue length, transmitted bytes, link rate.

@@ -1,9 +1,9 @@
 //! What a port does to the packets that pass it, besides ordering them: admit, mark or drop them as they
 //! arrive or leave, and write into their headers.
 //!
-//! A *header stage* ([`HeaderStage`]) is asked as a packet arrives, before it joins the queue, and as it
+//! A *header stage* ([`HeaderStage`]) is called as a packet arrives, before it joins the queue, and as it
 //! leaves, after it has left the queue and before its first bit is on the wire. Both times it sees the port
-//! ([`View`]). What it needs to be told beyond that it declares ([`Needs`]), so that nobody pays for what no
+//! ([`View`]). It declares what it needs beyond that ([`Needs`]), so that a port does not pay for what no
 //! stage reads. Several stages stand in a [`Row`].
 //!
 //! The buffer's limit is not a stage: it belongs to the queue.
@@ -177,7 +177,7 @@ pub enum Leave {
     Mark,
     /// Send it and turn accelerate into brake (only ever said of ECT(1); ABC).
     Brake,
-    /// Discard it; the next one is asked about at the same instant.
+    /// Discard it; the stage is called for the next one at the same instant.
     Drop,
 }
 
@@ -203,7 +203,7 @@ impl From<&Packet> for Leaving {
     }
 }
 
-/// What a stage must be told. Whoever runs it may leave out the rest.
+/// Callbacks and [`View`] fields that a stage uses; a driver may skip the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {
     /// [`HeaderStage::on_departure`] and [`HeaderStage::on_unused`].
@@ -241,11 +241,11 @@ pub struct Needs {
 /// assert_eq!(Step(20).on_arrival(Time::ZERO, &queue(20), &packet), Arrival::Mark);
 /// ```
 pub trait HeaderStage {
-    /// What it must be told.
+    /// What it uses.
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// The link behind it, where that is more than a fixed rate ([`View::rate`]): told before anything else.
+    /// The link behind it, where that is more than a fixed rate ([`View::rate`]). Called before all others.
     fn stands_before(&mut self, _link: &TransmitterSpec) {}
     /// A packet arrives; `view` is the queue before it joins.
     #[inline]
@@ -266,7 +266,7 @@ pub trait HeaderStage {
     #[inline]
     fn on_opportunity(&mut self, _at: Time, _bytes: u32) {}
     /// Of a link that sends batches: packets of the queue are on the way together, and this is how they will
-    /// be acknowledged. Told as they begin; nothing else leaves before the block ACK.
+    /// be acknowledged. Called as they begin; nothing else leaves before the block ACK.
     fn on_batch(&mut self, _batch: &Batch) {}
     /// What it takes the link's rate for, where it must estimate that; zero before it can.
     fn estimate(&self) -> Option<Rate> {
@@ -279,7 +279,7 @@ pub trait HeaderStage {
     /// The instant named by [`HeaderStage::wake`] has come.
     fn tick(&mut self, _now: Time, _view: &View) {}
     /// With fewer packets waiting than this, every arrival is admitted unmarked and nothing is learnt from
-    /// it: it need not be asked about.
+    /// it: the stage need not be called for it.
     fn quiet_below(&self) -> u32 {
         0
     }

@@ -1,6 +1,6 @@
 //! Marks by chance alone: what a flow sees of a router that marks for reasons of its own, however its queue
 //! stands. For tests of what marks do to a controller, as independent losses are for losses (Goyal,
-//! "Congestion Control in Highly Variable Networks", MIT 2022, §2.6, asks it of ABC).
+//! "Congestion Control in Highly Variable Networks", MIT 2022, §2.6, examines this for ABC).
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
 use crate::problems::Invalid;

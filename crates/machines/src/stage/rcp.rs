@@ -7,7 +7,7 @@
 //! ```text
 //! CHOICE RCP §III: R is at most C where C is fixed; where links offer what they please, ten times their mean.
 //! CHOICE RCP §III: R begins with a twentieth of the link's mean rate, as in the authors' simulations.
-//! CHOICE RCP §II: SYNs are told the rate, but their senders know no round trip and are not counted in d.
+//! CHOICE RCP §II: SYNs are given the rate, but their senders know no round trip and are not counted in d.
 //! CHOICE RC3 §2.4.1: a packet counts in the period in which it arrives whole; its authors split it where a
 //! period ends.
 //! ```
@@ -34,7 +34,7 @@ pub enum Average {
     Moving,
 }
 
-/// RCP's router: tells every flow the same rate (Dukkipati, McKeown, CCR 2006).
+/// RCP's router: gives every flow the same rate (Dukkipati, McKeown, CCR 2006).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -209,7 +209,7 @@ impl HeaderStage for Rcp {
         Leave::Pass
     }
     fn write(&mut self, _: Time, _: &View, packet: &mut Packet, side: &mut Side) {
-        // What answers carry was told on the way there.
+        // What answers carry was written on the forward path.
         let told = !packet.is_control() || packet.kind == Kind::Syn;
         let header = if told { side.explicit_mut() } else { None };
         let Some(header) = header else { return };
@@ -273,7 +273,7 @@ mod tests {
         );
     }
 
-    /// A SYN is told the rate and counts in no mean; its answer brings back what it was told.
+    /// A SYN is given the rate and counts in no mean; its answer brings back what it was given.
     #[test]
     fn a_syn_is_told_the_rate_and_its_answer_keeps_it() {
         let mut router = rcp(4e6).0;

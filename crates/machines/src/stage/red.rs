@@ -299,7 +299,7 @@ mod tests {
         assert!((m.p_b().unwrap() - 0.55).abs() < 1e-12);
         m.avg = 20.0;
         assert_eq!(m.p_b(), None);
-        assert_eq!(red(5.0, 10.0, 1.0, false).p_b().map(|p| p < 0.0), Some(true)); // avg 0: never asked
+        assert_eq!(red(5.0, 10.0, 1.0, false).p_b().map(|p| p < 0.0), Some(true)); // avg 0: never used
     }
 
     #[test]

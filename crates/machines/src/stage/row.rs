@@ -41,7 +41,7 @@ impl Row {
         self.stages.is_empty()
     }
 
-    /// What any of them must be told.
+    /// What any of them uses.
     pub fn needs(&self) -> Needs {
         self.needs
     }

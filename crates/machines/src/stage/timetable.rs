@@ -2,7 +2,7 @@
 //! packet enters with a priority for each switch port of its path, for example when it was served there in
 //! the schedule that is to be replayed.
 //!
-//! The list would be in the header; here it lies beside the packet, by its handle, as paths may be long.
+//! The list would be in the header; here it is kept outside the packet, by its handle, as paths may be long.
 
 use super::carried::Carry;
 use serde::{Deserialize, Serialize};

@@ -3,8 +3,8 @@
 //! per period t_ρ.
 //!
 //! ```text
-//! CHOICE VCP §3.2: overload is told in the first half of a period and high load after that, as in the queue
-//! of ABC's authors, whose senders cut their windows once for each. Other reading: throughout.
+//! CHOICE VCP §3.2: overload is signalled in the first half of a period, and high load after that, as in the
+//! queue of ABC's authors, whose senders cut their windows once for each. Other reading: throughout.
 //! ```
 
 use super::explicit::Meter;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 use thalweg_wire::{Explicit, ExplicitKind, Load, Packet, Side};
 
-/// VCP's router: tells whether load is low, high or too high (Xia et al., ToN 2008).
+/// VCP's router: signals whether load is low, high or too high (Xia et al., ToN 2008).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {

@@ -43,7 +43,7 @@ pub enum RoundTrips {
     Waits,
 }
 
-/// XCP's router: tells windows how to change (Katabi et al., SIGCOMM 2002).
+/// XCP's router: signals how windows are to change (Katabi et al., SIGCOMM 2002).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -209,7 +209,7 @@ impl HeaderStage for Xcp {
         }
     }
     fn on_opportunity(&mut self, at: Time, bytes: u32) {
-        // The rate is not asked for: such links have none.
+        // The rate is not used: such links have none.
         self.shortest.update(at, self.p.queue_window, 0);
         self.meter.offered(bytes);
         if self.p.computed == Computed::Sliding && self.meter.opportunities {

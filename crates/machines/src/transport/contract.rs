@@ -29,7 +29,7 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// What it puts on the wire.
     fn wire(&self) -> Wire;
 
-    /// What its controllers are told of windows; those without a controller have none.
+    /// The windows that its controllers are given; transports without a controller have none.
     fn windows(&self) -> Windows {
         Windows::default()
     }
@@ -50,7 +50,7 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         false
     }
 
-    /// What its flows are told when they start, on such a path: the owner adds which flow it is, its class,
+    /// What its flows are given when they start, on such a path: the owner adds which flow it is, its class,
     /// and a stream.
     fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
         let Windows { initial, max, threshold } = self.windows();
@@ -143,11 +143,11 @@ pub struct PathNeeds {
     pub symmetric: bool,
     /// NICs pull: which packet leaves is decided when the link is free, not before (receiver-driven transports).
     pub pulls: bool,
-    /// NICs have queues, and ask for more when these are empty ([`SendingEnd::poll_idle`]).
+    /// NICs have queues, and request more when these are empty ([`SendingEnd::poll_idle`]).
     pub when_idle: bool,
     /// NICs have queues out of which packets can be taken ([`SendingEnd::takes_back`]).
     pub takes_back: bool,
-    /// Switches tell it of every packet that they drop ([`SendingEnd::on_drop`]).
+    /// Switches notify it of every packet that they drop ([`SendingEnd::on_drop`]).
     pub told: bool,
     /// Its senders, which wait for a pace or a window, can say beforehand that they will ([`SendingEnd::foresee`]).
     pub foresees: bool,
@@ -161,7 +161,7 @@ pub struct PathNeeds {
 /// The answer to "anything to send?".
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Transmit {
-    /// The packet was filled in; ask again.
+    /// The packet was filled in; poll again.
     Packet,
     /// Nothing until something arrives or a timer fires.
     #[default]
@@ -173,7 +173,7 @@ pub enum Transmit {
 /// Where an end stands when it has sent what it may.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Standing {
-    /// When it is to be asked again, unless something arrives: the earlier of its timer and its pace;
+    /// When it is to be polled again, unless something arrives: the earlier of its timer and its pace;
     /// [`Time::MAX`]: never.
     pub wake: Time,
     /// See [`Endpoint::is_done`].
@@ -305,31 +305,32 @@ pub trait Endpoint {
 pub trait SendingEnd: Endpoint {
     /// The flow starts: from now on `poll_transmit` answers.
     fn start(&mut self, spec: &Self::Spec, now: Time);
-    /// The flow ends with what it has sent; that is still repaired until the receiver has it. How many bytes
-    /// that is: the receiver is to be told ([`ReceivingEnd::resize`]).
+    /// The flow ends with what it has sent; that is still repaired until the receiver has it. Returns how
+    /// many bytes that is, for the receiver ([`ReceivingEnd::resize`]).
     fn stop(&mut self, spec: &Self::Spec, now: Time) -> u64;
     /// What it has done and where it stands.
     fn stats(&self) -> SenderStats;
-    /// When the pace allows the next packet, whatever the window says; `None` if there is none to send,
-    /// nobody paces, or the host posts them.
+    /// When the pace allows the next packet, whatever the window says; `None` if there is no packet to send
+    /// or no pace, or if the host posts them.
     fn next_departure(&self) -> Option<Time> {
         None
     }
     /// What [`Endpoint::poll_transmit`] would answer at the instant `at` if nothing happened until then, and
-    /// that is no packet. `None`: it would be one, or nobody can tell, or the question itself would change
+    /// that is no packet. `None`: it would be one, or this cannot be known, or to find out would change
     /// something. Only of transports that can ([`PathNeeds::foresees`]).
     fn foresee(&self, _spec: &Self::Spec, _at: Time) -> Option<Transmit> {
         None
     }
-    /// A switch has dropped the data packet that begins at byte `seq`; the sender hears of it at the instant
-    /// `at`, at its timer ([`PathNeeds::told`]).
+    /// A switch has dropped the data packet that begins at byte `seq`; the sender is notified of it at the
+    /// instant `at`, by its timer ([`PathNeeds::told`]).
     fn on_drop(&mut self, _spec: &Self::Spec, _seq: u64, _at: Time) {}
-    /// When the pace allows the next packet, if an ACK has moved that since this was asked last.
+    /// When the pace allows the next packet, if an ACK has moved that since the last call.
     fn take_moved(&mut self) -> Option<Time> {
         None
     }
-    /// Class of the next packet that is to leave only when its NIC has nothing else to send: it is asked for by
-    /// [`SendingEnd::poll_idle`]. `None`: there is none. Only of transports that need it ([`PathNeeds::when_idle`]).
+    /// Class of the next packet that is to leave only when its NIC has nothing else to send: it is requested
+    /// by [`SendingEnd::poll_idle`]. `None`: there is none. Only of transports that need it
+    /// ([`PathNeeds::when_idle`]).
     fn waits_for_idle(&self, _spec: &Self::Spec) -> Option<u8> {
         None
     }
@@ -433,7 +434,7 @@ pub struct SenderStats {
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
     /// Sum of the round trips that ACKs of new data measured by their time stamps, those of segments sent again and of
-    /// the set-up included (RFC 7323 §4.1), in picoseconds. RDMA: of those that the controller was told.
+    /// the set-up included (RFC 7323 §4.1), in picoseconds. RDMA: of those that the controller was given.
     pub rtt_sum: u128,
     /// How many these were.
     pub rtt_samples: u64,

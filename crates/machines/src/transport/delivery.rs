@@ -1,7 +1,7 @@
-//! How fast data is delivered: a record of every segment that is out, for controllers that ask for it
-//! ([`Needs::delivery`]); nobody else keeps one. draft-ietf-ccwg-bbr, §4.1 "Delivery Rate Samples", with its
-//! names: `C.` is of the log, `P.` of a record, `RS.` of the sample. Segments are numbered from 0 as they lie
-//! in the flow.
+//! How fast data is delivered: a record of every segment that is out, for controllers that need it
+//! ([`Needs::delivery`]); for all others none is kept. draft-ietf-ccwg-bbr, §4.1 "Delivery Rate Samples",
+//! with its names: `C.` is of the log, `P.` of a record, `RS.` of the sample. Segments are numbered from 0 as
+//! they lie in the flow.
 //!
 //! [`Needs::delivery`]: crate::congestion::Needs::delivery
 
@@ -31,7 +31,7 @@ struct Record {
     arrived: bool,
 }
 
-/// The newest segment that an acknowledgement has told of.
+/// The newest segment that an acknowledgement has reported.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Newest {
     record: Record,
@@ -116,7 +116,7 @@ impl SendLog {
         }
     }
 
-    /// RS: what the acknowledgement that was just heard tells; `None` if nothing new arrived.
+    /// RS: the sample of the acknowledgement that was just processed; `None` if nothing new arrived.
     pub(super) fn sample(&mut self) -> Option<Delivery> {
         if self.app_limited > 0 && self.delivered > self.app_limited {
             self.app_limited = 0;

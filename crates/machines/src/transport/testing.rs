@@ -112,7 +112,7 @@ pub struct Pair {
     /// (microseconds since the start, what) of everything handed out: `3` segment 3, `3r` again, `p3` a probe,
     /// `S` a SYN, `S/` a SYN-ACK, `a3` an ACK up to segment 3, `a3[5-7]` with SACK; `!` ECE, `c` CWR.
     pub log: Vec<(u64, String)>,
-    /// What the receiver had in order when it was last asked: never less later.
+    /// What the receiver had in order when this was last read: never less later.
     received: u64,
     /// Every packet handed out, both ways.
     pub wire_log: Vec<Packet>,
@@ -188,7 +188,7 @@ impl Pair {
         true
     }
 
-    /// Both ends send what they may: as one call, which does what a copy does that is asked one by one.
+    /// Both ends send what they may, in one call; a copy that is polled packet by packet must do the same.
     fn drain(&mut self, fate: &mut dyn FnMut(Way, u64, &Packet) -> Fate) {
         macro_rules! drained {
             ($end:expr) => {{
@@ -354,7 +354,7 @@ impl Sent {
     pub fn trimmed(&self) -> Self {
         let mut packet = self.packet;
         packet.trim();
-        Self { packet, side: self.side.clone() }
+        Self { packet, side: self.side }
     }
     pub fn message(&self) -> Option<Message> {
         self.side().and_then(Side::message).copied()

@@ -37,7 +37,7 @@ fn hpcc() -> Inputs {
     Inputs::new(shared(32 << 20, dynamic(0.125, 4096, 3072, 37_500)), 16).unwrap()
 }
 
-/// Whether the neighbour of an input is told to stop, and whether to go on.
+/// Whether the neighbour of an input receives a request to stop, and whether one to resume.
 trait Asks {
     fn asks_pause(&mut self, input: usize) -> bool;
     fn asks_resume(&mut self, input: usize) -> bool;
@@ -56,7 +56,7 @@ impl Asks for Inputs {
     }
 }
 
-/// Packets that an input takes until it asks for a pause, that one included; `most` if it does not.
+/// Packets that an input takes until it requests a pause, that one included; `most` if it does not.
 fn until_pause(m: &mut Inputs, input: usize, wire: u32, most: usize) -> usize {
     let arrives = |_: &usize| {
         assert!(m.take(input, wire));
@@ -255,7 +255,7 @@ fn steps(most: usize) -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..most)
 }
 
-/// A switch that asks at every arrival and departure, and its own books.
+/// A switch that looks for a frame after every arrival and departure, with independent books.
 struct Switch {
     memory: Inputs,
     stored: Vec<(usize, u32)>,
@@ -358,7 +358,7 @@ proptest! {
         spec in lossless_memories(), steps in steps(300)
     ) {
         let mut s = Switch::new(spec);
-        // Bytes since the packet that made an input ask for a pause, that one included.
+        // Bytes since the packet that made an input request a pause, that one included.
         let mut since = [0u64; INPUTS];
         for step in steps {
             if let Step::In(input, wire) = step {

@@ -1,4 +1,4 @@
-//! What the path tells: what is in flight, rounds, a full pipe, the least round trip.
+//! The model of the path: what is in flight, rounds, a full pipe, the least round trip.
 //! draft-cardwell-iccrg-bbr-congestion-control-00, §4.1.1 to §4.1.2, §4.3.2, §4.3.5, with its names in
 //! backquotes.
 

@@ -33,13 +33,13 @@ pub(super) struct Policer {
     lost: u64,
 }
 
-/// What an ACK tells.
+/// What an ACK reports.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heard {
     pub(super) now: Time,
-    /// Of losses.
+    /// It reports losses.
     pub(super) losses: bool,
-    /// Its sample is not the path's doing.
+    /// Its sample was not limited by the path.
     pub(super) limited: bool,
     pub(super) round_start: bool,
     /// BBR is in PROBE_BW.

@@ -1,5 +1,5 @@
-//! The cycle of PROBE_BW: eight phases of about a round trip, one of which asks for more, and one drains what
-//! came of it. §4.3.4.
+//! The cycle of PROBE_BW: eight phases of about a round trip. One of them probes for more bandwidth, and the
+//! next one drains the queue that this may have built. §4.3.4.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Stream, Time};
@@ -30,7 +30,7 @@ impl Cycle {
         GAINS[usize::from(self.phase)]
     }
 
-    /// It asks for more.
+    /// This phase probes for more bandwidth.
     pub(super) fn probes(&self) -> bool {
         self.phase == 0
     }

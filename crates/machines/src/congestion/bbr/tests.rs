@@ -153,7 +153,7 @@ fn samples_of_an_application_or_of_probe_rtt_only_raise_the_bandwidth() {
 fn a_round_of_repair_conserves_packets_and_then_the_window_comes_back() {
     let mut c = probing(3, 100);
     c.window.cwnd = 40_000;
-    // 40 in flight; an ACK of one tells that three are lost.
+    // 40 in flight; an ACK of one reports three as lost.
     c.flight.in_flight = 40_000;
     c.on_ack(&AckSample {
         now: MS(101),

@@ -14,7 +14,7 @@ pub(super) struct Signals {
     /// BBR.bw_latest, inflight_latest.
     bw_latest: u64,
     pub(super) inflight_latest: u64,
-    /// ACKs of this round that told of losses, in Startup.
+    /// ACKs of this round that reported losses, in Startup.
     pub(super) losses_in_round: u32,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
 
-/// RS: what an ACK tells. Bytes of payload, bits per second.
+/// RS: the sample of an ACK. Bytes of payload, bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sample {
     /// There is a rate sample.
@@ -46,8 +46,7 @@ pub(super) struct Flight {
     /// C.delivered, C.lost.
     pub(super) delivered: u64,
     lost: u64,
-    /// C.lost as it was when so much had been delivered: of the newest that a sample may still ask for, and
-    /// those after it.
+    /// Pairs (C.delivered, C.lost), ascending: from the oldest that a later sample may still need.
     losses: VecDeque<(u64, u64)>,
     /// The least round trip ever: a delivery rate over less than that is none (§4.1.2.3).
     least: Option<Span>,
@@ -105,7 +104,8 @@ impl Flight {
         }
     }
 
-    /// P.lost of a segment that was sent when so much was delivered. What is older is asked for no more.
+    /// P.lost of a segment that was sent when so much was delivered. Older entries are removed: no later
+    /// sample needs them.
     fn lost_at(&mut self, delivered: u64) -> u64 {
         while self.losses.get(1).is_some_and(|later| later.0 <= delivered) {
             self.losses.pop_front();

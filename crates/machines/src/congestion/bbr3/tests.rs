@@ -203,7 +203,7 @@ fn six_acks_with_losses_in_a_round_of_recovery_end_startup() {
     c.on_loss(&loss(20_000, 0, 1_000_000_000));
     let mut ms = 20;
     for n in 0..8 {
-        // Each ACK tells of one more lost segment; the round ends with the eighth.
+        // Each ACK reports one more lost segment; the round ends with the eighth.
         c.flight.delivered += if n == 7 { 40_000 } else { 0 };
         hear(&mut c, ms, if n == 7 { 20 } else { 10 }, 1, 20);
         ms += 1;

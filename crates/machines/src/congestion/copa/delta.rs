@@ -17,8 +17,8 @@ impl Delta {
         Self { value, moved: None, doubled: None }
     }
 
-    /// An ACK, with a round trip of `rtt`: queues become empty once in a while, and δ is its `own`, or they
-    /// do not; `lost`: it told of a loss.
+    /// An ACK, with a round trip of `rtt`. `empties`: queues become empty once in a while, so δ is its `own`.
+    /// `lost`: the ACK reported a loss.
     pub(super) fn update(&mut self, now: Time, rtt: Span, own: f64, empties: bool, lost: bool) {
         let passed = |since: Option<Time>| since.is_none_or(|since| now > since.saturating_add(rtt));
         if empties {

@@ -1,4 +1,4 @@
-//! What round trips tell of the path: Copa §2.1 and §2.2.
+//! What round trips reveal about the path: Copa §2.1 and §2.2.
 
 use super::super::windowed::{Largest, Smallest};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ const NEARLY_EMPTY: f64 = 0.1;
 /// Round trips of several windows of time, picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Path {
-    /// srtt; 0: nothing was heard.
+    /// srtt; 0: no sample yet.
     srtt: f64,
     /// RTTmin: of the longest window.
     pub(super) least: Smallest,
@@ -34,7 +34,7 @@ impl Path {
         (standing as f64, (least as f64).min(standing as f64))
     }
 
-    /// §2.2: queues have been nearly empty within four round trips, or nobody fills them.
+    /// §2.2: queues have been nearly empty within four round trips: no competing flow keeps them full.
     pub(super) fn empties(&self, least: f64) -> bool {
         let of = |seen: Option<u64>| seen.unwrap_or(0) as f64;
         of(self.near.get()) < least + NEARLY_EMPTY * (of(self.most.get()) - least)

@@ -19,7 +19,8 @@ impl Velocity {
         Self { value: 1.0, balance: 0.0, rises: true, round: None }
     }
 
-    /// The velocity of this ACK, `most` at most: once per round trip, of `rtt`, it is told by how the window has moved.
+    /// The velocity for this ACK, at most `most`. It is updated once per round trip of `rtt`, by the
+    /// direction in which the window has moved.
     pub(super) fn update(&mut self, now: Time, rtt: Span, most: f64) -> f64 {
         if self.round.is_none_or(|round| now > round.saturating_add(rtt)) {
             // As in the last round trip, on the whole?

@@ -12,8 +12,8 @@ const N_RTT_SAMPLE: u32 = 8;
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
 const CSS_ROUNDS: u32 = 5;
 /// L, segments per ACK, without pacing.
-// CHOICE RFC 9406 §4.3: with pacing, too. Other reading: no bound there, which only ACKs of more than eight segments
-// would tell.
+// CHOICE RFC 9406 §4.3: with pacing, too. Other reading: no bound there; that would differ only for ACKs of
+// more than eight segments.
 const L: f64 = 8.0;
 
 /// Conservative slow start: may the growth of round trips have been an accident?

@@ -34,7 +34,7 @@ fn every() -> Span {
 }
 
 impl Decrease {
-    /// What is wrong with it, beside a byte counter that counts or not.
+    /// What is wrong with it; `counts`: the byte counter is in use.
     pub(super) fn check(self, counts: bool, problems: &mut Problems) {
         let Self::Checked { every } = self else { return };
         if counts {

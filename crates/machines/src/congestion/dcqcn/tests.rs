@@ -40,7 +40,7 @@ fn dcqcn(spec: Params, gbps: u64) -> Dcqcn {
 fn rates(c: &Dcqcn) -> (f64, f64) {
     (c.rate.bps() as f64 / 1e6, c.target.bps() as f64 / 1e6)
 }
-/// Ticks as they are asked for, up to `end`.
+/// Calls `on_tick` at every instant that the controller requests, up to `end`, and returns these instants.
 fn run(c: &mut Dcqcn, end: Time) -> Vec<Time> {
     let mut ticks = vec![];
     while let Some(at) = c.permit().wake.filter(|&at| at <= end) {

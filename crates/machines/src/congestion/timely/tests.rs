@@ -57,7 +57,7 @@ fn the_first_sample_is_only_stored_and_the_window_never_binds() {
 #[test]
 fn below_t_low_the_rate_rises_by_delta_whatever_the_gradient() {
     assert_eq!(samples(PLAIN, &[20, 49, 49, 20]), [1000.0, 1010.0, 1020.0, 1030.0]);
-    // Never hyper-active, however many falls in a row, unless asked to.
+    // Never hyper-active, however many falls in a row, unless configured.
     let falls = [49, 48, 47, 46, 45, 44, 43];
     assert_eq!(samples(PLAIN, &falls)[6], 1060.0);
     let below = Hyper { below_t_low: true, ..PLAIN.hyper };
@@ -166,7 +166,7 @@ fn with_one_threshold_the_size_of_the_queue_is_controlled_and_no_gradient() {
     // Below: + δ, rising or falling. Above: 1 − 0.8 (1 − 100/125) = 0.84. At it: nothing.
     assert_eq!(samples(spec, &[90, 99, 98, 125]), [1000.0, 1010.0, 1020.0, 856.8]);
     assert_eq!(samples(spec, &[90, 100, 100]), [1000.0, 1000.0, 1000.0]);
-    // Whatever α, minRTT and the hyper-active step are, the rates are the same: gradients are never asked.
+    // Whatever α, minRTT and the hyper-active step are, the rates are the same: gradients are never used.
     let rtts: Vec<u64> = (0..300).map(|n| 60 + n * 37 % 90).collect();
     let hyper = Hyper { after: 1, step: Rate::from_gbps(1), ..PLAIN.hyper };
     let other = Params { alpha: 0.3, min_rtt: Some(Span::from_us(1)), hyper, ..spec };

@@ -20,7 +20,7 @@ pub(super) struct Delays {
 }
 
 impl Delays {
-    /// As of a flow that heard last at `heard`, and remembers nothing.
+    /// No delays recorded; the last ACK came at `heard`.
     pub(super) fn new(heard: Option<Time>) -> Self {
         Self { epoch_max: None, last_max: None, least: f64::INFINITY, mean: 0.0, heard }
     }
@@ -32,7 +32,7 @@ impl Delays {
         self.mean = OLD * self.mean + (1.0 - OLD) * delay;
     }
 
-    /// D_min; of a flow that has heard nothing what it will hear.
+    /// D_min; 0 before it is known.
     pub(super) fn least(&self) -> f64 {
         if self.least.is_finite() { self.least } else { 0.0 }
     }

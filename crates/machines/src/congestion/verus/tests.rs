@@ -54,7 +54,7 @@ fn slow_start_ends_with_a_loss_or_half_a_second_of_delay_and_epochs_begin() {
     sends(&mut slow, 0, 1);
     hears(&mut slow, 100, 100, 5);
     hears(&mut slow, 501, 501, 5);
-    // 0.7 · 20, and one over that for the ACK that told; 0.75 · 6 · 100 ms are wanted.
+    // 0.7 · 20, and one over that for the ACK that ended slow start; 0.75 · 6 · 100 ms are wanted.
     let (window, wanted, wake) = after(&slow);
     assert!((window - (14.0 + 1.0 / 14.0)).abs() < 1e-9, "{window}");
     assert!(wanted <= 450.0 && wake == Some(Time::from_ms(506)), "{wanted} {wake:?}");

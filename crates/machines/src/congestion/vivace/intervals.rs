@@ -36,7 +36,7 @@ pub(super) struct Interval {
     began: Time,
     /// Seconds for which it sent.
     pub(super) lasted: f64,
-    /// What was heard, and when, as the packets that count began to be answered for.
+    /// When the packets that count began to be answered for, and the totals at that instant.
     pub(super) from: Option<(Time, Heard)>,
     /// What it was worth, once known.
     pub(super) utility: Option<f64>,
@@ -54,7 +54,7 @@ impl Interval {
         heard.sent - self.begin >= LEAST_PACKETS * mss as u64 && heard.answered > self.begin
     }
 
-    /// u(x), §3; `to`: what is heard as its last packet is answered for.
+    /// u(x), §3; `to`: the totals as its last packet is answered for.
     fn utility(&self, params: &Params, mss: f64, now: Time, to: &Heard, starting: bool) -> Option<f64> {
         let (at, from) = self.from?;
         let (all, delivered) = (to.answered - from.answered, to.delivered - from.delivered);
@@ -82,7 +82,7 @@ impl Interval {
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct Trial {
     pub(super) intervals: [Interval; 4],
-    /// How many of them there are, which one sends (`count`: none), and which one is heard of.
+    /// How many of them there are, which one sends (`count`: none), and which one is being evaluated.
     pub(super) count: usize,
     sending: usize,
     hearing: usize,
@@ -134,7 +134,7 @@ impl Trial {
         over
     }
 
-    /// What the ACKs tell of the one that is heard of. True: all have been heard of.
+    /// Evaluates an ACK for the interval in question. True: all intervals have been evaluated.
     pub(super) fn hear(
         &mut self,
         params: &Params,

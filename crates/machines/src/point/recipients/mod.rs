@@ -1,4 +1,4 @@
-//! RoCC's flow tables: who is told (§3.3.4).
+//! RoCC's flow tables: which flows are notified (§3.3.4).
 
 mod aged;
 mod elephants;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Stream, Time, tagged};
 
 tagged! {
-    /// Who is told.
+    /// Which flows are notified.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub enum Who {
         /// The flows that have a packet in the queue.
@@ -123,7 +123,7 @@ impl Recipients {
             table.leave(flow);
         }
     }
-    /// Everybody who is told now.
+    /// Calls `tell` for every flow that is notified now.
     pub fn each(&mut self, now: Time, tell: &mut impl FnMut(FlowId)) {
         match self {
             Self::InQueue(table) => table.flows().for_each(tell),

@@ -118,7 +118,7 @@ fn the_printed_timer_gives_back_what_is_in_use() {
     let view = Paper { stopped_outputs: [2].into(), ..held_back() };
     let mut now = Time::ZERO;
     for _ in 0..10 {
-        // A token goes, and its packet comes and leaves within a period: T is 1 whenever anybody looks.
+        // A token goes, and its packet comes and leaves within a period: T is 1 whenever it is read.
         now += Span::from_us(100);
         let mut acts = Vec::new();
         one.tick(now, &view, &mut acts);

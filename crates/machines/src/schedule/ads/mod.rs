@@ -85,7 +85,7 @@ impl Default for Map {
     }
 }
 
-/// An entry of a table, in bytes; a dynamic one has its sum beside it.
+/// An entry of a table, in bytes; a dynamic one has its sum next to it.
 const ENTRY: f64 = 8.0;
 
 impl Parameters for Params {

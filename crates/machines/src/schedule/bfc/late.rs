@@ -5,7 +5,7 @@ use crate::schedule::Entry;
 use thalweg_units::Time;
 use thalweg_wire::Packet;
 
-/// Asked only where there is a [`Tofino`](super::tofino::Tofino): out of the way of the packets of all others.
+/// Called only where there is a [`Tofino`](super::tofino::Tofino): kept out of the packet path of all others.
 impl Bfc {
     /// What the ingress pipeline of a packet that arrives knows by now, and where it has its flow.
     #[cold]
@@ -15,7 +15,7 @@ impl Bfc {
         self.table.find_in(pipeline, hash)
     }
 
-    /// The flow table hears of what it should have heard by now.
+    /// The flow table is notified of the departures that are due by now.
     fn come_round(&mut self, now: Time) {
         while let Some(tofino) = &mut self.tofino
             && let Some((at, cell)) = tofino.returning.front().copied().filter(|(at, _)| *at <= now)

@@ -43,7 +43,7 @@ pub struct Params {
     /// Packets of this class share one queue of their own; no other class uses it.
     #[schemars(extend("examples" = [1]))]
     pub incast_class: Option<u8>,
-    /// Share of the packets that the flow table and the hop before are told of.
+    /// Share of the packets that the flow table and the hop before are notified of.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub sampling: f64,
     /// Which queues are empty the assignment sees in a copy, made so often (Tofino2, §3.4): at multiples of
@@ -62,8 +62,8 @@ pub struct Params {
     /// are in the switch's memory until they are sent.
     #[schemars(range(min = 0, max = 1024))]
     pub post_queue: u16,
-    /// The flow table and the pause counters, and so the RESUME, hear of a departure so much later: headers
-    /// go round to the ingress pipeline (§3.4).
+    /// The flow table and the pause counters, and so the RESUME, follow a departure so much later: headers
+    /// recirculate to the ingress pipeline (§3.4).
     #[schemars(extend("examples" = ["500ns"]))]
     pub recirc_delay: Span,
 }
@@ -107,7 +107,7 @@ impl Params {
             let reason = "which flows wait where is not known if only some of their packets are counted";
             problems.wrong("sampling", reason, "remove the key, or write `pauses = \"queue\"`");
         }
-        // Of departures only the flow table hears then.
+        // Departures then matter for the flow table only.
         let hashed = self.assignment == Assignment::Hashed && !self.recirc_delay.is_zero();
         if at.paused == Paused::Nothing && at.section != "nic" && hashed {
             let why =

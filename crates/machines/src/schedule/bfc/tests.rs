@@ -220,8 +220,8 @@ fn classes_have_queues_of_their_own_and_an_incast_shares_one() {
     }
 }
 
-/// P3 and P7 of the design: with queues to spare nobody shares one (but for index collisions), and a flow's
-/// packets keep their order.
+/// P3 and P7 of the design: with queues to spare no two flows share one (but for index collisions), and a
+/// flow's packets keep their order.
 #[test]
 fn flows_that_wait_at_the_same_time_share_no_queue_as_long_as_one_is_free_and_packets_keep_their_order() {
     let params = Params { sticky: 0.0, table: 100_000, ..Params::default() };
@@ -345,7 +345,7 @@ fn every_pipeline_has_its_part_of_the_flow_table_and_a_search_of_its_own() {
     let mut served: Vec<(u32, u16)> = std::iter::from_fn(|| leave(&mut two, US(1))).collect();
     served.sort_unstable();
     assert_eq!(served.iter().map(|(_, queue)| *queue).collect::<Vec<_>>(), [0, 8, 0, 8]);
-    // Eight flows by each of two pipelines, while no copy of the bitmap is made: nobody meets.
+    // Eight flows by each of two pipelines, while no copy of the bitmap is made: no two flows meet.
     let mut blind = port(Params { queues: 17, pipelines: 2, bitmap_stale: NS(100_000), ..Params::default() });
     (0..16).for_each(|flow| join_by(&mut blind, US(1), flow, flow as u8, flow));
     let mut queues: Vec<u16> =
@@ -367,7 +367,7 @@ fn packets_behind_the_egress_pipeline_leave_whatever_is_paused_and_make_no_queue
     assert!(!port.is_held());
     let left: Vec<u32> = std::iter::from_fn(|| leave(&mut port, US(2))).map(|(number, _)| number).collect();
     assert_eq!((left, port.is_held(), port.packets()), (vec![0, 1, 2], true, 26));
-    // Let go on, it is empty behind the pipeline until the next packet is asked for.
+    // After the resume it is empty behind the pipeline until the next packet is requested.
     port.pause_only(&QueueSet::default());
     assert_eq!(
         (leave(&mut port, US(3)).map(|(number, _)| number), port.committed(2)),

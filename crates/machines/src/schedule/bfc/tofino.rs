@@ -29,12 +29,12 @@ pub(super) struct Tofino {
     pub behind: VecDeque<(Entry, u16)>,
     pub places: usize,
     recirculation: Span,
-    /// Departures of which the flow table has not heard: when it will, and which entry it is.
+    /// Departures of which the flow table is not notified yet: when it will be, and which entry it is.
     pub returning: VecDeque<(Time, u32)>,
 }
 
 impl Tofino {
-    /// Nothing where nothing is asked for.
+    /// `None` where nothing of it is configured.
     pub fn of(p: &Params) -> Option<Self> {
         let pipelines = usize::from(p.pipelines);
         let asked =
@@ -92,7 +92,7 @@ impl Tofino {
         Some(queue)
     }
 
-    /// A packet leaves its queue: true if the flow table hears of it later.
+    /// A packet leaves its queue: true if the flow table is notified of it later.
     #[inline]
     pub fn puts_off(&mut self, now: Time, cell: u32) -> bool {
         let later = !self.recirculation.is_zero();

@@ -92,7 +92,7 @@ impl Naive {
             self.round = self.round.add(next)?;
         }
         if self.queue.is_empty() {
-            // Nobody is active and nothing waits: counting may start anew (it keeps fractions short).
+            // No flow is active and nothing waits: counting may start anew (it keeps fractions short).
             (self.round, self.finish) = (Exact::ZERO, [Exact::ZERO; FLOWS]);
             self.rounded = false;
         }

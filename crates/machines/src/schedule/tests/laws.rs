@@ -206,7 +206,7 @@ fn the_same_inputs_give_the_same_outputs_and_shifting_every_time_changes_nothing
         for _ in 0..600 {
             let event = a.step(Span::ZERO);
             assert_eq!(event, b.step(Span::ZERO));
-            // Ticks stay on their own grid; they are not shifted, and a map does not ask for the time.
+            // Ticks stay on their own grid; they are not shifted, and a map does not depend on the time.
             let shift = if ticks { Span::ZERO } else { Span::from_us(77_777) };
             assert_eq!(event, later.step(shift));
         }

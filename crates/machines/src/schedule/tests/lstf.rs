@@ -27,7 +27,7 @@ fn least_slack(waiting: &[(usize, Travelling)], now: u64) -> usize {
     (0..waiting.len()).min_by_key(|&i| (slack(&waiting[i].1), i)).unwrap()
 }
 
-/// FIFO+ with a class mean of zero: whoever would have arrived first, had it not waited upstream.
+/// FIFO+ with a class mean of zero: the packet that would have arrived first, had it not waited upstream.
 fn longest_waited(waiting: &[(usize, Travelling)], _now: u64) -> usize {
     (0..waiting.len()).min_by_key(|&i| (waiting[i].1.arrives as i64 - waiting[i].1.waited, i)).unwrap()
 }

@@ -102,7 +102,7 @@ fn opportunities_that_nobody_used_are_capacity() {
 }
 
 /// The flaw of counting departures as capacity where there are no opportunities: they are never more than
-/// what leaves, so that nobody could accelerate.
+/// what leaves, so that no sender could accelerate.
 #[test]
 fn a_fixed_link_that_idles_has_its_whole_rate_to_give() {
     let mut m = abc(Params::default());

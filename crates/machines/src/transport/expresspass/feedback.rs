@@ -21,7 +21,7 @@ pub struct Feedback {
     can_increase_w: bool,
     /// The number of the next credit that data are expected to answer.
     expected: u64,
-    /// Credits heard of since the last update, and how many of them were dropped.
+    /// Credits accounted for since the last update, and how many of them were dropped.
     total: u64,
     dropped: u64,
     updated: Time,

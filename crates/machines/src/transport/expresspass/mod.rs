@@ -1,9 +1,10 @@
 //! ExpressPass, a receiver-driven transport (Cho, Jang, Han, "Credit-Scheduled Delay-Bounded Congestion
-//! Control for Datacenters", SIGCOMM 2017): a flow asks, its destination sends credits, and each of them lets
-//! one packet go. Every port carries so few credits that the data they call for fits the link of the other
-//! direction ([`crate::schedule::expresspass`]), provided that credits take the data's path in reverse; what
-//! exceeds that is dropped, and destinations set the rate of their credits by what was ([`feedback`]). So
-//! data wait hardly anywhere, and credits that come when a flow has nothing left are wasted.
+//! Control for Datacenters", SIGCOMM 2017): a flow requests credits, its destination sends them, and each
+//! lets one packet go. Every port carries so few credits that the data they call for fits the link of the
+//! other direction ([`crate::schedule::expresspass`]), provided that credits take the data's path in reverse.
+//! What exceeds that is dropped, and destinations set the rate of their credits by these drops
+//! ([`feedback`]). So data wait hardly anywhere, and credits that come when a flow has nothing left are
+//! wasted.
 //!
 //! Numbers and arithmetic are those of the authors' simulator (kaist-ina/ns2-xpass), which differ from
 //! Algorithm 1 in places:

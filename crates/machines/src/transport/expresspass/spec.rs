@@ -29,7 +29,7 @@ pub struct ExpressPassSpec {
     pub target_loss: f64,
     /// Gaps between credits are drawn from this fraction less to this fraction more.
     pub jitter: f64,
-    /// A source that hears nothing repeats what it said.
+    /// A source that receives nothing for so long repeats its last message.
     pub retry: Span,
 }
 

@@ -9,9 +9,9 @@
 //! ```text
 //! CHOICE Homa §3.1: there are no calls, only messages, so no answer acknowledges one: one ACK says that the
 //! last byte has come.
-//! CHOICE Homa §3.7: no BUSY. A destination that has heard nothing of a message for `resend` asks for what is
-//! missing of it, and its agent repeats the last grant; a source sends again what it had sent, and leaves the
-//! rest to come in its turn.
+//! CHOICE Homa §3.7: no BUSY. A destination that has received nothing of a message for `resend` requests what
+//! is missing of it, and its agent repeats the last grant; a source sends again what it had sent, and leaves
+//! the rest to come in its turn.
 //! CHOICE Homa §3.7: what is sent again goes at the highest priority of data. (The paper: as the request says.)
 //! ```
 

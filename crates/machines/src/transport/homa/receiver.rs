@@ -1,4 +1,5 @@
-//! The destination's end: what has arrived, what is asked for again, and one ACK of all. Grants are its host agent's.
+//! The destination's end: what has arrived, what is requested again, and one ACK of all. Grants are sent by
+//! its host agent.
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, Heard, HomaSpec, ReceivingEnd, Transmit};
@@ -11,9 +12,9 @@ use thalweg_wire::{Message, Packet, Side};
 pub struct HomaReceiver {
     flow: FlowId,
     all: Collector,
-    /// What is missing is asked for then; [`Time::MAX`]: nothing has come yet.
+    /// When what is missing is requested; [`Time::MAX`]: nothing has come yet.
     ask_at: Time,
-    /// It is to be asked for.
+    /// The request is due.
     asks: bool,
 }
 

@@ -23,7 +23,7 @@ pub struct HomaSender {
     again: Option<(u64, u64)>,
     /// Bytes that the destination has, as far as it has said.
     acked: u64,
-    /// A source that hears nothing sends its first packet again then.
+    /// When a source that has received nothing sends its first packet again.
     retry_at: Time,
     counts: Counts,
 }

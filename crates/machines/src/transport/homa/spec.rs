@@ -22,7 +22,7 @@ pub struct HomaSpec {
     pub cutoffs: Vec<u64>,
     /// Messages that a destination grants to at once.
     pub overcommitment: u32,
-    /// Without news for so long what is missing is asked for again.
+    /// After so long without an arrival, what is missing is requested again.
     pub resend: Span,
 }
 

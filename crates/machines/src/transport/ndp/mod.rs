@@ -7,8 +7,9 @@
 //! Sources number the paths of their packets and go through all of them in a random order, and then in another.
 //!
 //! ```text
-//! CHOICE NDP §3.2: no return-to-sender. Where the headers' queue overflows they are dropped, and a source that hears
-//! nothing for `retry` sends again, without a pull, what was neither ACKed nor NACKed. (The paper: a timer per packet.)
+//! CHOICE NDP §3.2: no return-to-sender. Where the headers' queue overflows they are dropped, and a source
+//! that receives nothing for `retry` sends again, without a pull, what was neither ACKed nor NACKed. (The
+//! paper: a timer per packet.)
 //! CHOICE NDP §3.2: a pull that finds nothing to send is kept if more pulls have come than ACKs and NACKs: it may have
 //! overtaken the NACK it goes with, on another path. In the authors' simulator it is lost, and the packet waits for
 //! its timer.

@@ -28,7 +28,7 @@ pub struct NdpSender {
     again: VecDeque<u64>,
     acked: Arrivals,
     acked_bytes: u64,
-    /// A source that hears nothing sends again then.
+    /// When a source that has received nothing sends again.
     retry_at: Time,
     paths: PathCycle,
     counts: Counts,

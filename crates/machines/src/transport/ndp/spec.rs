@@ -17,7 +17,7 @@ pub struct NdpSpec {
     pub window: u32,
     /// Share of a destination's link that its pulls call for.
     pub pull_share: f64,
-    /// A source that hears nothing for so long sends again.
+    /// A source that receives nothing for so long sends again.
     pub retry: Span,
     /// Paths, of which each packet takes the next one in a random order; `None`: packets carry no number.
     pub paths: Option<u32>,

@@ -41,7 +41,7 @@ fn pull(sender: &mut NdpSender, now: Time, number: u64) {
 }
 /// What a receiver answers to a packet that comes whole, or as its header.
 fn answer(receiver: &mut NdpReceiver, now: Time, data: &Sent, whole: bool) -> Sent {
-    give(receiver, &SPEC, now, &if whole { data.clone() } else { data.trimmed() });
+    give(receiver, &SPEC, now, &if whole { *data } else { data.trimmed() });
     let answer = poll_one(receiver, &SPEC, now).expect("every packet is answered");
     assert!(poll_one(receiver, &SPEC, now).is_none(), "once");
     answer
@@ -137,7 +137,7 @@ fn a_source_that_hears_nothing_sends_again_what_was_neither_acked_nor_nacked() {
     }
     assert_eq!((s.timer(), s.on_timer(&SPEC, US(209))), (Some(US(210)), Expiry::Other));
     assert_eq!(s.on_timer(&SPEC, US(210)), Expiry::Retransmission);
-    // As many as were not heard of; the one that was NACKed is before them, and one is left over.
+    // As many as were not answered; the one that was NACKed is before them, and one is left over.
     assert_eq!(numbers(&sends(&mut s, US(210))), [2, 1]);
     assert_eq!(s.on_timer(&SPEC, US(410)), Expiry::Retransmission);
     assert_eq!(numbers(&sends(&mut s, US(410))), [3, 1]);

@@ -26,7 +26,7 @@ pub struct PhostSpec {
     pub patience: Span,
     /// A flow that has had tokens for all its packets gets new ones for those missing after so long.
     pub again: Span,
-    /// A source that hears nothing repeats its request after so long.
+    /// A source that receives nothing for so long repeats its request.
     pub retry: Span,
     /// Class of packets that answer a free token.
     pub free_class: u8,

@@ -9,9 +9,9 @@ use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Packet, Side};
 
 /// RC3's receiving end.
-// CHOICE RC3 §2.3.1: one RCV.NXT over all data, whoever brought it, as the unmodified out-of-order queue has
-// it; the ACK bump depends on it. Other reading: low-priority ACKs carry the cumulative ACK "as per the high
-// priority traffic".
+// CHOICE RC3 §2.3.1: one RCV.NXT over all data, whichever loop sent it, as the unmodified out-of-order queue
+// has it; the ACK bump depends on it. Other reading: low-priority ACKs carry the cumulative ACK "as per the
+// high priority traffic".
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rc3Receiver(TcpReceiver);
 

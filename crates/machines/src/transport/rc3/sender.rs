@@ -1,4 +1,4 @@
-//! RC3's sending end: the RLP loop beside TCP's (§2.1.1, §2.3.1).
+//! RC3's sending end: the RLP loop next to TCP's (§2.1.1, §2.3.1).
 
 use super::super::tcp::TcpSender;
 use super::super::{Endpoint, Expiry, Handed, Heard, LossSpec, Rc3Spec, SenderStats, SendingEnd, Transmit};

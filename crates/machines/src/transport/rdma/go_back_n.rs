@@ -83,7 +83,7 @@ impl GoBackNSender {
     pub fn is_pending(&self) -> bool {
         self.nxt < self.high
     }
-    /// What a NACK asked for again is not all acknowledged.
+    /// Not all that a NACK requested again is acknowledged.
     #[inline]
     pub fn in_recovery(&self) -> bool {
         self.una < self.recover

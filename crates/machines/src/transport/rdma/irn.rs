@@ -101,7 +101,7 @@ impl IrnSender {
     /// One transmission opportunity (module txFree): the packet to send and whether it was sent before.
     /// `more`: a new packet exists, `nxt` < n; `cap`: BDP-FC, which holds back new packets only.
     ///
-    /// `None` although [`IrnSender::can_send`]: the opportunity went by with the search for a hole; ask again.
+    /// `None` although [`IrnSender::can_send`]: the opportunity was spent on the search for a hole; retry.
     pub fn tx_free(&mut self, more: bool, cap: u32) -> Option<(Psn, bool)> {
         let mut sent = None;
         if self.pend && self.rtx.minus(self.una) >= 0 {

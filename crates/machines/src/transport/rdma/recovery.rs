@@ -13,7 +13,7 @@ use thalweg_units::Time;
 pub(super) enum Recovery {
     /// RoCE.
     GoBackN(GoBackNSender),
-    /// Drops are told.
+    /// Senders are notified of drops.
     Told(ToldSender),
     /// IRN; `una` is its cumulative ACK counted from the flow's first packet.
     Selective { irn: IrnSender, una: u64 },
@@ -191,7 +191,7 @@ impl Recovery {
         }
     }
 
-    /// A switch has dropped a packet; the sender hears of it then.
+    /// A switch has dropped a packet; the sender is notified of it at the instant `at`.
     #[cold]
     pub(super) fn announce(&mut self, index: u64, at: Time) {
         if let Self::Told(told) = self {

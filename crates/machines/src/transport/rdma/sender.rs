@@ -1,5 +1,5 @@
 //! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). Around
-//! the recovery core it keeps the timer, the rate limiter, BDP-FC, and what the controller is told. What an
+//! the recovery core it keeps the timer, the rate limiter, BDP-FC, and what the controller is given. What an
 //! acknowledgement does is in `feedback`, what a packet that leaves does in `emit`, when it may in `limiter`,
 //! messages back to back in `stream`, what parameters are allowed in `check`.
 
@@ -69,12 +69,12 @@ pub struct RdmaSender {
     /// The flow's own: measurement noise.
     stream: Stream,
     counts: Counts,
-    /// The round trip that the controller was told last.
+    /// The round trip that the controller was given last.
     last_rtt: Span,
     kept: Option<Box<Kept>>,
     /// What packets have room for.
     feedback: FeedbackKind,
-    /// What the controller is asked and told.
+    /// The calls that the controller requires.
     calls: Calls,
     controller: Controller,
 }
@@ -124,13 +124,13 @@ impl RdmaSender {
         while let Some(wake) = self.controller.permit().wake.filter(|wake| *wake < now) {
             self.controller.on_tick(wake);
             if self.controller.permit().wake == Some(wake) {
-                break; // it wants nothing but to be asked again
+                break; // it only requests the same instant again
             }
         }
     }
 
-    /// The round trip that the controller was told last; `None` before the first. One more was told whenever
-    /// [`SenderStats::rtt_samples`] has risen.
+    /// The round trip that the controller was given last; `None` before the first. A new one was given
+    /// whenever [`SenderStats::rtt_samples`] has risen.
     pub fn last_round_trip(&self) -> Option<Span> {
         (self.counts.round_trips() > 0).then_some(self.last_rtt)
     }

@@ -35,7 +35,7 @@ pub struct RdmaSpec {
     pub rank: RankSpec,
     /// Congestion notifications from receiver to sender.
     pub notification: Notification,
-    /// Which round trips the controller is told.
+    /// Which round trips the controller is given.
     pub rtt: RttSpec,
     /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); `None`: packets leave
     /// one by one as rate and window allow.
@@ -62,7 +62,7 @@ pub enum RecoverySpec {
         /// (InfiniBand).
         repeat_nack: Option<Span>,
     },
-    /// Switches tell the sender of every packet that they drop, and it sends that one again; the receiver
+    /// Switches notify the sender of every packet that they drop, and it sends that one again; the receiver
     /// keeps what is out of order (Goyal, MIT 2022, §3.6.2.1).
     Told,
     /// IRN §4.2: the receiver keeps what is out of order and answers each such packet with a NACK that names it.
@@ -136,13 +136,13 @@ pub enum Notification {
         /// Bytes on the wire.
         wire: u32,
     },
-    /// Every ACK tells whether the packet that triggered it was marked. Rate controllers that want
+    /// Every ACK reports whether the packet that triggered it was marked. Rate controllers that want
     /// notifications get one per such ACK; window controllers find it in
     /// [`crate::congestion::AckSample::marked`].
     Echo,
 }
 
-/// Which round trips a controller is told.
+/// Which round trips a controller is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RttSpec {
     /// One sample per so many packets, at the ACK of the last of them, and at the flow's last: 1 for all.
@@ -152,7 +152,7 @@ pub struct RttSpec {
     pub less_serialization: bool,
     /// Also from NACKs: the packet that came out of order has a round trip too.
     pub nacks: bool,
-    /// Also from packets that were sent again: the answer tells which copy it answers.
+    /// Also from packets that were sent again: the answer identifies the copy that it answers.
     pub resent: bool,
     /// Measurement noise, uniform from 0 to this, added to every sample.
     pub noise: Span,

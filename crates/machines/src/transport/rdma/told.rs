@@ -1,4 +1,4 @@
-//! Loss recovery as an ideal: switches tell the sender of every packet that they drop, and it sends just that
+//! Ideal loss recovery: switches notify the sender of every packet that they drop, and it sends just that
 //! one again (Goyal, MIT 2022, §3.6.2.1: HPCC without PFC). The receiver keeps what is out of order and names
 //! it, as IRN's does.
 
@@ -14,22 +14,22 @@ pub(super) struct ToldSender {
     pub nxt: u64,
     /// Acknowledged above `una`.
     above: BTreeSet<u64>,
-    /// Told of, and not sent again yet.
+    /// Reported as dropped, and not sent again yet.
     lost: BTreeSet<u64>,
-    /// Word of these is on its way, by the instant at which it comes.
+    /// Notifications that are on their way: when each arrives, and of which packet.
     coming: VecDeque<(Time, u64)>,
     /// Recovery is over with this one.
     recover: u64,
 }
 
 impl ToldSender {
-    /// A switch has dropped a packet, of which the sender hears then.
+    /// A switch has dropped a packet; the sender is notified of it at the instant `at`.
     pub fn announce(&mut self, index: u64, at: Time) {
         let behind = self.coming.iter().rposition(|(earlier, _)| *earlier <= at).map_or(0, |last| last + 1);
         self.coming.insert(behind, (at, index));
     }
 
-    /// When word comes next; [`Time::MAX`]: none is on its way.
+    /// When the next notification arrives; [`Time::MAX`]: none is on its way.
     pub fn next_word(&self) -> Time {
         self.coming.front().map_or(Time::MAX, |(at, _)| *at)
     }

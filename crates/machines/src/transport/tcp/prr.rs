@@ -22,7 +22,7 @@ pub struct Prr {
 
 impl Prr {
     /// An episode begins with `flight` bytes above the cumulative ACK, of which `sacked` are SACKed,
-    /// `delivered` bytes among what the ACK that began it told of.
+    /// `delivered` bytes among what the ACK that began it reported.
     pub(super) fn begin(
         spec: PrrSpec,
         flight: u64,
@@ -40,7 +40,7 @@ impl Prr {
     }
 
     /// An ACK says that `delivered` more bytes have left the network, which leaves `inflight` there. `safe`:
-    /// it advances, and tells of no further loss.
+    /// it advances, and reports no further loss.
     pub(super) fn on_ack(&mut self, inflight: u64, delivered: u64, safe: bool, smss: u64) {
         if delivered == 0 && self.out > 0 && self.spec == PrrSpec::Rfc9937 {
             // CHOICE RFC 9937 §6.2: not before the fast retransmit has left; RACK's timer may begin an episode

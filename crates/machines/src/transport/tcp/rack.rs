@@ -1,7 +1,7 @@
 //! Losses found by time: RACK, and probes of the tail: TLP. RFC 8985 (Cheng, Cardwell, Dukkipati, Jha, 2021),
 //! §§5 to 7, with its names. A segment is lost if one that left later has arrived, and a round trip and a
 //! reordering window have passed since it left; so retransmissions that are lost are found, too, and segments
-//! that overtake each other within the window are not taken for lost. A tail of which nothing is heard is
+//! that overtake each other within the window are not taken for lost. A tail that is not acknowledged is
 //! probed after two round trips.
 //!
 //! ```text
@@ -14,8 +14,9 @@
 //! CHOICE RFC 8985 §7.2: TLP.max_ack_delay is how long this transport's receivers delay ACKs. Other reading: 200 ms.
 //! CHOICE RFC 8985 §7.3: a probe leaves whether or not a round trip was measured since the last one: what answers a
 //! probe is new data mostly, and gives a sample. Other reading: none without (MUST), the retransmission timer then.
-//! CHOICE RFC 8985 §8: the retransmission timer runs on beside the other two, which expire no later. Other reading:
-//! one timer of three kinds, so that the retransmission timer begins anew when another has expired.
+//! CHOICE RFC 8985 §8: the retransmission timer runs in parallel with the other two, which expire no later.
+//! Other reading: one timer of three kinds, so that the retransmission timer begins anew when another has
+//! expired.
 //! CHOICE RFC 8985 §9.3: a retransmission lost within an episode is sent again without another cut, as in Linux.
 //! CHOICE RFC 5681 §4.3: so the window is not lowered twice for it. Other reading: a second cut, as a timeout brings
 //! where losses are found by duplicate ACKs.
@@ -141,7 +142,7 @@ impl Rack {
         (self.reorder_at, self.tail) = (None, TailProbe::default());
     }
 
-    /// §7.1: fast recovery begins, and answers what a probe that is out may tell.
+    /// §7.1: fast recovery begins, and answers any loss that a probe still out may reveal.
     pub(super) fn forget_probe(&mut self) {
         self.tail.forget();
     }

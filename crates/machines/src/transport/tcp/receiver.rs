@@ -49,7 +49,7 @@ struct Reassembly {
     ranges: Ranges,
     /// Telemetry of the data that came last, for the next ACK; there from the first that came.
     telemetry: Option<Box<IntStack>>,
-    /// What routers have told since the last ACK.
+    /// What routers have reported since the last ACK.
     explicit: Option<Explicit>,
     /// Sprout's forecasts; there from the first data packet of a sender that wants them on.
     forecaster: Option<Box<Forecaster>>,
@@ -58,7 +58,7 @@ struct Reassembly {
 }
 
 impl Reassembly {
-    /// What the sender is told that a data packet with such a header has come: what routers wrote, or a forecast.
+    /// What the ACK of a data packet with such a header reports: what routers wrote, or a forecast.
     fn answer(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, what: Explicit) -> Explicit {
         let Explicit::Forecast(said) = what else { return what };
         let made = || Box::new(Forecaster::new(said.reading, spec.mss));
@@ -69,7 +69,7 @@ impl Reassembly {
         Explicit::Forecast(forecaster.forecast())
     }
 
-    /// When the tick of forecasts ends; [`Time::MAX`]: nobody wants any.
+    /// When the tick of forecasts ends; [`Time::MAX`]: none are wanted.
     #[inline]
     fn beats(&self) -> Time {
         self.forecaster.as_ref().map_or(Time::MAX, |forecaster| forecaster.next())
@@ -209,7 +209,7 @@ impl TcpReceiver {
         };
     }
 
-    /// Appends the SACK option, `beside` what routers told; its bytes on the wire.
+    /// Appends the SACK option, and its bytes if it counts `on_wire`; `beside`: next to router feedback.
     #[cold]
     fn add_sack(&self, blocks: u8, on_wire: bool, beside: bool, packet: &mut Packet, side: &mut Side) {
         let ranges = self.above.iter().flat_map(|r| r.ranges.recent()).take(usize::from(blocks));

@@ -62,7 +62,7 @@ pub struct TcpSender {
     counts: Counts,
     /// What few flows have besides: an application that writes at its own pace, another loop over the same buffer.
     beside: Option<Box<Beside>>,
-    /// For controllers that ask for delivery rates.
+    /// For controllers that need delivery rates.
     log: Option<Box<SendLog>>,
     controller: Controller,
 }
@@ -220,11 +220,12 @@ impl TcpSender {
                 None if has_sack => sacked > 0,
                 None => advance == 0 && packet.payload > 0,
                 // What triggered it lies above the hole. Otherwise a copy came of what another loop had
-                // brought, or (RC3 §2.3.1) a bump is repeated: neither tells of a loss.
+                // brought, or (RC3 §2.3.1) a bump is repeated: neither indicates a loss.
                 Some(_) => advance == 0 && packet.payload > 0 && packet.trigger > packet.seq,
             };
 
-        // Karn: a sample only from segments never resent, unless time stamps tell which one was meant (RFC 6298 §3).
+        // Karn (RFC 6298 §3): a sample only from segments never resent, unless time stamps show which was
+        // meant.
         let resent = !spec.timestamps && self.repair.is_ambiguous(packet);
 
         // Episode bookkeeping.
@@ -372,7 +373,7 @@ impl TcpSender {
         Transmit::Packet
     }
 
-    /// The delivery rate sample of an ACK, if somebody wants it.
+    /// The delivery rate sample of an ACK, if the controller needs it.
     #[inline]
     fn delivery(&mut self, spec: &TcpSpec, now: Time, blocks: &[(u64, u64)]) -> Option<Delivery> {
         let log = self.log.as_mut()?;
@@ -439,7 +440,7 @@ impl Endpoint for TcpSender {
         self.poll(spec, now, &permit, (packet, side))
     }
 
-    /// The permit is the same until it has drained, unless the controller hears of what is sent.
+    /// The permit is the same until it has drained, unless the controller is notified of what is sent.
     #[inline(always)]
     fn drain(
         &mut self,

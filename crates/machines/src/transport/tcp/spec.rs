@@ -133,7 +133,7 @@ pub enum PrrSpec {
     Off,
     /// In proportion to what is delivered; below the threshold it grows as in slow start (RFC 6937, PRR-SSRB).
     Rfc6937,
-    /// The same, growing only on ACKs that tell of no further loss (RFC 9937).
+    /// The same, growing only on ACKs that report no further loss (RFC 9937).
     Rfc9937,
 }
 
@@ -183,7 +183,7 @@ pub enum LossSpec {
     },
     /// By time: RACK, and TLP's probes if wanted (RFC 8985). With SACK only.
     Rack {
-        /// A tail of which nothing is heard for two round trips is probed.
+        /// A tail that is not acknowledged for two round trips is probed.
         tail_probes: bool,
     },
     /// Only the timer.
@@ -201,7 +201,7 @@ pub enum FlightSpec {
     Span,
     /// As [`FlightSpec::Span`], and the sender knows what the receiver has: such a packet is passed over where
     /// it would be resent, whether or not its ACK has come. The same simulator to the letter. Only the owner
-    /// of both ends can tell, so it discards such packets ([`crate::transport::ReceivingEnd::holds`]).
+    /// of both ends can know, so it discards such packets ([`crate::transport::ReceivingEnd::holds`]).
     SpanOmniscient,
 }
 
@@ -237,7 +237,7 @@ pub enum EcnSpec {
     Classic,
     /// RFC 8257: every ACK echoes exactly the marks of the packets it covers.
     Accurate,
-    /// Likewise of three codepoints: packets are sent with ECT(1), and every ACK tells with which the packets
-    /// came that it covers (ABC, Goyal, MIT 2022, §2.4.2: accelerate, brake, or CE).
+    /// Likewise of three codepoints: packets are sent with ECT(1), and every ACK reports with which the
+    /// packets came that it covers (ABC, Goyal, MIT 2022, §2.4.2: accelerate, brake, or CE).
     Codepoints,
 }

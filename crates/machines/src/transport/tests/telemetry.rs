@@ -154,7 +154,7 @@ fn tcp_receivers_send_back_the_newest_and_gaps_go_before() {
     receiver.on_packet(&spec, Time::from_us(6), &segment(3), Some(&stack(&[hop(3, 9)])));
     let (gap, echo) = leaves(&mut receiver, &spec, Time::from_us(6)).unwrap();
     assert_eq!((gap.seq, gap.side, echo), (2000, 0, None));
-    // The sender tells its controller.
+    // The sender passes it on to its controller.
     let window = sender.stats().window;
     for (n, us) in [(1, 1), (2, 31)] {
         let side = stack(&[IntHop { queue: 100_000, rate: Rate::from_gbps(10), ..hop(us, us * 1250) }]);
@@ -165,7 +165,7 @@ fn tcp_receivers_send_back_the_newest_and_gaps_go_before() {
     assert!(sender.stats().window < window, "{window:?} {:?}", sender.stats());
 }
 
-/// What routers have told, as it travels.
+/// What routers have written, as it travels.
 fn rate(mbps: Option<f64>) -> Side {
     let mut side = Side::Empty;
     let rate = mbps.map(|mbps| Rate::from_bps((mbps * 1e6) as u64));

@@ -60,7 +60,7 @@ fn a_sample_from_new_data_ends_the_back_off() {
     assert_eq!(pair.stats().srtt, Span::from_us(100));
 }
 
-/// RFC 7323: the stamp tells which of the two was acknowledged. For the statistics it always does.
+/// RFC 7323: the stamp shows which of the two was acknowledged. For the statistics it always does.
 #[test]
 fn with_time_stamps_resends_give_samples_too() {
     for (timestamps, smoothed) in [(false, Span::ZERO), (true, Span::from_us(100))] {
@@ -303,8 +303,8 @@ fn after_a_lost_syn_the_timer_of_the_first_data_runs_for_three_seconds() {
     assert_eq!(sent(SynLossSpec::Linux, &[0, 1, 3]), format!("{two}, 6000100: 0r"));
 }
 
-/// RFC 6298 §3 (Karn): the original was late, its retransmission unnecessary. Which of both is acknowledged only time
-/// stamps tell.
+/// RFC 6298 §3 (Karn): the original was late, its retransmission unnecessary. Only time stamps show which of
+/// both is acknowledged.
 #[test]
 fn an_original_that_arrives_after_its_retransmission_was_sent_gives_a_sample_with_time_stamps_only() {
     for (timestamps, srtt) in [(false, 0), (true, 3500)] {

@@ -73,7 +73,7 @@ fn fast_recovery_forgets_the_probe_that_began_it_and_the_window_is_cut_once() {
 fn a_probe_is_new_data_if_there_is_any_and_goes_beyond_the_window() {
     let mut pair = Pair::new(iw(2, rack()), 8);
     pair.run_losing(&[2, 3, 4, 5]);
-    // ACKs of 0 and 1 at 100 release 2 to 5; 6 is the probe, and what it brings home tells of all four.
+    // ACKs of 0 and 1 at 100 release 2 to 5; 6 is the probe, and its ACK reveals the loss of all four.
     assert_eq!(pair.sent()[..3], ["0: 0 1", "100: 2 3 4 5", "300: 6"]);
     assert!(pair.sent()[3].starts_with("400: 2r"), "{:?}", pair.sent());
     assert_eq!((pair.stats().timeouts, pair.stats().acked_bytes), (0, 8000));
@@ -98,7 +98,7 @@ fn segments_that_overtake_each_other_within_the_window_are_not_sent_again() {
     assert_eq!((again(rack()), again(tcp())), (0, 2));
 }
 
-/// Beside `a_lost_retransmission_waits_for_the_timer`: the same losses.
+/// The counterpart of `a_lost_retransmission_waits_for_the_timer`: the same losses.
 #[test]
 fn a_lost_retransmission_is_found_by_what_left_after_it() {
     let mut pair = Pair::new(rack(), 30);

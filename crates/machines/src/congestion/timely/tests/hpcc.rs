@@ -1,5 +1,5 @@
 //! TIMELY as the HPCC authors' simulator reads it (CC_MODE 7): one update per round trip, hyper-active after
-//! five increases of any kind, a decrease of any size. Its arithmetic, in nanoseconds, beside ours.
+//! five increases of any kind, a decrease of any size. Its arithmetic, in nanoseconds, next to ours.
 
 use super::*;
 use proptest::prelude::*;

@@ -60,7 +60,7 @@ fn two_flows_at_four_to_one_converge_to_equal_shares() {
     let spec = Params { alpha: 0.08, min_rtt: Some(Span::from_us(30)), scale_updates: true, ..PLAIN };
     let (unfair, _) = share_of_two(spec, 0.8, 0);
     assert!(unfair < 0.74, "{unfair}"); // 1 / (2 (0.64 + 0.04))
-    // Claim TIM-M4-d asks for 0.95; 0.983 after 30 ms, then between 0.993 and 0.997, at 98.5 % of the link.
+    // Claim TIM-M4-d requires 0.95; 0.983 after 30 ms, then between 0.993 and 0.997, at 98.5 % of the link.
     for ms in [30, 100, 1000] {
         let (jain, load) = share_of_two(spec, 0.8, ms);
         assert!(jain >= 0.95 && load > 0.95, "{ms} ms: {jain}, {load}");

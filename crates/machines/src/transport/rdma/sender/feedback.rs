@@ -135,7 +135,7 @@ impl RdmaSender {
     }
 
     /// The permit is what holds the sender back: there is more to send, or the window has no room for it.
-    // (Looked at as ACKs come, not as packets leave: a NIC need not ask a sender of which it knows that it must wait.)
+    // (Looked at as ACKs come, not as packets leave: a NIC need not poll a sender that is known to wait.)
     #[inline]
     pub(super) fn is_used_up(&self, spec: &RdmaSpec) -> bool {
         let recovery = &self.repair.recovery;
@@ -155,7 +155,7 @@ impl RdmaSender {
         }
     }
 
-    /// The round trip that the controller is to be told, if this is an ACK that measures one.
+    /// The round trip for the controller, if this is an ACK that measures one.
     // CHOICE IRN §4.3.1 (TIMELY): none from a NACK, whose packet met a path with losses, and none from what
     // was sent again, unless `rtt` says so.
     fn round_trip(

@@ -19,7 +19,7 @@ pub(super) struct Limiter {
     moves: bool,
     /// Its controller takes notices of congestion points: its pace moves at these and at ticks.
     pub(super) notices: bool,
-    /// The departure moved since somebody asked.
+    /// The departure has moved since this was last read.
     pub(super) moved: bool,
 }
 
@@ -74,8 +74,8 @@ impl Limiter {
     }
 
     /// A congestion point has written, or its silence has: what is left to wait shrinks or grows as the pace does.
-    // CHOICE RoCC §3.3.5: counted from the last departure anew, all flows that hear of a rate at one instant
-    // would leave in step.
+    // CHOICE RoCC §3.3.5: counted from the last departure anew, all flows that are notified of a rate at one
+    // instant would leave in step.
     #[inline]
     pub(super) fn rescale(&mut self, now: Time, before: Option<Rate>, after: Option<Rate>) {
         if !self.notices || self.next_tx <= now || before == after {

@@ -8,7 +8,7 @@ fn p(n: u32) -> Psn {
     Psn::new(n)
 }
 
-/// A sender with its expected registers beside it.
+/// A sender, next to its expected registers.
 struct Trace {
     s: IrnSender,
     first: u32,
@@ -156,7 +156,7 @@ fn recovery_begins_at_the_third_nack_of_the_same_gap_and_not_at_one_that_advance
     for (enter_on_advance, at_once) in [(false, false), (true, true)] {
         let mut t = Trace::new(IrnOptions { enter_on_advance, ..IrnOptions::default() }, 0, 8, 8);
         (0..8).for_each(|_| _ = t.tx());
-        // The ACK of 0 was lost: the first that the sender hears of is that 2 came.
+        // The ACK of 0 was lost: the first report to the sender is that 2 came.
         assert_eq!(t.nack(1, 2).lost, at_once);
         assert!(t.nack(1, 3).lost != at_once);
         assert_eq!(t.tx(), Some(1));

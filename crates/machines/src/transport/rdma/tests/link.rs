@@ -1,4 +1,4 @@
-//! One flow between two hosts: a NIC that asks for a packet whenever its link is free (or fills a queue), a
+//! One flow between two hosts: a NIC that polls for a packet whenever its link is free (or fills a queue), a
 //! fixed delay each way, scripted fates, everything logged. At 10 Gb/s a full packet of 1250 B takes 1 us;
 //! ACKs take no time but the delay.
 

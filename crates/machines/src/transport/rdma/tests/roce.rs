@@ -1,4 +1,4 @@
-//! Go-back-N on a link, acknowledgement policies, notifications, and what controllers are told.
+//! Go-back-N on a link, acknowledgement policies, notifications, and what controllers are given.
 
 use super::link::*;
 use super::recorder::*;

@@ -39,7 +39,7 @@ pub(in super::super) struct Segments {
     /// First and last of those of which nothing is known.
     first: u64,
     last: u64,
-    /// The first of them that did not leave before the newest that [`Segments::last_before`] was asked about.
+    /// The first of them that did not leave before the newest that [`Segments::last_before`] was called with.
     later: u64,
     /// Numbers of the lost ones, ascending; some may have been sent again or have arrived, but not the first.
     lost_ones: VecDeque<u64>,

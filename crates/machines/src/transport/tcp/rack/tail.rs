@@ -11,7 +11,7 @@ struct Probe {
     again: bool,
 }
 
-/// What an ACK that answers a probe has told, §7.4.2.
+/// What an ACK that answers a probe has shown, §7.4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum Told {
     Nothing,
@@ -57,7 +57,7 @@ impl TailProbe {
         (self.due, self.out) = (false, Some(Probe { end, again }));
     }
 
-    /// §7.1: none is out any more whose ACK could tell anything.
+    /// §7.1: no probe is out any more whose ACK could show anything.
     pub(super) fn forget(&mut self) {
         self.out = None;
     }

@@ -18,7 +18,7 @@ use thalweg_units::{Span, Time};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Beside {
     writer: Option<Writer>,
-    /// There is another loop: what the receiver has, whoever sent it.
+    /// There is another loop: what the receiver has, whichever loop sent it.
     delivered: Option<Delivered>,
     /// From what the controller is made anew if the SYN is lost; there until the answer to it has come.
     opening: Option<Box<Start>>,
@@ -71,7 +71,7 @@ impl Beside {
         if in_recovery { by_sack.min(recover) } else { 0 }
     }
 
-    /// What this loop never sent and nobody delivered: its first piece.
+    /// What this loop never sent and no other loop delivered: its first piece.
     pub(super) fn unsent(&self, sent_to: u64, size: u64) -> (u64, u64) {
         let written = self.writer.map_or(size, |w| w.written.min(size));
         match &self.delivered {
@@ -95,7 +95,7 @@ impl TcpSender {
         opening
     }
 
-    /// Another loop over the same buffer delivers: what it brings is told by [`TcpSender::is_delivered`].
+    /// Another loop over the same buffer delivers: what it brings is reported by [`TcpSender::is_delivered`].
     pub(crate) fn harvest(&mut self) {
         let delivered = Delivered { bumped: u64::MAX, ..Delivered::default() };
         self.beside.get_or_insert_default().delivered = Some(delivered);

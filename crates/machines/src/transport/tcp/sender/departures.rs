@@ -14,7 +14,7 @@ pub(super) struct Departures {
     pub(super) held: bool,
     /// What packets have room for.
     pub(super) feedback: FeedbackKind,
-    /// What the controller is asked and told.
+    /// The calls that the controller requires.
     pub(super) calls: Calls,
     /// Classic ECN: the next new segment carries CWR.
     pub(super) cwr_due: bool,
@@ -58,8 +58,8 @@ impl Departures {
         Serializer::new(pace, Span::from_ps(u64::from(self.quantum))).span(wire)
     }
 
-    /// The window shrank, with everything below `sent_to` sent: RFC 3168 §6.1.2 tells the receiver so, once
-    /// per window of data.
+    /// The window shrank, with everything below `sent_to` sent: by RFC 3168 §6.1.2 this is signalled to the
+    /// receiver, once per window of data.
     pub(super) fn tell_cut(&mut self, sent_to: u64) {
         (self.cwr_due, self.cwr_to) = (true, sent_to);
     }

@@ -284,8 +284,8 @@ impl TcpSender {
             rank: 0,
             ..Packet::default()
         };
-        // RCP §II: the first rate is asked for with the SYN. XCP's and VCP's routers have nothing to say to
-        // it: what changes a window is shared out among data.
+        // RCP §II: the first rate is requested with the SYN. XCP's and VCP's routers write nothing into it:
+        // what changes a window is shared out among data.
         if self.departures.feedback == FeedbackKind::Explicit(ExplicitKind::Rate) {
             side.new_explicit(Explicit::unwritten(ExplicitKind::Rate), Span::ZERO);
             packet.side = 0;
@@ -321,7 +321,7 @@ impl TcpSender {
     }
 
     /// The next departure, planned by that pace, is a gap of the present one behind the last.
-    // CHOICE RC3 §2.4.1: the gap is a full segment's; only what follows a flow's last segment could tell.
+    // CHOICE RC3 §2.4.1: the gap is a full segment's; this matters only behind a flow's last segment.
     #[cold]
     pub(super) fn plan_anew(&mut self, spec: &TcpSpec, planned: Rate) {
         let Some(pace) = self.controller.permit().pace else { return };

@@ -1,5 +1,5 @@
 //! The ACK that was expected (header prediction: Jacobson, "4BSD header prediction", CCR 20 (2), 1990): of
-//! new data, with nothing to repair, nothing written by the network, no other loop beside. Nearly all are; of
+//! new data, with nothing to repair, nothing written by the network, and no other loop. Nearly all are; of
 //! what `on_ack` does, little is left for them.
 
 use super::super::super::{EcnSpec, Heard, TcpSpec};

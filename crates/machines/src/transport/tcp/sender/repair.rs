@@ -103,7 +103,7 @@ impl TcpSender {
         }
         // RFC 6582 §3.2 step 2: duplicates at the end of an earlier episode come from its own resends.
         // CHOICE RFC 6582 §3.2: so without SACK a real loss of the very next segment waits for the timer (§4's
-        // heuristics are left out); SACKs tell the two apart.
+        // heuristics are left out); SACKs distinguish the two.
         if spec.sack == SackSpec::Off && self.repair.recover > 0 && self.space.una <= self.repair.recover {
             return;
         }
@@ -129,7 +129,7 @@ impl TcpSender {
         self.begin_reduction(spec, delivered);
     }
 
-    /// PRR: the window comes down with what is delivered, the ACK that told of the loss included.
+    /// PRR: the window comes down with what is delivered, the ACK that reported the loss included.
     fn begin_reduction(&mut self, spec: &TcpSpec, delivered: u64) {
         let (flight, threshold) = (self.space.outstanding(), self.controller.permit().window.get());
         let sacked = self.repair.sacked();

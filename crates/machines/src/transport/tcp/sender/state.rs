@@ -94,7 +94,7 @@ impl Counts {
         self.round_trips.add(rtt);
     }
 
-    /// As far as they tell.
+    /// The statistics that these counts determine; the others are at their defaults.
     pub(super) fn stats(&self) -> SenderStats {
         SenderStats {
             sent_packets: self.sent,

@@ -9,7 +9,8 @@ use thalweg_units::{Span, Time};
 use thalweg_wire::Packet;
 
 impl TcpSender {
-    /// An ACK advances by so much, and selectively acknowledges some. True: it tells that a probe has repaired a loss.
+    /// An ACK advances by so much, and selectively acknowledges some. True: it shows that a probe has
+    /// repaired a loss.
     #[cold]
     pub(super) fn hear_times(
         &mut self,
@@ -24,7 +25,7 @@ impl TcpSender {
         let Some(rack) = board.rack.as_deref_mut() else { return false };
         let echo = spec.timestamps.then_some(packet.stamp);
         if advance > 0 {
-            rack.tail.due = false; // what it would have asked is told
+            rack.tail.due = false; // no probe is needed: this ACK is the answer
             rack.on_arrived(now, una - advance, una, echo);
         }
         // What another loop has brought was never fresh: then all that the blocks say.
@@ -48,7 +49,7 @@ impl TcpSender {
         }
     }
 
-    /// After the controller has heard of the ACK: what is lost is repaired, what a probe repaired is
+    /// After the controller has processed the ACK: what is lost is repaired, what a probe repaired is
     /// answered, and the probe timeout runs anew.
     #[cold]
     pub(super) fn answer_times(
