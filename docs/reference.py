@@ -24,6 +24,11 @@ WIDTH = 110
 CATALOGUES = {
     "schedulers": ("Schedulers", "switch.scheduler", "What `switch.scheduler` and `nic.scheduler` may be."),
     "markings": ("Marking", "switch.marking", "What `switch.marking` and `nic.marking` may be."),
+    "sharings": (
+        "Shared memory",
+        "switch.shared_buffer.sharing",
+        "What `switch.shared_buffer.sharing` may be: who is admitted to the memory that ports share, and who makes room.",
+    ),
     "controllers": (
         "Congestion controllers",
         "transport.congestion",

@@ -47,6 +47,7 @@ pub const KINDS: &[(&str, &str)] = &[
     ("transports", "transport"),
     ("schedulers", "switch.scheduler"),
     ("markings", "switch.marking"),
+    ("sharings", "switch.shared_buffer.sharing"),
     ("congestion-points", "switch.congestion_point"),
     ("reliefs", "switch.relief"),
     ("incidents", "incident.0"),

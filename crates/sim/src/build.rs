@@ -482,8 +482,11 @@ fn check_sharing(spec: &NetworkSpec, shared: &SharedBufferSpec) -> Result<(), Bu
 /// The memory of switches with per-ingress accounting.
 fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Memory, BuildError> {
     let Some(inputs) = spec.inputs else {
-        let links = if spec.shared_buffer.is_some() { switch_ports } else { Vec::new() };
-        return Ok(Memory { links, ..Memory::default() });
+        let mut memory = Memory::default();
+        if spec.shared_buffer.is_some() {
+            memory.links = switch_ports;
+        }
+        return Ok(memory);
     };
     let wrong = |what: String| Err(BuildError::Inconsistent(what));
     if spec.shared_buffer.is_some() {

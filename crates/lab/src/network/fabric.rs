@@ -1,6 +1,6 @@
 //! Switch memory, flow control, NICs and what breaks.
 
-use crate::schema::{Crossbar, Document, Incident, Release, Sharing};
+use crate::schema::{Crossbar, Document, Incident, Release};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
 use thalweg_sim::spec as s;
@@ -8,11 +8,7 @@ use thalweg_units::{PortId, Span, Time};
 
 pub(super) fn shared_buffer(doc: &Document) -> Option<s::SharedBufferSpec> {
     let shared = doc.switch.shared_buffer.as_ref()?;
-    let alpha = match shared.sharing {
-        Sharing::Complete => f64::INFINITY,
-        Sharing::Dynamic { alpha } => alpha,
-    };
-    Some(s::SharedBufferSpec { total: shared.total.0, alpha })
+    Some(s::SharedBufferSpec { total: shared.total.0, sharing: shared.sharing.clone() })
 }
 
 pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {

@@ -5,7 +5,7 @@ use super::transports::{Checked, LARGEST, sizes};
 use crate::resolve;
 use crate::schema::{Document, Ndp};
 use crate::topology::Graph;
-use thalweg_machines::problems::Problems;
+use thalweg_machines::problems::{Problem, Problems};
 
 impl Checked for Ndp {
     fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, _: &Graph) {
@@ -55,7 +55,7 @@ impl Checked for Ndp {
 }
 
 /// What cannot stand headers of which the payload was cut.
-pub(super) fn trimming(doc: &Document) -> Problems {
+pub(super) fn trimming(doc: &Document) -> Vec<Problem> {
     let mut problems = Problems::default();
     let datagrams = doc.traffic.iter().any(|t| t.pattern.family().transport().is_some());
     if datagrams || resolve::used(doc).any(|t| !t.spec().needs().reads_trimmed) {
@@ -66,5 +66,5 @@ pub(super) fn trimming(doc: &Document) -> Problems {
         let reason = "congestion points count packets that leave as they came";
         problems.wrong("", reason, "remove `switch.congestion_point`, or use another scheduler");
     }
-    problems
+    problems.0
 }

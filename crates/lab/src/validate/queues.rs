@@ -1,10 +1,11 @@
 //! `[switch]` and `[nic]`.
 
-use super::{Report, marking, schedulers};
+use super::{Report, marking, ndp, schedulers};
 use crate::quantity::Capacity;
 use crate::resolve;
-use crate::schema::{Document, Marking, Mix, Nodes, Scheduler, Sharing, Switch};
+use crate::schema::{Document, Marking, Mix, Nodes, Scheduler, SharedBuffer, Switch};
 use crate::topology::Graph;
+use thalweg_machines::problems::{Problem, Problems};
 use thalweg_machines::stage::Around;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
@@ -53,17 +54,9 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             let reason = format!("{total} cannot hold one packet of {full} bytes");
             r.error("switch.shared_buffer.total", reason, format!("at least \"{full}B\""));
         } else {
-            never_shared(r, doc, graph, full);
+            split(r, s, doc, graph, full);
         }
-        if let Sharing::Dynamic { alpha } = s.sharing
-            && !alpha.is_finite()
-        {
-            r.error(
-                "switch.shared_buffer.sharing.alpha",
-                "it is not finite",
-                "write `sharing = \"complete\"`",
-            );
-        }
+        r.tell("switch.shared_buffer.sharing", sharing(s, doc));
     }
     let header = doc.switch.cut_through.0.get();
     if header > 0 && graph.switches == 0 {
@@ -146,23 +139,37 @@ fn no_switch(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     }
 }
 
-/// Shared memory that the ports' own limits never let fill.
-fn never_shared(r: &mut Report<'_>, doc: &Document, graph: &Graph, full: u32) {
-    let Some(s) = &doc.switch.shared_buffer else { return };
+/// What a policy of sharing wants of the queues and transports around it.
+fn sharing(shared: &SharedBuffer, doc: &Document) -> Vec<Problem> {
+    let (sharing, mut problems) = (&shared.sharing, Problems::default());
+    let mut keeps = resolve::schedulers(doc).filter(|(section, s)| *section != "nic" && s.needs().keeps);
+    if let (true, Some((section, s))) = (sharing.needs().pushes_out, keeps.next()) {
+        let reason = format!("queues are to give up packets that wait, and `{section}.scheduler` keeps them");
+        problems.wrong("kind", reason, format!("write another scheduler than {}, or `sharing`", s.key()));
+    }
+    if sharing.needs().trims {
+        problems.0.extend(ndp::trimming(doc));
+    }
+    problems.0.extend(sharing.problems());
+    problems.0
+}
+
+/// Memory that a policy shares out among so many ports that none has room for a packet; or that the ports' own limits
+/// never let fill.
+fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, graph: &Graph, full: u32) {
     let mut degree = vec![0u64; graph.nodes()];
     for l in &graph.links {
         degree[l.a.at()] += 1;
         degree[l.b.at()] += 1;
     }
     let ports = degree[graph.hosts as usize..].iter().copied().max().unwrap_or(0);
-    let own = doc.switch.room().bytes(full).get();
-    let most = own.saturating_mul(ports);
-    let never = match s.sharing {
-        Sharing::Complete => s.total.0.get() >= most,
-        Sharing::Dynamic { alpha } => s.total.0.get().saturating_sub(most) as f64 * alpha >= own as f64,
-    };
-    if never {
-        let why = format!("the {ports} ports of a switch hold at most {} each", doc.switch.room());
+    let (total, own) = (shared.total.0, doc.switch.room());
+    let least = shared.sharing.least(u64::from(full), ports);
+    if total.get() < least {
+        let reason = format!("of {total} none of {ports} ports is given room for a packet of {full} bytes");
+        r.error("switch.shared_buffer.total", reason, format!("at least \"{least}B\""));
+    } else if shared.sharing.admits_all(total.get(), ports, own.bytes(full).get()) {
+        let why = format!("the {ports} ports of a switch hold at most {own} each");
         r.useless("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
     }
 }

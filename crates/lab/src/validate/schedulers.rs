@@ -42,7 +42,7 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
     let key = format!("{section}.scheduler");
     let needs = s.needs();
     if needs.trims.is_some() {
-        r.tell(&key, ndp::trimming(doc).0);
+        r.tell(&key, ndp::trimming(doc));
     }
     match needs.manages {
         Manages::Everything if marking != Marking::default() => {

@@ -27,6 +27,11 @@ pub trait Parameters:
         total >= each.saturating_mul(ports)
     }
 
+    /// The least memory of which one of so many `ports` is given room for a `packet` of so many bytes, if nothing waits.
+    fn least(&self, packet: u64, _ports: u64) -> u64 {
+        packet
+    }
+
     /// What is impossible, or cannot take effect.
     fn check(&self, _problems: &mut Problems) {}
 

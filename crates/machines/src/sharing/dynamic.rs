@@ -39,6 +39,9 @@ impl Parameters for Params {
     fn admits_all(&self, total: u64, ports: u64, each: u64) -> bool {
         total.saturating_sub(each.saturating_mul(ports)) as f64 * self.alpha >= each as f64
     }
+    fn least(&self, packet: u64, _: u64) -> u64 {
+        packet.max((packet as f64 / self.alpha).ceil() as u64)
+    }
     fn check(&self, problems: &mut Problems) {
         if !self.alpha.is_finite() {
             problems.wrong("alpha", "it is not finite", "write `sharing = \"complete\"`");
@@ -52,7 +55,9 @@ impl Parameters for Params {
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        [(0.5, Overflow::Drop), (8.0, Overflow::Trim)].map(|(alpha, overflow)| Self { alpha, overflow }).into()
+        [(0.5, Overflow::Drop), (8.0, Overflow::Trim)]
+            .map(|(alpha, overflow)| Self { alpha, overflow })
+            .into()
     }
 }
 

@@ -19,6 +19,9 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs { trims: self.overflow == Overflow::Trim, ..Needs::default() }
     }
+    fn least(&self, packet: u64, ports: u64) -> u64 {
+        packet.saturating_mul(ports)
+    }
     fn make(&self) -> Self {
         self.clone()
     }

@@ -90,8 +90,9 @@ fn n_ports_hold_alpha_over_one_plus_n_alpha_each() {
 fn those_that_come_late_find_what_the_policy_leaves() {
     let late = |sharing: SharingSpec| {
         let mut switch = Switch::new(12_000, 3, &sharing);
-        (0..200).for_each(|_| drop(switch.arrive(0, 100, None)));
-        (0..400).for_each(|at| drop(switch.arrive(1 + at % 2, 100, None)));
+        for port in [0; 200].into_iter().chain((0..400).map(|at| 1 + at % 2)) {
+            switch.arrive(port, 100, None);
+        }
         switch.waiting
     };
     assert_eq!(late(complete::Params::default().into()), [12_000, 0, 0]);
@@ -119,11 +120,26 @@ fn what_is_beyond_a_threshold_is_cut_to_a_header_where_that_is_wanted_and_fits()
     let trim = dynamic::Params { alpha: 1.0, overflow: Overflow::Trim };
     let mut switch = Switch::new(3000, 2, &trim.into());
     assert_eq!(switch.arrive(0, 1000, Some(64)), Admission::Keep);
-    assert_eq!(switch.arrive(0, 1000, Some(64)), Admission::Trim, "2000 of which the threshold is 2000 - 1000");
+    assert_eq!(
+        switch.arrive(0, 1000, Some(64)),
+        Admission::Trim,
+        "2000 of which the threshold is 2000 - 1000"
+    );
     assert_eq!(switch.waiting, [1064, 0]);
     assert_eq!(switch.arrive(0, 1000, None), Admission::Drop, "nothing but header");
     switch.holds(1, 3000 - 1064 - 63);
     assert_eq!(switch.arrive(0, 1000, Some(64)), Admission::Drop, "no memory for a header");
+}
+
+#[test]
+fn the_least_memory_has_room_for_a_packet_and_less_has_not() {
+    for sharing in SharingSpec::variants() {
+        let least = sharing.least(1500, 4);
+        for (total, said) in [(least, true), (least - 1, false)] {
+            let mut switch = Switch::new(total, 4, &sharing);
+            assert_eq!(switch.arrive(2, 1500, None) == Admission::Keep, said, "{total} B, {sharing:?}");
+        }
+    }
 }
 
 #[test]

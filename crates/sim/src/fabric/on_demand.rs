@@ -11,7 +11,9 @@ use crate::cx::Cx;
 use crate::events::{Draw, Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
 use crate::fabric::sharing::Room;
-use crate::fabric::{Fabric, Fate, Lost, backpressure, points, reference, relief, settling, sharing, trimming};
+use crate::fabric::{
+    Fabric, Fate, Lost, backpressure, points, reference, relief, settling, sharing, trimming,
+};
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;

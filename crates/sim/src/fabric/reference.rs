@@ -58,9 +58,9 @@ pub(crate) fn enqueue<Q: Events>(
         let place = ports[id.at()].place.pool as usize;
         let free = memory.pools.get(place).map_or(0, Pool::free);
         let egress = &mut egresses[ports[id.at()].queue as usize].egress;
-        while egress.queue().bytes().saturating_sub(before) > free && egress.push_out(cx.now, handle, pushed_out)
-        {
-        }
+        while egress.queue().bytes().saturating_sub(before) > free
+            && egress.push_out(cx.now, handle, pushed_out)
+        {}
         if sharing::takes_back(handle, pushed_out) {
             arrived = Arrived::Dropped;
         }

@@ -57,7 +57,10 @@ pub(super) fn find_room<Q: Events>(
             port.now_waiting(cx.now, queue.packets(), queue.bytes());
             pool.release(before - port.waiting.bytes);
         }
-        debug_assert!(!fabric.pushed_out.is_empty(), "who keeps what waits is refused when the network is built");
+        debug_assert!(
+            !fabric.pushed_out.is_empty(),
+            "who keeps what waits is refused when the network is built"
+        );
         if fabric.pushed_out.is_empty() {
             return Room::None;
         }

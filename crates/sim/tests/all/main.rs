@@ -20,6 +20,7 @@ mod releases;
 mod relief;
 mod replay;
 mod route;
+mod sharing;
 mod state;
 mod streams;
 mod structure;

@@ -13,6 +13,7 @@ use thalweg_machines::link::{
 use thalweg_machines::point::{PointSpec, qcn as qcn_point, rocc as rocc_point};
 use thalweg_machines::route::flowlet;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, MarkAt, StageSpec, codel, red, red_ecn, step_ecn};
 use thalweg_machines::transport::*;
@@ -227,6 +228,18 @@ pub fn choices(
     })
 }
 
+/// Policies that any transport can do with.
+fn sharing(c: &Choice) -> SharingSpec {
+    let all = [
+        SharingSpec::dynamic(),
+        SharingSpec::longest_queue(),
+        SharingSpec::complete(),
+        SharingSpec::partition(),
+    ];
+    let first = all[(c.seed / 4 % 4) as usize].clone();
+    if first.needs().pushes_out && c.order.needs().keeps { SharingSpec::dynamic() } else { first }
+}
+
 pub fn build(c: &Choice) -> NetworkSpec {
     let delay = Span::from_ns(c.delay_ns);
     let (hosts, switches, links) = shape(c.shape, c.seed, delay);
@@ -249,7 +262,7 @@ pub fn build(c: &Choice) -> NetworkSpec {
     spec.disciplines =
         vec![DisciplineSpec { order: c.order.clone(), limit, stage: c.stage, preemptive: false }];
     spec.shared_buffer =
-        (c.memory == 1).then_some(SharedBufferSpec { total: Bytes::new(60_000), alpha: 1.0 });
+        (c.memory == 1).then(|| SharedBufferSpec { total: Bytes::new(60_000), sharing: sharing(c) });
     spec.inputs = match c.memory {
         2 => Some(lossy(20_000)),
         3 => Some(pfc(20_000, 15_000, 12_000)),
@@ -398,7 +411,7 @@ fn a_packet_that_takes_no_time_holds_nothing_up_at_a_gated_port() {
     let flows = (0..3).map(|src| flow(src, 3, 1, Time::ZERO)).collect();
     let mut spec = network(4, 1, (0..4).map(link).collect(), udp(1000, UdpPace::Burst), flows);
     let total = Bytes::new(60_000);
-    spec.shared_buffer = Some(SharedBufferSpec { total, alpha: 1.0 });
+    spec.shared_buffer = Some(SharedBufferSpec { total, sharing: SharingSpec::dynamic() });
     spec.control_first = true;
     spec.nic.order = NicOrder::RoundRobin;
     agree(spec.clone()).unwrap();
@@ -552,7 +565,7 @@ proptest! {
     ) {
         let mut spec = odd_star(seed, order.get(&orders()).clone(), *stage.get(&stages()));
         let total = Bytes::new(50_000);
-        spec.shared_buffer = shared.then_some(SharedBufferSpec { total, alpha: 1.0 });
+        spec.shared_buffer = shared.then_some(SharedBufferSpec { total, sharing: SharingSpec::dynamic() });
         let straight = run_checked(spec.clone(), 53);
         prop_assert_eq!(straight.counters().flows_done, 60);
         let sim = run_cut(spec, cuts);

@@ -3,6 +3,7 @@ use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::congestion::{ControllerSpec, dctcp};
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, ads, fq_codel, priority, srpt};
+use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, MarkAt, StageSpec, red_ecn, step_ecn};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
@@ -104,7 +105,8 @@ fn express_and_on_demand_fifo_ports_give_the_same_results() {
         let order = if lazy { priority::Params::from(1).into() } else { OrderSpec::fifo() };
         let mut spec = busy(seed, order, step(false));
         if !lazy {
-            spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
+            spec.shared_buffer =
+                Some(SharedBufferSpec { total: Bytes::new(1 << 40), sharing: SharingSpec::complete() });
         }
         let on_demand = run(spec);
         for flow in 0..60 {
@@ -131,7 +133,8 @@ fn deciding_late_and_deciding_at_once_give_the_same_results_under_every_discipli
     for (order, seed) in ranked.flat_map(|o| (0..16).map(move |seed| (o.clone(), seed))) {
         let mut spec = busy(seed, order.clone(), marking(seed));
         let late = run(spec.clone());
-        spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
+        spec.shared_buffer =
+            Some(SharedBufferSpec { total: Bytes::new(1 << 40), sharing: SharingSpec::complete() });
         let at_once = run(spec);
         for flow in 0..60 {
             assert_eq!(
@@ -157,7 +160,8 @@ fn what_waits_is_lost_with_its_link_wherever_it_waits() {
         spec.incidents = vec![Incident { at: at(0), what: down }, Incident { at: at(30), what: up }];
         let late = run_checked(spec.clone(), 1);
         assert!(late.lost_to_incidents().0 > 0, "{order:?}, seed {seed}: the link is busy");
-        spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(1 << 40), alpha: f64::INFINITY });
+        spec.shared_buffer =
+            Some(SharedBufferSpec { total: Bytes::new(1 << 40), sharing: SharingSpec::complete() });
         let at_once = run_checked(spec, 100);
         assert_eq!(late.lost_to_incidents(), at_once.lost_to_incidents(), "{order:?}, seed {seed}");
         for flow in 0..60 {

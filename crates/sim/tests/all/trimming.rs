@@ -4,6 +4,7 @@ use crate::common::*;
 use crate::reference::{Choice, agree, build, choices};
 use proptest::prelude::*;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, ndp};
+use thalweg_machines::sharing::{Overflow, dynamic};
 use thalweg_machines::transport::{NdpSpec, TransportSpec};
 use thalweg_sim::BuildError;
 use thalweg_sim::spec::*;
@@ -165,6 +166,10 @@ fn trimmed(
     }
     let victim = if coin { ndp::Victim::Coin } else { ndp::Victim::Arriving };
     spec.disciplines = trimming(packets, ndp::Params { headers: Bytes::new(headers), turns, victim });
+    if let Some(shared) = &mut spec.shared_buffer {
+        let overflow = if coin { Overflow::Trim } else { Overflow::Drop };
+        shared.sharing = dynamic::Params { alpha: 0.5, overflow }.into();
+    }
     spec.stages = vec![];
     spec.point = None;
     spec

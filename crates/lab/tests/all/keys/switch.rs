@@ -73,6 +73,21 @@ const MIXED_TRIMMED: &[&str] = &[
     "switch.scheduler={kind=\"ndp\",turns=7}",
     "switch.mix={scheduler=\"ndp\",nodes=\"even\"}",
 ];
+/// What is not admitted to memory that ports share may be cut.
+const CUT: &[&str] = &[
+    TRIMMED[0],
+    TRIMMED[1],
+    TRIMMED[2],
+    "switch.shared_buffer={total=\"20KB\",sharing={kind=\"complete\"}}",
+];
+const CUT_DYNAMIC: &[&str] =
+    &[TRIMMED[0], TRIMMED[1], TRIMMED[2], "switch.shared_buffer={total=\"20KB\",sharing={kind=\"dynamic\"}}"];
+const CUT_PARTS: &[&str] = &[
+    TRIMMED[0],
+    TRIMMED[1],
+    TRIMMED[2],
+    "switch.shared_buffer={total=\"60KB\",sharing={kind=\"partition\"}}",
+];
 const MIXED: &[&str] = &["topology={kind=\"dumbbell\",pairs=3}", "switch.mix={scheduler=\"lifo\"}"];
 
 /// ACKs of class 1, served so at the other place.
@@ -328,6 +343,17 @@ pub const KEYS: &[Row] = &[
     ("switch.shared_buffer.sharing", BUSY, &["switch.shared_buffer={total=\"50KB\"}"], "", "{kind=\"dynamic\"}", Outcome),
     ("switch.shared_buffer.sharing=complete", BUSY, &["switch.shared_buffer={total=\"50KB\"}"], "complete", "{kind=\"dynamic\"}", Outcome),
     ("switch.shared_buffer.sharing=dynamic", BUSY, &["switch.shared_buffer={total=\"50KB\"}"], "{kind=\"dynamic\"}", "complete", Outcome),
+    ("switch.shared_buffer.sharing=partition", BUSY, &["switch.shared_buffer={total=\"50KB\"}"], "partition", "complete", Outcome),
+    ("switch.shared_buffer.sharing=longest-queue", BUSY, &["switch.shared_buffer={total=\"50KB\"}"], "longest-queue", "complete", Outcome),
+    ("switch.shared_buffer.sharing(complete).overflow", BUSY, CUT, "", "trim", Outcome),
+    ("switch.shared_buffer.sharing(complete).overflow=drop", BUSY, CUT, "drop", "trim", Outcome),
+    ("switch.shared_buffer.sharing(complete).overflow=trim", BUSY, CUT, "trim", "drop", Outcome),
+    ("switch.shared_buffer.sharing(dynamic).overflow", BUSY, CUT_DYNAMIC, "", "trim", Outcome),
+    ("switch.shared_buffer.sharing(dynamic).overflow=drop", BUSY, CUT_DYNAMIC, "drop", "trim", Outcome),
+    ("switch.shared_buffer.sharing(dynamic).overflow=trim", BUSY, CUT_DYNAMIC, "trim", "drop", Outcome),
+    ("switch.shared_buffer.sharing(partition).overflow", BUSY, CUT_PARTS, "", "trim", Outcome),
+    ("switch.shared_buffer.sharing(partition).overflow=drop", BUSY, CUT_PARTS, "drop", "trim", Outcome),
+    ("switch.shared_buffer.sharing(partition).overflow=trim", BUSY, CUT_PARTS, "trim", "drop", Outcome),
     ("switch.shared_buffer.sharing(dynamic).alpha", BUSY, &["switch.shared_buffer={total=\"50KB\",sharing={kind=\"dynamic\"}}"], "", "0.25", Outcome),
     ("switch.cut_through", BUSY, &[], "", "64B", Outcome),
 
