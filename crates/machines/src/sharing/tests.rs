@@ -118,16 +118,16 @@ fn the_longest_queue_makes_room_counted_with_the_arriving_packet_and_its_own_amo
 #[test]
 fn what_is_beyond_a_threshold_is_cut_to_a_header_where_that_is_wanted_and_fits() {
     let trim = dynamic::Params { alpha: 1.0, overflow: Overflow::Trim };
-    let mut switch = Switch::new(3000, 2, &trim.into());
+    let mut switch = Switch::new(2900, 2, &trim.into());
     assert_eq!(switch.arrive(0, 1000, Some(64)), Admission::Keep);
     assert_eq!(
         switch.arrive(0, 1000, Some(64)),
         Admission::Trim,
-        "2000 of which the threshold is 2000 - 1000"
+        "2000, and the threshold is 2900 - 1000"
     );
     assert_eq!(switch.waiting, [1064, 0]);
     assert_eq!(switch.arrive(0, 1000, None), Admission::Drop, "nothing but header");
-    switch.holds(1, 3000 - 1064 - 63);
+    switch.holds(1, 2900 - 1064 - 63);
     assert_eq!(switch.arrive(0, 1000, Some(64)), Admission::Drop, "no memory for a header");
 }
 
