@@ -120,11 +120,7 @@ fn what_is_beyond_a_threshold_is_cut_to_a_header_where_that_is_wanted_and_fits()
     let trim = dynamic::Params { alpha: 1.0, overflow: Overflow::Trim };
     let mut switch = Switch::new(2900, 2, &trim.into());
     assert_eq!(switch.arrive(0, 1000, Some(64)), Admission::Keep);
-    assert_eq!(
-        switch.arrive(0, 1000, Some(64)),
-        Admission::Trim,
-        "2000, and the threshold is 2900 - 1000"
-    );
+    assert_eq!(switch.arrive(0, 1000, Some(64)), Admission::Trim, "2000, and the threshold is 2900 - 1000");
     assert_eq!(switch.waiting, [1064, 0]);
     assert_eq!(switch.arrive(0, 1000, None), Admission::Drop, "nothing but header");
     switch.holds(1, 2900 - 1064 - 63);

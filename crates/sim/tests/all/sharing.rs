@@ -7,12 +7,12 @@ use thalweg_machines::transport::UdpPace;
 use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
-/// Packets of 1000 B take 1 us. Two hosts send 20 each to host 2, from 0 on: its queue grows by one each microsecond
-/// from 2 us on, and holds six at 8 us. Two others send 4 each to host 3, of which the first pair arrives at 10 us:
-/// its queue holds 1, 2, 3 and 4 after the pairs, those in transmission not counted.
-fn two_queues(sharing: impl Into<SharingSpec>, memory: u64) -> NetworkSpec {
+/// Packets of 1000 B take 1 us. Two hosts send 20 each to host 2: a pair arrives each microsecond from 2 us on, of
+/// which one leaves, so that the nth pair makes n + 1 wait. Two others send `late` packets each to host 3, of which the
+/// first pair arrives at 10 us: likewise.
+fn two_queues(sharing: impl Into<SharingSpec>, memory: u64, late: u64) -> NetworkSpec {
     let mut flows: Vec<FlowSpec> = (0..2).map(|src| flow(src, 2, 20_000, Time::ZERO)).collect();
-    flows.extend((4..6).map(|src| flow(src, 3, 4000, Time::from_us(8))));
+    flows.extend((4..6).map(|src| flow(src, 3, 1000 * late, Time::from_us(8))));
     let transport = udp(1000, UdpPace::Burst);
     let mut spec = star(6, Rate::from_gbps(8), Span::from_us(1), transport, flows);
     spec.shared_buffer = Some(SharedBufferSpec { total: Bytes::new(memory), sharing: sharing.into() });
@@ -26,9 +26,9 @@ fn at_ports(spec: NetworkSpec) -> [(u64, u64); 2] {
 
 #[test]
 fn the_longest_queue_makes_room_for_those_that_come_late() {
-    let [first, late] = at_ports(two_queues(SharingSpec::longest_queue(), 8000));
+    let [first, late] = at_ports(two_queues(SharingSpec::longest_queue(), 8000, 3));
     assert_eq!((first.1, late), (8000, (0, 4000)), "the late ones lose nothing");
-    let [served, starved] = at_ports(two_queues(SharingSpec::complete(), 8000));
+    let [served, starved] = at_ports(two_queues(SharingSpec::complete(), 8000, 3));
     assert_eq!(served.1, 8000);
     assert!(starved.0 > 0, "first come, first served: {starved:?}");
     // Both links are busy as long as something waits for them: what one policy loses more here, it loses less there.
@@ -38,20 +38,21 @@ fn the_longest_queue_makes_room_for_those_that_come_late() {
 #[test]
 fn a_part_is_not_lent_and_a_threshold_leaves_room() {
     // Six ports have 2000 B each.
-    assert_eq!(at_ports(two_queues(SharingSpec::partition(), 12_000)).map(|port| port.1), [2000, 2000]);
-    let [first, late] = at_ports(two_queues(SharingSpec::dynamic(), 12_000));
+    assert_eq!(at_ports(two_queues(SharingSpec::partition(), 12_000, 4)).map(|port| port.1), [2000, 2000]);
+    let [first, late] = at_ports(two_queues(SharingSpec::dynamic(), 12_000, 9));
     assert_eq!(first.1, 6000, "half of the memory for a lone port");
-    assert!(late.1 <= 3000 && late.0 > 0, "{late:?}");
+    assert!(late.1 == 4000 && late.0 > 0, "a third for one of two: {late:?}");
 }
 
 #[test]
 fn who_would_have_to_give_up_what_it_keeps_is_refused() {
-    let mut spec = two_queues(SharingSpec::longest_queue(), 8000);
+    let mut spec = two_queues(SharingSpec::longest_queue(), 8000, 3);
     spec.disciplines[0].order = bfc::Params::default().into();
     let refused = Network::new(spec).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("longest-queue") && refused.contains("bfc keeps what waits"), "{refused}");
-    let refused =
-        |sharing: SharingSpec| Network::new(two_queues(sharing, 8000)).map(|_| ()).unwrap_err().to_string();
+    let refused = |sharing: SharingSpec| {
+        Network::new(two_queues(sharing, 8000, 3)).map(|_| ()).unwrap_err().to_string()
+    };
     let alpha = dynamic::Params { alpha: 0.0, ..Default::default() };
     assert!(refused(alpha.into()).contains("0 times what is free is nothing"));
     let trims = complete::Params { overflow: Overflow::Trim };
@@ -61,8 +62,8 @@ fn who_would_have_to_give_up_what_it_keeps_is_refused() {
 #[test]
 fn a_run_cut_and_resumed_has_the_digest_of_the_straight_one() {
     for sharing in SharingSpec::all() {
-        let straight = run(two_queues(sharing.clone(), 8000));
-        let cut = run_cut(two_queues(sharing, 8000), vec![31, 57]);
+        let straight = run(two_queues(sharing.clone(), 8000, 3));
+        let cut = run_cut(two_queues(sharing, 8000, 3), vec![31, 57]);
         assert_eq!(straight.digest(), cut.digest());
         assert!(straight.outcome(FlowId(0)).received.is_none() || straight.counters().packets_dropped == 0);
     }
