@@ -282,7 +282,7 @@ pub(super) fn all_hear_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, 
     }
 }
 
-/// Nothing else will happen but that releases arrive.
+/// Applies the releases that arrive until the run is over, when nothing else will happen.
 #[cold]
 pub(crate) fn hear_the_rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
     if let Some(last) = releases::last(fabric, cx) {

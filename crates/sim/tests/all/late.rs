@@ -91,7 +91,7 @@ fn what_points_say_is_neither_token_nor_grant_to_flows_that_do_not_listen() {
                 let (quiet, told) = (quiet.expect("complete"), told.expect("complete"));
                 // Messages take their turn on the links of ACKs and tokens.
                 let off = quiet.max(told).since(quiet.min(told));
-                assert!(off < Span::from_us(20), "flow {flow}: {quiet}, told {told}");
+                assert!(off < Span::from_us(20), "flow {flow}: {quiet}, notified {told}");
             }
         }
     }
