@@ -41,7 +41,7 @@ pub struct Tally {
     pub pause_frames: u64,
     /// Pause frames sent: XON.
     pub resume_frames: u64,
-    /// Packets that made a queue too long and are held against nobody, lest pauses go round in a circle.
+    /// Packets that made a queue too long and are exempt from accounting, lest pauses form a cycle.
     pub spared: u64,
     /// What the queue management at receiving edges has done.
     pub edge: EdgeTally,
