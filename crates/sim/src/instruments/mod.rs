@@ -48,8 +48,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Where queues trim: what was sent is what has arrived, was dropped, was cut off, or is in the network (`live`); and
-    /// ports and flows count the same packets.
+    /// Where queues trim: what was sent is what has arrived, was dropped, was cut off, or is in the network (`live`);
+    /// and ports and flows count the same packets.
     ///
     /// # Errors
     /// If it is not so, with the numbers.
