@@ -1,5 +1,5 @@
-//! The shape of a crate's source: who imports whom, how large structs are, where the functions stand that change
-//! them.
+//! The shape of a crate's source: which files import which, how large structs are, where the functions stand
+//! that change them.
 //!
 //! An import is what a `use` declares or a path in full (`crate::…`, `self::…`, `super::…`) names, in macros too,
 //! followed through re-exports to the file that has the item. What a list names (`kinds!`, `transports!`) is no
@@ -355,7 +355,7 @@ fn declares(tree: &UseTree, before: &[String], out: &mut Vec<(Vec<String>, Strin
     }
 }
 
-/// Paths in full among the tokens of a macro; `$crate` is left to whoever uses it.
+/// Paths in full among the tokens of a macro; `$crate` is left to the crate that uses the macro.
 fn in_tokens(tokens: TokenStream, out: &mut Vec<Vec<String>>) {
     let mut path: Vec<String> = Vec::new();
     let (mut colons, mut dollar) = (0, false);

@@ -106,7 +106,8 @@ pub struct BenchRow {
     pub hops_per_second: f64,
     /// Time per packet-hop as a multiple of W0's.
     pub ratio_to_w0: f64,
-    /// Peak resident memory of the process during the workload, in bytes; 0 where the system does not tell.
+    /// Peak resident memory of the process during the workload, in bytes; 0 where the system does not report
+    /// it.
     pub peak_bytes: u64,
     /// Digest of the run: two builds with the same digests have simulated the same. 0 for W0, which has none.
     pub digest: u64,

@@ -9,7 +9,7 @@ const CRATES: [&str; 7] = ["units", "wire", "machines", "sim", "lab", "theory", 
 
 fn main() -> io::Result<()> {
     let here = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where"));
-    let crates = here.parent().expect("beside the other crates");
+    let crates = here.parent().expect("next to the other crates");
     let mut files = Vec::new();
     for name in CRATES {
         let sources = crates.join(name).join("src");
@@ -45,7 +45,8 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// FNV-1a of 64 bits: the same on every machine, whatever the compiler. It tells changes apart and keeps no secrets.
+/// FNV-1a of 64 bits: the same on every machine, whatever the compiler. It distinguishes changes and keeps no
+/// secrets.
 struct Fnv(u64);
 
 impl Default for Fnv {

@@ -1,4 +1,4 @@
-"""ABC's flows beside others at one router: two queues, and who sets their shares (§2.4.3, Figure 2-13)."""
+"""ABC's flows next to others at one router: two queues, and who sets their shares (§2.4.3, Figure 2-13)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A flow that always sends beside flows that send little: 200 of ABC's own (Figure 2-15), a game's messages
+"""A flow that always sends next to flows that send little: 200 of ABC's own (Figure 2-15), a game's messages
 (§2.7.6)."""
 
 from __future__ import annotations

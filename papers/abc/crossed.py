@@ -49,7 +49,7 @@ def switching() -> RunSpec:
 
 
 def cross() -> RunSpec:
-    """CUBIC's flows over the wired link to somebody else."""
+    """CUBIC's flows over the wired link to another host."""
     own = {"kind": "backlogged", "src": "sender", "dst": "receiver"}
     others = [
         {"kind": "backlogged", "src": "sender", "dst": "other", "transport": "cubic"}

@@ -92,7 +92,7 @@ def _(runs):
 
 
 def two_hops(results, rates, step: float):
-    """What left the wireless link beside its rate and the wired link's; waits at both."""
+    """What left the wireless link next to its rate and the wired link's; waits at both."""
     with plots.style():
         fig, axes = plots.figure(6.4, 3.4, rows=2)
         at, carried, _ = rate(results)
@@ -121,7 +121,7 @@ def _(runs):
     return two_hops(runs["cross"], CROSSED, LONG)
 
 
-@figure("fig13", "Figure 2-13: ABC beside CUBIC in two queues", needs=["wired:beside:*"])
+@figure("fig13", "Figure 2-13: ABC next to CUBIC in two queues", needs=["wired:beside:*"])
 def _(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)

@@ -79,7 +79,7 @@ def far(what: str, trips: tuple[int, ...], seed: int) -> RunSpec:
 
 
 def pair(rtt: int, seed: int) -> RunSpec:
-    """Beside a flow whose round trip is 20 ms."""
+    """Next to a flow whose round trip is 20 ms."""
     return far(f"pair{rtt}", (rtt, TRIPS[0]), seed)
 
 

@@ -68,7 +68,7 @@ def early(scale: str, what: str, rate: str, scheduler: str) -> dict:
 # other reading, that only switches mark, is run for Figure 1.
 NIC_MARKS = {"nic.marking": {"kind": "step", "threshold": "15pkts"}}
 SWITCHES_ONLY = "switches-mark"
-# As in the simulator whose RCP it is, hosts' queues tell rates too: the flows of one host share its NIC.
+# As in the simulator whose RCP it is, hosts' queues report rates too: the flows of one host share its NIC.
 ROUTER = {"kind": "rcp", "alpha": 0.4, "beta": 0.4, "utilisation": 1.0, "period": "16us", "rtt": "16us"}
 NIC_TELLS = {"nic.marking": ROUTER | {"average": "moving", "least": "100Mbps"}}
 

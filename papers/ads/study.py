@@ -131,7 +131,7 @@ def sockets(scale: str) -> list[RunSpec]:
 
 
 def cut(runs) -> dict:
-    """The largest number of censored flows in one run, to be reported beside what was measured."""
+    """The largest number of censored flows in one run, to be reported with what was measured."""
     return {"most censored flows of a run": max(completion(r).censored for r in runs.values())}
 
 

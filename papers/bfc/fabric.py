@@ -92,7 +92,7 @@ class Point:
 
     @property
     def tells(self) -> bool:
-        """Its switches know whose packets wait, and somebody asks."""
+        """Its switches know whose packets wait, and a claim needs it."""
         return self.scheme in ("bfc", "hashed", *GHOSTS)
 
     def background(self, window: float, each: float) -> list[dict]:

@@ -1,4 +1,4 @@
-"""One link: a lone flow (App. C), a few, one long flow beside many (Table 3.1), how many flows wait (Figure 3-4)."""
+"""One link: a lone flow (App. C), a few, one long flow next to many (Table 3.1), how many flows wait (Figure 3-4)."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def competing(results) -> tuple[np.ndarray, np.ndarray]:
 
 
 def collisions(results) -> float:
-    """Mean over samples with anybody: (flows − queues)/flows."""
+    """Mean over samples with any flow: (flows − queues)/flows."""
     waiting, held = competing(results)
     some = waiting > 0
     return float(((waiting - held)[some] / waiting[some]).mean())

@@ -182,7 +182,7 @@ def scheme(name: str) -> dict:
     elif base == "hpcc":
         made |= {"switch": pfc(), "transport": hpcc(float(detail or 0.95))}
     elif base in ("hpcc-pfc", "hpcc-sfq", "hpcc-dqa"):
-        # CHOICE: switches tell senders of every drop in no more than the propagation delay. The timer is for
+        # CHOICE: switches notify senders of every drop in no more than the propagation delay. The timer is for
         # the last ACK of a flow, which may be dropped, too.
         queues = {"hpcc-sfq": order(assignment="hashed"), "hpcc-dqa": order()}.get(base, "fifo")
         made["switch"] = {"scheduler": queues, "inputs": SHARED}

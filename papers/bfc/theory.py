@@ -98,7 +98,7 @@ FLOWS = {"quick": 20_000, "full": 200_000}
 
 
 def change(workload: str, gbps: float, interval: float, flows: int) -> float:
-    """Mean relative change of a long flow's fair share over `interval` (s), beside 60 %."""
+    """Mean relative change of a long flow's fair share over `interval` (s), next to a load of 60 %."""
     draw = np.random.default_rng([3, ["google", "fb", "web"].index(workload)])
     gap = MEAN[workload] * 8 / (0.6 * gbps * 1e9)
     at = arrivals(gap, gap * flows, draw)

@@ -82,7 +82,7 @@ def runs(scale: str) -> list:
             paths = [paths[n] for n in order]
             set = RING | SLOW | sampled(len(paths), 60) | {"traffic": traffic} | scheme(s, 10, **TESTBED)
             made.append(run(f"testbed-{s}:{s}", set, seed=seed, paths=paths))
-    # Nobody is ever held back: all that there is stays below XOFF.
+    # Nothing is ever held back: all that there is stays below XOFF.
     few = [{"kind": "flow", "src": a, "dst": b, "size": "400KB"} for a, b in PAIRS for _ in range(2)]
     for s in ("pfc", "escape"):
         set = RING | {"traffic": few, "run.until": "5ms"} | scheme(s, xoff=4_000_000)

@@ -175,7 +175,7 @@ def _(runs):
 
 @measure("ESC-F4.13d", needs=k("ft3:escape"))
 def _(runs):
-    """What s1 -> s5 and s2 -> s4 carry, beside what the three sources of each deliver."""
+    """What s1 -> s5 and s2 -> s4 carry, next to what the three sources of each deliver."""
     seen, begin, end = of(runs, "ft3:escape"), 0.06, FT3_MS * 1e-3
     out = {}
     for (a, b), name, pairs in (((S1, S5), "s1-s5", CYCLE[:3]), ((S2, S4), "s2-s4", CYCLE[3:])):

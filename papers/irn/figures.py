@@ -189,7 +189,7 @@ def _(runs):
 
 @figure("tables", "Tables 4.2 to 4.8: R1 = IRN / (RoCE + PFC), R2 = IRN / (IRN + PFC)", needs=tables.ALL)
 def _(runs):
-    # The tables as text go beside the report.
+    # The tables as text go next to the report.
     folder = next(iter(runs.values())).path.parents[1]
     rows = tables.printed(runs)
     (folder / "tables.csv").write_text(tables.csv(rows), encoding="utf-8")

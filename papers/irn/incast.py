@@ -108,7 +108,7 @@ def at(
 
 
 def completion_times(results) -> np.ndarray:
-    """RCT (s) of every event: until its last flow has ended. Events are told by when their flows start."""
+    """RCT (s) of every event: until its last flow has ended. Events are distinguished by when their flows start."""
     group = int(results.flows["group"].max())  # the incast is the last section
     mine = (results.flows["group"] == group).to_numpy()
     start, fct = (results.seconds(column)[mine] for column in ("start", "fct"))

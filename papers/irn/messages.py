@@ -96,7 +96,7 @@ class Watched:
         entailed = (prefix + self.first) % SPACE, whole, list(range(sum(i < whole for i in tellers)))
         found = self.pair.expected, self.pair.msn, told
         self.out_of_turn += (entailed, sum(i < whole for i in adders)) != (found, added)
-        # What the application sees goes by what it is told and finds in memory, not by what it ought to.
+        # What the application sees goes by what it is notified of and finds in memory, not by what it ought to.
         visible = tellers[: len(told)] + adders[:added]
         for i in visible:
             before = self.messages[: i + (self.messages[i].kind != "atomic")]
@@ -105,7 +105,7 @@ class Watched:
             self.seen[kind] = max(self.seen[kind], sum(self.messages[i].kind == kind for i in visible))
 
     def ends_well(self) -> bool:
-        """Everything is where it must be, everybody was told once, in order."""
+        """Everything is where it must be, and every notification came once, in order."""
         pair = self.pair
         done = [(c.id, c.status) for c in pair.completions] == [(i, "success") for i in range(MESSAGES)]
         return (

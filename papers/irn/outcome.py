@@ -52,7 +52,7 @@ _metrics: dict[tuple, dict[str, float]] = {}
 
 
 def flows(results) -> Flows:
-    """The same; the last runs asked for are not read again."""
+    """The same; the last runs requested are not read again."""
     key = (results.path, results.digest)
     if key not in _seen:
         while len(_seen) >= MOST:
@@ -97,10 +97,10 @@ def drop_rate(results) -> float:
 
 
 def pauses(results) -> float:
-    """Frames that ask for a pause."""
+    """Frames that request a pause."""
     return results.summary["pauses"]["frames"]
 
 
 def unfinished(runs) -> dict[str, float]:
-    """The largest number of flows without an end in one run, to be reported beside what was measured."""
+    """The largest number of flows without an end in one run, to be reported with what was measured."""
     return {"most unfinished flows of a run": max(r.summary["measured"]["censored"] for r in runs.values())}

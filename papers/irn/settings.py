@@ -33,7 +33,7 @@ SIZES = {"heavy-tailed": HEAVY_TAILED, "uniform": UNIFORM}
 
 @dataclass(frozen=True)
 class Point:
-    """A point of §4.3.4's parameter space: the default unless told otherwise."""
+    """A point of §4.3.4's parameter space: the default unless another is given."""
 
     title: str = "default"
     load: float = 0.7
@@ -182,7 +182,7 @@ TIMELY = {
     # M6, step 5: flows always have something to send, what was lost at last; no rule for idle applications.
     "idle_holds": False,
 }
-# What the two descriptions of TIMELY leave open beside what stands above: the weight of the newest
+# What the two descriptions of TIMELY leave open besides what stands above: the weight of the newest
 # difference, the least rate.
 TIMELY_BAND = {
     "timely": {},

@@ -173,7 +173,7 @@ def marked(runs, place: str) -> dict[str, float]:
 
 @measure("IRN-T3-10-d", needs=list(dict.fromkeys(k for p in SCALED for k in scaled_needs(p))))
 def _(runs):
-    """Judged with the published thresholds; beside it the scaled ones, and both with small memories."""
+    """Judged with the published thresholds; next to them the scaled ones, and both with small memories."""
     first, *others = SCALED
     more = {f"{k}, {POINTS[p].title}": x for p in others for k, x in marked(runs, p).items()}
     return marked(runs, first) | more | unfinished(runs)
@@ -352,7 +352,7 @@ COLUMNS = (
 
 
 def printed(runs) -> list[tuple]:
-    """Tables 4.2 to 4.8, published beside measured: rows of `COLUMNS`; FCTs in ms. The default row comes in
+    """Tables 4.2 to 4.8, published next to measured: rows of `COLUMNS`; FCTs in ms. The default row comes in
     every table."""
     have = set(complete(runs))
     out = []

@@ -149,7 +149,7 @@ def _(runs):
 
 @measure("IRN-V1b", needs=["trace:*", "trace-progress:*"])
 def _(runs):
-    """Judged with the study's rule for the timer; beside it, the same with the other."""
+    """Judged with the study's rule for the timer; next to it, the same with the other."""
     found = {key.split(":")[0]: answered(results) for key, results in runs.items()}
     other = ("NACK fraction", "duplicates", "timeouts")
     return found["trace"] | {f"{k}, timer restarted by progress only": found["trace-progress"][k] for k in other}
@@ -157,7 +157,7 @@ def _(runs):
 
 @measure("IRN-V2a", needs=["trace:*"])
 def _(runs):
-    """Of the receivers from what arrived, of the senders from what they sent and heard."""
+    """Of the receivers from what arrived, of the senders from what they sent and received."""
     (results,) = runs.values()
     flow, psn, _, _, _ = recorded(results, True)
     ahead = max(int(numbers.out_of_order(psn[flow == f])[0].max()) for f in np.unique(flow))
@@ -168,8 +168,8 @@ def _(runs):
 
 
 def most(results) -> int:
-    """The most packets that any sender had outstanding. What is lost is not in the recording; that it was
-    sent is told by the next one that arrives."""
+    """The most packets that any sender had outstanding. What is lost is not in the recording; that it was sent is shown
+    by the next one that arrives."""
     import polars as pl
 
     sent = results.packets.filter((pl.col("forward") == 1) & (pl.col("ingress_ps") >= 0)).select(

@@ -1,4 +1,4 @@
-"""Window-based congestion control on RDMA (§4.3.4), and iWARP's TCP beside it (§4.3.6, Figure 4.11)."""
+"""Window-based congestion control on RDMA (§4.3.4), and iWARP's TCP next to it (§4.3.6, Figure 4.11)."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ WORKLOAD_2000 = {
 LOSSES = (0.02, 0.04, 0.06, 0.08, 0.1)
 HALF = {"which": "host-links", "direction": "backward", "transmitter": {"kind": "fixed", "rate": "500Mbps"}}
 DOWN = {"link": [HALF], "traffic.0.of.rate": "500Mbps"}
-FAR = {"topology.delay": "20us", "switch.buffer": "3099999B"}  # a pipe of the size that the published gains ask for
+FAR = {"topology.delay": "20us", "switch.buffer": "3099999B"}  # a pipe of the size that the published gains need
 PLACES = {
     "i2-30": Place("Internet2, 30 %"),
     # Routers' rates begin with a twentieth of the link: the published beginning, by which they have risen.

@@ -154,7 +154,7 @@ def queue(runs, name: str) -> float:
 
 
 def fair(runs, name: str) -> float:
-    """Gb/s: F as the first flow hears it."""
+    """Gb/s: F as the first flow receives it."""
     return float(window(Series(runs[f"{name}:rocc@1"]).rate(0), AFTER).mean())
 
 

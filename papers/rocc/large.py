@@ -4,7 +4,7 @@
 Mb/s come per queue pair and 333 can go, so that in the long run all 1800 are backlogged, 300 at every link of
 100 Gb/s from the core, as Table 3.3 says. That takes long, as most bytes are in few messages; Table 3.3 is
 judged by runs that begin there (S): every pair has more waiting than it can send. A: of what the core can
-carry. Everything else is judged by B; A is reported beside.
+carry. Everything else is judged by B; A is reported, too.
 """
 
 from __future__ import annotations

@@ -292,5 +292,5 @@ def _(runs):
     }
     ratio = float(found["elephants-10:rocc"].std() / found[key(10, 40)].std())
     out = {"deviation, elephants / all": ratio, "longest queue (KB)": float(found["elephants-10:rocc"].max())}
-    # 100 flows do not fit into 64 places: those that are never told send as fast as they can.
+    # 100 flows do not fit into 64 places: those that are never notified send as fast as they can.
     return out | {"longest queue, N=100 (KB)": float(found["elephants-100:rocc"].max())}

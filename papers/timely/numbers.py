@@ -109,7 +109,7 @@ def percentile(x, p: float) -> float:
 
 
 def jain(x) -> float:
-    """Jain's index (Σx)² / (n Σx²); 0 if nobody gets anything."""
+    """Jain's index (Σx)² / (n Σx²); 0 if no flow gets anything."""
     x = np.asarray(x, dtype=float)
     square = len(x) * (x**2).sum()
     return float(x.sum() ** 2 / square) if square else 0.0

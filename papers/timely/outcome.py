@@ -10,7 +10,7 @@ from .numbers import jain, percentile
 
 
 class Samples:
-    """One entry per round trip that a controller was told: when (s), whose, how long (us), the rate that
+    """One entry per round trip that was reported to a controller: when (s), whose, how long (us), the rate that
     followed (b/s)."""
 
     def __init__(self, results, only=None):

@@ -98,7 +98,7 @@ def idle(port: int):
 
 @measure("TIM-F3-c", needs=needs(ALONE, WITH, LARGE, FEWER))
 def _(runs):
-    """The second incast in segments of 64 KB, as NICs take them (§3.2.1); beside it those of 16 KB, and fewer
+    """The second incast in segments of 64 KB, as NICs take them (§3.2.1); next to it those of 16 KB, and fewer
     senders."""
     out = {"p10 RTT, with / without": mean(runs, LARGE, p(10)) / mean(runs, ALONE, p(10))}
     out |= {"the same, 16 KB": mean(runs, WITH, p(10)) / mean(runs, ALONE, p(10))}

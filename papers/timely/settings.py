@@ -1,4 +1,4 @@
-"""Runs of the incast test-bed as points, and what all chapters ask of runs.
+"""Runs of the incast test-bed as points, and what all chapters need of runs.
 
 A run's key is `KIND:WHAT@SEED`. All schemes of one seed see the same starts of connections.
 """
@@ -107,7 +107,7 @@ def every(points, scale: str) -> list[RunSpec]:
     return [p.at(seed) for p in dict.fromkeys(points) for seed in SEEDS[scale]]
 
 
-# --- What a measure asks of runs ----------------------------------------------------------------------------
+# --- What a measure needs of runs ----------------------------------------------------------------------------
 
 
 def key(what: Incast | str) -> str:
@@ -132,6 +132,6 @@ def mean(runs, what: Incast | str, value) -> float:
 
 
 def spread(runs, what: Incast | str, value, name: str) -> dict[str, float]:
-    """Smallest and largest over the seeds, to be reported beside the mean; nothing if there is one seed."""
+    """Smallest and largest over the seeds, to be reported with the mean; nothing if there is one seed."""
     found = [value(r) for r in seeds(runs, what)]
     return {f"{name}, least": min(found), f"{name}, most": max(found)} if len(found) > 1 else {}

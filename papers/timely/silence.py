@@ -1,5 +1,5 @@
 """What TIMELY gets to see of a fabric of sparse connections (§3.5.2): how often a round trip moves a rate,
-and how long calls wait in their hosts. Judges nothing; the numbers stand beside `TIM-F18-a`."""
+and how long calls wait in their hosts. Judges nothing; the numbers stand next to `TIM-F18-a`."""
 
 from __future__ import annotations
 

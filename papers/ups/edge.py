@@ -276,7 +276,7 @@ def marked(runs, percent: int) -> tuple[dict[str, float], dict[str, float]]:
 def claim_marking(name: str, percent: int) -> None:
     @measure(name, needs=[f"{marked_key(percent, s)}@*" for s in THREE])
     def _(runs):
-        """Beside the orders, which are judged: values over the published ones, which are not, and what losses did."""
+        """Besides the orders, which are judged: values over the published ones, which are not, and what losses did."""
         out = {}
         for what, unit, v, p in zip(("fct", "rtt"), (1, 1e3), marked(runs, percent), MARKING[percent], strict=True):
             out[f"{what} edge/in-switch"] = v["edge-ecn"] / v["in-switch"]

@@ -31,7 +31,7 @@ def in_bucket(size, name: str) -> np.ndarray:
 
 
 def jain(x) -> float:
-    """Jain's index (Σx)² / (n Σx²) over all n, those that get nothing included; 0 if nobody gets anything."""
+    """Jain's index (Σx)² / (n Σx²) over all n, those that get nothing included; 0 if no flow gets anything."""
     x = np.asarray(x, dtype=float)
     square = len(x) * (x**2).sum()
     return float(x.sum() ** 2 / square) if square else 0.0

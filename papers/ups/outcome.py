@@ -93,5 +93,5 @@ def losses(results) -> dict[str, float]:
 
 
 def cut(runs) -> dict[str, float]:
-    """The largest number of censored flows in one run, to be reported beside what was measured."""
+    """The largest number of censored flows in one run, to be reported with what was measured."""
     return {"most censored flows of a run": max(flows(r).censored for r in runs.values())}

@@ -165,7 +165,7 @@ def run(key: str, scenario: str, set: Mapping, seed: int, **more) -> RunSpec:
     return RunSpec(f"{key}@{seed}", scenario, {"name": key, "seed": seed} | dict(set), **more)
 
 
-# --- What a measure asks of runs ----------------------------------------------------------------------------
+# --- What a measure needs of runs ----------------------------------------------------------------------------
 
 
 def seeds(runs, key: str) -> list:
@@ -199,7 +199,7 @@ def rows(runs, kind: str, claims: Mapping[str, str], row) -> dict[str, Mapping[s
 
 
 def spread(runs, key: str, value, name: str) -> dict[str, float]:
-    """Smallest and largest over the seeds and half the 95 % interval of the mean, to be reported beside it;
+    """Smallest and largest over the seeds and half the 95 % interval of the mean, to be reported with it;
     nothing if there is one seed."""
     found = [value(r) for r in seeds(runs, key)]
     if len(found) == 1:

@@ -9,8 +9,8 @@ from rich.console import Console
 
 class _Console(Console):
     def on_broken_pipe(self) -> None:
-        """rich would end the process with exit code 1, in the middle of a run if it is a progress bar that
-        nobody sees."""
+        """rich would end the process with exit code 1, in the middle of a run if it is a progress bar that is not
+        seen."""
         self.quiet = True
         if not self.stderr:
             raise BrokenPipeError

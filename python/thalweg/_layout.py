@@ -74,7 +74,7 @@ def time_unit(longest: float) -> tuple[float, str]:
 
 
 def broken(label: str, longest: int = 34) -> str:
-    """An axis label that fits beside a small figure: in two lines if it is long."""
+    """An axis label that fits next to a small figure: in two lines if it is long."""
     return "\n".join(textwrap.wrap(label, longest, break_long_words=False))
 
 

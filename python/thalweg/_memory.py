@@ -24,7 +24,7 @@ def _machine() -> int | None:
 def _container() -> int | None:
     try:
         root = Path("/sys/fs/cgroup")
-        # Memory that files occupy is given back when it is asked for.
+        # Memory that files occupy is given back when it is needed.
         files = dict(line.split() for line in (root / "memory.stat").read_text().splitlines())
         held = int((root / "memory.current").read_text()) - int(files["inactive_file"])
         return int((root / "memory.max").read_text()) - held
@@ -52,13 +52,13 @@ def _kilobytes(file: str, key: str) -> int | None:
 
 
 def check(scenario, free: int | None) -> None:
-    """Refuses a run that needs more than is free (`None`: nobody knows), before anything large is made."""
+    """Refuses a run that needs more than is free (`None`: not known), before anything large is made."""
     if free is None:
         return
     try:
         estimate = scenario.estimate()
     except ScenarioError:
-        return  # Whoever runs it says what is wrong.
+        return  # Running it reports what is wrong.
     if estimate["memory_bytes"] > free:
         name = scenario.name or scenario._file
         raise refuse(f"{name}: {demand(estimate)}; {memory(free)} are free", hint=HINT)

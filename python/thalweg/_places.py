@@ -49,7 +49,7 @@ def check_free(path: Path) -> dict | None:
 
 
 def prepare(path: Path, tell: bool) -> None:
-    """Before a run: refuses a wrong place early, clears what killed processes left beside it, says what will
+    """Before a run: refuses a wrong place early, clears what killed processes left next to it, says what will
     be replaced."""
     older = check_free(path)
     for line in clear_leftovers(_absolute(path).parent):
@@ -131,7 +131,7 @@ def describe(meta: dict) -> str:
 
 @dataclass
 class Place:
-    """A folder under way, and where it will be (or is, when it did not get the name that was asked for)."""
+    """A folder under way, and where it will be (or is, when it did not get the name that was requested)."""
 
     folder: Path
     path: Path
@@ -139,9 +139,9 @@ class Place:
 
 @contextmanager
 def appearing(path: Path) -> Iterator[Place]:
-    """A run directory that appears complete or not at all: a temporary folder beside `path` that takes its
-    name at the end, replacing an older run of ours. Sealed by whoever writes it. Whoever has made results
-    asks `check_free` before making them: here a place that is taken costs only the name."""
+    """A run directory that appears complete or not at all: a temporary folder next to `path` that takes its name at the
+    end, replacing an older run of ours. Sealed by the caller. A caller that makes results calls `check_free` before
+    making them: here a place that is taken costs only the name."""
     make_parents(path)
     here = _absolute(path)
     token = uuid.uuid4().hex[:12]
@@ -170,14 +170,14 @@ def appearing(path: Path) -> Iterator[Place]:
 def _lock(folder: Path) -> int:
     """Marks a folder as being written, for as long as this process lives."""
     lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-    with suppress(OSError):  # a file system without locks: nobody will take the folder for left behind
+    with suppress(OSError):  # a file system without locks: no process will take the folder for left behind
         fcntl.flock(lock, fcntl.LOCK_EX)
     os.write(lock, _json({"format": "thalweg unfinished", "version": VERSION, "pid": os.getpid()}))
     return lock
 
 
 def _settle(temporary: Path, path: Path, token: str) -> Path:
-    """Gives a finished folder its name. If somebody has put something else there meanwhile, the next free name."""
+    """Gives a finished folder its name. If something else has been put there meanwhile, the next free name."""
     wanted = path
     for n in range(2, 1000):
         try:
@@ -191,7 +191,7 @@ def _settle(temporary: Path, path: Path, token: str) -> Path:
     if older is None:
         temporary.rename(here)
         return path
-    # Killed between the two, the next run beside it puts the older one back (see `clear_leftovers`).
+    # Killed between the two, the next run in that folder puts the older one back (see `clear_leftovers`).
     aside = here.with_name(f".{here.name}.thalweg-{token}.older")
     here.rename(aside)
     temporary.rename(here)
@@ -248,7 +248,7 @@ def clear_leftovers(parent: Path) -> list[str]:
 
 
 def _alive(folder: Path) -> bool:
-    """Whether somebody is still writing a temporary folder (if this cannot be told: yes)."""
+    """Whether a process is still writing a temporary folder (if this cannot be determined: yes)."""
     try:
         lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -411,6 +411,6 @@ def shown(path: object) -> str:
 
 
 def say(line: str) -> None:
-    """One line on stderr, if anybody still reads it."""
+    """One line on stderr, if it is still read."""
     with suppress(OSError, ValueError):
         print(line, file=sys.stderr, flush=True)

@@ -22,7 +22,7 @@ know the time), are what the flow may do; a method `permit()` that returns a win
 `(window, pace, wake_ps)` is the other way to say so.
 
 `params` declares the parameters with their defaults; a scenario that writes another name, or a value of
-another type, is refused. `ecn=True` lets packets be marked, and the sender hear of it in `ack.marked`, unless
+another type, is refused. `ecn=True` lets packets be marked, and `ack.marked` reports it, unless
 the scenario says otherwise. `telemetry=True` has switches write what they know into packets (in-band
 telemetry, as HPCC wants it), and receivers send it back.
 
@@ -32,7 +32,7 @@ defaults with what the scenario wrote). `ack`: `now_ps`, `rtt_ps` (None for retr
 window was used up meanwhile: only then a window should grow), and how fast data is delivered:
 `delivered` since the newest segment acknowledged here was sent, in `interval_ps`, with `lost` meanwhile (None
 without a sample); and `telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`,
-`queue`, `rate` (bit/s) of the port that the packet left by (None unless it was asked for), with `path`, a
+`queue`, `rate` (bit/s) of the port that the packet left by (None unless it was requested), with `path`, a
 number that is the same as long as these are the same ports: records of two paths cannot be compared. `loss`:
 `now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload. A class that has `on_sent` is called with
 `(now_ps, bytes, in_flight)` after each transmission; one that has `on_restart` with `(now_ps, idle_ps)` when
@@ -77,7 +77,7 @@ _CLASSES: dict[str, type] = {}
 def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params: Mapping[str, Any] | None = None):
     """Class decorator: makes the class available to scenarios under `name`.
 
-    `ecn`: it wants to hear of marks. `telemetry`: and what switches write into packets. `params`: its
+    `ecn`: it wants to be notified of marks. `telemetry`: and of what switches write into packets. `params`: its
     parameters with their defaults.
     """
     if not isinstance(name, str) or not name:
@@ -126,7 +126,7 @@ def make(cls, flow):
     if not hasattr(made, "permit") and not hasattr(made, "window"):
         raise TypeError("has neither `window` nor `permit()` after __init__")
     if cls.__dict__.get("thalweg_saved") is not cls:
-        # What cannot be saved is told before the run, not when it is interrupted.
+        # What cannot be saved is reported before the run, not when it is interrupted.
         save_state(made, flow.number)
         cls.thalweg_saved = cls
     return made

@@ -26,7 +26,7 @@ def cycle(deadlock: Mapping) -> list[Mapping]:
 
 
 def said(deadlock: Mapping, names: Sequence[str] | None = None) -> str:
-    """Who waits for whom, since when, and whose packets; in one line."""
+    """Which nodes wait for which, since when, and whose packets; in one line."""
     when = _format.simulated(deadlock["at_us"] * 1e6)
     ports = ", ".join(str(p) for p in deadlock["ports"])
     ended = deadlock.get("ended_us")
@@ -50,7 +50,7 @@ def lines(results) -> list[str]:
 
 
 def drawn(deadlock: Mapping, names: Sequence[str] | None = None):
-    """The cycle as arrows: who waits for whom, and how many flows wait there."""
+    """The cycle as arrows: which nodes wait for which, and how many flows wait there."""
     ring = cycle(deadlock)
     with plots.style():
         fig, ax = plots.figure(2.6, 2.6)

@@ -184,7 +184,7 @@ def drive(
     except Interrupted:
         raise
     except KeyboardInterrupt:
-        # Not by our signals: raised by a reporter, or where somebody else handles them.
+        # Not by our signals: raised by a reporter, or where other code handles them.
         return "interrupted"
     finally:
         with _driving_lock:

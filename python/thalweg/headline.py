@@ -11,7 +11,7 @@ STATISTICS = ("mean", "p50", "p95", "p99")
 
 
 def rows(summary: Mapping) -> list[tuple[str, str]]:
-    """(what, how much) in the order in which a reader asks."""
+    """(what, how much) in the order in which a reader wants it."""
     if "original" in summary:
         return _replay(summary)
     measured = summary.get("measured") or {}

@@ -1,4 +1,4 @@
-"""Who stopped whom: the pauses of a run (`[measure] pauses = true`) as storms, each a tree with one root.
+"""Which switches stopped which: the pauses of a run (`[measure] pauses = true`) as storms, each a tree with one root.
 
 A pause whose packet was bound for an output that was merely busy is a root; one whose packet was bound for an
 output that was itself paused was caused by that pause. A storm is a root with all that follows from it.

@@ -117,7 +117,7 @@ def replayed(wanted: Replay, run: Results) -> Results | None:
 
 
 def perform_replays(job: Job, run: Results, running: dict, stop: Event | None) -> dict[str, Results | Exception]:
-    """Has a run's replays done, then deletes its recording if nobody wants to keep it."""
+    """Has a run's replays done, then deletes its recording if it is not to be kept."""
     answers: dict[str, Results | Exception] = {}
     for wanted in job.replays:
         try:

@@ -11,7 +11,7 @@ from thalweg._format import si, simulated, wall
 from thalweg._places import say
 
 PLAIN_EVERY = 5.0
-# Of many runs without a terminal, unless somebody asked for more: their first line, and those after it.
+# Of many runs without a terminal, unless more was requested: their first line, and those after it.
 SELDOM = 30.0
 BAR_AFTER = 0.5
 
@@ -86,7 +86,7 @@ class Plain(Reporter):
 
 
 class Bar(Reporter):
-    """A bar that redraws itself; not for runs that are over before anybody has read it."""
+    """A bar that redraws itself; not for runs that are over before it can be read."""
 
     def start(self, seen: dict) -> None:
         self.pace, self.bar = Pace(seen), None

@@ -175,7 +175,7 @@ def _deadlocks(results: RunData, found, most: int = 4) -> str:
     return (
         text
         + more
-        + (pictures([("who waits for whom", deadlocks.drawn(first, names))]) if deadlocks.cycle(first) else "")
+        + (pictures([("which nodes wait for which", deadlocks.drawn(first, names))]) if deadlocks.cycle(first) else "")
     )
 
 

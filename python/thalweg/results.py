@@ -68,7 +68,7 @@ class Results(RunData):
 
     @classmethod
     def load(cls, path: str | Path) -> Results:
-        """Opens a run directory. Tables are read when they are asked for."""
+        """Opens a run directory. Tables are read when they are first used."""
         path = Path(path)
         if not (path / "summary.json").is_file():
             reason = "is not a run directory (no summary.json)" if path.exists() else "no such run directory"

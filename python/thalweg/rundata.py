@@ -25,7 +25,7 @@ NODES = {
 SECONDS_PER = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-# Tables that a run has only if it was asked for them.
+# Tables that a run has only if they were requested.
 WAYS = {
     "packets": "a recording is no table: it is `results.packets`, after `thalweg run --record`",
     "late": "replays have it: `thalweg replay`",

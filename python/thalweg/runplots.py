@@ -1,4 +1,4 @@
-"""The figures of runs: what `results.plot` draws, and what sets several runs beside each other."""
+"""The figures of runs: what `results.plot` draws, and what sets several runs next to each other."""
 
 from __future__ import annotations
 
@@ -262,7 +262,7 @@ def links_over_time(results: RunData, *, most: int = 8) -> Figure:
 
 
 def link_over_time(results: RunData, port: int | None = None) -> Figure:
-    """What a link carried beside what it could have, and, of a run that kept its round trips, how long
+    """What a link carried next to what it could have, and, of a run that kept its round trips, how long
     packets waited."""
     import polars as pl
 

@@ -93,8 +93,8 @@ def is_delay(name: str) -> bool:
 
 
 def short_names(keys: Iterable[str]) -> dict[str, str]:
-    """The shortest ends of dotted keys that distinguish them: `switch.shared_buffer.sharing.alpha` is `alpha` beside
-    no other one."""
+    """The shortest ends of dotted keys that distinguish them: `switch.shared_buffer.sharing.alpha` is `alpha` if no
+    other key ends so."""
     keys = list(keys)
     parts = {key: key.split(".") for key in keys}
     out = {}
@@ -332,7 +332,7 @@ def pareto(
             linewidth=0.8,
             label="not beaten in both",
         )
-        # Numbers at the points, names beside the axes: names of neighbours would cover each other. Settings
+        # Numbers at the points, names next to the axes: names of neighbours would cover each other. Settings
         # that come out the same share one.
         names: dict[tuple[float, float], list[str]] = {}
         for labels, s in edge:

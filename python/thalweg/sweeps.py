@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from thalweg.plots import Figure
 
 INDEX = "sweep.json"
-# What a sweep is about unless something else is asked for: the first of these that its runs have.
+# What a sweep is about unless something else is requested: the first of these that its runs have.
 METRICS = ("measured.slowdown.mean", "goodput_gbps")
 # Of a sweep's settings a notebook shows so many.
 MOST_ROWS = 24
@@ -58,7 +58,7 @@ def sweep(
     >>> thalweg.sweep("incast.toml", {"variant": variants, "seed": range(5)})
 
     `jobs` runs at a time (default: one per core); the results do not depend on it. With `out`, each run is
-    kept in its own folder there: a sweep that was interrupted, or is asked for again, runs only what is
+    kept in its own folder there: a sweep that was interrupted, or is requested again, runs only what is
     missing. `force`: also what needs more memory than is free. `metric`: what `runs.plot()` shows; a name
     that no run would have is refused before any is made. `progress`: `None` shows a bar on a terminal and in
     a notebook, elsewhere a line every half minute; `False` is silence.
@@ -102,7 +102,7 @@ _STATISTICS = ("count", "mean", "p50", "p95", "p99", "max")
 
 
 def foresee(metric: str, scenarios: Sequence[Scenario]) -> None:
-    """Refuses a metric that no summary of these scenarios will have. Nothing is run: each is built and asked what it
+    """Refuses a metric that no summary of these scenarios will have. Nothing is run: each is built, and lists what it
     would report."""
     known: dict[str, None] = {}
     for scenario in scenarios[:MOST_FORESEEN]:

@@ -8,7 +8,7 @@
     assert pair.run() and there.data == here.data
 
 Packets are real: the engine writes down and takes apart every header. Time is simulated; the same settings
-and calls give the same packets. Settings of a pair, all optional (`verbs.settings()` tells the defaults):
+and calls give the same packets. Settings of a pair, all optional (`verbs.settings()` gives the defaults):
 
 - `dialect`: `"irn"`, or `"roce"` (go-back-N, InfiniBand's headers); `mtu`, payload bytes of a full packet;
   `cap`, packets in flight at most; `rto_low`, `rto_high` (`"100us"`, or picoseconds), `low_in_flight`
@@ -256,12 +256,12 @@ class Pair:
 
     @property
     def completions(self) -> list[Completion]:
-        """What the requester's application was told, in order."""
+        """What the requester's application was notified of, in order."""
         return [Completion(*c) for c in self._core.completions()]
 
     @property
     def received(self) -> list[Received]:
-        """What the responder's application was told, in order."""
+        """What the responder's application was notified of, in order."""
         return [Received(*r) for r in self._core.received()]
 
     @property

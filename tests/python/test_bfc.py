@@ -228,8 +228,8 @@ def test_a_ring_stands_still_as_often_as_all_its_ports_have_both_flows_in_one_qu
 
 
 def test_an_incast_takes_three_of_its_periods_and_the_published_memory():
-    """P13 of the design: 20 MB through one link, one every 500 us; 1 BDP of each of 100 senders before any of
-    them hears of it (§3.6.2.2)."""
+    """P13 of the design: 20 MB through one link, one every 500 us; 1 BDP of each of 100 senders before any of them is
+    notified (§3.6.2.2)."""
     study = papers.find(str(FOLDER))
     fabric, settings = study.module("fabric"), study.module("settings")
     best = fabric.BURST * 8 / fabric.RATE

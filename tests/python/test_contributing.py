@@ -73,7 +73,7 @@ LISTS = {
                 "crates/sim/src/fabric/relief.rs",
                 "crates/sim/src/fabric/reliefs.rs",
             },
-            # Backpressure pauses the queues of this order and no other's, and tells it how far its neighbours are.
+            # Backpressure pauses the queues of this order and no other's, and sets how far its neighbours are.
             "bfc": {"crates/lab/src/resolve/lossless.rs", "crates/lab/src/validate/pauses.rs"},
             # The transport of that name needs its credits metered, and nothing else does.
             "expresspass": {"crates/lab/src/validate/receivers.rs"},
@@ -185,7 +185,7 @@ MARK = re.compile(r"CHOICE(?: ([^:\n]*?))?(?: ?§[^:\n]*| Algorithm \d+| \([^:\n
 
 
 def unresolved(text: str) -> list[str]:
-    """Sources of CHOICE marks that nobody can look up."""
+    """Sources of CHOICE marks that cannot be looked up."""
     names = (m[1] for m in MARK.finditer(text) if m[1])
     return [n for n in names if not re.fullmatch(r"RFC \d+", n.strip(" ,")) and n.strip(" ,") not in SOURCES]
 

@@ -48,7 +48,7 @@ def test_its_state_is_data(scenario):
 
 
 def test_ctrl_c_inside_a_controller_spoils_nothing(scenario, tmp_path):
-    # Whoever runs the tests in the background has the signal ignored.
+    # Tests that run in the background have the signal ignored.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         _ctrl_c_inside_a_controller(scenario, tmp_path)

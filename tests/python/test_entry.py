@@ -1,5 +1,5 @@
-"""The command's beginning and end: signals before it is ready, readers that leave, keys asked for by their
-last word."""
+"""The command's beginning and end: signals before it is ready, readers that leave, keys looked up by their last
+word."""
 
 import json
 import signal

@@ -1,4 +1,4 @@
-"""Text and values that somebody else wrote: what is read, how much of it, and what is said of the rest."""
+"""Text and values from elsewhere: what is read, how much of it, and what is said of the rest."""
 
 import os
 from enum import Enum

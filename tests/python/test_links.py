@@ -85,7 +85,7 @@ def test_links_that_vary_are_recorded_but_not_replayed(cli, tmp_path):
 def test_cubic_fills_a_recorded_link(name, tmp_path):
     packed = TRACES / f"{name}.gz"
     if not packed.is_file():
-        pytest.skip("no recorded traces beside the repository")
+        pytest.skip("no recorded traces next to the repository")
     (tmp_path / name).write_bytes(gzip.decompress(packed.read_bytes()))
     traced = {"kind": "traced", "file": str(tmp_path / name)}
     results = thalweg.run(short(**{"link.0.transmitter": traced, "run.until": "30s"}), progress=False)

@@ -1,4 +1,5 @@
-"""What a run is said to need of memory, beside what it takes; and what does not fit is refused before it is made."""
+"""What a run is said to need of memory, compared with what it takes; and what does not fit is refused before it is
+made."""
 
 import json
 import subprocess
@@ -60,7 +61,7 @@ def measured(text: str) -> dict:
     return json.loads(child.stdout)
 
 
-@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux tells and forgets a process's peak")
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="only Linux can reset a process's peak")
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_estimate_of_memory_is_within_30_percent(name):
     seen = measured(SCENARIOS[name])

@@ -41,7 +41,7 @@ def test_the_engine_names_the_sources_it_was_built_from():
 def test_every_package_that_is_imported_is_a_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = {re.match(r"[\w-]+", d)[0].replace("-", "_") for d in project["dependencies"]}
-    # Only where it is asked for: `to_pandas`, progress bars in notebooks.
+    # Only where it is requested: `to_pandas`, progress bars in notebooks.
     optional = {"pandas", "IPython", "ipywidgets"}
     used = set()
     for file in (ROOT / "python" / "thalweg").rglob("*.py"):

@@ -196,7 +196,7 @@ def test_a_handful_makes_no_runs_for_figures(tiny, cli, tmp_path):
     assert [p.name for p in (tmp_path / "o" / "runs").iterdir()] == ["low"], "T-2 needs no more"
     assert sorted(p.name for p in (tmp_path / "o" / "figures").glob("*.png")) == ["fig2.png"]
     assert cli("reproduce", "tiny", "--claim", "T-2", "--quiet", "--out", "o").code == 0
-    assert sorted(p.name for p in (tmp_path / "o" / "runs").iterdir()) == ["high", "low"], "its figures are asked for"
+    assert sorted(p.name for p in (tmp_path / "o" / "runs").iterdir()) == ["high", "low"], "its figures need it"
 
 
 @pytest.mark.parametrize("name", sorted(papers.discover()))
@@ -401,7 +401,7 @@ def test_bounds_by_hand():
         claim.judge({"r": 1})
 
 
-# --- Verdicts kept beside the claims ------------------------------------------------------------------------
+# --- Verdicts kept next to the claims ------------------------------------------------------------------------
 
 
 def test_verdicts_are_kept_beside_the_claims_and_those_not_asked_for_stay(tiny, cli):
@@ -629,7 +629,7 @@ def test_a_claim_about_rows_takes_them_as_kept_and_their_runs_are_not_made_again
     row = judged(cli, "--out", "b", "--kept-rows")
     assert (row["measured"]["runs"], row["measured"]["kept"]) == (1, 1), "the run `low` is T-2's"
     assert row["reason"] == "taken as kept: T-2" and [p.name for p in (tmp_path / "b" / "runs").iterdir()] == ["high"]
-    # What a row cost is counted; a row that is asked for too is run.
+    # What a row cost is counted; a row that is requested too is run.
     assert judged(cli, "--out", "b", "--kept-rows", "--keep-verdicts")["status"] == "pass"
     kept = _verdicts.kept(papers.find("tiny"), "quick")
     assert kept["T-7"].runs == 2 and kept["T-7"].seconds > kept["T-2"].seconds

@@ -1,4 +1,4 @@
-"""Where results are written: nothing of anybody else's is replaced, nothing of ours is lost."""
+"""Where results are written: nothing that is not ours is replaced, nothing of ours is lost."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from thalweg.results import Results
 
 @pytest.fixture
 def default_signals():
-    """Whoever runs the tests in the background has Ctrl-C ignored."""
+    """Tests that run in the background have Ctrl-C ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)

@@ -71,7 +71,7 @@ def test_the_queue_of_long_flows_equals_that_of_the_hpcc_simulator(result, name)
 
 @pytest.mark.parametrize("name", ["hpcc-rdma/two/dcqcn", "hpcc-rdma/eight/dcqcn", "hpcc-rdma/eight/timely"])
 def test_long_flows_of_queue_pairs_keep_the_queue_of_the_hpcc_simulator(result, name):
-    # Two flows of TIMELY go through too few cycles: see the README beside the script.
+    # Two flows of TIMELY go through too few cycles: see the README next to the script.
     mean, largest, goodput = (abs(m["difference"]) for m in result(name)["metrics"])
     assert mean < 0.02 and largest < 0.10 and goodput < 0.02
 
@@ -84,7 +84,7 @@ def test_dcqcn_under_flow_control_is_on_average_as_fast_and_pauses_nobody(result
 
 @pytest.mark.parametrize("name", ["hpcc-rdma/two/hpcc", "hpcc-rdma/eight/hpcc"])
 def test_long_flows_of_hpcc_have_the_goodput_and_the_longest_queue_of_its_authors_simulator(result, name):
-    # Of the mean, a packet or none, a sample sees how ties fell: see the README beside the script.
+    # Of the mean, a packet or none, a sample sees how ties fell: see the README next to the script.
     _, largest, goodput = (abs(m["difference"]) for m in result(name)["metrics"])
     assert largest == 0 and goodput < 1e-3
 
@@ -124,13 +124,13 @@ def test_means_and_medians_within_two_and_tails_within_ten_percent_per_size_clas
 
 @pytest.mark.parametrize("name", ["pfabric/aditya_60/phost_hash", "pfabric/dctcp_60/phost_hash"])
 def test_flows_of_phost_take_about_as_long_as_in_its_authors_simulator(result, name):
-    # Not within the bounds of the others: see the README beside the script.
+    # Not within the bounds of the others: see the README next to the script.
     assert all(abs(row["mean"]["difference"]) < 0.09 for row in result(name)["classes"])
 
 
 @pytest.mark.parametrize("name", ["hpcc-star/hadoop", "htsim/k4_100g/dctcp", "pfabric/aditya_60/mintcp_hash"])
 def test_all_flows_together_are_within_the_bounds(result, name):
-    # Single classes of these are not: see the README beside the script.
+    # Single classes of these are not: see the README next to the script.
     assert not whole(result(name))["over"]
 
 
@@ -151,7 +151,7 @@ CUBIC = [n for n in SETS if n.startswith("ns3/long") and "cubic" in n]
 def test_cubic_keeps_the_queue_of_ns3_full(result, name):
     measured = {m["name"]: m for m in result(name)["metrics"]}
     assert measured["queue max pkts"]["difference"] == 0
-    # Rounding to whole segments, above all (README beside the script); two flows at 100 Mb/s and 80 ms: which
+    # Rounding to whole segments, above all (README next to the script); two flows at 100 Mb/s and 80 ms: which
     # of them yields.
     assert abs(measured["queue mean pkts"]["difference"]) < (0.10 if "100mbps_80ms/cubic_2" in name else 0.055)
     if name.endswith("cubic_1"):
@@ -201,7 +201,7 @@ def test_vegas_has_the_window_of_ns3_within_two_packets_once_slow_start_has_ende
 
 @pytest.mark.parametrize("rtt", [20, 80])
 def test_bbr_alone_has_the_queue_of_ns3(result, rtt):
-    # At 10 Mb/s the peer overestimates the bandwidth by a packet per round trip: see the README beside the script.
+    # At 10 Mb/s the peer overestimates the bandwidth by a packet per round trip: see the README next to the script.
     measured = {m["name"]: m for m in result(f"ns3/long/100mbps_{rtt}ms/bbr_1")["metrics"]}
     assert abs(measured["goodput Mb/s"]["difference"]) < 0.005
     assert abs(measured["queue mean pkts"]["difference"]) < 0.08
@@ -227,7 +227,7 @@ EMULATED = ("abc", "bbr", "copa", "copa05", "cubic-pie")
     ],
 )
 def test_over_a_traced_link_real_senders_use_as_much_of_it_and_wait_as_long(result, trace, scheme):
-    # The others over TMobile-LTE-driving, where timeouts decide, are in the README beside the script.
+    # The others over TMobile-LTE-driving, where timeouts decide, are in the README next to the script.
     measured = {m["name"]: m for m in result(f"mahimahi/{trace}/{scheme}")["metrics"]}
     assert abs(measured["util"]["peer"] - measured["util"]["ours"]) < 0.03
     assert abs(measured["qdelay_mean_ms"]["difference"]) < 0.15

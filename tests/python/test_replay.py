@@ -17,7 +17,7 @@ from thalweg import papers, pool, recording
 from thalweg.errors import ScenarioError
 from thalweg.results import Interrupted
 
-# Up to five congested ports on a path: nobody can replay that perfectly but the omniscient one.
+# Up to five congested ports on a path: none but the omniscient scheduler can replay that perfectly.
 CHAIN = """\
 name = "chain"
 seed = 5

@@ -3,7 +3,7 @@
     python tests/reference/compare.py [SET ...] [--json]
 
 SET is the beginning of a name (`pfabric`, `htsim/k4_10g`); without one, all of them: some seven minutes. The
-data are found in `../shared/reference` beside the repository, or where THALWEG_REFERENCE says. An exclamation
+data are found in `../shared/reference` next to the repository, or where THALWEG_REFERENCE says. An exclamation
 mark stands at differences above the bounds: 2 % for means and medians, 10 % for 99th percentiles.
 """
 

@@ -15,7 +15,7 @@ SECOND = 10**12
 C, BETA = 0.4, 0.7
 # HyStart: samples of a round, spacing of an ACK train, least window, bounds of the growth that ends slow start.
 SAMPLES, TRAIN, LOW, FLOOR, CEILING = 8, 2 * 10**9, 16, 4 * 10**9, SECOND
-# Round trips right after a recovery are not heard.
+# Round trips right after a recovery are not used.
 DEAF = 10 * 10**9
 UNSET = 0
 

@@ -49,7 +49,7 @@ RUNS = {"dcqcn": ("dcqcn", "dcqcn_run2", "dcqcn_run3"), "timely": ("timely",), "
 
 
 def pauses(folder: str, name: str) -> int:
-    """Times that somebody was told to stop."""
+    """Number of pauses."""
     return sum(int(r["pause"]) for r in read(folder, name))
 
 

@@ -84,7 +84,7 @@ def ns3_cubic(mbps: int, rtt: int, flows: int, aqm: str | None = None, model: bo
 
 
 def ns3_series(name: str, overrides: dict, flows: int, event: str, shape: bool = False) -> Outcome:
-    """Flows of unlimited data, the second 10 s later: a series of the peer beside ours, a sample every 100
+    """Flows of unlimited data, the second 10 s later: a series of the peer next to ours, a sample every 100
     ms. `shape`: shares and windows too, and from t = 15 s on."""
     import numpy as np
 

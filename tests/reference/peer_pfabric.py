@@ -14,7 +14,7 @@ MINTCP = {
 
 
 # Its pHost: control packets first, all data alike (`capability_prio_thresh` 0); a token per 1540 B. Its NIC
-# has a queue; here it asks its flows.
+# has a queue; here it polls its flows.
 PHOST = {
     "nic.order": "round-robin",
     "switch.scheduler": '{ kind = "priority", classes = 3 }',

@@ -1,4 +1,4 @@
-"""Scenarios with a peer's files beside them: what the comparisons share."""
+"""Scenarios with a peer's files next to them: what the comparisons share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def read(folder: str, name: str) -> list[dict[str, str]]:
 
 
 def scenario(toml: str, folder: str, overrides: dict, traffic: str | None = None):
-    """The scenario with the peer's files beside it; `traffic` replaces its traffic sections."""
+    """The scenario with the peer's files next to it; `traffic` replaces its traffic sections."""
     import thalweg
 
     text = (HERE / toml).read_text()

@@ -210,7 +210,7 @@ pub fn explain(key: &str) -> Option<String> {
 /// A word that stands for a choice somewhere: a kind of table, or one of several words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
-    /// Keys that it can be chosen for; the first one is the one to ask about further.
+    /// Keys that it can be chosen for; the first one is the one to explain further.
     pub keys: Vec<String>,
     /// What it means, and its keys.
     pub text: String,

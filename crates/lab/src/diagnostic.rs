@@ -84,7 +84,7 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Characters that turn or hide what stands beside them.
+/// Characters that turn or hide what stands next to them.
 pub(crate) fn invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -89,7 +89,7 @@ fn close(map: &mut Map<String, Json>) {
         }
         variant["additionalProperties"] = false.into();
         for key in &common {
-            // What they must be is said beside the `oneOf`.
+            // What they must be is said outside of the `oneOf`.
             variant["properties"][key] = true.into();
         }
     }

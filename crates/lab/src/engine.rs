@@ -75,7 +75,7 @@ impl Engine {
     pub fn relief(&self) -> Option<(thalweg_machines::relief::Tally, u64)> {
         self.sim.relief()
     }
-    /// Packets held against nobody, lest pauses go round in a circle, if the network elides.
+    /// Packets exempt from accounting, lest pauses form a cycle, if the network elides.
     pub fn spared(&self) -> Option<u64> {
         self.sim.spared()
     }

@@ -42,7 +42,7 @@ fn bounded(path: &Path, limit: Bytes) -> Result<String, Refusal> {
         std::io::ErrorKind::InvalidInput => unfit("is not the name of a file", ""),
         kind => unfit(format!("cannot be read: {kind}"), ""),
     };
-    // Asked before it is opened: opening a pipe waits for its other end.
+    // Looked up before it is opened: opening a pipe waits for its other end.
     let regular = |meta: &std::fs::Metadata| match meta {
         m if m.is_dir() => Err(unfit("is a folder", "name a file")),
         m if !m.is_file() => {

@@ -111,7 +111,7 @@ pub struct Replay {
     name: String,
     seed: u64,
     lateness: Lateness,
-    /// By flow and direction, as they are asked for.
+    /// By flow and direction, as they are needed.
     paths: Vec<Path>,
     originals: Originals,
     fed: u64,
@@ -296,7 +296,7 @@ impl Replay {
         self.engine.feed_end();
     }
 
-    /// True if it needs more rows, or to be told that there are none.
+    /// True if it needs more rows, or notice that there are none.
     pub fn needs_input(&self) -> bool {
         self.engine.needs_input()
     }
@@ -380,7 +380,7 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
         relief: None,
         slack: None,
         edge: None,
-        // Memory has no limit, so nobody pauses; what NICs let go, and when, is in the recording.
+        // Memory has no limit, so nothing is paused; what NICs let go, and when, is in the recording.
         inputs: None,
         nic: NicSpec { order: NicOrder::default(), pause_control: true },
         control_first: false,

@@ -1,9 +1,9 @@
-//! Loading can be given up: whoever waits raises a flag, every long loop looks at it.
+//! Loading can be given up: the caller raises a flag, every long loop looks at it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Raised from any thread when nobody waits any more for what is being loaded; clones are the same flag.
+/// Raised from any thread when what is being loaded is no longer needed; clones are the same flag.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 

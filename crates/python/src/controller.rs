@@ -3,7 +3,7 @@
 //! After each call the class's answer is read once (attributes `window`, `pace`, `wake_ps`, or a method
 //! `permit()`), so that asking for the permit before each transmission costs nothing. The object's
 //! state is saved as plain values (`thalweg.controllers`). Whatever goes wrong in it ends the run with an
-//! error that names controller, flow and instant; Python is not called again before that is told.
+//! error that names controller, flow and instant; Python is not called again before that is reported.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -57,7 +57,7 @@ fn classes() -> std::sync::MutexGuard<'static, BTreeMap<String, Class>> {
     CLASSES.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// What a controller is told when its flow starts.
+/// What a controller is given when its flow starts.
 #[pyclass(frozen, get_all, module = "thalweg._core")]
 pub struct Flow {
     /// The flow's number; of the first of several on one connection.
@@ -162,7 +162,7 @@ struct PythonController {
 /// When a wake-up may be.
 #[derive(Clone, Copy)]
 enum Earliest {
-    /// It was asked for in time: the state of a saved run.
+    /// It was requested in time: the state of a saved run.
     Any,
     /// Never: the time is not known.
     Unknown,
@@ -263,7 +263,7 @@ impl PythonController {
         // A past instant never comes; the same one again and again, and time would stand still.
         match (tick, earliest) {
             (Some(_), Earliest::Unknown) => {
-                let wanted = "None: `__init__` does not know the time, ask for it in a callback";
+                let wanted = "None: `__init__` does not know the time, set it in a callback";
                 return wrong("wake_ps", &wake, wanted);
             }
             (Some(tick), Earliest::At(earliest)) if tick < earliest => {

@@ -1,6 +1,6 @@
 //! Floor 5: the laboratory for Python. Translates and forwards; no protocol decision lives here.
 //!
-//! Python owns the loop: it asks for a bounded number of events, with the interpreter released, and in
+//! Python owns the loop: it requests a bounded number of events, with the interpreter released, and in
 //! between draws progress, obeys Ctrl-C and saves. Wrapped by the package `thalweg`; the names here are private.
 
 mod buffer;
@@ -18,7 +18,7 @@ use pyo3::types::PyDict;
 use std::sync::Mutex;
 use thalweg_allocator as _;
 
-/// Where and why the engine panicked: a bug of ours, told to the user as one line.
+/// Where and why the engine panicked: a bug of ours, reported to the user as one line.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Takes the description of the first panic since the last call.

@@ -1,7 +1,7 @@
 //! Long loading that Ctrl-C ends.
 //!
-//! The work is done by a thread of its own while this one waits and looks for signals. Work that does not look at its
-//! flag is left behind: nobody waits for it.
+//! The work is done by a thread of its own while this one waits and looks for signals. Work that does not
+//! look at its flag is left behind, without waiting for it.
 
 use crate::controller;
 use pyo3::prelude::*;
@@ -39,7 +39,7 @@ pub fn interruptible<T: Send + 'static>(
                     return Err(signal);
                 }
             }
-            // It panicked: our own bug, told as on this thread.
+            // It panicked: our own bug, reported as on this thread.
             Err(RecvTimeoutError::Disconnected) => match thread.join() {
                 Err(panic) => std::panic::resume_unwind(panic),
                 Ok(()) => unreachable!("a thread that ends well has sent its result"),

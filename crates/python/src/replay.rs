@@ -88,7 +88,7 @@ impl Replay {
         py.detach(|| self.lock().feed_end());
     }
 
-    /// Whether it needs more rows, or to be told that there are none.
+    /// Whether it needs more rows, or notice that there are none.
     fn needs_input(&self, py: Python<'_>) -> bool {
         py.detach(|| self.lock().needs_input())
     }

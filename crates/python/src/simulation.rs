@@ -17,7 +17,8 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// Take the lock only while detached: whoever holds it may need the interpreter (Python controllers).
+    /// Take the lock only while detached: the thread that holds it may need the interpreter (Python
+    /// controllers).
     fn lock(&self) -> MutexGuard<'_, lab::Run> {
         self.run.lock().unwrap_or_else(|e| e.into_inner())
     }

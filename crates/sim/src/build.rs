@@ -348,7 +348,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let writes = in_switch && !spec.stages.is_empty();
             // What is booked ahead cannot be taken back when the link fails.
             let fails = can_fail(spec, id as u32 / 2);
-            // A congestion point hears of every packet.
+            // A congestion point is notified of every packet.
             let pointed = has_point(spec, PortId::from(id));
             let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
             let express = (is_express(kind, &stage, shared) && !writes || instant) && booked;
@@ -356,7 +356,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // port has been idle where the link has a clock, sends what bypasses the queue, or fails.
             let idles_otherwise = gated || fails || !link.quantum().is_zero();
             let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
-            // A stage that tells senders from what comes and goes sees all of a port only there.
+            // A stage that reports arrivals and departures to senders sees all of a port on the reference
+            // lane only.
             let tells = stage.needs().headers;
             // A neighbour that is slowed down paces what it sends.
             let slowed =
@@ -409,7 +410,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             if lane == Lane::Reference {
                 port.queue = egresses.len() as u32;
                 port.mode.gated = true;
-                // It has events of its own: nobody need catch up with it.
+                // It has events of its own, so no other part catches up with it.
                 port.state.eager = true;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
                 egresses.push(Reference::new(spec, PortId::from(id), link, in_switch).map_err(refused)?);

@@ -129,15 +129,15 @@ impl<Q: Events> Sim<Q> {
             if counted(inputs) != waiting + returning as u64 {
                 let counted = counted(inputs);
                 return Err(format!(
-                    "switch {switch} holds {counted} packets against its neighbours, {waiting} wait, and it has not heard of {returning}"
+                    "switch {switch} holds {counted} packets against its neighbours, {waiting} wait, and {returning} departures are still to be reported to it"
                 ));
             }
         }
         Ok(())
     }
 
-    /// With flow control and nothing broken, no packet is refused for want of memory. Costs nothing: to be
-    /// asked of every run.
+    /// With flow control and nothing broken, no packet is refused for want of memory. Costs nothing: every
+    /// run may be checked.
     ///
     /// # Errors
     /// What was dropped.
@@ -145,7 +145,7 @@ impl<Q: Events> Sim<Q> {
         let lossless = self.cx.spec.inputs.is_some_and(|i| i.effects().is_some_and(|pauses| pauses.lossless))
             && self.cx.spec.nic.pause_control
             && self.cx.spec.incidents.is_empty()
-            // Frames that are lost or late stop nobody in time.
+            // Frames that are lost or late do not stop the neighbour in time.
             && self.cx.spec.links.iter().all(|link| link.ab.is_plain() && link.ba.is_plain());
         let dropped = self.fabric.memory.dropped;
         if lossless && dropped > 0 {
@@ -154,7 +154,7 @@ impl<Q: Events> Sim<Q> {
         Ok(())
     }
 
-    /// What reliefs promise within some time, as far as this look and those before it tell: what may pass a
+    /// What reliefs promise within some time, as far as this look and those before it show: what may pass a
     /// pause does (Escape's I10), and no cycle of pauses stands still for 5 ms of which a packet may (I11).
     /// `at`: the present, or any later instant up to which nothing happens.
     ///

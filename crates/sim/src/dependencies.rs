@@ -1,10 +1,11 @@
 //! Which ports of switches wait for which under hop-by-hop flow control: the backpressure graph (Goyal, MIT
-//! 2022, App. D), its cycles, and what must not be held against anybody for none to be left (§3.5).
+//! 2022, App. D), its cycles, and what must be exempt from the accounting of ingresses for none to be left
+//! (§3.5).
 //!
 //! A node is an output port of a switch. An edge leads from A to B if some route goes from A over its link
 //! straight to B: what waits at B may pause A. (App. D draws the arrow the other way.) NICs pause for others,
-//! nobody for them: they are in no cycle and not among the nodes. Theorem 2: without a cycle there is no
-//! deadlock.
+//! but no port pauses for a NIC: they are in no cycle and not among the nodes. Theorem 2: without a cycle
+//! there is no deadlock.
 
 use crate::routing::{RouteError, Routes};
 use crate::spec::{FlowSpec, Incident, IncidentKind, LinkSpec, NetworkSpec, RoutingSpec};
@@ -122,7 +123,7 @@ impl Dependencies {
         best
     }
 
-    /// What is left once some turns pause nobody.
+    /// What is left once some turns cause no pauses.
     #[must_use]
     pub fn without(&self, spared: impl Fn(Turn) -> bool) -> Self {
         let mut left = self.clone();
@@ -262,7 +263,7 @@ pub fn layers(ways: &Ways<'_>) -> Option<Vec<u32>> {
     ways.links.iter().all(|link| layer[link.a.at()] != layer[link.b.at()]).then_some(layer)
 }
 
-/// For which turns nobody is paused, so that no cycle is left: in a network of layers what comes from a
+/// The turns that cause no pauses, so that no cycle is left: in a network of layers what comes from a
 /// higher layer and returns to one, routed or not (§3.5: a reroute may lead there); in any other as many
 /// turns as it takes ([`Dependencies::feedback`]).
 // CHOICE BFC §3.5: "Tagger's method" for graphs in general; here edges that a search in depth finds leading

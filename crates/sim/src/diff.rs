@@ -53,7 +53,7 @@ fn narrow<Q: Events>(mut left: Sim<Q>, mut right: Sim<Q>) -> Difference {
     }
 }
 
-/// Enough of the state to tell two runs apart cheaply.
+/// Enough of the state to distinguish two runs cheaply.
 fn state_word<Q: Events>(sim: &Sim<Q>) -> (u64, u64, u64, u64) {
     let tally = &sim.cx.instruments.tally;
     let digest = sim.cx.instruments.digest;

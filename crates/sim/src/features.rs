@@ -13,9 +13,9 @@ const WIDE: usize = 2048;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Features {
     /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in
-    /// advance, senders are told of drops. One question for all of them where every hop comes by.
+    /// advance, senders are notified of drops. One question for all of them where every hop comes by.
     pub detours: bool,
-    /// NICs that pull do not simply ask the flow whose turn it is: links fail, queues are paused, agents
+    /// NICs that pull do not simply poll the flow whose turn it is: links fail, queues are paused, agents
     /// choose, the shortest goes first.
     pub nic_detours: bool,
     /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
@@ -63,7 +63,7 @@ pub(crate) struct Features {
     pub takes_back: bool,
     /// Some queue cuts packets to their headers: payload is accounted for apart from packets.
     pub trims: bool,
-    /// Senders are told of packets that switches drop.
+    /// Senders are notified of packets that switches drop.
     pub told: bool,
     /// NICs pick one of the flows that may send: see [`thalweg_machines::nic`].
     pub nic_picks: bool,

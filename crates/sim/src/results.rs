@@ -86,8 +86,8 @@ impl<Q: Events> Sim<Q> {
         }
     }
 
-    /// Packets that made a queue too long and were held against nobody, lest pauses go round in a circle;
-    /// `None`: nothing is elided.
+    /// Packets that made a queue too long and were exempt from accounting, lest pauses form a cycle; `None`:
+    /// nothing is elided.
     pub fn spared(&self) -> Option<u64> {
         let own = self.cx.spec.inputs.and_then(|inputs| inputs.queue_pauses())?;
         own.elide.then_some(self.cx.instruments.tally.spared)
@@ -221,7 +221,7 @@ impl<Q: Events> Sim<Q> {
         self.fabric.backlog(port, self.cx.now)
     }
 
-    /// What a port may not send at present; `None`: nobody can pause it.
+    /// What a port may not send at present; `None`: it cannot be paused.
     pub fn paused(&self, port: PortId) -> Option<&Paused> {
         self.fabric.gates.get(port.at()).map(|gate| &gate.paused)
     }

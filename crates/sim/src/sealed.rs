@@ -1,6 +1,6 @@
 //! Saved bytes that cannot be damaged unnoticed: a head of 64 bytes says what follows, in which layout, who wrote it,
-//! how long it is and what it hashes to. All of that is verified before anything is decoded: decoding random bytes can
-//! ask for any amount of memory, and may even succeed.
+//! how long it is and what it hashes to. All of that is verified before anything is decoded: decoding random
+//! bytes can request any amount of memory, and may even succeed.
 //!
 //! | bytes | content |
 //! |---|---|

@@ -52,7 +52,7 @@ impl<Q: Events> Sim<Q> {
         pause
     }
 
-    /// Has a port tell the far end of its link something now, as its switch's pause policy would: for
+    /// Has a port send a frame to the far end of its link now, as its switch's pause policy would: for
     /// experiments, and for policies that live elsewhere.
     ///
     /// # Errors

@@ -283,7 +283,7 @@ pub struct FlowSpec {
 pub struct ProbeSpec {
     /// Queue length of these ports every so often.
     pub queues: Option<(Span, Vec<PortId>)>,
-    /// And of how many flows packets wait there, in how many queues, where orders tell.
+    /// And of how many flows packets wait there, in how many queues, where orders report that.
     pub queue_flows: bool,
     /// Bytes and packets carried by these ports every so often.
     pub links: Option<(Span, Vec<PortId>)>,

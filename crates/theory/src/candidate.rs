@@ -80,7 +80,7 @@ pub struct Service {
     pub from: i64,
     /// To, ps.
     pub to: i64,
-    /// Whom.
+    /// Which packet.
     pub packet: usize,
 }
 

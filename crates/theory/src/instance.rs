@@ -71,7 +71,7 @@ impl Instance {
     }
 
     /// t_min(p,α,dest), ps: from the arrival at hop `k` until the last bit is out of the network, the service
-    /// at both ends included, if nobody else were there.
+    /// at both ends included, if no other packet were there.
     pub fn t_min_from(&self, p: usize, k: usize) -> i64 {
         (k..self.hops(p)).map(|k| self.service(p, k) + self.delay(p, k + 1)).sum()
     }

@@ -44,7 +44,7 @@ impl Record {
         self.hops[p][from..].iter().map(|h| h.start - h.arrive).sum()
     }
 
-    /// Checks that the schedule is viable: nobody is served before he arrives, nor two at once.
+    /// Checks that the schedule is viable: no packet is served before it arrives, nor two at once.
     ///
     /// # Errors
     /// Who breaks which rule.
@@ -128,7 +128,7 @@ mod tests {
             let instance = Instance::random(Shape::hops(5), 3, index);
             let record = random(&instance, 3, index);
             record.check(&instance).expect("viable");
-            // Not work-conserving: somebody waits although his node has nothing to do until he starts.
+            // Not work-conserving: a packet waits although its node has nothing to do until it starts.
             idle += record.hops.iter().flatten().filter(|h| h.start > h.arrive).count();
         }
         assert!(idle > 1_000, "{idle}");

@@ -32,7 +32,7 @@ pub struct Check {
 pub enum Must {
     /// Something exists: cases found, lateness being the point.
     Find,
-    /// Nobody is late, and there were cases to judge it by.
+    /// No packet is late, and there were cases to judge it by.
     BeInTime,
     /// It holds in every case, and there were cases; lateness is not what it is about.
     Hold,
@@ -73,21 +73,21 @@ macro_rules! table {
 
 static CHECKS: [Check; 47] = table! {
     "UPS-TH3a" BeInTime 2000 theorems::th3,
-        "omniscient per-hop initialisation, preemptive: nobody late over any number of hops, no arrival after the original's";
+        "omniscient per-hop initialisation, preemptive: no packet late over any number of hops, no arrival after the original's";
     "UPS-F7a" Hold 0 examples::no_universal,
         "no deterministic black-box scheduler replays both cases: case 1 needs a first, case 2 needs x first";
     "UPS-F7b" Hold 0 examples::viable,
         "both schedules of that counter-example are viable, with the printed times";
     "UPS-TH5a" BeInTime 10000 theorems::th5,
-        "preemptive LSTF, at most 2 congestion points: nobody late, nobody past a local deadline";
+        "preemptive LSTF, at most 2 congestion points: no packet late, none past a local deadline";
     "UPS-TH5b" Find 0 examples::beyond_two,
         "3 congestion points: LSTF makes exactly c2 late, by 1, as printed";
     "UPS-TH4a" BeInTime 2000 theorems::th4,
         "1 congestion point that the ingress knows: static priorities replay everything, preemptive";
     "UPS-TH4b" Find 2000 theorems::th4_black_box,
-        "1 congestion point that it does not know: priorities o(p) make somebody late";
+        "1 congestion point that it does not know: priorities o(p) make a packet late";
     "UPS-F8a" Find 0 examples::circle,
-        "2 congestion points: each of the 6 static orders makes somebody late, LSTF nobody";
+        "2 congestion points: each of the 6 static orders makes a packet late, LSTF none";
     "UPS-TH3c" Hold 0 examples::three_is_too_many,
         "nothing handles all schedules with 3 congestion points";
     "UPS-TH2a" Hold 2000 theorems::th2,
@@ -95,7 +95,7 @@ static CHECKS: [Check; 47] = table! {
     "UPS-TH1a" Hold 2000 theorems::th1,
         "at each enqueue at time t the header is o(p) - t - t_min(p,node,dest)";
     "UPS-TH6a" Hold 20000 theorems::th6,
-        "who leaves a node with negative slack met somebody who arrived there after his local deadline";
+        "a packet that leaves a node with negative slack met one that arrived there after its local deadline";
     "UPS-TH7" Find 20000 theorems::th7,
         "random search finds schedules over 3 congestion points that preemptive LSTF cannot replay";
     "UPS-TH8" Find 2000 theorems::th8,
@@ -111,7 +111,7 @@ static CHECKS: [Check; 47] = table! {
     "UPS-L1" Hold 2000 laws::work_conserving,
         "LSTF never idles while a packet waits";
     "UPS-L2" Hold 2000 laws::class_order,
-        "a large constant per class: nobody is served while a more important class waits";
+        "a large constant per class: no packet is served while a more important class waits";
     "UPS-L3" Hold 2000 laws::used_slack,
         "slack used is exactly what was waited";
     "UPS-T1x" Hold 0 facts::packet_time,

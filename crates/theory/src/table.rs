@@ -124,7 +124,7 @@ impl Example {
         self.tabulate(|p, k| (self.record.hops[p][k].arrive, self.record.hops[p][k].start))
     }
 
-    /// The table of a replay in which nobody was interrupted.
+    /// The table of a replay in which no packet was interrupted.
     pub fn replayed(&self, replay: &Replay) -> Vec<String> {
         self.tabulate(|p, k| {
             let hop = replay.hops[p][k];

@@ -67,7 +67,7 @@ pub fn feasible_schedule(jobs: &[Job]) -> Vec<Slot> {
     {
         at = next.max(at);
         let present = (0..jobs.len()).filter(|&j| sent[j] < jobs[j].length && jobs[j].arrive <= at);
-        let job = present.min_by_key(|&j| jobs[j].start).expect("somebody is there");
+        let job = present.min_by_key(|&j| jobs[j].start).expect("a job is there");
         slots.push(Slot { at, job, bit: sent[job] });
         sent[job] += 1;
         at += 1;

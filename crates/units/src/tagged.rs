@@ -1,7 +1,7 @@
 //! Choices with parameters.
 
 /// An enum that text formats write as a table with a `kind` (`{ kind = "checked", every = "4us" }`) and
-/// binary ones by number, as they cannot look ahead for a `kind`. Whoever uses it depends on `serde` and
+/// binary ones by number, as they cannot look ahead for a `kind`. A crate that uses it depends on `serde` and
 /// `schemars`.
 #[macro_export]
 macro_rules! tagged {

@@ -2,8 +2,9 @@
 //!
 //! `cargo run --release -p thalweg-verbs --example verbs_udp -- --loss 0.05 --seed 7 --megabytes 8 --dialect irn`
 //!
-//! Writes a region in pieces, tells the other side with a Send, counts with Atomics, reads everything back, compares.
-#![allow(clippy::disallowed_methods)] // a clock to tell how long it took
+//! Writes a region in pieces, notifies the other side with a Send, counts with Atomics, reads everything
+//! back, compares.
+#![allow(clippy::disallowed_methods)] // a clock to measure how long it took
 
 #[path = "support/udp.rs"]
 mod udp;

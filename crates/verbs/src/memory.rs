@@ -159,8 +159,8 @@ impl Memory {
         region.range(at).map(|_| ())
     }
 
-    /// Bytes for which [`Memory::check`] was asked when the request was accepted, fetched when they are sent:
-    /// the key may have been invalidated in between.
+    /// Bytes for which [`Memory::check`] was called when the request was accepted, fetched when they are
+    /// sent: the key may have been invalidated in between.
     ///
     /// # Errors
     /// If they do not exist.

@@ -33,7 +33,7 @@ pub struct Setup {
     pub refusals: u32,
     /// Reads and Atomics that may be outstanding: the size of the responder's Read WQE buffer, a power of two.
     pub read_slots: u32,
-    /// Receive WQEs that the responder has posted before the first request; it tells of others in its ACKs.
+    /// Receive WQEs that the responder has posted before the first request; it reports others in its ACKs.
     pub initial_credits: u32,
     /// The responder takes Receive WQEs from its shared queue. Credits are then not counted.
     pub shared_receives: bool,

@@ -1,7 +1,7 @@
 //! What transports, host agents and switches say to each other, one variant for each thing that can be said.
 //!
 //! Most are packets of their own ([`Side::packet_of`](crate::Side::packet_of)); some go along with data
-//! ([`Message::is_alongside`]). Whoever receives one matches on the variant and leaves those of others alone.
+//! ([`Message::is_alongside`]). A receiver matches on the variant and leaves those of others alone.
 
 use crate::notice::Notice;
 use crate::packet::Kind;

@@ -1,4 +1,5 @@
-//! What congestion points tell the sources of flows: messages of their own, from a port in the network back to a host.
+//! What congestion points report to the sources of flows: messages of their own, from a port in the network
+//! back to a host.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Rate};

@@ -23,7 +23,7 @@ pub enum Kind {
     Control,
 }
 
-/// Where a packet is kept by whoever runs the machines; opaque to them.
+/// Where a packet is kept by the driver of the machines; opaque to them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 #[repr(transparent)]

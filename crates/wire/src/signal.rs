@@ -1,5 +1,5 @@
-//! Signals of reliefs: what neighbouring switches tell each other about packets that wait behind a pause. They travel
-//! as frames ([`Frame::Signal`](crate::Frame::Signal)): ahead of everything, never paused.
+//! Signals of reliefs: what neighbouring switches report to each other about packets that wait behind a
+//! pause. They travel as frames ([`Frame::Signal`](crate::Frame::Signal)): ahead of everything, never paused.
 
 use serde::{Deserialize, Serialize};
 

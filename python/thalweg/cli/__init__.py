@@ -1,6 +1,6 @@
 """The command `thalweg`: arguments in, exit code out. Never a traceback for what the user wrote.
 
-Exit codes: 0 done; 1 something asked for was found wanting (a claim in error, a difference, a failed check of
+Exit codes: 0 done; 1 something requested was found wanting (a claim in error, a difference, a failed check of
 `doctor`); 2 a scenario, file or argument that cannot be used; 70 an internal error; 130 interrupted; 141 the
 reader of our output left.
 """
@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader is gone (`thalweg list | head`): there is nobody to tell, not even at exit.
+        # The reader is gone (`thalweg list | head`): nothing can be reported, not even at exit.
         code = BROKEN_PIPE
         _to_nobody(sys.stdout)
     try:
@@ -133,7 +133,7 @@ def _users_code(e: BaseException) -> str | None:
 
 
 def say(line: str) -> None:
-    """One line on stderr, if anybody still reads it."""
+    """One line on stderr, if it is still read."""
     from thalweg._places import say
 
     say(line)

@@ -22,7 +22,7 @@ def exam(args) -> int:
         return _list(chosen(args.only), args.json)
     if args.controller is None:
         raise refuse(
-            "thalweg exam: give a controller, or --list", hint="`thalweg list controllers` tells the built-in ones"
+            "thalweg exam: give a controller, or --list", hint="`thalweg list controllers` lists the built-in ones"
         )
     load_plugins(args)
     from thalweg import exams
@@ -97,7 +97,7 @@ def bars(values: list[float]) -> str:
 
 
 def print_marks(done) -> None:
-    """As wide as it need be where nobody looks; a terminal that is too narrow gets no bars."""
+    """As wide as it need be where the output is no terminal; a terminal that is too narrow gets no bars."""
     from rich.table import Table
 
     from thalweg._console import console

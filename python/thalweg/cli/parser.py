@@ -209,7 +209,7 @@ def build() -> Parser:
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
     forced(p)
 
-    p = command("exam", "examining:exam", "run a controller through some thirty situations, beside others")
+    p = command("exam", "examining:exam", "run a controller through some thirty situations, against others")
     p.add_argument(
         "controller",
         nargs="?",

@@ -140,7 +140,7 @@ def bench(args) -> int:
         print(
             f"{'':9} {'hops':>7} {'seconds':>8} {'hops/s':>8} {'ns/hop':>7} {'events/hop':>10} {'× W0':>6} {'peak':>9}"
         )
-    # The yardstick, measured in the same process even if it was not asked for.
+    # The yardstick, measured in the same process even if it was not requested.
     w0 = _core.bench_run("W0", args.quick, repeat, None)
     yardstick = 1e9 / w0["hops_per_second"]
     for w in wanted:

@@ -1,10 +1,10 @@
-"""One controller in some thirty situations, beside others: what congestion control is asked for.
+"""Runs one controller through some thirty situations, and others through the same to compare it with.
 
     exam = thalweg.exam("vegas")
     exam.frame                                   # one row per situation and controller
     exam.report("vegas.html")                    # tables and pictures on one page
 
-The situations are data (`situations.toml` beside this file); `thalweg exam --list` tells them.
+The situations are data (`situations.toml` next to this file); `thalweg exam --list` lists them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Candidate:
             return situation.scenario(self.spec, self.set)
         except ScenarioError as e:
             lines = [f"`{self.name}` cannot take the situation `{situation.name}`: {d}" for d in e.diagnostics]
-            hint = "what it needs beside it can be set for all situations, with --set KEY=VALUE (`set` in Python)"
+            hint = "what else it needs can be set for all situations, with --set KEY=VALUE (`set` in Python)"
             raise ScenarioError([Diagnostic(reason=line, hint=hint) for line in lines]) from None
 
     def fingerprint(self) -> str:
@@ -104,7 +104,7 @@ def exam(
 
     `only`: names of situations, or patterns. `set`: dotted keys of scenarios, changed for the controller
     examined alone (what it needs of switches; options of TCP). With `out`, each run is kept there: an exam
-    that was interrupted, or is asked for again, or of another controller, runs only what is missing.
+    that was interrupted, or is requested again, or of another controller, runs only what is missing.
     """
     if beside is not None:
         raise refuse("`beside` is called `against` now")
@@ -194,4 +194,4 @@ class Exam:
         return pictures.page(self, Path(path))
 
     def __repr__(self) -> str:
-        return f"<thalweg.Exam of {self.names[0]}: {len(self.situations)} situations, beside {', '.join(self.names[1:]) or 'nobody'}>"
+        return f"<thalweg.Exam of {self.names[0]}: {len(self.situations)} situations, against {', '.join(self.names[1:]) or 'none'}>"

@@ -24,7 +24,8 @@ HOLD, MOST = 3, 0.9
 
 @dataclass
 class Marks:
-    """One controller in one situation. Not a number: there is none (nothing was sent, or nobody to share with)."""
+    """One controller in one situation. Not a number: there is none (nothing was sent, or no other flow to share
+    with)."""
 
     utilisation: float = NONE
     delay_ms: float = NONE

@@ -69,7 +69,7 @@ def overview(exam: Exam) -> plots.Figure:
 
 
 def over_time(exam: Exam, situation: Situation) -> plots.Figure:
-    """What the flows examined got, beside what the link could carry; below, their queueing delays."""
+    """What the flows examined got, next to what the link could carry; below, their queueing delays."""
     with plots.style():
         fig, (rates, delays) = plots.figure(plots.COLUMN * 1.35, plots.COLUMN * 1.05, rows=2, sharex=True)
         drawn = False
@@ -123,7 +123,7 @@ def page(exam: Exam, path: Path) -> Path:
         )
     sections.append(("What the marks are", _meanings()))
     sections.append(("Made by", report.provenance_table()))
-    lead = f"{len(exam.situations)} situations, beside {', '.join(exam.names[1:]) or 'nobody'}"
+    lead = f"{len(exam.situations)} situations, against {', '.join(exam.names[1:]) or 'none'}"
     return report.write(path, report.page(f"Exam: {exam.names[0]}", lead, sections))
 
 

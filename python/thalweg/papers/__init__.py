@@ -58,7 +58,7 @@ may write `bounds = { min = …, max = … }` without a name.
     # @measure("T-all", needs=["*"], rows=["T-1", "T-2"]). With `--kept-rows`
     # runs.rows["T-1"] is what is kept of that row, if it is, and its runs are not among `runs`.
 
-    # A measure with needs=[] needs no runs; `runs.scale` tells it how much to do. Measures may lie in several files:
+    # A measure with needs=[] needs no runs; `runs.scale` says how much to do. Measures may lie in several files:
     # `include(globals(), one, another)` in study.py.
 
 **figures.py**

@@ -19,7 +19,7 @@ from thalweg.results import Results
 class Lazy(Mapping):
     """The runs a measure may look at, opened from disk on request; only those that it said it needs.
 
-    `scale` tells a measure that needs no runs how much to do; `rows` has what other claims measured, of those whose
+    `scale` sets how much a measure that needs no runs does; `rows` has what other claims measured, of those whose
     runs are not here."""
 
     def __init__(

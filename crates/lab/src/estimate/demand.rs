@@ -1,12 +1,12 @@
-//! What a traffic section asks of the network, by the course of its family.
+//! The load that a traffic section offers to the network, by the course of its family.
 
 use crate::quantity::Capacity;
 use crate::schema::{Document, Pattern};
 use crate::topology::Graph;
 use crate::traffic::{Course, Expected, Fluid};
 
-/// Packets that a flow has in the network before it has heard anything (RFC 6928's window), and then, unless its path
-/// holds more.
+/// Packets that a flow has in the network before the first ACK arrives (RFC 6928's window), and then, unless
+/// its path holds more.
 const WINDOW: f64 = 10.0;
 
 /// A section's packets.
@@ -18,7 +18,7 @@ pub(super) struct Frame {
     pub acks: f64,
 }
 
-/// What a section asks of the network.
+/// The load that a section offers to the network.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Demand {
     pub frame: Frame,

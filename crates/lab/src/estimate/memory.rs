@@ -16,7 +16,7 @@ const FLOW: f64 = 810.0;
 const PORT: f64 = 650.0;
 /// A packet with its places in queues and events; its trace while packets are recorded.
 const PACKET: f64 = 130.0;
-/// Of a sender and a receiver beside their machines: hosts, timers, the path, a timer event.
+/// Of a sender and a receiver without their machines: hosts, timers, the path, a timer event.
 const CONNECTION: f64 = 160.0;
 /// A sample in the simulation and in its table.
 const QUEUE_SAMPLE: f64 = 96.0;
@@ -25,7 +25,8 @@ const CONTROLLER_SAMPLE: f64 = 215.0;
 const ROUND_TRIP: f64 = 88.0;
 /// Rows of a recording that wait to be written: it leaves while the run goes on.
 const ROWS: f64 = 600_000.0;
-/// Such a row in the simulation, as columns, and in the writer; beside it two times for each hop, in each of the three.
+/// Such a row in the simulation, as columns, and in the writer; further two times for each hop, in each of
+/// the three.
 const ROW: f64 = 200.0;
 const ROW_HOP: f64 = 48.0;
 

@@ -1,4 +1,4 @@
-//! The ways of flows whose two hosts are given, and what all of them ask of each link.
+//! The ways of flows whose two hosts are given, and the load that all of them offer to each link.
 
 use crate::topology::Graph;
 use std::collections::BTreeMap;
@@ -62,13 +62,13 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// How much of what is asked gets through in so many seconds.
+    /// Share of the offered load that is carried in so many seconds.
     pub fn share(&self, way: Option<usize>, seconds: f64) -> f64 {
         let shares = self.ports(way).map(|port| self.rate(port) * seconds / self.asked[&port].max(1.0));
         shares.fold(1.0, f64::min)
     }
 
-    /// Seconds until all that is asked of the way has passed.
+    /// Seconds until all of the load that is offered to the way has passed.
     pub fn takes(&self, way: Option<usize>) -> f64 {
         self.ports(way).map(|port| self.asked[&port] / self.rate(port).max(1.0)).fold(0.0, f64::max)
     }

@@ -50,7 +50,7 @@ pub(crate) fn reads_slack(scheduler: &Scheduler) -> bool {
     matches!(scheduler.needs().key, Key::Rank | Key::Slack)
 }
 
-/// How many classes the schedulers tell apart, or slack does; 0: nobody looks at them.
+/// How many classes the schedulers distinguish, or slack does; 0: nothing reads them.
 pub(crate) fn classes(doc: &Document) -> u32 {
     // Slack that is longer for each class: any number of them.
     let offset = doc.slack.as_ref().is_some_and(|s| !s.class_offset.0.is_zero());

@@ -32,8 +32,9 @@ pub enum Crossbar {
     // CHOICE IRN §4.3.1: round robin over inputs is all that the paper says.
     #[default]
     Unlimited,
-    /// One, whichever output it is for: no speed-up. Who is joined with whom is iSLIP's choice (McKeown,
-    /// 1999), made whenever an input or an output falls idle. Needs the scheduler `input-round-robin`.
+    /// One, whichever output it is for: no speed-up. Which inputs and outputs are matched is iSLIP's choice
+    /// (McKeown, 1999), made whenever an input or an output falls idle. Needs the scheduler
+    /// `input-round-robin`.
     OnePerInput,
 }
 

@@ -94,7 +94,7 @@ pub struct QueueProbe {
     /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches.
     #[serde(default)]
     pub ports: Vec<u32>,
-    /// Also of how many flows data waits, and in how many queues. Schedulers `fifo` and `bfc` tell.
+    /// Also of how many flows data waits, and in how many queues. Schedulers `fifo` and `bfc` report them.
     #[serde(default)]
     pub flows: bool,
 }

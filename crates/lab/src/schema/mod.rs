@@ -101,10 +101,10 @@ pub struct Document {
     /// How the two ends of a flow talk.
     #[serde(default)]
     pub transport: Transport,
-    /// Further transports by name, for traffic sections that ask for one.
+    /// Further transports by name, for traffic sections that refer to one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub transports: BTreeMap<String, Transport>,
-    /// Who sends what to whom.
+    /// What hosts send to each other.
     pub traffic: Vec<Traffic>,
     /// What breaks, and when.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -24,7 +24,7 @@ pub struct Ndp {
     /// Share of its link that a destination's pulls call for.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub pull_share: f64,
-    /// A source that hears nothing for so long sends again what it has not heard of.
+    /// A source that receives nothing for so long sends again what was neither ACKed nor NACKed.
     pub retry: Q<Span>,
     /// Paths that packets take, each once in a random order, and then in another. Without the key as many as there are
     /// shortest ones from the first host to that which has most, where the routing goes by path values; elsewhere

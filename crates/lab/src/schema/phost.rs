@@ -5,10 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Receiver-driven transport by tokens (pHost, Gao et al., CoNEXT 2015): a flow asks, and each of its
-/// packets answers a token of its destination, which promises its downlink to the flow with the fewest bytes
-/// left. Where not said otherwise, times are those of the authors' simulator, in transmission times of a full
-/// packet on the fastest host's link.
+/// Receiver-driven transport by tokens (pHost, Gao et al., CoNEXT 2015): a flow sends a request, and each of
+/// its packets answers a token of its destination, which promises its downlink to the flow with the fewest
+/// bytes left. Where not said otherwise, times are those of the authors' simulator, in transmission times of
+/// a full packet on the fastest host's link.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Phost {
@@ -32,8 +32,8 @@ pub struct Phost {
     pub patience: Option<Q<Span>>,
     /// A flow that has had tokens for all its packets gets new ones for those missing after so long. (9 packets.)
     pub again: Option<Q<Span>>,
-    /// A source that hears nothing repeats its request after so long. (250 packets: long enough that a flow
-    /// which others precede does not ask in vain; in the authors' simulator no request is lost.)
+    /// A source that receives nothing repeats its request after so long. (250 packets: long enough that a
+    /// flow which others precede does not repeat it in vain; in the authors' simulator no request is lost.)
     pub retry: Option<Q<Span>>,
     /// Class of packets that answer a free token; what controls has class 0. Without the key 1 where the
     /// switches' scheduler looks at classes, else 0.

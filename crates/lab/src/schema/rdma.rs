@@ -52,7 +52,7 @@ pub struct Rdma {
     pub rank: Option<Rank>,
     /// Congestion notifications from receiver to sender; what the controller needs if not given.
     pub notification: Option<Notification>,
-    /// Which round trips the controller is told.
+    /// Which round trips are reported to the controller.
     pub rtt: RoundTrips,
     /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); without the key packets
     /// leave one by one.
@@ -116,7 +116,7 @@ pub enum Recovery {
         /// Say it again if the gap stands for so long (the HPCC authors' simulator: 500us); never if not given.
         repeat_nack: Option<Q<Span>>,
     },
-    /// An ideal: switches tell the sender of every packet that they drop, at once but for the propagation
+    /// An ideal: switches notify the sender of every packet that they drop, at once but for the propagation
     /// delay, and it sends that one again, whatever the window; the receiver keeps what is out of order (HPCC
     /// without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
     Told,
@@ -204,13 +204,13 @@ pub enum Notification {
         #[serde(default = "default::cnp_size")]
         size: Q<Bytes>,
     },
-    /// Every ACK tells whether the packet that triggered it was marked.
+    /// Every ACK indicates whether the packet that triggered it was marked.
     Echo,
     /// Data is not ECN-capable.
     Off,
 }
 
-/// Which round trips a controller is told.
+/// Which round trips are reported to a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoundTrips {
@@ -223,7 +223,7 @@ pub struct RoundTrips {
     /// Also from NACKs.
     // CHOICE IRN §4.3.1: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
     pub nacks: bool,
-    /// Also from what is sent again: the answer tells which copy it answers.
+    /// Also from what is sent again: the answer indicates which copy it answers.
     // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) otherwise.
     pub resent: bool,
     /// Measurement noise, uniform from 0 to this, added to every sample.

@@ -34,7 +34,7 @@ pub struct Homa {
     /// scheduled packets.
     #[schemars(range(min = 1))]
     pub overcommitment: Option<u32>,
-    /// Without news for so long, what is missing is asked for again.
+    /// Without news for so long, what is missing is requested again.
     pub resend: Q<Span>,
 }
 
@@ -86,7 +86,7 @@ pub struct ExpressPass {
     /// Gaps between credits are drawn from this fraction less to this fraction more.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub jitter: f64,
-    /// A source that hears nothing for so long repeats its request, or its stop.
+    /// A source that receives nothing for so long repeats its request, or its stop.
     pub retry: Q<Span>,
 }
 

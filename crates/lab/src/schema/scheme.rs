@@ -58,11 +58,11 @@ rto = { kind = "rfc6298", initial = "48us", min = "48us", max = "1s" }
 marking = { kind = "step", threshold = "15pkts" }
 "#,
     },
-    // CHOICE ADS §2.2 (footnote 2): its RCP and PCC are not described. RCP is that of RC3's authors, of whom
-    // one is of these too (UCB/EECS-2018-103, §2.4.1), with the round trip of 16 us for theirs of 200 ms and
-    // a hundredth of the link as the least rate, for a flow hears of another only when it sends; it begins
-    // with as much as TCP. PCC is Vivace; it begins at the line's rate, and its step is to that as in the
-    // authors' module.
+    // CHOICE ADS §2.2 (footnote 2): its RCP and PCC are not described. RCP is that of RC3's authors, one of
+    // which wrote this paper, too (UCB/EECS-2018-103, §2.4.1), with the round trip of 16 us for theirs of 200
+    // ms and a hundredth of the link as the least rate, for a flow learns of another only when it sends; it
+    // begins with as much as TCP. PCC is Vivace; it begins at the line's rate, and its step is to that as in
+    // the authors' module.
     Part {
         name: "rcp",
         summary: "RCP: the rate that switches name, computed at least every 16 us",

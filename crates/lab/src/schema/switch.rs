@@ -106,7 +106,7 @@ impl Switch {
     }
 }
 
-/// Output queues of hosts. A host's queue runs the scheduler under test unless told otherwise.
+/// Output queues of hosts. A host's queue runs the scheduler under test unless another is given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nic {

@@ -99,7 +99,7 @@ pub enum Prr {
     Off,
     /// In proportion to what is delivered; below the threshold it grows as in slow start (RFC 6937).
     Rfc6937,
-    /// The same, growing only on ACKs that tell of no further loss (RFC 9937).
+    /// The same, growing only on ACKs that indicate no further loss (RFC 9937).
     Rfc9937,
 }
 
@@ -402,7 +402,8 @@ pub enum LossDetection {
     /// By time: a segment is lost once one that left later has arrived and a round trip and a reordering
     /// window have passed (RACK, RFC 8985). With SACK only.
     Rack {
-        /// When nothing is heard for two round trips, a segment is sent so that the ACK tells what is lost (TLP).
+        /// When no ACK arrives for two round trips, a segment is sent so that its ACK shows what is lost
+        /// (TLP).
         #[serde(default = "default::tail_probes")]
         tail_probes: bool,
     },

@@ -24,7 +24,7 @@ pub(crate) struct MemoryRow {
     pub headroom: Option<(u64, u64)>,
 }
 
-/// Switch by switch, inputs in the order of their links; nothing unless it was asked for.
+/// Switch by switch, inputs in the order of their links; nothing unless it was requested.
 pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
     let spec = run.engine.spec();
     let mut ports: Vec<Vec<PortId>> = vec![Vec::new(); spec.switches as usize];
@@ -62,7 +62,7 @@ pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
     out
 }
 
-/// The table, if it was asked for.
+/// The table, if it was requested.
 pub(super) fn table(run: &Run) -> Option<Table> {
     if !run.engine.spec().probes.memory {
         return None;

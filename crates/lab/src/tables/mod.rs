@@ -14,7 +14,7 @@ pub(crate) use ports::{utilisation, utilisation_in};
 use crate::Table;
 use crate::run::Run;
 
-/// All tables of a run; time series only if they were asked for.
+/// All tables of a run; time series only if they were requested.
 pub(crate) fn all(run: &Run) -> Vec<Table> {
     let mut out = vec![flows::table(run), ports::table(run), nodes::table(run)];
     out.extend(series::tables(run));

@@ -15,7 +15,7 @@ fn depths(pauses: &[PauseRecord]) -> Vec<u32> {
     out
 }
 
-/// The table, if it was asked for.
+/// The table, if it was requested.
 pub(super) fn table(run: &Run) -> Option<Table> {
     let spec = run.engine.spec();
     if !spec.probes.pauses {

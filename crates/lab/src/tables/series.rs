@@ -1,4 +1,4 @@
-//! Time series, if they were asked for.
+//! Time series, if they were requested.
 
 use super::ports::capacity;
 use crate::run::Run;
@@ -8,7 +8,7 @@ use thalweg_sim::probe::ControllerSample;
 /// No window comes near: what is as large is no limit, or the sum of such.
 const UNLIMITED: u64 = u64::MAX / 2;
 
-/// Whose packets wait, if somebody asked.
+/// Flows waiting per port (opt-in).
 fn competing(run: &Run) -> Vec<Column> {
     let q = &run.engine.probes().queues;
     if !run.engine.spec().probes.queue_flows {
@@ -161,7 +161,7 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                 column(
                     "rtt_ps",
                     "ps",
-                    "as its controller was told",
+                    "as reported to its controller",
                     ColumnData::U64(c.iter().map(|s| s.rtt.ps()).collect()),
                 ),
                 column(

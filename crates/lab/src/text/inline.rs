@@ -73,7 +73,7 @@ pub(crate) fn name_transports(schema: &Json, origin: &mut Origin) -> Result<(), 
             errors.push(origin.at(&key, why).hint("remove the key"));
             continue;
         }
-        // An override that refines what is named: `traffic.0.transport.mss` beside `transport = "video"`.
+        // An override that refines what is named: `traffic.0.transport.mss` next to `transport = "video"`.
         let mut base = MAIN.to_owned();
         if let Value::Table(entries) = &mut own.value
             && let Some(at) =

@@ -12,7 +12,7 @@ pub(crate) enum Place {
     File(usize),
     /// Position in the list of overrides.
     Set(usize),
-    /// The named scheme that the file asks for.
+    /// The named scheme that the file refers to.
     Scheme,
 }
 
@@ -285,7 +285,7 @@ impl Origin {
         node
     }
 
-    /// The scheme whose key this is: nobody else wrote it.
+    /// The scheme whose key this is, if neither the file nor an override wrote it.
     pub fn scheme_of(&self, path: &str) -> Option<&str> {
         let node = path.split('.').try_fold(&self.root, |node, part| node.get(part))?;
         let name = self.root.get("scheme").and_then(Node::text)?;
@@ -389,7 +389,7 @@ impl Origin {
     }
 }
 
-/// A dotted key for a message: one that nobody wrote on purpose is cut.
+/// A dotted key for a message: one too long to have been written on purpose is cut.
 fn long(key: &str) -> String {
     if key.len() <= 240 { key.to_owned() } else { quoted(key).into_owned() }
 }

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 use thalweg_units::{Rate, Span, Stream};
 
-/// A random backbone by preferential attachment (Barabási & Albert, Science 1999), its links as fast as uniform
-/// traffic asks for; edge routers with a host each.
+/// A random backbone by preferential attachment (Barabási & Albert, Science 1999), its links as fast as
+/// uniform traffic needs; edge routers with a host each.
 // Its C core routers are numbered first among the switches; host h is linked to edge router h, that to core router
 // h mod C. Core links are as fast as the number of pairs of core routers that use them (routing `lowest`, the busier
 // direction), scaled so that the median is `median_rate`.

@@ -23,7 +23,7 @@ pub fn next_hops(graph: &Graph, adjacency: &[Vec<(u32, NodeId)>], to: NodeId) ->
 
 /// How much each port carries if every host sends `weight(src, dst)` to every other: one number per port (2 × links).
 /// Of parallel links the first carries everything.
-/// `proceed` is asked once per host: this is quadratic.
+/// `proceed` is called once per host: this is quadratic.
 pub(crate) fn carried<E>(
     graph: &Graph,
     weight: impl Fn(u32, u32) -> f64,

@@ -1,4 +1,4 @@
-//! Networks as graphs: one file per shape, and what can be asked of any graph.
+//! Networks as graphs: one file per shape, and what can be computed of any graph.
 
 mod declare;
 mod links;

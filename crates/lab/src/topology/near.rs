@@ -1,4 +1,5 @@
-//! Who is near whom, asked for every rack of a large network: only what lies on the way to a near rack is looked at.
+//! Which racks are near which, for every rack of a large network: only what lies on the way to a near rack is
+//! looked at.
 
 use super::Graph;
 use std::collections::VecDeque;

@@ -185,11 +185,11 @@ fn the_backbone_has_hubs() {
     }
     degree.sort_unstable();
     assert!(degree[41] <= 3 && degree[82] >= 9, "{degree:?}");
-    // 32 of the routers that join bring one link; nobody joined 0 and 1 but each other.
+    // 32 of the routers that join bring one link; none but each other joined 0 and 1.
     assert!(degree[0] == 1 && degree.iter().sum::<u32>() == 262);
 }
 
-/// Links of a Rocketfuel map, three hosts on every router, the hosts' links as told.
+/// Links of a Rocketfuel map, three hosts on every router, the hosts' links as given.
 #[test]
 fn a_rocketfuel_map_gets_hosts() {
     let dir = std::env::temp_dir().join(format!("thalweg-rocketfuel-{}", std::process::id()));

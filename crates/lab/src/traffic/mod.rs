@@ -1,4 +1,5 @@
-//! Who sends what to whom, `[[traffic]]`: one file per family of traffic, and what can be asked of any.
+//! What hosts send to each other, `[[traffic]]`: one file per family of traffic, and what every family
+//! answers.
 
 mod arrivals;
 mod course;

@@ -1,4 +1,4 @@
-//! Who sends to whom, and how much when a load is given.
+//! Which hosts send to which, and how much when a load is given.
 
 use super::section::Section;
 use crate::Diagnostic;

@@ -1,4 +1,4 @@
-//! A client asks, a server answers, again and again.
+//! A client sends a request, a server answers, again and again.
 
 use super::Family;
 use super::course::{Course, Fluid};
@@ -11,11 +11,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// A client asks, a server answers, again and again.
+/// A client sends a request, a server answers, again and again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestResponse {
-    /// The host that asks.
+    /// The host that sends requests.
     #[schemars(extend("examples" = [0], "x-node" = "host"))]
     pub client: u32,
     /// The host that answers.

@@ -1,8 +1,8 @@
-//! Remote procedure calls in an open loop: clients ask at random times, servers answer at once.
+//! Remote procedure calls in an open loop: clients send requests at random times, servers answer at once.
 //!
-//! A client at load ρ of capacity C asks at the rate ρC / (8 E[wire bytes of request and response]): with servers
-//! drawn alike every host then sends, as client and as server, ρC. Every host is both; a response follows its
-//! request at once.
+//! A client at load ρ of capacity C sends requests at the rate ρC / (8 E[wire bytes of request and
+//! response]): with servers drawn alike every host then sends, as client and as server, ρC. Every host is
+//! both; a response follows its request at once.
 
 use super::arrivals::{Arrivals, gap, whole};
 use super::course::{Course, Fluid};
@@ -17,8 +17,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
 
-/// Clients ask servers at random times, whether or not earlier answers have come (Mittal et al., TIMELY,
-/// SIGCOMM 2015, §6.2).
+/// Clients send requests to servers at random times, whether or not earlier answers have come (Mittal et al.,
+/// TIMELY, SIGCOMM 2015, §6.2).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rpc {
@@ -34,7 +34,7 @@ pub struct Rpc {
     /// Payload of a response.
     #[serde(default = "default::message")]
     pub response: Q<Bytes>,
-    /// Whom a client asks, drawn anew for each request.
+    /// The server of a request, drawn anew for each.
     #[serde(default)]
     pub servers: Servers,
     /// First request not before.
@@ -51,7 +51,7 @@ pub struct Rpc {
     pub packet_header: Q<Bytes>,
 }
 
-/// Whom a client asks.
+/// Which hosts serve a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Servers {

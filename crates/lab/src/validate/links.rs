@@ -1,5 +1,5 @@
 //! `[[link]]`: sections that are about nothing, say nothing, or contradict each other, and rates of the
-//! topology that nobody has. (What a section says by itself has been checked when its trace was read:
+//! topology that no link has. (What a section says by itself has been checked when its trace was read:
 //! `topology::links`.)
 
 use super::{Report, incidents};
@@ -152,7 +152,7 @@ fn same_rates(r: &mut Report<'_>, doc: &Document, plain: &Graph) {
     }
 }
 
-/// Rates under `[topology]` that nobody has, because all their links have a transmitter of their own.
+/// Rates under `[topology]` that no link has, because all their links have a transmitter of their own.
 fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph, links: &Overlays) {
     // (Of a file the rate is that of links without one: those that there are need it.)
     if doc.topology.shape.file().is_some() || doc.link.iter().all(|l| l.transmitter.is_none()) {

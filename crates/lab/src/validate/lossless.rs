@@ -82,7 +82,7 @@ fn whole_packets(r: &mut Report<'_>, doc: &Document) {
     }
 }
 
-/// A host whose flows are asked in turn has no queue.
+/// A host whose flows are polled in turn has no queue.
 fn nic(r: &mut Report<'_>, doc: &Document) {
     if doc.nic.scheduler.as_ref().is_some_and(|s| s.needs().inputs) {
         let reason = "a host has no inputs to serve in turn";
@@ -111,11 +111,7 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
             return r.error("switch.inputs.shared", reason, "remove one");
         }
         (None, None) => {
-            return r.error(
-                "switch.inputs",
-                "nobody says how much memory there is",
-                "write `memory = \"240KB\"`",
-            );
+            return r.error("switch.inputs", "no amount of memory is given", "write `memory = \"240KB\"`");
         }
         (Some(own), None) => ("memory", own.0),
         (None, Some(shared)) => ("shared", shared.0),

@@ -1,4 +1,4 @@
-//! `switch.marking` and `nic.marking`: what a stage says of itself, and marks that nobody can receive.
+//! `switch.marking` and `nic.marking`: what a stage says of itself, and marks that no sender can receive.
 
 use super::Report;
 use crate::resolve;
@@ -17,14 +17,14 @@ pub(super) fn check(r: &mut Report<'_>, section: &str, marking: Marking, at: &Ar
         let listens = |c: &ControllerSpec| c.needs().feedback == FeedbackKind::Explicit(kind);
         if !resolve::used(doc).any(|t| t.congestion().is_some_and(listens)) {
             let hint = "use its controller, `transport.congestion`, of the same name, or remove the marking";
-            r.useless(&key, "no controller listens to what it tells", hint);
+            r.useless(&key, "no controller reads its feedback", hint);
         }
     }
     r.tell(&key, marking.problems(at));
 }
 
-/// ABC's ends and routers mean the same by the same codepoints, and nobody marks where a mark is a brake
-/// (Goyal, MIT 2022, §2.4.2).
+/// ABC's ends and routers mean the same by the same codepoints, and nothing else marks where a mark is a
+/// brake (Goyal, MIT 2022, §2.4.2).
 pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
     let queues = [("switch.marking", Some(doc.switch.marking)), ("nic.marking", doc.nic.marking)];
     let queues = queues.map(|(key, marking)| (key, marking.unwrap_or_default()));
@@ -55,7 +55,7 @@ pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
                     r.error(&format!("{key}.ecn"), reason, "write \"accurate\" or remove the key");
                 }
                 Transport::Tcp(_) => {}
-                _ => r.error(&at, "only TCP's ACKs tell of both codepoints", "write \"proxy\""),
+                _ => r.error(&at, "only TCP's ACKs carry both codepoints", "write \"proxy\""),
             }
         }
     }

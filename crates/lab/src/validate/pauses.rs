@@ -110,10 +110,10 @@ fn whole_ports(r: &mut Report<'_>, doc: &Document) {
 /// Settings that need such frames.
 fn no_stops(r: &mut Report<'_>, doc: &Document) {
     if !doc.nic.pause_control {
-        r.useless("nic.pause_control", "without `switch.pfc` nobody pauses", "remove the key");
+        r.useless("nic.pause_control", "without `switch.pfc` nothing is paused", "remove the key");
     }
     if doc.measure.pauses {
-        r.useless("measure.pauses", "without `switch.pfc` nobody pauses", "remove the key");
+        r.useless("measure.pauses", "without `switch.pfc` nothing is paused", "remove the key");
     }
 }
 
@@ -123,7 +123,7 @@ fn relief(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let key = "switch.relief";
     r.tell(key, relief.problems());
     if !doc.switch.stops_ports() {
-        let reason = "there are no pauses that it could relieve anybody from";
+        let reason = "there are no pauses that it could relieve";
         return r.error(key, reason, "write `switch.pfc = {}` and `switch.inputs = { memory = \"240KB\" }`");
     }
     let other = |(section, s): &(&'static str, &Scheduler)| {
@@ -145,7 +145,7 @@ fn relief(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             "write \"ecmp\"",
         );
     }
-    // Messages of one stream are one flow to switches, and where there is one path nobody takes another.
+    // Messages of one stream are one flow to switches, and where there is one path no packet takes another.
     let alone = route.per_pair || graph.links.len() < graph.nodes();
     if relief.names_connections() && !alone && doc.traffic.iter().any(|t| t.connection == Connection::PerPair)
     {

@@ -39,7 +39,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
     }
 }
 
-/// Controllers that wait for messages that nobody sends.
+/// Controllers that wait for messages that are never sent.
 fn listeners(r: &mut Report<'_>, doc: &Document, said: Messages) {
     for (key, transport) in resolve::transports(doc) {
         let Some(controller) = transport.congestion() else { continue };

@@ -118,8 +118,9 @@ fn mix(r: &mut Report<'_>, m: &Mix, doc: &Document, graph: &Graph) {
     }
 }
 
-/// In a network without switches `[switch]` only says what hosts do that say nothing themselves. (Asked of the resolved
-/// document: a NIC that has no queue takes nothing from `[switch]`, whether or not that is written out.)
+/// In a network without switches `[switch]` only says what hosts do that say nothing themselves. (Judged by
+/// the resolved document: a NIC that has no queue takes nothing from `[switch]`, whether or not that is
+/// written out.)
 fn no_switch(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     if graph.switches > 0 {
         return;

@@ -64,7 +64,7 @@ fn handed(r: &mut Report<'_>, key: &str, rc3: Rc3, doc: &Document) {
     if pulls && doc.nic.order.pulls() {
         let reason =
             "`pull` waits for the queue of a NIC to be empty, and with this `nic.order` NICs have none";
-        r.error(&at("mode"), reason, "write \"push\": such NICs ask for every packet when the link is free");
+        r.error(&at("mode"), reason, "write \"push\": such NICs pull every packet when the link is free");
     }
     if pulls && rc3.together > 1 {
         let reason = "with `pull` packets are handed over one by one";
@@ -81,7 +81,7 @@ fn handed(r: &mut Report<'_>, key: &str, rc3: Rc3, doc: &Document) {
         return;
     }
     if pulls || doc.nic.order.pulls() {
-        let why = "none of its packets waits in the queue of a NIC that asks for them";
+        let why = "none of its packets waits in the queue of a NIC that pulls them";
         r.useless(&at("flush"), why, "remove the key");
     } else if !doc.nic.scheduler.as_ref().is_some_and(|s| s.needs().searchable) {
         let reason = "packets cannot be taken out of the queue that `nic.scheduler` makes";

@@ -38,7 +38,7 @@ impl Checked for Rdma {
             let reason = "a queue pair is posted whole messages: there is no send buffer";
             r.error(&at("rank"), reason, "write \"from-here\", \"remaining\" or \"flow-size\"");
         } else if t.rank == Some(Rank::Remaining) && t.acks == Some(RdmaAcks::Never) {
-            let reason = "nothing is acknowledged, so nobody knows what remains";
+            let reason = "nothing is acknowledged, so no sender knows what remains";
             r.error(&at("rank"), reason, "write \"from-here\", or `acks = \"per-packet\"`");
         } else {
             super::transports::rank(r, &at("rank"), t.rank, doc);
@@ -91,12 +91,12 @@ fn timer(r: &mut Report<'_>, key: &str, t: &Rdma) {
         }
     }
     if t.acks == Some(RdmaAcks::Never) {
-        let reason = "without ACKs no timer can tell what has arrived";
+        let reason = "without ACKs no timer can know what has arrived";
         r.error(&format!("{key}.timer"), reason, "write \"off\", or `acks = \"per-packet\"`");
     }
 }
 
-/// Somebody waits for ACKs that never come.
+/// Something waits for ACKs that never come.
 fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
     let at = |name: &str| format!("{key}.{name}");
     let needs = t.congestion.needs();
@@ -212,7 +212,7 @@ fn round_trips(r: &mut Report<'_>, key: &str, t: &Rdma) {
         r.useless(&at("less_serialization"), "the controller does not look at round trips", hint);
     }
     if !read && !dynamic && t.rtt.noise != plain.noise {
-        r.useless(&at("noise"), "nobody looks at round trips", hint);
+        r.useless(&at("noise"), "nothing reads round trips", hint);
     }
 }
 

@@ -34,7 +34,7 @@ impl Checked for Homa {
         sizes(r, key, "payload", self.payload.0, self.header.0);
         small(r, key, "control_size", self.control_size);
         if self.rtt_bytes.is_some_and(|q| q.0.get() == 0) {
-            let reason = "without unscheduled bytes no destination hears of a message";
+            let reason = "without unscheduled bytes no destination is notified of a message";
             r.error(&at("rtt_bytes"), reason, "at least \"1B\"");
         }
         if self.overcommitment == Some(0) {

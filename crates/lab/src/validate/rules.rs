@@ -13,7 +13,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         r.useless("routing", "there is one path between any two hosts", "remove the key");
     }
     if doc.traffic.is_empty() {
-        r.error("traffic", "nobody sends anything", "add a [[traffic]] section");
+        r.error("traffic", "no traffic is defined", "add a [[traffic]] section");
     }
     if doc.traffic.len() > usize::from(u16::MAX) {
         r.error("traffic", format!("{} sections", doc.traffic.len()), "at most 65535");

@@ -67,14 +67,14 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
             r.error(&key, reason, "write \"fifo\" or \"round-robin\"");
         }
         Some(Rank::Remaining) if !resolve::used(doc).any(|t| t.ranks() == Ranks::Remaining) => {
-            let why = "nothing is acknowledged, so nobody knows what remains";
+            let why = "nothing is acknowledged, so no sender knows what remains";
             r.useless(&key, why, "write \"sjf\", or use a transport of kind tcp");
         }
         None if needs.key == Key::Rank
             && doc.slack.is_none()
             && resolve::used(doc).all(|t| t.rank() == Rank::None) =>
         {
-            let reason = "without ranks the scheduler cannot tell packets apart";
+            let reason = "without ranks the scheduler cannot distinguish packets";
             let hint = "write `transport.rank = \"flow-size\"`, or [slack]";
             r.error(&key, reason, hint);
         }

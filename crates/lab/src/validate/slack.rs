@@ -24,7 +24,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     }
 }
 
-/// Whoever reads slack needs some, and slack needs a reader.
+/// A reader of slack needs some, and slack needs a reader.
 fn readers(r: &mut Report<'_>, doc: &Document) {
     let mut read = doc.edge.is_some();
     for (section, s) in resolve::schedulers(doc) {
@@ -40,7 +40,7 @@ fn readers(r: &mut Report<'_>, doc: &Document) {
     }
     if doc.slack.is_some() && !read {
         let hint = "use the scheduler lstf, or [edge], or remove [slack]";
-        r.useless("slack", "nobody reads the slack", hint);
+        r.useless("slack", "nothing reads the slack", hint);
     }
 }
 
@@ -112,7 +112,7 @@ fn rule(r: &mut Report<'_>, slack: &Slack, doc: &Document) {
         }
         SlackRule::VirtualClock(v) => {
             if v.rate.0.bps() == 0 {
-                r.error("slack.rate", "nobody is entitled to 0bps", "for example \"100Mbps\"");
+                r.error("slack.rate", "no flow can be entitled to 0bps", "for example \"100Mbps\"");
             }
             if let Some(size) = v.ack_full_size.map(|b| b.0)
                 && (size.get() == 0 || size.get() > 1 << 30)

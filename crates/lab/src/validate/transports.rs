@@ -270,18 +270,18 @@ fn window_use(r: &mut Report<'_>, key: &str, t: &Tcp) {
     }
 }
 
-/// What routers tell outright: somebody must.
+/// Explicit feedback: some stage must give it.
 fn explicit(r: &mut Report<'_>, key: &str, congestion: &ControllerSpec, doc: &Document) {
     let FeedbackKind::Explicit(kind) = congestion.needs().feedback else { return };
     if matches!(kind, ExplicitKind::Forecast(_)) {
-        return; // the receiver tells
+        return; // the receiver gives it
     }
     let tells = |marking: &Marking| marking.acts() == Acts::Tells(kind);
     if tells(&doc.switch.marking) || doc.nic.marking.as_ref().is_some_and(tells) {
         return;
     }
     let name = Marking::all().iter().find(|marking| tells(marking)).map_or("", Marking::key);
-    let reason = "the controller does what routers tell it, and none does";
+    let reason = "the controller follows explicit feedback, and no router gives it";
     r.error(&format!("{key}.congestion"), reason, format!("write `switch.marking = \"{name}\"`"));
 }
 
@@ -361,7 +361,7 @@ fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
     }
 }
 
-/// True if somebody marks packets: a queue, a registered scheduler, the receiving edge.
+/// True if something marks packets: a queue, a registered scheduler, the receiving edge.
 pub(super) fn marks(doc: &Document) -> bool {
     let marking = |m: Marking| m.acts().marks();
     let free = resolve::is_free(doc);
@@ -430,7 +430,7 @@ pub(super) fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Docu
         (Some(_), Rank::None) => {
             r.error(
                 key,
-                "without ranks the scheduler cannot tell packets apart",
+                "without ranks the scheduler cannot distinguish packets",
                 "remove the key: the scheduler knows which",
             );
         }
@@ -450,7 +450,7 @@ impl Checked for Udp {
         let u = self;
         sizes(r, key, "payload", u.payload.0, u.header.0);
         if !matches!(u.rank, None | Some(Rank::None | Rank::FlowSize)) {
-            let reason = "nothing is acknowledged, so nobody knows what remains";
+            let reason = "nothing is acknowledged, so no sender knows what remains";
             r.error(&format!("{key}.rank"), reason, "write \"none\" or \"flow-size\"");
         }
         if let Pace::Constant { rate } | Pace::Poisson { rate } = u.pace

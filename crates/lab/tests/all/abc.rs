@@ -24,7 +24,7 @@ fn wired(encoding: &str) -> String {
     WIRED.replace("ENCODING", encoding)
 }
 
-/// §2.4.2: without other routers that mark nobody can tell them apart.
+/// §2.4.2: without other routers that mark, the two encodings cannot be distinguished.
 #[test]
 fn both_encodings_send_the_same_packets_at_the_same_instants() {
     let [proxy, full] = ["proxy", "full"].map(|encoding| run(&wired(encoding)));

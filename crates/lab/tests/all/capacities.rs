@@ -80,7 +80,7 @@ fn of_every_pair_of_capacities_each_counts_while_the_other_is_left_out() {
         };
         match values.map(with) {
             [Ok(one), Ok(two)] if one != two => {}
-            found => silent.push(format!("{key} {values:?} beside {around:?}: {found:?}")),
+            found => silent.push(format!("{key} {values:?} with {around:?}: {found:?}")),
         }
     }
     assert!(silent.is_empty(), "{}", silent.join("\n"));

@@ -66,7 +66,7 @@ fn no_packet_is_lost_or_made_under_any_scheduler_and_transport() {
                 let tcp = ![3, 4].contains(&group[f]);
                 assert!(!tcp || acked[f] < 0 || acked[f] >= received[f], "{what}: flow {f}");
             }
-            // Nobody starves. (DCTCP on rates is made for networks without losses.)
+            // No flow starves. (DCTCP on rates is made for networks without losses.)
             let done = received.iter().filter(|t| **t >= 0).count();
             assert!(done * 10 > size.len() * 8, "{what}: {done} of {} flows", size.len());
         }
@@ -168,7 +168,7 @@ fn every_scenario_of_the_repository_can_be_cut_saved_and_resumed() {
         }
         if let Err(errors) = load(&text, &name, dir, &set) {
             let why = errors[0].to_string();
-            // Plug-ins live in the programs that register them; reference data beside the repository.
+            // Plug-ins live in the programs that register them; reference data next to the repository.
             let elsewhere = why.contains("is registered as") || why.contains("there is no file");
             assert!(elsewhere, "{why}");
             eprintln!("SKIPPED: {why}");

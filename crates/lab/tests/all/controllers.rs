@@ -5,13 +5,13 @@ use thalweg_lab::{Run, catalogue, explain, load};
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Messages};
 use thalweg_wire::ExplicitKind;
 
-/// Three senders, one receiver, marks, routers and congestion points for whoever needs them; a transport and
-/// a controller.
+/// Three senders, one receiver, marks, routers and congestion points for controllers that need them; a
+/// transport and a controller.
 fn incast(transport: &str, spec: &ControllerSpec) -> Result<Run, String> {
     let controller = spec.key();
     let needs = spec.needs();
     let marking = match (needs.feedback, needs.marker) {
-        (FeedbackKind::Explicit(ExplicitKind::Forecast(_)), _) => r#""none""#.into(), // the receiver tells
+        (FeedbackKind::Explicit(ExplicitKind::Forecast(_)), _) => r#""none""#.into(), // the receiver gives it
         (FeedbackKind::Explicit(_), _) => format!("{controller:?}"),                  // of the same name
         (_, Some(stage)) => format!("{stage:?}"),
         _ if needs.marks.required() => r#"{ kind = "step", threshold = "20KB" }"#.into(),

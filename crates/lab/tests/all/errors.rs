@@ -366,7 +366,7 @@ fn times_that_would_overflow_the_clock() {
     );
 }
 
-/// A name that the user registered is written like any other; a wrong one is told which exist.
+/// A name that the user registered is written like any other; for a wrong one those that exist are listed.
 #[test]
 fn registered_controllers_are_names_like_any_other() {
     use thalweg_machines::congestion::custom::{ControllerFactory, register_controller};
@@ -457,7 +457,7 @@ fn settings_that_others_make_idle() {
     wrong(
         "\"fifo\"\nbuffer = \"100KB\"\n[transport]\ncongestion = \"newreno\"",
         "\"srpt\"\nbuffer = \"100KB\"\n[transport]\nkind = \"udp\"",
-        "s.toml:6: `switch.scheduler`: it has no effect: nothing is acknowledged, so nobody knows what remains; write \"sjf\", or use a transport of kind tcp",
+        "s.toml:6: `switch.scheduler`: it has no effect: nothing is acknowledged, so no sender knows what remains; write \"sjf\", or use a transport of kind tcp",
     );
     wrong(
         "[switch]",

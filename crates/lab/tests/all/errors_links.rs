@@ -299,7 +299,7 @@ fn sections_that_contradict_each_other_and_rates_that_nobody_has() {
              direction of a link have it from one section"
         ]
     );
-    // Another direction, and another part, are nobody's yet.
+    // Another direction, and another part, are not taken yet.
     let forward = RIGHT.replace(TRACED, &format!("{TRACED}\ndirection = \"forward\""));
     let more = "[[link]]\nwhich = \"all\"\ndirection = \"backward\"\ntransmitter = { fixed = \"1Mbps\" }\n[[link]]\nwhich = \"all\"\n\
                 loss = { independent = 0.1 }\n";

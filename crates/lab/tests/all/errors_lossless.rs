@@ -127,7 +127,7 @@ fn memory_by_input() {
     );
     wrong(
         &[("switch", "{inputs={}}")],
-        "`switch.inputs`: nobody says how much memory there is; write `memory = \"240KB\"`",
+        "`switch.inputs`: no amount of memory is given; write `memory = \"240KB\"`",
     );
     wrong(
         &[("switch", "{inputs={memory=\"1089B\"}}")],
@@ -226,7 +226,7 @@ fn nics() {
     );
     wrong(
         &[LOSSY, ("nic.pause_control", "false")],
-        "`nic.pause_control`: it has no effect: without `switch.pfc` nobody pauses; remove the key",
+        "`nic.pause_control`: it has no effect: without `switch.pfc` nothing is paused; remove the key",
     );
     wrong(
         &[("nic", "{pause_control=false}")],
@@ -239,7 +239,7 @@ fn nics() {
     right(&[("switch.pfc", "{quanta=37}")]);
     wrong(
         &[LOSSY, ("measure.pauses", "true")],
-        "`measure.pauses`: it has no effect: without `switch.pfc` nobody pauses; remove the key",
+        "`measure.pauses`: it has no effect: without `switch.pfc` nothing is paused; remove the key",
     );
     wrong(
         &[("switch", "{scheduler=\"fifo\"}"), ("measure.memory", "true")],

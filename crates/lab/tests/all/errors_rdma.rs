@@ -27,7 +27,7 @@ fn acks_that_somebody_waits_for() {
     wrong(&[never, ("transport.cap", "none")], &refused("the sender learns from ACKs what has arrived"));
     wrong(
         &[GBN, never, ("transport.timer", "fixed")],
-        "`transport.timer`: without ACKs no timer can tell what has arrived; write \"off\", or `acks = \"per-packet\"`",
+        "`transport.timer`: without ACKs no timer can know what has arrived; write \"off\", or `acks = \"per-packet\"`",
     );
     wrong(
         &[("transport.cap", "none"), ("transport.congestion", "aimd")],
@@ -176,7 +176,7 @@ fn round_trips_that_nobody_reads() {
     );
     wrong(
         &[("transport.rtt", "{noise=\"1us\"}")],
-        "`transport.rtt.noise`: it has no effect: nobody looks at round trips; remove the key, or use the controller timely",
+        "`transport.rtt.noise`: it has no effect: nothing reads round trips; remove the key, or use the controller timely",
     );
     wrong(
         &[GBN, ("transport.segments", "{}"), ("transport.rtt", "{segment=4}")],

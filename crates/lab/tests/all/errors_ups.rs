@@ -44,7 +44,7 @@ const TCP: &str = "kind = \"tcp\"";
 #[test]
 fn what_is_right_is_accepted() {
     wrong("name = \"t\"", "name = \"u\"", "");
-    // The NIC's queue comes before slack is written: it is FIFO if not told otherwise.
+    // The NIC's queue comes before slack is written: it is FIFO if no other is given.
     let s = load(RIGHT, "s.toml", Path::new("."), &[]).expect("right");
     assert!(
         s.to_toml().contains("[nic]\nbuffer = \"500KB\"\nmarking = \"none\"\norder = \"queue\"\npause_control = true\nscheduler = \"fifo\""),
@@ -65,7 +65,7 @@ fn slack_needs_a_reader_and_readers_need_slack() {
     wrong(
         SWITCH,
         "scheduler = \"fifo\"",
-        "s.toml:7: `slack`: it has no effect: nobody reads the slack; use the scheduler lstf, or [edge], or remove [slack]",
+        "s.toml:7: `slack`: it has no effect: nothing reads the slack; use the scheduler lstf, or [edge], or remove [slack]",
     );
     wrong(
         SLACK,
@@ -90,7 +90,7 @@ fn slack_needs_a_reader_and_readers_need_slack() {
     wrong(
         &format!("{SWITCH}\n{SLACK}"),
         "scheduler = \"pifo\"\n",
-        "s.toml:6: `switch.scheduler`: without ranks the scheduler cannot tell packets apart; write `transport.rank = \"flow-size\"`, or [slack]",
+        "s.toml:6: `switch.scheduler`: without ranks the scheduler cannot distinguish packets; write `transport.rank = \"flow-size\"`, or [slack]",
     );
 }
 
@@ -129,7 +129,7 @@ fn impossible_slack() {
     wrong(
         "\"constant\"",
         "\"virtual-clock\"\nrate = \"0bps\"",
-        "s.toml:9: `slack.rate`: nobody is entitled to 0bps; for example \"100Mbps\"",
+        "s.toml:9: `slack.rate`: no flow can be entitled to 0bps; for example \"100Mbps\"",
     );
     wrong(
         "\"constant\"",

@@ -64,7 +64,7 @@ fn backlogged_tcp_shares_max_min_fairly() {
     }
 }
 
-/// The control: behind FIFO queues nobody protects the flow that crosses more bottlenecks.
+/// The control: behind FIFO queues nothing protects the flow that crosses more bottlenecks.
 #[test]
 fn without_fair_queueing_they_do_not() {
     let rest = "[switch]\nscheduler = \"fifo\"\nbuffer = \"200KB\"";

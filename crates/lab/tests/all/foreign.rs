@@ -1,4 +1,4 @@
-//! Text that somebody else wrote: names that become paths, files that are none, floods of mistakes.
+//! Text from elsewhere: names that become paths, files that are none, floods of mistakes.
 
 use crate::common::Folder;
 use std::fmt::Write;

@@ -133,7 +133,7 @@ fn paths_of(schema: &serde_json::Value, path: &str, out: &mut BTreeSet<String>) 
         }
     }
     for (name, v) in schema.get("properties").and_then(|p| p.as_object()).into_iter().flatten() {
-        // `true`: a key of every kind, described beside the kinds.
+        // `true`: a key of every kind, described outside of the kinds.
         if name != "kind" && v.is_object() {
             out.insert(dot(name));
             paths_of(v, &dot(name), out);

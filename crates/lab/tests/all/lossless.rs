@@ -1,4 +1,4 @@
-//! What follows from the topology, and what the simulator is told, for lossless fabrics and RDMA.
+//! What follows from the topology, and what the simulator is given, for lossless fabrics and RDMA.
 use crate::common::*;
 use std::path::Path;
 use thalweg_lab::{Run, catalogue, load};
@@ -374,7 +374,7 @@ fn flows_say_how_they_ended_and_why() {
     let run = run(STORM);
     assert!(text(&run, "end").iter().all(|e| e == "completed"));
     assert!(text(&run, "reason").iter().all(String::is_empty));
-    // Host 0's only link fails for good: whoever sends to it has no path left.
+    // Host 0's only link fails for good: the hosts that send to it have no path left.
     let set =
         [("incident", "[{kind=\"link-failure\",at=\"100us\",link=[0,8]}]"), ("routing.convergence", "10us")];
     let set = set.map(|(k, v)| (k.to_owned(), v.to_owned()));

@@ -1,6 +1,6 @@
 //! Packet lists of the Mahimahi emulator, replayed: arrivals at a traced link with a drop-tail queue of 250
 //! packets. Every departure and every drop comes out as it was logged, to the millisecond. Skipped, visibly,
-//! where the data is not beside the repository.
+//! where the data is not next to the repository.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -71,7 +71,7 @@ impl Bench {
                 Poll::Transmit { what: Sent::Packet(handle), until, .. } => {
                     self.left[handle.0 as usize] = Some(until);
                 }
-                Poll::Transmit { .. } => unreachable!("nobody sends frames"),
+                Poll::Transmit { .. } => unreachable!("no frames are sent"),
                 Poll::Wait(at) => break Some(at),
                 Poll::Idle => break None,
             }

@@ -73,7 +73,7 @@ fn what_cannot_work_or_has_no_effect_is_refused() {
     );
     wrong(
         &[("transport.rc3.mode", "pull"), ("nic.order", "round-robin")],
-        "`transport.rc3.mode`: `pull` waits for the queue of a NIC to be empty, and with this `nic.order` NICs have none; write \"push\": such NICs ask for every packet when the link is free",
+        "`transport.rc3.mode`: `pull` waits for the queue of a NIC to be empty, and with this `nic.order` NICs have none; write \"push\": such NICs pull every packet when the link is free",
     );
     wrong(
         &[("transport.rc3.mode", "pull"), ("switch.cut_through", "64B")],
@@ -85,7 +85,7 @@ fn what_cannot_work_or_has_no_effect_is_refused() {
     );
     wrong(
         &[("transport.rc3.mode", "pull"), ("transport.rc3.flush", "true")],
-        "`transport.rc3.flush`: it has no effect: none of its packets waits in the queue of a NIC that asks for them; remove the key",
+        "`transport.rc3.flush`: it has no effect: none of its packets waits in the queue of a NIC that pulls them; remove the key",
     );
     wrong(
         &[("nic.scheduler", "fifo"), ("transport.rc3.flush", "true")],

@@ -1,5 +1,5 @@
 //! The inputs of independent simulators load: their graphs, paths, spraying offsets and flow lists.
-//! Skipped, visibly, where the reference data is not beside the repository.
+//! Skipped, visibly, where the reference data is not next to the repository.
 
 use std::path::PathBuf;
 use thalweg_lab::load;
@@ -9,7 +9,7 @@ use thalweg_units::Span;
 fn reference(set: &str) -> Option<PathBuf> {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference").join(set);
     if !dir.is_dir() {
-        eprintln!("SKIPPED: no reference data `{set}` beside the repository");
+        eprintln!("SKIPPED: no reference data `{set}` next to the repository");
         return None;
     }
     Some(dir)

@@ -117,7 +117,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
         let said = explain(&format!("transport.{key}")).expect("known");
         assert!(said.ends_with(&format!("\nwith: transport.kind = \"{kind}\"")), "{said}");
     }
-    // The same meaning is told once, a kind that is named in the key not at all.
+    // The same meaning is written once, a kind that is named in the key not at all.
     let said = explain("transport.header").expect("known");
     assert!(said.starts_with("Headers of every data packet on the wire.\n"), "{said}");
     assert_eq!(said.matches("with: ").count(), 5, "different defaults: {said}");
@@ -184,7 +184,7 @@ fn every_key_of_the_schema_is_described() {
         if let Some(map) = schema.as_object() {
             if let Some(properties) = map.get("properties").and_then(|p| p.as_object()) {
                 for (key, value) in properties.iter().filter(|(k, _)| *k != "kind") {
-                    // `true`: a key of every kind, described beside the kinds.
+                    // `true`: a key of every kind, described outside of the kinds.
                     if value.is_object() && value.get("description").is_none() {
                         missing.push(format!("{path}.{key}"));
                     }

@@ -57,7 +57,8 @@ fn memory<'p>(pair: &'p mut Pair<'static>, local: bool) -> &'p mut Memory {
 }
 
 impl VerbsPair {
-    /// Let go of it before anything is made for Python: whoever holds the lock must not wait for the interpreter.
+    /// Let go of it before anything is made for Python: the thread that holds the lock must not wait for the
+    /// interpreter.
     fn lock(&self) -> MutexGuard<'_, Pair<'static>> {
         self.pair.lock().unwrap_or_else(|e| e.into_inner())
     }

@@ -52,7 +52,7 @@ pub enum Phase {
     Point,
     /// The clock of a switch's relief. Entity: switch.
     Relief,
-    /// A switch hears of packets that have left. Entity: port.
+    /// Delayed departure notice at a switch. Entity: port.
     Return,
 }
 
@@ -98,7 +98,7 @@ impl Tag {
     pub const fn is(self, phase: Phase) -> bool {
         self.0 >> 32 == phase as u64
     }
-    /// To whom.
+    /// The entity that the event is for.
     #[inline(always)]
     pub const fn entity(self) -> u32 {
         self.0 as u32
@@ -115,7 +115,7 @@ impl Tag {
 pub struct Event {
     /// When.
     pub at: Time,
-    /// What, to whom.
+    /// Which kind of event, and for which entity.
     pub tag: Tag,
 }
 
@@ -192,7 +192,7 @@ pub trait Events {
     fn bucket_advanced(&mut self) -> bool {
         false
     }
-    /// What comes after the events that `upcoming` sees, unordered and as far as is cheap to tell.
+    /// What comes after the events that `upcoming` sees, unordered and as far as is cheap to find.
     fn next_bucket(&self) -> impl Iterator<Item = Tag> {
         std::iter::empty()
     }

@@ -18,7 +18,7 @@ use thalweg_wire::{Flags, Frame, Handle, HopTag, Packet};
 const IDLE_REMINDERS: u8 = 2;
 
 /// A packet has joined the queue of a switch port, through the port `from`: if it made the queue too long,
-/// the neighbour is told.
+/// the neighbour is notified.
 pub(super) fn note_overfull<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,
@@ -47,7 +47,7 @@ pub(super) fn note_overfull<Q: Events>(
     }
 }
 
-/// The neighbour of a port is told of its queues, and from time to time again.
+/// The neighbour of a port is notified of its queues, and reminded from time to time.
 pub(super) fn tell_of_queue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back: PortId, frame: Frame) {
     fabric.post_frame(cx, back, frame, u32::MAX);
     if backpressure(cx).flows {
@@ -62,7 +62,7 @@ pub(super) fn tell_of_queue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back
     }
 }
 
-/// The neighbour of a port is told all that is paused, unless nothing has been for a while.
+/// The neighbour of a port is notified of all that is paused, unless nothing has been for a while.
 pub(super) fn remind<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     // Ports have decided at this instant, those without an event for it, too.
     fabric.catch_up_now(cx, id);
@@ -93,7 +93,8 @@ pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
     }
 }
 
-/// A switch hears that a packet has left the port: what it tells a neighbour of its, by which port.
+/// A switch is notified that a packet has left the port. Returns the frame that a neighbour is sent for that,
+/// and the port that sends it.
 pub(super) fn heard<Q>(
     fabric: &mut Fabric,
     cx: &Cx<Q>,
@@ -156,7 +157,7 @@ pub(super) fn free_flows<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Por
     }
 }
 
-/// The parameters; who asks has them.
+/// The parameters; callers run under backpressure only, so there are some.
 fn backpressure<Q>(cx: &Cx<Q>) -> QueuePauses {
-    cx.spec.inputs.and_then(|inputs| inputs.queue_pauses()).expect("asked under backpressure only")
+    cx.spec.inputs.and_then(|inputs| inputs.queue_pauses()).expect("called under backpressure only")
 }

@@ -1,9 +1,9 @@
 //! Inputs that send one packet at a time through their switch ([`thalweg_machines::crossbar`]).
 //!
-//! Ports of such switches are gated and eager: the end of every transmission is an event. Whoever decides
-//! first at an instant joins the inputs and outputs of the whole switch; the others then find themselves
-//! busy, or nothing that they may send. An output whose packets all wait behind a busy input has no event:
-//! the end of what that input sends is one.
+//! Ports of such switches are gated and eager: the end of every transmission is an event. The first port that
+//! decides at an instant matches the inputs and outputs of the whole switch. The others then find that they
+//! are busy, or that they may send nothing. An output whose packets all wait behind a busy input has no
+//! event: the end of what that input sends is one.
 
 use crate::cx::Cx;
 use crate::events::Events;
@@ -40,7 +40,7 @@ pub(crate) fn serves(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> R
     }
     if lane == Lane::Reference {
         let why = format!(
-            "{why} need plain links, short cuts, and marking that does not ask how long a port was idle"
+            "{why} need plain links, short cuts, and marking that does not depend on how long a port was idle"
         );
         return Err(why.into());
     }

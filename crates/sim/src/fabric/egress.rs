@@ -95,7 +95,7 @@ pub(crate) fn queue_of_mut<'a>(
     }
 }
 
-/// The fabric's packets, as the machine asks for them.
+/// The fabric's packets, as the machine accesses them.
 pub(crate) struct Held<'a> {
     pub packets: &'a mut Packets,
     pub sides: &'a mut Arena<Side>,

@@ -92,7 +92,7 @@ pub(crate) enum Foresight {
     Nothing,
     /// Nothing has happened since.
     Stands(Foreseen),
-    /// Something has, before the link was free: its flows are to be asked after all.
+    /// Something has, before the link was free: its flows are to be polled after all.
     Recalled(Foreseen),
 }
 
@@ -130,7 +130,7 @@ pub(crate) struct Gate {
     pub freed: bool,
     /// Packets waiting here for which a queue of the hop before is paused.
     pub held_back: u32,
-    /// The pause that this port has asked its neighbour for, if it expires.
+    /// The pause that this port has requested from its neighbour, if it expires.
     pub asked: Asked,
     /// The bypass limit of the port, while a pause of single queues has it see every packet.
     pub bypass_limit: Option<u64>,

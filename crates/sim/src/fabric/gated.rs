@@ -6,7 +6,7 @@
 //! when it is next touched.
 //!
 //! Pauses may expire (IEEE 802.1Qbb; IEEE 802.3 Annex 31B): XOFF says for how long, in quanta of 512 bit
-//! times of its link, and XON is a frame of zero quanta. Whoever sent XOFF sends it again while its ingress
+//! times of its link, and XON is a frame of zero quanta. The sender of an XOFF repeats it while its ingress
 //! holds too much. So a frame that is lost costs time or, at worst, what comes until the next: an XOFF is
 //! repeated, and an XON that never arrives is replaced by the end of the quanta.
 
@@ -128,7 +128,7 @@ impl Fabric {
         } else {
             let (before, now) = (self.ports[id.at()].waiting.packets, cx.now);
             if before == 0 {
-                // A NIC that has nothing else to send may ask its host's flows.
+                // A NIC that has nothing else to send may poll its host's flows.
                 return if self.gates[id.at()].input_ready { Next::Pull } else { Next::Nothing };
             }
             if cx.features.crossbar && crossbar::has(self, id) {
@@ -144,7 +144,7 @@ impl Fabric {
     }
 
     /// What was sent took no time, a frame on a link that is down or a packet shorter than the link's clock
-    /// can tell: what is behind it leaves at the same instant.
+    /// can resolve: what is behind it leaves at the same instant.
     #[cold]
     fn send_on<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Next {
         loop {
@@ -300,7 +300,7 @@ impl Fabric {
             cx.schedule(at, Phase::Arrive, id.0);
         }
         if port.free_at <= cx.now && port.place.pulls {
-            // Shorter than the link's clock can tell: the NIC asks its flows again.
+            // Shorter than the link's clock can resolve: the NIC polls its flows again.
             port.state.tx_pending = true;
             self.schedule_tx(cx, id);
         }
@@ -357,7 +357,8 @@ impl Fabric {
             queues => self.pause_queues(id, queues),
         };
         let gate = &mut self.gates[id.at()];
-        // Single queues stop and go on by the million: nobody lists that, nor looks for deadlocks every time.
+        // Single queues stop and go on by the million: that is not listed, nor are deadlocks looked for each
+        // time.
         let began = any && gate.record.is_none() && !cx.features.backpressure;
         let resumes = gate.stopped && !stopped;
         gate.stopped = stopped;
@@ -405,8 +406,8 @@ impl Fabric {
         if numbered { self.queues[port.queue as usize].queues() } else { 0 }
     }
 
-    /// Tells a queue with so many numbers which are paused; true if something waits there, and none of it may
-    /// leave. While any is, the queue sees every packet.
+    /// Sets which numbers of a queue with so many are paused. Returns true if something waits there, and none
+    /// of it may leave. While any is, the queue sees every packet.
     fn pause_queues(&mut self, id: PortId, queues: u16) -> bool {
         self.spill(id);
         let port = &mut self.ports[id.at()];

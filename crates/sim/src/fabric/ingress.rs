@@ -76,7 +76,7 @@ impl Fabric {
         true
     }
 
-    /// A packet was stored, and that matters: what its ingress' neighbour is told.
+    /// A packet was stored, and that matters: notifies the neighbour of its ingress if the policy says so.
     fn tell_of_taken<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, out: PortId, handle: Handle) {
         let place = &self.ports[out.at()].place;
         let (switch, output) = (place.owner as usize, usize::from(place.number));
@@ -129,7 +129,7 @@ impl Fabric {
         }
     }
 
-    /// Policies that pause single queues hear what leaves.
+    /// Policies that pause single queues are notified of what leaves.
     #[inline]
     fn tell_of_departed<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, switch: usize, handle: Handle) {
         let packet = &self.packets[handle];
@@ -189,7 +189,8 @@ impl Fabric {
         }
     }
 
-    /// Bytes were released while some neighbour is paused: what that of their ingress is told.
+    /// Bytes were released while some neighbour is paused: notifies that of their ingress if the policy says
+    /// so.
     #[inline(never)]
     fn tell_of_released<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8) {
         let inputs = &mut self.memory.switches[switch];

@@ -28,14 +28,14 @@ pub(crate) struct Memory {
     /// By port, [`Memory::stride`] numbers each: bytes waiting there by the ingress at which they came, under
     /// flow control.
     held: Vec<u32>,
-    /// Likewise: what comes by that ingress is held against nobody; empty: nothing is exempt.
+    /// Likewise: what comes by that ingress is exempt from its accounting; empty: nothing is exempt.
     #[serde(skip)]
     pub elided: Vec<bool>,
     /// Ports of the switch that has most.
     #[serde(skip)]
     pub stride: usize,
-    /// By port: packets that it has let go of and its switch has not heard of yet, and when it will; empty
-    /// where all hear at once.
+    /// By port: packets that have left it while the notice to its switch is under way, and when that arrives;
+    /// empty where all notices arrive at once.
     pub returning: Vec<VecDeque<(Time, Packet)>>,
     /// Packets refused.
     pub dropped: u64,
@@ -77,7 +77,7 @@ impl Memory {
         })
     }
 
-    /// What comes by these inputs for these outputs is held against nobody from now on.
+    /// What comes by these inputs for these outputs is exempt from accounting from now on.
     pub fn elide(&mut self, ports: &[Port], turns: &[Turn]) {
         self.elided = vec![false; ports.len() * self.stride];
         for turn in turns {
@@ -86,7 +86,7 @@ impl Memory {
         }
     }
 
-    /// What comes by the ingress `input` for a port is held against nobody.
+    /// What comes by the ingress `input` for a port is exempt from accounting.
     #[inline]
     pub fn is_elided(&self, out: PortId, input: u8) -> bool {
         self.elided.get(out.at() * self.stride + usize::from(input)).is_some_and(|elided| *elided)
@@ -97,7 +97,7 @@ impl Memory {
         self.held[out.at() * self.stride + usize::from(input)]
     }
 
-    /// Packets that a port has let go of and its switch has not heard of yet.
+    /// Packets that have left a port while the notice to its switch is under way.
     pub fn returning(&self, id: PortId) -> usize {
         self.returning.get(id.at()).map_or(0, VecDeque::len)
     }
@@ -157,7 +157,7 @@ pub(crate) fn number_ports(hosts: u32, switches: u32, ports: &mut [Port]) -> Vec
         if owner.0 >= hosts {
             let own = &mut of[(owner.0 - hosts) as usize];
             ports[id].place.owner = owner.0 - hosts;
-            // Whoever needs more than 256 is refused when the network is built.
+            // A switch with more than 256 ports is refused when the network is built.
             ports[id].place.number = own.len() as u8;
             own.push(PortId::from(id));
         }

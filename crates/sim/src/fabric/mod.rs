@@ -93,7 +93,7 @@ pub(crate) struct Lost {
 pub(crate) enum Fate {
     /// It is no more.
     Gone,
-    /// Likewise, and its switch says so to the sender of its flow, which is so far from there.
+    /// Likewise, and the sender of its flow is notified after this propagation delay.
     Told(Span),
     /// Its header goes on.
     Trimmed,

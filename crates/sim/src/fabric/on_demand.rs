@@ -1,7 +1,7 @@
 //! On-demand ports: what waits there, and what leaves next.
 //!
 //! What a busy port sends next matters to no other part until something joins its queue or its wire runs
-//! empty, so the end of a transmission has no event: whoever touches the port next catches up first, with
+//! empty, so the end of a transmission has no event: what touches the port next catches up first, with
 //! decisions as of the instants at which they fell due. Eager ports (shared memory, users' disciplines) are
 //! seen by others in between and have events.
 //!
@@ -237,7 +237,7 @@ impl Fabric {
             self.ports[id.at()].state.tx_pending = true;
             self.schedule_tx(cx, id);
         } else if port.state.eager | port.flight.is_empty() {
-            // (Empty: it sends a release, which lands at no event and reminds nobody.)
+            // (Empty: it sends a release, whose arrival is no event that would wake the port.)
             port.state.tx_pending = true;
             cx.schedule(at, Phase::Decide, id.0);
         }
@@ -286,7 +286,7 @@ impl Fabric {
         if self.pushed_out.is_empty() {
             return;
         }
-        // What a victim gives back may let a neighbour go on, and that port asks here for its own.
+        // What a victim gives back may let a neighbour go on, and that port comes here for its own victims.
         let mut victims = std::mem::take(&mut self.pushed_out);
         while let Some(victim) = victims.pop() {
             self.ports[id.at()].verdicts.dropped += 1;
@@ -411,7 +411,7 @@ impl Fabric {
         self.note_served(cx, id);
     }
 
-    /// A queue was asked for its next packet: some that it had may be lost, and what is paused may hold back
+    /// A queue was polled for its next packet: some that it had may be lost, and what is paused may hold back
     /// all that it has left.
     #[inline(always)]
     fn note_served<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {

@@ -1,4 +1,4 @@
-//! What a relief promises over time, for whoever checks a run: Escape's invariants I10 and I11 (Menikkumbura,
+//! What a relief promises over time, for checks of a run: Escape's invariants I10 and I11 (Menikkumbura,
 //! Purdue 2022, §4.4).
 //!
 //! Between two looks much may happen that is not seen, so that only what many looks in a row find as it was

@@ -1,8 +1,8 @@
 //! The reference lane: a port that runs [`thalweg_machines::egress::Egress`] itself.
 //!
-//! Any link, any stage. An arrival is told to the machine, and whenever something waits, the instant at which
-//! the machine is to be asked next is an event: two per packet-hop. The other lanes are short cuts of this
-//! one.
+//! Any link, any stage. The machine is notified of each arrival. Whenever something waits, the instant at
+//! which the machine is to be polled next is an event: two per packet-hop. The other lanes are short cuts of
+//! this one.
 //!
 //! Such a port is gated: frames, pauses and NICs that pull are the business of [`crate::fabric`], gated
 //! ports, but what is paused and what waits, control packets and frames too, the machine knows.
@@ -160,7 +160,8 @@ pub(super) fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
     }
 }
 
-/// The instant has come at which the port wanted to be asked. True: a NIC is to pull a packet from its host's flows.
+/// The instant has come at which the port wanted to be polled. Returns true if a NIC is to pull a packet from
+/// its host's flows.
 #[inline(never)]
 pub(crate) fn tx<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> bool {
     if fabric.ports[id.at()].free_at <= cx.now {

@@ -1,8 +1,8 @@
 //! Releases of reliefs on their last hop, which have no event of their own.
 //!
-//! Whoever is told one only counts ([`Signal::only_counts`]): nobody needs to hear of it before the count is
-//! looked at, and is then told of what has arrived by then, in the order of events. It takes its time on the
-//! link as any other frame does, but no place among what is on the wire. Where links may fail, and on the
+//! A release only increments a counter of its receiver ([`Signal::only_counts`]), so it is applied when that
+//! counter is next read: all that have arrived by then, in the order of events. A release takes its time on
+//! the link as any other frame does, but no place among what is on the wire. Where links may fail, and on the
 //! reference lane, it lands at an event like others.
 //!
 //! [`Signal::only_counts`]: thalweg_wire::Signal::only_counts
@@ -22,15 +22,15 @@ pub(super) fn send(fabric: &mut Fabric, id: PortId, arrive: Time, signal: Signal
     quiet_until[switch] = quiet_until[switch].min(arrive);
 }
 
-/// None arrives at a switch up to `end`: nobody need look.
+/// Whether no release arrives at a switch up to `end`, so that there is nothing to apply.
 #[inline]
 pub(super) fn is_quiet(fabric: &Fabric, switch: usize, end: Time) -> bool {
     fabric.stages.relief.releases.quiet_until[switch] > end
 }
 
-/// The next that has arrived at a switch before what lands at the instant and by the port of `end`: by which
-/// of its ports, when, and what. They only count, and do not look at what the other has counted: those of one
-/// port come after those of another.
+/// The next release due at a switch before (`end.0`, `end.1`), the instant and the port of the event being
+/// processed: the number of the switch's port by which it came, when, and what. Releases only count, and do
+/// not read what others have counted: those of one port may be applied after those of another.
 pub(super) fn next<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,

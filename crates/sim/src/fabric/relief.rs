@@ -60,7 +60,7 @@ impl SwitchView for View<'_> {
         let NodeId(peer) = self.ports[self.links[port].at()].place.peer;
         peer >= self.hosts
     }
-    /// Not one that is cut off: it hears nothing.
+    /// Not one whose link has failed: it receives nothing.
     fn has_paused(&self, input: usize) -> bool {
         let id = self.links[input];
         let owner = self.ports[id.at()].place.owner;
@@ -84,7 +84,7 @@ impl SwitchView for View<'_> {
     }
 }
 
-/// The relief of a switch, asked with a view of the switch; what it wants is put down.
+/// Calls the relief of a switch with a view of the switch; its acts are kept for [`carry_out`].
 fn ask<R>(
     fabric: &mut Fabric,
     hosts: u32,
@@ -139,8 +139,8 @@ pub(super) fn enters<Q: Events>(
     hops == 0 || !escapes(fabric, cx, from, id, flying, name)
 }
 
-/// It comes with a header that says that it escapes. True: it is in the port's lane. False: no place is kept
-/// for it, or another one of its flow has taken that.
+/// Handles a packet with an escape header. Returns whether it was put in the port's escape lane: not if no
+/// place is reserved for it, or if another packet of its flow has taken that place.
 #[cold]
 fn escapes<Q: Events>(
     fabric: &mut Fabric,
@@ -250,7 +250,7 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
     let now = cx.now;
     hears_releases(fabric, cx, switch, (now, PortId(back.0 ^ 1)));
     fabric.catch_up(cx, back);
-    // (Where it finds no place, nobody asks who waits.)
+    // (Where it finds no place, the names of what waits are not needed.)
     if matches!(signal, Signal::Token { .. }) && fabric.stages.relief.machines[switch].has_place(port) {
         index(fabric, back);
     }
@@ -258,13 +258,13 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
     carry_out(fabric, cx, switch);
 }
 
-/// The relief of a switch hears of a signal that has come by a port at the instant `at`.
+/// Applies a signal that has come by a port at the instant `at` to the relief of its switch.
 fn hears<Q>(fabric: &mut Fabric, cx: &Cx<Q>, switch: usize, port: usize, at: Time, signal: Signal) {
     ask(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
 }
 
-/// The relief of a switch hears of releases that have arrived before what lands at the instant and by the
-/// port of `end`.
+/// Applies to the relief of a switch the releases that have arrived before what lands at the instant and by
+/// the port of `end`.
 #[inline]
 fn hears_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, end: (Time, PortId)) {
     if releases::is_quiet(fabric, switch, end.0) {
@@ -275,14 +275,14 @@ fn hears_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize,
     }
 }
 
-/// All reliefs hear of releases that have arrived before `end`.
+/// Applies the releases that have arrived before `end`, at all switches.
 pub(super) fn all_hear_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, end: Time) {
     for switch in 0..fabric.stages.relief.machines.len() {
         hears_releases(fabric, cx, switch, (end, PortId(0)));
     }
 }
 
-/// Nothing else will happen but that releases arrive.
+/// Applies the releases that arrive until the run is over, when nothing else will happen.
 #[cold]
 pub(crate) fn hear_the_rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
     if let Some(last) = releases::last(fabric, cx) {

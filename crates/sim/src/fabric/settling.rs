@@ -19,7 +19,7 @@ pub(super) enum As {
 }
 
 /// Something has joined the queues of a switch port, or `leaving` begins its transmission: packets that no
-/// pause can stop any more are held against nobody.
+/// pause can stop any more are exempt from accounting.
 pub(super) fn settle<Q: Events>(
     fabric: &mut Fabric,
     cx: &mut Cx<Q>,

@@ -14,8 +14,8 @@ use thalweg_wire::{Handle, Packet, Side};
 pub(crate) struct Stages {
     /// By slot and direction: what the slack of the next packet depends on.
     clocks: Vec<SlackClock>,
-    /// By handle, beside the packets as timetables are: the slack that a data packet's NIC gave it. Only where a
-    /// receiving edge compares it with what is left.
+    /// By handle, outside of the packets as timetables are: the slack that a data packet's NIC gave it. Only
+    /// where a receiving edge compares it with what is left.
     initial_slack: Vec<i64>,
     /// Around the queues of switches.
     pub carried: Carried,

@@ -1,4 +1,4 @@
-//! Packets that leave the queue of their host because nobody needs them any more. They count as dropped there.
+//! Packets that leave the queue of their host because they are no longer needed. They count as dropped there.
 
 use crate::cx::Cx;
 use crate::events::Events;

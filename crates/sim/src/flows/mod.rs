@@ -90,7 +90,7 @@ impl Flows {
     }
 
     /// A flow's last byte has arrived: what waited for it and for no other any more starts, after its own pause.
-    // CHOICE: the hosts of followers know at once, wherever they are: what tells them is no packet. This is the only
+    // CHOICE: the hosts of followers know at once, wherever they are, without a packet. This is the only
     // place where a flow starts because of what happened at another host.
     pub fn received<Q: Events>(&mut self, cx: &mut Cx<Q>, flow: FlowId) {
         self.records[flow.at()].received = cx.now;

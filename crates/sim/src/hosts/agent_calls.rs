@@ -1,5 +1,5 @@
-//! What hosts tell their agents ([`thalweg_machines::host`]), and send for them. Networks without a transport
-//! that has any pass by with one branch.
+//! Calls of hosts' agents ([`thalweg_machines::host`]), and the packets that hosts send for them. Networks
+//! without a transport that has any pass by with one branch.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -13,7 +13,7 @@ use thalweg_units::{FlowId, PortId, Time};
 use thalweg_wire::{Packet, Side};
 
 impl Hosts {
-    /// A flow begins: its source's agent is told.
+    /// A flow begins: its source's agent is notified.
     #[cold]
     pub(super) fn agent_begins<Q: Events>(
         &mut self,

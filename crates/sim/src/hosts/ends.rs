@@ -19,7 +19,7 @@ pub struct Sending {
     pub host: HostId,
     /// The other end's.
     pub peer: HostId,
-    /// Data packets sent minus ACKs received, wrapping: with [`Receiving::balance`] it tells how many
+    /// Data packets sent minus ACKs received, wrapping: with [`Receiving::balance`] it gives how many
     /// of the flow's packets are in the network, without either end touching the other's memory.
     pub balance: u32,
     /// The stream whose messages it sends, if any: see [`crate::hosts::streams`].

@@ -1,9 +1,9 @@
 //! Packets that leave only when a NIC has nothing else to send: the NIC has a queue, and when that is empty
-//! and its link free it asks the flows of its host for one (RC3's second loop in pull mode).
+//! and its link free it polls the flows of its host for one (RC3's second loop in pull mode).
 //!
 //! What a flow gives joins the empty queue, and leaves at once: limits, marks and counters of the port are
 //! what they are for every other packet. Of several flows the one whose packet is of the most important class
-//! is asked; of those of one class, each in turn.
+//! is polled; of those of one class, each in turn.
 
 use crate::cx::Cx;
 use crate::events::Events;
@@ -14,7 +14,7 @@ use thalweg_machines::transport::Transmit;
 use thalweg_units::{FlowId, PortId};
 use thalweg_wire::Packet;
 
-/// A flow has done what it could by itself: from now on its NIC may ask it.
+/// A flow has done what it could by itself: from now on its NIC may poll it.
 pub(super) fn offer<Q: Events>(
     hosts: &mut Hosts,
     cx: &mut Cx<Q>,
@@ -64,7 +64,7 @@ pub(crate) fn pull<Q: Events>(hosts: &mut Hosts, cx: &mut Cx<Q>, fabric: &mut Fa
     fabric.gates[id.at()].input_ready = !hosts.nics[id.at()].ready.is_empty();
 }
 
-/// The flow that is asked next leaves its place among those that have something.
+/// The flow that is polled next leaves its place among those that have something.
 fn next<Q>(hosts: &mut Hosts, cx: &Cx<Q>, fabric: &Fabric, id: PortId) -> Option<(FlowId, usize)> {
     let Hosts { nics, sending, .. } = hosts;
     let ready = &mut nics[id.at()].ready;

@@ -213,7 +213,8 @@ impl Hosts {
         delivered
     }
 
-    /// A switch has dropped a packet of data, and its sender hears of that as soon as light can tell.
+    /// A switch has dropped a packet of data, and its sender is notified after the propagation delay of the
+    /// way back.
     // CHOICE BFC §3.6.2.1: the propagation delays of the way back, nothing waits for anything.
     pub fn tell_of_drop<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, packet: &Packet, way: Span) {
         let slot = fabric.paths.slot(packet.flow);
@@ -260,7 +261,7 @@ impl Hosts {
         self.push(cx, fabric, flows, slot, flow);
     }
 
-    /// The same where NICs ask for all packets, or for some.
+    /// The same where NICs pull all packets, or some.
     #[inline(never)]
     fn pump_asked<Q: Events>(
         &mut self,

@@ -4,12 +4,12 @@
 //! A flow that has nothing to send, or may not send yet, leaves the round-robin list; what unblocks it (an
 //! arrival, a timer) puts it at its end.
 //!
-//! A NIC that has sent a packet of the only flow on the list asks at once what it will say when the link is
-//! free. If it will have nothing, because of its pace or its window, nobody asks it then: the end of that
-//! transmission is no event, and the flow's timer is set. If anything happens at the NIC before (a packet
-//! comes for a flow, another flow begins, a control packet is to leave, a pause lands), what was foreseen is
-//! recalled ([`Fabric::recall`]): the flow is first in turn again, and the end of the transmission an event.
-//! So nothing is different but the number of events.
+//! A NIC that has sent a packet of the only flow on the list determines at once what that flow will have when
+//! the link is free. If it will have nothing, because of its pace or its window, it is not polled then: the
+//! end of that transmission is no event, and the flow's timer is set. If anything happens at the NIC before
+//! (a packet comes for a flow, another flow begins, a control packet is to leave, a pause lands), what was
+//! foreseen is recalled ([`Fabric::recall`]): the flow is first in turn again, and the end of the
+//! transmission an event. So nothing is different but the number of events.
 
 use crate::cx::Cx;
 use crate::events::Events;
@@ -126,7 +126,7 @@ impl Hosts {
         fabric.gates[id.at()].input_ready = !self.nics[id.at()].ready.is_empty();
     }
 
-    /// The same where the next flow is not simply that whose turn it is, or none may be asked.
+    /// The same where the next flow is not simply that whose turn it is, or none may be polled.
     #[inline(never)]
     fn pull_with_detours<Q: Events>(
         &mut self,
@@ -189,8 +189,8 @@ impl Hosts {
         }
     }
 
-    /// A NIC has sent a packet of a flow. When its pace allows the next, if it is known that it, the only one
-    /// in turn, has none when the link is free: then nobody asks it.
+    /// A NIC has sent a packet of a flow. Returns when the flow's pace allows the next one, if the flow is
+    /// the only one in turn and will have nothing when the link is free: it is not polled then.
     #[inline]
     fn foresee<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId, slot: usize, flow: FlowId) -> Time {
         let (nic, sending) = (&mut self.nics[id.at()], &mut self.sending[slot]);
@@ -230,7 +230,7 @@ impl Hosts {
         }
     }
 
-    /// The flow that is asked next leaves the round-robin list.
+    /// The flow that is polled next leaves the round-robin list.
     #[inline]
     fn next_ready<const DETOURS: bool, Q>(
         &mut self,

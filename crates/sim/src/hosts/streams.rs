@@ -71,7 +71,7 @@ impl Streams {
         self.0[number as usize].messages.push_back(Message { flow, from, to });
     }
 
-    /// The sender has sent something, or heard of it.
+    /// The sender has sent something, or received an acknowledgement.
     #[inline(never)]
     pub fn note_sent<Q>(&mut self, cx: &mut Cx<Q>, flows: &mut Flows, number: u32, progress: Progress) {
         let stream = &mut self.0[number as usize];

@@ -41,15 +41,15 @@ pub struct Tally {
     pub pause_frames: u64,
     /// Pause frames sent: XON.
     pub resume_frames: u64,
-    /// Packets that made a queue too long and are held against nobody, lest pauses go round in a circle.
+    /// Packets that made a queue too long and are exempt from accounting, lest pauses form a cycle.
     pub spared: u64,
     /// What the queue management at receiving edges has done.
     pub edge: EdgeTally,
 }
 
 impl Tally {
-    /// Where queues trim: what was sent is what has arrived, was dropped, was cut off, or is in the network (`live`); and
-    /// ports and flows count the same packets.
+    /// Where queues trim: what was sent is what has arrived, was dropped, was cut off, or is in the network (`live`);
+    /// and ports and flows count the same packets.
     ///
     /// # Errors
     /// If it is not so, with the numbers.

@@ -24,7 +24,7 @@ pub struct QueueSample {
     pub dropped: u64,
     /// Packets marked here so far.
     pub marked: u64,
-    /// Flows of which packets wait, and queues that hold them, if that is asked for.
+    /// Flows of which packets wait, and queues that hold them, if that is requested.
     pub flows: u32,
     /// See [`QueueSample::flows`].
     pub occupied: u32,

@@ -142,7 +142,8 @@ fn a_lone_flow_leaves_its_link_empty_for_the_share_that_the_fluid_model_says() {
 /// §3.4, in the terms of App. C: t1 = Th/(μ(x−1)) + HRTT, t2 = peak/μ, t3 = HRTT.
 #[test]
 fn a_resume_that_comes_later_leaves_the_queue_empty_for_so_much_longer() {
-    // 100 to 50 Gb/s, Th = 12.5 kB: 2 + 2 us to fill and be heard, 25 kB that leave in 4 us, and 2 us without a packet.
+    // 100 to 50 Gb/s, Th = 12.5 kB: 2 + 2 us to fill and until that is noticed, 25 kB that leave in 4 us, and
+    // 2 us without a packet.
     for (late, model) in [(0, 2.0 / 10.0), (1000, 3.0 / 11.0), (3000, 5.0 / 13.0)] {
         let (found, _) = lone(50, 2.0, Params { recirc_delay: Span::from_ns(late), ..params() });
         assert!((found - model).abs() < 0.015, "{late} ns: {found:.3}, {model:.3}");

@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// The network's switches hold nothing against anybody that could close a cycle.
+/// The network's switches hold nothing against their neighbours that could close a cycle.
 fn eliding(mut spec: NetworkSpec) -> NetworkSpec {
     if let Some(PauseSpec::Backpressure(own)) = spec.inputs.as_mut().and_then(|inputs| inputs.pause.as_mut())
     {
@@ -173,7 +173,7 @@ proptest! {
     #[test]
     fn rings_that_elide_always_drain(switches in 5u32..9, across in 0u32..3, seed in 0u64..1000) {
         let mut spec = crossed_ring(switches, across, seed);
-        // Everybody sends to whoever is furthest around the ring, and random flows on top.
+        // Every host sends to the one furthest around the ring, and random flows come on top.
         let far = |h: u32| flow(h, (h + switches / 2) % switches, 400_000, Time::ZERO);
         spec.flows = (0..switches).map(far).collect();
         spec.flows.extend(random_flows(seed, 20, u64::from(switches), 200_000, 20_000));

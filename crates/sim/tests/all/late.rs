@@ -1,5 +1,5 @@
 //! What happens behind the decisions of an instant (agents' timers, flows that stop, pauses that expire):
-//! whoever acts then finds every port decided, those included that have no event for it.
+//! every port has decided by then, those included that have no event for it.
 
 use crate::common::*;
 use crate::reference::{Choice, agree, build, choices, points};
@@ -43,8 +43,8 @@ fn homa(resend: Span) -> TransportSpec {
     })
 }
 
-/// The same network with flows of an agent beside, or instead of, its own; some of its flows go on until they
-/// are stopped.
+/// The same network with flows of an agent next to, or instead of, its own; some of its flows go on until
+/// they are stopped.
 fn later(choice: &Choice, agent: Index, mixed: bool, quanta: u16, stops: bool) -> NetworkSpec {
     let mut spec = build(choice);
     let us = Span::from_us;
@@ -91,7 +91,7 @@ fn what_points_say_is_neither_token_nor_grant_to_flows_that_do_not_listen() {
                 let (quiet, told) = (quiet.expect("complete"), told.expect("complete"));
                 // Messages take their turn on the links of ACKs and tokens.
                 let off = quiet.max(told).since(quiet.min(told));
-                assert!(off < Span::from_us(20), "flow {flow}: {quiet}, told {told}");
+                assert!(off < Span::from_us(20), "flow {flow}: {quiet}, notified {told}");
             }
         }
     }

@@ -435,7 +435,7 @@ fn a_host_without_a_link_sends_nothing_until_it_is_restored() {
     let fails = Incident { at: Time::from_ns(10_500), what: IncidentKind::LinkDown(0) };
     let (cut_off, sent) = run(vec![fails]);
     assert_eq!((cut_off.end, cut_off.delivered, sent), (FlowEnd::Unreachable, 9000, 11));
-    // Restored at 50 us: the other 89 leave then; of the two that were on the link nothing is heard.
+    // Restored at 50 us: the other 89 leave then; the two that were on the link are lost.
     let (restored, sent) =
         run(vec![fails, Incident { at: Time::from_us(50), what: IncidentKind::LinkUp(0) }]);
     assert_eq!((restored.delivered, sent), (98_000, 100), "datagrams are not sent again");

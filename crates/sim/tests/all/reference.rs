@@ -385,8 +385,8 @@ fn a_port_that_pauses_a_neighbour_and_may_send_nothing_hears_of_the_end_of_what_
     rows(|order| Choice { order, ..gated.clone() });
 }
 
-/// Eight hosts around a switch whose ports have a point: it hears late of what has left, and nobody needs an
-/// event for that.
+/// Eight hosts around a switch whose ports have a point: it is notified late of what has left, which needs no
+/// event.
 #[test]
 fn a_port_with_a_congestion_point_has_no_event_for_the_end_of_a_transmission() {
     let (hosts, switches, links) = shape(0, 1, Span::from_us(1));
@@ -402,7 +402,7 @@ fn a_port_with_a_congestion_point_has_no_event_for_the_end_of_a_transmission() {
     assert!(short.events + short.packet_hops / 3 < long.events, "{} {}", short.events, long.events);
 }
 
-/// Data of a byte beside a clock of nanoseconds: the transmitter is free again at once, and what waits behind
+/// Data of a byte with a clock of nanoseconds: the transmitter is free again at once, and what waits behind
 /// is not forgotten.
 #[test]
 fn a_packet_that_takes_no_time_holds_nothing_up_at_a_gated_port() {

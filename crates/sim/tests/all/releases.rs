@@ -1,5 +1,5 @@
-//! Releases that land at no event (`fabric/releases.rs`): whoever comes to a port while it sends one leaves
-//! when it has, although nothing on the wire reminds it.
+//! Releases that land at no event (`fabric/releases.rs`): a packet that comes to a port while it sends one
+//! leaves when it has, although nothing on the wire wakes the port.
 use crate::common::*;
 use crate::relief::random;
 use thalweg_sim::spec::*;

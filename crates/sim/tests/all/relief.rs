@@ -109,9 +109,9 @@ fn to_the_letter_the_algorithm_stands_still_after_as_many_tokens_as_there_are_pl
     assert!(late(spec(Params::default()), 6) > 0);
 }
 
-/// X2: two hosts send to a third, one of them over a link between two switches. Nobody but senders is held
-/// back there, and that link's input; its packets wait at the last port, which is open, while later ones of
-/// theirs escape.
+/// X2: two hosts send to a third, one of them over a link between two switches. Only senders are held back
+/// there, and that link's input; its packets wait at the last port, which is open, while later ones of theirs
+/// escape.
 #[test]
 fn as_published_escaping_packets_overtake_what_waits_at_an_open_port() {
     let reordered = |order| {
@@ -172,7 +172,7 @@ fn when_all_has_arrived_nothing_is_reserved_unless_reservations_leak() {
     assert!(pools(&end(Reclaim::None)).iter().any(|pool| *pool < 8));
 }
 
-/// I7: nobody is paused, so nothing is said, and what happens is what happens without.
+/// I7: nothing is paused, so no signal is sent, and what happens is what happens without.
 #[test]
 fn without_a_pause_nothing_escapes_and_nothing_is_different() {
     let slow = |spec: NetworkSpec| {
@@ -348,7 +348,7 @@ fn what_may_pass_does_in_time_and_the_headroom_needs_room_for_a_pool() {
         let (Some(relief), Some(inputs)) = (spec.relief, spec.inputs) else { unreachable!("it is relieved") };
         let InputMemory::PerInput(memory) = inputs.memory else { unreachable!("every input has its own") };
         let xoff = memory.get() - HEADROOM - relief.more() * 1002;
-        // Room that nobody should need.
+        // Room that should not be needed.
         let stop = StopSpec { until: Time::from_ms(20), ..spec.stop };
         let probes = ProbeSpec { memory: true, ..spec.probes };
         let inputs = pfc(xoff, xoff / 2, 4 * HEADROOM + relief.more() * 1002);

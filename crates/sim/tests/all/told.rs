@@ -1,4 +1,5 @@
-//! Switches that tell senders of every packet they drop (HPCC without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
+//! Switches that notify senders of every packet they drop (HPCC without PFC in BFC: Goyal, MIT 2022,
+//! §3.6.2.1).
 use crate::common::*;
 use crate::lossless::lossy;
 use crate::streams::queue_pair;
@@ -7,7 +8,7 @@ use thalweg_machines::transport::{AnswerSpec, RdmaSpec, RdmaTimer, RecoverySpec,
 use thalweg_sim::spec::*;
 use thalweg_units::{FlowId, Rate, Span, Time};
 
-/// 1000 B on the wire with every packet, ACKs of 64 B; whoever tells, tells it.
+/// 1000 B on the wire with every packet, ACKs of 64 B, and this recovery.
 fn told(recovery: RecoverySpec) -> TransportSpec {
     let fixed = ControllerSpec::Fixed(fixed::Params {});
     let TransportSpec::Rdma(usual) = queue_pair(recovery, fixed) else {

@@ -25,7 +25,7 @@ fn lstf(outcome: &mut Outcome, example: &Example, table: &[&str], late: &str) {
     }
 }
 
-/// Omniscient initialisation with preemption: nobody late.
+/// Omniscient initialisation with preemption: no packet late.
 fn omniscient(outcome: &mut Outcome, example: &Example) {
     let headers = Headers::timetable(&example.instance, &example.record);
     let replay = outcome.replay(&example.instance, &headers, Candidate::preemptive(Rule::Omniscient));
@@ -108,8 +108,8 @@ pub fn three_is_too_many(instances: u32, seed: u64) -> Outcome {
     outcome
 }
 
-/// UPS-F8a: all six static orders of a, b, c make somebody late, with and without preemption, so do priorities o(p);
-/// LSTF repeats the schedule. `found`: orders that fail.
+/// UPS-F8a: all six static orders of a, b, c make a packet late, with and without preemption, so do
+/// priorities o(p); LSTF repeats the schedule. `found`: orders that fail.
 pub fn circle(_: u32, _: u64) -> Outcome {
     let mut outcome = Outcome::default();
     let example = priorities_in_a_circle();
@@ -144,8 +144,8 @@ pub fn circle(_: u32, _: u64) -> Outcome {
 }
 
 /// UPS-TH5b: LSTF replays the third example as printed: exactly c2 is late, by 1; with ties the other way
-/// round exactly a; a reaches α1 after its local deadline. The omniscient scheduler has nobody late. `found`,
-/// `overdue`: late packets.
+/// round exactly a; a reaches α1 after its local deadline. The omniscient scheduler has no packet late.
+/// `found`, `overdue`: late packets.
 pub fn beyond_two(_: u32, _: u64) -> Outcome {
     let mut outcome = Outcome::default();
     let example = three_points();

@@ -1,11 +1,11 @@
-//! What can be replayed, by whom, over how many congestion points: UPS-TH3, TH4, TH5, TH7, TH8.
+//! What can be replayed, by which schedulers, over how many congestion points: UPS-TH3, TH4, TH5, TH7, TH8.
 
 use crate::candidate::{Candidate, Rule};
 use crate::headers::Headers;
 use crate::instance::Shape;
 use crate::outcome::{Outcome, Trial, trials};
 
-/// Nobody late: what all but the claims of existence demand.
+/// No packet late: what all but the claims of existence demand.
 fn nobody_late(t: &mut Trial, replay: &crate::candidate::Replay) {
     let late = t.overdue(replay);
     t.expect(late.is_empty(), || format!("late: {late:?}"));
@@ -69,9 +69,9 @@ pub fn th4_black_box(instances: u32, seed: u64) -> Outcome {
 /// Why: a packet meets no queue before its first congestion point, so it arrives there when it did in the
 /// original. At its last one, local and global deadline are one: from o(p,α) on it waits no more. Were it to
 /// arrive later than that, its slack would have been negative when it left the first point, so by TH6
-/// somebody arrived there after his local deadline: not one whose first point this is, hence one whose last
-/// it is, and earlier; and so on back to a first, who cannot be. With three points the middle one has neither
-/// guarantee (TH7).
+/// another packet arrived there after its local deadline: not one whose first point this is, hence one whose
+/// last it is, and earlier; and so on back to a first one, which cannot exist. With three points the middle
+/// one has neither guarantee (TH7).
 pub fn th5(instances: u32, seed: u64) -> Outcome {
     th5_with(instances, seed, Candidate::preemptive(Rule::Lstf), 2)
 }

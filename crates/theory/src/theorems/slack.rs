@@ -62,9 +62,9 @@ pub fn th2(instances: u32, seed: u64) -> Outcome {
 /// some packet through α arrived there by t*, and after its local deadline o(p,α). `found`: departures with
 /// negative slack.
 ///
-/// Why: had all packets present by t* arrived by their local deadlines, serving them by o(p,α) would have everybody out
-/// by o(p,α) + T(p,α), thus with slack left (TH9); and that order can be turned into LSTF's, exchange by
-/// exchange, without making anybody's slack negative (TH10).
+/// Why: had all packets present by t* arrived by their local deadlines, serving them by o(p,α) would have
+/// each out by o(p,α) + T(p,α), thus with slack left (TH9); and that order can be turned into LSTF's,
+/// exchange by exchange, without making any slack negative (TH10).
 pub fn th6(instances: u32, seed: u64) -> Outcome {
     trials(instances, seed, Shape::hops(ANY), |t| {
         let headers = Headers::slack(&t.instance, &t.record);
@@ -84,7 +84,9 @@ pub fn th6(instances: u32, seed: u64) -> Outcome {
                         arrive <= hop.leave && arrive > t.record.hops[q][at].start
                     })
                 });
-                t.expect(culprit, || format!("packet {p}, hop {k}: slack {}, nobody late", hop.header_out));
+                t.expect(culprit, || {
+                    format!("packet {p}, hop {k}: slack {}, no packet late", hop.header_out)
+                });
             }
         }
     })

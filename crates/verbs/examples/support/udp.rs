@@ -105,7 +105,7 @@ fn receive(socket: &UdpSocket, buffer: &mut [u8], wait: Duration) -> io::Result<
     }
 }
 
-/// Drives one end until both are done. `mine` tells the other loop that this end is.
+/// Drives one end until both are done. `mine` notifies the other loop that this end is.
 fn drive(
     socket: &UdpSocket,
     end: &mut impl End,

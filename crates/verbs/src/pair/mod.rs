@@ -69,7 +69,7 @@ pub struct Pair<'f> {
     pub now: Time,
     /// What both ends were made of.
     pub setup: Setup,
-    /// The end that asks.
+    /// The end that sends requests.
     pub requester: Requester,
     /// The end that answers.
     pub responder: Responder,
@@ -77,9 +77,9 @@ pub struct Pair<'f> {
     pub local: Memory,
     /// The responder's memory and shared receive queue.
     pub host: Host,
-    /// What the requester's application was told, in order.
+    /// What the requester's application was notified of, in order.
     pub completions: Vec<Completion>,
-    /// What the responder's application was told, in order.
+    /// What the responder's application was notified of, in order.
     pub received: Vec<Received>,
     /// Every packet sent, in order.
     pub sent: Vec<Seen>,

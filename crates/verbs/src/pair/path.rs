@@ -5,7 +5,7 @@ use crate::wire::{Opcode, Packet};
 use std::collections::{BTreeMap, VecDeque};
 use thalweg_units::{Span, Stream, Time};
 
-/// What schedules tell packets apart by, besides their number.
+/// What schedules distinguish packets by, besides their number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
     /// Of a request: number in the requests' space.

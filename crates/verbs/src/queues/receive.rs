@@ -13,7 +13,7 @@ pub struct ReceiveRequest {
     pub sink: Buffer,
 }
 
-/// A Receive WQE has expired: the responder's application is told.
+/// A Receive WQE has expired: the responder's application is notified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Received {
     /// The Receive WQE's.
@@ -37,7 +37,7 @@ pub enum Arrived {
     WriteImmediate(u32),
 }
 
-/// Receive WQEs that several queue pairs take from, in the order in which their Sends ask.
+/// Receive WQEs that several queue pairs take from, in the order in which their Sends need them.
 #[derive(Clone, Debug, Default)]
 pub struct SharedReceives {
     waiting: VecDeque<ReceiveRequest>,

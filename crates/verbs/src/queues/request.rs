@@ -1,4 +1,4 @@
-//! What an application asks of the requester, and what it is told in the end.
+//! What an application requests of the requester, and what it is notified of in the end.
 
 use crate::memory::{AccessError, Buffer, Remote};
 
@@ -16,7 +16,8 @@ pub struct Request {
 /// One of the verbs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// Data into the other side's memory; with immediate data, its application is told, at the cost of a Receive WQE.
+    /// Data into the other side's memory; with immediate data, its application is notified, at the cost of a
+    /// Receive WQE.
     Write {
         /// The data.
         from: Buffer,
@@ -98,7 +99,7 @@ pub struct Completion {
 /// How a request ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// As asked.
+    /// As requested.
     Success,
     /// The responder refused it: no such memory, or without this right.
     RemoteAccess,

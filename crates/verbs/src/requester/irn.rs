@@ -100,7 +100,7 @@ impl Engine {
         if ahead >= 0 && !self.receiver.holds(packet.psn) {
             let entry = context.queue.find_response(packet.psn).ok_or(Ignored::Number)?;
             if entry.first.minus(self.sent_end) >= 0 {
-                return Err(Ignored::Number); // an answer to what was never asked
+                return Err(Ignored::Number); // an answer to what was never requested
             }
             let number = entry.number;
             match packets::place(context.setup, entry, packet, memory) {

@@ -1,5 +1,5 @@
-//! The requester: takes work requests, sends request packets, takes acknowledgements and responses, and tells
-//! when a request is over. Owns no clock and no socket: see [`Requester`].
+//! The requester: takes work requests, sends request packets, takes acknowledgements and responses, and
+//! reports when a request is over. Owns no clock and no socket: see [`Requester`].
 
 mod irn;
 mod packets;
@@ -92,7 +92,7 @@ impl Verdict {
 }
 
 impl Context<'_> {
-    /// Any acknowledgement header tells of credits, that of an answer too.
+    /// Any acknowledgement header carries credits, that of an answer too.
     fn on_credits(&mut self, aeth: Aeth) -> Result<(), Ignored> {
         let possible = self.queue.on_credits(aeth.msn, credits(aeth));
         possible.then_some(()).ok_or(Ignored::Number)
@@ -163,7 +163,7 @@ impl Requester {
         completion
     }
 
-    /// Every request posted is over and has been told of.
+    /// Every request posted is over and has been reported.
     pub fn is_idle(&self) -> bool {
         self.queue.is_idle()
     }

@@ -56,7 +56,8 @@ pub fn encode(
             }
         }
         Operation::Read { into, from } => {
-            // RoCE asks again for what is missing of an answer; IRN's request is one packet and its answer is repaired.
+            // RoCE requests again what is missing of an answer; IRN's request is one packet and its answer is
+            // repaired.
             let before = index * setup.mtu;
             packet.reth = Some(Reth {
                 address: from.address.wrapping_add(u64::from(before)),

@@ -1,5 +1,5 @@
 //! RoCE's requester: go-back-N (InfiniBand §9; IRN §4.1.1). Requests and the answers to Reads and Atomics
-//! share one space of numbers: a Read request takes as many as its answer has packets, and asks again for
+//! share one space of numbers: a Read request takes as many as its answer has packets, and requests again
 //! what is missing.
 //!
 //! As in the simulator's RoCE there is no window and no BDP-FC, and one fixed timeout.
@@ -156,7 +156,7 @@ impl Engine {
         }
         let Some(entry) = context.queue.find(self.nxt) else { return false };
         let number = entry.number;
-        // A Read request asks for the rest of the answer.
+        // A Read requests the rest of the answer.
         let reads = entry.request.operation.has_response();
         let next = if reads { entry.first.plus(entry.packets) } else { self.nxt.plus(1) };
         if packets::encode(context.setup, entry, self.nxt, memory, out).is_err() {

@@ -90,7 +90,7 @@ pub enum Answer {
     Original(u64),
 }
 
-/// What the request asks for, if it may.
+/// What the packet requests, if it may.
 pub fn wanted(memory: &Memory, packet: &Packet<'_>) -> Result<Wanted, Syndrome> {
     let wanted = match (packet.reth, packet.atomic) {
         (Some(Reth { address, key, length }), _) => Wanted::Data(Buffer { key, address, length }),

@@ -1,5 +1,5 @@
-//! The responder: places what arrives, acknowledges it, answers Reads and Atomics, and tells its application
-//! what came. Owns no clock, no socket and no memory: see [`Responder`].
+//! The responder: places what arrives, acknowledges it, answers Reads and Atomics, and notifies its
+//! application of what came. Owns no clock, no socket and no memory: see [`Responder`].
 
 mod accept;
 mod irn;

@@ -4,7 +4,8 @@ use super::{Dialect, MAX_PAYLOAD, Packet, names_a_packet};
 
 /// The partition key of everybody; there is only this one here.
 pub(super) const DEFAULT_PARTITION: u16 = 0xffff;
-/// The bit that asks for an acknowledgement, beside the PSN: on every request (IRN acknowledges each packet).
+/// The bit that requests an acknowledgement, next to the PSN: on every request (IRN acknowledges each
+/// packet).
 pub(super) const ACK_REQUEST: u8 = 0x80;
 /// Bits 4 and 5 of the second byte count the bytes of padding.
 pub(super) const PAD_SHIFT: u32 = 4;
@@ -12,7 +13,7 @@ pub(super) const PAD_SHIFT: u32 = 4;
 /// A packet that cannot be written down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EncodeError {
-    /// Its opcode asks for this header and it is not there.
+    /// Its opcode requires this header and it is not there.
     Missing(&'static str),
     /// It has this header and its opcode has no place for it.
     Superfluous(&'static str),
@@ -61,7 +62,7 @@ impl Packet<'_> {
     /// Writes the packet down after clearing `out`.
     ///
     /// # Errors
-    /// If its headers are not those that opcode and dialect ask for, or something does not fit. `out` is then
+    /// If its headers are not those that opcode and dialect require, or something does not fit. `out` is then
     /// not a packet.
     pub fn encode(&self, dialect: Dialect, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         out.clear();

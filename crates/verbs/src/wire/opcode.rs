@@ -42,7 +42,8 @@ impl Place {
     }
 }
 
-/// A packet's purpose. What InfiniBand counts as separate codes for place and immediate data is told apart here.
+/// A packet's purpose. What InfiniBand counts as separate codes for place and immediate data is distinguished
+/// here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Opcode {
     /// Part of a Send without more.
@@ -55,7 +56,7 @@ pub enum Opcode {
     Write(Place),
     /// The end of a Write with immediate data; `true`: its only packet.
     WriteImmediate(bool),
-    /// Asks for data.
+    /// Requests data.
     ReadRequest,
     /// Part of the answer to a Read.
     ReadResponse(Place),
@@ -213,7 +214,7 @@ impl Opcode {
                 Layout { reth: irn || only, immediate: true, recv_wqe: irn, payload: true, ..none }
             }
             Self::ReadRequest => Layout { reth: true, read_wqe: irn, ..none },
-            // InfiniBand: all but the middle ones tell the state of the responder.
+            // InfiniBand: all but the middle ones carry the state of the responder.
             Self::ReadResponse(place) => Layout { aeth: place != Place::Middle, payload: true, ..none },
             Self::Acknowledge | Self::ReadAcknowledge => Layout { aeth: true, sack: irn, ..none },
             Self::AtomicAcknowledge => Layout { aeth: true, original: true, ..none },

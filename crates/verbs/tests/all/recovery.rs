@@ -130,7 +130,7 @@ fn a_blocked_requester_still_repairs_each_hole_at_once() {
     assert_eq!(sent, [(0, 8), (1, 9), (3, 2), (6, 5)]);
 }
 
-/// V2h, on an idle path: the packet after a lost one tells of it, and the repair arrives one round trip later.
+/// V2h, on an idle path: the packet after a lost one reveals it, and the repair arrives one round trip later.
 #[test]
 fn a_single_loss_is_repaired_one_round_trip_after_it_is_noticed() {
     let mut net = net(Setup { cap: 110, ..small() }, lose_first(&[3]));

@@ -18,7 +18,7 @@ fn roce_says_once_that_a_packet_is_missing_and_goes_back_to_it() {
     assert_eq!((net.requester.counters().sent, net.requester.counters().retransmitted), (17, 7));
 }
 
-/// RoCE: a Read takes the numbers of its answer; of an answer with a gap, the rest is asked for once more.
+/// RoCE: a Read takes the numbers of its answer; of an answer with a gap, the rest is requested once more.
 #[test]
 fn roce_asks_again_for_the_rest_of_an_answer() {
     let mut lost = false;

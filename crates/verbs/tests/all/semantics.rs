@@ -59,7 +59,7 @@ impl Watcher<'_> {
         }
         assert_eq!(net.responder.messages().value(), whole);
         assert_eq!(net.responder.expected(), self.first.plus(prefix));
-        // Q2: what is told is told in order, and everything before it is in memory.
+        // Q2: notifications come in order, and everything before each is in memory.
         for told in &net.received[self.told..] {
             self.everything_before_is_in_memory(net, told.id as usize, true);
         }

@@ -195,7 +195,7 @@ fn delay(line: usize, text: &str) -> Result<Span, ParseError> {
     text.parse().map_err(|e: thalweg_units::QuantityError| ParseError::new(line, quantity(text, &e), ""))
 }
 
-/// What is wrong with a quantity of somebody else's.
+/// What is wrong with a quantity in a file of another format.
 fn quantity(text: &str, e: &thalweg_units::QuantityError) -> String {
     if text.len() > 80 { format!("`{}` is not a quantity", quoted(text)) } else { e.to_string() }
 }

@@ -5,7 +5,7 @@
 //! `a b number`, a line for each direction of a link.
 //!
 //! The files that are shared are seldom whole: maps trimmed to radius 0 or 1 (`.r0.cch`, `.r1.cch`) keep each
-//! router's number of neighbours in the whole map beside the few that are left, routers name themselves as
+//! router's number of neighbours in the whole map next to the few that are left, routers name themselves as
 //! neighbours, parts hang loose.
 // CHOICE Rocketfuel: the number of neighbours is not compared with those listed, links from a router to itself are
 // left out, and a neighbour without a line of its own is a router too, as the readers of ns-3 and FNSS have it. Other

@@ -14,11 +14,11 @@ use thalweg_units::Bytes;
 
 /// A kind of transport with keys that depend on others.
 pub(super) trait Dependent {
-    /// Its packets may be marked; asked before it is resolved, too.
+    /// Its packets may be marked; called before it is resolved, too.
     fn ecn_capable(&self) -> bool;
     /// What follows from the rank that the schedulers want, and from flow control.
     fn resolve(&mut self, wanted: Option<Rank>, lossless: bool);
-    /// What follows from how many classes the schedulers tell apart.
+    /// What follows from how many classes the schedulers distinguish.
     fn by_classes(&mut self, _classes: u32) {}
     /// What follows from the sizes of the flows that it carries, after the topology.
     fn by_sizes(&mut self, _sizes: &Cdf) {}

@@ -16,7 +16,7 @@ fn notification_of(congestion: &ControllerSpec) -> Notification {
     }
 }
 
-/// The ACKs that somebody waits for.
+/// The ACKs that something waits for.
 fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
     let needs = r.congestion.needs();
     let capped = matches!(r.cap, Some(Cap::Packets(_) | Cap::Auto));
@@ -24,7 +24,7 @@ fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
     match r.recovery {
         Recovery::Irn { .. } | Recovery::Told => RdmaAcks::PerPacket,
         Recovery::GoBackN { .. } if r.segments.is_some() => RdmaAcks::PerSegment,
-        // IRN §4.4.2: the baseline's ACKs are not charged to it where nobody needs them.
+        // IRN §4.4.2: the baseline's ACKs are not charged to it where they are not needed.
         Recovery::GoBackN { .. } if lossless && !capped && !timed => match r.notification {
             Some(Notification::Echo) => RdmaAcks::PerPacket,
             _ if needs.gives.moves_window() => RdmaAcks::PerPacket,

@@ -39,7 +39,7 @@ impl Dependent for Homa {
 
 /// Sizes at which the level of unscheduled packets changes (Homa §3.4), each once.
 fn cuts(sizes: &Cdf, rtt_bytes: u64, levels: u32) -> Vec<Q<Bytes>> {
-    /// As many draws, in order, as tell the share of messages beyond RTTbytes to a thousandth.
+    /// As many draws, in order, as give the share of messages beyond RTTbytes to a thousandth.
     const DRAWS: u32 = 100_000;
     let size = |n: u32| sizes.quantile((f64::from(n) + 0.5) / f64::from(DRAWS));
     let unscheduled = |n: u32| size(n).min(rtt_bytes) as f64;

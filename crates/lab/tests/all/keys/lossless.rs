@@ -171,7 +171,7 @@ pub const KEYS: &[Row] = &[
     ("switch.scheduler(bfc).needs_backlog", LOSSY, BACKPRESSURE, "", "true", Outcome),
     ("switch.mix.scheduler(bfc).threshold", LOSSY, BFC_MIXED, "", "4.0", Outcome),
     ("switch.mix.scheduler(bfc).needs_backlog", LOSSY, BFC_MIXED, "", "true", Outcome),
-    // A host has nobody to hold back.
+    // A host has no neighbour to hold back.
     ("switch.scheduler(bfc).pipelines", LOSSY, BFC, "", "2", Outcome),
     ("switch.mix.scheduler(bfc).pipelines", LOSSY, BFC_MIXED, "", "2", Outcome),
     ("nic.scheduler(bfc).pipelines", LOSSY, BFC_NIC, "", "2", Refused),

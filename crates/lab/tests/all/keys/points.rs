@@ -12,7 +12,7 @@ const ROCC: &[&str] = &[
     "switch.congestion_point={kind=\"rocc\",update=\"5us\",reference=\"6KB\"}",
     "%.congestion={kind=\"rocc\",recovery=\"20us\",reaction=\"2us\"}",
 ];
-/// The same; who is told is to be chosen.
+/// The same; the recipients are to be chosen.
 const AGED: &[&str] = &[
     ROCC[0],
     ROCC[1],

@@ -7,7 +7,7 @@ use std::path::Path;
 use thalweg_lab::{Run, Scenario, load};
 use thalweg_units::Stream;
 
-/// A NIC that pulls has no queue, and a pair no switch: nobody would have this buffer.
+/// A NIC that pulls has no queue, and a pair no switch: nothing would have this buffer.
 #[test]
 fn a_buffer_that_nobody_has_is_refused_at_once() {
     let text = "topology = \"pair\"\n[switch]\nbuffer = \"100KB\"\n[nic]\norder = \"round-robin\"\n[transport]\nkind = \"rdma\"\n\

@@ -27,7 +27,7 @@ pub struct Message {
 pub struct Workload {
     pub messages: Vec<Message>,
     pub receives: Vec<ReceiveRequest>,
-    /// What the responder's application must be told, in order.
+    /// What the responder's application must be notified of, in order.
     pub received: Vec<Received>,
     /// The responder's memory in the end, of which nothing may differ; and its key.
     pub target: (u32, Vec<u8>),
