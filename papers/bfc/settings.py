@@ -186,7 +186,7 @@ def scheme(name: str) -> dict:
         # the last ACK of a flow, which may be dropped, too.
         queues = {"hpcc-sfq": order(assignment="hashed"), "hpcc-dqa": order()}.get(base, "fifo")
         made["switch"] = {"scheduler": queues, "inputs": SHARED}
-        made["transport"] = hpcc(recovery="told", cap=4 * HPCC_BDP, timer={"kind": "fixed", "value": "1ms"})
+        made["transport"] = hpcc(recovery="drop-notified", cap=4 * HPCC_BDP, timer={"kind": "fixed", "value": "1ms"})
     elif base == "dcqcn":
         # CHOICE: timers and byte counter of the DCQCN authors' simulator.
         rates = {"kind": "dcqcn", "rate_timer": "60us", "byte_counter": "300KB"}

@@ -14,8 +14,8 @@ SEGMENT = 64_000
 # that it is kept and nothing else; `counts`: an update without a difference, so that the thresholds apply
 # (the authors' published snippet); `literal`: that, and pauses are not looked at (Algorithm 1 as printed).
 READINGS = {
-    "counts": {"transport.congestion.first_counts": True},
-    "literal": {"transport.congestion.first_counts": True, "transport.congestion.forgets": False},
+    "counts": {"transport.congestion.use_first_sample": True},
+    "literal": {"transport.congestion.use_first_sample": True, "transport.congestion.reset_after_idle": False},
 }
 
 

@@ -135,10 +135,10 @@ pub fn suggest(written: &str, known: &[String]) -> String {
 }
 
 /// The same, where what is known is listed as `told`.
-pub(crate) fn suggest_of(written: &str, known: &[String], told: &str) -> String {
+pub(crate) fn suggest_of(written: &str, known: &[String], reported: &str) -> String {
     match nearest(written, known.iter().map(String::as_str)) {
-        Some(name) => format!("did you mean `{name}`? (known: {told})"),
-        None => format!("known: {told}"),
+        Some(name) => format!("did you mean `{name}`? (known: {reported})"),
+        None => format!("known: {reported}"),
     }
 }
 

@@ -273,10 +273,10 @@ jitter = "10us"
             run.violation().map(str::to_owned)
         };
         assert_eq!(ended(true), None);
-        let told = ended(false).expect("a violation");
+        let reported = ended(false).expect("a violation");
         assert!(
-            told.starts_with("flow control is on, and ") && told.ends_with(" packets were dropped"),
-            "{told}"
+            reported.starts_with("flow control is on, and ") && reported.ends_with(" packets were dropped"),
+            "{reported}"
         );
     }
 }

@@ -72,7 +72,7 @@ pub(crate) struct Forecaster {
     /// A packet came last.
     heard: Time,
     /// The forecast of the last tick that is over, once it has been requested.
-    told: Option<Forecast>,
+    latest: Option<Forecast>,
 }
 
 impl Forecaster {
@@ -87,7 +87,7 @@ impl Forecaster {
             came: 0,
             pauses: Time::ZERO,
             heard: Time::ZERO,
-            told: None,
+            latest: None,
         }
     }
 
@@ -124,7 +124,7 @@ impl Forecaster {
         if ticks > 0 {
             self.began = Some(began.saturating_add(TICK.saturating_mul(ticks)));
             self.tick = self.tick.wrapping_add(ticks as u32);
-            self.told = None;
+            self.latest = None;
         }
     }
 
@@ -166,8 +166,8 @@ impl Forecaster {
 
     /// §3.3: so many packets come within one to eight ticks, or more, with 95 % certainty.
     pub(crate) fn forecast(&mut self) -> Forecast {
-        if let Some(told) = self.told {
-            return told;
+        if let Some(reported) = self.latest {
+            return reported;
         }
         let mut delivers = [0; Forecast::TICKS];
         let mut least = 0;
@@ -183,7 +183,7 @@ impl Forecaster {
             *delivers = least as u8;
         }
         let forecast = Forecast { tick: self.tick, delivers, ..Forecast::default() };
-        self.told = Some(forecast);
+        self.latest = Some(forecast);
         forecast
     }
 }
@@ -226,14 +226,14 @@ mod tests {
         let mut f = knows_nothing();
         f.belief.fill(0.0);
         f.belief[128] = 1.0; // 502 packets/s
-        let told = f.forecast().delivers;
+        let reported = f.forecast().delivers;
         // 10.04: P(n <= 4) = 0.029, P(n <= 5) = 0.066.
-        assert_eq!(told[0], 5);
+        assert_eq!(reported[0], 5);
         // Eight ticks: 80 on average; sqrt(80 + (0.02 · 28.4)² · 204) = 12.1, so 80 - 1.64 · 12.1.
-        assert!((58..=63).contains(&told[7]), "{told:?}");
+        assert!((58..=63).contains(&reported[7]), "{reported:?}");
         f.belief.fill(0.0);
         f.belief[0] = 1.0;
-        f.told = None;
+        f.reported = None;
         assert_eq!(f.forecast().delivers, [0; 8], "an outage");
     }
 
@@ -244,9 +244,9 @@ mod tests {
         let mut f = Forecaster::new(Reading::Independent, 1000);
         f.belief.fill(0.0);
         f.belief[128] = 1.0;
-        let told = f.forecast().delivers;
-        assert_eq!(told[0], 5);
-        assert!((63..=66).contains(&told[7]), "{told:?}");
+        let reported = f.forecast().delivers;
+        assert_eq!(reported[0], 5);
+        assert!((63..=66).contains(&reported[7]), "{reported:?}");
     }
 
     #[test]
@@ -265,10 +265,10 @@ mod tests {
     fn a_steady_stream_is_believed_and_the_forecast_is_below_it() {
         let mut f = fed(2000, 3000, false);
         assert!((expected(&f) - 500.0).abs() < 40.0, "{}", expected(&f));
-        let told = f.forecast();
-        assert_eq!(told.tick, 150);
-        assert!(told.delivers[7] < 80 && told.delivers[7] > 30, "{told:?}");
-        assert!(told.delivers.windows(2).all(|two| two[0] <= two[1]));
+        let reported = f.forecast();
+        assert_eq!(reported.tick, 150);
+        assert!(reported.delivers[7] < 80 && reported.delivers[7] > 30, "{reported:?}");
+        assert!(reported.delivers.windows(2).all(|two| two[0] <= two[1]));
     }
 
     #[test]

@@ -195,9 +195,9 @@ fn failure(
 ) -> PyErr {
     // With its traceback: it says where.
     let raised = e.clone_ref(py).into_value(py);
-    let told = (name, flow.map(|f| f.0), now.map(Time::ps), doing, raised);
-    match py.import("thalweg.controllers").and_then(|m| m.call_method1("failure", told)) {
-        Ok(told) => PyErr::from_value(told),
+    let reported = (name, flow.map(|f| f.0), now.map(Time::ps), doing, raised);
+    match py.import("thalweg.controllers").and_then(|m| m.call_method1("failure", reported)) {
+        Ok(reported) => PyErr::from_value(reported),
         Err(_) => e,
     }
 }
@@ -294,13 +294,13 @@ impl PythonController {
     }
 
     fn loss(&mut self, method: &str, loss: &congestion::Loss) {
-        let told = Loss {
+        let reported = Loss {
             now_ps: loss.now.ps(),
             in_flight: loss.in_flight.get(),
             acked_to: loss.acked_to,
             sent_to: loss.sent_to,
         };
-        Python::attach(|py| self.call(py, method, loss.now, |py| Ok(Bound::new(py, told)?.into_any())));
+        Python::attach(|py| self.call(py, method, loss.now, |py| Ok(Bound::new(py, reported)?.into_any())));
     }
 }
 
@@ -321,7 +321,7 @@ impl CongestionControl for PythonController {
     )]
     fn on_ack(&mut self, ack: &AckSample) {
         let begun = std::time::Instant::now();
-        let told = Ack {
+        let reported = Ack {
             now_ps: ack.now.ps(),
             rtt_ps: ack.rtt.map(Span::ps),
             acked: ack.acked.get(),
@@ -345,7 +345,7 @@ impl CongestionControl for PythonController {
                 _ => None,
             },
         };
-        Python::attach(|py| self.call(py, "on_ack", ack.now, |py| Ok(Bound::new(py, told)?.into_any())));
+        Python::attach(|py| self.call(py, "on_ack", ack.now, |py| Ok(Bound::new(py, reported)?.into_any())));
         let nanoseconds = begun.elapsed().as_nanos() as u64;
         if let Some(class) = classes().get_mut(&self.name) {
             class.acks += 1;

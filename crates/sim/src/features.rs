@@ -64,7 +64,7 @@ pub(crate) struct Features {
     /// Some queue cuts packets to their headers: payload is accounted for apart from packets.
     pub trims: bool,
     /// Senders are notified of packets that switches drop.
-    pub told: bool,
+    pub drop_notices: bool,
     /// NICs pick one of the flows that may send: see [`thalweg_machines::nic`].
     pub nic_picks: bool,
     /// At NICs flows keep their places: likewise.
@@ -104,7 +104,7 @@ fn foresees(spec: &NetworkSpec) -> bool {
         && spec.incidents.is_empty()
         && spec.inputs.is_none_or(|inputs| inputs.stops_ports())
         && spec.transports.iter().any(|t| t.needs().foresees)
-        && !spec.transports.iter().any(|t| Agent::serves(t) || t.needs().told || t.needs().when_idle)
+        && !spec.transports.iter().any(|t| Agent::serves(t) || t.needs().drop_notices || t.needs().when_idle)
 }
 
 impl Features {
@@ -117,7 +117,7 @@ impl Features {
         let writes = !spec.stages.is_empty();
         let failures = !spec.incidents.is_empty();
         let per_hop = !spec.routing.rule.needs().source_routes;
-        let told = spec.transports.iter().any(|t| t.needs().told);
+        let reported = spec.transports.iter().any(|t| t.needs().drop_notices);
         let backpressure = spec.inputs.is_some_and(|i| i.queue_pauses().is_some());
         let effects = spec.inputs.and_then(|inputs| inputs.effects());
         let agents = spec.transports.iter().any(Agent::serves);
@@ -125,7 +125,7 @@ impl Features {
         let (nic_picks, nic_places) = (waits == Waits::Picked, waits == Waits::AtPlaces);
         Self {
             nic_detours: failures || backpressure || agents || nic_picks || nic_places,
-            detours: failures || per_hop || told || spec.point.is_some(),
+            detours: failures || per_hop || reported || spec.point.is_some(),
             departures: writes || backpressure || spec.point.is_some() || spec.relief.is_some(),
             headers,
             writes,
@@ -153,7 +153,7 @@ impl Features {
             foresees: foresees(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
             trims: trims(spec),
-            told,
+            reported,
             nic_picks,
             nic_places,
             failures,

@@ -173,7 +173,7 @@ impl<Q: Events> Sim<Q> {
             let Lost { packet, fate } = self.fabric.lost[at];
             match fate {
                 Fate::Gone => {}
-                Fate::Told(way) => self.hosts.tell_of_drop(&mut self.cx, &self.fabric, &packet, way),
+                Fate::Notified(way) => self.hosts.notify_of_drop(&mut self.cx, &self.fabric, &packet, way),
                 Fate::Trimmed => {
                     self.flows.trim(packet.flow);
                     continue;

@@ -35,7 +35,7 @@ fn abc(segments: u64, additive: f64) -> Controller {
 }
 
 /// A segment is acknowledged; plenty is in flight.
-fn told(flow: &mut Controller, feedback: Feedback<'static>, brakes: bool) {
+fn reported(flow: &mut Controller, feedback: Feedback<'static>, brakes: bool) {
     flow.on_ack(&AckSample {
         now: Time::from_ms(1),
         acked: Bytes::new(MSS),
@@ -63,7 +63,7 @@ pub fn window_map(_: u32, _: u64) -> Outcome {
     let mut out = Outcome::default();
     for (w, accelerate) in [(100, 100), (100, 75), (100, 50), (100, 30), (100, 1), (100, 0), (20, 13)] {
         let mut flow = abc(w, 0.0);
-        (0..w).for_each(|n| told(&mut flow, Feedback::None, n >= accelerate));
+        (0..w).for_each(|n| reported(&mut flow, Feedback::None, n >= accelerate));
         // Never below two segments.
         let (after, expected) = (segments(&flow), (2 * accelerate).max(2) as f64);
         out.instances += 1;
@@ -136,7 +136,7 @@ pub fn settles(_: u32, _: u64) -> Outcome {
             credit += f;
             let brakes = credit < 1.0;
             credit -= if brakes { 0.0 } else { 1.0 };
-            told(&mut flow, Feedback::None, brakes);
+            reported(&mut flow, Feedback::None, brakes);
             sum += if n >= ACKS / 2 { segments(&flow) } else { 0.0 };
         }
         let (mean, expected) = (sum / f64::from(ACKS / 2), 1.0 / (1.0 - 2.0 * f));
@@ -160,7 +160,7 @@ pub fn lost_acks(windows: u32, seed: u64) -> Outcome {
             for _ in 0..W {
                 let (brakes, arrives) = (draw.unit() >= f, draw.unit() < p);
                 if arrives {
-                    told(&mut flow, Feedback::None, brakes);
+                    reported(&mut flow, Feedback::None, brakes);
                 }
             }
             sum += segments(&flow) - f64::from(W);
@@ -220,7 +220,7 @@ pub fn vcp_doubles(_: u32, _: u64) -> Outcome {
     while segments(&flow) < 200.0 && trips < 100 {
         let acks = segments(&flow) as u64;
         out.packets += acks;
-        (0..acks).for_each(|_| told(&mut flow, Feedback::Explicit(Explicit::Load(Load::Low)), false));
+        (0..acks).for_each(|_| reported(&mut flow, Feedback::Explicit(Explicit::Load(Load::Low)), false));
         trips += 1;
     }
     out.expect(trips == 12, || format!("{trips} round trips"));

@@ -31,7 +31,7 @@ pub use forecast::{Forecast, Reading};
 pub use frame::Frame;
 pub use hop::HopTag;
 pub use message::Message;
-pub use notice::{Notice, QueueReport, RoccLaw, Says};
+pub use notice::{Notice, NoticeBody, QueueReport, RoccLaw};
 pub use packet::{Handle, Kind, NO_SIDE, Packet};
 pub use rank::Meaning;
 pub use sack::SackBlocks;

@@ -125,7 +125,7 @@ impl Message {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notice::Says;
+    use crate::notice::NoticeBody;
     use thalweg_units::{PortId, Rate};
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
             Message::CreditStop { size: 1 },
         ];
         assert!(forward.iter().all(|message| message.kind() == Kind::Syn));
-        let notice = Notice { point: PortId(1), says: Says::FairRate(Rate::from_bps(9)) };
+        let notice = Notice { point: PortId(1), body: NoticeBody::FairRate(Rate::from_bps(9)) };
         let token = Message::Token { offset: 960, number: 2, missing: 960 };
         let back = [token, Message::Cnp, Message::Notice(notice)];
         assert!(back.iter().all(|message| message.kind() == Kind::Control));

@@ -10,13 +10,13 @@ pub struct Notice {
     /// The port that it comes from.
     pub point: PortId,
     /// What it says.
-    pub says: Says,
+    pub body: NoticeBody,
 }
 
 /// What a congestion point says. More will come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
-pub enum Says {
+pub enum NoticeBody {
     /// RoCC: the fair rate, in whole steps of its resolution.
     FairRate(Rate),
     /// RoCC, where hosts compute the rate themselves.
@@ -25,7 +25,7 @@ pub enum Says {
     Severity(u8),
 }
 
-impl Says {
+impl NoticeBody {
     /// One number for traces and digests: bit/s, steps of the queue, |Fb|.
     pub fn number(&self) -> u64 {
         match self {

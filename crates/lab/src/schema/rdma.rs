@@ -31,6 +31,7 @@ pub struct Rdma {
     /// five hops of 8 B, and 2 B).
     pub telemetry: Option<Q<Bytes>>,
     /// How losses are repaired.
+    #[schemars(extend("x-renamed-kinds" = { "told": "drop-notified" }))]
     pub recovery: Recovery,
     /// BDP-FC: packets that may be sent from the lowest unacknowledged one on. `"auto"`: as many as fill the
     /// longest path at the hosts' rate (propagation only); `"none"`: no cap. Without the key, `auto` with the
@@ -119,7 +120,7 @@ pub enum Recovery {
     /// An ideal: switches notify the sender of every packet that they drop, at once but for the propagation
     /// delay, and it sends that one again, whatever the window; the receiver keeps what is out of order (HPCC
     /// without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
-    Told,
+    DropNotified,
 }
 
 impl Default for Recovery {

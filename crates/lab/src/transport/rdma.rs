@@ -47,7 +47,7 @@ fn rdma(r: &Rdma) -> t::RdmaSpec {
             Recovery::Irn { sack, nack_threshold, enter_on_advance } => {
                 t::RecoverySpec::Selective { sack, nack_threshold, enter_on_advance }
             }
-            Recovery::Told => t::RecoverySpec::Told,
+            Recovery::DropNotified => t::RecoverySpec::DropNotified,
             Recovery::GoBackN { repeat_nack } => {
                 t::RecoverySpec::GoBackN { repeat_nack: repeat_nack.map(|q| q.0) }
             }

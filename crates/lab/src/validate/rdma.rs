@@ -28,7 +28,7 @@ impl Checked for Rdma {
         {
             r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
         }
-        if t.recovery == Recovery::Told && !doc.routing.rule.needs().source_routes {
+        if t.recovery == Recovery::DropNotified && !doc.routing.rule.needs().source_routes {
             let reason = "switches notify of drops on the way that packets have come, and this routing chooses \
                           packet by packet";
             r.error(&at("recovery"), reason, "write \"irn\", or `routing = \"ecmp\"`");
@@ -179,7 +179,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
     } else if matches!(needs.marks, Marks::Echoes) && matches!(now, Notification::Cnp { .. }) {
         let reason = "the controller counts marked bytes, which only ACKs report";
         r.error(&at("notification"), reason, "write \"echo\"");
-    } else if !hears(needs.marks, now) && !custom && !red && !free {
+    } else if !notices(needs.marks, now) && !custom && !red && !free {
         // (RED drops what it cannot mark: there it matters even so.)
         let why = "the controller does not listen to marks";
         r.useless(&at("notification"), why, "write \"off\", or the controller dcqcn or dctcp");
@@ -187,10 +187,10 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
 }
 
 /// A controller makes something of such notifications.
-fn hears(marks: Marks, notification: Notification) -> bool {
+fn notices(marks: Marks, notification: Notification) -> bool {
     match marks {
         Marks::Ignored => false,
-        Marks::Heard | Marks::Echoes | Marks::Codepoints => notification == Notification::Echo,
+        Marks::Reception | Marks::Echoes | Marks::Codepoints => notification == Notification::Echo,
         Marks::Wanted | Marks::Notifications => true,
     }
 }

@@ -69,7 +69,7 @@ fn the_headroom_is_enough_and_the_sum_is_shown() {
     right(&[("switch.pfc.headroom", "5834B")]);
     wrong(
         &[("switch.pfc.headroom", "5833B")],
-        "`switch.pfc.headroom`: 5833B is less than what may arrive after a pause was asked for: 2500 B on the largest link both ways + 3 packets of 1090 B + a frame of 64 B = 5834 B; at least \"5834B\", or remove the key; losses that are meant: `lossy_ok = true`",
+        "`switch.pfc.headroom`: 5833B is less than what may arrive after a pause was requested: 2500 B on the largest link both ways + 3 packets of 1090 B + a frame of 64 B = 5834 B; at least \"5834B\", or remove the key; losses that are meant: `lossy_ok = true`",
     );
     wrong(
         &[("switch.inputs.memory", "2500B")],
@@ -365,7 +365,7 @@ fn what_the_tofino_does_late_is_refused_where_nobody_would_notice() {
             ("switch", "{scheduler={kind=\"bfc\",assignment=\"hashed\"}}"),
             ("switch.scheduler.recirc_delay", "500ns"),
         ],
-        "`switch.scheduler.recirc_delay`: it has no effect: nobody is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash; remove the key",
+        "`switch.scheduler.recirc_delay`: it has no effect: none is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash; remove the key",
     );
     wrong(
         &[BFC, hashed, ("switch.scheduler.bitmap_stale", "1us")],

@@ -299,12 +299,27 @@ fn connections_and_calls() {
 }
 
 #[test]
-fn drops_are_told_on_one_path_only() {
-    let told = ("transport.recovery", "told");
-    right(&[LOSSY, told]);
+fn drops_are_notified_on_one_path_only() {
+    let notified = ("transport.recovery", "drop-notified");
+    right(&[LOSSY, notified]);
     wrong(
-        &[LOSSY, told, ("routing", "spray-random")],
+        &[LOSSY, notified, ("routing", "spray-random")],
         "`transport.recovery`: switches notify of drops on the way that packets have come, and this routing \
          chooses packet by packet; write \"irn\", or `routing = \"ecmp\"`",
     );
+}
+
+#[test]
+fn keys_and_words_of_earlier_versions_are_refused_with_the_new_name() {
+    wrong(
+        &[("transport.recovery", "told")],
+        "`transport.recovery`: `told` is not a choice; `told` is now called `drop-notified`",
+    );
+    for (key, now) in [("first_counts", "use_first_sample"), ("forgets", "reset_after_idle")] {
+        let table = format!("{{kind=\"timely\",{key}=true}}");
+        wrong(
+            &[("transport.congestion", &table)],
+            &format!("`transport.congestion.{key}`: unknown key; it is called `{now}` now"),
+        );
+    }
 }

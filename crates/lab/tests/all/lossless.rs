@@ -92,11 +92,11 @@ fn roce_sends_the_acks_that_somebody_needs() {
 
 #[test]
 fn controllers_know_what_they_need() {
-    let told = |scheme: &str| rdma(&spec(FAT_TREE, &[("scheme", scheme)])).notification;
+    let reported = |scheme: &str| rdma(&spec(FAT_TREE, &[("scheme", scheme)])).notification;
     let cnp = Notification::Packet { interval: Span::from_us(50), wire: 82 };
-    assert_eq!(told("irn-dcqcn+voq"), cnp);
-    assert_eq!(told("irn-dctcp+voq"), Notification::Echo);
-    assert_eq!(told("irn-timely+voq"), Notification::Off);
+    assert_eq!(reported("irn-dcqcn+voq"), cnp);
+    assert_eq!(reported("irn-dctcp+voq"), Notification::Echo);
+    assert_eq!(reported("irn-timely+voq"), Notification::Off);
     // minRTT is the propagation of the longest path, both ways.
     match &rdma(&spec(FAT_TREE, &[("scheme", "irn-timely+voq")])).controller {
         ControllerSpec::Timely(t) => assert_eq!(t.min_rtt, Some(Span::from_us(24))),

@@ -250,7 +250,7 @@ mod tests {
         Abc::new(&start(1000, segments), Params { additive, dual: false, ..Params::default() })
     }
     /// One segment is acknowledged; plenty is in flight.
-    fn told(c: &mut Abc, brakes: bool) {
+    fn reported(c: &mut Abc, brakes: bool) {
         let marked = if brakes { 1000 } else { 0 };
         c.on_ack(&AckSample { in_flight: Bytes::new(1 << 30), ..ack(1000, marked) });
     }
@@ -259,7 +259,7 @@ mod tests {
     fn a_window_of_acks_of_which_a_share_accelerates_makes_twice_that_share_of_it() {
         for (accelerate, after) in [(100, 200), (75, 150), (50, 100), (30, 60), (1, 2), (0, 2)] {
             let mut c = abc(100, 0.0);
-            (0..100).for_each(|n| told(&mut c, n >= accelerate));
+            (0..100).for_each(|n| reported(&mut c, n >= accelerate));
             assert_eq!(c.permit().window, Bytes::new(1000 * after), "{accelerate}");
         }
     }
@@ -268,7 +268,7 @@ mod tests {
     fn acks_that_are_lost_make_changes_smaller_and_never_turn_them() {
         // 60 of 100 accelerate; every other ACK is lost, and its signal with it.
         let mut c = abc(100, 0.0);
-        (0..100).filter(|n| n % 2 == 0).for_each(|n| told(&mut c, n % 5 >= 3));
+        (0..100).filter(|n| n % 2 == 0).for_each(|n| reported(&mut c, n % 5 >= 3));
         assert_eq!(c.permit().window, Bytes::new(110_000), "(2 · 0.6 − 1) · 0.5 · 100 more");
     }
 
@@ -282,7 +282,7 @@ mod tests {
                 credit += f;
                 let accelerates = credit >= 1.0;
                 credit -= f64::from(u8::from(accelerates));
-                told(&mut c, !accelerates);
+                reported(&mut c, !accelerates);
                 sum += if n >= 200_000 { c.window } else { 0.0 };
             }
             let mean = sum / 200_000.0 / 1000.0;
@@ -295,8 +295,8 @@ mod tests {
         let (mut one, mut two) = (abc(10, 1.0), abc(10, 1.0));
         let in_flight = Bytes::new(1 << 30);
         two.on_ack(&AckSample { in_flight, ..ack(2000, 0) });
-        told(&mut one, false);
-        told(&mut one, false);
+        reported(&mut one, false);
+        reported(&mut one, false);
         // 2000 B more and 2000 · 1000 / 10 000; one by one the second gains 1000 · 1000 / 11 100.
         assert_eq!(two.permit().window, Bytes::new(12_200));
         assert_eq!(one.permit().window, Bytes::new(12_190));
@@ -379,7 +379,7 @@ mod tests {
         let mut c = abc(100, 0.0);
         c.on_timeout(&loss(100_000, 0, 100_000));
         assert_eq!(c.permit().window, Bytes::new(1000));
-        told(&mut c, false);
+        reported(&mut c, false);
         assert_eq!(c.permit().window, Bytes::new(101_000));
     }
 }

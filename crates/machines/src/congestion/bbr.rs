@@ -31,7 +31,7 @@ use super::{
 };
 use crate::problems::Invalid;
 use path::{Flight, FullPipe, RoundTrips, Rounds};
-use policer::{Heard, Policer};
+use policer::{Policer, Reception};
 use probe_bw::Cycle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -325,7 +325,7 @@ impl Bbr {
         if !self.params.policer {
             return;
         }
-        let heard = Heard {
+        let reception = Reception {
             now,
             losses: lost > 0,
             limited,

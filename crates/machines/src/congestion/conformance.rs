@@ -45,7 +45,7 @@ pub fn loss(in_flight: u64, acked_to: u64, sent_to: u64) -> Loss {
 }
 
 #[derive(Clone, Debug)]
-enum Told {
+enum Event {
     Sent,
     Ack { acked: u64, sacked: u64, marked: bool, in_recovery: bool, rtt: u64, queue: u64 },
     Loss,
@@ -55,18 +55,18 @@ enum Told {
     Tick,
 }
 
-fn told() -> impl Strategy<Value = Told> {
+fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
-        2 => Just(Told::Sent),
+        2 => Just(Event::Sent),
         6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2), 10u64..120, 0u64..100_000)
             .prop_map(|(acked, sacked, marked, in_recovery, rtt, queue)| {
-                Told::Ack { acked, sacked, marked, in_recovery, rtt, queue }
+                Event::Ack { acked, sacked, marked, in_recovery, rtt, queue }
             }),
-        1 => Just(Told::Loss),
-        1 => Just(Told::Timeout),
-        1 => Just(Told::Notified),
-        2 => (0u8..64).prop_map(Told::Noticed),
-        1 => Just(Told::Tick),
+        1 => Just(Event::Loss),
+        1 => Just(Event::Timeout),
+        1 => Just(Event::Notified),
+        2 => (0u8..64).prop_map(Event::Noticed),
+        1 => Just(Event::Tick),
     ]
 }
 
@@ -100,18 +100,18 @@ impl Story {
         Self { explicit, controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0, hops, delivers }
     }
 
-    fn tell(&mut self, told: &Told) -> Permit {
+    fn apply(&mut self, event: &Event) -> Permit {
         self.now += Span::from_ns(700);
         let (now, mss) = (self.now, 1460);
         let c = &mut self.controller;
         let outstanding = Bytes::new(self.sent_to - self.una);
         let loss = Loss { now, in_flight: outstanding, acked_to: self.una, sent_to: self.sent_to };
-        match told {
-            Told::Sent => {
+        match event {
+            Event::Sent => {
                 self.sent_to += mss;
                 c.on_sent(now, Bytes::new(mss), outstanding + Bytes::new(mss));
             }
-            Told::Ack { acked, sacked, marked, in_recovery, rtt, queue } => {
+            Event::Ack { acked, sacked, marked, in_recovery, rtt, queue } => {
                 let acked = (acked * mss).min(self.sent_to - self.una);
                 self.una += acked;
                 let sacked = (sacked * mss).min(self.sent_to - self.una);
@@ -164,16 +164,16 @@ impl Story {
                     feedback,
                 });
             }
-            Told::Loss => c.on_loss(&loss),
-            Told::Timeout => c.on_timeout(&loss),
-            Told::Notified => c.on_notification(now),
-            Told::Noticed(n) => {
+            Event::Loss => c.on_loss(&loss),
+            Event::Timeout => c.on_timeout(&loss),
+            Event::Notified => c.on_notification(now),
+            Event::Noticed(n) => {
                 let rate = Rate::from_mbps(100 + 200 * u64::from(*n));
                 let point = thalweg_units::PortId(u32::from(n % 2));
-                c.on_notice(now, &Notice { point, says: thalweg_wire::Says::FairRate(rate) });
-                c.on_notice(now, &Notice { point, says: thalweg_wire::Says::Severity(*n) });
+                c.on_notice(now, &Notice { point, says: thalweg_wire::NoticeBody::FairRate(rate) });
+                c.on_notice(now, &Notice { point, says: thalweg_wire::NoticeBody::Severity(*n) });
             }
-            Told::Tick => c.on_tick(now),
+            Event::Tick => c.on_tick(now),
         }
         c.permit()
     }
@@ -182,12 +182,12 @@ impl Story {
 proptest! {
     #[test]
     fn every_controller_allows_a_segment_and_never_more_than_the_largest_window(
-        story in prop::collection::vec(told(), 1..200)
+        story in prop::collection::vec(events(), 1..200)
     ) {
         for spec in ControllerSpec::variants() {
             let mut s = Story::new(&spec, Time::ZERO);
             for event in &story {
-                let permit = s.tell(event);
+                let permit = s.apply(event);
                 let least = if spec.needs().exact { 1 } else { 1460 };
                 prop_assert!(permit.window >= Bytes::new(least), "{spec:?}: {permit:?}");
                 prop_assert!(permit.window <= Bytes::new(1460 * 200), "{spec:?}: {permit:?}");
@@ -197,12 +197,12 @@ proptest! {
 
     /// As over RDMA without a cap; some refuse that.
     #[test]
-    fn without_any_limit_every_controller_allows_a_segment(story in prop::collection::vec(told(), 1..200)) {
+    fn without_any_limit_every_controller_allows_a_segment(story in prop::collection::vec(events(), 1..200)) {
         let boundless = Start { initial_window: Bytes::MAX, ..start(1460, 1) };
         for spec in ControllerSpec::variants().into_iter().filter(|spec| spec.make(&boundless).is_ok()) {
             let mut s = Story::from(&spec, boundless, Time::ZERO);
             for event in &story {
-                let permit = s.tell(event);
+                let permit = s.apply(event);
                 let least = if spec.needs().exact { 1 } else { 1460 };
                 prop_assert!(permit.window >= Bytes::new(least), "{spec:?}: {permit:?}");
             }
@@ -211,17 +211,17 @@ proptest! {
 
     #[test]
     fn a_pace_is_neither_zero_nor_above_the_line_and_only_clocks_tick_and_name_later_ticks(
-        story in prop::collection::vec(told(), 1..200)
+        story in prop::collection::vec(events(), 1..200)
     ) {
         for spec in ControllerSpec::variants() {
             let mut s = Story::new(&spec, Time::ZERO);
             for event in &story {
-                let permit = s.tell(event);
+                let permit = s.apply(event);
                 if let Some(pace) = permit.pace {
                     prop_assert!(pace > Rate::ZERO && pace <= Rate::from_gbps(10), "{spec:?}: {permit:?}");
                 }
                 prop_assert!(spec.needs().calls.ticks() || permit.wake.is_none(), "{spec:?}: {permit:?}");
-                if matches!(event, Told::Tick) {
+                if matches!(event, Event::Tick) {
                     prop_assert!(permit.wake.is_none_or(|wake| wake > s.now), "{spec:?}: {permit:?}");
                 }
             }
@@ -230,14 +230,14 @@ proptest! {
 
     #[test]
     fn those_who_do_not_hear_of_what_is_sent_would_make_nothing_of_it(
-        story in prop::collection::vec(told(), 1..100)
+        story in prop::collection::vec(events(), 1..100)
     ) {
         for spec in ControllerSpec::variants() {
             let mut s = Story::new(&spec, Time::ZERO);
             for event in &story {
                 let before = format!("{:?}", s.controller);
-                s.tell(event);
-                let indifferent = !spec.needs().calls.sent() && matches!(event, Told::Sent);
+                s.apply(event);
+                let indifferent = !spec.needs().calls.sent() && matches!(event, Event::Sent);
                 prop_assert!(!indifferent || before == format!("{:?}", s.controller), "{spec:?}");
             }
         }
@@ -245,24 +245,24 @@ proptest! {
 
     #[test]
     fn copies_and_saved_copies_have_the_same_future_and_time_may_be_shifted(
-        story in prop::collection::vec(told(), 2..100), cut in 0usize..100
+        story in prop::collection::vec(events(), 2..100), cut in 0usize..100
     ) {
         let cut = cut % story.len();
         for spec in ControllerSpec::variants() {
             let mut original = Story::new(&spec, Time::ZERO);
             let mut shifted = Story::new(&spec, Time::from_us(12_345));
             for event in &story[..cut] {
-                let (told, later) = (original.tell(event), shifted.tell(event));
-                prop_assert_eq!((told.window, told.pace), (later.window, later.pace));
+                let (event, later) = (original.apply(event), shifted.apply(event));
+                prop_assert_eq!((event.window, event.pace), (later.window, later.pace));
             }
             let saved = postcard::to_stdvec(&original.controller).unwrap();
             let mut copy = Story { controller: original.controller.clone(), ..original };
             let mut loaded = Story { controller: postcard::from_bytes(&saved).unwrap(), ..original };
             for event in &story[cut..] {
-                let permit = original.tell(event);
-                prop_assert_eq!(permit, copy.tell(event));
-                prop_assert_eq!(permit, loaded.tell(event));
-                let later = shifted.tell(event);
+                let permit = original.apply(event);
+                prop_assert_eq!(permit, copy.apply(event));
+                prop_assert_eq!(permit, loaded.apply(event));
+                let later = shifted.apply(event);
                 prop_assert_eq!((permit.window, permit.pace), (later.window, later.pace));
             }
         }

@@ -254,7 +254,7 @@ mod tests {
         c
     }
     /// An ACK of one segment at `ms` with a round trip of `rtt` ms.
-    fn hears(c: &mut Copa, ms: u64, rtt: u64) {
+    fn receives(c: &mut Copa, ms: u64, rtt: u64) {
         c.in_flight = 10_000;
         let in_flight = Bytes::new(9000);
         c.on_ack(&AckSample {
@@ -273,9 +273,9 @@ mod tests {
             c.permit(),
             Permit { window: Bytes::new(10_000), pace: Some(Rate::from_bps(1_600_000)), wake: None }
         );
-        (0..19).for_each(|n| hears(&mut c, n, 100));
+        (0..19).for_each(|n| receives(&mut c, n, 100));
         assert_eq!(c.window, 10.0);
-        hears(&mut c, 19, 100);
+        receives(&mut c, 19, 100);
         assert_eq!(c.window, 11.0);
     }
 
@@ -283,16 +283,16 @@ mod tests {
     fn slow_start_adds_a_segment_per_segment_until_the_target_is_met() {
         let mut c = copa(false);
         // 20 ms wait: 120 / (0.5 · 20) = 12.
-        hears(&mut c, 1, 120);
+        receives(&mut c, 1, 120);
         assert!(c.slow_start);
         assert_eq!(c.window, 11.0);
-        hears(&mut c, 2, 120);
+        receives(&mut c, 2, 120);
         assert_eq!((c.window, c.slow_start), (12.0, false));
         assert_eq!(c.permit().pace, Some(Rate::from_bps(1_600_000)), "2 · 12 · 8000 b in 120 ms");
-        hears(&mut c, 3, 120);
+        receives(&mut c, 3, 120);
         // At the target it falls: 1 / (0.5 · 12).
         assert!((c.window - (12.0 - 1.0 / 6.0)).abs() < 1e-9);
-        hears(&mut c, 4, 120);
+        receives(&mut c, 4, 120);
         assert!((c.window - (12.0 - 1.0 / 6.0 + 1.0 / (0.5 * (12.0 - 1.0 / 6.0)))).abs() < 1e-9);
     }
 
@@ -303,7 +303,7 @@ mod tests {
         let mut seen = Vec::new();
         // One ACK per 101 ms, nothing waits: a round trip each.
         for n in 1..8 {
-            hears(&mut c, 101 * n, 100);
+            receives(&mut c, 101 * n, 100);
             seen.push(c.velocity.value);
         }
         // The first has nothing to compare with; the second sees a rise after a fall that was assumed.
@@ -320,7 +320,7 @@ mod tests {
             // The least of four round trips is `near` where 100 would be empty and 200 full.
             c.path.near.update(1, 0, Span::from_ms(near).ps());
             c.path.most.update(1, 0, Span::from_ms(200).ps());
-            hears(&mut c, 1, 200);
+            receives(&mut c, 1, 200);
             c.delta.value
         };
         assert!((delta(true, 111) - 1.0 / 3.0).abs() < 1e-12);
@@ -337,7 +337,7 @@ mod tests {
         assert!(too_many(201, 0.0, 0.0), "7 of 22 over two round trips");
         assert!(!too_many(500, 15.0, 6.0), "6 of 21 are less than three in ten");
         c.losses = Losses { acked: 15.0, lost: 9.0, since: Some(Time::ZERO) };
-        hears(&mut c, 201, 100);
+        receives(&mut c, 201, 100);
         assert!((c.window - 7.14).abs() < 1e-9, "10 and a step of 0.2, of which 0.7 are left");
         c.on_loss(&loss(7000, 0, 7000));
         assert!((c.window - 7.14).abs() < 1e-9);

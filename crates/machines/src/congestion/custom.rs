@@ -50,7 +50,7 @@ pub fn register_controller(name: &str, factory: ControllerFactory) {
     DECLARED.remove(name);
 }
 
-/// Says more of the controllers registered as `name`, for scenarios to be checked against.
+/// NoticeBody more of the controllers registered as `name`, for scenarios to be checked against.
 pub fn declare_controller(name: &str, declared: Declared) {
     DECLARED.insert(name, declared);
 }
@@ -82,7 +82,7 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let declared = declared(&self.name);
-        let marks = if declared.ecn { Marks::Wanted } else { Marks::Heard };
+        let marks = if declared.ecn { Marks::Wanted } else { Marks::Reception };
         let feedback = if declared.telemetry { FeedbackKind::Int } else { FeedbackKind::None };
         Needs {
             marks,

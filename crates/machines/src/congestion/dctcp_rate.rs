@@ -156,7 +156,7 @@ mod tests {
         let params = Params { gain: 1.0 / 16.0, initial_alpha: 1.0, step: slow, min_rate: slow };
         DctcpRate::new(&start(1000, 52), &params)
     }
-    fn told(c: &mut DctcpRate, acked_to: u64, marked: u64) {
+    fn reported(c: &mut DctcpRate, acked_to: u64, marked: u64) {
         c.on_ack(&AckSample { acked_to, sent_to: acked_to + 50_000, ..ack(1000, marked) });
     }
 
@@ -170,25 +170,25 @@ mod tests {
     #[test]
     fn cuts_rate_and_window_by_half_of_alpha_once_per_round_trip_then_climbs() {
         let mut c = hundredth();
-        told(&mut c, 1000, 1000);
-        told(&mut c, 2000, 1000); // in CWR until byte 51 000
+        reported(&mut c, 1000, 1000);
+        reported(&mut c, 2000, 1000); // in CWR until byte 51 000
         assert_eq!((c.rate, c.permit().window), (Rate::from_gbps(5), Bytes::new(26_999)));
-        told(&mut c, 51_000, 0);
+        reported(&mut c, 51_000, 0);
         assert_eq!(c.rate, Rate::from_gbps(5));
-        told(&mut c, 52_000, 0); // beyond: out of CWR, and a new round trip
+        reported(&mut c, 52_000, 0); // beyond: out of CWR, and a new round trip
         assert_eq!(c.rate, Rate::from_mbps(5100));
         // Two marked ACKs of a batch of 51 + 1 packets
         assert!((c.alpha - (15.0 / 16.0 + 2.0 / 52.0 / 16.0)).abs() < 1e-12, "{}", c.alpha);
-        told(&mut c, 53_000, 0); // within the round trip
+        reported(&mut c, 53_000, 0); // within the round trip
         assert_eq!(c.rate, Rate::from_mbps(5100));
     }
 
     #[test]
     fn never_below_the_floor_nor_above_the_line() {
         let mut c = hundredth();
-        (0..200).for_each(|n| told(&mut c, 1000 + n * 51_000, 1000));
+        (0..200).for_each(|n| reported(&mut c, 1000 + n * 51_000, 1000));
         assert_eq!(c.rate, Rate::from_mbps(100));
-        (200..400).for_each(|n| told(&mut c, 1000 + n * 51_000, 0));
+        (200..400).for_each(|n| reported(&mut c, 1000 + n * 51_000, 0));
         assert_eq!(c.rate, Rate::from_gbps(10));
     }
 }

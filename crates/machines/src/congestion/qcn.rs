@@ -18,7 +18,7 @@ use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
-use thalweg_wire::{Notice, Says};
+use thalweg_wire::{Notice, NoticeBody};
 
 /// QCN: rates by quantised messages of switches (IEEE 802.1Qau; Alizadeh et al., Allerton 2008). Needs the
 /// congestion point `qcn`.
@@ -211,7 +211,7 @@ impl CongestionControl for Qcn {
     fn on_timeout(&mut self, _: &Loss) {}
 
     fn on_notice(&mut self, now: Time, notice: &Notice) {
-        let Says::Severity(severity) = notice.says else { return };
+        let NoticeBody::Severity(severity) = notice.says else { return };
         self.catch_up(now);
         // Two within the reaction delay: the worse one, at the first one's time.
         let at = now.saturating_add(self.params.reaction);
@@ -242,8 +242,8 @@ mod tests {
         let start = Start { line_rate: Rate::from_gbps(10), max_window: Bytes::MAX, ..Start::default() };
         Params::default().make(&start).unwrap()
     }
-    fn told(c: &mut Qcn, us: u64, severity: u8) {
-        c.on_notice(Time::from_us(us), &Notice { point: PortId(0), says: Says::Severity(severity) });
+    fn reported(c: &mut Qcn, us: u64, severity: u8) {
+        c.on_notice(Time::from_us(us), &Notice { point: PortId(0), body: NoticeBody::Severity(severity) });
     }
     fn mbps(c: &Qcn) -> f64 {
         c.permit().pace.unwrap().bps() as f64 / 1e6
@@ -252,10 +252,10 @@ mod tests {
     #[test]
     fn the_worst_message_halves_the_rate_or_nearly_and_five_cycles_bring_it_back() {
         let mut c = flow();
-        told(&mut c, 10, 64);
+        reported(&mut c, 10, 64);
         assert_eq!(mbps(&c), 5000.0);
         let mut c = flow();
-        told(&mut c, 10, 32);
+        reported(&mut c, 10, 32);
         assert_eq!(mbps(&c), 7500.0);
         // 150 KB each: 8750, 9375, ..
         for expected in [8750.0, 9375.0, 9687.5, 9843.75, 9921.875] {
@@ -270,12 +270,12 @@ mod tests {
     #[test]
     fn cuts_in_a_row_are_one_for_the_target() {
         let mut c = flow();
-        told(&mut c, 10, 32);
-        told(&mut c, 20, 32);
+        reported(&mut c, 10, 32);
+        reported(&mut c, 20, 32);
         assert_eq!(mbps(&c), 5625.0);
         c.on_sent(Time::from_us(30), Bytes::kb(150), Bytes::ZERO);
         assert_eq!(mbps(&c), (5625.0 + 10_000.0) / 2.0); // not towards 7500
-        told(&mut c, 40, 32); // a cycle has ended: from here
+        reported(&mut c, 40, 32); // a cycle has ended: from here
         c.on_sent(Time::from_us(50), Bytes::kb(150), Bytes::ZERO);
         assert_eq!(mbps(&c), (7812.5 * 0.75 + 7812.5) / 2.0);
     }
@@ -283,9 +283,9 @@ mod tests {
     #[test]
     fn time_alone_recovers_in_cycles_of_15_ms_and_then_of_7_5() {
         let mut c = flow();
-        told(&mut c, 0, 32);
+        reported(&mut c, 0, 32);
         c.on_tick(Time::from_ms(15));
-        told(&mut c, 15_000, 32);
+        reported(&mut c, 15_000, 32);
         assert_eq!((mbps(&c), c.target.bps()), (6562.5, 8_750_000_000));
         for _ in 0..5 {
             let at = c.permit().wake.unwrap();

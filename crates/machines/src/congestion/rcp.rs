@@ -155,15 +155,15 @@ mod tests {
     fn a_probe_leaves_first_and_then_the_pace_is_what_was_named_last() {
         let mut c = Params::default().make(&start(1000, 3)).unwrap();
         assert_eq!(c.permit(), Permit::window(Bytes::new(10_000)));
-        let mut told = |rate| {
+        let mut reported = |rate| {
             c.on_ack(&AckSample { feedback: Feedback::Explicit(Explicit::Rate(rate)), ..ack(1000, 0) });
             (c.permit().window, c.permit().pace)
         };
-        assert_eq!(told(None), (Bytes::new(10_000), None));
+        assert_eq!(reported(None), (Bytes::new(10_000), None));
         let slow = Some(Rate::from_mbps(3));
-        assert_eq!(told(slow), (Bytes::MAX, slow));
-        assert_eq!(told(None), (Bytes::MAX, slow));
-        assert_eq!(told(Some(Rate::from_gbps(99))).1, Some(Rate::from_gbps(10)), "the line");
+        assert_eq!(reported(slow), (Bytes::MAX, slow));
+        assert_eq!(reported(None), (Bytes::MAX, slow));
+        assert_eq!(reported(Some(Rate::from_gbps(99))).1, Some(Rate::from_gbps(10)), "the line");
     }
 
     /// 12 Mb/s and 10 ms: 15 000 B, ten segments of 1460 B with their headers.
@@ -179,13 +179,13 @@ mod tests {
         }
         assert_eq!(c.permit(), permit(14_600));
         // 11 ms: the smoothed round trip is 10.125 ms, 15 187 B.
-        let mut told = |rtt, mbps| {
+        let mut reported = |rtt, mbps| {
             c.on_ack(&AckSample { rtt, feedback: rate(mbps), ..ack(1460, 0) });
             c.permit().window.get() / 1460
         };
-        assert_eq!(told(Some(Span::from_ms(11)), 12), 10);
-        assert_eq!(told(None, 24), 20);
-        assert_eq!(told(None, 1), 1, "0.8 segments: at least one");
+        assert_eq!(reported(Some(Span::from_ms(11)), 12), 10);
+        assert_eq!(reported(None, 24), 20);
+        assert_eq!(reported(None, 1), 1, "0.8 segments: at least one");
         let mut c = Params::default().make(&start(1460, 4)).unwrap();
         c.on_open(Time::ZERO, Some(Span::from_ms(10)), rate(12));
         assert_eq!(c.permit().window, Bytes::MAX);

@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, PortId, Rate, Span, Time};
-use thalweg_wire::{Notice, QueueReport, Says};
+use thalweg_wire::{Notice, NoticeBody, QueueReport};
 
 /// RoCC: the fair rate that switches compute (Taheri et al., CoNEXT 2020). Needs the congestion point `rocc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -194,8 +194,8 @@ impl CongestionControl for Rocc {
     fn on_notice(&mut self, now: Time, notice: &Notice) {
         let point = notice.point;
         let rate = match &notice.says {
-            Says::FairRate(rate) => *rate,
-            Says::Queue(report) => self.compute(point, report),
+            NoticeBody::FairRate(rate) => *rate,
+            NoticeBody::Queue(report) => self.compute(point, report),
             _ => return, // not RoCC
         };
         self.pending.push_back((now.saturating_add(self.params.reaction), point, rate));
@@ -230,14 +230,14 @@ mod tests {
     fn gbps(c: &Rocc) -> f64 {
         c.permit().pace.unwrap().bps() as f64 / 1e9
     }
-    fn told(c: &mut Rocc, us: u64, point: PortId, mbps: u64) {
-        c.on_notice(US(us), &Notice { point, says: Says::FairRate(Rate::from_mbps(mbps)) });
+    fn reported(c: &mut Rocc, us: u64, point: PortId, mbps: u64) {
+        c.on_notice(US(us), &Notice { point, body: NoticeBody::FairRate(Rate::from_mbps(mbps)) });
     }
 
     #[test]
     fn a_message_takes_effect_15_us_after_it_came() {
         let mut c = flow(15);
-        told(&mut c, 100, A, 4000);
+        reported(&mut c, 100, A, 4000);
         assert_eq!((gbps(&c), c.permit().wake), (40.0, Some(US(115))));
         c.on_tick(US(115));
         assert_eq!((gbps(&c), c.permit().wake), (4.0, Some(US(315))));
@@ -246,22 +246,22 @@ mod tests {
     #[test]
     fn the_smallest_rate_counts_and_who_gave_it_may_raise_it_until_another_is_smaller() {
         let mut c = flow(0);
-        told(&mut c, 0, A, 5000);
-        told(&mut c, 1, B, 6000);
+        reported(&mut c, 0, A, 5000);
+        reported(&mut c, 1, B, 6000);
         assert_eq!((gbps(&c), c.permit().wake), (5.0, Some(US(200))), "ignored: the timer is untouched");
-        told(&mut c, 10, A, 5500);
-        told(&mut c, 20, A, 7000);
+        reported(&mut c, 10, A, 5500);
+        reported(&mut c, 20, A, 7000);
         assert_eq!((gbps(&c), c.permit().wake), (7.0, Some(US(220))));
-        told(&mut c, 30, B, 6000);
+        reported(&mut c, 30, B, 6000);
         assert_eq!(gbps(&c), 6.0, "B's is the smaller now");
-        told(&mut c, 40, A, 6500);
+        reported(&mut c, 40, A, 6500);
         assert_eq!(gbps(&c), 6.0);
     }
 
     #[test]
     fn in_silence_the_rate_doubles_past_the_line_and_then_the_limiter_is_gone() {
         let mut c = flow(0);
-        told(&mut c, 0, A, 6000);
+        reported(&mut c, 0, A, 6000);
         for (us, expected) in [(200, 12.0), (400, 24.0), (600, 40.0)] {
             c.on_tick(US(us));
             assert_eq!(gbps(&c), expected, "at {us} us");
@@ -270,7 +270,7 @@ mod tests {
         c.on_tick(US(800));
         assert_eq!((gbps(&c), c.permit().wake), (40.0, None));
         // S7: ceil(log2(40/6)) = 3 periods, and one more.
-        told(&mut c, 900, B, 41_000);
+        reported(&mut c, 900, B, 41_000);
         assert_eq!(c.permit().wake, None, "more than the line does not bring a limiter");
     }
 
@@ -278,8 +278,10 @@ mod tests {
     fn a_host_that_computes_by_itself_goes_on_from_its_own_rate() {
         let law = at_40_gbps();
         let mut c = flow(0);
-        let report =
-            |queue| Notice { point: A, says: Says::Queue(QueueReport { queue, tick: 0, fair: None, law }) };
+        let report = |queue| Notice {
+            point: A,
+            body: NoticeBody::Queue(QueueReport { queue, tick: 0, fair: None, law }),
+        };
         c.on_notice(US(0), &report(350)); // 4000 − 0.3 · 100 − 1.5 · 350 = 3445
         assert_eq!(gbps(&c), 34.45);
         c.on_notice(US(40), &report(350)); // − 0.3 · 100

@@ -206,10 +206,10 @@ impl CongestionControl for Sprout {
 
     fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>, in_flight: Bytes) {
         self.in_flight = in_flight.get();
-        if let Feedback::Explicit(Explicit::Forecast(told)) = feedback
-            && (self.came.is_none() || told.tick != self.forecast.tick)
+        if let Feedback::Explicit(Explicit::Forecast(reported)) = feedback
+            && (self.came.is_none() || reported.tick != self.forecast.tick)
         {
-            (self.forecast, self.came, self.passed) = (told, Some(now), 0);
+            (self.forecast, self.came, self.passed) = (reported, Some(now), 0);
             self.queue = self.in_flight;
         }
         self.pass(now);

@@ -7,9 +7,9 @@
 //! authors' simulator differs, in `timely/hpcc.rs`.
 //!
 //! CHOICE TIMELY, Algorithm 1: the paper does not say what the first sample does (it is stored; with
-//! `first_counts` it is an update with a difference of 0, as in the authors' published snippet), by how much
+//! `use_first_sample` it is an update with a difference of 0, as in the authors' published snippet), by how much
 //! a rate may fall at once and how far (`max_decrease`, `min_rate`), nor what a pause does: after 10 minRTT
-//! without anything to send, the rate stays and the next sample is a first one (`forgets`).
+//! without anything to send, the rate stays and the next sample is a first one (`reset_after_idle`).
 
 mod hpcc;
 mod hyper;
@@ -28,6 +28,7 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 /// TIMELY: rates by the gradient of round trips (Mittal et al., SIGCOMM 2015).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[schemars(extend("x-renamed" = { "first_counts": "use_first_sample", "forgets": "reset_after_idle" }))]
 pub struct Params {
     /// Which equations.
     pub variant: Variant,
@@ -59,11 +60,11 @@ pub struct Params {
     pub once_per_round: bool,
     /// The first sample, and one after a pause, counts, as one with a difference of 0 (the authors' published snippet);
     /// otherwise it is only kept.
-    pub first_counts: bool,
+    pub use_first_sample: bool,
     /// After ten `min_rtt` without anything to send the next sample is a first one; Algorithm 1 as printed
     /// knows no such rule.
     // CHOICE TIMELY §3.3: what a pause does is not published.
-    pub forgets: bool,
+    pub reset_after_idle: bool,
     /// The rate does not rise while the application uses no more than 80 % of it (§3.4); IRN's study, whose
     /// flows always have something to send until they end, is without this rule.
     pub idle_holds: bool,
@@ -92,8 +93,8 @@ impl Default for Params {
             gradient_cap: None,
             scale_updates: true,
             once_per_round: false,
-            first_counts: false,
-            forgets: true,
+            use_first_sample: false,
+            reset_after_idle: true,
             idle_holds: true, // TIMELY §3.4
             max_decrease: 0.5,
             min_rate: Rate::from_mbps(10), // CHOICE TIMELY §3.3: without a floor recovery takes seconds
@@ -160,8 +161,8 @@ impl Parameters for Params {
         let other = Self {
             variant: Variant::Patched { rtt_ref: Span::from_us(20) },
             once_per_round: true,
-            first_counts: true,
-            forgets: false,
+            use_first_sample: true,
+            reset_after_idle: false,
             scale_updates: false,
             back_off: None,
             ..narrow
@@ -230,7 +231,7 @@ impl Timely {
         let p = self.params;
         let (prev_rtt, since) = match self.prev_rtt.replace(rtt) {
             Some(prev_rtt) => (prev_rtt, now.since(self.updated)),
-            None if p.first_counts => (rtt, self.min_rtt),
+            None if p.use_first_sample => (rtt, self.min_rtt),
             None => {
                 self.updated = now;
                 return;
@@ -302,7 +303,7 @@ impl CongestionControl for Timely {
     }
 
     fn on_restart(&mut self, _now: Time, idle: Span) {
-        if self.params.forgets && idle > self.min_rtt.saturating_mul(10) {
+        if self.params.reset_after_idle && idle > self.min_rtt.saturating_mul(10) {
             self.prev_rtt = None;
         }
     }

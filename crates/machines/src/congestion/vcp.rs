@@ -137,7 +137,7 @@ mod tests {
     use super::super::conformance::{ack, start};
     use super::*;
 
-    fn told(c: &mut Vcp, ms: u64, load: Load) -> u64 {
+    fn reported(c: &mut Vcp, ms: u64, load: Load) -> u64 {
         let feedback = Feedback::Explicit(Explicit::Load(load));
         c.on_ack(&AckSample { now: Time::from_ms(ms), feedback, ..ack(1000, 0) });
         c.permit().window.get()
@@ -151,7 +151,7 @@ mod tests {
         while c.window < 200_000.0 {
             let window = c.window / 1000.0;
             for _ in 0..window as u64 {
-                told(&mut c, 0, Load::Low);
+                reported(&mut c, 0, Load::Low);
             }
             trips += 1;
         }
@@ -161,12 +161,12 @@ mod tests {
     #[test]
     fn overload_cuts_once_and_then_nothing_moves_for_a_period() {
         let mut c = Params::default().make(&start(1000, 100)).unwrap();
-        assert_eq!(told(&mut c, 0, Load::High), 100_010, "1000 · 1000 / 100 000");
-        let cut = told(&mut c, 1, Load::Overload);
+        assert_eq!(reported(&mut c, 0, Load::High), 100_010, "1000 · 1000 / 100 000");
+        let cut = reported(&mut c, 1, Load::Overload);
         assert_eq!(cut, 87_508);
         for load in [Load::Overload, Load::Low, Load::High] {
-            assert_eq!(told(&mut c, 200, load), cut);
+            assert_eq!(reported(&mut c, 200, load), cut);
         }
-        assert!(told(&mut c, 201, Load::Low) > cut);
+        assert!(reported(&mut c, 201, Load::Low) > cut);
     }
 }

@@ -25,7 +25,7 @@ mod steps;
 
 use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use crate::problems::Invalid;
-use intervals::{Heard, Trial};
+use intervals::{Reception, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use steps::Steps;
@@ -156,7 +156,7 @@ pub struct Vivace {
     last: Option<(f64, f64)>,
     trial: Trial,
     steps: Steps,
-    heard: Heard,
+    heard: Reception,
     /// The timer has expired, and no ACK has come since.
     silent: bool,
     permit: Permit,
@@ -180,7 +180,7 @@ impl Vivace {
             last: None,
             trial: Trial::default(),
             steps: Steps::new(),
-            heard: Heard { srtt, sent: 0, answered: 0, delivered: 0 },
+            heard: Reception { srtt, sent: 0, answered: 0, delivered: 0 },
             silent: false,
             permit: Permit::default(),
         };

@@ -92,11 +92,11 @@ mod tests {
             for (wait, value) in story {
                 now += wait;
                 all.push((now, value));
-                let told = max.update(20, now, value);
+                let reported = max.update(20, now, value);
                 let within = |window: u64| all.iter().filter(move |(at, _)| now - at <= window).map(|(_, v)| *v);
-                prop_assert!(Some(told) <= within(20).max());
-                prop_assert!(within(20).any(|v| v == told));
-                prop_assert!(Some(told) >= within(0).max());
+                prop_assert!(Some(reported) <= within(20).max());
+                prop_assert!(within(20).any(|v| v == reported));
+                prop_assert!(Some(reported) >= within(0).max());
             }
         }
     }

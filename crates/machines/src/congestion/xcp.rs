@@ -94,15 +94,15 @@ mod tests {
     #[test]
     fn the_window_changes_by_what_it_is_told_and_by_nothing_else() {
         let mut c = Params {}.make(&start(1000, 10)).unwrap();
-        let mut told = |change: Option<i64>| {
+        let mut reported = |change: Option<i64>| {
             c.on_ack(&AckSample { feedback: Feedback::Explicit(Explicit::Change(change)), ..ack(1000, 0) });
             c.permit().window.get()
         };
-        assert_eq!(told(Some(1_500_000)), 11_500);
-        assert_eq!(told(None), 11_500, "no router has said anything");
-        assert_eq!(told(Some(-500_250)), 10_999);
-        assert_eq!(told(Some(-50_000_000)), 1000);
-        assert_eq!(told(Some(19_000_000)), 20_000);
+        assert_eq!(reported(Some(1_500_000)), 11_500);
+        assert_eq!(reported(None), 11_500, "no router has said anything");
+        assert_eq!(reported(Some(-500_250)), 10_999);
+        assert_eq!(reported(Some(-50_000_000)), 1000);
+        assert_eq!(reported(Some(19_000_000)), 20_000);
         c.on_loss(&loss(20_000, 0, 20_000));
         assert_eq!(c.permit().window, Bytes::new(10_000));
         c.on_timeout(&loss(20_000, 0, 20_000));

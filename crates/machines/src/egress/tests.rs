@@ -176,14 +176,14 @@ fn frames_go_first_then_control_packets_then_the_queue_and_a_pause_holds_the_que
     let mut run = Run::new(&EgressSpec { control_first: true, ..spec(fifo(Limit::Unlimited)) });
     let ack = Input::Packet(Packet { kind: Kind::Ack, ..data(60) });
     let xoff = Frame::Xoff { classes: Classes::one(0), hold: None };
-    let told = Frame::Xoff { classes: Classes::one(0), hold: Some(Span::from_us(7)) };
+    let reported = Frame::Xoff { classes: Classes::one(0), hold: Some(Span::from_us(7)) };
     run.story(&packets(0, &[1000, 1000]));
-    run.story(&[(NS(5), ack), (NS(6), Input::Post(told)), (NS(7), Input::Frame(xoff))]);
+    run.story(&[(NS(5), ack), (NS(6), Input::Post(reported)), (NS(7), Input::Frame(xoff))]);
     run.story(&[(NS(3000), Input::Frame(Frame::Xon { classes: Classes::one(0) }))]);
     run.advance(NS(9999));
     let order: Vec<Sent> = run.sent.iter().map(|s| s.2).collect();
     let [a, b, c] = [0, 1, 2].map(|h| Sent::Packet(Handle(h)));
-    assert_eq!(order, [a, Sent::Frame(because(told)), c, b]);
+    assert_eq!(order, [a, Sent::Frame(because(reported)), c, b]);
     assert_eq!(run.sent.iter().map(|s| s.1).collect::<Vec<_>>(), [1000, 1064, 1124, 4000].map(NS));
     assert_eq!((run.port.totals().frames, run.port.paused().lasted(NS(9999))), (1, Span::from_ns(2993)));
 }

@@ -368,12 +368,12 @@ mod tests {
             prop_assume!(left.len() == packets.len());
             let trace = Arc::new(Trace::from_ms(ms).unwrap());
             let mut m = Traced::new(TracedSpec { trace, bytes }).unwrap();
-            let (mut free, mut told) = (Time::ZERO, vec![]);
+            let (mut free, mut reported) = (Time::ZERO, vec![]);
             for ((came, wire), left) in packets.iter().zip(&left) {
                 let ready = free.max(MS(*came));
                 let at = m.opens(ready);
                 while let Some(u) = m.take_unused(at) {
-                    told.push((u.at.ps() / 1_000_000_000, u.bytes));
+                    reported.push((u.at.ps() / 1_000_000_000, u.bytes));
                 }
                 prop_assert_eq!(m.opens(ready), at);
                 free = m.send(at, Load::one(*wire));
@@ -381,9 +381,9 @@ mod tests {
             }
             for _ in 0..20 {
                 let Some(u) = m.take_unused(MS(until)) else { break };
-                told.push((u.at.ps() / 1_000_000_000, u.bytes));
+                reported.push((u.at.ps() / 1_000_000_000, u.bytes));
             }
-            prop_assert_eq!(&told[..], &unused[..told.len()]);
+            prop_assert_eq!(&reported[..], &unused[..reported.len()]);
         }
 
         /// Skipped opportunities count the same whether they are reported one by one or passed in one step.

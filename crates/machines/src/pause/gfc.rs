@@ -75,7 +75,7 @@ impl Parameters for Params {
 pub struct Gfc {
     spec: Params,
     /// By input: the stage that was last sent to its neighbour.
-    told: Vec<u8>,
+    reported: Vec<u8>,
     slowing: u32,
 }
 
@@ -90,7 +90,7 @@ impl Gfc {
             let why = format!("stages 1 to {stages} from {first} on up to {last} do not rise");
             return Err(Invalid::new(why).at("stages"));
         }
-        Ok(Self { spec: *spec, told: vec![0; inputs], slowing: 0 })
+        Ok(Self { spec: *spec, reported: vec![0; inputs], slowing: 0 })
     }
 
     fn stage(&self, bytes: u64) -> u8 {
@@ -107,7 +107,7 @@ impl Gfc {
 
     fn follow(&mut self, input: usize, held: Held) -> Option<Frame> {
         let stage = self.stage(held.bytes);
-        let before = std::mem::replace(&mut self.told[input], stage);
+        let before = std::mem::replace(&mut self.reported[input], stage);
         self.slowing = self.slowing + u32::from(stage > 0) - u32::from(before > 0);
         (stage != before).then_some(Frame::Slow { halvings: stage })
     }

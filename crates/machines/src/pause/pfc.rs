@@ -184,7 +184,7 @@ impl Parameters for Params {
         }
         if headroom < enough && !self.lossy_ok {
             let reason =
-                format!("{headroom} is less than what may arrive after a pause was asked for: {needed}");
+                format!("{headroom} is less than what may arrive after a pause was requested: {needed}");
             let hint = format!(
                 "at least \"{}B\", or remove the key; losses that are meant: `lossy_ok = true`",
                 enough.get()

@@ -1,7 +1,7 @@
 //! Congestion points: ports that write to the sources of the flows that pass them.
 //!
 //! A point ([`CongestionPoint`]) is notified of every data packet that joins its port's queue and of every
-//! one that waits no longer, and may request a clock. What it has to report it puts into a list ([`Told`]),
+//! one that waits no longer, and may request a clock. What it has to report it puts into a list ([`Notices`]),
 //! flow by flow. Its driver makes messages of that ([`Notice`](thalweg_wire::Notice)) and sends them from the
 //! port's node to the flows' sources, as control packets on paths of their own, with their own bytes. They
 //! are not acknowledged.
@@ -23,7 +23,7 @@ use crate::kinds::kinds;
 use crate::problems::{Invalid, Problems};
 use crate::stage::View;
 use thalweg_units::{Bytes, FlowId, Rate, Stream, Time};
-use thalweg_wire::{Packet, Says};
+use thalweg_wire::{NoticeBody, Packet};
 
 // The one list. Each point has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
@@ -47,45 +47,45 @@ kinds! {
 
     impl CongestionPoint for PointMachine {
         #[inline]
-        fn on_join(&mut self, now: Time, view: &View, packet: &Packet, told: &mut Told);
+        fn on_join(&mut self, now: Time, view: &View, packet: &Packet, notices: &mut Notices);
         #[inline]
         fn on_leave(&mut self, packet: &Packet);
         fn wake(&self) -> Option<Time>;
-        fn tick(&mut self, now: Time, view: &View, told: &mut Told);
+        fn tick(&mut self, now: Time, view: &View, notices: &mut Notices);
     }
 }
 
 /// The flows whose sources are notified, and the messages, in that order.
-pub type Told = Vec<(FlowId, Says)>;
+pub type Notices = Vec<(FlowId, NoticeBody)>;
 
 /// A port that writes to sources. It sees data only: neither ACKs nor what the network itself sends.
 ///
 /// ```
-/// use thalweg_machines::point::{CongestionPoint, Told};
+/// use thalweg_machines::point::{CongestionPoint, Notices};
 /// use thalweg_machines::stage::View;
 /// use thalweg_units::{FlowId, Rate, Span, Time};
-/// use thalweg_wire::{Packet, Says};
+/// use thalweg_wire::{Packet, NoticeBody};
 ///
 /// /// Tells the source of what joins a long queue how bad it is.
 /// struct Alarm;
 ///
 /// impl CongestionPoint for Alarm {
-///     fn on_join(&mut self, _: Time, view: &View, packet: &Packet, told: &mut Told) {
+///     fn on_join(&mut self, _: Time, view: &View, packet: &Packet, notices: &mut Notices) {
 ///         if view.packets >= 100 {
-///             told.push((packet.flow, Says::Severity(63)));
+///             notices.push((packet.flow, NoticeBody::Severity(63)));
 ///         }
 ///     }
 /// }
 ///
 /// let (rate, idle_for, waited) = (Rate::from_gbps(10), Span::ZERO, Span::ZERO);
 /// let view = View { packets: 100, bytes: 150_000, wire: 1500, rate, sent: 0, idle_for, waited };
-/// let mut told = Told::new();
-/// Alarm.on_join(Time::ZERO, &view, &Packet { flow: FlowId(7), ..Packet::default() }, &mut told);
-/// assert_eq!(told, [(FlowId(7), Says::Severity(63))]);
+/// let mut notices = Notices::new();
+/// Alarm.on_join(Time::ZERO, &view, &Packet { flow: FlowId(7), ..Packet::default() }, &mut notices);
+/// assert_eq!(notices, [(FlowId(7), NoticeBody::Severity(63))]);
 /// ```
 pub trait CongestionPoint {
     /// A packet has joined the queue; `view` is the queue without it.
-    fn on_join(&mut self, _now: Time, _view: &View, _packet: &Packet, _told: &mut Told) {}
+    fn on_join(&mut self, _now: Time, _view: &View, _packet: &Packet, _notices: &mut Notices) {}
     /// A packet that had joined waits no longer: it is being sent, or was given up. May be said later than it
     /// happens, but before anything else is.
     fn on_leave(&mut self, _packet: &Packet) {}
@@ -94,7 +94,7 @@ pub trait CongestionPoint {
         None
     }
     /// The instant named by [`CongestionPoint::wake`] has come; `view` is the queue, and no packet.
-    fn tick(&mut self, _now: Time, _view: &View, _told: &mut Told) {}
+    fn tick(&mut self, _now: Time, _view: &View, _notices: &mut Notices) {}
 }
 
 #[cfg(test)]

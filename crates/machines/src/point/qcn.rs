@@ -11,14 +11,14 @@
 //! the standard's timers are.
 //! ```
 
-use super::{CongestionPoint, Parameters, Problems, Told};
+use super::{CongestionPoint, Notices, Parameters, Problems};
 use crate::congestion::Messages;
 use crate::problems::Invalid;
 use crate::stage::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Stream, Time};
-use thalweg_wire::{Packet, Says};
+use thalweg_wire::{NoticeBody, Packet};
 
 /// The largest |Fb| of six bits.
 pub const WORST: u8 = 63;
@@ -113,7 +113,7 @@ impl Qcn {
 
 impl CongestionPoint for Qcn {
     #[inline]
-    fn on_join(&mut self, _: Time, view: &View, packet: &Packet, told: &mut Told) {
+    fn on_join(&mut self, _: Time, view: &View, packet: &Packet, notices: &mut Notices) {
         let wire = u64::from(packet.wire);
         if self.left > wire {
             self.left -= wire;
@@ -124,7 +124,7 @@ impl CongestionPoint for Qcn {
         self.old = queue;
         self.left = self.interval(severity);
         if severity > 0 {
-            told.push((packet.flow, Says::Severity(severity)));
+            notices.push((packet.flow, NoticeBody::Severity(severity)));
         }
     }
 }
@@ -165,13 +165,13 @@ mod tests {
             waited: Span::ZERO,
         };
         let packet = Packet { flow: FlowId(4), wire: 1000, ..Packet::default() };
-        let mut told = Told::new();
+        let mut notices = Notices::new();
         point.old = 21_000;
-        (0..3000).for_each(|_| point.on_join(Time::ZERO, &view(20_000), &packet, &mut told));
-        assert_eq!(told, [], "below the set point nobody is told");
-        (0..3000).for_each(|_| point.on_join(Time::ZERO, &view(199_000), &packet, &mut told));
+        (0..3000).for_each(|_| point.on_join(Time::ZERO, &view(20_000), &packet, &mut notices));
+        assert_eq!(notices, [], "below the set point no one is notified");
+        (0..3000).for_each(|_| point.on_join(Time::ZERO, &view(199_000), &packet, &mut notices));
         // Q_δ = 0 but at the first: 167 of 165 KB.
-        assert!((180..=205).contains(&told.len()), "{}", told.len());
-        assert_eq!(told[1], (FlowId(4), Says::Severity(63)));
+        assert!((180..=205).contains(&notices.len()), "{}", notices.len());
+        assert_eq!(notices[1], (FlowId(4), NoticeBody::Severity(63)));
     }
 }

@@ -13,7 +13,7 @@
 //! CHOICE RoCC §3.5: KB are 1000 B, so that Q_ref is 250 steps.
 //! ```
 
-use super::{CongestionPoint, Parameters, Problems, Recipients, Told, Who};
+use super::{CongestionPoint, Notices, Parameters, Problems, Recipients, Who};
 use crate::congestion::Messages;
 use crate::congestion::rocc::law::{self, fixed};
 use crate::problems::Invalid;
@@ -21,7 +21,7 @@ use crate::stage::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
-use thalweg_wire::{Packet, QueueReport, RoccLaw, Says};
+use thalweg_wire::{NoticeBody, Packet, QueueReport, RoccLaw};
 
 /// RoCC: a fair rate by a PI controller of the queue, sent to the sources (Taheri et al., CoNEXT 2020). For
 /// the controller `rocc`.
@@ -257,7 +257,7 @@ pub struct Rocc {
 
 impl CongestionPoint for Rocc {
     #[inline]
-    fn on_join(&mut self, now: Time, _: &View, packet: &Packet, _: &mut Told) {
+    fn on_join(&mut self, now: Time, _: &View, packet: &Packet, _: &mut Notices) {
         self.recipients.join(now, packet.flow, packet.wire);
     }
     #[inline]
@@ -269,7 +269,7 @@ impl CongestionPoint for Rocc {
     }
 
     /// Algorithm 1, also while nothing waits: otherwise F would never recover.
-    fn tick(&mut self, now: Time, view: &View, told: &mut Told) {
+    fn tick(&mut self, now: Time, view: &View, notices: &mut Notices) {
         let queue = (view.bytes / self.queue_step) as i64;
         let before = self.fair;
         (self.fair, _) = law::update(&self.law, self.fair, queue, self.old);
@@ -278,14 +278,14 @@ impl CongestionPoint for Rocc {
         self.next = now.saturating_add(self.update);
         let report = |fair| {
             let queue = u32::try_from(queue).unwrap_or(u32::MAX);
-            Says::Queue(QueueReport { queue, tick: self.ticks, fair, law: self.law })
+            NoticeBody::Queue(QueueReport { queue, tick: self.ticks, fair, law: self.law })
         };
         let says = match self.computes {
-            Computes::Switch => Says::FairRate(Rate::from_bps(law::rate(&self.law, self.fair))),
+            Computes::Switch => NoticeBody::FairRate(Rate::from_bps(law::rate(&self.law, self.fair))),
             Computes::Host => report(Some(before)),
             Computes::HostAlone => report(None),
         };
-        self.recipients.each(now, &mut |flow: FlowId| told.push((flow, says)));
+        self.recipients.each(now, &mut |flow: FlowId| notices.push((flow, says)));
     }
 }
 
@@ -309,10 +309,10 @@ mod tests {
     fn of(flow: u32) -> Packet {
         Packet { flow: FlowId(flow), wire: 1048, ..Packet::default() }
     }
-    fn tick(point: &mut Rocc, bytes: u64) -> Told {
-        let mut told = Told::new();
-        point.tick(point.next, &View { bytes, ..SENT }, &mut told);
-        told
+    fn tick(point: &mut Rocc, bytes: u64) -> Notices {
+        let mut notices = Notices::new();
+        point.tick(point.next, &View { bytes, ..SENT }, &mut notices);
+        notices
     }
 
     #[test]
@@ -330,17 +330,17 @@ mod tests {
 
     #[test]
     fn everybody_in_the_queue_is_told_at_every_tick_and_nobody_else() {
-        let (mut point, mut told) = (at(40), Told::new());
+        let (mut point, mut notices) = (at(40), Notices::new());
         for flow in [7, 3, 7, 5] {
-            point.on_join(Time::ZERO, &SENT, &of(flow), &mut told);
+            point.on_join(Time::ZERO, &SENT, &of(flow), &mut notices);
         }
         point.on_leave(&of(7));
         point.on_leave(&of(3));
-        assert!(told.is_empty());
+        assert!(notices.is_empty());
         // The set point, reached at a stroke: 4000 − 1.5 · 250 = 3625.
-        let told = tick(&mut point, 150_000);
-        let rate = Says::FairRate(Rate::from_mbps(36_250));
-        assert_eq!(told, [(FlowId(7), rate), (FlowId(5), rate)]);
+        let notices = tick(&mut point, 150_000);
+        let rate = NoticeBody::FairRate(Rate::from_mbps(36_250));
+        assert_eq!(notices, [(FlowId(7), rate), (FlowId(5), rate)]);
         point.on_leave(&of(7));
         point.on_leave(&of(5));
         assert_eq!(tick(&mut point, 150_000), []);
@@ -376,12 +376,12 @@ mod tests {
     fn a_host_that_is_sent_the_rate_before_computes_what_the_switch_does() {
         let (mut switch, mut host) = (at(40), at(40));
         host.computes = Computes::Host;
-        let mut told = Told::new();
-        host.on_join(Time::ZERO, &SENT, &of(1), &mut told);
+        let mut notices = Notices::new();
+        host.on_join(Time::ZERO, &SENT, &of(1), &mut notices);
         let mut old = 0;
         for kb in [0, 100, 250, 400, 90, 150] {
             tick(&mut switch, kb * 1000);
-            let [(_, Says::Queue(report))] = tick(&mut host, kb * 1000)[..] else { panic!("a report") };
+            let [(_, NoticeBody::Queue(report))] = tick(&mut host, kb * 1000)[..] else { panic!("a report") };
             let queue = i64::from(report.queue);
             assert_eq!(law::update(&report.law, report.fair.unwrap(), queue, old).0, switch.fair);
             old = queue;

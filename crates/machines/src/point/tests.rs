@@ -32,13 +32,13 @@ proptest! {
                 let bytes = queue.len() as u64 * 1000;
                 let rate = Rate::from_gbps(10);
                 let view = View { packets: queue.len() as u32, bytes, wire: 1000, rate, sent: 0, idle_for: Span::ZERO, waited: Span::ZERO };
-                let (mut told, mut again) = (Told::new(), Told::new());
+                let (mut notices, mut again) = (Notices::new(), Notices::new());
                 match event {
                     Told1::Joins(flow) => {
                         let packet = Packet { flow: FlowId(*flow), wire: 1000, ..Packet::default() };
                         queue.push_back(packet);
                         seen.insert(*flow);
-                        point.on_join(now, &view, &packet, &mut told);
+                        point.on_join(now, &view, &packet, &mut notices);
                         saved.on_join(now, &view, &packet, &mut again);
                     }
                     Told1::Leaves => {
@@ -50,14 +50,14 @@ proptest! {
                     Told1::Tick => {
                         if let Some(at) = point.wake() {
                             now = now.max(at);
-                            point.tick(now, &view, &mut told);
+                            point.tick(now, &view, &mut notices);
                             saved.tick(now, &view, &mut again);
                             prop_assert!(point.wake().is_some_and(|next| next > now));
                         }
                     }
                 }
-                prop_assert!(told.iter().all(|(flow, _)| seen.contains(&flow.0)), "{:?}", spec);
-                prop_assert_eq!(&told, &again);
+                prop_assert!(notices.iter().all(|(flow, _)| seen.contains(&flow.0)), "{:?}", spec);
+                prop_assert_eq!(&notices, &again);
             }
         }
     }

@@ -135,15 +135,15 @@ fn a_detection_that_comes_back_closes_its_cycle_and_a_smaller_one_ends() {
     let mut acts = Vec::new();
     breaker.tick(now, &view, &mut acts);
     assert_eq!(acts, [Act::Tell(1, Signal::Detect { id: 101, hops: 64 })]);
-    let mut hears = |port, id| {
+    let mut receives = |port, id| {
         let mut acts = Vec::new();
         breaker.on_signal(now, port, Signal::Detect { id, hops: 9 }, &view, &mut acts);
         acts
     };
-    assert_eq!(hears(0, 101), [Act::GiveUp(1)]);
-    assert_eq!(hears(0, 100), []);
-    assert_eq!(hears(0, 200), [Act::Tell(1, Signal::Detect { id: 200, hops: 8 })]);
-    assert_eq!(hears(2, 101), [], "nothing of that input waits there");
+    assert_eq!(receives(0, 101), [Act::GiveUp(1)]);
+    assert_eq!(receives(0, 100), []);
+    assert_eq!(receives(0, 200), [Act::Tell(1, Signal::Detect { id: 200, hops: 8 })]);
+    assert_eq!(receives(2, 101), [], "nothing of that input waits there");
 }
 
 #[test]
@@ -152,19 +152,19 @@ fn a_cycle_is_turned_by_one_packet_of_each_port_until_it_is_suspected_no_longer(
     let mut view =
         Paper { ports: 4, stopped_outputs: [1].into(), packets: vec![(1, 0, 7)], ..Paper::default() };
     let now = Time::from_ms(2);
-    let mut hears = |view: &Paper, signal| {
+    let mut receives = |view: &Paper, signal| {
         let mut acts = Vec::new();
         breaker.on_signal(now, 0, signal, view, &mut acts);
         acts
     };
     let round = [Act::LiftFirst { output: 1, input: 0 }, Act::Tell(1, Signal::Advance { id: 101, hops: 64 })];
-    assert_eq!(hears(&view, Signal::Detect { id: 101, hops: 5 }), round);
-    assert_eq!(hears(&view, Signal::Detect { id: 101, hops: 5 }), [], "it is being turned");
-    assert_eq!(hears(&view, Signal::Advance { id: 101, hops: 62 }), round);
+    assert_eq!(receives(&view, Signal::Detect { id: 101, hops: 5 }), round);
+    assert_eq!(receives(&view, Signal::Detect { id: 101, hops: 5 }), [], "it is being turned");
+    assert_eq!(receives(&view, Signal::Advance { id: 101, hops: 62 }), round);
     assert_eq!(
-        hears(&view, Signal::Advance { id: 300, hops: 62 })[1],
+        receives(&view, Signal::Advance { id: 300, hops: 62 })[1],
         Act::Tell(1, Signal::Advance { id: 300, hops: 61 })
     );
     view.stopped_outputs.clear();
-    assert_eq!(hears(&view, Signal::Advance { id: 101, hops: 62 }), []);
+    assert_eq!(receives(&view, Signal::Advance { id: 101, hops: 62 }), []);
 }

@@ -33,7 +33,7 @@ impl Parameters for Params {
 }
 
 /// No packet of a flow waits, or none that is indexed.
-const NOBODY: u64 = u64::MAX;
+const NONE: u64 = u64::MAX;
 
 /// A place of the ring whose packet was lifted.
 const LIFTED: Entry = Entry { handle: Handle::NONE, wire: 0, route: 0, ecn: Ecn::NotEct, control: false };
@@ -130,7 +130,7 @@ impl Liftable {
     #[inline]
     fn first(&self, flow: FlowId) -> Option<u64> {
         let row = self.flows.get(flow)?;
-        Some(self.rows[row as usize].first).filter(|first| *first != NOBODY)
+        Some(self.rows[row as usize].first).filter(|first| *first != NONE)
     }
     /// The first packet of the queue that `belongs` joins the end of the lane; with it no other packet of its
     /// flow may be left out.
@@ -189,7 +189,7 @@ impl Liftable {
         };
         let theirs = &mut self.rows[row as usize];
         let before = std::mem::replace(&mut theirs.last, number);
-        if theirs.first == NOBODY {
+        if theirs.first == NONE {
             theirs.first = number;
         } else {
             self.links[(before - self.front) as usize].next = (number - before) as u32;
@@ -202,7 +202,7 @@ impl Liftable {
     fn pass(&mut self, number: u64, Link { row, next }: Link) {
         let theirs = &mut self.rows[row as usize];
         debug_assert_eq!(theirs.first, number, "the first of its flow");
-        theirs.first = if next == 0 { NOBODY } else { number + u64::from(next) };
+        theirs.first = if next == 0 { NONE } else { number + u64::from(next) };
     }
 }
 

@@ -86,7 +86,7 @@ impl Parameters for Params {
         if self.least == Rate::ZERO {
             problems.wrong(
                 "least",
-                "at a rate of 0 nobody would ever hear of another",
+                "at a rate of 0 no flow would ever be given another",
                 "for example \"600kbps\"",
             );
         }
@@ -210,8 +210,8 @@ impl HeaderStage for Rcp {
     }
     fn write(&mut self, _: Time, _: &View, packet: &mut Packet, side: &mut Side) {
         // What answers carry was written on the forward path.
-        let told = !packet.is_control() || packet.kind == Kind::Syn;
-        let header = if told { side.explicit_mut() } else { None };
+        let reported = !packet.is_control() || packet.kind == Kind::Syn;
+        let header = if reported { side.explicit_mut() } else { None };
         let Some(header) = header else { return };
         self.note_round_trip(header.rtt, packet);
         if let Explicit::Rate(least) = &mut header.what {
@@ -238,7 +238,7 @@ mod tests {
         Router(made, ExplicitKind::Rate)
     }
 
-    fn told(what: Option<Explicit>) -> u64 {
+    fn reported(what: Option<Explicit>) -> u64 {
         let Some(Explicit::Rate(Some(rate))) = what else { panic!("{what:?}") };
         rate.bps()
     }
@@ -249,23 +249,26 @@ mod tests {
     fn spare_rate_raises_the_rate_of_all_and_a_queue_lowers_it() {
         let mut router = rcp(4e6);
         let told_at: Vec<u64> =
-            (0..=200).step_by(2).map(|ms| told(router.passes(ms, 1500, 0, MS_100))).collect();
+            (0..=200).step_by(2).map(|ms| reported(router.passes(ms, 1500, 0, MS_100))).collect();
         assert_eq!((told_at[0], told_at[49]), (4_000_000, 4_000_000));
         assert_eq!(told_at[50], (4e6 * (1.0 + 0.5 * 5.4 / 11.4)) as u64);
         // 11.4 Mb/s come; 14 250 B wait: 0.25 · 14 250 · 8 / 0.1 b/s are to drain.
         let mut router = rcp(4e6);
-        let last = (0..95).map(|n| told(router.passes(n, 1500, 14_250, MS_100))).last();
+        let last = (0..95).map(|n| reported(router.passes(n, 1500, 14_250, MS_100))).last();
         assert_eq!(last, Some(4_000_000));
-        assert_eq!(told(router.passes(100, 1500, 14_250, MS_100)), (4e6 * (1.0 - 0.25 * 1.14 / 11.4)) as u64);
+        assert_eq!(
+            reported(router.passes(100, 1500, 14_250, MS_100)),
+            (4e6 * (1.0 - 0.25 * 1.14 / 11.4)) as u64
+        );
     }
 
     #[test]
     fn the_rate_is_at_most_the_link_and_at_least_the_least_after_however_long() {
         let mut router = rcp(4e6);
         router.passes(0, 1500, 0, MS_100);
-        assert_eq!(told(router.passes(1 << 30, 1500, 0, MS_100)), 12_000_000);
+        assert_eq!(reported(router.passes(1 << 30, 1500, 0, MS_100)), 12_000_000);
         let mut router = rcp(4e6);
-        let full = (0..3000).map(|ms| told(router.passes(ms, 3000, 300_000, MS_100))).last();
+        let full = (0..3000).map(|ms| reported(router.passes(ms, 3000, 300_000, MS_100))).last();
         assert_eq!(full, Some(600_000));
         assert_eq!(
             router.finds(3000, Explicit::Rate(Some(Rate::from_bps(5000)))),
@@ -278,7 +281,7 @@ mod tests {
     fn a_syn_is_told_the_rate_and_its_answer_keeps_it() {
         let mut router = rcp(4e6).0;
         let view = super::super::tests::behind(0, 0, 40);
-        let mut told = |kind, rate| {
+        let mut reported = |kind, rate| {
             let mut side = Side::Empty;
             side.new_explicit(Explicit::Rate(rate), Span::ZERO);
             let mut packet = Packet { kind, wire: 40, ..Packet::default() };
@@ -286,9 +289,9 @@ mod tests {
             side.explicit().map(|header| header.what)
         };
         let mbps = |rate| Some(Explicit::Rate(Some(Rate::from_mbps(rate))));
-        assert_eq!(told(Kind::Syn, None), mbps(4));
-        assert_eq!(told(Kind::Syn, Some(Rate::from_mbps(3))), mbps(3));
-        assert_eq!(told(Kind::SynAck, Some(Rate::from_mbps(9))), mbps(9));
+        assert_eq!(reported(Kind::Syn, None), mbps(4));
+        assert_eq!(reported(Kind::Syn, Some(Rate::from_mbps(3))), mbps(3));
+        assert_eq!(reported(Kind::SynAck, Some(Rate::from_mbps(9))), mbps(9));
         assert_eq!(router.meter, Meter::default());
     }
 

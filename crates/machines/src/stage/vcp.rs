@@ -150,11 +150,11 @@ mod tests {
             (1480, 0, Load::Overload),
         ] {
             let mut router = vcp();
-            let told: Vec<_> = (0..=320).map(|ms| router.passes(ms, wire, queue, Span::ZERO)).collect();
-            assert_eq!(told[199], Some(Explicit::Load(Load::Low)), "not known yet");
-            assert_eq!(told[200], Some(Explicit::Load(load)), "{wire} {queue}");
+            let reported: Vec<_> = (0..=320).map(|ms| router.passes(ms, wire, queue, Span::ZERO)).collect();
+            assert_eq!(reported[199], Some(Explicit::Load(Load::Low)), "not known yet");
+            assert_eq!(reported[200], Some(Explicit::Load(load)), "{wire} {queue}");
             assert_eq!(
-                told[300],
+                reported[300],
                 Some(Explicit::Load(load.min(Load::High))),
                 "the second half of the period"
             );

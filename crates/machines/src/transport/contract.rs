@@ -148,7 +148,7 @@ pub struct PathNeeds {
     /// NICs have queues out of which packets can be taken ([`SendingEnd::takes_back`]).
     pub takes_back: bool,
     /// Switches notify it of every packet that they drop ([`SendingEnd::on_drop`]).
-    pub told: bool,
+    pub drop_notices: bool,
     /// Its senders, which wait for a pace or a window, can say beforehand that they will ([`SendingEnd::foresee`]).
     pub foresees: bool,
     /// Switches hash the values that it writes into its packets ([`PathValues`](super::PathValues)).
@@ -190,7 +190,7 @@ impl Default for Standing {
 
 /// What a packet was to the end of a flow, as far as that is of interest outside.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Heard {
+pub enum Reception {
     /// It says nothing to this end: a [`Message`](thalweg_wire::Message) of another transport's, or of a congestion
     /// point that the controller takes none from. Nothing has changed.
     Ignored,
@@ -201,7 +201,7 @@ pub enum Heard {
     RoundTrip(Span),
 }
 
-impl Heard {
+impl Reception {
     /// The round trip, if it measured one.
     #[inline(always)]
     pub fn round_trip(self) -> Option<Span> {
@@ -209,7 +209,7 @@ impl Heard {
     }
 }
 
-impl From<Option<Span>> for Heard {
+impl From<Option<Span>> for Reception {
     #[inline(always)]
     fn from(round_trip: Option<Span>) -> Self {
         round_trip.map_or(Self::Taken, Self::RoundTrip)
@@ -234,7 +234,7 @@ pub trait Endpoint {
     type Spec;
     /// A packet for this end has arrived; `side` holds its cold headers, if it carried any. What a
     /// [`Message`](thalweg_wire::Message) says is in its variant: those that are not meant for this end change nothing.
-    fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard;
+    fn on_packet(&mut self, spec: &Self::Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception;
     /// The instant named by [`Endpoint::timer`] has come (calls before it are ignored).
     fn on_timer(&mut self, spec: &Self::Spec, now: Time) -> Expiry;
     /// Fills in the next packet: every field but destination and route, which are left at their defaults (the route
@@ -322,7 +322,7 @@ pub trait SendingEnd: Endpoint {
         None
     }
     /// A switch has dropped the data packet that begins at byte `seq`; the sender is notified of it at the
-    /// instant `at`, by its timer ([`PathNeeds::told`]).
+    /// instant `at`, by its timer ([`PathNeeds::drop_notices`]).
     fn on_drop(&mut self, _spec: &Self::Spec, _seq: u64, _at: Time) {}
     /// When the pace allows the next packet, if an ACK has moved that since the last call.
     fn take_moved(&mut self) -> Option<Time> {

@@ -122,7 +122,7 @@ macro_rules! transports {
                     now: Time,
                     packet: &Packet,
                     side: Option<&Side>,
-                ) -> Heard;
+                ) -> Reception;
                 /// See [`Endpoint::on_timer`].
                 #[inline]
                 pub fn on_timer(&mut self, [spec: &TransportSpec], now: Time) -> Expiry;

@@ -385,6 +385,6 @@ pub fn poll_one<E: Endpoint>(end: &mut E, spec: &E::Spec, now: Time) -> Option<S
 }
 
 /// It reaches the other end.
-pub fn give<E: Endpoint>(end: &mut E, spec: &E::Spec, now: Time, sent: &Sent) -> Heard {
+pub fn give<E: Endpoint>(end: &mut E, spec: &E::Spec, now: Time, sent: &Sent) -> Reception {
     end.on_packet(spec, now, &sent.packet, sent.side())
 }

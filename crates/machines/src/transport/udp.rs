@@ -1,7 +1,7 @@
 //! Open-loop datagrams: no feedback, no repair. The receiver only counts.
 
 use super::{
-    Endpoint, Expiry, Heard, Protocol, RankSpec, ReceivingEnd, SenderStats, SendingEnd, Transmit, Wire,
+    Endpoint, Expiry, Protocol, RankSpec, ReceivingEnd, Reception, SenderStats, SendingEnd, Transmit, Wire,
 };
 use crate::congestion::Start;
 use crate::problems::Invalid;
@@ -117,8 +117,8 @@ impl UdpSender {
 
 impl Endpoint for UdpSender {
     type Spec = UdpSpec;
-    fn on_packet(&mut self, _: &UdpSpec, _: Time, _: &Packet, _: Option<&Side>) -> Heard {
-        Heard::Ignored
+    fn on_packet(&mut self, _: &UdpSpec, _: Time, _: &Packet, _: Option<&Side>) -> Reception {
+        Reception::Ignored
     }
     fn on_timer(&mut self, _: &UdpSpec, _: Time) -> Expiry {
         Expiry::Other
@@ -206,11 +206,11 @@ impl UdpReceiver {
 impl Endpoint for UdpReceiver {
     type Spec = UdpSpec;
     #[inline]
-    fn on_packet(&mut self, _: &UdpSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, _: &UdpSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Reception {
         if packet.kind == Kind::Data {
             self.received += u64::from(packet.payload);
         }
-        Heard::default()
+        Reception::default()
     }
     fn on_timer(&mut self, _: &UdpSpec, _: Time) -> Expiry {
         Expiry::Other

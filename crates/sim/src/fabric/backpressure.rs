@@ -112,9 +112,9 @@ pub(super) fn heard<Q>(
 #[cold]
 pub(super) fn dropped<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
     let packet = fabric.packets[handle];
-    let told = heard(fabric, cx, id, &packet);
+    let reported = heard(fabric, cx, id, &packet);
     held_back_gone(fabric, id);
-    if let Some((back, frame)) = told {
+    if let Some((back, frame)) = reported {
         tell_of_queue(fabric, cx, back, frame);
     }
 }

@@ -94,7 +94,7 @@ pub(crate) enum Fate {
     /// It is no more.
     Gone,
     /// Likewise, and the sender of its flow is notified after this propagation delay.
-    Told(Span),
+    Notified(Span),
     /// Its header goes on.
     Trimmed,
 }
@@ -243,7 +243,7 @@ impl Fabric {
             }
             return self.lose(cx, flying.handle);
         }
-        if DETOURS && cx.features.told {
+        if DETOURS && cx.features.drop_notices {
             self.packets[flying.handle].route = flying.route;
         }
         let port = &mut self.ports[id.at()];
@@ -270,8 +270,8 @@ impl Fabric {
         cx.instruments.tally.dropped += 1;
         let packet = &self.packets[handle];
         cx.instruments.tally.payload.dropped += packet.data_bytes();
-        let told = cx.features.told && packet.kind == Kind::Data;
-        let fate = if told { Fate::Told(self.way_back(packet.route)) } else { Fate::Gone };
+        let notified = cx.features.drop_notices && packet.kind == Kind::Data;
+        let fate = if notified { Fate::Notified(self.way_back(packet.route)) } else { Fate::Gone };
         self.miss(cx, handle, fate);
     }
 

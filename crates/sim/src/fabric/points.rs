@@ -17,7 +17,7 @@ use thalweg_machines::point::CongestionPoint;
 use thalweg_machines::route::Ends;
 use thalweg_machines::stage::View;
 use thalweg_units::{FlowId, NodeId, PortId, Span};
-use thalweg_wire::{Handle, Kind, Message, Notice, Packet, Says};
+use thalweg_wire::{Handle, Kind, Message, Notice, NoticeBody, Packet};
 
 /// A packet on the wire that some congestion point has sent.
 #[inline]
@@ -64,7 +64,7 @@ pub(crate) fn joined<Q: Events>(
     }
     let seen = view(&ports[id.at()]);
     let view = View { packets: seen.packets.saturating_sub(1), bytes: before, wire: packet.wire, ..seen };
-    point.on_join(cx.now, &view, packet, &mut points.told);
+    point.on_join(cx.now, &view, packet, &mut points.notices);
 }
 
 /// A packet that had joined waits no longer.
@@ -83,9 +83,9 @@ pub(crate) fn left(fabric: &mut Fabric, id: PortId, handle: Handle) {
 pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     fabric.catch_up_now(cx, id);
     let view = view(&fabric.ports[id.at()]);
-    let Points { by_port, told } = &mut fabric.stages.points;
+    let Points { by_port, notices } = &mut fabric.stages.points;
     let Some(point) = &mut by_port[id.at()] else { return };
-    point.tick(cx.now, &view, told);
+    point.tick(cx.now, &view, notices);
     if let Some(at) = point.wake() {
         let at = at.max(cx.now + Span::from_ps(1));
         cx.schedule(at, Phase::Point, id.0);
@@ -110,17 +110,24 @@ pub(crate) fn tell<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 
 #[inline]
 fn send_told<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, tie: Tie) {
-    if fabric.stages.points.told.is_empty() {
+    if fabric.stages.points.notices.is_empty() {
         return;
     }
-    let mut told = std::mem::take(&mut fabric.stages.points.told);
-    for (flow, says) in told.drain(..) {
+    let mut notices = std::mem::take(&mut fabric.stages.points.notices);
+    for (flow, says) in notices.drain(..) {
         send(fabric, cx, id, flow, says, tie);
     }
-    fabric.stages.points.told = told;
+    fabric.stages.points.notices = notices;
 }
 
-fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flow: FlowId, says: Says, tie: Tie) {
+fn send<Q: Events>(
+    fabric: &mut Fabric,
+    cx: &mut Cx<Q>,
+    id: PortId,
+    flow: FlowId,
+    body: NoticeBody,
+    tie: Tie,
+) {
     let Some(spec) = &cx.spec.point else { return };
     let side = fabric.sides.claim();
     let (notice, wire) = (Message::Notice(Notice { point: id, says }), spec.message().get() as u32);

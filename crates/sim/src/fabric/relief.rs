@@ -254,12 +254,12 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
     if matches!(signal, Signal::Token { .. }) && fabric.stages.relief.machines[switch].has_place(port) {
         index(fabric, back);
     }
-    hears(fabric, cx, switch, port, now, signal);
+    receives(fabric, cx, switch, port, now, signal);
     carry_out(fabric, cx, switch);
 }
 
 /// Applies a signal that has come by a port at the instant `at` to the relief of its switch.
-fn hears<Q>(fabric: &mut Fabric, cx: &Cx<Q>, switch: usize, port: usize, at: Time, signal: Signal) {
+fn receives<Q>(fabric: &mut Fabric, cx: &Cx<Q>, switch: usize, port: usize, at: Time, signal: Signal) {
     ask(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
 }
 
@@ -271,7 +271,7 @@ fn hears_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize,
         return;
     }
     while let Some((port, at, signal)) = releases::next(fabric, cx, switch, end) {
-        hears(fabric, cx, switch, port, at, signal);
+        receives(fabric, cx, switch, port, at, signal);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::fabric::reliefs::Reliefs;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::point::{PointMachine, Told};
+use thalweg_machines::point::{Notices, PointMachine};
 use thalweg_machines::slack::SlackClock;
 use thalweg_machines::stage::{Carried, HeaderStage, StageMachine, View};
 use thalweg_units::{PortId, Time};
@@ -90,13 +90,13 @@ pub(crate) struct Points {
     pub by_port: Vec<Option<PointMachine>>,
     /// Within an event: what is to be said.
     #[serde(skip)]
-    pub told: Told,
+    pub notices: Notices,
 }
 
 impl Points {
     /// Those of every port.
     pub fn new(by_port: Vec<Option<PointMachine>>) -> Self {
-        Self { by_port, told: Told::new() }
+        Self { by_port, notices: Notices::new() }
     }
     /// So many ports have a place.
     pub fn len(&self) -> usize {

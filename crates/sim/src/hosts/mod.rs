@@ -28,7 +28,7 @@ use replay::Replay;
 use serde::{Deserialize, Serialize};
 use streams::{NO_STREAM, Streams};
 use thalweg_machines::stage::EdgeCodel;
-use thalweg_machines::transport::{Expiry, Heard, Receiver, Sender, Standing, TransportSpec};
+use thalweg_machines::transport::{Expiry, Receiver, Reception, Sender, Standing, TransportSpec};
 use thalweg_units::{FlowId, HostId, PortId, Rate, Span, Time};
 use thalweg_wire::{Flags, Handle, NO_SIDE, Packet, Side};
 
@@ -178,7 +178,7 @@ impl Hosts {
         let side = &fabric.sides[Handle(packet.side)];
         let heard = sending.sender.on_packet(transport, cx.now, &packet, Some(side));
         fabric.discard(handle, &packet);
-        if heard == Heard::Ignored {
+        if heard == Reception::Ignored {
             return;
         }
         self.pump_sender(cx, fabric, flows, slot as usize, packet.flow);
@@ -216,7 +216,7 @@ impl Hosts {
     /// A switch has dropped a packet of data, and its sender is notified after the propagation delay of the
     /// way back.
     // CHOICE BFC §3.6.2.1: the propagation delays of the way back, nothing waits for anything.
-    pub fn tell_of_drop<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, packet: &Packet, way: Span) {
+    pub fn notify_of_drop<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, packet: &Packet, way: Span) {
         let slot = fabric.paths.slot(packet.flow);
         if slot == NO_SLOT {
             return;

@@ -85,13 +85,13 @@ fn what_points_say_is_neither_token_nor_grant_to_flows_that_do_not_listen() {
         };
         let (quiet, hops) = ends(None);
         for point in points() {
-            let (told, more) = ends(Some(point));
+            let (reported, more) = ends(Some(point));
             assert!(more > hops, "nothing was said");
-            for (flow, (quiet, told)) in quiet.iter().zip(&told).enumerate() {
-                let (quiet, told) = (quiet.expect("complete"), told.expect("complete"));
+            for (flow, (quiet, reported)) in quiet.iter().zip(&reported).enumerate() {
+                let (quiet, reported) = (quiet.expect("complete"), reported.expect("complete"));
                 // Messages take their turn on the links of ACKs and tokens.
-                let off = quiet.max(told).since(quiet.min(told));
-                assert!(off < Span::from_us(20), "flow {flow}: {quiet}, notified {told}");
+                let off = quiet.max(reported).since(quiet.min(reported));
+                assert!(off < Span::from_us(20), "flow {flow}: {quiet}, notified {reported}");
             }
         }
     }

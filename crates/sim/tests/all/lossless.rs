@@ -196,8 +196,8 @@ fn a_headroom_that_is_too_small_breaks_the_promise_unless_it_is_meant() {
         assert!(sim.counters().packets_dropped > 0);
         (sim.check_lossless(), sim.check().is_ok())
     };
-    let (told, holds) = ended(false);
-    assert!(told.expect_err("it drops").starts_with("flow control is on, and ") && !holds);
+    let (reported, holds) = ended(false);
+    assert!(reported.expect_err("it drops").starts_with("flow control is on, and ") && !holds);
     assert_eq!(ended(true), (Ok(()), true));
 }
 

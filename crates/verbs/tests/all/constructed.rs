@@ -68,14 +68,14 @@ fn only_what_has_no_gap_before_it_counts_whatever_the_order_of_arrival() {
         let mut host = model.host.clone();
         let mut responder = Responder::new(&small()).unwrap();
         (0..2).for_each(|id| responder.post_receive(ReceiveRequest { id, sink: at(16, 16) }).unwrap());
-        let mut told = vec![];
+        let mut reported = vec![];
         for (n, &which) in order.iter().enumerate() {
             responder.on_packet(Time::ZERO, &mut host, &packets[which]).unwrap();
             let prefix = (0..6).take_while(|p| order[..=n].contains(p)).count() as u32;
             assert_eq!(responder.expected(), Psn::new(prefix));
             assert_eq!(responder.messages(), Psn::new(prefix / 2));
-            told.extend(std::iter::from_fn(|| responder.poll_received()));
-            assert_eq!(told.len() as u32, (prefix / 2).saturating_sub(1));
+            reported.extend(std::iter::from_fn(|| responder.poll_received()));
+            assert_eq!(reported.len() as u32, (prefix / 2).saturating_sub(1));
             assert!(responder.poll_transmit(Time::ZERO, &host.memory, &mut out));
             let answer = Packet::decode(small().dialect, &out).unwrap();
             assert_eq!(answer.psn, Psn::new(prefix));
@@ -84,7 +84,7 @@ fn only_what_has_no_gap_before_it_counts_whatever_the_order_of_arrival() {
                 (prefix as usize <= which).then_some(which)
             );
         }
-        assert_eq!(told.iter().map(|t| t.id).collect::<Vec<_>>(), [0, 1]);
+        assert_eq!(reported.iter().map(|t| t.id).collect::<Vec<_>>(), [0, 1]);
         assert_eq!(host.memory.bytes(KEY)[..8], [0, 1, 2, 3, 4, 5, 6, 7]);
         assert_eq!(host.memory.bytes(KEY)[16..24], [8, 9, 10, 11, 12, 13, 14, 15]);
         assert_eq!(host.memory.bytes(KEY)[48..56], [16, 17, 18, 19, 20, 21, 22, 0]);

@@ -40,7 +40,7 @@ struct Watcher<'w> {
     first: Psn,
     /// Request packets that have arrived, counted from the first.
     arrived: BTreeSet<u32>,
-    told: usize,
+    reported: usize,
 }
 
 impl Watcher<'_> {
@@ -60,10 +60,10 @@ impl Watcher<'_> {
         assert_eq!(net.responder.messages().value(), whole);
         assert_eq!(net.responder.expected(), self.first.plus(prefix));
         // Q2: notifications come in order, and everything before each is in memory.
-        for told in &net.received[self.told..] {
-            self.everything_before_is_in_memory(net, told.id as usize, true);
+        for reported in &net.received[self.reported..] {
+            self.everything_before_is_in_memory(net, reported.id as usize, true);
         }
-        self.told = net.received.len();
+        self.reported = net.received.len();
         // Q3 (3): memory that an Atomic changed.
         let word = &net.host.memory.bytes(self.work.target.0)[self.work.counter..][..8];
         let executed = u64::from_le_bytes(word.try_into().unwrap()) as usize;
@@ -107,7 +107,7 @@ fn irn_keeps_the_semantics_over_any_network() {
         let work = random(&mut net, &mut Stream::new(seed, "work", 0), MIX);
         work.receives.iter().for_each(|wqe| net.responder.post_receive(*wqe).unwrap());
         work.post(&mut net);
-        let mut watcher = Watcher { work: &work, first, arrived: BTreeSet::new(), told: 0 };
+        let mut watcher = Watcher { work: &work, first, arrived: BTreeSet::new(), reported: 0 };
         let bits = net.responder.reorder_bits();
         net.run_looking(END, |net, way, bytes| {
             watcher.look(net, way, bytes);

@@ -12,7 +12,7 @@ fn notification_of(congestion: &ControllerSpec) -> Notification {
     match congestion.needs().marks {
         Marks::Notifications => Notification::cnp(),
         Marks::Wanted | Marks::Echoes | Marks::Codepoints => Notification::Echo,
-        Marks::Ignored | Marks::Heard => Notification::Off,
+        Marks::Ignored | Marks::Reception => Notification::Off,
     }
 }
 
@@ -22,7 +22,7 @@ fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
     let capped = matches!(r.cap, Some(Cap::Packets(_) | Cap::Auto));
     let timed = !matches!(r.timer, None | Some(RdmaTimer::Off));
     match r.recovery {
-        Recovery::Irn { .. } | Recovery::Told => RdmaAcks::PerPacket,
+        Recovery::Irn { .. } | Recovery::DropNotified => RdmaAcks::PerPacket,
         Recovery::GoBackN { .. } if r.segments.is_some() => RdmaAcks::PerSegment,
         // IRN §4.4.2: the baseline's ACKs are not charged to it where they are not needed.
         Recovery::GoBackN { .. } if lossless && !capped && !timed => match r.notification {
@@ -58,10 +58,10 @@ impl Dependent for Rdma {
             // IRN §4.3.1: without losses every expiry would be a mistake.
             _ if lossless || acks == RdmaAcks::Never => RdmaTimer::Off,
             Recovery::Irn { .. } => RdmaTimer::pair(),
-            Recovery::GoBackN { .. } | Recovery::Told => RdmaTimer::fixed(),
+            Recovery::GoBackN { .. } | Recovery::DropNotified => RdmaTimer::fixed(),
         });
         self.cap.get_or_insert(match self.recovery {
-            Recovery::Irn { .. } | Recovery::Told => Cap::Auto,
+            Recovery::Irn { .. } | Recovery::DropNotified => Cap::Auto,
             Recovery::GoBackN { .. } => Cap::Off,
         });
     }

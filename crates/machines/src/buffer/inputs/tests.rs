@@ -99,7 +99,7 @@ fn irns_switch_pauses_above_220_kb_and_has_room_for_what_is_on_its_way() {
     // X-OFF at 240 000 − 20 000; limit 220 000 + 20 000 + 3 · 1090 + 64, minus nothing that drains.
     let mut m = Inputs::new(per_input(243_334, fixed(220_000, 220_000, 23_334)), 6).unwrap();
     assert_eq!(until_pause(&mut m, 3, 1090, 999), 202); // 201 packets are 219 090 B
-    assert!(m.is_pausing() && !m.asks_pause(3), "told once");
+    assert!(m.is_pausing() && !m.asks_pause(3), "notified once");
     // 20 000 B on two wires, a packet ahead of the frame, the frame, a packet in progress: 22 244 B.
     assert!((0..20).all(|_| m.take(3, 1090)) && m.take(3, 444));
     assert_eq!(m.inputs()[3].bytes, 220_180 + 22_244);
@@ -329,7 +329,7 @@ proptest! {
             s.memory.release(input, wire);
             s.memory.asks_resume(input);
         }
-        prop_assert_eq!(&s.memory, &Inputs::new(spec, INPUTS).unwrap(), "empty again, nobody waits");
+        prop_assert_eq!(&s.memory, &Inputs::new(spec, INPUTS).unwrap(), "empty again, none waits");
     }
 
     #[test]
@@ -346,7 +346,7 @@ proptest! {
             let mut m = s.memory.clone();
             for (&(input, wire), _) in s.stored.iter().zip(&leaves).filter(|(_, leaves)| **leaves) {
                 m.release(input, wire);
-                prop_assert!(!m.asks_resume(input), "nobody was paused");
+                prop_assert!(!m.asks_resume(input), "none was paused");
             }
             prop_assert!(m.take(input, wire), "{:?}", m);
             prop_assert!(!m.asks_pause(input), "{:?}", m);

@@ -35,7 +35,7 @@ pub(super) struct Policer {
 
 /// What an ACK reports.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Heard {
+pub(super) struct Reception {
     pub(super) now: Time,
     /// It reports losses.
     pub(super) losses: bool,
@@ -56,12 +56,12 @@ impl Policer {
         self.uses.then_some(self.rate)
     }
 
-    fn begin(&mut self, heard: &Heard) {
+    fn begin(&mut self, heard: &Reception) {
         (self.since, self.delivered, self.lost, self.rounds) = (heard.now, heard.delivered, heard.lost, 0);
     }
 
     /// An ACK; true: the rate has been used long enough, and bandwidth is probed for again.
-    pub(super) fn hear(&mut self, heard: &Heard) -> bool {
+    pub(super) fn hear(&mut self, heard: &Reception) -> bool {
         if self.uses {
             self.rounds += u32::from(heard.probing && heard.round_start);
             let over = self.rounds >= USED_ROUNDS;
@@ -88,7 +88,7 @@ impl Policer {
     }
 
     /// An interval ends with a loss.
-    fn end(&mut self, heard: &Heard) {
+    fn end(&mut self, heard: &Reception) {
         let (delivered, lost) = (heard.delivered - self.delivered, heard.lost - self.lost);
         let span = heard.now.since(self.since);
         if delivered == 0 || lost * LOSSY.1 < LOSSY.0 * delivered || span < Span::from_ms(1) {
@@ -116,7 +116,7 @@ mod tests {
 
     /// Rounds of 10 ms with `delivered` bytes each, of which a quarter was lost besides.
     fn rounds(p: &mut Policer, from: u64, n: u64, delivered: u64) -> Vec<bool> {
-        let round = |r: u64| Heard {
+        let round = |r: u64| Reception {
             now: Time::from_ms(10 * r),
             losses: true,
             limited: false,
@@ -145,7 +145,7 @@ mod tests {
     fn other_rates_few_losses_and_the_applications_own_pace_are_none() {
         let mut p = Policer::default();
         rounds(&mut p, 1, 4, 10_000);
-        let heard = |rounds: u64, delivered: u64, lost: u64, limited| Heard {
+        let heard = |rounds: u64, delivered: u64, lost: u64, limited| Reception {
             now: Time::from_ms(10 * rounds),
             losses: true,
             limited,

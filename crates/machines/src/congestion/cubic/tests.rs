@@ -13,7 +13,7 @@ fn cubic(params: Params, window: u64, rtt_ms: u64) -> Cubic {
     Cubic::new(&start, params)
 }
 /// An ACK of one segment.
-fn told(c: &mut Cubic, at_ms: u64) {
+fn reported(c: &mut Cubic, at_ms: u64) {
     let now = Time::from_ms(at_ms);
     c.on_ack(&AckSample { now, rtt: None, ..ack(1000, 0) });
 }
@@ -26,7 +26,7 @@ fn a_loss_leaves_seven_tenths_and_k_is_when_the_window_is_back() {
     let mut c = cubic(PLAIN, 100, 100);
     c.on_loss(&loss(100_000, 0, 100_000));
     assert!(near(c.cwnd, 70.0) && near(c.ssthresh, 70.0) && c.w_max == Some(100.0) && c.cwnd_prior == 100.0);
-    told(&mut c, 1000);
+    reported(&mut c, 1000);
     // K = ∛(30 / 0.4) = ∛75 = 4.2171633 s
     let k = c.epoch.unwrap().k;
     assert!((k - 4.217_163_3).abs() < 1e-7, "{k}");
@@ -38,14 +38,14 @@ fn a_loss_leaves_seven_tenths_and_k_is_when_the_window_is_back() {
 fn each_ack_goes_its_part_of_the_way_to_the_window_a_round_trip_ahead() {
     let mut c = cubic(PLAIN, 100, 100);
     c.on_loss(&loss(100_000, 0, 100_000));
-    told(&mut c, 1000);
+    reported(&mut c, 1000);
     // t = 0, target W(0.1) = 0.4 (0.1 − 4.21716)³ + 100 = 72.0841 ; a seventieth of the way
     let target = 0.4 * libm::pow(0.1 - libm::cbrt(75.0), 3.0) + 100.0;
     assert!((target - 72.084_1).abs() < 1e-3, "{target}");
     assert!(near(c.cwnd, 70.0 + (target - 70.0) / 70.0), "{}", c.cwnd);
     // An ACK of two segments goes twice as far as one.
     let (before, mut twice) = (c.cwnd, c.clone());
-    told(&mut c, 1000);
+    reported(&mut c, 1000);
     twice.on_ack(&AckSample { now: Time::from_ms(1000), rtt: None, ..ack(2000, 0) });
     assert!(near(twice.cwnd - before, 2.0 * (c.cwnd - before)));
 }
@@ -54,16 +54,16 @@ fn each_ack_goes_its_part_of_the_way_to_the_window_a_round_trip_ahead() {
 fn far_beyond_the_maximum_a_window_of_acks_adds_half_of_it_at_most() {
     let mut c = cubic(PLAIN, 100, 100);
     c.on_loss(&loss(100_000, 0, 100_000));
-    told(&mut c, 0);
+    reported(&mut c, 0);
     let before = c.cwnd;
-    told(&mut c, 60_000); // W(60 s) is 69 000 segments
+    reported(&mut c, 60_000); // W(60 s) is 69 000 segments
     assert!(near(c.cwnd, before + 0.5), "{}", c.cwnd);
     // And a target below the window, after a pause that was not counted, never shrinks it.
     let mut c = cubic(PLAIN, 100, 100);
     c.on_loss(&loss(100_000, 0, 100_000));
-    told(&mut c, 0);
+    reported(&mut c, 0);
     c.cwnd = 90.0;
-    told(&mut c, 100);
+    reported(&mut c, 100);
     assert!(near(c.cwnd, 90.0));
 }
 
@@ -88,16 +88,16 @@ fn where_reno_would_be_faster_the_window_is_renos() {
     c.on_loss(&loss(20_000, 0, 20_000));
     assert!(near(c.cwnd, 14.0));
     // α_cubic = 3 · 0.3 / 1.7 = 0.529 segments per window of ACKs, in a millisecond, when the curve has not moved yet.
-    (0..14).for_each(|_| told(&mut c, 0));
+    (0..14).for_each(|_| reported(&mut c, 0));
     assert!((c.cwnd - 14.529).abs() < 0.02, "{}", c.cwnd);
     // From the window of before (20) on, 1 per window.
     (0..2000).for_each(|_| {
         if c.cwnd < 20.0 {
-            told(&mut c, 1)
+            reported(&mut c, 1)
         }
     });
     let before = c.cwnd;
-    (0..20).for_each(|_| told(&mut c, 1));
+    (0..20).for_each(|_| reported(&mut c, 1));
     assert!((c.cwnd - before - 1.0).abs() < 0.05, "{}", c.cwnd - before);
 }
 
@@ -106,9 +106,9 @@ fn a_timeout_starts_from_one_segment_and_the_curve_from_where_slow_start_ends() 
     let mut c = cubic(PLAIN, 100, 100);
     c.on_timeout(&loss(50_000, 0, 100_000));
     assert!(near(c.cwnd, 1.0) && near(c.ssthresh, 35.0));
-    (0..34).for_each(|_| told(&mut c, 10));
+    (0..34).for_each(|_| reported(&mut c, 10));
     assert!(near(c.cwnd, 35.0));
-    told(&mut c, 20);
+    reported(&mut c, 20);
     assert_eq!((c.w_max, c.epoch.unwrap().k), (Some(35.0), 0.0));
 }
 
@@ -129,11 +129,11 @@ fn a_mark_cuts_once_per_window_of_data() {
 fn idle_time_does_not_count() {
     let mut c = cubic(PLAIN, 100, 100);
     c.on_loss(&loss(100_000, 0, 100_000));
-    told(&mut c, 0);
+    reported(&mut c, 0);
     let mut idle = c.clone();
-    told(&mut c, 500);
+    reported(&mut c, 500);
     idle.on_restart(Time::from_ms(10_500), Span::from_ms(10_000));
-    told(&mut idle, 10_500);
+    reported(&mut idle, 10_500);
     assert_eq!(c.cwnd, idle.cwnd);
 }
 
@@ -233,6 +233,6 @@ fn hystart_is_for_the_first_slow_start_only() {
     let mut c = Cubic::new(&start(1000, 10), Params { hystart: true, ..PLAIN });
     assert!(c.hystart.is_some());
     c.on_timeout(&loss(10_000, 0, 10_000));
-    told(&mut c, 10);
+    reported(&mut c, 10);
     assert!(c.cwnd < c.ssthresh && c.hystart.is_none());
 }

@@ -23,7 +23,7 @@ fn hop(ns: u64, tx_bytes: u64, queue: u64) -> IntHop {
 }
 
 /// An ACK up to byte `acked_to`, when `sent_to` has been sent.
-fn told<C: CongestionControl>(c: &mut C, acked_to: u64, sent_to: u64, hops: &[IntHop]) -> Permit {
+fn reported<C: CongestionControl>(c: &mut C, acked_to: u64, sent_to: u64, hops: &[IntHop]) -> Permit {
     c.on_ack(&AckSample {
         acked_to,
         sent_to,
@@ -50,7 +50,7 @@ fn a_flow_starts_with_a_product_at_the_lines_rate_and_the_first_ack_is_only_kept
     let mut c = hpcc(5);
     let full = permit(125, 100_000_000_000);
     assert_eq!(c.permit(), full);
-    assert_eq!(told(&mut c, 1000, 125_000, &[hop(0, 0, 500_000)]), full);
+    assert_eq!(reported(&mut c, 1000, 125_000, &[hop(0, 0, 500_000)]), full);
     assert_eq!((c.u, c.last_update_seq), (1.0, 125_000));
     c.on_ack(&AckSample { feedback: Feedback::Mark, ..ack(MSS, MSS) });
     c.on_loss(&Loss::default());
@@ -61,10 +61,10 @@ fn a_flow_starts_with_a_product_at_the_lines_rate_and_the_first_ack_is_only_kept
 #[test]
 fn the_busiest_link_counts_with_the_smaller_of_two_queues() {
     let mut c = hpcc(5);
-    told(&mut c, 1000, 125_000, &[hop(0, 0, 0), hop(100, 0, 50_000)]);
+    reported(&mut c, 1000, 125_000, &[hop(0, 0, 0), hop(100, 0, 50_000)]);
     // In 4 us 25 000 B through the first, u' = 0.5; in 2 us 25 000 B through the second, which had 50 000 B
     // and has 25 000 B: u' = 0.2 + 1. The busiest's interval is 2 of 10 us: U = 0.8 + 0.2 x 1.2 = 1.04.
-    let w = told(&mut c, 2000, 126_000, &[hop(4000, 25_000, 9), hop(2100, 25_000, 25_000)]);
+    let w = reported(&mut c, 2000, 126_000, &[hop(4000, 25_000, 9), hop(2100, 25_000, 25_000)]);
     assert!((c.u - 1.04).abs() < 1e-12, "{}", c.u);
     // Within the round trip: W = 125 000 / (1.04/0.95) + 500 = 114 682.69, W^c stays. R = W/T.
     assert_eq!(w, permit(115, 91_746_153_846));
@@ -78,7 +78,7 @@ fn every_ack_reacts_to_the_same_reference_window_which_moves_once_per_round_trip
     let mut next = |c: &mut Hpcc, acked_to, sent_to| {
         at += 1;
         // A link at the line's rate with a queue of half a product: u' = 1.5 each time.
-        told(c, acked_to, sent_to, &[hop(10_000 * at, 125_000 * at, 62_500)])
+        reported(c, acked_to, sent_to, &[hop(10_000 * at, 125_000 * at, 62_500)])
     };
     next(&mut c, 1000, 20_000);
     // An interval of T and more is all that counts: U = 1.5. W = 125 000 / (1.5/0.95) + 500 = 79 666.67.
@@ -98,7 +98,7 @@ fn below_eta_the_window_grows_by_w_ai_for_max_stage_round_trips_and_then_in_prop
     let mut windows = Vec::new();
     for round in 0..5 {
         // Half of the line, nothing waits: U = 0.5.
-        told(&mut c, 1000 * round + 1, 1000 * round + 1, &[hop(10_000 * round, 62_500 * round, 0)]);
+        reported(&mut c, 1000 * round + 1, 1000 * round + 1, &[hop(10_000 * round, 62_500 * round, 0)]);
         windows.push((c.w_c, c.inc_stage));
     }
     let grown = 51_000.0 / (0.5 / 0.95) + 500.0;
@@ -107,30 +107,30 @@ fn below_eta_the_window_grows_by_w_ai_for_max_stage_round_trips_and_then_in_prop
     assert_eq!(windows[4], (grown + 500.0, 1));
     // Nothing in the network at all: no more than a product.
     c.inc_stage = 2;
-    told(&mut c, 9001, 9001, &[hop(90_000, 62_500 * 4, 0)]);
+    reported(&mut c, 9001, 9001, &[hop(90_000, 62_500 * 4, 0)]);
     assert_eq!((c.w_c, c.permit()), (125_000.0, permit(125, 100_000_000_000)));
 }
 
 #[test]
 fn a_window_below_a_packet_allows_one_and_the_rate_keeps_it_apart() {
     let mut c = hpcc(0);
-    told(&mut c, 1000, 1000, &[hop(0, 0, 100_000_000)]);
+    reported(&mut c, 1000, 1000, &[hop(0, 0, 100_000_000)]);
     // 800 products wait: W = 125 000 / (801/0.95) + 500 = 648.25 B.
-    let w = told(&mut c, 2000, 2000, &[hop(10_000, 125_000, 100_000_000)]);
+    let w = reported(&mut c, 2000, 2000, &[hop(10_000, 125_000, 100_000_000)]);
     assert_eq!(w, permit(1, 518_601_747));
 }
 
 #[test]
 fn another_path_and_acks_that_were_overtaken_are_no_measure() {
     let mut c = hpcc(5);
-    told(&mut c, 1000, 125_000, &[hop(5000, 0, 0)]);
+    reported(&mut c, 1000, 125_000, &[hop(5000, 0, 0)]);
     let before = c.clone();
-    told(&mut c, 2000, 126_000, &[hop(4000, 0, 90_000)]);
+    reported(&mut c, 2000, 126_000, &[hop(4000, 0, 90_000)]);
     assert_eq!(c, before);
-    told(&mut c, 3000, 127_000, &[]);
-    told(&mut c, 3000, 127_000, &[]);
+    reported(&mut c, 3000, 127_000, &[]);
+    reported(&mut c, 3000, 127_000, &[]);
     assert_eq!((c.permit(), c.u), (before.permit(), 1.0)); // no switch on the way
-    told(&mut c, 3000, 127_000, &[hop(6000, 0, 9), hop(7000, 0, 9)]);
+    reported(&mut c, 3000, 127_000, &[hop(6000, 0, 9), hop(7000, 0, 9)]);
     assert_eq!((c.permit(), c.u, c.l.as_slice().len()), (before.permit(), 1.0, 2));
 }
 
@@ -196,18 +196,18 @@ fn the_simulators_header_cuts_and_wraps_what_it_carries() {
 fn the_simulators_rate_follows_the_fields() {
     let mut c = simulator();
     assert_eq!(c.permit(), permit(52, 100_000_000_000));
-    told(&mut c, 1000, 52_000, &[hop(16_777_200, 536_870_000, 700)]);
+    reported(&mut c, 1000, 52_000, &[hop(16_777_200, 536_870_000, 700)]);
     // 1040 ns later, across the end of both counters: 1048575 to 12 units of 512 B, 13 in all, are 6656 B or
     // 51.2 Gb/s; the smaller queue is one unit, 320 of 52 000 B. U = (3120 + 1040 (0.512 + 0.00615)) / 4160,
     // c = U / 0.95.
-    let w = told(&mut c, 2000, 53_000, &[hop(16_778_240, 536_877_500, 639)]);
+    let w = reported(&mut c, 2000, 53_000, &[hop(16_778_240, 536_877_500, 639)]);
     let u = (3120.0 + 1040.0 * (0.512 + 320.0 / 52_000.0)) / 4160.0;
     let rate = (1e11 / (u / 0.95)) as u64 + 40_000_000;
     assert_eq!(w.pace, Some(Rate::from_bps(rate.min(100_000_000_000))));
     // The smaller queue again, and nothing sent: the line's rate.
-    let w = told(&mut c, 53_000, 53_000, &[hop(16_790_000, 536_877_500, 10_000_000)]);
+    let w = reported(&mut c, 53_000, 53_000, &[hop(16_790_000, 536_877_500, 10_000_000)]);
     assert_eq!(w, permit(52, 100_000_000_000));
     // Two long queues, 192 products: the least rate, and 52 000 B x 1/100 in whole packets.
-    let w = told(&mut c, 54_000, 54_000, &[hop(16_800_000, 537_000_000, 20_000_000)]);
+    let w = reported(&mut c, 54_000, 54_000, &[hop(16_800_000, 537_000_000, 20_000_000)]);
     assert_eq!(w, permit(1, 1_000_000_000));
 }

@@ -22,8 +22,8 @@ const PLAIN: Params = Params {
     gradient_cap: None,
     scale_updates: false,
     once_per_round: false,
-    first_counts: false,
-    forgets: true,
+    use_first_sample: false,
+    reset_after_idle: true,
     idle_holds: true,
     max_decrease: 0.5,
     min_rate: Rate::from_mbps(10),
@@ -245,7 +245,7 @@ fn after_ten_min_rtt_without_anything_to_send_the_next_sample_is_a_first_one() {
 
 #[test]
 fn with_first_counts_a_sample_without_a_predecessor_is_an_update_with_a_difference_of_zero() {
-    let spec = Params { first_counts: true, scale_updates: true, ..PLAIN };
+    let spec = Params { use_first_sample: true, scale_updates: true, ..PLAIN };
     assert_eq!(samples(spec, &[1000, 30]), [600.0, 610.0]); // 1 - 0.8 (1 - 500 / 1000), a whole one although nothing was before
     assert_eq!(samples(spec, &[100, 104]), [1010.0, 848.4]); // no gradient yet; then 4 us of 20
     let mut c = timely(spec);
@@ -256,7 +256,7 @@ fn with_first_counts_a_sample_without_a_predecessor_is_an_update_with_a_differen
 
 #[test]
 fn without_forgetting_a_sample_after_a_pause_goes_on_from_the_one_before() {
-    let mut c = timely(Params { forgets: false, ..PLAIN });
+    let mut c = timely(Params { reset_after_idle: false, ..PLAIN });
     sample(&mut c, 1, 100);
     c.on_restart(Time::from_us(9000), Span::from_us(8000));
     assert_eq!(sample(&mut c, 9000, 104), 840.0);

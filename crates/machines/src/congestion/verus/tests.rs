@@ -5,7 +5,7 @@ fn verus() -> Verus {
     Params::default().make(&start(1000, 10)).unwrap()
 }
 /// A packet that left `rtt` ms before is acknowledged at `ms`; so many are in flight afterwards.
-fn hears(v: &mut Verus, ms: u64, rtt: u64, in_flight: u64) {
+fn receives(v: &mut Verus, ms: u64, rtt: u64, in_flight: u64) {
     let in_flight = Bytes::new(in_flight * 1000);
     v.on_ack(&AckSample { now: Time::from_ms(ms), rtt: Some(Span::from_ms(rtt)), in_flight, ..ack(1000, 0) });
 }
@@ -27,14 +27,14 @@ fn slow_start_adds_a_segment_per_ack_and_the_profile_learns_by_the_window_a_pack
     let mut v = verus();
     assert_eq!(v.permit(), Permit { window: Bytes::new(1000), pace: None, wake: None });
     sends(&mut v, 0, 1);
-    hears(&mut v, 100, 100, 0);
+    receives(&mut v, 100, 100, 0);
     assert_eq!(v.permit().window, Bytes::new(2000));
     sends(&mut v, 100, 1);
     sends(&mut v, 100, 2);
-    hears(&mut v, 210, 110, 1);
+    receives(&mut v, 210, 110, 1);
     sends(&mut v, 210, 2); // by a window of 3
-    hears(&mut v, 211, 111, 1);
-    hears(&mut v, 330, 120, 0);
+    receives(&mut v, 211, 111, 1);
+    receives(&mut v, 330, 120, 0);
     let mut expected = super::profile::Profile::default();
     [(1, 100.0), (2, 110.0), (2, 111.0), (3, 120.0)].into_iter().for_each(|(w, d)| expected.see(w, d));
     assert_eq!(v.profile, expected);
@@ -52,15 +52,15 @@ fn slow_start_ends_with_a_loss_or_half_a_second_of_delay_and_epochs_begin() {
     };
     let mut slow = started();
     sends(&mut slow, 0, 1);
-    hears(&mut slow, 100, 100, 5);
-    hears(&mut slow, 501, 501, 5);
+    receives(&mut slow, 100, 100, 5);
+    receives(&mut slow, 501, 501, 5);
     // 0.7 · 20, and one over that for the ACK that ended slow start; 0.75 · 6 · 100 ms are wanted.
     let (window, wanted, wake) = after(&slow);
     assert!((window - (14.0 + 1.0 / 14.0)).abs() < 1e-9, "{window}");
     assert!(wanted <= 450.0 && wake == Some(Time::from_ms(506)), "{wanted} {wake:?}");
     let mut lossy = started();
     sends(&mut lossy, 0, 1);
-    hears(&mut lossy, 100, 100, 5);
+    receives(&mut lossy, 100, 100, 5);
     lossy.on_loss(&Loss { now: Time::from_ms(100), ..loss(20_000, 0, 20_000) });
     let (window, wanted, wake) = after(&lossy);
     assert!((window - 14.0).abs() < 1e-9 && (wanted - 450.0).abs() < 1e-9, "{window} {wanted}");
@@ -108,7 +108,7 @@ fn an_epoch_sends_what_is_missing_to_the_window_within_a_round_trip() {
     assert_eq!(v.to_send(), 7000, "one epoch: all of it");
     // What may leave is what is in flight and the epoch's share, however much is acknowledged meanwhile.
     (v.credit, v.in_flight) = (3000, 23_000);
-    hears(&mut v, 1001, 120, 20);
+    receives(&mut v, 1001, 120, 20);
     assert_eq!(v.permit().window, Bytes::new(23_000));
     sends(&mut v, 1001, 21);
     assert_eq!(v.permit().window, Bytes::new(23_000));
@@ -122,10 +122,10 @@ fn a_loss_decreases_the_window_of_the_lost_packet_and_nothing_is_learnt_until_it
     assert_eq!((v.window, v.phase), (28.0, Phase::Repair { starting: false }));
     assert!((v.wanted - 140.0).abs() < 1e-9, "28 segments bring 156 ms: less is wanted");
     let known = v.profile.clone();
-    hears(&mut v, 1010, 200, 30);
+    receives(&mut v, 1010, 200, 30);
     assert!((v.window - (28.0 + 1.0 / 28.0)).abs() < 1e-9 && v.profile == known);
     v.windows = [(Time::from_ms(950), 20)].into();
-    hears(&mut v, 1020, 60, 30);
+    receives(&mut v, 1020, 60, 30);
     assert_eq!(v.phase, Phase::Normal);
     assert_ne!(v.profile, known);
 }
@@ -182,7 +182,7 @@ fn the_curve_is_drawn_every_second_and_epochs_come_every_five_milliseconds() {
 fn who_leaves_slow_start_knowing_less_than_five_windows_begins_anew() {
     let mut v = verus();
     sends(&mut v, 0, 1);
-    hears(&mut v, 100, 100, 0);
+    receives(&mut v, 100, 100, 0);
     sends(&mut v, 100, 1);
     v.on_loss(&Loss { now: Time::from_ms(200), ..loss(1000, 0, 1000) });
     assert_eq!((v.phase, v.window, v.permit().wake), (Phase::SlowStart, 1.0, None));

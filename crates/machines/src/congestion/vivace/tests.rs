@@ -137,7 +137,7 @@ fn a_probe_is_two_pairs_in_random_order_and_both_must_agree() {
         orders.insert((rates[0] > rates[1], rates[2] > rates[3]));
     }
     assert_eq!(orders.len(), 4);
-    let mut told = |first_wins: [bool; 2]| {
+    let mut reported = |first_wins: [bool; 2]| {
         (v.mode, v.rate, v.last) = (Mode::Probing, 1e5, None);
         let rates = [1.05e5, 0.95e5, 0.95e5, 1.05e5];
         let wins = [first_wins[0], !first_wins[0], first_wins[1], !first_wins[1]];
@@ -148,9 +148,9 @@ fn a_probe_is_two_pairs_in_random_order_and_both_must_agree() {
         v.decide();
         (v.mode, v.rate, v.last)
     };
-    assert_eq!(told([true, false]), (Mode::Moving, 1.05e5, Some((0.95e5, 3.0))));
-    assert_eq!(told([false, true]), (Mode::Moving, 0.95e5, Some((1.05e5, 3.0))));
-    assert_eq!(told([true, true]), (Mode::Probing, 1e5, None));
+    assert_eq!(reported([true, false]), (Mode::Moving, 1.05e5, Some((0.95e5, 3.0))));
+    assert_eq!(reported([false, true]), (Mode::Moving, 0.95e5, Some((1.05e5, 3.0))));
+    assert_eq!(reported([true, true]), (Mode::Probing, 1e5, None));
 }
 
 #[test]

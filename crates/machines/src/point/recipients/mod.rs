@@ -63,7 +63,7 @@ impl Who {
             }
         };
         for (key, _) in counts.iter().filter(|(_, n)| *n == 0) {
-            problems.wrong(key, "0 tells nobody", "at least 1");
+            problems.wrong(key, "0 notifies no one", "at least 1");
         }
     }
 
@@ -138,7 +138,7 @@ impl Recipients {
 mod tests {
     use super::*;
 
-    fn told(table: &mut Recipients, now: Time) -> Vec<u32> {
+    fn notices(table: &mut Recipients, now: Time) -> Vec<u32> {
         let mut out = Vec::new();
         table.each(now, &mut |flow: FlowId| out.push(flow.0));
         out.sort_unstable();
@@ -154,24 +154,24 @@ mod tests {
         for (us, flow) in [(0, 1), (10, 2), (20, 1), (30, 3)] {
             table.join(Time::from_us(us), FlowId(flow), 1048);
         }
-        assert_eq!(told(&mut table, Time::from_us(40)), [1, 3], "2 was the oldest");
-        assert_eq!(told(&mut table, Time::from_us(101)), [3], "1 was seen 81 us ago");
+        assert_eq!(notices(&mut table, Time::from_us(40)), [1, 3], "2 was the oldest");
+        assert_eq!(notices(&mut table, Time::from_us(101)), [3], "1 was seen 81 us ago");
     }
 
     #[test]
     fn an_aged_table_holds_as_many_flows_as_f_max_holds_f_min() {
         let mut table = table(Who::Aged { entries: None });
         (0..1000).for_each(|flow| table.join(Time::ZERO, FlowId(flow), 1048));
-        assert_eq!(told(&mut table, Time::ZERO).len(), 400);
+        assert_eq!(notices(&mut table, Time::ZERO).len(), 400);
     }
 
     #[test]
     fn a_sample_holds_the_flows_of_its_packets_each_once() {
         let mut table = table(Who::Sampled { every: 1, memory: 3 });
         [4, 4, 9].iter().for_each(|&flow| table.join(Time::ZERO, FlowId(flow), 1048));
-        assert_eq!(told(&mut table, Time::ZERO), [4, 9]);
+        assert_eq!(notices(&mut table, Time::ZERO), [4, 9]);
         (0..100).for_each(|_| table.join(Time::ZERO, FlowId(5), 1048));
-        assert_eq!(told(&mut table, Time::ZERO), [5], "random places are taken until no other is left");
+        assert_eq!(notices(&mut table, Time::ZERO), [5], "random places are taken until no other is left");
     }
 
     #[test]
@@ -182,6 +182,6 @@ mod tests {
                 table.join(Time::ZERO, FlowId(flow), 1048);
             }
         }
-        assert_eq!(told(&mut table, Time::ZERO), [1, 2]);
+        assert_eq!(notices(&mut table, Time::ZERO), [1, 2]);
     }
 }

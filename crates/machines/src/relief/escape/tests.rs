@@ -18,7 +18,7 @@ fn ticks(escape: &mut Escape, view: &Paper) -> Vec<Act> {
     escape.tick(Time::from_us(2), view, &mut acts);
     acts
 }
-fn hears(escape: &mut Escape, port: usize, signal: Signal, view: &Paper) -> Vec<Act> {
+fn receives(escape: &mut Escape, port: usize, signal: Signal, view: &Paper) -> Vec<Act> {
     let mut acts = Vec::new();
     escape.on_signal(Time::from_us(3), port, signal, view, &mut acts);
     acts
@@ -58,7 +58,7 @@ fn a_switch_names_the_flows_whose_output_is_open_while_it_holds_their_input_back
 fn a_token_lifts_a_packet_with_one_hop_more_than_it_has_gone() {
     let mut one = escape(Params::default());
     let view = Paper { packets: vec![(1, 0, 7)], ..held_back() };
-    assert_eq!(hears(&mut one, 1, token(7, 2), &view), [Act::Lift { output: 1, flow: 7, hops: 3 }]);
+    assert_eq!(receives(&mut one, 1, token(7, 2), &view), [Act::Lift { output: 1, flow: 7, hops: 3 }]);
     assert_eq!((one.pools()[1], one.check(&[0, 1, 0, 0])), (7, Ok(())));
     one.on_sent(1);
     assert_eq!((one.pools()[1], one.check(&[0; 4])), (8, Ok(())));
@@ -68,7 +68,7 @@ fn a_token_lifts_a_packet_with_one_hop_more_than_it_has_gone() {
 #[test]
 fn a_token_that_finds_nothing_goes_on_up_the_path_and_leaves_a_place_reserved() {
     let mut one = escape(Params::default());
-    assert_eq!(hears(&mut one, 1, token(7, 1), &held_back()), [Act::Tell(0, token(7, 2))]);
+    assert_eq!(receives(&mut one, 1, token(7, 1), &held_back()), [Act::Tell(0, token(7, 2))]);
     assert_eq!((one.pools()[1], one.check(&[0; 4])), (7, Ok(())));
     // The packet has come, is in the lane, and leaves.
     assert!(one.on_escaping(7, 1, 2), "the token went on with two hops");
@@ -83,22 +83,22 @@ fn a_token_that_ends_gives_back_what_it_has_reserved_on_its_way() {
     let mut one = escape(Params { pool: 1, ..Params::default() });
     let free = Paper { ports: 4, ..Paper::default() };
     assert_eq!(
-        hears(&mut one, 1, token(7, 3), &free),
+        receives(&mut one, 1, token(7, 3), &free),
         [Act::Tell(1, release(7, 3))],
         "the hop before is not held back"
     );
-    assert_eq!(hears(&mut one, 1, token(99, 3), &held_back()), [Act::Tell(1, release(99, 3))], "unknown");
-    hears(&mut one, 1, token(7, 1), &held_back());
+    assert_eq!(receives(&mut one, 1, token(99, 3), &held_back()), [Act::Tell(1, release(99, 3))], "unknown");
+    receives(&mut one, 1, token(7, 1), &held_back());
     assert_eq!(
-        hears(&mut one, 1, token(7, 4), &held_back()),
+        receives(&mut one, 1, token(7, 4), &held_back()),
         [Act::Tell(1, release(7, 4))],
         "the pool is empty"
     );
     assert_eq!((one.tally.ended_source, one.tally.ended_pool), (2, 1));
     // Its own comes back from the hop before, and goes on down.
-    assert_eq!(hears(&mut one, 0, release(7, 2), &held_back()), [Act::Tell(1, release(7, 1))]);
+    assert_eq!(receives(&mut one, 0, release(7, 2), &held_back()), [Act::Tell(1, release(7, 1))]);
     assert_eq!((one.pools()[1], one.check(&[0; 4])), (1, Ok(())));
-    assert_eq!(hears(&mut one, 0, release(7, 1), &held_back()), [], "nothing was lent");
+    assert_eq!(receives(&mut one, 0, release(7, 1), &held_back()), [], "nothing was lent");
 }
 
 /// Note A: one hop too few, and T above T_cap.
@@ -106,7 +106,7 @@ fn a_token_that_ends_gives_back_what_it_has_reserved_on_its_way() {
 fn the_printed_arithmetic_reserves_nothing_for_what_it_lifts_and_gives_it_back_all_the_same() {
     let mut one = escape(Params { arithmetic: Arithmetic::Literal, ..Params::default() });
     let view = Paper { packets: vec![(1, 0, 7)], ..held_back() };
-    assert_eq!(hears(&mut one, 1, token(7, 1), &view), [Act::Lift { output: 1, flow: 7, hops: 1 }]);
+    assert_eq!(receives(&mut one, 1, token(7, 1), &view), [Act::Lift { output: 1, flow: 7, hops: 1 }]);
     one.on_sent(1);
     assert_eq!(one.pools()[1], 9);
 }
@@ -137,7 +137,7 @@ fn the_printed_timer_gives_back_what_is_in_use() {
 fn as_a_link_fails_what_was_reserved_for_packets_that_were_to_come_by_it_is_free_here_and_further_on() {
     let mut one = escape(Params::default());
     let view = Paper { stopped_outputs: [2].into(), ..held_back() };
-    hears(&mut one, 1, token(7, 2), &view);
+    receives(&mut one, 1, token(7, 2), &view);
     assert_eq!((ticks(&mut one, &view), one.pools()[1]), (vec![Act::Tell(0, token(7, 1))], 6));
     let mut acts = Vec::new();
     one.on_link_down(3, &mut acts);
@@ -146,7 +146,7 @@ fn as_a_link_fails_what_was_reserved_for_packets_that_were_to_come_by_it_is_free
     assert_eq!((acts, one.pools()[1]), (vec![Act::Tell(1, release(7, 2))], 8));
     // One that comes all the same, once the link is back, has no place, and a release frees none.
     assert!(!one.on_escaping(7, 1, 3));
-    assert_eq!((hears(&mut one, 0, release(7, 1), &view), one.pools()[1]), (vec![], 8));
+    assert_eq!((receives(&mut one, 0, release(7, 1), &view), one.pools()[1]), (vec![], 8));
     assert_eq!(one.check(&[0; 4]), Ok(()));
 }
 
@@ -163,7 +163,7 @@ fn a_packet_on_the_wire_as_its_token_passes_is_overtaken_as_published_and_goes_f
             [Act::Tell(0, token(7, 1))]
         );
         assert_eq!(
-            hears(&mut middle, 1, token(7, 1), &empty),
+            receives(&mut middle, 1, token(7, 1), &empty),
             [Act::Tell(0, token(7, 2))],
             "nothing of the flow waits"
         );
@@ -175,7 +175,7 @@ fn a_packet_on_the_wire_as_its_token_passes_is_overtaken_as_published_and_goes_f
         queue.push(Time::ZERO, &packet(0), Handle(7));
         queue.index(|_| FlowId(7));
         let waits = Paper { packets: vec![(1, 0, 7)], ..empty };
-        assert_eq!(hears(&mut first, 1, token(7, 2), &waits), [Act::Lift { output: 1, flow: 7, hops: 3 }]);
+        assert_eq!(receives(&mut first, 1, token(7, 2), &waits), [Act::Lift { output: 1, flow: 7, hops: 3 }]);
         assert!(middle.on_escaping(7, 1, 2));
         let instead = if middle.substitutes() { queue.lift(FlowId(7), 2) } else { None };
         queue.push(Time::ZERO, &packet(if instead.is_some() { 0 } else { 2 }), Handle(8));

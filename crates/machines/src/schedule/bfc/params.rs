@@ -111,7 +111,7 @@ impl Params {
         let hashed = self.assignment == Assignment::Hashed && !self.recirc_delay.is_zero();
         if at.paused == Paused::Nothing && at.section != "nic" && hashed {
             let why =
-                "nobody is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash";
+                "none is paused, and with `assignment = \"hashed\"` a flow's queue follows from its hash";
             problems.useless("recirc_delay", why, "remove the key");
         }
     }

@@ -263,23 +263,25 @@ fn packets_that_are_not_sampled_never_hold_anybody_back() {
 
 #[test]
 fn what_cannot_work_is_refused_with_what_can() {
-    let told = |params: Params| {
+    let reported = |params: Params| {
         let mut problems = Problems::default();
         params.check(&Around { overflows: false, ..Around::ANY }, &mut problems);
         problems.0.first().map(|p| format!("{}: {}", p.key, p.reason)).unwrap_or_default()
     };
-    assert_eq!(told(Params::default()), "");
-    assert!(told(Params { queues: 1, ..Params::default() }).starts_with("queues: 1 queues"));
-    assert!(told(Params { queues: 4, classes: 4, ..Params::default() }).contains("4 classes cannot share 3"));
-    assert!(told(Params { sampling: 0.0, ..Params::default() }).starts_with("sampling"));
-    assert!(told(Params { threshold: 0.0, ..Params::default() }).starts_with("threshold"));
-    assert!(told(Params { pipelines: 0, ..Params::default() }).starts_with("pipelines: 0 pipelines"));
+    assert_eq!(reported(Params::default()), "");
+    assert!(reported(Params { queues: 1, ..Params::default() }).starts_with("queues: 1 queues"));
+    assert!(
+        reported(Params { queues: 4, classes: 4, ..Params::default() }).contains("4 classes cannot share 3")
+    );
+    assert!(reported(Params { sampling: 0.0, ..Params::default() }).starts_with("sampling"));
+    assert!(reported(Params { threshold: 0.0, ..Params::default() }).starts_with("threshold"));
+    assert!(reported(Params { pipelines: 0, ..Params::default() }).starts_with("pipelines: 0 pipelines"));
     let few = Params { queues: 3, table: 1, pipelines: 4, ..Params::default() };
-    assert!(told(few).starts_with("pipelines: a flow table of 3 entries"));
-    assert!(told(Params { post_queue: 1025, ..Params::default() }).starts_with("post_queue"));
+    assert!(reported(few).starts_with("pipelines: a flow table of 3 entries"));
+    assert!(reported(Params { post_queue: 1025, ..Params::default() }).starts_with("post_queue"));
     let hashed = Params { assignment: Assignment::Hashed, ..Params::default() };
-    assert!(told(Params { pipelines: 2, ..hashed.clone() }).starts_with("pipelines: with `assignment"));
-    assert!(told(Params { bitmap_stale: NS(1), ..hashed }).starts_with("bitmap_stale: with `assignment"));
+    assert!(reported(Params { pipelines: 2, ..hashed.clone() }).starts_with("pipelines: with `assignment"));
+    assert!(reported(Params { bitmap_stale: NS(1), ..hashed }).starts_with("bitmap_stale: with `assignment"));
 }
 
 #[test]

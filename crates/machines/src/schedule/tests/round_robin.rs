@@ -147,6 +147,6 @@ fn of_two_classes_the_even_one_gives_way_among_equals_and_in_it_the_latest() {
     for flow in [0, 0, 0, 1] {
         assert!(port.arrive(data(flow, 7, 100)).is_empty());
     }
-    assert_eq!(port.arrive(data(1, 7, 100)), [2], "the latest of the even class, which nobody joins");
+    assert_eq!(port.arrive(data(1, 7, 100)), [2], "the latest of the even class, which none joins");
     assert_eq!(port.arrive(data(1, 7, 100)), [5], "itself: now the odd class holds more");
 }

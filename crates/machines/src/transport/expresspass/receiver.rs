@@ -1,7 +1,7 @@
 //! The destination's end: credits at the rate that feedback says, and one ACK of all.
 
 use super::super::collector::Collector;
-use super::super::{Endpoint, Expiry, ExpressPassSpec, Heard, ReceivingEnd, Transmit};
+use super::super::{Endpoint, Expiry, ExpressPassSpec, ReceivingEnd, Reception, Transmit};
 use super::feedback::Feedback;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Stream, Time};
@@ -61,7 +61,7 @@ impl Endpoint for ExpressPassReceiver {
         now: Time,
         packet: &Packet,
         side: Option<&Side>,
-    ) -> Heard {
+    ) -> Reception {
         self.all.take(packet);
         match side.and_then(Side::message) {
             Some(Message::CreditStop { .. }) => {
@@ -78,7 +78,7 @@ impl Endpoint for ExpressPassReceiver {
             }
             _ => {}
         }
-        Heard::Taken
+        Reception::Taken
     }
 
     fn on_timer(&mut self, _: &ExpressPassSpec, _: Time) -> Expiry {

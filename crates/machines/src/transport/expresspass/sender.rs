@@ -1,7 +1,7 @@
 //! The source's end: a request, a packet per credit, a stop.
 
 use super::super::counts::Counts;
-use super::super::{Endpoint, Expiry, ExpressPassSpec, Heard, SenderStats, SendingEnd, Transmit};
+use super::super::{Endpoint, Expiry, ExpressPassSpec, Reception, SenderStats, SendingEnd, Transmit};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time};
@@ -23,9 +23,9 @@ pub struct ExpressPassSender {
     flow: FlowId,
     size: u64,
     /// What is to be said: that credits are wanted, or no more.
-    says: Option<Says>,
+    says: Option<NoticeBody>,
     /// Something was said before.
-    said: Option<Says>,
+    said: Option<NoticeBody>,
     retry_at: Time,
     credits: VecDeque<Credit>,
     /// The first byte never sent.
@@ -38,7 +38,7 @@ pub struct ExpressPassSender {
 
 /// What a source says to its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Says {
+enum NoticeBody {
     /// CREDIT_REQUEST.
     Request,
     /// CREDIT_STOP.
@@ -63,11 +63,11 @@ impl ExpressPassSender {
     }
 
     /// A request or a stop, in a packet of its own.
-    fn say(&mut self, spec: &ExpressPassSpec, now: Time, says: Says, side: &mut Side) -> Packet {
+    fn say(&mut self, spec: &ExpressPassSpec, now: Time, body: NoticeBody, side: &mut Side) -> Packet {
         let size = self.size;
         let message = match says {
-            Says::Request => Message::CreditRequest { size },
-            Says::Stop => Message::CreditStop { size },
+            NoticeBody::Request => Message::CreditRequest { size },
+            NoticeBody::Stop => Message::CreditStop { size },
         };
         let mut packet = side.packet_of(message, now, self.flow, spec.control);
         if self.said.replace(says) == Some(says) {
@@ -95,15 +95,15 @@ impl Endpoint for ExpressPassSender {
         now: Time,
         packet: &Packet,
         side: Option<&Side>,
-    ) -> Heard {
+    ) -> Reception {
         match packet.kind {
             Kind::Control => {
                 let Some(&Message::Credit { number, offset }) = side.and_then(Side::message) else {
-                    return Heard::Ignored;
+                    return Reception::Ignored;
                 };
                 if self.done {
                     self.wasted += 1;
-                    return Heard::Taken;
+                    return Reception::Taken;
                 }
                 self.credits.push_back(Credit { number, sent_at: packet.stamp, offset });
                 self.retry_at = now.saturating_add(spec.retry);
@@ -112,18 +112,18 @@ impl Endpoint for ExpressPassSender {
                 self.done = true;
                 let rtt = now.since(packet.stamp);
                 self.counts.round_trip(rtt);
-                return Heard::RoundTrip(rtt);
+                return Reception::RoundTrip(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => {}
         }
-        Heard::Taken
+        Reception::Taken
     }
 
     fn on_timer(&mut self, _: &ExpressPassSpec, now: Time) -> Expiry {
         if self.is_done() || now < self.retry_at {
             return Expiry::Other;
         }
-        self.says = Some(if self.sent_to < self.size { Says::Request } else { Says::Stop });
+        self.says = Some(if self.sent_to < self.size { NoticeBody::Request } else { NoticeBody::Stop });
         self.retry_at = Time::MAX;
         self.counts.timeouts += 1;
         Expiry::Retransmission
@@ -159,7 +159,7 @@ impl Endpoint for ExpressPassSender {
                 flags.set(Flags::LAST);
             }
             if !again && end == self.size {
-                self.says = Some(Says::Stop);
+                self.says = Some(NoticeBody::Stop);
             }
             self.sent_to = self.sent_to.max(end);
             self.counts.sent += 1;
@@ -191,7 +191,7 @@ impl Endpoint for ExpressPassSender {
 
 impl SendingEnd for ExpressPassSender {
     fn start(&mut self, _: &ExpressPassSpec, _: Time) {
-        self.says = Some(Says::Request);
+        self.says = Some(NoticeBody::Request);
     }
 
     /// Flows without an end are refused, so that none is stopped before its own.

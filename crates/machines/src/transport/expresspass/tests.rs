@@ -180,6 +180,6 @@ fn what_others_say_is_no_credit() {
     let (mut s, _) = ends(1000);
     poll(&mut s, US(0)).expect("a request");
     let grant = Sent::of(Message::Grant { offset: 1000, received: 0, level: 0 });
-    assert_eq!(give(&mut s, &SPEC, US(1), &grant), Heard::Ignored);
+    assert_eq!(give(&mut s, &SPEC, US(1), &grant), Reception::Ignored);
     assert!(poll(&mut s, US(1)).is_none() && s.timer() == Some(US(100)));
 }

@@ -2,7 +2,7 @@
 //! its host agent.
 
 use super::super::collector::Collector;
-use super::super::{Endpoint, Expiry, Heard, HomaSpec, ReceivingEnd, Transmit};
+use super::super::{Endpoint, Expiry, HomaSpec, ReceivingEnd, Reception, Transmit};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Message, Packet, Side};
@@ -39,7 +39,7 @@ impl HomaReceiver {
 impl Endpoint for HomaReceiver {
     type Spec = HomaSpec;
 
-    fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Reception {
         let before = self.all.bytes();
         self.all.take(packet);
         // What had arrived before is no progress: a source that repeats its first packet every `resend` would
@@ -47,7 +47,7 @@ impl Endpoint for HomaReceiver {
         if self.all.bytes() > before || self.ask_at == Time::MAX {
             self.ask_at = now.saturating_add(spec.resend);
         }
-        Heard::default()
+        Reception::default()
     }
 
     fn on_timer(&mut self, spec: &HomaSpec, now: Time) -> Expiry {

@@ -1,7 +1,7 @@
 //! The source's end: unscheduled packets at once, the rest by grants (§3.2).
 
 use super::super::counts::Counts;
-use super::super::{Endpoint, Expiry, Heard, HomaSpec, SenderStats, SendingEnd, Transmit};
+use super::super::{Endpoint, Expiry, HomaSpec, Reception, SenderStats, SendingEnd, Transmit};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Flags, Kind, Message, Packet, Side};
@@ -61,8 +61,8 @@ impl HomaSender {
 impl Endpoint for HomaSender {
     type Spec = HomaSpec;
 
-    fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
-        let mut heard = Heard::Taken;
+    fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
+        let mut reception = Reception::Taken;
         match packet.kind {
             Kind::Control => match side.and_then(Side::message) {
                 // What was not sent yet comes in its turn.
@@ -79,13 +79,13 @@ impl Endpoint for HomaSender {
                     }
                     self.acked = self.acked.max(received);
                 }
-                _ => return Heard::Ignored,
+                _ => return Reception::Ignored,
             },
             Kind::Ack => {
                 (self.done, self.acked) = (true, self.size);
                 let rtt = now.since(packet.stamp);
                 self.counts.round_trip(rtt);
-                heard = Heard::RoundTrip(rtt);
+                reception = Reception::RoundTrip(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => return heard,
         }

@@ -36,7 +36,7 @@ impl HomaSpec {
         if self.rtt_bytes == 0 {
             return refuse(
                 "rtt_bytes",
-                "without unscheduled bytes no destination hears of a message; allowed: at least 1",
+                "without unscheduled bytes no destination is notified of a message; allowed: at least 1",
             );
         }
         if self.overcommitment == 0 {

@@ -41,7 +41,7 @@ fn data(sender: &mut HomaSender, now: Time) -> Vec<(u64, u8, bool)> {
 }
 fn grant(sender: &mut HomaSender, now: Time, offset: u64, level: u8) {
     let grant = Message::Grant { offset, received: 1000, level };
-    assert_eq!(give(sender, &spec(), now, &Sent::of(grant)), Heard::Taken);
+    assert_eq!(give(sender, &spec(), now, &Sent::of(grant)), Reception::Taken);
 }
 
 #[test]
@@ -183,6 +183,6 @@ fn what_others_say_is_no_grant_and_puts_nothing_off() {
     let (mut s, _) = ends(6500);
     assert_eq!(data(&mut s, US(0)).len(), 3);
     let token = Sent::of(Message::Token { offset: 6000, number: 7, missing: 0 });
-    assert_eq!(give(&mut s, &spec(), US(9), &token), Heard::Ignored);
+    assert_eq!(give(&mut s, &spec(), US(9), &token), Reception::Ignored);
     assert_eq!((data(&mut s, US(9)), s.stats().acked_bytes, s.timer()), (vec![], 0, Some(US(100))));
 }

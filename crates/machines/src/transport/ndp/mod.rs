@@ -45,7 +45,7 @@ impl Protocol for NdpSpec {
             return Err("NDP: the last packet says so: at least 1 byte, and an end".into());
         }
         if start.mss != self.payload {
-            return Err("NDP: payload is not what the flow was told".into());
+            return Err("NDP: payload is not what the flow was given".into());
         }
         Ok(NdpSender::new(self, flow, size, stream))
     }

@@ -1,7 +1,7 @@
 //! The destination's end: an ACK for every packet, a NACK for every header (§3.2). Pulls are its host agent's.
 
 use super::super::collector::Collector;
-use super::super::{Endpoint, Expiry, Heard, NdpSpec, ReceivingEnd, Transmit};
+use super::super::{Endpoint, Expiry, NdpSpec, ReceivingEnd, Reception, Transmit};
 use super::PathCycle;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Stream, Time};
@@ -27,15 +27,15 @@ impl NdpReceiver {
 impl Endpoint for NdpReceiver {
     type Spec = NdpSpec;
 
-    fn on_packet(&mut self, _: &NdpSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, _: &NdpSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Reception {
         if packet.kind != Kind::Data {
-            return Heard::Ignored;
+            return Reception::Ignored;
         }
         if !packet.is_trimmed() {
             self.all.take(packet);
         }
         self.answers = Some(*packet);
-        Heard::Taken
+        Reception::Taken
     }
 
     fn on_timer(&mut self, _: &NdpSpec, _: Time) -> Expiry {

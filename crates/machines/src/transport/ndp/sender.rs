@@ -2,7 +2,7 @@
 
 use super::super::arrivals::Arrivals;
 use super::super::counts::Counts;
-use super::super::{Endpoint, Expiry, Heard, NdpSpec, SenderStats, SendingEnd, Transmit};
+use super::super::{Endpoint, Expiry, NdpSpec, Reception, SenderStats, SendingEnd, Transmit};
 use super::PathCycle;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -88,12 +88,12 @@ impl NdpSender {
 impl Endpoint for NdpSender {
     type Spec = NdpSpec;
 
-    fn on_packet(&mut self, spec: &NdpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
-        let mut heard = Heard::Taken;
+    fn on_packet(&mut self, spec: &NdpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
+        let mut reception = Reception::Taken;
         match packet.kind {
             Kind::Control => {
                 let Some(&Message::Pull { number }) = side.and_then(Side::message) else {
-                    return Heard::Ignored;
+                    return Reception::Ignored;
                 };
                 // Pulls take different paths: one that was overtaken is counted already.
                 self.credit += number.saturating_sub(self.pulled);
@@ -108,7 +108,7 @@ impl Endpoint for NdpSender {
                     self.acked_bytes += u64::from(self.payload_of(index));
                     let rtt = now.since(packet.stamp);
                     self.counts.round_trip(rtt);
-                    heard = Heard::RoundTrip(rtt);
+                    reception = Reception::RoundTrip(rtt);
                 }
             }
             Kind::Data | Kind::Syn | Kind::SynAck => return heard,

@@ -37,7 +37,7 @@ fn numbers(sent: &[Sent]) -> Vec<u64> {
     sent.iter().map(|packet| packet.seq / 960).collect()
 }
 fn pull(sender: &mut NdpSender, now: Time, number: u64) {
-    assert_eq!(give(sender, &SPEC, now, &Sent::of(Message::Pull { number })), Heard::Taken);
+    assert_eq!(give(sender, &SPEC, now, &Sent::of(Message::Pull { number })), Reception::Taken);
 }
 /// What a receiver answers to a packet that comes whole, or as its header.
 fn answer(receiver: &mut NdpReceiver, now: Time, data: &Sent, whole: bool) -> Sent {
@@ -54,7 +54,7 @@ fn the_first_window_leaves_at_once_and_then_a_packet_per_pull_whatever_was_acked
     assert_eq!(numbers(&first), [0, 1, 2, 3]);
     let ack = answer(&mut r, US(5), &first[1], true);
     assert_eq!((ack.kind, ack.seq, ack.trigger, ack.wire), (Kind::Ack, 0, 960, 40));
-    assert_eq!(give(&mut s, &SPEC, US(10), &ack), Heard::RoundTrip(Span::from_us(10)));
+    assert_eq!(give(&mut s, &SPEC, US(10), &ack), Reception::RoundTrip(Span::from_us(10)));
     assert_eq!(numbers(&sends(&mut s, US(10))), [0; 0]);
     pull(&mut s, US(11), 1);
     assert_eq!(numbers(&sends(&mut s, US(11))), [4]);
@@ -172,6 +172,6 @@ fn messages_of_others_change_nothing() {
     sends(&mut s, US(0));
     let timer = s.timer();
     let grant = Message::Grant { offset: 9000, received: 0, level: 0 };
-    assert_eq!(give(&mut s, &SPEC, US(9), &Sent::of(grant)), Heard::Ignored);
+    assert_eq!(give(&mut s, &SPEC, US(9), &Sent::of(grant)), Reception::Ignored);
     assert_eq!((numbers(&sends(&mut s, US(9))), s.timer()), (vec![], timer));
 }

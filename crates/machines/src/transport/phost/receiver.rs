@@ -1,7 +1,7 @@
 //! The destination's end: what has arrived, and one ACK of all. Tokens are its host agent's.
 
 use super::super::collector::Collector;
-use super::super::{Endpoint, Expiry, Heard, PhostSpec, ReceivingEnd, Transmit};
+use super::super::{Endpoint, Expiry, PhostSpec, ReceivingEnd, Reception, Transmit};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Packet, Side};
@@ -20,9 +20,9 @@ impl PhostReceiver {
 impl Endpoint for PhostReceiver {
     type Spec = PhostSpec;
 
-    fn on_packet(&mut self, _: &PhostSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, _: &PhostSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Reception {
         self.0.take(packet);
-        Heard::default()
+        Reception::default()
     }
 
     fn on_timer(&mut self, _: &PhostSpec, _: Time) -> Expiry {

@@ -2,7 +2,7 @@
 
 use super::super::arrivals::Arrivals;
 use super::super::counts::Counts;
-use super::super::{Endpoint, Expiry, Heard, PhostSpec, SenderStats, SendingEnd, Transmit};
+use super::super::{Endpoint, Expiry, PhostSpec, Reception, SenderStats, SendingEnd, Transmit};
 use crate::congestion::Start;
 use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
@@ -106,12 +106,12 @@ impl PhostSender {
 impl Endpoint for PhostSender {
     type Spec = PhostSpec;
 
-    fn on_packet(&mut self, spec: &PhostSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
-        let mut heard = Heard::Taken;
+    fn on_packet(&mut self, spec: &PhostSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
+        let mut reception = Reception::Taken;
         match packet.kind {
             Kind::Control => {
                 let Some(&Message::Token { offset, number, missing }) = side.and_then(Side::message) else {
-                    return Heard::Ignored;
+                    return Reception::Ignored;
                 };
                 let (until, index) = (now.saturating_add(spec.life), offset / u64::from(spec.payload));
                 self.tokens.push_back(Token { until, index, number, free: false });
@@ -121,7 +121,7 @@ impl Endpoint for PhostSender {
                 (self.done, self.acked) = (true, self.size);
                 let rtt = now.since(packet.stamp);
                 self.counts.round_trip(rtt);
-                heard = Heard::RoundTrip(rtt);
+                reception = Reception::RoundTrip(rtt);
             }
             Kind::Data | Kind::Syn | Kind::SynAck => return heard,
         }

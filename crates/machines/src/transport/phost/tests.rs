@@ -40,7 +40,7 @@ fn poll(end: &mut impl Endpoint<Spec = PhostSpec>, now: Time) -> Option<Sent> {
 /// A token for a packet, with its number and the bytes that are missing.
 fn token(sender: &mut PhostSender, now: Time, index: u64, number: u64, missing: u64) {
     let token = Message::Token { offset: index * 960, number, missing };
-    assert_eq!(give(sender, &SPEC, now, &Sent::of(token)), Heard::Taken);
+    assert_eq!(give(sender, &SPEC, now, &Sent::of(token)), Reception::Taken);
 }
 /// The number of the token that a packet of data answers.
 fn number(data: &Sent) -> u64 {
@@ -111,7 +111,7 @@ fn what_a_token_names_again_is_sent_again_and_one_ack_ends_it() {
     let ack = poll(&mut r, US(12)).expect("the ACK");
     assert_eq!((ack.kind, ack.seq, ack.wire, ack.stamp), (Kind::Ack, 2880, 40, US(9)));
     let heard = give(&mut s, &SPEC, US(15), &ack);
-    assert_eq!(heard, Heard::RoundTrip(Span::from_us(6)));
+    assert_eq!(heard, Reception::RoundTrip(Span::from_us(6)));
     assert!(s.is_done() && r.is_done() && s.timer().is_none());
     assert_eq!((s.stats().acked_bytes, s.stats().retransmitted_packets), (2880, 1));
 }
@@ -153,10 +153,10 @@ fn what_cannot_work_is_refused_by_name() {
 #[test]
 fn a_notice_of_a_congestion_point_is_no_token() {
     use thalweg_units::PortId;
-    use thalweg_wire::{Notice, Says};
+    use thalweg_wire::{Notice, NoticeBody};
     let mut s = sender(4000);
     poll(&mut s, US(0)).expect("a request");
-    let notice = Notice { point: PortId(3), says: Says::FairRate(Rate::from_gbps(1)) };
-    assert_eq!(give(&mut s, &SPEC, US(9), &Sent::of(Message::Notice(notice))), Heard::Ignored);
+    let notice = Notice { point: PortId(3), body: NoticeBody::FairRate(Rate::from_gbps(1)) };
+    assert_eq!(give(&mut s, &SPEC, US(9), &Sent::of(Message::Notice(notice))), Reception::Ignored);
     assert_eq!((data(&mut s, US(9)), s.stats().acked_bytes, s.timer()), (vec![], 0, Some(US(200))));
 }

@@ -9,7 +9,7 @@
 //! repairs the holes.
 //!
 //! The primary loop *is* [`TcpSender`], with whatever controller: not a copy. What the two have in common is
-//! one small thing, [`Beside`](super::tcp): what the other loop has delivered. It counts neither as
+//! one small thing, [`Extras`](super::tcp): what the other loop has delivered. It counts neither as
 //! outstanding nor as evidence of losses, and its ACKs move no window, no timer and no duplicate-ACK count,
 //! so without such deliveries the loop does exactly what TCP does (§2.4.1 compares the two). The receiver is
 //! TCP's with ACKs in the class of what they answer.

@@ -3,7 +3,7 @@
 //! arrivals but by their blocks.
 
 use super::super::tcp::TcpReceiver;
-use super::super::{Endpoint, Expiry, Heard, Rc3Spec, ReceivingEnd, Transmit};
+use super::super::{Endpoint, Expiry, Rc3Spec, ReceivingEnd, Reception, Transmit};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Packet, Side};
@@ -26,7 +26,7 @@ impl Endpoint for Rc3Receiver {
     type Spec = Rc3Spec;
 
     #[inline]
-    fn on_packet(&mut self, spec: &Rc3Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, spec: &Rc3Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
         self.0.on_packet(&spec.primary, now, packet, side)
     }
     fn on_timer(&mut self, spec: &Rc3Spec, now: Time) -> Expiry {

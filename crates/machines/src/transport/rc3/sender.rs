@@ -1,7 +1,9 @@
 //! RC3's sending end: the RLP loop next to TCP's (§2.1.1, §2.3.1).
 
 use super::super::tcp::TcpSender;
-use super::super::{Endpoint, Expiry, Handed, Heard, LossSpec, Rc3Spec, SenderStats, SendingEnd, Transmit};
+use super::super::{
+    Endpoint, Expiry, Handed, LossSpec, Rc3Spec, Reception, SenderStats, SendingEnd, Transmit,
+};
 use crate::congestion::{Controller, Start};
 use crate::problems::Invalid;
 use crate::transport::FlightSpec;
@@ -167,8 +169,8 @@ impl Endpoint for Rc3Sender {
     type Spec = Rc3Spec;
 
     #[inline]
-    fn on_packet(&mut self, spec: &Rc3Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
-        let mut heard = Heard::default();
+    fn on_packet(&mut self, spec: &Rc3Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
+        let mut reception = Reception::default();
         // ACKs of the RLP loop change no window, no timer, no count, and release nothing.
         if packet.kind != Kind::Ack || packet.class == self.class {
             heard = self.primary.on_packet(&spec.primary, now, packet, side);

@@ -4,6 +4,7 @@
 //! and receiver put packets and time around them.
 
 mod bitmap;
+mod drop_notified;
 pub mod go_back_n;
 mod hand_over;
 pub mod irn;
@@ -17,7 +18,6 @@ pub(super) mod spec;
 #[cfg(test)]
 mod tests;
 pub mod timer;
-mod told;
 
 pub use bitmap::Bitmap;
 pub use hand_over::State;
@@ -60,11 +60,11 @@ impl Protocol for RdmaSpec {
         }
     }
     fn needs(&self) -> PathNeeds {
-        let told = self.recovery == RecoverySpec::Told;
+        let drop_notices = self.recovery == RecoverySpec::DropNotified;
         let controller = self.controller.needs();
         let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
-        let foresees = waits && !told && self.segments.is_none();
-        PathNeeds { told, foresees, path_values: self.path_values.is_some(), ..PathNeeds::default() }
+        let foresees = waits && !reported && self.segments.is_none();
+        PathNeeds { drop_notices, foresees, path_values: self.path_values.is_some(), ..PathNeeds::default() }
     }
     /// Posted segments end where a packet of a message need not.
     fn streams(&self) -> bool {

@@ -2,7 +2,7 @@
 //! notification point, Zhu et al., SIGCOMM 2015, §3.1).
 
 use super::super::{
-    Endpoint, Expiry, Heard, Notification, RdmaAcks, RdmaSpec, ReceivingEnd, RecoverySpec, Transmit,
+    Endpoint, Expiry, Notification, RdmaAcks, RdmaSpec, ReceivingEnd, Reception, RecoverySpec, Transmit,
 };
 use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
@@ -65,7 +65,7 @@ impl RdmaReceiver {
     pub fn new(spec: &RdmaSpec, flow: FlowId, size: u64) -> Self {
         let arrived = match spec.recovery {
             RecoverySpec::GoBackN { .. } => Arrived::GoBackN(GoBackNReceiver::default()),
-            RecoverySpec::Told | RecoverySpec::Selective { .. } => {
+            RecoverySpec::DropNotified | RecoverySpec::Selective { .. } => {
                 Arrived::Selective { irn: IrnReceiver::new(Psn::new(0)), e: 0 }
             }
         };
@@ -104,7 +104,7 @@ impl RdmaReceiver {
                 // A sender that waits for the answer to a retransmission must get one.
                 (before, *e, reply.kind == ReplyKind::Nack, again || reply.kind != ReplyKind::Ack)
             }
-            (Arrived::GoBackN(_), RecoverySpec::Told | RecoverySpec::Selective { .. }) => {
+            (Arrived::GoBackN(_), RecoverySpec::DropNotified | RecoverySpec::Selective { .. }) => {
                 debug_assert!(false, "a receiver was called with another one's spec");
                 return None;
             }
@@ -128,9 +128,9 @@ impl RdmaReceiver {
 impl Endpoint for RdmaReceiver {
     type Spec = RdmaSpec;
 
-    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
         if packet.kind != Kind::Data || packet.seq >= self.size {
-            return Heard::default();
+            return Reception::default();
         }
         let layout = Layout::new(spec, self.size);
         let marked = packet.ecn == Ecn::Ce;
@@ -169,7 +169,7 @@ impl Endpoint for RdmaReceiver {
                 self.echo.get_or_insert_default().route = route;
             }
         }
-        Heard::default()
+        Reception::default()
     }
 
     fn on_timer(&mut self, _: &RdmaSpec, _: Time) -> Expiry {

@@ -2,9 +2,9 @@
 
 use super::super::{RdmaSpec, RecoverySpec};
 use super::Psn;
+use super::drop_notified::DropNotifiedSender;
 use super::go_back_n::GoBackNSender;
 use super::irn::{IrnOptions, IrnSender};
-use super::told::ToldSender;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -14,7 +14,7 @@ pub(super) enum Recovery {
     /// RoCE.
     GoBackN(GoBackNSender),
     /// Senders are notified of drops.
-    Told(ToldSender),
+    DropNotified(DropNotifiedSender),
     /// IRN; `una` is its cumulative ACK counted from the flow's first packet.
     Selective { irn: IrnSender, una: u64 },
 }
@@ -31,7 +31,7 @@ pub(super) struct Sent {
 
 /// What an acknowledgement changed, in packets.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Heard {
+pub(super) struct AckOutcome {
     pub(super) advanced: u64,
     pub(super) sacked: u64,
     pub(super) absorbed: u64,
@@ -43,7 +43,7 @@ impl Recovery {
     pub(super) fn new(spec: &RdmaSpec) -> Self {
         match spec.recovery {
             RecoverySpec::GoBackN { .. } => Self::GoBackN(GoBackNSender::default()),
-            RecoverySpec::Told => Self::Told(ToldSender::default()),
+            RecoverySpec::DropNotified => Self::DropNotified(DropNotifiedSender::default()),
             RecoverySpec::Selective { sack, nack_threshold, enter_on_advance } => {
                 // CHOICE IRN §4.3.1: a fresh queue pair per flow, whose PSNs start at 0.
                 let options = IrnOptions { sack, nack_threshold, enter_on_advance };
@@ -60,8 +60,8 @@ impl Recovery {
                 let (index, again) = gbn.tx_free(more, wide(cap))?;
                 Some(Sent { index, again, enters: false })
             }
-            Self::Told(told) => {
-                let (index, again, enters) = told.tx_free(more, wide(cap))?;
+            Self::DropNotified(notified) => {
+                let (index, again, enters) = notified.tx_free(more, wide(cap))?;
                 Some(Sent { index, again, enters })
             }
             Self::Selective { irn, una } => {
@@ -78,7 +78,7 @@ impl Recovery {
     pub(super) fn can_send(&self, more: bool, cap: u32) -> bool {
         match self {
             Self::GoBackN(gbn) => gbn.can_send(more, wide(cap)),
-            Self::Told(told) => told.can_send(more, wide(cap)),
+            Self::DropNotified(notified) => notified.can_send(more, wide(cap)),
             Self::Selective { irn, .. } => irn.can_send(more, cap),
         }
     }
@@ -88,30 +88,30 @@ impl Recovery {
     pub(super) fn is_pending(&self) -> bool {
         match self {
             Self::GoBackN(gbn) => gbn.is_pending(),
-            Self::Told(told) => told.is_pending(),
+            Self::DropNotified(notified) => notified.is_pending(),
             Self::Selective { irn, .. } => irn.is_pending(),
         }
     }
 
     /// An ACK or a NACK; only of packets below [`Recovery::high`].
     #[inline]
-    pub(super) fn on_ack(&mut self, cum: u64, named: u64, nack: bool) -> Heard {
+    pub(super) fn on_ack(&mut self, cum: u64, named: u64, nack: bool) -> AckOutcome {
         match self {
             Self::GoBackN(gbn) if nack => match gbn.on_nack(cum) {
-                Some(advanced) => Heard { advanced, lost: true, ..Heard::default() },
-                None => Heard::default(),
+                Some(advanced) => AckOutcome { advanced, lost: true, ..AckOutcome::default() },
+                None => AckOutcome::default(),
             },
-            Self::GoBackN(gbn) => Heard { advanced: gbn.on_ack(cum), ..Heard::default() },
-            Self::Told(told) => {
-                let (advanced, absorbed, sacked) = told.on_ack(cum, named, nack);
-                Heard { advanced, sacked, absorbed, lost: false }
+            Self::GoBackN(gbn) => AckOutcome { advanced: gbn.on_ack(cum), ..AckOutcome::default() },
+            Self::DropNotified(notified) => {
+                let (advanced, absorbed, sacked) = notified.on_ack(cum, named, nack);
+                AckOutcome { advanced, sacked, absorbed, lost: false }
             }
             Self::Selective { irn, una } => {
                 // Distances wrap like the numbers themselves.
                 let psn = |index: u64| irn.una().plus(index.wrapping_sub(*una) as u32);
                 let acked = irn.on_ack(psn(cum), psn(named), nack);
                 *una += u64::from(acked.advanced);
-                Heard {
+                AckOutcome {
                     advanced: u64::from(acked.advanced),
                     sacked: u64::from(acked.sacked),
                     absorbed: u64::from(acked.absorbed),
@@ -131,7 +131,7 @@ impl Recovery {
     pub(super) fn on_timeout(&mut self) {
         match self {
             Self::GoBackN(gbn) => gbn.on_timeout(),
-            Self::Told(told) => told.on_timeout(),
+            Self::DropNotified(notified) => notified.on_timeout(),
             Self::Selective { irn, .. } => irn.on_timeout(),
         }
     }
@@ -141,7 +141,7 @@ impl Recovery {
     pub(super) fn una(&self) -> u64 {
         match self {
             Self::GoBackN(gbn) => gbn.una(),
-            Self::Told(told) => told.una,
+            Self::DropNotified(notified) => notified.una,
             Self::Selective { una, .. } => *una,
         }
     }
@@ -157,7 +157,7 @@ impl Recovery {
     pub(super) fn high(&self) -> u64 {
         match self {
             Self::GoBackN(gbn) => gbn.high(),
-            Self::Told(_) | Self::Selective { .. } => self.nxt(),
+            Self::DropNotified(_) | Self::Selective { .. } => self.nxt(),
         }
     }
 
@@ -166,7 +166,7 @@ impl Recovery {
     pub(super) fn in_flight(&self) -> u64 {
         match self {
             Self::GoBackN(gbn) => gbn.in_flight(),
-            Self::Told(told) => told.nxt - told.una,
+            Self::DropNotified(notified) => notified.nxt - notified.una,
             Self::Selective { irn, .. } => u64::from(irn.in_flight()),
         }
     }
@@ -176,7 +176,7 @@ impl Recovery {
     pub(super) fn sacked(&self) -> u64 {
         match self {
             Self::GoBackN(_) => 0,
-            Self::Told(told) => told.sacked(),
+            Self::DropNotified(notified) => notified.sacked(),
             Self::Selective { irn, .. } => u64::from(irn.sacked()),
         }
     }
@@ -186,7 +186,7 @@ impl Recovery {
     pub(super) fn in_recovery(&self) -> bool {
         match self {
             Self::GoBackN(gbn) => gbn.in_recovery(),
-            Self::Told(told) => told.is_pending(),
+            Self::DropNotified(notified) => notified.is_pending(),
             Self::Selective { irn, .. } => irn.in_recovery(),
         }
     }
@@ -194,23 +194,23 @@ impl Recovery {
     /// A switch has dropped a packet; the sender is notified of it at the instant `at`.
     #[cold]
     pub(super) fn announce(&mut self, index: u64, at: Time) {
-        if let Self::Told(told) = self {
-            told.announce(index, at);
+        if let Self::DropNotified(notified) = self {
+            notified.announce(index, at);
         }
     }
 
     /// Time has come to `now`.
     #[inline]
     pub(super) fn listen(&mut self, now: Time) {
-        if let Self::Told(told) = self {
-            told.listen(now);
+        if let Self::DropNotified(notified) = self {
+            notified.listen(now);
         }
     }
 
     /// When word of a drop comes next; [`Time::MAX`]: none is on its way.
     #[inline]
     pub(super) fn next_word(&self) -> Time {
-        if let Self::Told(told) = self { told.next_word() } else { Time::MAX }
+        if let Self::DropNotified(notified) = self { notified.next_word() } else { Time::MAX }
     }
 }
 

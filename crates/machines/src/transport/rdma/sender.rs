@@ -15,7 +15,7 @@ use super::super::counts::Counts;
 use super::super::delivery::SendLog;
 use super::super::path_values::Writer;
 use super::super::{
-    Endpoint, Expiry, HandOver, Heard, Progress, RdmaAcks, RdmaSpec, SenderStats, SendingEnd, Transmit,
+    Endpoint, Expiry, HandOver, Progress, RdmaAcks, RdmaSpec, Reception, SenderStats, SendingEnd, Transmit,
 };
 use super::hand_over::State;
 use super::layout::Layout;
@@ -223,13 +223,13 @@ impl Endpoint for RdmaSender {
     type Spec = RdmaSpec;
 
     #[inline]
-    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
-        let mut heard = Heard::Taken;
+    fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
+        let mut reception = Reception::Taken;
         match packet.kind {
             Kind::Ack => heard = self.on_ack(spec, now, packet, side).into(),
             Kind::Control => match side.and_then(Side::message) {
                 Some(message) if self.takes(message) => self.on_message(now, message),
-                _ => return Heard::Ignored,
+                _ => return Reception::Ignored,
             },
             Kind::Data | Kind::Syn | Kind::SynAck => {}
         }

@@ -64,7 +64,7 @@ pub enum RecoverySpec {
     },
     /// Switches notify the sender of every packet that they drop, and it sends that one again; the receiver
     /// keeps what is out of order (Goyal, MIT 2022, §3.6.2.1).
-    Told,
+    DropNotified,
     /// IRN §4.2: the receiver keeps what is out of order and answers each such packet with a NACK that names it.
     Selective {
         /// The sender uses the names (SACK); otherwise it repairs one hole per round trip.

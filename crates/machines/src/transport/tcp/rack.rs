@@ -28,8 +28,8 @@ mod tail;
 use crate::steps::steps;
 use segments::Segments;
 use serde::{Deserialize, Serialize};
+pub(super) use tail::ProbeOutcome;
 use tail::TailProbe;
-pub(super) use tail::Told;
 use thalweg_units::{Span, Time};
 
 /// RACK's and TLP's state of a connection, §5.3 and §7.1.

@@ -1,7 +1,9 @@
 //! TCP's receiving end: reassembly, acknowledgements (RFC 5681 §4.2, RFC 2018), ECN echo (RFC 3168 §6.1.3
 //! and RFC 8257 §3.2).
 
-use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, Heard, ReceivingEnd, SackSpec, TcpSpec, Transmit};
+use super::super::{
+    AckSpec, EcnSpec, Endpoint, Expiry, ReceivingEnd, Reception, SackSpec, TcpSpec, Transmit,
+};
 use super::ranges::Ranges;
 use crate::forecast::Forecaster;
 use serde::{Deserialize, Serialize};
@@ -209,11 +211,11 @@ impl TcpReceiver {
         };
     }
 
-    /// Appends the SACK option, and its bytes if it counts `on_wire`; `beside`: next to router feedback.
+    /// Appends the SACK option, and its bytes if it counts `on_wire`; `extras`: next to router feedback.
     #[cold]
-    fn add_sack(&self, blocks: u8, on_wire: bool, beside: bool, packet: &mut Packet, side: &mut Side) {
+    fn add_sack(&self, blocks: u8, on_wire: bool, extras: bool, packet: &mut Packet, side: &mut Side) {
         let ranges = self.above.iter().flat_map(|r| r.ranges.recent()).take(usize::from(blocks));
-        if !beside {
+        if !extras {
             side.new_sack();
         }
         for (start, end) in ranges {
@@ -237,7 +239,7 @@ impl Endpoint for TcpReceiver {
     type Spec = TcpSpec;
 
     #[inline(always)]
-    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
         match packet.kind {
             Kind::Data => {
                 self.on_data(spec, now, packet);
@@ -266,7 +268,7 @@ impl Endpoint for TcpReceiver {
             }
             Kind::Ack | Kind::SynAck | Kind::Control => {}
         }
-        Heard::default()
+        Reception::default()
     }
 
     fn on_timer(&mut self, _: &TcpSpec, now: Time) -> Expiry {

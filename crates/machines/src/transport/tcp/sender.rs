@@ -7,11 +7,11 @@
 //! goes next is in `emit`, what is repaired in `repair`, by time in `times`, what parameters are allowed in
 //! `check`.
 
-mod beside;
 mod check;
 mod departures;
 mod emit;
 mod episode;
+mod extras;
 mod limits;
 mod pacing;
 mod predicted;
@@ -22,7 +22,7 @@ mod times;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, Heard, LossSpec, SackSpec, SenderStats, SendingEnd, Standing, SynLossSpec,
+    EcnSpec, Endpoint, Expiry, LossSpec, Reception, SackSpec, SenderStats, SendingEnd, Standing, SynLossSpec,
     TcpSpec, Transmit,
 };
 use super::Scoreboard;
@@ -31,9 +31,9 @@ use crate::congestion::{
     AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Permit, Start,
 };
 use crate::problems::Invalid;
-use beside::Beside;
 use departures::Departures;
 use episode::Repair;
+use extras::Extras;
 use serde::{Deserialize, Serialize};
 use state::{Connection, Counts, Phase, Probing, Space, State};
 use thalweg_units::{Bytes, FlowId, Rate, Time};
@@ -61,7 +61,7 @@ pub struct TcpSender {
     departures: Departures,
     counts: Counts,
     /// What few flows have besides: an application that writes at its own pace, another loop over the same buffer.
-    beside: Option<Box<Beside>>,
+    extras: Option<Box<Extras>>,
     /// For controllers that need delivery rates.
     log: Option<Box<SendLog>>,
     controller: Controller,
@@ -85,7 +85,7 @@ impl TcpSender {
             timer: Timer::new(),
             departures: Departures::new(start.time_quantum, &needs),
             counts: Counts::default(),
-            beside: Beside::new(spec, start),
+            extras: Extras::new(spec, start),
             log: needs.delivery.then(Box::default),
             controller: spec.controller.make(start)?,
         })
@@ -111,9 +111,9 @@ impl TcpSender {
     // ---- ACKs -----------------------------------------------------------------------------------
 
     #[cold]
-    fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, written: Feedback<'_>) -> Heard {
+    fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, written: Feedback<'_>) -> Reception {
         if !matches!(self.state.connection, Connection::SynSent | Connection::SynDue { .. }) {
-            return Heard::default();
+            return Reception::default();
         }
         self.state.connection = Connection::Open;
         let resent = std::mem::take(&mut self.repair.timeouts_in_row);
@@ -133,7 +133,7 @@ impl TcpSender {
             self.reopen(spec, if lost { resent } else { 0 }, sample, opening);
         }
         self.controller.on_open(now, sample.then_some(rtt), written);
-        Heard::RoundTrip(rtt)
+        Reception::RoundTrip(rtt)
     }
 
     /// The timer expired on the SYN, `lost` times because it or its answer was lost. RFC 5681 §3.1: the initial window
@@ -181,16 +181,16 @@ impl TcpSender {
         packet: &Packet,
         blocks: &[(u64, u64)],
         written: Feedback<'_>,
-    ) -> Heard {
+    ) -> Reception {
         if self.state.connection != Connection::Open && !self.is_opened(packet) {
-            return Heard::default();
+            return Reception::default();
         }
         if self.log.is_some() {
             limits::check_app_limited(self, spec);
         }
         let harvests = self.take_in(packet.seq);
         if packet.seq > self.space.sent_to {
-            return Heard::default(); // nothing that was never sent can be acknowledged
+            return Reception::default(); // nothing that was never sent can be acknowledged
         }
         self.repair.timeouts_in_row = 0;
         let advance = packet.seq.saturating_sub(self.space.una);
@@ -278,7 +278,7 @@ impl TcpSender {
             if echo && spec.ecn == EcnSpec::Classic && self.departures.is_news(self.space.una) {
                 self.departures.tell_cut(self.space.sent_to);
             }
-            let told = |yes| Bytes::new(if yes { acked + sacked } else { 0 });
+            let reported = |yes| Bytes::new(if yes { acked + sacked } else { 0 });
             let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
             let delivery = self.delivery(spec, now, blocks);
             let feedback = if written == Feedback::None && echo { Feedback::Mark } else { written };
@@ -292,8 +292,8 @@ impl TcpSender {
                 in_flight: Bytes::new(self.in_flight()),
                 acked_to: self.space.una,
                 sent_to: self.space.sent_to,
-                marked: told(echo),
-                braked: told(brakes),
+                marked: reported(echo),
+                braked: reported(brakes),
                 in_recovery: was_in_recovery,
                 app_limited: self.space.sent_to == self.written(),
                 cwnd_limited,
@@ -316,7 +316,7 @@ impl TcpSender {
         {
             self.detect_loss(spec, now, acked + sacked);
         }
-        if self.beside.is_some() {
+        if self.extras.is_some() {
             self.note_silence(now);
         }
         measured.into()
@@ -379,7 +379,7 @@ impl TcpSender {
         let log = self.log.as_mut()?;
         let mss = u64::from(spec.mss);
         log.on_arrived(now, 0, self.space.una.div_ceil(mss));
-        let harvests = self.beside.as_ref().is_some_and(|beside| beside.harvests());
+        let harvests = self.extras.as_ref().is_some_and(|extras| extras.harvests());
         let fresh = self.repair.board.as_ref().map(|board| &board.fresh[..]);
         for &(start, end) in fresh.filter(|_| !harvests && !blocks.is_empty()).unwrap_or(blocks) {
             log.on_arrived(now, start / mss, end.div_ceil(mss));
@@ -392,7 +392,7 @@ impl Endpoint for TcpSender {
     type Spec = TcpSpec;
 
     #[inline(always)]
-    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Heard {
+    fn on_packet(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
         let written = || match side {
             Some(Side::Int(stack)) => Feedback::Int(stack),
             Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
@@ -407,7 +407,7 @@ impl Endpoint for TcpSender {
                 self.on_ack(spec, now, packet, blocks, written())
             }
             Kind::SynAck => self.on_syn_ack(spec, now, packet, written()),
-            Kind::Data | Kind::Syn | Kind::Control => Heard::Ignored,
+            Kind::Data | Kind::Syn | Kind::Control => Reception::Ignored,
         }
     }
 

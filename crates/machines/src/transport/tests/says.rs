@@ -93,12 +93,12 @@ fn senders_write_their_flows_class_and_what_comes_back_is_served_first() {
 
 #[test]
 fn what_controllers_are_told_of_windows_follows_from_the_parameters() {
-    let told = |spec: &TransportSpec| {
+    let reported = |spec: &TransportSpec| {
         let start = spec.start(Rate::from_gbps(40), Span::from_us(12), Span::from_ns(1));
         assert_eq!((start.mss, start.base_rtt), (spec.wire().payload, Span::from_us(12)));
         (start.initial_window, start.max_window)
     };
     let all = all();
-    assert_eq!(told(&all[1]), (Bytes::MAX, Bytes::MAX));
-    assert_eq!(told(&all[2]), (Bytes::new(4096), Bytes::new(4096)), "as much as its cap");
+    assert_eq!(reported(&all[1]), (Bytes::MAX, Bytes::MAX));
+    assert_eq!(reported(&all[2]), (Bytes::new(4096), Bytes::new(4096)), "as much as its cap");
 }

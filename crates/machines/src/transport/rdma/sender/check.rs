@@ -25,8 +25,9 @@ pub(super) fn check(
 fn problem(spec: &RdmaSpec, size: u64, start: &Start, controller: &Controller) -> Option<Wrong> {
     let (payload, selective) = (spec.payload, !matches!(spec.recovery, RecoverySpec::GoBackN { .. }));
     if payload == 0 || start.mss != payload {
-        let told = start.mss;
-        let why = format!("payload is {payload}, the controller was told {told}; allowed: at least 1, equal");
+        let reported = start.mss;
+        let why =
+            format!("payload is {payload}, the controller was given {reported}; allowed: at least 1, equal");
         return Some(("payload", why));
     }
     if spec.header.checked_add(spec.extra_header).and_then(|h| h.checked_add(payload)).is_none() {

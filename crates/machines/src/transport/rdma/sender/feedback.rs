@@ -171,7 +171,7 @@ impl RdmaSender {
         if !nack && !again {
             self.repair.rto.sample(path);
         }
-        let told = (!nack || spec.rtt.nacks) && (!again || spec.rtt.resent);
+        let reported = (!nack || spec.rtt.nacks) && (!again || spec.rtt.resent);
         let net = match &mut self.segments {
             Some(segments) => segments.complete(spec, cum, named, now, self.limiter.line_rate()),
             None => {
@@ -181,7 +181,7 @@ impl RdmaSender {
                 } else {
                     Span::ZERO
                 };
-                (told && layout.ends_group(named)).then(|| path.saturating_sub(wire))
+                (reported && layout.ends_group(named)).then(|| path.saturating_sub(wire))
             }
         }?;
         let noise = spec.rtt.noise.ps();

@@ -187,9 +187,9 @@ fn a_connections_next_flow_goes_on_with_rate_pacing_and_count() {
     next.take_over(first.sender.hand_over().expect("queue pairs go on"));
     permit(Permit { wake: Some(Time::from_us(25)), ..first.sender.controller().permit() });
     next.start(&spec, Time::from_us(30)); // the controller's own timer ran out while nothing was sent
-    let told = calls();
+    let reported = calls();
     let restart = Call::Restart(Time::from_us(30), Span::from_us(6));
-    assert_eq!(told[told.len() - 2..], [Call::Tick(Time::from_us(25)), restart]);
+    assert_eq!(reported[reported.len() - 2..], [Call::Tick(Time::from_us(25)), restart]);
     assert_eq!(next.timer(), Some(Time::from_us(40))); // not before the first one's 40 us are over
     next.on_timer(&spec, Time::from_us(40));
     let (mut p, mut side) = (Packet::default(), Side::default());
@@ -206,12 +206,13 @@ fn a_connections_next_flow_goes_on_with_rate_pacing_and_count() {
 
 #[test]
 fn nacks_and_what_is_sent_again_measure_round_trips_only_where_they_are_told_to() {
-    for (nacks, resent, told) in [(false, false, 3), (true, false, 4), (false, true, 4), (true, true, 5)] {
+    for (nacks, resent, reported) in [(false, false, 3), (true, false, 4), (false, true, 4), (true, true, 5)]
+    {
         let rtt = RttSpec { nacks, resent, ..spec().rtt };
         let mut link = Link::new(RdmaSpec { controller: recorder(), rtt, ..spec() }, 5);
         link.run_losing(&[3]); // 0, 1 and 2 are acknowledged, 4 is answered by a NACK, 3 is sent again
         assert!(link.sender.is_done());
-        assert_eq!(link.sender.stats().rtt_samples, told, "{nacks} {resent}");
+        assert_eq!(link.sender.stats().rtt_samples, reported, "{nacks} {resent}");
     }
 }
 
@@ -222,8 +223,8 @@ fn the_last_packet_of_every_group_measures_the_round_trip() {
     let mut link = Link::new(spec, 40);
     // The 32nd packet is lost, so its ACK measures nothing; others' NACKs and retransmissions do not either.
     link.run(|way, n, _| if way == Way::ToReceiver && n == 31 { Fate::Drop } else { Fate::Deliver });
-    let told: Vec<_> = samples().iter().filter(|s| s.rtt.is_some()).map(|s| (s.now, s.rtt)).collect();
-    assert_eq!(told, [(Time::from_us(36), Some(Span::from_us(20)))]);
+    let reported: Vec<_> = samples().iter().filter(|s| s.rtt.is_some()).map(|s| (s.now, s.rtt)).collect();
+    assert_eq!(reported, [(Time::from_us(36), Some(Span::from_us(20)))]);
 }
 
 #[test]
@@ -232,11 +233,14 @@ fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrot
     link.run_losing(&[]);
     // Five packets leave back to back and arrive so: each sample is of the whole flight since the first left.
     let first = samples()[0];
-    let told: Vec<_> = samples().iter().filter_map(|s| s.delivery).collect();
-    assert_eq!(told.len(), 5);
-    assert_eq!(told.iter().map(|d| d.delivered.get()).collect::<Vec<_>>(), [1000, 2000, 3000, 4000, 5000]);
-    assert_eq!((told[0].interval, told[0].lost), (first.now.since(Time::ZERO), Bytes::ZERO));
-    assert!(told.iter().all(|d| !d.app_limited));
+    let reported: Vec<_> = samples().iter().filter_map(|s| s.delivery).collect();
+    assert_eq!(reported.len(), 5);
+    assert_eq!(
+        reported.iter().map(|d| d.delivered.get()).collect::<Vec<_>>(),
+        [1000, 2000, 3000, 4000, 5000]
+    );
+    assert_eq!((reported[0].interval, reported[0].lost), (first.now.since(Time::ZERO), Bytes::ZERO));
+    assert!(reported.iter().all(|d| !d.app_limited));
 
     let spec = RdmaSpec { controller: recorder(), ..spec() };
     let start = spec.start(LINE, Span::from_us(21), Span::ZERO);
@@ -271,7 +275,7 @@ fn a_message_from_a_congestion_point_rescales_what_is_left_to_wait() {
     let mut sender = RdmaSender::new(&spec, thalweg_units::FlowId(0), 1 << 20, &start, stream).unwrap();
     let (mut packet, mut side) = (Packet::default(), Side::Empty);
     let hear = |sender: &mut RdmaSender, ns: u64, mbps: u64| {
-        let says = thalweg_wire::Says::FairRate(Rate::from_mbps(mbps));
+        let says = thalweg_wire::NoticeBody::FairRate(Rate::from_mbps(mbps));
         let notice = thalweg_wire::Notice { point: thalweg_units::PortId(3), says };
         let (now, mut side) = (Time::from_ns(ns), Side::Empty);
         let packet = side.packet_of(thalweg_wire::Message::Notice(notice), now, thalweg_units::FlowId(0), 64);

@@ -100,11 +100,11 @@ fn congestion_notifications_are_spaced_and_count_discarded_packets() {
         });
         let at: Vec<u64> = link.times("c");
         assert_eq!(at[..3], [15, 65, 115], "{at:?}");
-        let told: Vec<Time> = calls()
+        let reported: Vec<Time> = calls()
             .iter()
             .filter_map(|c| if let Call::Notification(t) = c { Some(*t) } else { None })
             .collect();
-        assert_eq!(told[..2], [Time::from_us(25), Time::from_us(75)]);
+        assert_eq!(reported[..2], [Time::from_us(25), Time::from_us(75)]);
         for p in &link.wire_log {
             assert_eq!(p.ecn, if p.kind == Kind::Data { Ecn::Ect0 } else { Ecn::NotEct });
             assert!(p.kind != Kind::Control || p.wire == 82);
@@ -160,9 +160,9 @@ fn a_timeout_is_told_as_one_and_not_as_a_loss_too() {
     for spec in [spec(), roce()] {
         let mut link = Link::new(RdmaSpec { controller: recorder(), ..spec }, 2);
         link.run_losing(&[0, 1]);
-        let told = calls();
-        assert_eq!(told.iter().filter(|c| matches!(c, Call::Timeout(_))).count(), 1);
-        assert!(!told.iter().any(|c| matches!(c, Call::Loss(_))));
+        let reported = calls();
+        assert_eq!(reported.iter().filter(|c| matches!(c, Call::Timeout(_))).count(), 1);
+        assert!(!reported.iter().any(|c| matches!(c, Call::Loss(_))));
         assert!(link.sender.is_done());
         assert!(samples().iter().all(|s| s.rtt.is_none() || !s.in_recovery));
     }

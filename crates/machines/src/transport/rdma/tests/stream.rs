@@ -43,10 +43,10 @@ fn what_follows_a_queue_pair_at_rest_is_a_restart_after_the_controllers_own_cloc
     permit(Permit { wake: Some(Time::from_us(30)), ..link.sender.controller().permit() });
     link.now = Time::from_us(40);
     link.append(500);
-    let told = calls();
+    let reported = calls();
     let idle = Time::from_us(40) - Time::from_ns(20_920);
     let expected = [Call::Tick(Time::from_us(30)), Call::Restart(Time::from_us(40), idle)];
-    assert_eq!(told[told.len() - 2..], expected);
+    assert_eq!(reported[reported.len() - 2..], expected);
 }
 
 #[test]

@@ -13,7 +13,7 @@ struct Probe {
 
 /// What an ACK that answers a probe has shown, §7.4.2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in super::super) enum Told {
+pub(in super::super) enum ProbeOutcome {
     Nothing,
     /// The probe has repaired a loss, which is to be answered as every loss.
     Repaired,
@@ -63,17 +63,17 @@ impl TailProbe {
     }
 
     /// §7.4.2: TLP_process_ack. `duplicate`: it advances nothing, and brings no SACK.
-    pub(in super::super) fn hear(&mut self, ack: u64, duplicate: bool) -> Told {
-        let Some(probe) = self.out.filter(|probe| ack >= probe.end) else { return Told::Nothing };
+    pub(in super::super) fn on_ack(&mut self, ack: u64, duplicate: bool) -> ProbeOutcome {
+        let Some(probe) = self.out.filter(|probe| ack >= probe.end) else { return ProbeOutcome::Nothing };
         if !probe.again {
             self.out = None;
         } else if ack > probe.end {
             self.out = None;
-            return Told::Repaired;
+            return ProbeOutcome::Repaired;
         } else if duplicate {
             self.out = None; // both the original and the probe have arrived
         }
-        Told::Nothing
+        ProbeOutcome::Nothing
     }
 }
 
@@ -83,15 +83,15 @@ mod tests {
 
     #[test]
     fn what_answers_a_probe_tells_whether_it_repaired_a_loss() {
-        let told = |again, ack, duplicate| {
+        let reported = |again, ack, duplicate| {
             let mut tail = TailProbe::default();
             tail.left(5000, again);
-            (tail.hear(ack, duplicate), tail.is_idle())
+            (tail.on_ack(ack, duplicate), tail.is_idle())
         };
-        assert_eq!(told(false, 5000, false), (Told::Nothing, true), "new data has arrived");
-        assert_eq!(told(true, 4000, false), (Told::Nothing, false));
-        assert_eq!(told(true, 5000, false), (Told::Nothing, false), "the original or the probe");
-        assert_eq!(told(true, 5000, true), (Told::Nothing, true), "both");
-        assert_eq!(told(true, 6000, false), (Told::Repaired, true), "the original never came");
+        assert_eq!(reported(false, 5000, false), (ProbeOutcome::Nothing, true), "new data has arrived");
+        assert_eq!(reported(true, 4000, false), (ProbeOutcome::Nothing, false));
+        assert_eq!(reported(true, 5000, false), (ProbeOutcome::Nothing, false), "the original or the probe");
+        assert_eq!(reported(true, 5000, true), (ProbeOutcome::Nothing, true), "both");
+        assert_eq!(reported(true, 6000, false), (ProbeOutcome::Repaired, true), "the original never came");
     }
 }

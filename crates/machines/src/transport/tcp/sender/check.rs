@@ -12,7 +12,10 @@ pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Inva
     if spec.mss == 0 || start.mss != spec.mss {
         return refuse(
             "mss",
-            format!("mss is {}, the controller was told {}; allowed: at least 1, equal", spec.mss, start.mss),
+            format!(
+                "mss is {}, the controller was given {}; allowed: at least 1, equal",
+                spec.mss, start.mss
+            ),
         );
     }
     if spec.mss.checked_add(spec.header).is_none() {

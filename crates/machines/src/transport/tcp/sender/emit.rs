@@ -18,7 +18,7 @@ impl TcpSender {
         if spec.flight != FlightSpec::Pipe {
             return self.next_in_span(spec, window);
         }
-        if self.beside.is_some() && self.state.phase != Phase::Normal {
+        if self.extras.is_some() && self.state.phase != Phase::Normal {
             self.merge();
         }
         match self.state.phase {
@@ -63,9 +63,9 @@ impl TcpSender {
     /// What was never sent, from its first byte as far as it is in one piece.
     #[inline]
     pub(super) fn unsent(&self) -> (u64, u64) {
-        match &self.beside {
+        match &self.extras {
             None => (self.space.sent_to, self.space.size),
-            Some(beside) => beside.unsent(self.space.sent_to, self.space.size),
+            Some(extras) => extras.unsent(self.space.sent_to, self.space.size),
         }
     }
 
@@ -238,7 +238,7 @@ impl TcpSender {
         if self.repair.rack().is_some() {
             self.note_times(spec, now, segment, fresh);
         }
-        if self.beside.is_some() {
+        if self.extras.is_some() {
             self.note_sent(now);
         }
         if let Some(pace) = pace {
@@ -316,8 +316,12 @@ impl TcpSender {
     /// The pace by which the next departure was planned, if what routers have `written` may move it.
     #[inline]
     pub(super) fn planned(&self, spec: &TcpSpec, written: Feedback<'_>) -> Option<Rate> {
-        let told = matches!(written, Feedback::Explicit(Explicit::Rate(_)));
-        if told && spec.controller.needs().moves_departures { self.controller.permit().pace } else { None }
+        let reported = matches!(written, Feedback::Explicit(Explicit::Rate(_)));
+        if reported && spec.controller.needs().moves_departures {
+            self.controller.permit().pace
+        } else {
+            None
+        }
     }
 
     /// The next departure, planned by that pace, is a gap of the present one behind the last.

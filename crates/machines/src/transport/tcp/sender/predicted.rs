@@ -2,7 +2,7 @@
 //! new data, with nothing to repair, nothing written by the network, and no other loop. Nearly all are; of
 //! what `on_ack` does, little is left for them.
 
-use super::super::super::{EcnSpec, Heard, TcpSpec};
+use super::super::super::{EcnSpec, Reception, TcpSpec};
 use super::TcpSender;
 use super::state::State;
 use crate::congestion::{AckSample, CongestionControl, Feedback};
@@ -16,7 +16,7 @@ pub(super) fn expects(sender: &TcpSender, packet: &Packet) -> bool {
         && packet.seq <= sender.space.sent_to
         && packet.payload > 0
         && sender.repair.board.is_none()
-        && sender.beside.is_none()
+        && sender.extras.is_none()
         && sender.log.is_none()
         && sender.repair.dup_acks == 0
         && sender.state == State::STEADY
@@ -24,7 +24,12 @@ pub(super) fn expects(sender: &TcpSender, packet: &Packet) -> bool {
 
 /// What `on_ack` comes to.
 #[inline(always)]
-pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time, packet: &Packet) -> Heard {
+pub(super) fn on_expected_ack(
+    sender: &mut TcpSender,
+    spec: &TcpSpec,
+    now: Time,
+    packet: &Packet,
+) -> Reception {
     let acked = packet.seq - sender.space.una;
     let cwnd_limited = sender.space.una < sender.departures.limited_to;
     sender.space.una = packet.seq;
@@ -41,7 +46,7 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
         sender.departures.tell_cut(sender.space.sent_to);
     }
     let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
-    let told = |yes| Bytes::new(if yes { acked } else { 0 });
+    let reported = |yes| Bytes::new(if yes { acked } else { 0 });
     let least = echo && super::limits::is_marked_least(sender, spec, true);
     sender.controller.on_ack(&AckSample {
         now,
@@ -51,8 +56,8 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
         in_flight: Bytes::new(sender.space.outstanding()),
         acked_to: sender.space.una,
         sent_to: sender.space.sent_to,
-        marked: told(echo),
-        braked: told(brakes),
+        marked: reported(echo),
+        braked: reported(brakes),
         in_recovery: false,
         app_limited: sender.space.sent_to == sender.space.size,
         cwnd_limited,
@@ -62,7 +67,7 @@ pub(super) fn on_expected_ack(sender: &mut TcpSender, spec: &TcpSpec, now: Time,
     if least {
         super::limits::wait_for_timer(sender, spec, now);
     }
-    Heard::RoundTrip(measured)
+    Reception::RoundTrip(measured)
 }
 
 #[cfg(test)]

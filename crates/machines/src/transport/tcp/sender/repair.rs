@@ -76,7 +76,7 @@ impl TcpSender {
                     if has_sack && board.sacked() > 0 && self.state.phase != Phase::Timeout =>
                 {
                     let lost = board.lost_boundary(threshold, spec.mss);
-                    match &self.beside {
+                    match &self.extras {
                         Some(b) if b.harvests() => {
                             b.lost(lost, self.state.phase == Phase::Recovery, self.repair.recover)
                         }

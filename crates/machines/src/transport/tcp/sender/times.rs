@@ -1,7 +1,7 @@
 //! What a sender that infers losses by time does besides ([`Rack`](super::super::rack::Rack)): RFC 8985 §§6 and 7.
 
 use super::super::super::{LossSpec, TcpSpec};
-use super::super::rack::Told;
+use super::super::rack::ProbeOutcome;
 use super::state::Phase;
 use super::{Segment, TcpSender};
 use crate::congestion::CongestionControl;
@@ -29,13 +29,13 @@ impl TcpSender {
             rack.on_arrived(now, una - advance, una, echo);
         }
         // What another loop has brought was never fresh: then all that the blocks say.
-        let harvests = self.beside.as_ref().is_some_and(|beside| beside.harvests());
+        let harvests = self.extras.as_ref().is_some_and(|extras| extras.harvests());
         let arrived = if harvests || blocks.is_empty() { blocks } else { &board.fresh };
         for &(start, end) in arrived {
             rack.on_arrived(now, start.max(una), end.min(self.space.sent_to), echo);
         }
         let duplicate = advance == 0 && packet.seq == una && blocks.is_empty() && packet.payload > 0;
-        let repaired = rack.tail.hear(packet.seq, duplicate) == Told::Repaired;
+        let repaired = rack.tail.on_ack(packet.seq, duplicate) == ProbeOutcome::Repaired;
         self.find_lost(spec, now);
         repaired
     }

@@ -8,7 +8,7 @@ use thalweg_units::Time;
 
 /// The sending side.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct ToldSender {
+pub(super) struct DropNotifiedSender {
     /// Lowest packet not acknowledged, and next to be sent for the first time.
     pub una: u64,
     pub nxt: u64,
@@ -22,7 +22,7 @@ pub(super) struct ToldSender {
     recover: u64,
 }
 
-impl ToldSender {
+impl DropNotifiedSender {
     /// A switch has dropped a packet; the sender is notified of it at the instant `at`.
     pub fn announce(&mut self, index: u64, at: Time) {
         let behind = self.coming.iter().rposition(|(earlier, _)| *earlier <= at).map_or(0, |last| last + 1);
@@ -114,41 +114,42 @@ mod tests {
 
     #[test]
     fn what_was_dropped_and_nothing_else_is_sent_again_as_soon_as_word_comes_whatever_the_window() {
-        let mut told = ToldSender::default();
-        let sent: Vec<u64> = std::iter::from_fn(|| told.tx_free(true, 4)).map(|(index, ..)| index).collect();
+        let mut reported = DropNotifiedSender::default();
+        let sent: Vec<u64> =
+            std::iter::from_fn(|| reported.tx_free(true, 4)).map(|(index, ..)| index).collect();
         assert_eq!(sent, [0, 1, 2, 3]);
         // Word of 2 is quicker than that of 1.
-        told.announce(1, US(9));
-        told.announce(2, US(5));
-        assert_eq!(told.next_word(), US(5));
-        told.listen(US(4));
-        assert!(!told.can_send(true, 4));
-        told.listen(US(9));
-        assert_eq!(told.tx_free(true, 4), Some((1, true, true)), "a recovery begins");
-        assert_eq!(told.tx_free(true, 4), Some((2, true, false)), "the same one");
-        assert_eq!((told.tx_free(true, 4), told.next_word()), (None, Time::MAX));
+        reported.announce(1, US(9));
+        reported.announce(2, US(5));
+        assert_eq!(reported.next_word(), US(5));
+        reported.listen(US(4));
+        assert!(!reported.can_send(true, 4));
+        reported.listen(US(9));
+        assert_eq!(reported.tx_free(true, 4), Some((1, true, true)), "a recovery begins");
+        assert_eq!(reported.tx_free(true, 4), Some((2, true, false)), "the same one");
+        assert_eq!((reported.tx_free(true, 4), reported.next_word()), (None, Time::MAX));
         // 0 has come, and 3, which is named: two places in the window.
-        assert_eq!(told.on_ack(1, 0, false), (1, 0, 0));
-        assert_eq!(told.on_ack(1, 3, true), (0, 0, 1));
+        assert_eq!(reported.on_ack(1, 0, false), (1, 0, 0));
+        assert_eq!(reported.on_ack(1, 3, true), (0, 0, 1));
         assert_eq!(
-            [told.tx_free(true, 4), told.tx_free(true, 4)],
+            [reported.tx_free(true, 4), reported.tx_free(true, 4)],
             [Some((4, false, false)), Some((5, false, false))]
         );
-        assert_eq!((told.on_ack(4, 2, false), told.sacked()), ((3, 1, 0), 0));
+        assert_eq!((reported.on_ack(4, 2, false), reported.sacked()), ((3, 1, 0), 0));
     }
 
     #[test]
     fn word_of_what_has_come_meanwhile_is_ignored_and_a_timer_sends_the_lowest() {
-        let mut told = ToldSender::default();
-        (0..3).for_each(|n| assert_eq!(told.tx_free(true, 9), Some((n, false, false))));
-        told.announce(0, US(1));
-        told.on_ack(1, 0, false);
-        told.listen(US(1));
-        assert!(!told.is_pending());
-        told.on_timeout();
-        assert_eq!(told.tx_free(false, 9), Some((1, true, true)));
-        told.on_ack(3, 2, false);
-        told.on_timeout();
-        assert!(!told.is_pending(), "nothing is outstanding");
+        let mut reported = DropNotifiedSender::default();
+        (0..3).for_each(|n| assert_eq!(reported.tx_free(true, 9), Some((n, false, false))));
+        reported.announce(0, US(1));
+        reported.on_ack(1, 0, false);
+        reported.listen(US(1));
+        assert!(!reported.is_pending());
+        reported.on_timeout();
+        assert_eq!(reported.tx_free(false, 9), Some((1, true, true)));
+        reported.on_ack(3, 2, false);
+        reported.on_timeout();
+        assert!(!reported.is_pending(), "nothing is outstanding");
     }
 }

@@ -9,7 +9,7 @@ use thalweg_sim::spec::*;
 use thalweg_units::{FlowId, Rate, Span, Time};
 
 /// 1000 B on the wire with every packet, ACKs of 64 B, and this recovery.
-fn told(recovery: RecoverySpec) -> TransportSpec {
+fn reported(recovery: RecoverySpec) -> TransportSpec {
     let fixed = ControllerSpec::Fixed(fixed::Params {});
     let TransportSpec::Rdma(usual) = queue_pair(recovery, fixed) else {
         unreachable!("they are queue pairs")
@@ -29,7 +29,7 @@ const NIC: NicSpec = NicSpec { order: NicOrder::RoundRobin, pause_control: true 
 /// Hosts 0 and 1 send to host 2, over one switch that keeps 3000 B of each, 3 us from every host.
 fn two_to_one(packets: u64, recovery: RecoverySpec) -> NetworkSpec {
     let flows = (0..2).map(|src| flow(src, 2, 980 * packets, Time::ZERO)).collect();
-    let spec = star(3, Rate::from_gbps(8), Span::from_us(3), told(recovery), flows);
+    let spec = star(3, Rate::from_gbps(8), Span::from_us(3), reported(recovery), flows);
     NetworkSpec { inputs: Some(lossy(3000)), nic: NIC, ..spec }
 }
 
@@ -37,7 +37,7 @@ fn two_to_one(packets: u64, recovery: RecoverySpec) -> NetworkSpec {
 /// What comes at t is dropped if three packets of its host are there.
 #[test]
 fn what_a_switch_drops_and_nothing_else_is_sent_again_when_the_word_has_come_back() {
-    let sim = run(two_to_one(20, RecoverySpec::Told));
+    let sim = run(two_to_one(20, RecoverySpec::DropNotified));
     let of: Vec<_> = (0..2).map(|f| sim.outcome(FlowId(f))).collect();
     let again: u64 = of.iter().map(|f| f.counts.retransmitted).sum();
     assert_eq!(again, sim.counters().packets_dropped, "once for every drop");
@@ -55,27 +55,30 @@ fn it_is_quicker_than_to_find_out_from_acks_and_never_sends_in_vain() {
         let last = (0..2).filter_map(|f| sim.outcome(FlowId(f)).received).max().expect("complete");
         (last, sim.counters().packets_dropped)
     };
-    let (told, _) = end(RecoverySpec::Told);
+    let (reported, _) = end(RecoverySpec::DropNotified);
     let (named, _) = end(RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false });
-    assert!(told < named, "{told:?} {named:?}");
+    assert!(reported < named, "{reported:?} {named:?}");
 }
 
 #[test]
 fn runs_with_word_on_its_way_are_saved_and_taken_up_again() {
-    let spec = two_to_one(100, RecoverySpec::Told);
+    let spec = two_to_one(100, RecoverySpec::DropNotified);
     let straight = run(spec.clone());
     assert_eq!(run_cut(spec, vec![150, 300, 700]).digest(), straight.digest());
 }
 
 #[test]
 fn a_sprayed_packet_has_no_way_back() {
-    let spec = NetworkSpec { routing: RouteSpec::spray_random().into(), ..two_to_one(9, RecoverySpec::Told) };
+    let spec = NetworkSpec {
+        routing: RouteSpec::spray_random().into(),
+        ..two_to_one(9, RecoverySpec::DropNotified)
+    };
     assert!(Network::new(spec).unwrap_err().to_string().contains("packet by packet"));
 }
 
 #[test]
 fn the_reference_lane_tells_the_same() {
-    let spec = two_to_one(60, RecoverySpec::Told);
+    let spec = two_to_one(60, RecoverySpec::DropNotified);
     let slow = run(NetworkSpec { shortcuts: false, ..spec.clone() });
     let fast = run(spec);
     let ends = |sim: &Network| (0..2).map(|f| sim.outcome(FlowId(f)).received).collect::<Vec<_>>();

@@ -16,7 +16,7 @@ use thalweg_units::{Span, Time};
 
 /// What few flows have besides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Beside {
+pub(super) struct Extras {
     writer: Option<Writer>,
     /// There is another loop: what the receiver has, whichever loop sent it.
     delivered: Option<Delivered>,
@@ -50,7 +50,7 @@ struct Delivered {
     bumped: u64,
 }
 
-impl Beside {
+impl Extras {
     /// Of a flow that starts.
     pub(super) fn new(spec: &TcpSpec, start: &Start) -> Option<Box<Self>> {
         let opens = spec.handshake && spec.options.syn_loss != SynLossSpec::Ignored;
@@ -88,9 +88,9 @@ impl Beside {
 impl TcpSender {
     /// The connection is open: from what its controller was made, if that was kept.
     pub(super) fn take_opening(&mut self) -> Option<Box<Start>> {
-        let opening = self.beside.as_mut().and_then(|beside| beside.opening.take());
-        if self.beside.as_deref() == Some(&Beside::default()) {
-            self.beside = None;
+        let opening = self.extras.as_mut().and_then(|extras| extras.opening.take());
+        if self.extras.as_deref() == Some(&Extras::default()) {
+            self.extras = None;
         }
         opening
     }
@@ -98,7 +98,7 @@ impl TcpSender {
     /// Another loop over the same buffer delivers: what it brings is reported by [`TcpSender::is_delivered`].
     pub(crate) fn harvest(&mut self) {
         let delivered = Delivered { bumped: u64::MAX, ..Delivered::default() };
-        self.beside.get_or_insert_default().delivered = Some(delivered);
+        self.extras.get_or_insert_default().delivered = Some(delivered);
     }
 
     /// The receiver has these bytes, says an ACK.
@@ -114,13 +114,13 @@ impl TcpSender {
 
     /// The receiver has all there is.
     pub(crate) fn all_delivered(&self) -> bool {
-        let delivered = self.beside.as_ref().and_then(|b| b.delivered.as_ref());
+        let delivered = self.extras.as_ref().and_then(|b| b.delivered.as_ref());
         delivered.is_some_and(|d| d.board.sacked() >= self.space.size)
     }
 
     /// What the receiver has in order, say ACKs of either loop.
     pub(crate) fn in_order(&self) -> u64 {
-        let delivered = self.beside.as_ref().and_then(|b| b.delivered.as_ref());
+        let delivered = self.extras.as_ref().and_then(|b| b.delivered.as_ref());
         let first = delivered.and_then(|d| d.board.ranges().next());
         first.filter(|r| r.0 == 0).map_or(self.space.una, |r| r.1.max(self.space.una))
     }
@@ -137,12 +137,12 @@ impl TcpSender {
 
     /// How much data there is so far.
     pub(crate) fn written(&self) -> u64 {
-        let writer = self.beside.as_ref().and_then(|b| b.writer);
+        let writer = self.extras.as_ref().and_then(|b| b.writer);
         writer.map_or(self.space.size, |w| w.written.min(self.space.size))
     }
 
     fn delivered(&mut self) -> Option<&mut Delivered> {
-        self.beside.as_mut()?.delivered.as_mut()
+        self.extras.as_mut()?.delivered.as_mut()
     }
 
     /// An ACK of this loop's data says `cumulative`: beyond SND.NXT it is a bump (RC3 §2.3.1), data that
@@ -169,8 +169,8 @@ impl TcpSender {
     /// What others have delivered below SND.NXT comes into the scoreboard: it needs no repair.
     pub(super) fn merge(&mut self) {
         let (una, sent_to) = (self.space.una, self.space.sent_to);
-        let Some(mut beside) = self.beside.take() else { return };
-        if let Some(delivered) = beside.delivered.as_mut().filter(|d| d.fresh) {
+        let Some(mut extras) = self.extras.take() else { return };
+        if let Some(delivered) = extras.delivered.as_mut().filter(|d| d.fresh) {
             delivered.fresh = false;
             for (from, to) in delivered.board.ranges() {
                 let (from, to) = (from.max(una), to.min(sent_to));
@@ -179,7 +179,7 @@ impl TcpSender {
                 }
             }
         }
-        self.beside = Some(beside);
+        self.extras = Some(extras);
     }
 
     /// The flow starts, and with it its application.
@@ -188,14 +188,14 @@ impl TcpSender {
         let mut writer = Writer { bytes: 0, written: 0, next: now, sent: now, silent: Time::MAX };
         writer.bytes = writes.first.get();
         writer.settle(&writes, spec.mss, now);
-        self.beside.get_or_insert_default().writer = Some(writer);
+        self.extras.get_or_insert_default().writer = Some(writer);
     }
 
     /// The application writes what is due. If that ends a silence: how long it was, and how long nothing has left.
     #[inline]
     pub(super) fn write(&mut self, spec: &TcpSpec, now: Time) -> Option<(Span, Span)> {
         if let Some(writes) = spec.writes
-            && let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut())
+            && let Some(writer) = self.extras.as_mut().and_then(|b| b.writer.as_mut())
         {
             let (before, silent, sent) = (writer.written, writer.silent, writer.sent);
             while writer.next <= now && writer.written < self.space.size {
@@ -214,7 +214,7 @@ impl TcpSender {
     /// A segment leaves.
     #[cold]
     pub(super) fn note_sent(&mut self, now: Time) {
-        if let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut()) {
+        if let Some(writer) = self.extras.as_mut().and_then(|b| b.writer.as_mut()) {
             (writer.sent, writer.silent) = (now, Time::MAX);
         }
     }
@@ -224,7 +224,7 @@ impl TcpSender {
     pub(super) fn note_silence(&mut self, now: Time) {
         let (seq, end) = self.unsent();
         let silent = seq >= end && self.in_flight() == 0;
-        if let Some(writer) = self.beside.as_mut().and_then(|b| b.writer.as_mut())
+        if let Some(writer) = self.extras.as_mut().and_then(|b| b.writer.as_mut())
             && silent
         {
             writer.silent = writer.silent.min(now);
@@ -234,7 +234,7 @@ impl TcpSender {
     /// When the application writes next; [`Time::MAX`]: never.
     #[inline]
     pub(super) fn next_write(&self) -> Time {
-        let writer = self.beside.as_ref().and_then(|b| b.writer);
+        let writer = self.extras.as_ref().and_then(|b| b.writer);
         writer.filter(|w| w.written < self.space.size).map_or(Time::MAX, |w| w.next)
     }
 }
