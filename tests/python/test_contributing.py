@@ -111,6 +111,11 @@ LISTS = {
         # Paths that are written down for every flow are a specification's own.
         {"pinned": {"crates/sim/src/spec.rs"}},
     ),
+    "A way to share memory": (
+        "crates/machines/src/sharing",
+        r"sharing::(?:\w+::)*{module}::|super::{module}::|SharingSpec::{name}\b|SharingMachine::{name}\b",
+        {},
+    ),
     "An order of NICs": ("crates/machines/src/nic", r"nic::(?:\w+::)*{module}::|NicOrder::{name}\b", {}),
     "A relief": (
         "crates/machines/src/relief",

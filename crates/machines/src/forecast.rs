@@ -233,7 +233,7 @@ mod tests {
         assert!((58..=63).contains(&reported[7]), "{reported:?}");
         f.belief.fill(0.0);
         f.belief[0] = 1.0;
-        f.reported = None;
+        f.latest = None;
         assert_eq!(f.forecast().delivers, [0; 8], "an outage");
     }
 

@@ -165,7 +165,7 @@ impl<Q: Events> Sim<Q> {
                     "it takes packets out of the queue of its NIC: strict priority can be searched",
                 );
             }
-            if needs.reported && self.cx.features.per_hop {
+            if needs.drop_notices && self.cx.features.per_hop {
                 return refuse(
                     "switches notify it of drops on the way that packets have come: no rule may choose packet by \
                      packet",

@@ -117,7 +117,7 @@ impl Features {
         let writes = !spec.stages.is_empty();
         let failures = !spec.incidents.is_empty();
         let per_hop = !spec.routing.rule.needs().source_routes;
-        let reported = spec.transports.iter().any(|t| t.needs().drop_notices);
+        let drop_notices = spec.transports.iter().any(|t| t.needs().drop_notices);
         let backpressure = spec.inputs.is_some_and(|i| i.queue_pauses().is_some());
         let effects = spec.inputs.and_then(|inputs| inputs.effects());
         let agents = spec.transports.iter().any(Agent::serves);
@@ -125,7 +125,7 @@ impl Features {
         let (nic_picks, nic_places) = (waits == Waits::Picked, waits == Waits::AtPlaces);
         Self {
             nic_detours: failures || backpressure || agents || nic_picks || nic_places,
-            detours: failures || per_hop || reported || spec.point.is_some(),
+            detours: failures || per_hop || drop_notices || spec.point.is_some(),
             departures: writes || backpressure || spec.point.is_some() || spec.relief.is_some(),
             headers,
             writes,
@@ -153,7 +153,7 @@ impl Features {
             foresees: foresees(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
             trims: trims(spec),
-            reported,
+            drop_notices,
             nic_picks,
             nic_places,
             failures,

@@ -103,7 +103,7 @@ impl Message {
             Self::Resend { from, .. } => *from,
             Self::TokenSpent { number } | Self::CreditSpent { number, .. } | Self::Pull { number } => *number,
             Self::Cnp => 0,
-            Self::Notice(notice) => notice.says.number(),
+            Self::Notice(notice) => notice.body.number(),
         }
     }
 

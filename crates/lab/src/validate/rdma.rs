@@ -190,7 +190,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
 fn notices(marks: Marks, notification: Notification) -> bool {
     match marks {
         Marks::Ignored => false,
-        Marks::Reception | Marks::Echoes | Marks::Codepoints => notification == Notification::Echo,
+        Marks::Optional | Marks::Echoes | Marks::Codepoints => notification == Notification::Echo,
         Marks::Wanted | Marks::Notifications => true,
     }
 }

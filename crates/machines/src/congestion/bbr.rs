@@ -31,7 +31,7 @@ use super::{
 };
 use crate::problems::Invalid;
 use path::{Flight, FullPipe, RoundTrips, Rounds};
-use policer::{Policer, Reception};
+use policer::{AckedSample, Policer};
 use probe_bw::Cycle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -325,7 +325,7 @@ impl Bbr {
         if !self.params.policer {
             return;
         }
-        let reception = Reception {
+        let sample = AckedSample {
             now,
             losses: lost > 0,
             limited,
@@ -334,7 +334,7 @@ impl Bbr {
             delivered: self.flight.delivered,
             lost: self.flight.lost,
         };
-        if self.policer.hear(&heard) {
+        if self.policer.on_ack(&sample) {
             self.enter_probe_bw(now);
         }
     }

@@ -170,8 +170,8 @@ impl Story {
             Event::Noticed(n) => {
                 let rate = Rate::from_mbps(100 + 200 * u64::from(*n));
                 let point = thalweg_units::PortId(u32::from(n % 2));
-                c.on_notice(now, &Notice { point, says: thalweg_wire::NoticeBody::FairRate(rate) });
-                c.on_notice(now, &Notice { point, says: thalweg_wire::NoticeBody::Severity(*n) });
+                c.on_notice(now, &Notice { point, body: thalweg_wire::NoticeBody::FairRate(rate) });
+                c.on_notice(now, &Notice { point, body: thalweg_wire::NoticeBody::Severity(*n) });
             }
             Event::Tick => c.on_tick(now),
         }

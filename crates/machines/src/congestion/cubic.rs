@@ -50,7 +50,7 @@ impl Parameters for Params {
     type Machine = Cubic;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Reception, round_trips: true, ..Needs::WINDOW }
+        Needs { marks: Marks::Optional, round_trips: true, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

@@ -82,7 +82,7 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let declared = declared(&self.name);
-        let marks = if declared.ecn { Marks::Wanted } else { Marks::Reception };
+        let marks = if declared.ecn { Marks::Wanted } else { Marks::Optional };
         let feedback = if declared.telemetry { FeedbackKind::Int } else { FeedbackKind::None };
         Needs {
             marks,

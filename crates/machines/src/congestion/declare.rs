@@ -279,7 +279,7 @@ pub enum Marks {
     /// Nothing.
     Ignored,
     /// It slows down if there are any ([`AckSample::marked`](super::AckSample::marked)), and can do without.
-    Reception,
+    Optional,
     /// It has an exact echo of every mark, unless the scenario says otherwise.
     Wanted,
     /// It does not work without an exact echo of every mark.

@@ -16,7 +16,7 @@ impl Parameters for Params {
     type Machine = NewReno;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Reception, ..Needs::WINDOW }
+        Needs { marks: Marks::Optional, ..Needs::WINDOW }
     }
     fn rules(&self) -> Rules {
         Rules::TCP

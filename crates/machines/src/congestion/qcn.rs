@@ -211,7 +211,7 @@ impl CongestionControl for Qcn {
     fn on_timeout(&mut self, _: &Loss) {}
 
     fn on_notice(&mut self, now: Time, notice: &Notice) {
-        let NoticeBody::Severity(severity) = notice.says else { return };
+        let NoticeBody::Severity(severity) = notice.body else { return };
         self.catch_up(now);
         // Two within the reaction delay: the worse one, at the first one's time.
         let at = now.saturating_add(self.params.reaction);

@@ -193,7 +193,7 @@ impl CongestionControl for Rocc {
 
     fn on_notice(&mut self, now: Time, notice: &Notice) {
         let point = notice.point;
-        let rate = match &notice.says {
+        let rate = match &notice.body {
             NoticeBody::FairRate(rate) => *rate,
             NoticeBody::Queue(report) => self.compute(point, report),
             _ => return, // not RoCC

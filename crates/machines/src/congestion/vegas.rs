@@ -59,7 +59,7 @@ impl Parameters for Params {
     type Machine = Vegas;
 
     fn needs(&self) -> Needs {
-        Needs { marks: Marks::Reception, round_trips: true, ..Needs::WINDOW }
+        Needs { marks: Marks::Optional, round_trips: true, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

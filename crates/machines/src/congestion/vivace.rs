@@ -25,7 +25,7 @@ mod steps;
 
 use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
 use crate::problems::Invalid;
-use intervals::{Reception, Trial};
+use intervals::{Totals, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use steps::Steps;
@@ -156,7 +156,7 @@ pub struct Vivace {
     last: Option<(f64, f64)>,
     trial: Trial,
     steps: Steps,
-    heard: Reception,
+    totals: Totals,
     /// The timer has expired, and no ACK has come since.
     silent: bool,
     permit: Permit,
@@ -180,7 +180,7 @@ impl Vivace {
             last: None,
             trial: Trial::default(),
             steps: Steps::new(),
-            heard: Reception { srtt, sent: 0, answered: 0, delivered: 0 },
+            totals: Totals { srtt, sent: 0, answered: 0, delivered: 0 },
             silent: false,
             permit: Permit::default(),
         };
@@ -192,7 +192,7 @@ impl Vivace {
     /// Within what the line carries, and at least two packets per round trip.
     fn bounded(&self, rate: f64) -> f64 {
         let most = self.line.bps() as f64 / 8.0 / self.wire;
-        rate.max(LEAST_RATE * self.mss / self.heard.srtt).min(most)
+        rate.max(LEAST_RATE * self.mss / self.totals.srtt).min(most)
     }
 
     // ---- Monitor intervals ----------------------------------------------------------------------------
@@ -209,12 +209,12 @@ impl Vivace {
             }
             Mode::Starting | Mode::Moving => Trial::one(self.rate),
         };
-        self.trial.open(now, self.heard.sent);
+        self.trial.open(now, self.totals.sent);
         self.set_permit();
     }
 
     fn check_end(&mut self, now: Time) {
-        if self.trial.check_end(now, self.mss, &self.heard) {
+        if self.trial.check_end(now, self.mss, &self.totals) {
             self.set_permit();
         }
     }
@@ -287,7 +287,7 @@ impl Vivace {
     fn set_permit(&mut self) {
         let rate = self.trial.rate().unwrap_or(self.rate);
         let window =
-            (2.0 * rate * self.heard.srtt).max(LEAST_WINDOW * self.mss).min(self.max_window).max(self.mss);
+            (2.0 * rate * self.totals.srtt).max(LEAST_WINDOW * self.mss).min(self.max_window).max(self.mss);
         let pace = Rate::from_bps(((rate * 8.0 * self.wire) as u64).clamp(1, self.line.bps()));
         let window = if self.silent { self.mss } else { window };
         self.permit = Permit { window: Bytes::new(window as u64), pace: Some(pace), wake: None };
@@ -309,18 +309,18 @@ fn worth(params: &Params, rate: f64, inflation: f64, loss: f64) -> f64 {
 
 impl CongestionControl for Vivace {
     fn on_sent(&mut self, now: Time, bytes: Bytes, _: Bytes) {
-        self.heard.sent += bytes.get();
+        self.totals.sent += bytes.get();
         self.check_end(now);
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         if let Some(rtt) = ack.rtt {
-            let first = self.heard.delivered == 0;
-            self.heard.srtt =
-                if first { rtt.secs() } else { self.heard.srtt + (rtt.secs() - self.heard.srtt) / 8.0 };
+            let first = self.totals.delivered == 0;
+            self.totals.srtt =
+                if first { rtt.secs() } else { self.totals.srtt + (rtt.secs() - self.totals.srtt) / 8.0 };
         }
-        self.heard.delivered += (ack.acked + ack.sacked).get();
-        self.heard.answered = self.heard.answered.max(self.heard.sent.saturating_sub(ack.in_flight.get()));
+        self.totals.delivered += (ack.acked + ack.sacked).get();
+        self.totals.answered = self.totals.answered.max(self.totals.sent.saturating_sub(ack.in_flight.get()));
         if std::mem::take(&mut self.silent) {
             self.mode = Mode::Probing;
             self.begin(ack.now);
@@ -331,7 +331,7 @@ impl CongestionControl for Vivace {
         }
         self.check_end(ack.now);
         let starting = self.mode == Mode::Starting;
-        if self.trial.hear(&self.params, ack.now, self.mss, &self.heard, starting) {
+        if self.trial.hear(&self.params, ack.now, self.mss, &self.totals, starting) {
             self.decide();
             self.begin(ack.now);
         }

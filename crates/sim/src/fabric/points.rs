@@ -90,7 +90,7 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         let at = at.max(cx.now + Span::from_ps(1));
         cx.schedule(at, Phase::Point, id.0);
     }
-    send_told(fabric, cx, id, Tie::Behind);
+    send_all(fabric, cx, id, Tie::Behind);
 }
 
 /// Where a message comes that meets a decision of its port at the same instant.
@@ -105,17 +105,17 @@ enum Tie {
 /// Sends what the point of a port has said of a packet that joins.
 #[inline(never)]
 pub(crate) fn tell<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
-    send_told(fabric, cx, id, Tie::Before);
+    send_all(fabric, cx, id, Tie::Before);
 }
 
 #[inline]
-fn send_told<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, tie: Tie) {
+fn send_all<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, tie: Tie) {
     if fabric.stages.points.notices.is_empty() {
         return;
     }
     let mut notices = std::mem::take(&mut fabric.stages.points.notices);
-    for (flow, says) in notices.drain(..) {
-        send(fabric, cx, id, flow, says, tie);
+    for (flow, body) in notices.drain(..) {
+        send(fabric, cx, id, flow, body, tie);
     }
     fabric.stages.points.notices = notices;
 }
@@ -130,7 +130,7 @@ fn send<Q: Events>(
 ) {
     let Some(spec) = &cx.spec.point else { return };
     let side = fabric.sides.claim();
-    let (notice, wire) = (Message::Notice(Notice { point: id, says }), spec.message().get() as u32);
+    let (notice, wire) = (Message::Notice(Notice { point: id, body }), spec.message().get() as u32);
     let packet = Packet {
         dst: cx.spec.flows[flow.at()].src,
         route: LOOKED_UP,

@@ -45,7 +45,8 @@ fn crowd(seed: u64, mode: (Handed, bool)) -> NetworkSpec {
     // Links lead from hosts to the switch, and back.
     spec.port_discipline = (0..12).map(|port| port % 2).collect();
     spec.seed = seed;
-    spec.stop.until = Time::from_ms(200);
+    // Time for a few timeouts of up to 100 ms, one after the other.
+    spec.stop.until = Time::from_ms(2000);
     spec
 }
 

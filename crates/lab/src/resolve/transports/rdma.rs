@@ -12,7 +12,7 @@ fn notification_of(congestion: &ControllerSpec) -> Notification {
     match congestion.needs().marks {
         Marks::Notifications => Notification::cnp(),
         Marks::Wanted | Marks::Echoes | Marks::Codepoints => Notification::Echo,
-        Marks::Ignored | Marks::Reception => Notification::Off,
+        Marks::Ignored | Marks::Optional => Notification::Off,
     }
 }
 

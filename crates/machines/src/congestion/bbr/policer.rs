@@ -35,7 +35,7 @@ pub(super) struct Policer {
 
 /// What an ACK reports.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Reception {
+pub(super) struct AckedSample {
     pub(super) now: Time,
     /// It reports losses.
     pub(super) losses: bool,
@@ -56,14 +56,14 @@ impl Policer {
         self.uses.then_some(self.rate)
     }
 
-    fn begin(&mut self, heard: &Reception) {
-        (self.since, self.delivered, self.lost, self.rounds) = (heard.now, heard.delivered, heard.lost, 0);
+    fn begin(&mut self, sample: &AckedSample) {
+        (self.since, self.delivered, self.lost, self.rounds) = (sample.now, sample.delivered, sample.lost, 0);
     }
 
     /// An ACK; true: the rate has been used long enough, and bandwidth is probed for again.
-    pub(super) fn hear(&mut self, heard: &Reception) -> bool {
+    pub(super) fn on_ack(&mut self, sample: &AckedSample) -> bool {
         if self.uses {
-            self.rounds += u32::from(heard.probing && heard.round_start);
+            self.rounds += u32::from(sample.probing && sample.round_start);
             let over = self.rounds >= USED_ROUNDS;
             if over {
                 *self = Self::default();
@@ -71,26 +71,26 @@ impl Policer {
             return over;
         }
         if !self.samples {
-            if heard.losses {
-                self.begin(heard);
+            if sample.losses {
+                self.begin(sample);
                 self.samples = true;
             } else {
                 return false;
             }
         }
-        self.rounds += u32::from(heard.round_start);
-        if heard.limited || self.rounds > MOST_ROUNDS {
+        self.rounds += u32::from(sample.round_start);
+        if sample.limited || self.rounds > MOST_ROUNDS {
             *self = Self::default();
-        } else if self.rounds >= LEAST_ROUNDS && heard.losses {
-            self.end(heard);
+        } else if self.rounds >= LEAST_ROUNDS && sample.losses {
+            self.end(sample);
         }
         false
     }
 
     /// An interval ends with a loss.
-    fn end(&mut self, heard: &Reception) {
-        let (delivered, lost) = (heard.delivered - self.delivered, heard.lost - self.lost);
-        let span = heard.now.since(self.since);
+    fn end(&mut self, sample: &AckedSample) {
+        let (delivered, lost) = (sample.delivered - self.delivered, sample.lost - self.lost);
+        let span = sample.now.since(self.since);
         if delivered == 0 || lost * LOSSY.1 < LOSSY.0 * delivered || span < Span::from_ms(1) {
             return;
         }
@@ -101,7 +101,7 @@ impl Policer {
             return;
         }
         self.rate = rate;
-        self.begin(heard);
+        self.begin(sample);
     }
 }
 
@@ -116,7 +116,7 @@ mod tests {
 
     /// Rounds of 10 ms with `delivered` bytes each, of which a quarter was lost besides.
     fn rounds(p: &mut Policer, from: u64, n: u64, delivered: u64) -> Vec<bool> {
-        let round = |r: u64| Reception {
+        let round = |r: u64| AckedSample {
             now: Time::from_ms(10 * r),
             losses: true,
             limited: false,
@@ -125,7 +125,7 @@ mod tests {
             delivered: r * delivered,
             lost: r * delivered / 4,
         };
-        (from..from + n).map(|r| p.hear(&round(r))).collect()
+        (from..from + n).map(|r| p.on_ack(&round(r))).collect()
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
     fn other_rates_few_losses_and_the_applications_own_pace_are_none() {
         let mut p = Policer::default();
         rounds(&mut p, 1, 4, 10_000);
-        let heard = |rounds: u64, delivered: u64, lost: u64, limited| Reception {
+        let sample = |rounds: u64, delivered: u64, lost: u64, limited| AckedSample {
             now: Time::from_ms(10 * rounds),
             losses: true,
             limited,
@@ -156,15 +156,15 @@ mod tests {
         };
         let mut faster = p;
         for r in 1..5 {
-            faster.hear(&heard(4 + r, 40_000 + r * 12_000, 10_000 + r * 3000, false));
+            faster.on_ack(&sample(4 + r, 40_000 + r * 12_000, 10_000 + r * 3000, false));
         }
         assert_eq!((faster.rate(), faster.rate), (None, 9_600_000));
         let mut few = p;
         for r in 1..5 {
-            few.hear(&heard(4 + r, 40_000 + r * 10_000, 10_000 + r * 1900, false));
+            few.on_ack(&sample(4 + r, 40_000 + r * 10_000, 10_000 + r * 1900, false));
         }
         assert_eq!((few.rate(), few.rate), (None, 8_000_000));
-        p.hear(&heard(5, 50_000, 12_500, true));
+        p.on_ack(&sample(5, 50_000, 12_500, true));
         assert_eq!(p, Policer::default());
     }
 }

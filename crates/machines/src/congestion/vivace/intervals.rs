@@ -16,7 +16,7 @@ const NOISE_PACKETS: f64 = 2.0;
 
 /// What is known of a flow's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Reception {
+pub(super) struct Totals {
     /// Smoothed round trip, seconds.
     pub(super) srtt: f64,
     /// Bytes sent so far, those answered for (delivered or lost), and those delivered.
@@ -37,7 +37,7 @@ pub(super) struct Interval {
     /// Seconds for which it sent.
     pub(super) lasted: f64,
     /// When the packets that count began to be answered for, and the totals at that instant.
-    pub(super) from: Option<(Time, Reception)>,
+    pub(super) from: Option<(Time, Totals)>,
     /// What it was worth, once known.
     pub(super) utility: Option<f64>,
     /// The application did not fill it: what was sent is not its rate.
@@ -50,12 +50,12 @@ impl Interval {
     }
 
     /// It has sent enough, and for a round trip: its first packet has been answered for.
-    fn has_sent(&self, mss: f64, heard: &Reception) -> bool {
-        heard.sent - self.begin >= LEAST_PACKETS * mss as u64 && heard.answered > self.begin
+    fn has_sent(&self, mss: f64, totals: &Totals) -> bool {
+        totals.sent - self.begin >= LEAST_PACKETS * mss as u64 && totals.answered > self.begin
     }
 
     /// u(x), §3; `to`: the totals as its last packet is answered for.
-    fn utility(&self, params: &Params, mss: f64, now: Time, to: &Reception, starting: bool) -> Option<f64> {
+    fn utility(&self, params: &Params, mss: f64, now: Time, to: &Totals, starting: bool) -> Option<f64> {
         let (at, from) = self.from?;
         let (all, delivered) = (to.answered - from.answered, to.delivered - from.delivered);
         let took = now.since(at).secs();
@@ -123,13 +123,13 @@ impl Trial {
     }
 
     /// The one that sends is over once it has sent enough. True: it is, and the next one has begun.
-    pub(super) fn check_end(&mut self, now: Time, mss: f64, heard: &Reception) -> bool {
+    pub(super) fn check_end(&mut self, now: Time, mss: f64, totals: &Totals) -> bool {
         let Some(one) = self.intervals[..self.count].get_mut(self.sending) else { return false };
-        let over = one.has_sent(mss, heard);
+        let over = one.has_sent(mss, totals);
         if over {
-            (one.end, one.lasted) = (Some(heard.sent), now.since(one.began).secs());
+            (one.end, one.lasted) = (Some(totals.sent), now.since(one.began).secs());
             self.sending += 1;
-            self.open(now, heard.sent);
+            self.open(now, totals.sent);
         }
         over
     }
@@ -140,17 +140,17 @@ impl Trial {
         params: &Params,
         now: Time,
         mss: f64,
-        heard: &Reception,
+        totals: &Totals,
         starting: bool,
     ) -> bool {
         let Some(one) = self.intervals[..self.count].get_mut(self.hearing) else { return false };
-        if one.end.is_some_and(|end| heard.answered >= end) {
-            one.utility = one.utility(params, mss, now, heard, starting);
+        if one.end.is_some_and(|end| totals.answered >= end) {
+            one.utility = one.utility(params, mss, now, totals, starting);
             self.hearing += 1;
             return self.hearing == self.count;
         }
-        if one.from.is_none() && heard.answered >= one.begin + IGNORED * mss as u64 {
-            one.from = Some((now, *heard));
+        if one.from.is_none() && totals.answered >= one.begin + IGNORED * mss as u64 {
+            one.from = Some((now, *totals));
         }
         false
     }

@@ -36,7 +36,7 @@ impl Path {
             }
             self.now = next;
             let rate = self.v.permit().pace.unwrap().bps() as f64 / 8.0;
-            let lost = one_in > 0 && (self.v.heard.sent / 1000).is_multiple_of(one_in);
+            let lost = one_in > 0 && (self.v.totals.sent / 1000).is_multiple_of(one_in);
             let last = self.in_flight.back().map_or(Time::ZERO, |(sent, rtt, _)| sent.saturating_add(*rtt));
             let arrives = next.saturating_add(rtt(next, rate)).max(last);
             self.in_flight.push_back((next, arrives.since(next), lost));
@@ -98,7 +98,7 @@ fn it_starts_by_half_as_much_again_per_interval_while_that_pays_and_goes_back() 
 fn an_interval_has_fifty_packets_and_a_round_trip_and_the_first_ten_do_not_count() {
     let mut v = vivace();
     let sends = |v: &mut Vivace, ms: u64| v.on_sent(Time::from_ms(ms), Bytes::new(1000), Bytes::ZERO);
-    let heard = |v: &mut Vivace, ms: u64, in_flight: u64| {
+    let totals = |v: &mut Vivace, ms: u64, in_flight: u64| {
         let in_flight = Bytes::new(in_flight * 1000);
         v.on_ack(&AckSample {
             now: Time::from_ms(ms),
@@ -109,16 +109,16 @@ fn an_interval_has_fifty_packets_and_a_round_trip_and_the_first_ten_do_not_count
     };
     (0..60).for_each(|n| sends(&mut v, n));
     assert_eq!(v.trial.intervals[0].end, None, "nothing has been answered for");
-    heard(&mut v, 100, 59);
+    totals(&mut v, 100, 59);
     assert!(v.trial.intervals[0].end == Some(60_000) && (v.trial.intervals[0].lasted - 0.1).abs() < 1e-9);
     assert_eq!(v.permit().pace, Some(Rate::from_bps(800_000)), "goes on at its rate");
-    (1..9).for_each(|n| heard(&mut v, 100 + n, 59 - n));
+    (1..9).for_each(|n| totals(&mut v, 100 + n, 59 - n));
     assert_eq!(v.trial.intervals[0].from, None);
-    heard(&mut v, 109, 50);
+    totals(&mut v, 109, 50);
     assert_eq!(v.trial.intervals[0].from.unwrap().1.answered, 10_000);
-    (10..59).for_each(|n| heard(&mut v, 100 + n, 59 - n));
+    (10..59).for_each(|n| totals(&mut v, 100 + n, 59 - n));
     assert_eq!(v.rate, 1e5);
-    heard(&mut v, 159, 0);
+    totals(&mut v, 159, 0);
     assert_eq!(v.last, Some((1e5, 1e5)), "nothing grew, nothing was lost: worth its rate");
     assert_eq!((v.rate, v.trial.intervals[0].begin), (1.5e5, 60_000));
 }
@@ -186,12 +186,12 @@ fn alone_on_a_link_it_finds_its_rate() {
     let mut path = Path::of(vivace());
     let link = link(1.5e6); // 12 Mb/s
     path.goes_on(20_000, &link, 0);
-    let (sent, mut waits) = (path.v.heard.sent, Vec::new());
+    let (sent, mut waits) = (path.v.totals.sent, Vec::new());
     for _ in 0..200 {
         path.goes_on(50, &link, 0);
-        waits.push(path.v.heard.srtt - 0.1);
+        waits.push(path.v.totals.srtt - 0.1);
     }
-    let used = (path.v.heard.sent - sent) as f64 / 10.0 / 1.5e6;
+    let used = (path.v.totals.sent - sent) as f64 / 10.0 / 1.5e6;
     waits.sort_by(f64::total_cmp);
     assert!((0.85..=1.02).contains(&used), "{used}");
     assert!(waits[100] < 0.05, "{waits:?}");

@@ -23,9 +23,9 @@ pub struct ExpressPassSender {
     flow: FlowId,
     size: u64,
     /// What is to be said: that credits are wanted, or no more.
-    says: Option<NoticeBody>,
+    pending: Option<CreditMessage>,
     /// Something was said before.
-    said: Option<NoticeBody>,
+    said: Option<CreditMessage>,
     retry_at: Time,
     credits: VecDeque<Credit>,
     /// The first byte never sent.
@@ -38,7 +38,7 @@ pub struct ExpressPassSender {
 
 /// What a source says to its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum NoticeBody {
+enum CreditMessage {
     /// CREDIT_REQUEST.
     Request,
     /// CREDIT_STOP.
@@ -51,7 +51,7 @@ impl ExpressPassSender {
         Self {
             flow,
             size,
-            says: None,
+            pending: None,
             said: None,
             retry_at: Time::MAX,
             credits: VecDeque::new(),
@@ -63,14 +63,14 @@ impl ExpressPassSender {
     }
 
     /// A request or a stop, in a packet of its own.
-    fn say(&mut self, spec: &ExpressPassSpec, now: Time, body: NoticeBody, side: &mut Side) -> Packet {
+    fn say(&mut self, spec: &ExpressPassSpec, now: Time, wish: CreditMessage, side: &mut Side) -> Packet {
         let size = self.size;
-        let message = match says {
-            NoticeBody::Request => Message::CreditRequest { size },
-            NoticeBody::Stop => Message::CreditStop { size },
+        let message = match wish {
+            CreditMessage::Request => Message::CreditRequest { size },
+            CreditMessage::Stop => Message::CreditStop { size },
         };
         let mut packet = side.packet_of(message, now, self.flow, spec.control);
-        if self.said.replace(says) == Some(says) {
+        if self.said.replace(wish) == Some(wish) {
             packet.flags.set(Flags::RETRANSMISSION);
         }
         self.retry_at = now.saturating_add(spec.retry);
@@ -123,7 +123,8 @@ impl Endpoint for ExpressPassSender {
         if self.is_done() || now < self.retry_at {
             return Expiry::Other;
         }
-        self.says = Some(if self.sent_to < self.size { NoticeBody::Request } else { NoticeBody::Stop });
+        self.pending =
+            Some(if self.sent_to < self.size { CreditMessage::Request } else { CreditMessage::Stop });
         self.retry_at = Time::MAX;
         self.counts.timeouts += 1;
         Expiry::Retransmission
@@ -139,8 +140,8 @@ impl Endpoint for ExpressPassSender {
         if self.is_done() {
             return Transmit::Idle;
         }
-        if let Some(says) = self.says.take() {
-            *packet = self.say(spec, now, says, side);
+        if let Some(pending) = self.pending.take() {
+            *packet = self.say(spec, now, pending, side);
             return Transmit::Packet;
         }
         while let Some(Credit { number, sent_at, offset }) = self.credits.pop_front() {
@@ -159,7 +160,7 @@ impl Endpoint for ExpressPassSender {
                 flags.set(Flags::LAST);
             }
             if !again && end == self.size {
-                self.says = Some(NoticeBody::Stop);
+                self.pending = Some(CreditMessage::Stop);
             }
             self.sent_to = self.sent_to.max(end);
             self.counts.sent += 1;
@@ -191,7 +192,7 @@ impl Endpoint for ExpressPassSender {
 
 impl SendingEnd for ExpressPassSender {
     fn start(&mut self, _: &ExpressPassSpec, _: Time) {
-        self.says = Some(NoticeBody::Request);
+        self.pending = Some(CreditMessage::Request);
     }
 
     /// Flows without an end are refused, so that none is stopped before its own.

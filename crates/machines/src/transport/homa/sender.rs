@@ -87,10 +87,10 @@ impl Endpoint for HomaSender {
                 self.counts.round_trip(rtt);
                 reception = Reception::RoundTrip(rtt);
             }
-            Kind::Data | Kind::Syn | Kind::SynAck => return heard,
+            Kind::Data | Kind::Syn | Kind::SynAck => return reception,
         }
         self.retry_at = now.saturating_add(spec.resend);
-        heard
+        reception
     }
 
     fn on_timer(&mut self, spec: &HomaSpec, now: Time) -> Expiry {

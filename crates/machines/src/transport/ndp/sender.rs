@@ -111,10 +111,10 @@ impl Endpoint for NdpSender {
                     reception = Reception::RoundTrip(rtt);
                 }
             }
-            Kind::Data | Kind::Syn | Kind::SynAck => return heard,
+            Kind::Data | Kind::Syn | Kind::SynAck => return reception,
         }
         self.retry_at = now.saturating_add(spec.retry);
-        heard
+        reception
     }
 
     fn on_timer(&mut self, spec: &NdpSpec, now: Time) -> Expiry {

@@ -123,10 +123,10 @@ impl Endpoint for PhostSender {
                 self.counts.round_trip(rtt);
                 reception = Reception::RoundTrip(rtt);
             }
-            Kind::Data | Kind::Syn | Kind::SynAck => return heard,
+            Kind::Data | Kind::Syn | Kind::SynAck => return reception,
         }
         self.request.retry_at = now.saturating_add(spec.retry);
-        heard
+        reception
     }
 
     fn on_timer(&mut self, _: &PhostSpec, now: Time) -> Expiry {

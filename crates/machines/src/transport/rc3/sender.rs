@@ -173,7 +173,7 @@ impl Endpoint for Rc3Sender {
         let mut reception = Reception::default();
         // ACKs of the RLP loop change no window, no timer, no count, and release nothing.
         if packet.kind != Kind::Ack || packet.class == self.class {
-            heard = self.primary.on_packet(&spec.primary, now, packet, side);
+            reception = self.primary.on_packet(&spec.primary, now, packet, side);
         }
         if packet.kind == Kind::Ack {
             self.primary.is_delivered(0, packet.seq);
@@ -181,7 +181,7 @@ impl Endpoint for Rc3Sender {
                 self.primary.is_delivered(from, to);
             }
         }
-        heard
+        reception
     }
 
     fn on_timer(&mut self, spec: &Rc3Spec, now: Time) -> Expiry {

@@ -63,7 +63,7 @@ impl Protocol for RdmaSpec {
         let drop_notices = self.recovery == RecoverySpec::DropNotified;
         let controller = self.controller.needs();
         let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
-        let foresees = waits && !reported && self.segments.is_none();
+        let foresees = waits && !drop_notices && self.segments.is_none();
         PathNeeds { drop_notices, foresees, path_values: self.path_values.is_some(), ..PathNeeds::default() }
     }
     /// Posted segments end where a packet of a message need not.

@@ -226,7 +226,7 @@ impl Endpoint for RdmaSender {
     fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
         let mut reception = Reception::Taken;
         match packet.kind {
-            Kind::Ack => heard = self.on_ack(spec, now, packet, side).into(),
+            Kind::Ack => reception = self.on_ack(spec, now, packet, side).into(),
             Kind::Control => match side.and_then(Side::message) {
                 Some(message) if self.takes(message) => self.on_message(now, message),
                 _ => return Reception::Ignored,
@@ -234,7 +234,7 @@ impl Endpoint for RdmaSender {
             Kind::Data | Kind::Syn | Kind::SynAck => {}
         }
         self.post(spec, now);
-        heard
+        reception
     }
 
     fn on_timer(&mut self, spec: &RdmaSpec, now: Time) -> Expiry {

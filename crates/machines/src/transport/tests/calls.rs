@@ -209,7 +209,7 @@ fn a_users_controller_gets_every_call_that_a_built_in_one_would() {
     c.on_loss(&Loss::default());
     c.on_timeout(&Loss::default());
     c.on_notification(now);
-    c.on_notice(now, &thalweg_wire::Notice { point, says: thalweg_wire::NoticeBody::Severity(1) });
+    c.on_notice(now, &thalweg_wire::Notice { point, body: thalweg_wire::NoticeBody::Severity(1) });
     c.on_restart(now, idle);
     c.restart_from(now, restart);
     c.on_tick(now);

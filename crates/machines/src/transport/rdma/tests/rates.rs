@@ -275,8 +275,8 @@ fn a_message_from_a_congestion_point_rescales_what_is_left_to_wait() {
     let mut sender = RdmaSender::new(&spec, thalweg_units::FlowId(0), 1 << 20, &start, stream).unwrap();
     let (mut packet, mut side) = (Packet::default(), Side::Empty);
     let hear = |sender: &mut RdmaSender, ns: u64, mbps: u64| {
-        let says = thalweg_wire::NoticeBody::FairRate(Rate::from_mbps(mbps));
-        let notice = thalweg_wire::Notice { point: thalweg_units::PortId(3), says };
+        let body = thalweg_wire::NoticeBody::FairRate(Rate::from_mbps(mbps));
+        let notice = thalweg_wire::Notice { point: thalweg_units::PortId(3), body };
         let (now, mut side) = (Time::from_ns(ns), Side::Empty);
         let packet = side.packet_of(thalweg_wire::Message::Notice(notice), now, thalweg_units::FlowId(0), 64);
         sender.on_packet(&spec, now, &packet, Some(&side));
