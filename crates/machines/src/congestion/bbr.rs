@@ -512,7 +512,7 @@ impl CongestionControl for Bbr {
     fn on_restart(&mut self, now: Time, _: Span) {
         // BBRHandleRestartFromIdle.
         self.trips.idle_restart = true;
-        self.aggregation = Aggregation::from(now);
+        self.aggregation.restart(now);
         match self.state {
             State::ProbeBw => self.set_pace(1.0),
             State::ProbeRtt => self.check_probe_done(now),
