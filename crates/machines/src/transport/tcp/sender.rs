@@ -125,7 +125,7 @@ impl TcpSender {
         let sample = spec.timestamps || resent == 0;
         if sample {
             self.timer.rto.sample(rtt);
-            self.measured_time();
+            self.repair.measures();
         }
         let opening = self.take_opening();
         if resent > 0 {
@@ -263,7 +263,7 @@ impl TcpSender {
         if let Some(rtt) = rtt {
             self.timer.rto.sample(rtt);
             if by_time {
-                self.measured_time();
+                self.repair.measures();
             }
         }
         if advance > 0 {

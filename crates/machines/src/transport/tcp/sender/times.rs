@@ -48,14 +48,6 @@ impl TcpSender {
         }
     }
 
-    /// A round trip was measured.
-    #[cold]
-    pub(super) fn measured_time(&mut self) {
-        if let Some(rack) = self.repair.rack_mut() {
-            rack.tail.measures();
-        }
-    }
-
     /// After the controller has heard of the ACK: what is lost is repaired, what a probe repaired is
     /// answered, and the probe timeout runs anew.
     #[cold]
