@@ -9,7 +9,8 @@ SOURCES: str
 DEBUG_BUILD: bool
 
 class Buffer:
-    """A column's values behind the buffer protocol, read-only; of type `int64?`: negative values are missing."""
+    """A column's values behind the buffer protocol, read-only; of type `int64?`: negative values are missing, of
+    `text?`: empty ones."""
 
     dtype: str
     def __buffer__(self, flags: int, /) -> memoryview: ...

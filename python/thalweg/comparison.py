@@ -4,6 +4,7 @@ completion times."""
 from __future__ import annotations
 
 import math
+import textwrap
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -411,9 +412,26 @@ class SweepComparison:
         return [head, *rows]
 
     def lines(self) -> Iterator[str]:
-        yield from _aligned(self._table())
+        """What differs, as text that fits the terminal, or 80 columns: a line per setting and metric; where settings
+        of several keys are too long for that, the setting above the lines of its metrics."""
+        from thalweg._lines import width
+
+        wide = width() or 80
+        lines = list(_aligned(self._table()))
+        yield from lines if max(map(len, lines)) <= wide else self._blocks(wide)
         if any(row["differs"] for row in self.rows):
             yield "* the 95 % confidence intervals over the seeds do not overlap"
+
+    def _blocks(self, wide: int) -> Iterator[str]:
+        head, *rows = self._table()
+        first, *lines = _aligned([("  metric", *head[2:]), *((f"  {row[1]}", *row[2:]) for row in rows)])
+        yield first
+        above = None
+        for row, line in zip(rows, lines, strict=True):
+            if row[0] != above:
+                yield from textwrap.wrap(row[0], wide, subsequent_indent="    ")
+            above = row[0]
+            yield line
 
     def _repr_html_(self) -> str:
         from thalweg._html import table, titled

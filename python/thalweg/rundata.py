@@ -231,12 +231,13 @@ def arrow_table(name: str, doc: str, columns) -> pyarrow.Table:
 
     fields, arrays = [], []
     for column, unit, meaning, buffer, offsets in columns:
-        nullable = False
+        nullable = buffer.dtype.endswith("?")
         if offsets is not None:
-            length = len(memoryview(offsets)) // 8 - 1
-            parts = [None, pa.py_buffer(offsets), pa.py_buffer(buffer)]
-            array = pa.Array.from_buffers(pa.large_string(), length, parts)
-        elif nullable := buffer.dtype.endswith("?"):
+            lengths = np.diff(np.frombuffer(offsets, dtype="int64"))
+            valid = pa.py_buffer(np.packbits(lengths > 0, bitorder="little")) if nullable else None
+            parts = [valid, pa.py_buffer(offsets), pa.py_buffer(buffer)]
+            array = pa.Array.from_buffers(pa.large_string(), len(lengths), parts)
+        elif nullable:
             values = np.frombuffer(buffer, dtype=buffer.dtype[:-1])
             array = pa.array(values, mask=np.isnan(values) if values.dtype.kind == "f" else values < 0)
         else:

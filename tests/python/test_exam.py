@@ -85,6 +85,7 @@ def test_a_controller_that_sends_nothing_gets_the_marks_for_it():
     exam.picture("steady")
     exam.plot()
     assert exam.frame["delay_ms"].null_count() == 1 and not exam.failures
+    assert exam.frame["failed"].null_count() == 4, "nothing failed: null, not an empty text"
 
 
 def test_a_controller_that_raises_fails_by_name_and_the_others_go_on(tmp_path, capsys):

@@ -230,6 +230,28 @@ def test_two_sweeps_are_compared_setting_by_setting(cli, scenario, tmp_path):
         thalweg.compare(one, other[0])
 
 
+def test_sweeps_of_many_keys_are_compared_within_80_columns(cli, scenario, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    base = scenario.with_({"traffic.0.until": "200us"})
+    keys = {"switch.buffer": ["200KB"], "switch.scheduler": ["fifo", "srpt"], "topology.delay": ["300ns"]}
+    over = {LOAD: [0.3], "traffic.0.sizes": [{"kind": "uniform", "min": "1KB", "max": "20KB"}], **keys}
+    for name, seed in (("one", 1), ("other", 2)):
+        thalweg.sweep(base.with_({"seed": seed}), over, out=tmp_path / name, progress=False)
+    few = ("--metric", "measured.slowdown.p99", "--metric", "measured.fct_us.mean")
+    lines = cli("compare", "one", "other", *few).out.splitlines()
+    assert max(map(len, lines)) <= 80, lines
+    head, *rest = lines
+    assert head.split() == ["metric", "A", "B", "B", "against", "A"]
+    # Per setting: its text, on as many lines as it needs, and beneath it a line per metric.
+    beneath = [n for n, line in enumerate(rest) if line.startswith("  measured.")]
+    assert len(beneath) == 4 and beneath[0] >= 1 and beneath[1] == beneath[0] + 1 and beneath[2] > beneath[1] + 1
+    said = " ".join(line.strip() for line in rest[: beneath[0]])
+    assert all(part in said for part in ("load 0.3", "200KB", "fifo", "300ns")), said
+    # In a terminal that is wide enough each is a line.
+    monkeypatch.setenv("COLUMNS", "400")
+    assert len(cli("compare", "one", "other", *few).out.splitlines()) == 5
+
+
 def test_a_wrong_metric_is_refused_before_anything_is_run(cli, file, tmp_path):
     wrong = cli("sweep", file, "--seeds", "2", "--metric", "mesured.fct.p99", "--out", "s")
     assert wrong.code == 2 and "did you mean `measured.fct_us.p99`" in wrong.err

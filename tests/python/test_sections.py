@@ -117,8 +117,19 @@ def test_what_is_missing_is_null_in_every_table(mix):
             elif table[column].dtype.is_integer():
                 values = table[column].drop_nulls()
                 assert values.is_empty() or (values.min() >= 0 and values.max() < 2**63), (name, column)
+            elif table[column].dtype == pl.String:
+                assert "" not in table[column], (name, column)
     assert results.to_pandas()["fct_ps"].isna().all()
     assert math.isnan(results.seconds("fct")[0])
+
+
+def test_a_flow_that_is_complete_has_no_reason_why_it_is_not(scenario, tmp_path):
+    thalweg.run(scenario, set={"traffic.0.until": "5ms", "run.until": "5ms"}, out=tmp_path / "r", progress=False)
+    flows = thalweg.Results.load(tmp_path / "r").flows
+    complete = flows["end"] == "completed"
+    assert 0 < complete.sum() < len(flows)
+    assert flows["reason"].is_null().to_list() == complete.to_list()
+    assert set(flows.filter(~complete)["reason"]) == {"the run ended first"}
 
 
 def test_nulls_survive_a_run_directory(mix, tmp_path):

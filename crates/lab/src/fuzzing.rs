@@ -39,10 +39,12 @@ pub fn overrides(text: &str) {
 
 /// Graph files.
 pub fn topology(text: &str) {
-    use crate::parse::graph::{graphml, hpcc, links_csv, native, rocketfuel};
-    let maps = [rocketfuel::cch, rocketfuel::weights, rocketfuel::latencies, graphml::map, links_csv::map];
-    for read in
-        [graphml::parse, hpcc::parse, links_csv::parse, native::toml, native::json].into_iter().chain(maps)
+    use crate::parse::graph::{gml, graphml, hpcc, links_csv, native, rocketfuel};
+    let maps =
+        [rocketfuel::cch, rocketfuel::weights, rocketfuel::latencies, graphml::map, gml::map, links_csv::map];
+    for read in [graphml::parse, gml::parse, hpcc::parse, links_csv::parse, native::toml, native::json]
+        .into_iter()
+        .chain(maps)
     {
         let Ok(whole) = read(text) else { continue };
         // Mistakes in numbers make graphs of millions of nodes.

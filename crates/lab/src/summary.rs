@@ -351,7 +351,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         .then(|| json!({ "packets_lost": lost, "pause_frames_lost": frames_lost }));
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     for (end, reason) in rows.iter().map(|r| r.end()) {
-        if end != "completed" && end != "stopped" {
+        if let Some(reason) = reason.filter(|_| end != "stopped") {
             *reasons.entry(reason).or_default() += 1;
         }
     }

@@ -17,6 +17,8 @@ pub enum ColumnData {
     Bool(Vec<u8>),
     /// Words.
     Text(Vec<String>),
+    /// Words that may be missing; none is empty.
+    MaybeText(Vec<Option<String>>),
 }
 
 /// A column.
@@ -54,6 +56,7 @@ impl ColumnData {
             Self::U32(v) => v.len(),
             Self::Bool(v) => v.len(),
             Self::Text(v) => v.len(),
+            Self::MaybeText(v) => v.len(),
         }
     }
     /// True if there are none.

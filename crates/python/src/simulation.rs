@@ -141,8 +141,18 @@ pub fn to_python(py: Python<'_>, tables: Vec<lab::Table>) -> PyResult<Vec<PyTabl
         .collect()
 }
 
+/// Texts one behind the other, and where each begins and ends.
+fn joined<'a>(texts: impl Iterator<Item = &'a str>) -> (Vec<u8>, Vec<i64>) {
+    let (mut bytes, mut offsets) = (Vec::new(), vec![0i64]);
+    for text in texts {
+        bytes.extend_from_slice(text.as_bytes());
+        offsets.push(bytes.len() as i64);
+    }
+    (bytes, offsets)
+}
+
 fn column(py: Python<'_>, c: lab::Column) -> PyResult<PyColumn> {
-    use lab::ColumnData::{Bool, F64, Maybe, MaybeF64, Text, U32, U64};
+    use lab::ColumnData::{Bool, F64, Maybe, MaybeF64, MaybeText, Text, U32, U64};
     let (values, dtype, offsets) = match c.data {
         U64(v) => (Values::U64(v), "uint64", None),
         // On the way across, what no value is stands for the missing ones: Python makes nulls of it.
@@ -158,14 +168,12 @@ fn column(py: Python<'_>, c: lab::Column) -> PyResult<PyColumn> {
         U32(v) => (Values::U32(v), "uint32", None),
         Bool(v) => (Values::U8(v), "bool", None),
         Text(v) => {
-            let mut offsets = Vec::with_capacity(v.len() + 1);
-            let mut bytes = Vec::with_capacity(v.iter().map(String::len).sum());
-            offsets.push(0i64);
-            for text in &v {
-                bytes.extend_from_slice(text.as_bytes());
-                offsets.push(bytes.len() as i64);
-            }
+            let (bytes, offsets) = joined(v.iter().map(String::as_str));
             (Values::U8(bytes), "text", Some(Values::I64(offsets)))
+        }
+        MaybeText(v) => {
+            let (bytes, offsets) = joined(v.iter().map(|text| text.as_deref().unwrap_or_default()));
+            (Values::U8(bytes), "text?", Some(Values::I64(offsets)))
         }
     };
     let offsets = offsets.map(|o| Py::new(py, Buffer::new(o, "int64"))).transpose()?;

@@ -19,6 +19,7 @@ MOST = 16  # ways that are listed
 FORMATS = {
     ".csv": "links-csv",
     ".graphml": "graphml",
+    ".gml": "gml",
     ".json": "thalweg-json",
     ".txt": "hpcc",
     ".cch": "rocketfuel",

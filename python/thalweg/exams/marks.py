@@ -33,7 +33,7 @@ class Marks:
     fairness: float = NONE
     share: float = NONE
     settled_s: float = NONE
-    failed: str = ""
+    failed: str | None = None
     curves: dict[str, np.ndarray] = field(default_factory=dict, repr=False)
 
     def row(self) -> dict[str, Any]:

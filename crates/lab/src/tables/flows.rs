@@ -34,16 +34,16 @@ impl FlowRow<'_> {
         }
     }
     /// How it ended, and, unless it is complete at both ends, why.
-    pub fn end(&self) -> (&'static str, &'static str) {
+    pub fn end(&self) -> (&'static str, Option<&'static str>) {
         match self.outcome.end {
-            FlowEnd::Completed => ("completed", ""),
-            FlowEnd::Stopped => ("stopped", "its time was over"),
-            FlowEnd::Censored => ("censored", "the run ended first"),
-            FlowEnd::NotStarted if self.after.is_none() => ("not-started", "the run ended first"),
-            FlowEnd::NotStarted => ("not-started", "a flow that it follows has not completed"),
-            FlowEnd::Stalled => ("failed", "stalled: its sender waits for what never comes"),
-            FlowEnd::Deadlocked => ("failed", "deadlocked: its packets wait behind a cycle of pauses"),
-            FlowEnd::Unreachable => ("failed", "unreachable: no path is left"),
+            FlowEnd::Completed => ("completed", None),
+            FlowEnd::Stopped => ("stopped", Some("its time was over")),
+            FlowEnd::Censored => ("censored", Some("the run ended first")),
+            FlowEnd::NotStarted if self.after.is_none() => ("not-started", Some("the run ended first")),
+            FlowEnd::NotStarted => ("not-started", Some("a flow that it follows has not completed")),
+            FlowEnd::Stalled => ("failed", Some("stalled: its sender waits for what never comes")),
+            FlowEnd::Deadlocked => ("failed", Some("deadlocked: its packets wait behind a cycle of pauses")),
+            FlowEnd::Unreachable => ("failed", Some("unreachable: no path is left")),
         }
     }
     /// Of a flow without end: what it has done in the measured window.
@@ -236,8 +236,8 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "reason",
                 "",
-                "why it is not completed; empty: it is",
-                ColumnData::Text(rows.iter().map(|r| r.end().1.to_owned()).collect()),
+                "why it is not completed; null: it is",
+                ColumnData::MaybeText(rows.iter().map(|r| r.end().1.map(str::to_owned)).collect()),
             ),
         ],
     }

@@ -4,7 +4,7 @@ use super::{Family, Graph, MOST_LINKS, Names};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::diagnostic::quoted;
-use crate::parse::graph::{RawGraph, RawLink, graphml, hpcc, links_csv, native, rocketfuel};
+use crate::parse::graph::{RawGraph, RawLink, gml, graphml, hpcc, links_csv, native, rocketfuel};
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -25,8 +25,8 @@ pub struct GraphFile {
     /// One-way propagation delay of links for which the file gives none.
     pub delay: Option<Q<Span>>,
     /// Hosts on every router, for maps of routers: host h is on router h / hosts_per_router. Every node of a
-    /// `graphml` or `links-csv` file is a router then, leaves too; files of the other formats must have no hosts of
-    /// their own.
+    /// `graphml`, `gml` or `links-csv` file is a router then, leaves too; files of the other formats must have no hosts
+    /// of their own.
     #[schemars(range(min = 1, max = 10_000))]
     pub hosts_per_router: Option<u32>,
     /// Of these hosts' links; as `rate` if not given.
@@ -34,11 +34,11 @@ pub struct GraphFile {
     /// One-way propagation delay of these hosts' links; as `delay` if not given.
     pub host_delay: Option<Q<Span>>,
     /// Of a graph in several parts the one with the most nodes stays, the first of equals. `true` if not given for
-    /// maps of routers (`rocketfuel`, `rocketfuel-weights`, `rocketfuel-latencies`, `graphml` with
+    /// maps of routers (`rocketfuel`, `rocketfuel-weights`, `rocketfuel-latencies`, `graphml` and `gml` with
     /// `hosts_per_router`), which are seldom whole; else `false`, and a graph in several parts is refused.
     pub largest_part: Option<bool>,
     /// Links for which the file gives no delay have that of the great circle between their nodes' `Latitude` and
-    /// `Longitude`, at 200 000 km/s (`graphml`). Links without two such places have `delay`.
+    /// `Longitude`, at 200 000 km/s (`graphml`, `gml`). Links without two such places have `delay`.
     #[serde(default)]
     pub geographic: bool,
 }
@@ -59,6 +59,8 @@ pub enum GraphFormat {
     /// GraphML, such as the Topology Zoo's; without `hosts_per_router` hosts are the nodes with one link; nodes are
     /// called by their `label`, else by their id.
     Graphml,
+    /// GML, such as the Topology Zoo's; hosts and names as of `graphml`.
+    Gml,
     /// CSV with a header: `a,b` and optionally `rate,delay`; nodes by number or by name; without `hosts_per_router`
     /// hosts are the nodes with one link.
     LinksCsv,
@@ -88,6 +90,8 @@ impl Family for GraphFile {
             GraphFormat::Hpcc => hpcc::parse(&text),
             GraphFormat::Graphml if routers => graphml::map(&text),
             GraphFormat::Graphml => graphml::parse(&text),
+            GraphFormat::Gml if routers => gml::map(&text),
+            GraphFormat::Gml => gml::parse(&text),
             GraphFormat::LinksCsv if routers => links_csv::map(&text),
             GraphFormat::LinksCsv => links_csv::parse(&text),
             GraphFormat::Rocketfuel => rocketfuel::cch(&text),
@@ -110,8 +114,8 @@ impl Family for GraphFile {
 
 impl GraphFile {
     fn keeps_largest_part(&self) -> bool {
-        let map =
-            self.format.is_map() || self.format == GraphFormat::Graphml && self.hosts_per_router.is_some();
+        let maybe = matches!(self.format, GraphFormat::Graphml | GraphFormat::Gml);
+        let map = self.format.is_map() || maybe && self.hosts_per_router.is_some();
         self.largest_part.unwrap_or(map)
     }
 }
@@ -143,6 +147,10 @@ fn with_hosts(cx: &Cx<'_>, f: &GraphFile, raw: RawGraph) -> Result<RawGraph, Dia
         cx.error("topology.hosts_per_router", reason, "use fewer")
     })
 }
+
+/// GPUs of SimAI's servers, which generators of topologies link to an NVSwitch and to the network.
+const TWO_LINKS: &str = "a host has exactly one link; of GPUs with a link to an NVSwitch and one to the network keep \
+                         one of both networks, or name the GPU among the switches and link a host to it";
 
 fn say(g: &Graph, node: u32) -> String {
     g.say(NodeId(node))
@@ -202,9 +210,11 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
             degree[node.at()] += 1;
             if g.is_host(node) && degree[node.at()] > 1 {
                 let reason = format!("host {} has a second link", g.say(node));
-                return Err(
-                    Diagnostic::in_file(&f.file, raw.line, reason).hint("a host has exactly one link")
-                );
+                let hint = match f.format {
+                    GraphFormat::Hpcc => TWO_LINKS,
+                    _ => "a host has exactly one link",
+                };
+                return Err(Diagnostic::in_file(&f.file, raw.line, reason).hint(hint));
             }
         }
     }

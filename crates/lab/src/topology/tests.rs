@@ -49,6 +49,11 @@ fn files_give_the_same_graph_in_every_format() {
         "<graphml><graph><node id='x'/><node id='y'/><node id='z'/><node id='s'/>\
          <edge source='x' target='s'/><edge source='y' target='s'/><edge source='z' target='s'/></graph></graphml>",
     );
+    write(
+        "a.gml",
+        "graph [ node [ id 0 label \"x\" ] node [ id 1 label \"y\" ] node [ id 2 label \"z\" ] node [ id 3 label \"s\" ]\n\
+         edge [ source 0 target 3 ] edge [ source 1 target 3 ] edge [ source 2 target 3 ] ]",
+    );
     let both = "rate = \"10Gbps\"\ndelay = \"1us\"";
     let graphs: Vec<Graph> = [
         ("a.csv", "links-csv", ""),
@@ -56,6 +61,7 @@ fn files_give_the_same_graph_in_every_format() {
         ("a.json", "thalweg-json", both),
         ("a.toml", "thalweg-toml", "delay = \"1us\""),
         ("a.graphml", "graphml", both),
+        ("a.gml", "gml", both),
     ]
     .iter()
     .map(|(path, format, more)| {
@@ -72,6 +78,7 @@ fn files_give_the_same_graph_in_every_format() {
     let names = |g: &Graph| (0..4).map(|n| g.names.of(n)).collect::<Vec<_>>();
     assert_eq!(names(&graphs[0]), ["h0", "h1", "h2", "switch0"]);
     assert_eq!(names(&graphs[4]), ["x", "y", "z", "s"]);
+    assert_eq!(names(&graphs[5]), names(&graphs[4]));
     assert_eq!((graphs[0].hosts, graphs[0].switches), (3, 1));
     std::fs::remove_dir_all(&dir).expect("removed");
 }

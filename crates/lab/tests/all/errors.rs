@@ -565,6 +565,11 @@ fn more_files_that_are_missing_or_broken() {
         (star, graph("graphml", "lonely.csv"), "lonely.csv: there is no <graph>; is this GraphML?"),
         (
             star,
+            graph("gml", "lonely.csv"),
+            "lonely.csv:1: `a,b,rate,delay` stands where a key should; write `key value`",
+        ),
+        (
+            star,
             graph("links-csv", "nowhere.csv"),
             "s.toml:5: `topology.file`: there is no file `nowhere.csv`; paths are relative to the scenario",
         ),

@@ -63,7 +63,7 @@ fn errors_show_little_of_a_foreign_file() {
             all[0]
         );
     }
-    for format in ["links-csv", "graphml", "hpcc", "thalweg-toml", "thalweg-json", "rocketfuel"] {
+    for format in ["links-csv", "graphml", "gml", "hpcc", "thalweg-toml", "thalweg-json", "rocketfuel"] {
         let text = format!(
             "traffic = []\n[topology]\nkind = \"file\"\nformat = \"{format}\"\nfile = \"long.csv\"\n"
         );

@@ -53,8 +53,15 @@ fn hosts_with_two_links_are_refused_with_the_line() {
     );
     assert_eq!(
         maps(&dir, "simai", "hpcc", "").map(|s| counts(&s)),
-        Err("simai:4: host 0 has a second link; a host has exactly one link".into())
+        Err("simai:4: host 0 has a second link; a host has exactly one link; of GPUs with a link to an NVSwitch and \
+             one to the network keep one of both networks, or name the GPU among the switches and link a host to it"
+            .into())
     );
+    // The second way: GPUs 0 and 1 forward, 4 and 5 are their hosts.
+    let links = "0 2 900Gbps 25ns 0\n0 3 200Gbps 1us 0\n1 2 900Gbps 25ns 0\n1 3 200Gbps 1us 0\n\
+                 4 0 900Gbps 0ns 0\n5 1 900Gbps 0ns 0\n";
+    let dir = Folder::new("one-link", &[("simai", &*format!("6 2 1 3 6 A100\n2 0 1 3\n{links}"))]);
+    assert_eq!(maps(&dir, "simai", "hpcc", "").map(|s| counts(&s)), Ok((2, 4, 6)));
 }
 
 #[test]
@@ -103,6 +110,11 @@ fn routers_of_every_format_get_hosts() {
     );
     let files = [
         ("map.graphml", &*ring_and_tail),
+        (
+            "map.gml",
+            "graph [ node [ id 0 ] node [ id 1 ] node [ id 2 ] node [ id 3 ] edge [ source 0 target 1 ]\n\
+             edge [ source 1 target 2 ] edge [ source 2 target 0 ] edge [ source 0 target 3 ] ]",
+        ),
         ("map.csv", "a,b\n0,1\n1,2\n2,0\n0,3\n"),
         ("named.csv", "a,b\nOslo,Rome\nRome,\"São Paulo\"\n\"São Paulo\",Oslo\nOslo,Bonn\n"),
         ("map.toml", "hosts = 0\nswitches = 4\nlinks = [{a=0,b=1},{a=1,b=2},{a=2,b=0},{a=0,b=3}]\n"),
@@ -124,6 +136,7 @@ fn routers_of_every_format_get_hosts() {
     let dir = Folder::new("routers", &files);
     let formats = [
         "graphml",
+        "gml",
         "links-csv",
         "links-csv",
         "thalweg-toml",

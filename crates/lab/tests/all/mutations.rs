@@ -19,6 +19,7 @@ const TOPOLOGIES: &[&str] = &[
     "{\"hosts\":3,\"switches\":1,\"links\":[{\"a\":0,\"b\":3,\"rate\":\"1Gbps\"},{\"a\":1,\"b\":3}]}",
     "hosts = 2\nswitches = 1\nlinks = [{a=0,b=2,delay=\"1us\"},{a=1,b=2}]\n",
     "<graphml><key id=\"d\" attr.name=\"bandwidth\"/><graph><node id='x'/><node id='y'/><edge source='x' target='y'><data key='d'>1e10</data></edge></graph></graphml>",
+    "# map\ngraph [\n directed 1\n node [ id 0 label \"New &amp; York\" Latitude 50.1 Longitude 8.7 graphics [ x 1 ] ]\n node [ id 1 label \"AT&T\" ]\n node [ id 2 ]\n edge [ source 0 target 1 LinkSpeedRaw 1.0E10 ]\n edge [ source 1 target 0 LinkSpeedRaw 1.0E10 ]\n edge [ source 2 target 0 LinkLabel \"622 Mbit/s\" delay \"1ms\" ]\n]\n",
     "15 @Oslo,+Norway + bb (2) &1 -> <99> <7> {-3} =a.net! r0\n99 @? (1) -> <15> =b r1\n7 @T (1) -> <15> =c r2\n-3 =x r1\n",
     "3 1 2\r\n0\r\n0 1 100Gbps\t0.001ms 0\r\n0 2 25000000000.0 1e-6 0\r\n0 3 25Gbps 0.001ms 0\r\n\r\nFirst line: nodes\r\n",
     "4 2 1 1 3 A100\n2 3 \n0 2 900Gb/s 0.000025ms 0\n1 2 900Gbps 25ns 0\n2 3 1.5MBps 0 0\n",

@@ -37,6 +37,9 @@ fn words(run: &Run, name: &str) -> Vec<String> {
     let column = tables[0].columns.iter().find(|c| c.name == name).expect("a column");
     match &column.data {
         ColumnData::Text(v) => v.clone(),
+        ColumnData::MaybeText(v) => {
+            v.iter().map(|word| word.clone().unwrap_or_else(|| "null".into())).collect()
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -470,7 +470,7 @@ impl CongestionControl for Bbr {
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         let (now, prior) = (ack.now, self.flight.in_flight);
-        let (acked, lost) = self.flight.hear(ack);
+        let (acked, lost) = self.flight.observe(ack);
         (self.window.before, self.window.acked) = (self.window.cwnd, acked);
         self.update_bandwidth(now, ack.delivery, lost);
         if ack.delivery.is_some() {
@@ -512,7 +512,7 @@ impl CongestionControl for Bbr {
     fn on_restart(&mut self, now: Time, _: Span) {
         // BBRHandleRestartFromIdle.
         self.trips.idle_restart = true;
-        self.aggregation = Aggregation::from(now);
+        self.aggregation.restart(now);
         match self.state {
             State::ProbeBw => self.set_pace(1.0),
             State::ProbeRtt => self.check_probe_done(now),

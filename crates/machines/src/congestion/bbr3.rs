@@ -17,9 +17,6 @@
 //! CHOICE BBRv3 §5.5.9: the aggregation of ACKs is version 1's: maxima of two spans of five rounds, in Startup, too,
 //! and no more than 100 ms of the bandwidth. Other reading: of one round in Startup and ten after it, no such bound.
 //!
-//! CHOICE BBRv3 §5.4.1: a restart from idle forgets the aggregation seen so far. Other reading: only its interval
-//! begins anew, and the maxima stay, as in Linux.
-//!
 //! CHOICE BBRv3 §5.5.10.2: without SACK a loss alone does not say that a probe was too much; the fraction decides as
 //! it does with SACK. Other reading: any loss does.
 
@@ -457,7 +454,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         let now = ack.now;
-        let rs = self.flight.hear(ack);
+        let rs = self.flight.observe(ack);
         if rs.newly_lost > 0 {
             self.hear_losses(now, &rs);
         }
@@ -512,7 +509,7 @@ impl CongestionControl for Bbr3 {
     fn on_restart(&mut self, now: Time, _: Span) {
         // HandleRestartFromIdle (§5.4.1).
         self.flight.idle_restart = true;
-        self.aggregation = Aggregation::from(now);
+        self.aggregation.restart(now);
         if self.state.probes_bw() {
             self.set_pace(1.0);
         } else if self.state == State::ProbeRtt {

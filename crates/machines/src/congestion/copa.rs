@@ -197,7 +197,7 @@ impl CongestionControl for Copa {
         let lost = self.in_flight.saturating_sub(bytes + ack.in_flight.get()) as f64 / self.mss;
         self.in_flight = ack.in_flight.get();
         let (Some(rtt), n) = (ack.rtt, bytes as f64 / self.mss) else { return };
-        let (standing, least) = self.path.hear(ack.now, rtt.ps(), self.params.rtt_window.ps());
+        let (standing, least) = self.path.observe(ack.now, rtt.ps(), self.params.rtt_window.ps());
         if self.params.mode_switching {
             let empties = self.path.empties(least);
             self.delta.update(ack.now, rtt, self.params.delta, empties, lost > 0.0);

@@ -109,7 +109,7 @@ pub struct Rcp {
 }
 
 impl Rcp {
-    fn hear(&mut self, rtt: Option<Span>, feedback: Feedback<'_>) {
+    fn observe(&mut self, rtt: Option<Span>, feedback: Feedback<'_>) {
         if let Feedback::Explicit(Explicit::Rate(Some(rate))) = feedback {
             self.pace = Some(rate.min(self.line).max(Rate::from_bps(1)));
         }
@@ -132,10 +132,10 @@ impl Rcp {
 
 impl CongestionControl for Rcp {
     fn on_open(&mut self, _: Time, rtt: Option<Span>, feedback: Feedback<'_>) {
-        self.hear(rtt, feedback);
+        self.observe(rtt, feedback);
     }
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        self.hear(ack.rtt, ack.feedback);
+        self.observe(ack.rtt, ack.feedback);
     }
     fn on_loss(&mut self, _: &Loss) {}
     fn on_timeout(&mut self, _: &Loss) {}

@@ -122,7 +122,7 @@ pub struct Rocc {
 
 impl Rocc {
     /// Algorithm 2, lines 1 to 3: taken if it is smaller, or of the point that set the present rate.
-    fn hear(&mut self, now: Time, point: PortId, rate: Rate) {
+    fn observe(&mut self, now: Time, point: PortId, rate: Rate) {
         let counts = match self.limiter {
             Limiter::Open => rate <= self.line_rate,
             Limiter::Held { rate: current, by, .. } => rate <= current || by == point,
@@ -156,7 +156,7 @@ impl Rocc {
             match self.pending.front().copied() {
                 Some((at, point, rate)) if at <= timer => {
                     self.pending.pop_front();
-                    self.hear(at, point, rate);
+                    self.observe(at, point, rate);
                 }
                 _ => self.recover(timer),
             }

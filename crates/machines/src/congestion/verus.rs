@@ -178,7 +178,7 @@ impl Verus {
     }
 
     /// A packet that left by window `by` took so long.
-    fn hear(&mut self, now: Time, delay: f64, by: u32) {
+    fn observe(&mut self, now: Time, delay: f64, by: u32) {
         self.delays.least = self.delays.least.min(delay);
         if self.phase == Phase::SlowStart && delay > SLOW_START_ENDS {
             self.decrease(now, by, true);
@@ -186,7 +186,7 @@ impl Verus {
         if matches!(self.phase, Phase::Repair { .. }) && f64::from(by) <= self.window {
             (self.phase, self.delays.epoch_max) = (Phase::Normal, None);
         }
-        self.delays.hear(now, delay);
+        self.delays.observe(now, delay);
         match self.phase {
             Phase::SlowStart => {
                 self.profile.see(by, delay);
@@ -290,7 +290,7 @@ impl CongestionControl for Verus {
             let sent = Time::from_ps(ack.now.ps().saturating_sub(rtt.ps()));
             let by = self.sent_by(sent);
             let packets = ((ack.acked + ack.sacked).get() / self.mss).max(1);
-            (0..packets).for_each(|_| self.hear(ack.now, rtt.secs() * 1e3, by));
+            (0..packets).for_each(|_| self.observe(ack.now, rtt.secs() * 1e3, by));
         }
         self.set_permit();
     }

@@ -331,7 +331,7 @@ impl CongestionControl for Vivace {
         }
         self.check_end(ack.now);
         let starting = self.mode == Mode::Starting;
-        if self.trial.hear(&self.params, ack.now, self.mss, &self.totals, starting) {
+        if self.trial.observe(&self.params, ack.now, self.mss, &self.totals, starting) {
             self.decide();
             self.begin(ack.now);
         }

@@ -3,6 +3,7 @@
 mod calls;
 mod ecn;
 mod properties;
+mod prr;
 mod recovery;
 mod says;
 mod telemetry;

@@ -106,7 +106,7 @@ impl Hosts {
             return;
         }
         if cx.features.points && fabric.stages.points.sent(&fabric.packets[handle]) {
-            return self.hear(cx, fabric, flows, handle);
+            return self.observe(cx, fabric, flows, handle);
         }
         let packet = fabric.packets[handle];
         cx.instruments.tally.delivered += 1;
@@ -165,7 +165,7 @@ impl Hosts {
 
     /// A notice of a congestion point has reached its host. The flow may be over, and not every sender takes notices.
     #[inline(never)]
-    fn hear<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
+    fn observe<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
         let packet = fabric.packets[handle];
         cx.instruments.tally.delivered += 1;
         cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);

@@ -1,5 +1,7 @@
 //! Graph files. Every reader gives a [`RawGraph`]: hosts first, rates and delays where the file has them.
 
+mod attributed;
+pub mod gml;
 pub mod graphml;
 pub mod hpcc;
 pub mod links_csv;

@@ -40,7 +40,7 @@ pub fn column(run: &Run, table: &str, name: &str) -> Vec<i128> {
         ColumnData::U32(v) => v.iter().map(|x| i128::from(*x)).collect(),
         ColumnData::Bool(v) => v.iter().map(|x| i128::from(*x)).collect(),
         ColumnData::F64(v) if v.iter().all(|x| x.fract() == 0.0) => v.iter().map(|x| *x as i128).collect(),
-        ColumnData::F64(_) | ColumnData::MaybeF64(_) | ColumnData::Text(_) => {
+        ColumnData::F64(_) | ColumnData::MaybeF64(_) | ColumnData::Text(_) | ColumnData::MaybeText(_) => {
             panic!("{name} is not a whole number")
         }
     }

@@ -297,6 +297,10 @@ pub const FILES: &[(&str, &str)] = &[
         "<graphml><graph><node id='s'/><node id='a'/><node id='b'/><edge source='s' target='a'/><edge source='s' target='b'/></graph></graphml>",
     ),
     (
+        "net.gml",
+        "graph [ node [ id 0 ] node [ id 1 ] node [ id 2 ] edge [ source 0 target 1 ] edge [ source 0 target 2 ] ]",
+    ),
+    (
         "parts.csv",
         "a,b,rate,delay\nw,s,10Gbps,1us\nx,s,10Gbps,1us\ny,s,10Gbps,1us\nz,s,10Gbps,1us\nu,t,10Gbps,1us\n",
     ),

@@ -21,9 +21,12 @@ pub(in super::super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// An epoch begins.
-    pub(in super::super) fn from(now: Time) -> Self {
-        Self { since: now, ..Self::default() }
+    /// The flow begins to send after idleness: an epoch begins, so that silence does not count as time in which
+    /// ACKs failed to come. What bursts there were stays known (draft §5.4.1; Linux, bbr_cwnd_event).
+    /// CHOICE BBRv3 §5.4.1: what was acknowledged in the epoch begins anew with it, as in Linux; the draft names
+    /// only its beginning, by which all that was acknowledged before would count as one burst.
+    pub(in super::super) fn restart(&mut self, now: Time) {
+        (self.since, self.acked) = (now, 0);
     }
 
     pub(in super::super) fn on_ack(
@@ -64,7 +67,7 @@ mod tests {
     #[test]
     fn a_burst_is_what_came_beyond_the_bandwidth_and_is_forgotten_after_ten_rounds() {
         // 8 Mb/s are 1000 B per ms. An ACK of 1000 B per ms is no burst beyond itself.
-        let mut a = Aggregation::from(Time::from_ms(0));
+        let mut a = Aggregation::default();
         for ms in 1..20 {
             a.on_ack(Time::from_ms(ms), 1000, false, 8_000_000, 50_000);
         }
@@ -82,8 +85,24 @@ mod tests {
 
     #[test]
     fn a_burst_counts_up_to_the_window() {
-        let mut a = Aggregation::from(Time::from_ms(0));
+        let mut a = Aggregation::default();
         a.on_ack(Time::from_ms(1), 90_000, false, 8_000_000, 20_000);
         assert_eq!(a.allowance(u64::MAX >> 20), 20_000);
+    }
+
+    #[test]
+    fn a_restart_from_idle_begins_an_epoch_and_forgets_no_burst() {
+        // 8 Mb/s are 1000 B per ms. A burst of ten in one millisecond.
+        let mut a = Aggregation::default();
+        (0..10).for_each(|_| a.on_ack(Time::from_ms(0), 1000, false, 8_000_000, 50_000));
+        assert_eq!(a.allowance(8_000_000), 10_000);
+        let before = a;
+        a.restart(Time::from_ms(5));
+        assert_eq!((a.extra, a.rounds, a.half), (before.extra, before.rounds, before.half));
+        assert_eq!((a.since, a.acked), (Time::from_ms(5), 0));
+        // What was acknowledged before does not count with what is now: 21 000 B - 1000 B from the restart on, or
+        // 21 000 B - 6000 B had the epoch gone on.
+        a.on_ack(Time::from_ms(6), 11_000, false, 8_000_000, 50_000);
+        assert_eq!(a.allowance(8_000_000), 11_000);
     }
 }

@@ -30,7 +30,7 @@ impl Flight {
 
     /// An ACK: bytes that it delivers, and those that it shows to be lost, which are neither in flight any
     /// more nor delivered.
-    pub(super) fn hear(&mut self, ack: &AckSample<'_>) -> (u64, u64) {
+    pub(super) fn observe(&mut self, ack: &AckSample<'_>) -> (u64, u64) {
         let acked = (ack.acked + ack.sacked).get();
         let lost = self.in_flight.saturating_sub(acked + ack.in_flight.get());
         self.in_flight = ack.in_flight.get();

@@ -60,7 +60,7 @@ impl Flight {
     // CHOICE BBRv3 §4.1.2: C.inflight at transmission is what was delivered and lost from then until the
     // segment's own ACK: where nothing overtakes it is the same. Other reading: to write it down with every
     // segment.
-    pub(super) fn hear(&mut self, ack: &AckSample<'_>) -> Sample {
+    pub(super) fn observe(&mut self, ack: &AckSample<'_>) -> Sample {
         let newly_acked = (ack.acked + ack.sacked).get();
         let newly_lost = self.in_flight.saturating_sub(newly_acked + ack.in_flight.get());
         self.delivered += newly_acked;

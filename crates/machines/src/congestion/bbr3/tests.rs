@@ -12,7 +12,7 @@ fn bbr3() -> Bbr3 {
 
 /// An ACK of one segment at `ms`, with a sample of `delivered` segments in a round trip of 10 ms; `lost`
 /// segments with it; `in_flight` left.
-fn hear(c: &mut Bbr3, ms: u64, delivered: u64, lost: u64, in_flight: u64) {
+fn observe(c: &mut Bbr3, ms: u64, delivered: u64, lost: u64, in_flight: u64) {
     let interval = Span::from_ms(10);
     let delivery = Delivery { delivered: Bytes::new(1000 * delivered), interval, ..Delivery::default() };
     c.flight.in_flight = 1000 * (in_flight + lost + 1);
@@ -30,7 +30,7 @@ fn hear(c: &mut Bbr3, ms: u64, delivered: u64, lost: u64, in_flight: u64) {
 fn rounds(c: &mut Bbr3, ms: u64, segments: u64, in_flight: u64, count: u64) -> u64 {
     for round in 0..count {
         c.flight.delivered += 1000 * (segments - 1);
-        hear(c, ms + 10 * round, segments, 0, in_flight);
+        observe(c, ms + 10 * round, segments, 0, in_flight);
     }
     ms + 10 * count
 }
@@ -59,16 +59,16 @@ fn three_rounds_without_a_quarter_more_fill_the_pipe_and_every_state_has_its_gai
     let mut states = Vec::new();
     for delivered in [10, 20, 24, 24, 24] {
         c.flight.delivered += 1000 * (delivered - 1);
-        hear(&mut c, ms, delivered, 0, 60);
+        observe(&mut c, ms, delivered, 0, 60);
         states.push((c.state, c.pacing_gain(), c.cwnd_gain()));
         ms += 10;
     }
     let startup = (State::Startup, 2.77, 2.0);
     assert_eq!(states, [startup, startup, startup, startup, (State::Drain, 0.5, 2.0)]);
     // 24 segments per 10 ms: the product is 24 segments.
-    hear(&mut c, ms, 24, 0, 25);
+    observe(&mut c, ms, 24, 0, 25);
     assert_eq!(c.state, State::Drain);
-    hear(&mut c, ms, 24, 0, 24);
+    observe(&mut c, ms, 24, 0, 24);
     assert_eq!((c.state, c.pacing_gain(), c.cwnd_gain()), (State::Cruise, 1.0, 2.0));
     // Two to three seconds, or as many rounds as the product has segments: 24.
     let before = c.rounds.count;
@@ -96,7 +96,7 @@ fn a_bound_in_flight_rises_by_1_2_4_8_segments_in_successive_rounds_of_a_probe()
         // 20 ACKs of a segment each, the window always full.
         for n in 0..20 {
             c.window.limits = true;
-            hear(&mut c, ms + n / 2, 20, 0, 10);
+            observe(&mut c, ms + n / 2, 20, 0, 10);
         }
         ms += 10;
         if round > 0 {
@@ -115,15 +115,15 @@ fn a_bound_in_flight_rises_by_1_2_4_8_segments_in_successive_rounds_of_a_probe()
 #[test]
 fn losses_while_cruising_lower_bounds_to_what_is_delivered_but_by_a_third_at_most() {
     let (mut c, ms) = probing();
-    hear(&mut c, ms, 20, 0, 20);
+    observe(&mut c, ms, 20, 0, 20);
     c.state = State::Cruise;
     c.window.cwnd = 40_000;
     // Rounds of 18 segments: one is lost in every other, and the ACK of the next one ends it.
     for (round, lowest) in [(1, 20), (3, 18)] {
         c.flight.delivered += 17_000;
-        hear(&mut c, ms + 10 * round, 18, 1, 20);
+        observe(&mut c, ms + 10 * round, 18, 1, 20);
         c.flight.delivered += 17_000;
-        hear(&mut c, ms + 10 * round + 10, 18, 0, 20);
+        observe(&mut c, ms + 10 * round + 10, 18, 0, 20);
         // The round that saw the first loss began with 20 segments.
         assert_eq!(c.bounds.bw_shortterm, Some(lowest * 800_000));
     }
@@ -143,12 +143,12 @@ fn a_probe_that_loses_two_in_a_hundred_bounds_what_is_in_flight() {
     assert_eq!(rs.inflight_at_loss(0.02), 95_918); // 95 000 + (1900 − 1000) / 0.98
     let (mut c, ms) = probing();
     (c.state, c.window.cwnd, c.cycle.is_probe_sample) = (State::Up, 40_000, true);
-    hear(&mut c, ms, 20, 2, 20);
+    observe(&mut c, ms, 20, 2, 20);
     assert_eq!(c.state, State::Down, "the probe ends at once");
     // 22 segments in flight, two lost: 20 + (0.02 · 20 − 0) / 0.98.
     assert_eq!(c.bounds.inflight_longterm, Some(20_408));
     assert_eq!(c.with_headroom(), Some(20_408 - 3061));
-    hear(&mut c, ms + 1, 20, 2, 20);
+    observe(&mut c, ms + 1, 20, 2, 20);
     assert_eq!(c.bounds.inflight_longterm, Some(20_408), "a probe is answered once");
 }
 
@@ -205,7 +205,7 @@ fn six_acks_with_losses_in_a_round_of_recovery_end_startup() {
     for n in 0..8 {
         // Each ACK reports one more lost segment; the round ends with the eighth.
         c.flight.delivered += if n == 7 { 40_000 } else { 0 };
-        hear(&mut c, ms, if n == 7 { 20 } else { 10 }, 1, 20);
+        observe(&mut c, ms, if n == 7 { 20 } else { 10 }, 1, 20);
         ms += 1;
     }
     let done = (0..3).any(|_| {
@@ -219,7 +219,7 @@ fn six_acks_with_losses_in_a_round_of_recovery_end_startup() {
 #[test]
 fn a_timeout_leaves_one_segment_and_the_window_comes_back_after_the_repair() {
     let (mut c, ms) = probing();
-    hear(&mut c, ms, 20, 0, 20);
+    observe(&mut c, ms, 20, 0, 20);
     let before = c.window.cwnd;
     c.on_timeout(&loss(20_000, 0, 1_000_000));
     assert_eq!(c.permit().window, Bytes::new(1000));

@@ -23,7 +23,7 @@ pub(super) struct Path {
 
 impl Path {
     /// A round trip of `rtt` at `now`; none counts for longer than `longest`. RTTstanding and RTTmin.
-    pub(super) fn hear(&mut self, now: Time, rtt: u64, longest: u64) -> (f64, f64) {
+    pub(super) fn observe(&mut self, now: Time, rtt: u64, longest: u64) -> (f64, f64) {
         self.srtt = if self.srtt == 0.0 { rtt as f64 } else { self.srtt + (rtt as f64 - self.srtt) / 16.0 };
         let (at, of) = (now.ps(), |times: f64| ((times * self.srtt) as u64).min(longest));
         let (half, four) = (of(0.5), of(4.0));
@@ -51,10 +51,10 @@ mod tests {
         let mut path = Path::default();
         let longest = Span::from_secs(10).ps();
         path.least.update(1, 0, Span::from_ms(100).ps());
-        assert_eq!(path.hear(Time::from_ms(1), 110_000_000_000, longest), (110e9, 100e9));
-        assert_eq!(path.hear(Time::from_ms(20), 150_000_000_000, longest), (110e9, 100e9));
+        assert_eq!(path.observe(Time::from_ms(1), 110_000_000_000, longest), (110e9, 100e9));
+        assert_eq!(path.observe(Time::from_ms(20), 150_000_000_000, longest), (110e9, 100e9));
         // The smoothed one is 112.5 ms: after 56 ms the first does not count any more.
-        let (standing, least) = path.hear(Time::from_ms(90), 150_000_000_000, longest);
+        let (standing, least) = path.observe(Time::from_ms(90), 150_000_000_000, longest);
         assert_eq!((standing, least), (150e9, 100e9));
     }
 }

@@ -26,7 +26,7 @@ impl Delays {
     }
 
     /// A packet took so long.
-    pub(super) fn hear(&mut self, now: Time, delay: f64) {
+    pub(super) fn observe(&mut self, now: Time, delay: f64) {
         self.heard = Some(now);
         self.epoch_max = Some(self.epoch_max.map_or(delay, |max| max.max(delay)));
         self.mean = OLD * self.mean + (1.0 - OLD) * delay;

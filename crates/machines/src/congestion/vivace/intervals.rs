@@ -135,7 +135,7 @@ impl Trial {
     }
 
     /// Evaluates an ACK for the interval in question. True: all intervals have been evaluated.
-    pub(super) fn hear(
+    pub(super) fn observe(
         &mut self,
         params: &Params,
         now: Time,

@@ -12,8 +12,6 @@
 //! CHOICE RFC 8985 §6.2: RACK.rtt is that of the segment which left last, as step 5 is worded. Other reading: of
 //! every segment that passes step 2, in the order of the ACK, as its pseudo-code and Linux have it.
 //! CHOICE RFC 8985 §7.2: TLP.max_ack_delay is how long this transport's receivers delay ACKs. Other reading: 200 ms.
-//! CHOICE RFC 8985 §7.3: a probe leaves whether or not a round trip was measured since the last one: what answers a
-//! probe is new data mostly, and gives a sample. Other reading: none without (MUST), the retransmission timer then.
 //! CHOICE RFC 8985 §8: the retransmission timer runs in parallel with the other two, which expire no later.
 //! Other reading: one timer of three kinds, so that the retransmission timer begins anew when another has
 //! expired.
@@ -139,7 +137,8 @@ impl Rack {
                 self.segments.lose(place);
             }
         }
-        (self.reorder_at, self.tail) = (None, TailProbe::default());
+        self.reorder_at = None;
+        self.tail.on_timeout();
     }
 
     /// §7.1: fast recovery begins, and answers any loss that a probe still out may reveal.
@@ -151,8 +150,8 @@ impl Rack {
     /// It may not while the reordering timer runs (§8).
     pub(super) fn schedule(&mut self, now: Time, srtt: Option<Span>, max_ack_delay: Span, rto_at: Time) {
         self.tail.at = None;
-        let idle = self.tail.is_idle() && self.reorder_at.is_none() && self.segments.pipe() > 0;
-        let Some(srtt) = srtt.filter(|_| idle) else { return };
+        let may = self.tail.may() && self.reorder_at.is_none() && self.segments.pipe() > 0;
+        let Some(srtt) = srtt.filter(|_| may) else { return };
         let alone = self.segments.count() == 1;
         self.tail.schedule(now, srtt, if alone { max_ack_delay } else { Span::ZERO }, rto_at);
     }
@@ -274,13 +273,13 @@ mod tests {
         let at = |srtt, delay, rto, count: u64| {
             let mut rack = Rack::new(1000);
             (0..count).for_each(|n| rack.on_sent(US(0), 1000 * n, 1000));
+            rack.tail.measures();
             rack.schedule(US(50), Some(Span::from_us(srtt)), Span::from_us(delay), US(rto));
             rack.timer()
         };
         assert_eq!(at(100, 40, 1000, 2), US(250));
         assert_eq!(at(100, 40, 1000, 1), US(290), "its ACK may be delayed");
         assert_eq!(at(100, 40, 200, 2), US(200));
-        assert_eq!(at(0, 40, 9_000_000, 2), US(1_000_050), "no round trip is known");
         assert_eq!(at(100, 40, 1000, 0), Time::MAX);
     }
 }

@@ -125,6 +125,7 @@ impl TcpSender {
         let sample = spec.timestamps || resent == 0;
         if sample {
             self.timer.rto.sample(rtt);
+            self.repair.measures();
         }
         let opening = self.take_opening();
         if resent > 0 {
@@ -262,6 +263,9 @@ impl TcpSender {
         let rtt = (acked + sacked > 0 && packet.payload > 0 && !resent).then(|| now.since(packet.stamp));
         if let Some(rtt) = rtt {
             self.timer.rto.sample(rtt);
+            if by_time {
+                self.repair.measures();
+            }
         }
         if advance > 0 {
             // CHOICE RFC 6582 §4: the timer restarts at every partial ACK too ("slow but steady"), as RFC

@@ -43,6 +43,43 @@ fn the_probe_timeout_ends_when_the_reordering_timer_starts() {
     assert_eq!(pair.stats().timeouts, 0);
 }
 
+/// §7.3: segment 9 comes late, so its probe was for nothing; neither's ACK says which copy it answers. Segment 10,
+/// written at 10 ms and lost, is not probed for two round trips later, but waits for the retransmission timer: no
+/// round trip was measured since the last probe. Time stamps measure one.
+#[test]
+fn without_a_round_trip_measured_since_the_last_probe_the_retransmission_timer_runs() {
+    let sent = |timestamps| {
+        let writes =
+            WritesSpec { first: Bytes::new(10 * MSS), chunk: Bytes::new(MSS), every: Span::from_ms(10) };
+        let mut pair = Pair::new(TcpSpec { writes: Some(writes), timestamps, ..rack() }, 11);
+        pair.run(|way, n, _| match (way, n) {
+            (Way::ToReceiver, 9) => Fate::Late(Span::from_us(250)),
+            (Way::ToReceiver, 11) => Fate::Drop,
+            _ => Fate::Deliver,
+        });
+        (pair.sent(), pair.stats().timeouts)
+    };
+    let flight = "0: 0 1 2 3 4 5 6 7 8 9";
+    assert_eq!(sent(false), ([flight, "300: 9r", "10000: 10", "11000: 10r"].map(String::from).to_vec(), 1));
+    assert_eq!(sent(true).0[..3], [flight, "300: 9r", "10000: 10"]);
+    assert_eq!(sent(true).1, 0);
+}
+
+/// §7.3: nor is one measured before the first ACK. The handshake measures one.
+#[test]
+fn before_the_first_round_trip_is_measured_nothing_is_probed() {
+    let sent = |handshake| {
+        let mut pair = Pair::new(TcpSpec { handshake, ..iw(2, rack()) }, 2);
+        let first = u64::from(handshake);
+        pair.run(move |way, n, _| {
+            if way == Way::ToReceiver && (first..first + 2).contains(&n) { Fate::Drop } else { Fate::Deliver }
+        });
+        pair.sent()
+    };
+    assert_eq!(sent(false)[..2], ["0: 0 1", "3000: 0r"]);
+    assert_eq!(sent(true)[..3], ["0: S", "100: 0 1", "300: 1r"]);
+}
+
 #[test]
 fn of_a_tail_of_three_the_probe_tells_which_are_lost_and_the_others_follow() {
     let mut pair = Pair::new(rack(), 10);

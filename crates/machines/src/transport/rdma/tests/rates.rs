@@ -274,7 +274,7 @@ fn a_message_from_a_congestion_point_rescales_what_is_left_to_wait() {
     let stream = thalweg_units::Stream::default();
     let mut sender = RdmaSender::new(&spec, thalweg_units::FlowId(0), 1 << 20, &start, stream).unwrap();
     let (mut packet, mut side) = (Packet::default(), Side::Empty);
-    let hear = |sender: &mut RdmaSender, ns: u64, mbps: u64| {
+    let observe = |sender: &mut RdmaSender, ns: u64, mbps: u64| {
         let body = thalweg_wire::NoticeBody::FairRate(Rate::from_mbps(mbps));
         let notice = thalweg_wire::Notice { point: thalweg_units::PortId(3), body };
         let (now, mut side) = (Time::from_ns(ns), Side::Empty);
@@ -284,12 +284,12 @@ fn a_message_from_a_congestion_point_rescales_what_is_left_to_wait() {
     sender.start(&spec, Time::ZERO);
     assert_eq!(sender.poll_transmit(&spec, Time::ZERO, &mut packet, &mut side), Transmit::Packet);
     // 1250 B at 10 Gb/s take 1 us, of which 600 ns are left; at a quarter of the rate four times as much.
-    hear(&mut sender, 400, 2500);
+    observe(&mut sender, 400, 2500);
     let next = |sender: &mut RdmaSender, ns: u64| {
         sender.poll_transmit(&spec, Time::from_ns(ns), &mut Packet::default(), &mut Side::Empty)
     };
     assert_eq!(next(&mut sender, 500), Transmit::At(Time::from_ns(400 + 2400)));
     // 1.8 us are left; the rate doubles.
-    hear(&mut sender, 1000, 5000);
+    observe(&mut sender, 1000, 5000);
     assert_eq!(next(&mut sender, 1000), Transmit::At(Time::from_ns(1000 + 900)));
 }

@@ -28,18 +28,26 @@ pub(in super::super) struct TailProbe {
     pub(in super::super) due: bool,
     /// One has.
     out: Option<Probe>,
+    /// A round trip was measured since the last one left or, before the first, since the connection began.
+    measured: bool,
 }
 
 impl TailProbe {
-    /// None is to leave, and none has.
-    pub(super) fn is_idle(&self) -> bool {
-        self.out.is_none() && !self.due
+    /// §7.3, both conditions: none is unanswered (or about to leave), and a round trip was measured since the last
+    /// one, so that probes do not keep SRTT from following a path that has become longer.
+    pub(super) fn may(&self) -> bool {
+        self.out.is_none() && !self.due && self.measured
+    }
+
+    /// A round trip was measured.
+    pub(in super::super) fn measures(&mut self) {
+        self.measured = true;
     }
 
     /// §7.2: the probe timeout runs, no longer than the retransmission timer. The ACK of what is out may come
-    /// so much later.
+    /// so much later. (1 s without SRTT never comes to pass: then no round trip was measured.)
     pub(super) fn schedule(&mut self, now: Time, srtt: Span, delay: Span, rto_at: Time) {
-        let pto = if srtt.is_zero() { Span::from_secs(1) } else { srtt.saturating_mul(2) + delay };
+        let pto = srtt.saturating_mul(2) + delay;
         self.at = Some(now.saturating_add(pto).min(rto_at));
     }
 
@@ -54,7 +62,12 @@ impl TailProbe {
 
     /// The probe has left: up to `end` everything is sent.
     pub(in super::super) fn left(&mut self, end: u64, again: bool) {
-        (self.due, self.out) = (false, Some(Probe { end, again }));
+        (self.due, self.out, self.measured) = (false, Some(Probe { end, again }), false);
+    }
+
+    /// A timeout: nothing is probed any more, and what was is no evidence.
+    pub(super) fn on_timeout(&mut self) {
+        *self = Self { measured: self.measured, ..Self::default() };
     }
 
     /// §7.1: no probe is out any more whose ACK could show anything.
@@ -86,12 +99,30 @@ mod tests {
         let reported = |again, ack, duplicate| {
             let mut tail = TailProbe::default();
             tail.left(5000, again);
-            (tail.on_ack(ack, duplicate), tail.is_idle())
+            tail.measures();
+            (tail.on_ack(ack, duplicate), tail.may())
         };
         assert_eq!(reported(false, 5000, false), (ProbeOutcome::Nothing, true), "new data has arrived");
         assert_eq!(reported(true, 4000, false), (ProbeOutcome::Nothing, false));
         assert_eq!(reported(true, 5000, false), (ProbeOutcome::Nothing, false), "the original or the probe");
         assert_eq!(reported(true, 5000, true), (ProbeOutcome::Nothing, true), "both");
         assert_eq!(reported(true, 6000, false), (ProbeOutcome::Repaired, true), "the original never came");
+    }
+
+    /// §7.3, the second condition.
+    #[test]
+    fn no_probe_leaves_without_a_round_trip_since_the_last_one() {
+        let mut tail = TailProbe::default();
+        assert!(!tail.may(), "none was measured since the connection began");
+        tail.measures();
+        assert!(tail.may());
+        tail.left(5000, true);
+        tail.on_ack(5000, true);
+        assert!(!tail.may(), "answered, but by an ACK that says nothing of the round trip");
+        tail.on_timeout();
+        assert!(!tail.may(), "a timeout measures nothing");
+        tail.measures();
+        tail.on_timeout();
+        assert!(tail.may());
     }
 }

@@ -54,6 +54,14 @@ impl Repair {
         self.board.as_mut().and_then(|b| b.rack.as_deref_mut())
     }
 
+    /// A round trip was measured: the tail may be probed.
+    #[cold]
+    pub(super) fn measures(&mut self) {
+        if let Some(rack) = self.rack_mut() {
+            rack.tail.measures();
+        }
+    }
+
     /// Grows when more is found lost.
     pub(super) fn known_lost(&self) -> u64 {
         let by_sack = self.board.as_ref().map_or(0, |board| board.lost_by_sack);
