@@ -92,7 +92,7 @@ impl Forecaster {
     }
 
     /// A packet of so many bytes comes; `pauses`: it was the last of a flight.
-    pub(crate) fn observe(&mut self, now: Time, bytes: u32, pauses: bool) {
+    pub(crate) fn on_arrival(&mut self, now: Time, bytes: u32, pauses: bool) {
         self.advance(now);
         // A lone packet after so long is a keep-alive: it says that the sender is there, and nothing of the link.
         let alone = pauses && self.heard > Time::ZERO && now.since(self.heard) >= ALONE;
@@ -198,7 +198,7 @@ mod tests {
     /// A packet every `us` for so long, each the last of its flight or none.
     fn fed(us: u64, for_ms: u64, pauses: bool) -> Forecaster {
         let mut f = knows_nothing();
-        (0..for_ms * 1000 / us).for_each(|n| f.observe(Time::from_us(n * us), 1000, pauses));
+        (0..for_ms * 1000 / us).for_each(|n| f.on_arrival(Time::from_us(n * us), 1000, pauses));
         f.advance(Time::from_ms(for_ms));
         f
     }

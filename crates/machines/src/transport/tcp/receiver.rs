@@ -65,7 +65,7 @@ impl Reassembly {
         let Explicit::Forecast(said) = what else { return what };
         let made = || Box::new(Forecaster::new(said.reading, spec.mss));
         let forecaster = self.forecaster.get_or_insert_with(made);
-        forecaster.observe(now, packet.payload, said.pauses);
+        forecaster.on_arrival(now, packet.payload, said.pauses);
         let class = if spec.acks_in_class { packet.class } else { 0 };
         self.beat = Some(Trigger { stamp: now, seq: packet.seq, payload: 0, class, resent: false });
         Explicit::Forecast(forecaster.forecast())
