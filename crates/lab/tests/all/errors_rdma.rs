@@ -313,7 +313,7 @@ fn drops_are_notified_on_one_path_only() {
 fn keys_and_words_of_earlier_versions_are_refused_with_the_new_name() {
     wrong(
         &[("transport.recovery", "told")],
-        "`transport.recovery`: `told` is not a choice; `told` is now called `drop-notified`",
+        "`transport.recovery`: `told` is not a choice; it is called `drop-notified` now",
     );
     for (key, now) in [("first_counts", "use_first_sample"), ("forgets", "reset_after_idle")] {
         let table = format!("{{kind=\"timely\",{key}=true}}");
