@@ -332,7 +332,7 @@ impl CongestionControl for PythonController {
             app_limited: ack.app_limited,
             cwnd_limited: ack.cwnd_limited,
             delivered: ack.delivery.map(|d| d.delivered.get()),
-            interval_ps: ack.delivery.map(|d| d.interval.ps()),
+            interval_ps: ack.delivery.map(|d| d.interval().ps()),
             lost: ack.delivery.map(|d| d.lost.get()),
             telemetry: match ack.feedback {
                 Feedback::Int(stack) => Some(stack.as_slice().iter().map(Hop::from).collect()),

@@ -311,10 +311,10 @@ impl Bbr {
         let limited = sample.app_limited || self.flight.is_limited(sent_at);
         self.hear_policer(now, lost, limited);
         // draft-ietf-ccwg-bbr §4.1.2.4: the ACKs of less than a round trip may have come compressed.
-        if sample.interval.is_zero() || self.flight.least.is_some_and(|least| sample.interval < least) {
+        if sample.interval().is_zero() || self.flight.least.is_some_and(|least| sample.interval() < least) {
             return;
         }
-        let rate = bits_per_second(sample.delivered.get() as f64, sample.interval);
+        let rate = bits_per_second(sample.delivered.get() as f64, sample.interval());
         if !limited || rate >= self.bandwidth.get().unwrap_or(0) {
             self.bandwidth.update(u64::from(self.params.bw_rounds), self.rounds.count, rate);
         }

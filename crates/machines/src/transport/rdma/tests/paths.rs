@@ -4,8 +4,8 @@ use super::link::*;
 use super::*;
 use crate::transport::PathValues;
 use crate::transport::testing::{Fate, Way};
-use thalweg_wire::{Flags, Kind};
 use std::collections::BTreeMap;
+use thalweg_wire::{Flags, Kind};
 
 #[test]
 fn every_ack_brings_back_the_value_of_the_packet_that_it_answers() {

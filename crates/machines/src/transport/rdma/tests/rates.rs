@@ -235,7 +235,7 @@ fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrot
     let told: Vec<_> = samples().iter().filter_map(|s| s.delivery).collect();
     assert_eq!(told.len(), 5);
     assert_eq!(told.iter().map(|d| d.delivered.get()).collect::<Vec<_>>(), [1000, 2000, 3000, 4000, 5000]);
-    assert_eq!((told[0].interval, told[0].lost), (first.now.since(Time::ZERO), Bytes::ZERO));
+    assert_eq!((told[0].interval(), told[0].lost), (first.now.since(Time::ZERO), Bytes::ZERO));
     assert!(told.iter().all(|d| !d.app_limited));
 
     let spec = RdmaSpec { controller: recorder(), ..spec() };

@@ -1,0 +1,386 @@
+//! NimbusCC: a detector of elasticity, and two controllers of which it chooses one. Goyal, "Congestion Control in
+//! Highly Variable Networks" (MIT, 2022), chapter 4; what the text leaves open as in the authors' published
+//! implementation (nimbus 0.4.1 over CCP). Pulses, the estimate of the cross traffic and the detector are in
+//! [`crate::elasticity`], for anybody. Needs: round trips, delivery rates, pacing, a clock. Draws lots between flows
+//! that take part in one path (`coordination`).
+//!
+//! Everything is paced: the window is twice what a round trip holds, and does not bind. Rates are bytes per second
+//! on the wire.
+//!
+//! CHOICE §4.7: 10 ms between ticks, as the thesis; the published implementation has 5 ms and gains for that.
+//! CHOICE §4.4.1: the pulse is evaluated at every packet that leaves, not at every tick.
+//! CHOICE: a flow begins as its first mode does, slow start from the initial window included. Other reading (the
+//! published implementation): 16 Mb/s for a second.
+//! CHOICE: no sample is taken while the application has nothing to send, and a second of silence empties the windows:
+//! nothing is said of either.
+
+mod capacity;
+mod competitive;
+mod coordination;
+mod delay;
+mod history;
+mod params;
+
+use super::{
+    AckSample, Calls, CongestionControl, Feedback, Gives, Loss, Needs, Parameters, Permit, Problems, Start,
+};
+use crate::elasticity::{Detector, Meter, Reading, Verdict, cross_traffic, pulse};
+use capacity::Capacity;
+use competitive::Competitive;
+use coordination::{Coordination, Role, Sight};
+use delay::{Delay, Seen};
+use history::{History, Sample};
+pub use params::{Detector as DetectorKeys, Mode, Params};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span, Time};
+
+/// Between ticks (§4.7).
+const TICK: Span = Span::from_ms(10);
+/// Least rate, as a part of µ̂ (the published implementation).
+const FLOOR: f64 = 0.05;
+/// The window, of what a round trip holds (the published implementation), and the least one, segments.
+const WINDOW: f64 = 2.0;
+const LEAST: f64 = 4.0;
+/// A silence that empties the windows.
+const SILENCE: Span = Span::from_secs(1);
+/// Gain of the smoothed round trip per tick: twice that of the published implementation's reports.
+const SMOOTHS: f64 = 0.1;
+
+impl Parameters for Params {
+    type Machine = Nimbus;
+
+    fn needs(&self) -> Needs {
+        Needs {
+            round_trips: true,
+            delivery: true,
+            gives: Gives::PaceAndOwnWindow,
+            calls: Calls::Both,
+            ..Needs::WINDOW
+        }
+    }
+
+    fn check(&self, line: Rate, problems: &mut Problems) {
+        params::check(self, line, problems);
+    }
+
+    fn make(&self, start: &Start) -> Result<Nimbus, String> {
+        Ok(Nimbus::new(start, *self))
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        params::variants()
+    }
+}
+
+/// Round trips, s.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Path {
+    last: f64,
+    /// x_min.
+    // CHOICE: it never expires (the published implementation): routes that change are out of the thesis' scope.
+    least: f64,
+    smoothed: f64,
+}
+
+impl Path {
+    fn on_sample(&mut self, rtt: Span) {
+        self.last = rtt.secs().max(1e-9);
+        self.least = self.least.min(self.last);
+    }
+}
+
+/// NimbusCC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Nimbus {
+    params: Params,
+    mss: f64,
+    /// Bytes on the wire per byte of payload.
+    overhead: f64,
+    /// The sender's line, B/s.
+    line: f64,
+    max_window: f64,
+    /// When it began, which is when the pulse does; `None`: it has not.
+    began: Option<Time>,
+    next: Time,
+    path: Path,
+    meter: Meter,
+    capacity: Capacity,
+    history: History,
+    detector: Detector,
+    reading: Option<Reading>,
+    mode: Mode,
+    switched: Option<Time>,
+    competitive: Competitive,
+    delay: Delay,
+    coordination: Option<Box<Coordination>>,
+    /// What the mode's controller wants, and what is sent.
+    base: f64,
+    rate: f64,
+    /// Payload bytes acknowledged since the last tick.
+    acked: u64,
+    app_limited: bool,
+}
+
+impl Nimbus {
+    fn new(start: &Start, params: Params) -> Self {
+        let mss = f64::from(start.mss);
+        let overhead = 1.0 + f64::from(start.header) / mss;
+        let line = start.line_rate.bps() as f64 / 8.0;
+        let rtt = start.base_rtt.secs().max(1e-6);
+        let watch = params.watch();
+        // As much as is looked back at: a window, and a pulse before it.
+        let remembered = usize::from(watch.window) + pulse_samples(&params);
+        let coordination = params
+            .coordination
+            .then(|| Box::new(Coordination::new(&params, TICK.secs(), start.stream)));
+        let mut made = Self {
+            params,
+            mss,
+            overhead,
+            line,
+            max_window: start.max_window.get().min(1 << 50) as f64,
+            began: None,
+            next: Time::MAX,
+            path: Path { last: rtt, least: f64::INFINITY, smoothed: rtt },
+            meter: Meter::new(overhead, params.measure_over),
+            capacity: Capacity::new(&params),
+            history: History::new(remembered),
+            detector: Detector::new(watch),
+            reading: None,
+            mode: params.initial,
+            switched: None,
+            competitive: Competitive::new(start, &params),
+            delay: Delay::new(&params),
+            coordination,
+            base: 0.0,
+            rate: 0.0,
+            acked: 0,
+            app_limited: false,
+        };
+        made.base = made.competing_rate();
+        made.rate = made.base.min(line);
+        made
+    }
+
+    /// The flow begins with its first packet.
+    fn begin(&mut self, now: Time) {
+        if self.began.is_none() {
+            (self.began, self.next) = (Some(now), now.saturating_add(TICK));
+        }
+    }
+
+    fn is_pulser(&self) -> bool {
+        self.coordination.as_ref().is_none_or(|c| c.role() == Role::Pulser)
+    }
+
+    /// The competitive window in a round trip.
+    fn competing_rate(&self) -> f64 {
+        let rtt = if self.is_pulser() { self.path.last } else { self.path.smoothed };
+        self.competitive.window() as f64 * self.overhead / rtt
+    }
+
+    /// What is sent now: the base rate and the pulse on it (§4.3.4), never less than a twentieth of the link.
+    fn set_rate(&mut self, now: Time) {
+        let mu = self.capacity.rate();
+        let (true, Some(began)) = (self.is_pulser(), self.began) else { return };
+        let phase = self.params.pulses(self.mode) * now.since(began).secs();
+        let peak = self.params.pulse * mu;
+        self.rate = (self.base + peak * pulse(phase)).max(FLOOR * mu).min(self.line);
+    }
+
+    fn seen(&self, now: Time, cross: f64) -> Seen {
+        Seen {
+            now,
+            mu: self.capacity.rate(),
+            sent: self.meter.flight().sent,
+            cross,
+            rtt: self.path.last,
+            least: self.path.least.min(self.path.last),
+            smoothed: self.path.smoothed,
+            acked: self.acked as f64 * self.overhead,
+            packet: self.mss * self.overhead,
+        }
+    }
+
+    /// H3 of the specification: what was measured goes into the windows, the mode's controller moves, the detector
+    /// decides.
+    fn tick(&mut self, now: Time) {
+        let flight = self.meter.flight();
+        self.path.smoothed += (self.path.last - self.path.smoothed) * SMOOTHS;
+        self.capacity.on_tick(flight);
+        let mu = self.capacity.rate();
+        let cross = cross_traffic(mu, flight.sent, flight.received);
+        let measures = !self.app_limited && flight.received > 0.0 && mu > 0.0;
+        if measures {
+            let rtt = self.path.last;
+            self.detector.push(cross, flight.received, rtt);
+            self.history.push(Sample { received: flight.received, base: self.base, rtt });
+        }
+        self.steer(now, cross);
+        self.acked = 0;
+        if measures {
+            self.decide(now, cross);
+        }
+        if let Some(watcher) = self.coordination.as_mut().filter(|c| c.role() == Role::Watcher) {
+            self.rate = watcher.smooth(self.base).min(self.line);
+        }
+        self.set_rate(now);
+    }
+
+    /// The mode's controller moves its rate.
+    fn steer(&mut self, now: Time, cross: f64) {
+        let wanted = match self.mode {
+            Mode::Competitive => self.competing_rate(),
+            // Nothing was measured yet: it begins as it would compete.
+            Mode::Delay if self.meter.flight().received == 0.0 => self.competing_rate(),
+            Mode::Delay => self.delay.on_tick(&self.seen(now, cross)),
+        };
+        self.base = wanted.max(FLOOR * self.capacity.rate());
+    }
+
+    fn decide(&mut self, now: Time, cross: f64) {
+        let mu = self.capacity.rate();
+        let followed = self.follow(mu);
+        let to = if self.is_pulser() {
+            self.reading = self.detector.evaluate(self.params.pulses(self.mode), mu);
+            self.reading.map(|reading| match reading.verdict {
+                Verdict::Elastic => Mode::Competitive,
+                Verdict::Inelastic => Mode::Delay,
+            })
+        } else {
+            self.reading = None;
+            followed
+        };
+        if let Some(to) = to.filter(|to| self.params.switching && *to != self.mode) {
+            self.switch(now, to, cross);
+        }
+    }
+
+    /// What a watcher's pulser does.
+    fn follow(&mut self, mu: f64) -> Option<Mode> {
+        let coordination = self.coordination.as_mut()?;
+        let lines = self.detector.is_full().then(|| self.detector.lines(coordination.pulsers()));
+        coordination.on_tick(&Sight {
+            mode: self.mode,
+            received: self.meter.flight().received,
+            mu,
+            cross: self.detector.mean_cross(),
+            lines,
+            window: self.detector.seconds(),
+            tick: TICK.secs(),
+        })
+    }
+
+    /// §4.4.1. To compete again is urgent, and begins with the rate of before; to stop waits until the detector's
+    /// window is of one mode.
+    fn switch(&mut self, now: Time, to: Mode, cross: f64) {
+        match to {
+            Mode::Competitive => {
+                let back = self.detector.samples();
+                let pulse = pulse_samples(&self.params);
+                let rate = match self.params.restores() {
+                    params::Restores::Rate => self.history.mean(back, pulse, |s| s.base),
+                    params::Restores::Received => self.history.mean(back, pulse, |s| s.received),
+                };
+                let rate = rate.unwrap_or(self.base);
+                self.competitive.take_up((rate * self.path.last / self.overhead) as u64);
+                self.base = self.competing_rate();
+            }
+            Mode::Delay => {
+                if self.switched.is_some_and(|at| now.since(at) < self.params.hold) {
+                    return;
+                }
+                let quarter = self.detector.samples() / 4;
+                let mean = self.history.mean(0, quarter, |s| s.rtt).unwrap_or(self.path.last);
+                self.delay.enter(&self.seen(now, cross), self.base, mean);
+            }
+        }
+        (self.mode, self.switched) = (to, Some(now));
+    }
+}
+
+/// Ticks of a pulse.
+fn pulse_samples(params: &Params) -> usize {
+    libm::round(1.0 / (params.frequency * TICK.secs())) as usize
+}
+
+impl CongestionControl for Nimbus {
+    fn on_open(&mut self, now: Time, rtt: Option<Span>, _: Feedback<'_>) {
+        if let Some(rtt) = rtt {
+            self.path.on_sample(rtt);
+            self.path.smoothed = self.path.last;
+        }
+        self.begin(now);
+        self.base = self.competing_rate();
+        self.set_rate(now);
+    }
+
+    fn on_sent(&mut self, now: Time, _: Bytes, _: Bytes) {
+        self.begin(now);
+        self.set_rate(now);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        if let Some(rtt) = ack.rtt {
+            self.path.on_sample(rtt);
+        }
+        self.app_limited = ack.app_limited;
+        self.acked += (ack.acked + ack.sacked).get();
+        if let Some(delivery) = &ack.delivery {
+            self.meter.on_ack(ack.now, delivery);
+            if !delivery.resent {
+                self.capacity.on_ack(ack.now, delivery.sent, delivery.total.get(), self.overhead);
+            }
+        }
+        if self.mode == Mode::Competitive {
+            self.competitive.on_ack(ack);
+            self.base = self.competing_rate().max(FLOOR * self.capacity.rate());
+            self.set_rate(ack.now);
+        }
+    }
+
+    /// In either mode the window that competes is cut; only there the rate is.
+    fn on_loss(&mut self, loss: &Loss) {
+        let least = Span::from_secs_f64(self.path.least.min(self.path.last));
+        self.competitive.on_loss(loss, least);
+        if self.mode == Mode::Competitive {
+            self.base = self.competing_rate().max(FLOOR * self.capacity.rate());
+            self.set_rate(loss.now);
+        }
+    }
+
+    fn on_timeout(&mut self, loss: &Loss) {
+        self.on_loss(loss);
+    }
+
+    fn on_restart(&mut self, now: Time, idle: Span) {
+        if idle > SILENCE {
+            self.detector.clear();
+            self.history.clear();
+        }
+        self.set_rate(now);
+    }
+
+    fn on_tick(&mut self, now: Time) {
+        if now < self.next {
+            return;
+        }
+        self.tick(now);
+        // Ticks that nobody waited for are not made up for.
+        let passed = now.since(self.next).ps() / TICK.ps() + 1;
+        self.next = self.next.saturating_add(TICK.saturating_mul(passed));
+    }
+
+    #[inline]
+    fn permit(&self) -> Permit {
+        let flight = WINDOW * self.rate * self.path.last / self.overhead;
+        let window = flight.max(LEAST * self.mss).min(self.max_window).max(self.mss);
+        let pace = Rate::from_bps(((self.rate * 8.0) as u64).max(1));
+        let wake = self.began.map(|_| self.next);
+        Permit { window: Bytes::new(window as u64), pace: Some(pace), wake }
+    }
+}
+
+#[cfg(test)]
+mod tests;
