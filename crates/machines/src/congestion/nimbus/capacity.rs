@@ -139,7 +139,7 @@ mod tests {
         train(&mut c, 30, 5, 100);
         train(&mut c, 40, 1, 1);
         assert!((c.rate() - 15e6).abs() < 1e-3, "1500 B per 100 us: {}", c.rate());
-        train(&mut c, 10_060, 1, 1);
+        train(&mut c, 10_035, 1, 1);
         assert!(c.rate() > 14e6, "the second one is not ten seconds old");
         train(&mut c, 11_000, 1, 1);
         assert_eq!(c.rate(), 0.0);
