@@ -11,12 +11,6 @@ OUT    ?= out
 
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
-# Modules that a macro declares, which `cargo fmt` does not find.
-LISTED := --edition 2024 $(wildcard crates/machines/src/congestion/*.rs crates/machines/src/schedule/*.rs \
-  crates/machines/src/schedule/ads/mod.rs crates/machines/src/pause/*.rs crates/machines/src/point/*.rs \
-  crates/machines/src/relief/*.rs crates/machines/src/relief/escape/mod.rs crates/machines/src/route/*.rs \
-  crates/machines/src/stage/*.rs crates/lab/src/topology/*.rs)
-
 .DELETE_ON_ERROR:
 .PHONY: all help demo test rust-side python-side build wheel setup tools lint rust-test python-test handfuls claims golden format bench docs clean
 
@@ -84,7 +78,6 @@ python-side:
 lint: setup
 	@echo "== format and lints"
 	@cargo fmt --all --check
-	@rustfmt --check $(LISTED)
 	@cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@$(BIN)/ruff format --quiet --check python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --quiet python tests docs $(wildcard papers)
@@ -132,7 +125,6 @@ golden: build
 
 format: setup
 	@cargo fmt --all
-	@rustfmt $(LISTED)
 	@$(BIN)/ruff format python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --fix python tests docs $(wildcard papers)
 

@@ -2,7 +2,7 @@
 //! them.
 //!
 //! An import is what a `use` declares or a path in full (`crate::…`, `self::…`, `super::…`) names, in macros too,
-//! followed through re-exports to the file that has the item. What a list names (`controllers!`, `stages!`) is no
+//! followed through re-exports to the file that has the item. What a list names (`kinds!`, `transports!`) is no
 //! import: it exists to name everything. What is compiled for tests only is not looked at.
 
 use proc_macro2::{TokenStream, TokenTree};

@@ -78,7 +78,8 @@ class Scenario:
         return self._core.estimate()
 
     def flows_csv(self) -> str:
-        """The flow list, for other simulators: `id,src,dst,size_bytes,start_ns`."""
+        """The flow list, for other simulators: `id,src,dst,size_bytes,start_ns`, with `after` if some
+        follow others."""
         return self._core.flows_csv()
 
     def flows_hpcc(self) -> str:

@@ -106,10 +106,12 @@ LISTS = {
     "A congestion point": ("crates/machines/src/point", r"point::(?:\w+::)*{module}::|PointSpec::{name}\b", {}),
     "A routing rule": (
         "crates/machines/src/route",
-        r"route::(?:\w+::)*{module}::|super::{module}::|RouteSpec::{name}\b|RouteSpec::{module}\(|RouteMachine::{name}\b",
+        r"route::(?:\w+::)*{module}::|super::{module}::|RouteSpec::{name}\b|RouteSpec::{module}\("
+        r"|RouteMachine::{name}\b",
         # Paths that are written down for every flow are a specification's own.
         {"pinned": {"crates/sim/src/spec.rs"}},
     ),
+    "An order of NICs": ("crates/machines/src/nic", r"nic::(?:\w+::)*{module}::|NicOrder::{name}\b", {}),
     "A relief": (
         "crates/machines/src/relief",
         r"relief::(?:\w+::)*{module}::|ReliefSpec::{name}\b|ReliefMachine::{name}\b",
@@ -121,18 +123,40 @@ LISTS = {
         {},
     ),
     "A topology": ("crates/lab/src/topology", r"topology::(?:\w+::)*{module}::|Shape::{name}\b", {}),
+    "A traffic family": ("crates/lab/src/traffic", r"traffic::(?:\w+::)*{module}::|Pattern::{name}\b", {}),
 }
 
 
+def listed_in(folder: str) -> list[tuple[str, str]]:
+    """Modules and names of a list's entries."""
+    text = (ROOT / folder / "mod.rs").read_text(encoding="utf-8")
+    return re.findall(r"^ {4,12}(\w+): (\w+)(?:\(.*\))?, \".*\";$", text, re.M)
+
+
 @pytest.mark.parametrize("kind", LISTS)
-def test_it_is_one_file_and_one_line_in_one_list(kind):
+def test_modules_and_lists_agree(kind):
+    """Whatever file declares itself is a module in a plain line, which tools see, and is listed."""
+    folder = ROOT / LISTS[kind][0]
+    # (Orders of NICs have no parameters.)
+    says = r"Order for \w+" if kind == "An order of NICs" else r"(?:Parameters for Params|Family for \w+)"
+    declared = {
+        (path.parent if path.stem == "mod" else path).relative_to(folder).with_suffix("").as_posix()
+        for path in folder.rglob("*.rs")
+        if re.search(rf"^impl {says} \{{", path.read_text(encoding="utf-8"), re.M)
+    }
+    modules = set(re.findall(r"^(?:pub )?mod (\w+);$", (folder / "mod.rs").read_text(encoding="utf-8"), re.M))
+    listed = {module for module, _ in listed_in(LISTS[kind][0])}
+    assert declared == listed
+    assert listed <= modules
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_it_is_one_file_and_its_two_lines_in_one_other(kind):
     """No other file of the engine knows one by name, but those that are about it."""
     section = TEXT.split(f"## {kind}\n")[1].split("\n## ")[0]
     assert len(re.findall(r"^\| `crates/", section, flags=re.MULTILINE)) == 2
     folder, named, others = LISTS[kind]
-    listed = re.findall(
-        r"^ {4}(?: {8})?(\w+): (\w+)(?:\(.*\))?, \".*\";$", (ROOT / folder / "mod.rs").read_text(encoding="utf-8"), re.M
-    )
+    listed = listed_in(folder)
     assert len(listed) > 1
     wrong = {}
     for module, name in listed:

@@ -1,4 +1,4 @@
-"""The pages of RFCs name tests and marks: the tests exist, the marks stand there, the counts are right."""
+"""The pages of RFCs and drafts name tests and marks: the tests exist, the marks stand there, the counts are right."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = sorted((ROOT / "docs" / "rfc").glob("rfc*.md"))
+PAGES = sorted(page for page in (ROOT / "docs" / "rfc").glob("*.md") if page.stem != "index")
+# What a draft is called in the marks; the others are RFCs.
+DRAFTS = {"draft-ietf-ccwg-bbr": "BBRv3"}
 STATUSES = ("kept", "deviates", "does not apply")
 ROW = re.compile(r"^\| ([\d.]+[^|]*) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", flags=re.MULTILINE)
 INDEX = (ROOT / "docs" / "rfc" / "index.md").read_text(encoding="utf-8")
@@ -14,6 +16,10 @@ INDEX = (ROOT / "docs" / "rfc" / "index.md").read_text(encoding="utf-8")
 
 def rows(page: Path) -> list[tuple[str, str, str, str]]:
     return ROW.findall(page.read_text(encoding="utf-8"))
+
+
+def name(page: Path) -> str:
+    return DRAFTS.get(page.stem) or page.stem.upper().replace("RFC", "RFC ")
 
 
 def number(section: str) -> str:
@@ -56,15 +62,14 @@ def test_what_is_kept_has_a_test(page, functions):
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_what_deviates_has_a_mark_of_its_section(page):
-    rfc = page.stem.removeprefix("rfc")
     for section, what, status, where in rows(page):
         if status == "deviates":
             (file,) = re.findall(r"`([\w/.-]+)`", where)
             text = (ROOT / file).read_text(encoding="utf-8")
-            marks = re.findall(rf"CHOICE RFC {rfc} §(\d+(?:\.\d+)*)", text)
+            marks = re.findall(rf"CHOICE {name(page)} §(\d+(?:\.\d+)*)", text)
             own = number(section)
             assert any(own == mark or own.startswith(f"{mark}.") for mark in marks), (
-                f"{page.name} §{section}, {what}: no CHOICE RFC {rfc} §{own} in {file}, only {marks}"
+                f"{page.name} §{section}, {what}: no CHOICE {name(page)} §{own} in {file}, only {marks}"
             )
 
 
@@ -74,7 +79,7 @@ def test_what_does_not_apply_says_why(page):
 
 
 def test_the_index_counts_them():
-    counts = dict(re.findall(r"^\| \[\d+\]\((rfc\d+)\.md\) \| [^|]+ \| (.+) \|$", INDEX, flags=re.MULTILINE))
+    counts = dict(re.findall(r"^\| \[\w+\]\(([\w-]+)\.md\) \| [^|]+ \| (.+) \|$", INDEX, flags=re.MULTILINE))
     total = [0, 0, 0]
     for page in PAGES:
         statuses = [status for _, _, status, _ in rows(page)]

@@ -38,7 +38,7 @@ HPCC = {
     "transport.telemetry": "42B",
     "transport.notification": "off",
     "switch.marking": "none",
-    "nic.order": "circle",
+    "nic.order": "hpcc-simulator",
     "nic.pause_control": True,
     "transport.congestion": '{ kind = "hpcc", max_stage = 0, base_rtt = "4160ns",'
     ' variant = { kind = "simulator", additive = "40Mbps", min_rate = "1Gbps" } }',

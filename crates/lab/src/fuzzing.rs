@@ -66,7 +66,7 @@ pub fn cdf(text: &str) {
     let Ok(points) = crate::parse::cdf::parse(text) else { return };
     for between in [Linear, Atoms, LogLinear, InverseLinear] {
         for unit in [1, 1460] {
-            let cdf = crate::workload::cdf::Cdf::new(points.clone(), between, unit);
+            let cdf = crate::traffic::sizes::cdf::Cdf::new(points.clone(), between, unit);
             let mut last = 0;
             for i in 0..50 {
                 let size = cdf.quantile(f64::from(i) / 50.0);

@@ -41,10 +41,11 @@ mod table;
 mod tables;
 mod text;
 pub mod topology;
+pub mod traffic;
 mod transport;
 mod validate;
 mod window;
-pub mod workload;
+mod workload;
 
 pub use catalogue::{
     Choice, Entry, KINDS, catalogue, choice_names, choices, explain, explain_scheme, kinds_of_tables, schema,

@@ -87,7 +87,7 @@ impl RecordingCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::{FlowId, HostId, Time};
+    use thalweg_units::{HostId, Time};
 
     fn flow(measured: bool) -> FlowSpec {
         FlowSpec {
@@ -96,7 +96,6 @@ mod tests {
             size: 1,
             start: Time::ZERO,
             until: Time::MAX,
-            after: FlowId::NONE,
             connection: u32::MAX,
             back_to_back: false,
             transport: 0,

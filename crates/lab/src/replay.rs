@@ -137,7 +137,8 @@ impl Replay {
         let refuse = |reason: &str, hint: &str| Err(scenario.whole_file(reason.to_owned()).hint(hint));
         if !original.routing.rule.needs().source_routes {
             return refuse(
-                "cannot be replayed: its routing chooses packet by packet, so a packet's path is not known from its flow",
+                "cannot be replayed: its routing chooses packet by packet, so a packet's path is not known \
+                 from its flow",
                 "record it with a routing by flow (`routing = \"ecmp\"`)",
             );
         }
@@ -381,7 +382,7 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
         edge: None,
         // Memory has no limit, so nobody pauses; what NICs let go, and when, is in the recording.
         inputs: None,
-        nic: NicSpec { order: NicOrder::Queue, pause_control: true },
+        nic: NicSpec { order: NicOrder::default(), pause_control: true },
         control_first: false,
         replay: true,
         probes: ProbeSpec::default(),

@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::recording::RecordingCounts;
-use crate::schema::{Document, Fct, Pattern};
+use crate::schema::{Document, Fct};
 use crate::sections::{Section, sections};
 use crate::topology::Names;
 use crate::window::Window;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_sim::sealed::{self, Kind, Sealing};
 use thalweg_sim::spec::NetworkSpec;
 use thalweg_sim::{Pause, Recorded};
-use thalweg_units::{Span, Time};
+use thalweg_units::{FlowId, Span, Time};
 
 /// What tables and summaries need of the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -71,23 +71,16 @@ fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64
     let (mut from, mut until) = (u64::MAX, 0);
     let mut lists = vec![false; doc.traffic.len()];
     for (group, traffic) in doc.traffic.iter().enumerate() {
-        match &traffic.pattern {
-            Pattern::Poisson(p) => {
-                from = from.min(p.from.0.ps());
-                until = until.max(p.until.map_or(measured.1, |q| q.0.ps()));
-            }
-            Pattern::Rpc(r) => {
-                from = from.min(r.from.0.ps());
-                until = until.max(r.until.map_or(measured.1, |q| q.0.ps()));
-            }
-            Pattern::List(_) => {
-                from = 0;
-                lists[group] = true;
-            }
-            _ => {}
+        let Some(arrives) = traffic.pattern.family().arrives() else { continue };
+        from = from.min(arrives.from.ps());
+        match arrives.until {
+            Some(last) => until = until.max(last.ps()),
+            None => lists[group] = true,
         }
     }
-    let listed = spec.flows.iter().filter(|f| lists[usize::from(f.group)]);
+    let flows = (0..).map(FlowId).zip(&spec.flows);
+    let by_clock = flows.filter(|(flow, _)| !spec.precedence.follows(*flow)).map(|(_, f)| f);
+    let listed = by_clock.filter(|f| lists[usize::from(f.group)]);
     until = until.max(listed.map(|f| f.start.ps()).max().unwrap_or(0));
     let both = (from.max(measured.0), until.min(measured.1));
     if both.0 < both.1 { both } else { measured }

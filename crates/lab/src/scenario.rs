@@ -297,7 +297,6 @@ impl Scenario {
 
     /// The files that the scenario reads, relative to its folder: a copy of the scenario needs them too.
     pub fn files(&self) -> Vec<String> {
-        use crate::schema::{Pattern, Sizes};
         let mut out: Vec<String> = self.doc.topology.shape.file().map(str::to_owned).into_iter().collect();
         let traces = self.doc.link.iter().filter_map(|l| l.transmitter.as_ref()?.file());
         out.extend(traces.map(str::to_owned));
@@ -305,17 +304,7 @@ impl Scenario {
         out.extend(
             resolve::schedulers(&self.doc).filter_map(|(_, s)| s.table()).map(|(_, file)| file.to_owned()),
         );
-        for t in &self.doc.traffic {
-            match &t.pattern {
-                Pattern::List(l) => out.push(l.file.clone()),
-                Pattern::Poisson(p) => {
-                    if let Sizes::File { file, .. } = &p.sizes {
-                        out.push(file.clone());
-                    }
-                }
-                _ => {}
-            }
-        }
+        out.extend(self.doc.traffic.iter().filter_map(|t| t.pattern.family().file()).map(str::to_owned));
         out.sort();
         out.dedup();
         out
@@ -391,13 +380,6 @@ impl Scenario {
         let spec = self.network_unless(stop)?;
         let row = |(i, f): (usize, &thalweg_sim::spec::FlowSpec)| {
             let key = format!("traffic.{}", f.group);
-            if f.after != FlowId::NONE {
-                return Err(self.cx(stop).error(
-                    &key,
-                    "a list cannot say that a flow follows another",
-                    "remove the section",
-                ));
-            }
             if f.size == u64::MAX {
                 return Err(self.cx(stop).error(
                     &key,
@@ -405,15 +387,24 @@ impl Scenario {
                     "remove the section",
                 ));
             }
-            Ok(FlowRow { line: 0, id: i as u64, src: f.src.0, dst: f.dst.0, size: f.size, start: f.start })
+            Ok(FlowRow {
+                line: 0,
+                id: i as u64,
+                src: f.src.0,
+                dst: f.dst.0,
+                size: f.size,
+                start: f.start,
+                after: spec.precedence.of(FlowId(i as u32)).iter().map(|other| u64::from(other.0)).collect(),
+            })
         };
         spec.flows.iter().enumerate().map(row).collect()
     }
 
-    /// The flows as CSV `id,src,dst,size_bytes,start_ns`: what other simulators can run too.
+    /// The flows as CSV `id,src,dst,size_bytes,start_ns`, with `after` if some follow others: what other simulators can
+    /// run too.
     ///
     /// # Errors
-    /// If a flow cannot be written: one without end, or one that follows another.
+    /// If a flow cannot be written: one without end.
     pub fn flows_csv(&self) -> Result<String, Diagnostic> {
         self.flows_csv_unless(&Stop::default())
     }
@@ -429,7 +420,7 @@ impl Scenario {
     /// The flows in the HPCC ns-3 simulator's format.
     ///
     /// # Errors
-    /// As [`Scenario::flows_csv`].
+    /// As [`Scenario::flows_csv`], and if a flow follows another.
     pub fn flows_hpcc(&self) -> Result<String, Diagnostic> {
         self.flows_hpcc_unless(&Stop::default())
     }
@@ -439,6 +430,11 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::flows_hpcc`], and if it was given up.
     pub fn flows_hpcc_unless(&self, stop: &Stop) -> Result<String, Diagnostic> {
-        Ok(flows::to_hpcc(&self.rows(stop)?, self.graph()))
+        let rows = self.rows(stop)?;
+        if rows.iter().any(|row| !row.after.is_empty()) {
+            let reason = "this format cannot say that a flow follows another";
+            return Err(self.cx(stop).error("traffic", reason, "write CSV, or remove the section"));
+        }
+        Ok(flows::to_hpcc(&rows, self.graph()))
     }
 }

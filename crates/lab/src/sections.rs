@@ -1,6 +1,6 @@
 //! What sections of traffic are called in tables, legends and metrics.
 
-use crate::schema::{Document, Pattern, Traffic};
+use crate::schema::{Document, Traffic};
 use crate::text::tree::MAIN;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::ControllerSpec;
@@ -25,8 +25,8 @@ fn kind_of(value: &impl Serialize) -> String {
 }
 
 fn controller(doc: &Document, section: &Traffic) -> String {
-    if matches!(section.pattern, Pattern::Udp(_)) {
-        return "udp".into();
+    if section.pattern.family().transport().is_some() {
+        return kind_of(&section.pattern);
     }
     let transport = doc.transports.get(&section.transport).unwrap_or(&doc.transport);
     match transport.congestion() {

@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_machines::transport::TransportSpec;
 use thalweg_sim::Delays;
-use thalweg_units::{Bytes, NodeId, PortId, Span, Time};
+use thalweg_units::{Bytes, FlowId, NodeId, PortId, Span, Time};
 
 /// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
 fn statistics(mut values: Vec<f64>) -> Json {
@@ -54,7 +54,7 @@ fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let (mut offered, mut crossing) = (0.0, 0.0);
     for r in rows.iter().filter(|r| !r.endless()) {
         let start = r.outcome.started.unwrap_or(r.spec.start).ps();
-        let by_clock = r.outcome.started.is_some() || r.spec.after == thalweg_units::FlowId::NONE;
+        let by_clock = r.outcome.started.is_some() || !spec.precedence.follows(FlowId(r.id));
         if by_clock && start >= from && start < until {
             let bytes = wire(r.spec.size, &spec.transports[usize::from(r.spec.transport)]);
             offered += bytes;

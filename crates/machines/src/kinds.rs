@@ -1,11 +1,38 @@
 //! A choice out of a list of algorithms, each with a file of its own that declares its parameters.
 
-/// The enum `$spec` of `module::Params`, one variant for each line `module: Name, "key in scenarios";`: its
-/// form in files (in text a table with a `kind`, in binary by number, as that cannot look ahead), its JSON
-/// Schema, and a constructor with the defaults that is called as the module. The first line is the default.
+/// Two enums and what is dispatched over them, from a list with a line `module: Name(machine), "key in scenarios";`
+/// for each algorithm.
+///
+/// The first enum is of `module::Params`: its form in files (in text a table with a `kind`, in binary by number, as
+/// that cannot look ahead), its JSON Schema, and a constructor with the defaults that is called as the module. The
+/// first line is the default. The second enum is of the machines. What follows are `impl`s for either, as `dispatch!`
+/// takes them.
 macro_rules! kinds {
     (@first $module:ident $($others:ident)*) => { Self::$module() };
-    ($(#[$meta:meta])* $spec:ident: $($module:ident: $name:ident, $key:literal;)*) => {
+    (@dispatch $variants:tt) => {};
+    (@dispatch $variants:tt impl $enum:ident { $($methods:tt)* } $($more:tt)*) => {
+        thalweg_units::dispatch! { impl $enum over $variants { $($methods)* } }
+        crate::kinds::kinds! { @dispatch $variants $($more)* }
+    };
+    (@dispatch $variants:tt impl $contract:ident for $enum:ident { $($methods:tt)* } $($more:tt)*) => {
+        thalweg_units::dispatch! { impl $contract for $enum over $variants { $($methods)* } }
+        crate::kinds::kinds! { @dispatch $variants $($more)* }
+    };
+    (
+        $(#[$meta:meta])* pub enum $spec:ident;
+        $(#[$machine_meta:meta])* pub enum $machine:ident {
+            $($module:ident: $name:ident($type:ty), $key:literal;)*
+        }
+        $($dispatched:tt)*
+    ) => {
+        crate::kinds::kinds! { @dispatch [$($name)*] $($dispatched)* }
+
+        $(#[$machine_meta])*
+        #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
+        pub enum $machine {
+            $(#[allow(missing_docs)] $name($type),)*
+        }
+
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq, schemars::JsonSchema)]
         #[serde(tag = "kind")]
@@ -22,6 +49,14 @@ macro_rules! kinds {
             /// Its name in scenarios.
             pub fn key(&self) -> &'static str {
                 match self { $(Self::$name(_) => $key),* }
+            }
+
+            /// What the laws are tried on.
+            #[cfg(test)]
+            pub(crate) fn variants() -> Vec<Self> {
+                let mut all = Vec::new();
+                $(all.extend($module::Params::variants().into_iter().map(Self::$name));)*
+                all
             }
 
             $(#[doc = concat!("`", $key, "` with its defaults.")]

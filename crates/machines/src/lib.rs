@@ -13,6 +13,7 @@
 //! * [`stage`]: what a port does to packets besides ordering them: admit, mark, drop, write into headers.
 //! * [`egress`]: an egress port, whole: link, queue, stages and pauses as one machine, the reference.
 //! * [`link`]: when a packet may leave, when it has left, when it arrives.
+//! * [`nic`]: which flow a host's link takes its next packet from.
 //! * [`point`]: ports that write to the sources of the flows that pass them.
 //! * [`slack`]: what the ingress writes into the slack header.
 //! * [`buffer`]: how ports share a switch's memory.
@@ -34,6 +35,7 @@ mod forecast;
 pub mod host;
 mod kinds;
 pub mod link;
+pub mod nic;
 pub mod pause;
 pub mod plugin;
 pub mod point;
@@ -46,4 +48,4 @@ pub mod stage;
 mod steps;
 pub mod transport;
 
-pub use problems::{Problem, Problems};
+pub use problems::{Invalid, Problem, Problems};

@@ -6,6 +6,7 @@
 //! registered under its name brings it back, so runs with plug-ins can be cut, saved and resumed like any
 //! other.
 
+use crate::problems::Invalid;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
@@ -13,8 +14,8 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::RwLock;
 
-/// A plug-in, or why its factory refuses.
-pub type Made<T> = Result<Box<T>, String>;
+/// A plug-in, or why its factory refuses (a plain text will do: `Err("..".into())`).
+pub type Made<T> = Result<Box<T>, Invalid>;
 
 /// Something by name, for the whole process.
 pub(crate) struct Registry<T>(RwLock<BTreeMap<String, T>>);

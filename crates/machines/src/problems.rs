@@ -1,10 +1,88 @@
-//! What an algorithm says is wrong with its parameters: one sentence, the way out, and whether it is
-//! impossible or only in vain.
+//! What is wrong with parameters: what an algorithm says of its own ([`Problem`]: one sentence, the way out, and
+//! whether it is impossible or only in vain), and why something is not made ([`Invalid`]).
 
+use std::borrow::Cow;
+use std::fmt;
 use thalweg_units::{Bytes, Rate, Span};
+
+/// Why an algorithm, a queue, a link or an end of a flow is not made: whose parameter it is, which one, what is wrong
+/// with it, and the way out. Shown, it is one line.
+///
+/// ```
+/// use thalweg_machines::Invalid;
+///
+/// let error = Invalid::new("window is 0").of("pHost").at("window").hint("allowed: at least 1");
+/// assert_eq!(error.to_string(), "pHost: window is 0; allowed: at least 1");
+/// assert_eq!(error.key, "window");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Invalid {
+    /// Whose parameter: the algorithm's name. Empty where the sentence says it.
+    pub of: Cow<'static, str>,
+    /// Which one, dotted within the table of its owner. Empty: the whole of it, or what it is made for.
+    pub key: Cow<'static, str>,
+    /// What is wrong: a sentence that names it.
+    pub why: Cow<'static, str>,
+    /// The way out. Empty where the sentence says it.
+    pub hint: Cow<'static, str>,
+}
+
+impl Invalid {
+    /// Something is wrong.
+    pub fn new(why: impl Into<Cow<'static, str>>) -> Self {
+        Self { of: "".into(), key: "".into(), why: why.into(), hint: "".into() }
+    }
+    /// The same of an algorithm of that name.
+    #[must_use]
+    pub fn of(self, name: impl Into<Cow<'static, str>>) -> Self {
+        Self { of: name.into(), ..self }
+    }
+    /// The same of that parameter.
+    #[must_use]
+    pub fn at(self, key: impl Into<Cow<'static, str>>) -> Self {
+        Self { key: key.into(), ..self }
+    }
+    /// The same with a way out.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<Cow<'static, str>>) -> Self {
+        Self { hint: hint.into(), ..self }
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { of, why, hint, .. } = self;
+        if !of.is_empty() {
+            write!(f, "{of}: ")?;
+        }
+        f.write_str(why)?;
+        if hint.is_empty() { Ok(()) } else { write!(f, "; {hint}") }
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+impl From<String> for Invalid {
+    fn from(why: String) -> Self {
+        Self::new(why)
+    }
+}
+impl From<&'static str> for Invalid {
+    fn from(why: &'static str) -> Self {
+        Self::new(why)
+    }
+}
+/// As one line, for those who only pass it on.
+impl From<Invalid> for String {
+    fn from(error: Invalid) -> Self {
+        error.to_string()
+    }
+}
 
 /// Something wrong with a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// Which, dotted within the algorithm's table; empty: all of it.
     pub key: String,
@@ -21,6 +99,12 @@ pub struct Problem {
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
+    /// What a check has found.
+    pub(crate) fn found(check: impl FnOnce(&mut Self)) -> Vec<Problem> {
+        let mut problems = Self::default();
+        check(&mut problems);
+        problems.0
+    }
     /// An impossible value.
     pub fn wrong(&mut self, key: &str, reason: impl Into<String>, hint: impl Into<String>) {
         self.0.push(Problem { key: key.into(), reason: reason.into(), hint: hint.into(), useless: false });
@@ -62,14 +146,12 @@ impl Problems {
             self.wrong(key, format!("{value} is out of range"), "allowed: 0 to 1");
         }
     }
-    /// The first impossible value, as one line about the algorithm `name`.
-    pub(crate) fn first(self, name: &str) -> Result<(), String> {
-        match self.0.into_iter().find(|p| !p.useless) {
-            Some(Problem { key, reason, hint, .. }) => {
-                let key = if key.is_empty() { key } else { format!("`{key}`: ") };
-                Err(format!("{name}: {key}{reason}; {hint}"))
-            }
-            None => Ok(()),
-        }
+    /// The first impossible value, of the algorithm `name`.
+    pub(crate) fn first(self, name: &'static str) -> Result<(), Invalid> {
+        let Some(Problem { key, reason, hint, .. }) = self.0.into_iter().find(|p| !p.useless) else {
+            return Ok(());
+        };
+        let why = if key.is_empty() { reason } else { format!("`{key}`: {reason}") };
+        Err(Invalid::new(why).of(name).at(key).hint(hint))
     }
 }

@@ -12,8 +12,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
+use thalweg_machines::Invalid;
 use thalweg_machines::congestion::custom::{self, ControllerFactory, Declared, PluggedController};
 use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Start};
+use thalweg_machines::plugin::Made;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 use thalweg_wire::IntHop;
 
@@ -419,10 +421,11 @@ fn with_class(
     flow: Option<FlowId>,
     doing: &str,
     f: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<PythonController>,
-) -> Result<Box<dyn PluggedController>, String> {
+) -> Made<dyn PluggedController> {
     Python::attach(|py| {
         let class = classes().get(name).map(|c| c.class.clone_ref(py));
-        let class = class.ok_or_else(|| format!("no Python controller is registered as `{name}`"))?;
+        let class =
+            class.ok_or_else(|| Invalid::from(format!("no Python controller is registered as `{name}`")))?;
         let still = || PythonController::still(py, name, flow.unwrap_or(FlowId(0)));
         if has_failed() {
             return Ok(Box::new(still()) as Box<dyn PluggedController>);
@@ -435,7 +438,7 @@ fn with_class(
     })
 }
 
-fn make(name: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedController>, String> {
+fn make(name: &str, start: &Start, params: &[u8]) -> Made<dyn PluggedController> {
     with_class(name, Some(start.flow), "__init__", |py, class| {
         let module = py.import("thalweg.controllers")?;
         let params = module.call_method1("parameters", (class, PyBytes::new(py, params)))?;
@@ -453,7 +456,7 @@ fn make(name: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedContr
     })
 }
 
-fn load(name: &str, saved: &[u8]) -> Result<Box<dyn PluggedController>, String> {
+fn load(name: &str, saved: &[u8]) -> Made<dyn PluggedController> {
     with_class(name, None, "reading its state", |py, class| {
         let module = py.import("thalweg.controllers")?;
         let loaded = module.call_method1("load_state", (class, PyBytes::new(py, saved)))?;
@@ -490,7 +493,7 @@ pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()
     };
     let made = py.detach(|| custom::CustomController::make(name, &start, b""));
     raise(py)?;
-    let mut controller = made.map_err(PyValueError::new_err)?;
+    let mut controller = made.map_err(|error| PyValueError::new_err(error.to_string()))?;
     py.detach(|| {
         for n in 0..acks {
             controller.on_ack(&AckSample {

@@ -27,6 +27,7 @@ use crate::sampling;
 use crate::sim::Sim;
 use crate::spec::{IncidentKind, NetworkSpec, TieSpec};
 use std::collections::VecDeque;
+use thalweg_machines::Invalid;
 use thalweg_machines::buffer::SharedPool;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::point::PointMachine;
@@ -44,8 +45,14 @@ fn ties(spec: &NetworkSpec) -> Ties {
     }
 }
 
+/// The refusal of what belongs to no port and to no transport.
+fn inconsistent(error: Invalid) -> BuildError {
+    BuildError::Inconsistent(error.to_string())
+}
+
 /// Why a specification is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BuildError {
     /// The graph cannot be routed.
     #[error(transparent)]
@@ -56,7 +63,7 @@ pub enum BuildError {
         /// Which port.
         port: u32,
         /// Why.
-        reason: String,
+        reason: Invalid,
     },
     /// A transport or controller refuses its parameters.
     #[error("transport {transport}: {reason}")]
@@ -64,7 +71,7 @@ pub enum BuildError {
         /// Index in the specification.
         transport: usize,
         /// Why.
-        reason: String,
+        reason: Invalid,
     },
     /// A table is inconsistent.
     #[error("{0}")]
@@ -131,7 +138,8 @@ impl<Q: Events> Sim<Q> {
     fn check_needs(&self) -> Result<(), BuildError> {
         let spec = &self.cx.spec;
         for (transport, needs) in spec.transports.iter().map(TransportSpec::needs).enumerate() {
-            let refuse = |reason: &str| Err(BuildError::Transport { transport, reason: reason.into() });
+            let refuse =
+                |reason: &'static str| Err(BuildError::Transport { transport, reason: reason.into() });
             if needs.pulls && !spec.nic.order.pulls() {
                 return refuse(
                     "it decides which packet leaves when the link is free: NICs must pull from flows",
@@ -153,7 +161,8 @@ impl<Q: Events> Sim<Q> {
             }
             if needs.told && self.cx.features.per_hop {
                 return refuse(
-                    "switches notify it of drops on the way that packets have come: no rule may choose packet by packet",
+                    "switches notify it of drops on the way that packets have come: no rule may choose packet by \
+                     packet",
                 );
             }
             if !needs.symmetric {
@@ -199,11 +208,12 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
         if usize::from(flow.transport) >= spec.transports.len() {
             return wrong(format!("flow {i} names a transport that does not exist"));
         }
-        if flow.after != FlowId::NONE && flow.after.at() >= i {
-            return wrong(format!("flow {i} must come after the flow that it follows"));
-        }
     }
-    let by_clock = spec.flows.iter().filter(|f| f.after == FlowId::NONE).map(|f| f.start);
+    if let Err(reason) = spec.precedence.check(spec.flows.len()) {
+        return wrong(reason);
+    }
+    let flows = (0..).map(FlowId).zip(&spec.flows);
+    let by_clock = flows.filter(|(flow, _)| !spec.precedence.follows(*flow)).map(|(_, f)| f.start);
     if !by_clock.is_sorted() {
         return wrong("flows are not sorted by their start".into());
     }
@@ -268,7 +278,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     let switch_ports = number_ports(spec.hosts, spec.switches, &mut ports);
     let mut memory = build_memory(spec, switch_ports)?;
     if let Some(shared) = &spec.shared_buffer {
-        let pool = SharedPool::new(shared.total, shared.alpha).map_err(BuildError::Inconsistent)?;
+        let pool = SharedPool::new(shared.total, shared.alpha).map_err(inconsistent)?;
         memory.pools = vec![pool; spec.switches as usize];
     }
     if spec.inputs.and_then(|inputs| inputs.queue_pauses()).is_some_and(|own| own.elide) {
@@ -281,7 +291,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
     let gated = ports.iter().any(|port| port.mode.gated);
     let writers = build_writers(spec)?;
     let points = Points::new(build_points(spec)?);
-    let relief = Reliefs::new(spec, &memory.links).map_err(BuildError::Inconsistent)?;
+    let relief = Reliefs::new(spec, &memory.links).map_err(inconsistent)?;
     Ok(Fabric {
         gates: Gates::new(if gated { ports.len() } else { 0 }),
         ports,
@@ -468,7 +478,7 @@ fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Me
         ));
     }
     let peaks = spec.probes.memory;
-    Memory::new(inputs, switch_ports, spec.port_discipline.len(), peaks).map_err(BuildError::Inconsistent)
+    Memory::new(inputs, switch_ports, spec.port_discipline.len(), peaks).map_err(inconsistent)
 }
 
 /// The link is to fail some time.

@@ -1,7 +1,8 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
-use crate::spec::{NetworkSpec, NicOrder};
+use crate::spec::NetworkSpec;
 use thalweg_machines::host::Agent;
+use thalweg_machines::nic::{Needs, Waits};
 use thalweg_machines::pause::Reach;
 use thalweg_machines::stage::CarriedSpec;
 
@@ -62,10 +63,10 @@ pub(crate) struct Features {
     pub takes_back: bool,
     /// Senders are told of packets that switches drop.
     pub told: bool,
-    /// NICs pull from the flow that has least left.
-    pub shortest_nic: bool,
-    /// NICs pull as the HPCC authors' simulator does: see [`crate::compat::hpcc_nic`].
-    pub hpcc_nic: bool,
+    /// NICs pick one of the flows that may send: see [`thalweg_machines::nic`].
+    pub nic_picks: bool,
+    /// At NICs flows keep their places: likewise.
+    pub nic_places: bool,
     /// Links or pause frames may fail.
     pub failures: bool,
     /// A rule chooses hop by hop: packets carry what it goes by instead of a source route ([`crate::rules`]).
@@ -91,7 +92,7 @@ pub(crate) fn pulls_when_idle(spec: &NetworkSpec) -> bool {
 
 /// Some sender can say beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.
 fn foresees(spec: &NetworkSpec) -> bool {
-    spec.nic.order == NicOrder::RoundRobin
+    spec.nic.order.needs() == Needs { pulls: true, waits: Waits::InTurn }
         && spec.incidents.is_empty()
         && spec.inputs.is_none_or(|inputs| inputs.stops_ports())
         && spec.transports.iter().any(|t| t.needs().foresees)
@@ -112,10 +113,10 @@ impl Features {
         let backpressure = spec.inputs.is_some_and(|i| i.queue_pauses().is_some());
         let effects = spec.inputs.and_then(|inputs| inputs.effects());
         let agents = spec.transports.iter().any(Agent::serves);
-        let (shortest_nic, hpcc_nic) =
-            (spec.nic.order == NicOrder::Shortest, spec.nic.order == NicOrder::Hpcc);
+        let waits = spec.nic.order.needs().waits;
+        let (nic_picks, nic_places) = (waits == Waits::Picked, waits == Waits::AtPlaces);
         Self {
-            nic_detours: failures || backpressure || agents || shortest_nic || hpcc_nic,
+            nic_detours: failures || backpressure || agents || nic_picks || nic_places,
             detours: failures || per_hop || told || spec.point.is_some(),
             departures: writes || backpressure || spec.point.is_some() || spec.relief.is_some(),
             headers,
@@ -144,8 +145,8 @@ impl Features {
             foresees: foresees(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
             told,
-            shortest_nic,
-            hpcc_nic,
+            nic_picks,
+            nic_places,
             failures,
             per_hop,
             completions: spec.probes.completions.is_some(),

@@ -18,7 +18,6 @@
 pub mod arena;
 mod build;
 pub mod check;
-mod compat;
 mod cx;
 pub mod dependencies;
 pub mod diff;
@@ -32,6 +31,7 @@ mod instruments;
 mod lookahead;
 mod paths;
 pub mod port;
+mod precedence;
 pub mod prefetch;
 mod results;
 pub mod routing;

@@ -6,6 +6,7 @@
 
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
+use thalweg_machines::Invalid;
 use thalweg_machines::route::{RouteMachine, RouteRule, Site, SiteKind};
 use thalweg_units::HostId;
 
@@ -23,7 +24,7 @@ impl Rules {
     ///
     /// # Errors
     /// If the rule refuses its parameters.
-    pub fn new(spec: &NetworkSpec) -> Result<Self, String> {
+    pub fn new(spec: &NetworkSpec) -> Result<Self, Invalid> {
         let (rule, needs) = (&spec.routing.rule, spec.routing.rule.needs());
         let make = |node, first| rule.make(&Site { seed: spec.seed, node, first });
         if needs.source_routes {

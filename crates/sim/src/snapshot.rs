@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 /// Of the simulator's part; the layout is raised with every change of what is written here.
-const KIND: Kind = Kind { magic: *b"thalwegN", layout: 45 };
+const KIND: Kind = Kind { magic: *b"thalwegN", layout: 46 };
 
 /// Where the run loop stands.
 #[derive(Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl<Q: Events> Sim<Q> {
         let mut sim = Self::new(spec).map_err(|e: BuildError| LoadError::Damaged(e.to_string()))?;
         sim.fabric = sim.fabric.resume(fabric, &sim.cx.spec).map_err(LoadError::Damaged)?;
         sim.hosts = sim.hosts.resume(hosts).map_err(LoadError::Damaged)?;
-        sim.flows = sim.flows.resume(flows).map_err(LoadError::Damaged)?;
+        sim.flows = sim.flows.resume(&sim.cx.spec, flows).map_err(LoadError::Damaged)?;
         while sim.cx.events.pop().is_some() {}
         for event in head.events {
             sim.cx.events.push(event);

@@ -2,9 +2,11 @@
 //! and the simulator. Nothing here has a default.
 
 pub use crate::instruments::delays::DelaySpec;
+pub use crate::precedence::Precedence;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::link;
+pub use thalweg_machines::nic::NicOrder;
 use thalweg_machines::point::PointSpec;
 use thalweg_machines::relief::ReliefSpec;
 use thalweg_machines::route::Paths;
@@ -67,6 +69,8 @@ pub struct NetworkSpec {
     pub transports: Vec<TransportSpec>,
     /// Every flow, sorted by (start, position) among those that start by the clock.
     pub flows: Vec<FlowSpec>,
+    /// Which flows start after others instead of by the clock.
+    pub precedence: Precedence,
     /// What is recorded besides the flows.
     pub probes: ProbeSpec,
     /// When the run ends.
@@ -166,29 +170,6 @@ pub struct NicSpec {
     pub pause_control: bool,
 }
 
-/// NIC scheduling: where the link's next packet comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum NicOrder {
-    /// Flows put what they may send into the port's queue, which its discipline orders.
-    Queue,
-    /// The link pulls from the flows, one packet from each that may send in turn, whenever it is free;
-    /// control packets, in order, before them. What rate limiters of RDMA NICs do.
-    RoundRobin,
-    /// As [`NicOrder::RoundRobin`], but the flow that has least left to send goes first; those that have as
-    /// much, in turn.
-    Shortest,
-    /// As [`NicOrder::RoundRobin`], but flows keep their places and one timer serves them all, with the
-    /// quirks of the HPCC authors' simulator (see `compat/hpcc_nic.rs`).
-    Hpcc,
-}
-
-impl NicOrder {
-    /// The link pulls from flows; they hand over nothing by themselves.
-    pub fn pulls(self) -> bool {
-        self != Self::Queue
-    }
-}
-
 /// Something breaks or is restored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Incident {
@@ -274,12 +255,11 @@ pub struct FlowSpec {
     pub dst: HostId,
     /// Payload bytes, at least 1; `u64::MAX`: never ends (backlogged).
     pub size: u64,
-    /// When it starts; for flows that follow another, the pause after that one's last byte arrived.
+    /// When it starts; for flows that follow others ([`NetworkSpec::precedence`]), the pause after the last byte of the
+    /// last of them arrived.
     pub start: Time,
     /// A flow without end stops at this instant: it ends with what it has sent by then; [`Time::MAX`]: it does not.
     pub until: Time,
-    /// The flow that must be complete at its receiver first; [`FlowId::NONE`]: starts by the clock.
-    pub after: FlowId,
     /// The connection that carries it, with all other flows of the same number (same ends, same transport):
     /// one after the other in the order of their starts, and the controller goes on where the one before left
     /// it (RDMA only). `u32::MAX`: a fresh connection of its own.

@@ -20,8 +20,8 @@ use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
 use thalweg_sim::events::Calendar;
 use thalweg_sim::spec::{
-    FlowSpec, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, ProbeSpec, RecordSpec, RoutingSpec,
-    StopSpec, TieSpec,
+    FlowSpec, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, Precedence, ProbeSpec, RecordSpec,
+    RoutingSpec, StopSpec, TieSpec,
 };
 use thalweg_sim::{Exit, Injection, Sim};
 use thalweg_units::{FlowId, HostId, NodeId, Rate, Span, Time};
@@ -109,7 +109,6 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         size: 1,
         start: Time::ZERO,
         until: Time::MAX,
-        after: FlowId::NONE,
         connection: u32::MAX,
         back_to_back: false,
         transport: 0,
@@ -148,6 +147,7 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         cut_through: None,
         transports: vec![TransportSpec::Udp(udp)],
         flows: (0..flows).map(flow).collect(),
+        precedence: Precedence::default(),
         probes: ProbeSpec { record: Some(RecordSpec { hops: true }), ..ProbeSpec::default() },
         stop: StopSpec { until: Time::MAX, when_measured_done: false, max_events: u64::MAX },
         ties: TieSpec::ByNumber,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use thalweg_machines::plugin::Made;
 use thalweg_machines::schedule::custom::{DisciplineFactory, PluggedDiscipline, register_discipline};
 use thalweg_machines::schedule::{Discipline, Served, Verdict};
 use thalweg_units::Time;
@@ -59,13 +60,13 @@ impl PluggedDiscipline for AcksFirst {
     }
 }
 
-fn make(_: &str, params: &[u8]) -> Result<Box<dyn PluggedDiscipline>, String> {
+fn make(_: &str, params: &[u8]) -> Made<dyn PluggedDiscipline> {
     let params: Params = serde_json::from_slice(params).map_err(|e| e.to_string())?;
     Ok(Box::new(AcksFirst { limit: params.buffer, ..Default::default() }))
 }
 
-fn load(_: &str, saved: &[u8]) -> Result<Box<dyn PluggedDiscipline>, String> {
-    postcard::from_bytes::<AcksFirst>(saved).map(|q| Box::new(q) as _).map_err(|e| e.to_string())
+fn load(_: &str, saved: &[u8]) -> Made<dyn PluggedDiscipline> {
+    postcard::from_bytes::<AcksFirst>(saved).map(|q| Box::new(q) as _).map_err(|e| e.to_string().into())
 }
 
 /// Makes `scheduler = { kind = "custom", name = "acks-first", params = { buffer = 150000 } }` mean this.

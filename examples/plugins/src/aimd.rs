@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::custom::{ControllerFactory, PluggedController, register_controller};
 use thalweg_machines::congestion::{AckSample, CongestionControl, Loss, Permit, Start};
+use thalweg_machines::plugin::Made;
 use thalweg_units::Bytes;
 
 /// Adds `increase` segments per round trip and multiplies by `decrease` on loss.
@@ -52,7 +53,7 @@ impl PluggedController for Aimd {
     }
 }
 
-fn make(_: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedController>, String> {
+fn make(_: &str, start: &Start, params: &[u8]) -> Made<dyn PluggedController> {
     let params: Params = serde_json::from_slice(params).map_err(|e| e.to_string())?;
     if !(0.0..1.0).contains(&params.decrease) || !(0.0..=1e6).contains(&params.increase) {
         return Err("`decrease` must lie in [0, 1), `increase` in [0, 1e6]".into());
@@ -60,8 +61,8 @@ fn make(_: &str, start: &Start, params: &[u8]) -> Result<Box<dyn PluggedControll
     Ok(Box::new(Aimd { params, mss: f64::from(start.mss), window: start.initial_window.get() as f64 }))
 }
 
-fn load(_: &str, saved: &[u8]) -> Result<Box<dyn PluggedController>, String> {
-    postcard::from_bytes::<Aimd>(saved).map(|c| Box::new(c) as _).map_err(|e| e.to_string())
+fn load(_: &str, saved: &[u8]) -> Made<dyn PluggedController> {
+    postcard::from_bytes::<Aimd>(saved).map(|c| Box::new(c) as _).map_err(|e| e.to_string().into())
 }
 
 /// Makes `congestion = { kind = "custom", name = "aimd", params = { increase = 1.0, decrease = 0.5 } }` mean this.

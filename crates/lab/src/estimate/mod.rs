@@ -1,7 +1,7 @@
 //! What a run will cost, before it is run and before a flow is drawn: flows × packets × hops, bounded by what
 //! links carry, and what is kept of it in memory.
 
-mod course;
+mod demand;
 mod memory;
 mod ways;
 
@@ -10,7 +10,7 @@ use crate::context::Cx;
 use crate::schema::{Document, Pattern, Transport};
 use crate::topology::Graph;
 use crate::workload;
-use course::{Course, Frame};
+use demand::{Demand, Frame};
 use ways::Ways;
 
 /// Costs of a run, before it is run. Retransmissions and drops are not known yet and not counted.
@@ -55,14 +55,7 @@ struct Totals {
 
 /// Sizes of a section's packets.
 fn frame(pattern: &Pattern, transport: &Transport) -> Frame {
-    if let Pattern::Udp(u) = pattern {
-        return Frame {
-            payload: u.payload.0.get().max(1) as f64,
-            header: u.header.0.get() as f64,
-            acks: 0.0,
-        };
-    }
-    let wire = transport.wire();
+    let wire = pattern.family().transport().map_or_else(|| transport.wire(), |own| own.wire());
     let header = f64::from(wire.largest() - wire.payload);
     Frame { payload: f64::from(wire.payload.max(1)), header, acks: wire.acks }
 }
@@ -70,30 +63,30 @@ fn frame(pattern: &Pattern, transport: &Transport) -> Frame {
 pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Estimate, Diagnostic> {
     let path = graph.mean_path();
     let mut ways = Ways::new(graph);
-    let mut courses = Vec::with_capacity(doc.traffic.len());
+    let mut demands = Vec::with_capacity(doc.traffic.len());
     for (section, e) in doc.traffic.iter().zip(workload::expectations(cx, doc, graph)?) {
         let transport = doc.transports.get(&section.transport).unwrap_or(&doc.transport);
         let frame = frame(&section.pattern, transport);
-        let way = ways.between(&section.pattern);
-        let course = Course::of(doc, graph, &section.pattern, e, frame, ways.slowest(way));
-        ways.load(way, course.finite_bytes());
-        courses.push((section, course, way));
+        let way = section.pattern.family().ends().and_then(|pair| ways.between(pair));
+        let demand = Demand::of(doc, graph, &section.pattern, e, frame, ways.slowest(way));
+        ways.load(way, demand.finite_bytes());
+        demands.push((section, demand, way));
     }
-    let mut t = Totals { end: end(doc, &ways, &mut courses), ..Totals::default() };
+    let mut t = Totals { end: end(doc, &ways, &mut demands), ..Totals::default() };
     // Flows without end offer whatever there is time for.
-    for (_, course, way) in &mut courses {
-        course.go_on_until(t.end);
-        ways.load(*way, course.endless_bytes());
+    for (_, demand, way) in &mut demands {
+        demand.go_on_until(t.end);
+        ways.load(*way, demand.endless_bytes());
     }
-    for (_, course, way) in &courses {
+    for (_, demand, way) in &demands {
         // No link carries more than it can: flows between two given hosts get their share of the slowest on their way.
-        let packets = course.packets(t.end) * ways.share(*way, t.end);
-        t.flows += course.flows;
+        let packets = demand.packets(t.end) * ways.share(*way, t.end);
+        t.flows += demand.flows;
         t.packets += packets;
-        t.hops += packets * ways.links(*way).unwrap_or(path) * (1.0 + course.frame.acks);
-        t.acks += packets * course.frame.acks;
-        t.active += course.active;
-        t.inside += course.inside(doc, graph, ways.slowest(*way));
+        t.hops += packets * ways.links(*way).unwrap_or(path) * (1.0 + demand.frame.acks);
+        t.acks += packets * demand.frame.acks;
+        t.active += demand.course.active;
+        t.inside += demand.inside(doc, graph, ways.slowest(*way));
     }
     let memory = memory::parts(doc, graph, &t);
     Ok(Estimate {
@@ -111,14 +104,14 @@ pub(crate) fn estimate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Est
 fn end(
     doc: &Document,
     ways: &Ways<'_>,
-    courses: &mut [(&crate::schema::Traffic, Course, Option<usize>)],
+    demands: &mut [(&crate::schema::Traffic, Demand, Option<usize>)],
 ) -> f64 {
     let until = doc.run.until.0.secs();
     let mut done: Option<f64> = None;
-    for (section, course, way) in courses {
-        course.end = course.end.max(course.begin + ways.takes(*way));
-        if section.measured && course.ends {
-            done = Some(done.unwrap_or(0.0).max(course.end));
+    for (section, demand, way) in demands {
+        demand.be_over_after(ways.takes(*way));
+        if section.measured && demand.ends {
+            done = Some(done.unwrap_or(0.0).max(demand.course.end));
         }
     }
     done.filter(|_| doc.run.stop_when_done).map_or(until, |done| done.min(until))

@@ -1,6 +1,5 @@
 //! The ways of flows whose two hosts are given, and what all of them ask of each link.
 
-use crate::schema::Pattern;
 use crate::topology::Graph;
 use std::collections::BTreeMap;
 use thalweg_units::{NodeId, PortId};
@@ -24,13 +23,7 @@ impl<'a> Ways<'a> {
     }
 
     /// The way of a section between two given hosts, as ports.
-    pub fn between(&mut self, pattern: &Pattern) -> Option<usize> {
-        let pair = match pattern {
-            Pattern::Flow(f) => (f.src, f.dst),
-            Pattern::Backlogged(b) => (b.src, b.dst),
-            Pattern::Udp(u) => (u.src, u.dst),
-            _ => return None,
-        };
+    pub fn between(&mut self, pair: (u32, u32)) -> Option<usize> {
         if let Some(way) = self.known.get(&pair) {
             return Some(*way);
         }

@@ -1,6 +1,6 @@
 //! Switch memory, flow control, NICs and what breaks.
 
-use crate::schema::{Crossbar, Document, Incident, NicOrder, Release, Sharing};
+use crate::schema::{Crossbar, Document, Incident, Release, Sharing};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
 use thalweg_sim::spec as s;
@@ -30,13 +30,7 @@ pub(super) fn inputs(doc: &Document) -> Option<b::InputSpec> {
 }
 
 pub(super) fn nic(doc: &Document) -> s::NicSpec {
-    let order = match doc.nic.order {
-        NicOrder::Queue => s::NicOrder::Queue,
-        NicOrder::RoundRobin => s::NicOrder::RoundRobin,
-        NicOrder::Shortest => s::NicOrder::Shortest,
-        NicOrder::Circle => s::NicOrder::Hpcc,
-    };
-    s::NicSpec { order, pause_control: doc.nic.pause_control }
+    s::NicSpec { order: doc.nic.order, pause_control: doc.nic.pause_control }
 }
 
 /// What breaks and what is mended, in order of time; at one instant what is mended comes first.

@@ -2,65 +2,55 @@
 
 use crate::Diagnostic;
 use crate::context::Cx;
-use crate::schema::{Connection, Document, Pattern};
+use crate::schema::{Connection, Document};
 use crate::topology::Graph;
-use crate::workload::{self, Draft};
+use crate::workload;
 use std::collections::BTreeMap;
-use thalweg_sim::spec::FlowSpec;
+use thalweg_sim::spec::{FlowSpec, Precedence};
 use thalweg_units::{FlowId, HostId, Time};
 
-/// The flows in the simulator's order, and what their files call them.
+/// The flows in the simulator's order, what they follow, and what their files call them.
 pub(super) fn flows(
     cx: &Cx<'_>,
     doc: &Document,
     graph: &Graph,
-) -> Result<(Vec<FlowSpec>, Vec<u64>), Diagnostic> {
+) -> Result<(Vec<FlowSpec>, Precedence, Vec<u64>), Diagnostic> {
     let drafts = workload::generate(cx, doc, graph)?;
     let mut order: Vec<usize> = (0..drafts.len()).collect();
-    // Those that start by the clock by (start, position), then those that follow.
+    // Those that start by the clock by (start, position), then those that follow, which come after what they follow.
     order.sort_by_key(|i| {
-        (
-            drafts[*i].after.is_some(),
-            if drafts[*i].after.is_some() { Time::ZERO } else { drafts[*i].start },
-            *i,
-        )
+        let follows = !drafts.followed_by(*i).is_empty();
+        (follows, if follows { Time::ZERO } else { drafts.at(*i).start }, *i)
     });
     let mut place = vec![0u32; drafts.len()];
     for (new, old) in order.iter().enumerate() {
         place[*old] = new as u32;
     }
     let names: Vec<&String> = doc.transports.keys().collect();
-    let mut udp = 1 + names.len();
+    let mut own = 1 + names.len();
     let transport_of: Vec<u16> = doc
         .traffic
         .iter()
-        .map(|t| match &t.pattern {
-            Pattern::Udp(_) => {
-                udp += 1;
-                (udp - 1) as u16
+        .map(|t| match t.pattern.family().transport() {
+            Some(_) => {
+                own += 1;
+                (own - 1) as u16
             }
-            _ => names.iter().position(|n| **n == t.transport).map_or(0, |i| i as u16 + 1),
+            None => names.iter().position(|n| **n == t.transport).map_or(0, |i| i as u16 + 1),
         })
         .collect();
     let from = Time::from_ps(doc.measure.from.0.ps());
     let until = Time::from_ps(doc.measure.until.map_or(doc.run.until.0, |q| q.0).ps());
-    let spec = |d: &Draft| {
+    let spec = |i: &usize| {
+        let d = drafts.at(*i);
         let section = &doc.traffic[usize::from(d.group)];
-        // When a flow starts that follows another is not known yet. A response to a request that does not
-        // count does not count either.
-        let known = match (d.after, &section.pattern) {
-            (None, _) => Some(d),
-            (Some(request), Pattern::Rpc(_)) => Some(&drafts[request]),
-            (Some(_), _) => None,
-        };
-        let inside = known.is_none_or(|d| d.start >= from && d.start < until);
+        let inside = d.judged.is_none_or(|start| start >= from && start < until);
         FlowSpec {
             src: HostId(d.src),
             dst: HostId(d.dst),
             size: d.size,
             start: d.start,
             until: d.until.unwrap_or(Time::MAX),
-            after: d.after.map_or(FlowId::NONE, |i| FlowId(place[i])),
             connection: u32::MAX,
             back_to_back: false,
             transport: transport_of[usize::from(d.group)],
@@ -69,10 +59,13 @@ pub(super) fn flows(
             group: d.group,
         }
     };
-    let mut flows: Vec<FlowSpec> = order.iter().map(|i| spec(&drafts[*i])).collect();
+    let mut flows: Vec<FlowSpec> = order.iter().map(spec).collect();
     share_connections(doc, &mut flows);
-    let labels = order.iter().enumerate().map(|(new, i)| drafts[*i].label.unwrap_or(new as u64)).collect();
-    Ok((flows, labels))
+    let label = |(new, old): (usize, &usize)| drafts.at(*old).label.unwrap_or(new as u64);
+    let labels = order.iter().enumerate().map(label).collect();
+    let follow = |i: &usize| drafts.followed_by(*i).iter().map(|other| FlowId(place[*other as usize]));
+    let precedence = Precedence::new(order.iter().map(follow));
+    Ok((flows, precedence, labels))
 }
 
 /// Gives one number to all flows of a section from one host to another, if the section says so.

@@ -19,7 +19,7 @@ use thalweg_units::Time;
 
 /// Builds everything.
 pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<NetworkSpec, Diagnostic> {
-    let (flows, labels) = flows::flows(cx, doc, graph)?;
+    let (flows, precedence, labels) = flows::flows(cx, doc, graph)?;
     let (disciplines, port_discipline) = queues::queues(cx, doc, graph)?;
     let header = doc.switch.cut_through.0.get();
     Ok(NetworkSpec {
@@ -53,6 +53,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
             max_events: doc.run.max_events.unwrap_or(u64::MAX),
         },
         flows,
+        precedence,
         ties: match doc.run.ties {
             Ties::Drawn => TieSpec::Drawn,
             Ties::ByNumber => TieSpec::ByNumber,

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use thalweg_units::Time;
 
 /// A flow as a file gives it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowRow {
     /// Line in the file.
     pub line: u32,
@@ -18,12 +18,17 @@ pub struct FlowRow {
     pub dst: u32,
     /// Payload bytes.
     pub size: u64,
-    /// When it starts.
+    /// When it starts; of a flow that follows others the pause after they have arrived.
     pub start: Time,
+    /// What the file calls those that it follows.
+    pub after: Vec<u64>,
 }
 
 /// The header of the CSV format as it is written.
 const HEADER: &str = "id,src,dst,size_bytes,start_ns";
+
+/// The column of what flows follow.
+const AFTER: &str = "after";
 
 /// The columns of starts, and picoseconds in one of their units.
 const STARTS: [(&str, u128); 5] = [
@@ -50,6 +55,7 @@ struct Columns {
     dst: usize,
     size: usize,
     start: usize,
+    after: Option<usize>,
     /// Picoseconds in a unit of the starts.
     unit: u128,
 }
@@ -65,7 +71,9 @@ impl Columns {
         let need = |name: &str| {
             find(name).ok_or_else(|| wrong(format!("{} has no column `{name}`", csv::header(header))))
         };
-        if let Some(twice) = twice.filter(|c| HEADER.split(',').any(|h| h.eq_ignore_ascii_case(c))) {
+        if let Some(twice) =
+            twice.filter(|c| HEADER.split(',').chain([AFTER]).any(|h| h.eq_ignore_ascii_case(c)))
+        {
             return Err(wrong(format!("there are two columns `{}`", quoted(twice))));
         }
         let starts: Vec<(usize, u128)> =
@@ -76,12 +84,13 @@ impl Columns {
             _ => return Err(wrong("there are two columns of starts".into())),
         };
         let (src, dst, size) = (need("src")?, need("dst")?, need("size_bytes")?);
-        Ok(Self { id: find("id"), src, dst, size, start, unit })
+        Ok(Self { id: find("id"), src, dst, size, start, after: find(AFTER), unit })
     }
 }
 
 /// `id,src,dst,size_bytes,start_ns` in any order (decimals of a nanosecond allowed; or `start_ps`, `_us`, `_ms`,
-/// `_s`), hosts by number or by name. Other columns are not read; without `id` flows are numbered as they come.
+/// `_s`), hosts by number or by name. A column `after` says which flows, by their numbers with blanks or `;` between
+/// them, must have arrived first. Other columns are not read; without `id` flows are numbered as they come.
 /// Numbers may exceed those of the graph's hosts.
 ///
 /// # Errors
@@ -108,9 +117,16 @@ pub fn csv(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
                 dst: host(line, &cells[columns.dst], graph)?,
                 size: size(line, Some(&cells[columns.size]))?,
                 start: time(line, &cells[columns.start], columns.unit)?,
+                after: columns.after.map_or(Ok(Vec::new()), |after| numbers(line, &cells[after]))?,
             })
         })
         .collect()
+}
+
+/// Numbers of flows.
+fn numbers(line: usize, text: &str) -> Result<Vec<u64>, ParseError> {
+    let all = text.split(|c: char| c == ';' || c.is_whitespace()).filter(|one| !one.is_empty());
+    all.map(|one| field(line, "a flow's number", Some(one))).collect()
 }
 
 pub(super) fn host(line: usize, text: &str, graph: &Graph) -> Result<u32, ParseError> {
@@ -166,7 +182,8 @@ pub fn hpcc(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
         let _port: u32 = field(line, "a port", cells.next())?;
         let size = size(line, cells.next())?;
         let start = time(line, cells.next().unwrap_or_default(), 1_000_000_000_000)?;
-        out.push(FlowRow { line: line as u32, id: out.len() as u64, src, dst, size, start });
+        let id = out.len() as u64;
+        out.push(FlowRow { line: line as u32, id, src, dst, size, start, after: Vec::new() });
     }
     if out.len() != count {
         return Err(ParseError::new(first, format!("{} flows instead of {count}", out.len()), ""));
@@ -174,13 +191,21 @@ pub fn hpcc(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
     Ok(out)
 }
 
-/// Writes the CSV format; reading it back gives the same flows.
+/// Writes the CSV format, with a column `after` if a flow follows others; reading it back gives the same flows.
 pub fn to_csv(flows: &[FlowRow]) -> String {
-    let mut out = format!("{HEADER}\n");
+    let follow = flows.iter().any(|f| !f.after.is_empty());
+    let mut out = if follow { format!("{HEADER},{AFTER}\n") } else { format!("{HEADER}\n") };
     for f in flows {
         let (whole, part) = (f.start.ps() / 1000, f.start.ps() % 1000);
         let _ = write!(out, "{},{},{},{},{whole}", f.id, f.src, f.dst, f.size);
-        let _ = if part == 0 { writeln!(out) } else { writeln!(out, ".{part:03}") };
+        if part > 0 {
+            let _ = write!(out, ".{part:03}");
+        }
+        if follow {
+            let others: Vec<String> = f.after.iter().map(u64::to_string).collect();
+            let _ = write!(out, ",{}", others.join(" "));
+        }
+        out.push('\n');
     }
     out
 }
@@ -231,6 +256,17 @@ mod tests {
         assert_eq!(seen, [(0, 3, 1, 1_000_000, 250_000), (1, 0, 2, 1460, 10_000_000)]);
     }
 
+    #[test]
+    fn what_a_flow_follows_reads_back() {
+        let text = "id,src,dst,size_bytes,start_ns,after\n5,0,1,10,0,\n6,1,2,10,1.500,5\n7,2,0,10,3,5 6\n";
+        let rows = read(text).expect("reads");
+        assert_eq!(rows.iter().map(|r| r.after.clone()).collect::<Vec<_>>(), [vec![], vec![5], vec![5, 6]]);
+        assert_eq!(to_csv(&rows), text);
+        assert_eq!(read(&text.replace("5 6", "5; 6")).expect("reads")[2].after, [5, 6]);
+        let e = read(&text.replace("5 6", "5 x")).expect_err("no number");
+        assert_eq!((e.line, e.reason.as_str()), (4, "`x` is not a flow's number"));
+    }
+
     /// Made up after the file that the simulator comes with: more flows than announced, and prose.
     #[test]
     fn as_many_flows_are_read_as_the_first_line_says() {
@@ -249,8 +285,24 @@ mod tests {
     #[test]
     fn what_is_written_reads_back() {
         let flows = [
-            FlowRow { line: 2, id: 0, src: 92, dst: 13, size: 1460, start: Time::from_ps(2_633_000) },
-            FlowRow { line: 3, id: 1, src: 1, dst: 10, size: 7, start: Time::from_ps(2_000_000_000_000_125) },
+            FlowRow {
+                line: 2,
+                id: 0,
+                src: 92,
+                dst: 13,
+                size: 1460,
+                start: Time::from_ps(2_633_000),
+                after: vec![],
+            },
+            FlowRow {
+                line: 3,
+                id: 1,
+                src: 1,
+                dst: 10,
+                size: 7,
+                start: Time::from_ps(2_000_000_000_000_125),
+                after: vec![],
+            },
         ];
         assert_eq!(
             to_csv(&flows),

@@ -8,9 +8,9 @@ pub(crate) use transports::reads_telemetry;
 
 use crate::context::Cx;
 use crate::quantity::Capacity;
-use crate::schema::{Document, Marking, Pattern, Rank, Scheduler, Traffic, Transport, of_kind};
+use crate::schema::{Document, Marking, Rank, Scheduler, Transport, of_kind};
 use crate::topology::{Family, Graph};
-use crate::workload;
+use crate::traffic::sizes::named;
 use thalweg_machines::congestion::{ControllerSpec, Paths};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
@@ -82,13 +82,13 @@ pub(crate) fn wants_marks(doc: &Document) -> bool {
 
 /// Every transport that traffic uses.
 pub(crate) fn used(doc: &Document) -> impl Iterator<Item = &Transport> {
-    let own = doc.traffic.iter().filter(|t| !matches!(t.pattern, Pattern::Udp(_)));
+    let own = doc.traffic.iter().filter(|t| t.pattern.family().transport().is_none());
     own.map(|t| doc.transports.get(&t.transport).unwrap_or(&doc.transport))
 }
 
 /// True if some section of traffic names this transport.
 pub(crate) fn carries_traffic(doc: &Document, name: &str) -> bool {
-    doc.traffic.iter().any(|t| !matches!(t.pattern, Pattern::Udp(_)) && t.transport == name)
+    doc.traffic.iter().any(|t| t.uses_transport(name))
 }
 
 /// True if some transport that traffic uses has a controller that reads telemetry.
@@ -159,17 +159,14 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
     lossless::by_graph(doc, graph, full_packet(doc));
 }
 
-/// Writes what depends on the sizes of flows into the document: of each transport those of the first Poisson
-/// traffic that uses it. (Sizes that are wrong are reported with the traffic.)
+/// Writes what depends on the sizes of flows into the document: of each transport those of the first
+/// traffic that draws sizes and uses it. (Sizes that are wrong are reported with the traffic.)
 pub(crate) fn by_sizes(cx: &Cx<'_>, doc: &mut Document) {
     let Document { traffic, transport, transports, .. } = doc;
     let named = transports.iter_mut().map(|(name, t)| (name.as_str(), t));
     for (name, t) in std::iter::once(("default", transport)).chain(named) {
-        let first = traffic.iter().filter(|t| t.transport == name).find_map(|t| match &t.pattern {
-            Pattern::Poisson(poisson) => Some(&poisson.sizes),
-            _ => None,
-        });
-        if let Some(sizes) = first.and_then(|sizes| workload::distribution(cx, sizes).ok()) {
+        let first = traffic.iter().filter(|t| t.transport == name).find_map(|t| t.pattern.family().sizes());
+        if let Some(sizes) = first.and_then(|sizes| named::build(cx, "sizes", sizes).ok()) {
             of_kind!(t, |t| t.by_sizes(&sizes));
         }
     }
@@ -177,8 +174,7 @@ pub(crate) fn by_sizes(cx: &Cx<'_>, doc: &mut Document) {
 
 /// Writes every dependent default into the document.
 pub(crate) fn resolve(doc: &mut Document) {
-    let endless = |t: &Traffic| matches!(t.pattern, Pattern::Backlogged(_) | Pattern::Udp(_));
-    let endless = doc.traffic.iter().any(endless);
+    let endless = doc.traffic.iter().any(|t| t.pattern.family().is_endless());
     doc.measure.delays.get_or_insert(endless);
     let capable = ecn_capable(doc);
     for marking in [Some(&mut doc.switch.marking), doc.nic.marking.as_mut()].into_iter().flatten() {
@@ -213,11 +209,7 @@ pub(crate) fn resolve(doc: &mut Document) {
     let measured = *doc.measure.until.get_or_insert(run);
     for t in &mut doc.traffic {
         // A window that ends after the run is reported as such, once.
-        match &mut t.pattern {
-            Pattern::Poisson(p) => drop(p.until.get_or_insert(measured.min(run))),
-            Pattern::Rpc(r) => drop(r.until.get_or_insert(measured.min(run))),
-            _ => {}
-        }
+        t.pattern.family_mut().resolve(measured.min(run));
     }
     doc.topology.shape.resolve();
 }

@@ -5,7 +5,6 @@
 //! (`nic.*`, `transport.ecn`, `transport.rank`, ..) are optional here and filled in by
 //! [`crate::resolve`].
 
-mod arrivals;
 mod congestion;
 mod incident;
 mod link;
@@ -18,14 +17,11 @@ mod rdma;
 mod receivers;
 mod routing;
 pub(crate) mod scheme;
-mod sizes;
 mod slack;
 mod switch;
 mod tcp;
-mod traffic;
 mod transport;
 
-pub use arrivals::*;
 pub use incident::*;
 pub use link::*;
 pub use lossless::*;
@@ -35,15 +31,15 @@ pub use rank::*;
 pub use rdma::*;
 pub use receivers::*;
 pub use routing::*;
-pub use sizes::*;
 pub use slack::*;
 pub use switch::*;
 pub use tcp::*;
-pub use traffic::*;
 pub use transport::*;
 
-// Algorithms and families of networks declare their tables themselves.
+// Algorithms and families of networks and of traffic declare their tables themselves.
 pub use crate::topology::{GraphFile, GraphFormat, Shape, Topology};
+pub use crate::traffic::{Arrivals, Connection, Interpolation, LoadOf, Pairs, Pattern, Sizes, Traffic};
+pub use thalweg_machines::nic::NicOrder;
 pub use thalweg_machines::point::PointSpec as CongestionPoint;
 pub use thalweg_machines::relief::ReliefSpec as Relief;
 pub use thalweg_machines::schedule::OrderSpec as Scheduler;

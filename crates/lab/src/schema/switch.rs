@@ -1,6 +1,6 @@
 //! `[switch]` and `[nic]`: output queues.
 
-use super::{CongestionPoint, Inputs, Marking, Relief, Scheduler, defaults, marking};
+use super::{CongestionPoint, Inputs, Marking, NicOrder, Relief, Scheduler, defaults, marking};
 use crate::quantity::{Capacity, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -109,8 +109,9 @@ impl Switch {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nic {
-    /// Who is asked for the next packet.
+    /// Where the next packet comes from.
     #[serde(default)]
+    #[schemars(extend("x-renamed-kinds" = { "circle": "hpcc-simulator" }))]
     pub order: NicOrder,
     /// A pause holds ACKs, NACKs and notifications too, not only data.
     #[serde(default = "default::yes")]
@@ -128,30 +129,6 @@ pub struct Nic {
 impl Default for Nic {
     fn default() -> Self {
         Self { order: NicOrder::default(), pause_control: true, scheduler: None, buffer: None, marking: None }
-    }
-}
-
-/// How a host hands packets to its link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum NicOrder {
-    /// Flows put what they may send into the port's queue, which its scheduler orders.
-    #[default]
-    Queue,
-    /// A packet from each flow that may send in turn, whenever the link is free; control packets before them.
-    /// What RDMA NICs do.
-    RoundRobin,
-    /// As `round-robin`, but the flow that has least left to send goes first (BFC-SRF: Goyal, MIT 2022, App. F.1).
-    Shortest,
-    /// As `round-robin`, but every flow keeps its place in a circle and one timer serves all flows of a host,
-    /// as in the HPCC authors' simulator: a flow may have to wait for the timer of another.
-    Circle,
-}
-
-impl NicOrder {
-    /// The link asks flows; they hand over nothing unasked.
-    pub fn pulls(self) -> bool {
-        self != Self::Queue
     }
 }
 

@@ -13,6 +13,8 @@ pub(crate) struct FlowRow<'a> {
     pub id: u32,
     pub spec: &'a FlowSpec,
     pub outcome: FlowOutcome,
+    /// The flow that it had to wait for, or has to: of several the last to arrive, or one that has not arrived.
+    pub after: Option<FlowId>,
     /// Completion time by the scenario's measure, ps.
     pub fct: Option<u64>,
     /// The same alone on the path, ps.
@@ -37,8 +39,8 @@ impl FlowRow<'_> {
             FlowEnd::Completed => ("completed", ""),
             FlowEnd::Stopped => ("stopped", "its time was over"),
             FlowEnd::Censored => ("censored", "the run ended first"),
-            FlowEnd::NotStarted if self.spec.after == FlowId::NONE => ("not-started", "the run ended first"),
-            FlowEnd::NotStarted => ("not-started", "the flow before it has not completed"),
+            FlowEnd::NotStarted if self.after.is_none() => ("not-started", "the run ended first"),
+            FlowEnd::NotStarted => ("not-started", "a flow that it follows has not completed"),
             FlowEnd::Stalled => ("failed", "stalled: its sender waits for what never comes"),
             FlowEnd::Deadlocked => ("failed", "deadlocked: its packets wait behind a cycle of pauses"),
             FlowEnd::Unreachable => ("failed", "unreachable: no path is left"),
@@ -64,8 +66,19 @@ pub(crate) fn flow_rows(run: &Run) -> impl Iterator<Item = FlowRow<'_>> {
         // A flow that was stopped had no size to complete.
         let end = end.filter(|_| spec.size != u64::MAX);
         let fct = outcome.started.zip(end).map(|(start, end)| end.since(start).ps());
-        FlowRow { id: i as u32, spec, outcome, fct, ideal: ideal.ps() }
+        let after = last_of(run, run.engine.spec().precedence.of(FlowId(i as u32)));
+        FlowRow { id: i as u32, spec, outcome, after, fct, ideal: ideal.ps() }
     })
+}
+
+/// Which of these arrived last, if all have; else the first that has not.
+fn last_of(run: &Run, flows: &[FlowId]) -> Option<FlowId> {
+    let received = |flow: &FlowId| run.engine.outcome(*flow).received.unwrap_or(Time::MAX);
+    let mut last = *flows.first()?;
+    for flow in flows.iter().filter(|_| flows.len() > 1) {
+        last = if received(flow) > received(&last) { *flow } else { last };
+    }
+    Some(last)
 }
 
 /// When the last ACK came. A sender that waits for none has nothing left to do once it has sent: that is no ACK.
@@ -199,8 +212,8 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "after",
                 "",
-                "the flow that must complete before it starts; null: none",
-                maybe(&|r| (r.spec.after != FlowId::NONE).then_some(u64::from(r.spec.after.0))),
+                "the flow that it starts after: of several the last to arrive, or one that has not; null: none",
+                maybe(&|r| r.after.map(|flow| u64::from(flow.0))),
             ),
             column(
                 "status",

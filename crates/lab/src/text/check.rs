@@ -102,6 +102,12 @@ pub(crate) fn words(schema: &Json) -> Option<Vec<String>> {
     Some(out)
 }
 
+/// What is meant by a word that is none of these; what it is called now, if it is one of earlier versions.
+fn suggest_word(schema: &Json, word: &str, words: &[String]) -> String {
+    let now = schema.get("x-renamed-kinds").and_then(|names| names.get(word)?.as_str());
+    now.map_or_else(|| suggest(word, words), |now| format!("`{word}` is now called `{now}`"))
+}
+
 /// The keys that a table must have.
 pub(crate) fn required(schema: &Json) -> Vec<&str> {
     let list = schema.get("required").and_then(Json::as_array);
@@ -156,7 +162,7 @@ impl Checker<'_> {
                 Some(word) if words.iter().any(|w| w == word) => {}
                 Some(word) => {
                     let (reason, hint) =
-                        (format!("`{}` is not a choice", quoted(word)), suggest(word, &words));
+                        (format!("`{}` is not a choice", quoted(word)), suggest_word(schema, word, &words));
                     self.error(node, path, reason, Some(hint));
                 }
                 None => {

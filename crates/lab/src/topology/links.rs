@@ -84,7 +84,7 @@ fn problems(cx: &Cx<'_>, doc: &Document, i: usize, trace: Option<&Trace>) -> Vec
         ("loss", loss.map(|loss| loss.problems())),
         ("jitter", jitter.map(|jitter| jitter.problems())),
     ];
-    let tell = |part: &str, Problem { key, reason, hint, useless }: Problem| {
+    let tell = |part: &str, Problem { key, reason, hint, useless, .. }: Problem| {
         let dot = if key.is_empty() { "" } else { "." };
         let reason = if useless { format!("it has no effect: {reason}") } else { reason };
         cx.error(&format!("link.{i}.{part}{dot}{key}"), reason, hint)

@@ -3,8 +3,7 @@
 /// `module: Name, "key in scenarios";` for each.
 macro_rules! topologies {
     ($($module:ident: $name:ident, $key:literal;)*) => {
-        $(mod $module;
-        pub use $module::$name;)*
+        $(pub use $module::$name;)*
 
         /// The shapes.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,18 +12,12 @@ macro_rules! topologies {
             $(#[allow(missing_docs)] #[serde(rename = $key)] $name($name),)*
         }
 
-        impl Family for Shape {
-            fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic> {
-                match self { $(Self::$name(family) => family.build(cx)),* }
-            }
-            fn delays(&mut self) -> Option<Delays<'_>> {
-                match self { $(Self::$name(family) => family.delays()),* }
-            }
-            fn resolve(&mut self) {
-                match self { $(Self::$name(family) => family.resolve()),* }
-            }
-            fn file(&self) -> Option<&str> {
-                match self { $(Self::$name(family) => family.file()),* }
+        dispatch! {
+            impl Family for Shape over [$($name)*] {
+                fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic>;
+                fn delays(&mut self) -> Option<Delays<'_>>;
+                fn resolve(&mut self);
+                fn file(&self) -> Option<&str>;
             }
         }
     };

@@ -8,6 +8,17 @@ pub mod names;
 pub(crate) mod near;
 mod reach;
 
+// One file each of the list below.
+mod backbone;
+mod dumbbell;
+mod fat_tree;
+mod file;
+mod internet2;
+mod leaf_spine;
+mod pair;
+mod parking_lot;
+mod star;
+
 pub(crate) use declare::{Delays, Family};
 pub use file::GraphFormat;
 pub(crate) use links::{Overlays, ports};
@@ -20,7 +31,7 @@ use crate::quantity::{LONGEST, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_sim::spec::LinkSpec;
-use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
+use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span, dispatch};
 
 // The one list. Each family has a file of its own, which declares its keys ([`Family`]).
 list::topologies! {

@@ -8,7 +8,7 @@ mod tcp;
 mod udp;
 
 use crate::quantity::Q;
-use crate::schema::{Document, Pattern, Rank, Transport, of_kind};
+use crate::schema::{Document, Rank, Transport, of_kind};
 use crate::topology::Frames;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::{RankSpec, TransportSpec, Wire};
@@ -110,14 +110,10 @@ impl Transport {
     }
 }
 
-/// `[transport]`, then `[transports]` by name, then those of traffic of kind `udp`.
+/// `[transport]`, then `[transports]` by name, then those that traffic brings.
 pub(crate) fn specs(doc: &Document) -> Vec<TransportSpec> {
     let own = std::iter::once(&doc.transport).chain(doc.transports.values()).map(Transport::spec);
-    let streams = doc.traffic.iter().filter_map(|traffic| match &traffic.pattern {
-        Pattern::Udp(stream) => Some(udp::stream(stream)),
-        _ => None,
-    });
-    own.chain(streams).collect()
+    own.chain(doc.traffic.iter().filter_map(|traffic| traffic.pattern.family().transport())).collect()
 }
 
 /// Bytes on the wire.

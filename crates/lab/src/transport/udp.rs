@@ -1,8 +1,8 @@
-//! Transports of kind `udp`, and traffic of that kind.
+//! Transports of kind `udp`.
 
 use super::{Kind, Ranks, bytes, rank};
-use crate::schema::{Pace, Rank, Spacing, Transport, Udp, UdpStream};
-use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
+use crate::schema::{Pace, Rank, Transport, Udp};
+use thalweg_machines::transport::{TransportSpec, UdpPace, UdpSpec};
 
 impl Kind for Udp {
     fn spec(&self) -> TransportSpec {
@@ -26,17 +26,4 @@ impl Kind for Udp {
     fn bare(&self) -> Transport {
         Transport::Udp(Self { payload: self.payload, header: self.header, ..Self::default() })
     }
-}
-
-/// The transport that such traffic brings.
-pub(super) fn stream(stream: &UdpStream) -> TransportSpec {
-    TransportSpec::Udp(UdpSpec {
-        payload: bytes(stream.payload),
-        header: bytes(stream.header),
-        pace: match stream.spacing {
-            Spacing::Constant => UdpPace::Constant(stream.rate.0),
-            Spacing::Poisson => UdpPace::Poisson(stream.rate.0),
-        },
-        rank: RankSpec::None,
-    })
 }

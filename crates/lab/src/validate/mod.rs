@@ -50,7 +50,7 @@ impl Report<'_> {
     }
     /// What an algorithm says of its table `key`.
     pub fn tell(&mut self, key: &str, problems: Vec<Problem>) {
-        for Problem { key: inner, reason, hint, useless } in problems {
+        for Problem { key: inner, reason, hint, useless, .. } in problems {
             let key = if inner.is_empty() { key.to_owned() } else { format!("{key}.{inner}") };
             match useless {
                 true => self.useless(&key, &reason, hint),

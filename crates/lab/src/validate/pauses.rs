@@ -4,7 +4,7 @@
 use super::Report;
 use crate::deadlock;
 use crate::resolve;
-use crate::schema::{Connection, Document, Inputs, NicOrder, Scheduler};
+use crate::schema::{Connection, Document, Inputs, Scheduler};
 use crate::topology::Graph;
 use thalweg_machines::pause::{Effects, PauseSpec, QueuePauses};
 use thalweg_machines::schedule::OrderSpec;
@@ -97,7 +97,7 @@ fn whole_ports(r: &mut Report<'_>, doc: &Document) {
             "mark with the kind \"red-ecn\" or \"step\", or remove `switch.pfc`",
         );
     }
-    if !doc.nic.pause_control && !doc.switch.control_first && doc.nic.order == NicOrder::Queue {
+    if !doc.nic.pause_control && !doc.switch.control_first && !doc.nic.order.pulls() {
         let why = "control packets wait in the queue that is paused";
         r.useless(
             "nic.pause_control",

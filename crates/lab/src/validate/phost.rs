@@ -3,7 +3,7 @@
 use super::Report;
 use super::transports::{Checked, LARGEST, sizes};
 use crate::resolve;
-use crate::schema::{Document, FreeFor, Pattern, Phost};
+use crate::schema::{Document, FreeFor, Phost};
 use crate::topology::Graph;
 
 impl Checked for Phost {
@@ -54,7 +54,7 @@ impl Checked for Phost {
         }
         let name = key.strip_prefix("transports.").unwrap_or("default");
         for (i, t) in doc.traffic.iter().enumerate() {
-            if t.transport == name && t.class > 0 && !matches!(t.pattern, Pattern::Udp(_)) {
+            if t.uses_transport(name) && t.class > 0 {
                 let why = "the transport writes the class of each packet itself";
                 r.useless(
                     &format!("traffic.{i}.class"),

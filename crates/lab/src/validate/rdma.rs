@@ -4,11 +4,9 @@ use super::transports::{Checked, LARGEST, marks, sizes, telemetry};
 use super::{Report, rates};
 use crate::quantity::Cap;
 use crate::resolve;
-use crate::schema::{
-    Document, NicOrder, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips,
-};
+use crate::schema::{Document, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips};
 use crate::topology::Graph;
-use thalweg_machines::congestion::{Gives, Marks};
+use thalweg_machines::congestion::{Gives, Marks, Problems};
 use thalweg_units::{Bytes, Span};
 
 impl Checked for Rdma {
@@ -31,10 +29,11 @@ impl Checked for Rdma {
             r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
         }
         if t.recovery == Recovery::Told && !doc.routing.rule.needs().source_routes {
-            let reason = "switches notify of drops on the way that packets have come, and this routing chooses packet by packet";
+            let reason = "switches notify of drops on the way that packets have come, and this routing chooses \
+                          packet by packet";
             r.error(&at("recovery"), reason, "write \"irn\", or `routing = \"ecmp\"`");
         }
-        path_values(r, t, &at("path_values"), doc);
+        r.tell(&at("path_values"), path_values(t, doc).0);
         if matches!(t.rank, Some(Rank::SocketBuffer { .. })) {
             let reason = "a queue pair is posted whole messages: there is no send buffer";
             r.error(&at("rank"), reason, "write \"from-here\", \"remaining\" or \"flow-size\"");
@@ -56,7 +55,7 @@ impl Checked for Rdma {
         let unbounded = self.segments.is_none()
             && matches!(self.cap, None | Some(Cap::Off))
             && self.congestion.needs().gives == Gives::Nothing;
-        (unbounded && doc.nic.order == NicOrder::Queue).then_some((
+        (unbounded && !doc.nic.order.pulls()).then_some((
             "a flow without end, cap, pace or window would fill the NIC's queue at once and for ever",
             "write `nic.order = \"round-robin\"`, or give the transport a `cap`",
         ))
@@ -237,17 +236,19 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
 }
 
 /// Values for switches to hash, and what their senders make of those that come back.
-fn path_values(r: &mut Report<'_>, t: &Rdma, key: &str, doc: &Document) {
-    let Some(values) = t.path_values else { return };
+fn path_values(t: &Rdma, doc: &Document) -> Problems {
+    let mut problems = Problems::default();
+    let Some(values) = t.path_values else { return problems };
     if !doc.routing.rule.needs().path_values {
         let why = format!("the routing `{}` does not hash path values", doc.routing.rule.key());
-        r.useless(key, &why, "write `routing = \"entropy\"`, or remove the key");
+        problems.useless("", &why, "write `routing = \"entropy\"`, or remove the key");
     } else if values.count < 2 {
-        r.error(&format!("{key}.count"), "one value is no choice", "write at least 2");
+        problems.wrong("count", "one value is no choice", "write at least 2");
     } else if values.recycle && t.acks == Some(RdmaAcks::Never) {
-        r.useless(&format!("{key}.recycle"), "nothing is acknowledged", "remove the key");
+        problems.useless("recycle", "nothing is acknowledged", "remove the key");
     } else if values.recycle && t.notification != Some(Notification::Echo) {
         let reason = "ACKs do not say whether their data was marked, so that every value would seem good";
-        r.error(&format!("{key}.recycle"), reason, "write `notification = \"echo\"`, or remove the key");
+        problems.wrong("recycle", reason, "write `notification = \"echo\"`, or remove the key");
     }
+    problems
 }

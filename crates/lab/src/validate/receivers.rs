@@ -4,7 +4,7 @@ use super::Report;
 use super::transports::{Checked, LARGEST, sizes};
 use crate::quantity::Q;
 use crate::resolve;
-use crate::schema::{Document, ExpressPass, Homa, Pattern, Scheduler};
+use crate::schema::{Document, ExpressPass, Homa, Scheduler};
 use crate::topology::Graph;
 use thalweg_machines::route::{Back, Paths};
 use thalweg_units::Bytes;
@@ -21,7 +21,7 @@ fn small(r: &mut Report<'_>, key: &str, name: &str, size: Q<Bytes>) {
 fn classes(r: &mut Report<'_>, key: &str, doc: &Document) {
     let name = key.strip_prefix("transports.").unwrap_or("default");
     for (i, t) in doc.traffic.iter().enumerate() {
-        if t.transport == name && t.class > 0 && !matches!(t.pattern, Pattern::Udp(_)) {
+        if t.uses_transport(name) && t.class > 0 {
             let why = "the transport writes the class of each packet itself";
             r.useless(&format!("traffic.{i}.class"), why, "remove the key");
         }

@@ -20,7 +20,8 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             // HPCC §4.1: records of another path are thrown away, so that a flow whose packets are sprayed measures
             // nothing.
             let reason = format!(
-                "`{}` compares what the same ports wrote into two packets of a flow, and with `{}` packets pass different ones",
+                "`{}` compares what the same ports wrote into two packets of a flow, and with `{}` packets pass \
+                 different ones",
                 controller.key(),
                 rule.key()
             );

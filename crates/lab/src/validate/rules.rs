@@ -1,8 +1,8 @@
-//! `[[traffic]]` classes, `[measure]`, `[run]`. (Patterns check themselves: [`crate::workload`].)
+//! `[[traffic]]` classes, `[measure]`, `[run]`. (Families of traffic check themselves: [`crate::traffic`].)
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{Document, LoadOf, Pattern};
+use crate::schema::{Document, LoadOf};
 use crate::topology::Graph;
 use thalweg_machines::route::{Paths, RouteSpec};
 use thalweg_units::Span;
@@ -20,12 +20,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     }
     classes(r, doc);
     for (i, t) in doc.traffic.iter().enumerate() {
-        let of = match &t.pattern {
-            Pattern::Poisson(p) => Some(p.of),
-            Pattern::Rpc(r) => Some(r.of),
-            _ => None,
-        };
-        let busiest = of == Some(LoadOf::BusiestLink);
+        let busiest = t.pattern.family().load_of() == Some(LoadOf::BusiestLink);
         if busiest && doc.routing.rule.needs().paths != Paths::Lowest {
             let reason = "only the routing `lowest` says which link is busiest";
             r.error(

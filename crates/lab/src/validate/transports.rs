@@ -6,7 +6,7 @@ use crate::quantity::{Capacity, Q};
 use crate::resolve;
 use crate::schema::{
     Connection, DelayedAcks, Document, EcnFloor, EcnMode, Edge, Fct, Flight, Growth, LossDetection, Marking,
-    Pace, Pattern, Prr, Rank, Restart, Rto, Sack, SynLoss, Tcp, Traffic, Udp, of_kind,
+    Pace, Prr, Rank, Restart, Rto, Sack, SynLoss, Tcp, Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks, Rule};
@@ -47,7 +47,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let mut acknowledged = false;
     for (i, t) in doc.traffic.iter().enumerate() {
         let key = format!("traffic.{i}.transport");
-        if matches!(t.pattern, Pattern::Udp(_)) {
+        if t.pattern.family().transport().is_some() {
             if t.transport != "default" {
                 r.useless(&key, "traffic of kind `udp` brings its own transport", "remove the key");
             }
@@ -73,7 +73,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             let hint = "write \"fresh\", or use a transport of kind rdma";
             r.error(&format!("traffic.{i}.connection"), reason, hint);
         }
-        let endless = matches!(t.pattern, Pattern::Backlogged(_));
+        let endless = t.pattern.family().is_endless();
         if t.connection == Connection::BackToBack {
             let key = format!("traffic.{i}.connection");
             if endless {
@@ -100,8 +100,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
 
 /// Settings of `[transport]` that no traffic uses. (Its packets always matter: `base_rtt` is about them.)
 fn unused(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
-    let uses =
-        |t: &Traffic| !matches!(t.pattern, Pattern::Udp(_)) && !doc.transports.contains_key(&t.transport);
+    let uses = |t: &Traffic| t.uses_transport(&t.transport) && !doc.transports.contains_key(&t.transport);
     // A scheme is a whole: its scheduler may be all that is wanted of it.
     if doc.scheme.is_some() || doc.traffic.iter().any(uses) {
         return;

@@ -137,7 +137,8 @@ fn types_units_and_ranges() {
     wrong(
         "kind = \"poisson\"\n",
         "",
-        "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, incast, list, backlogged, flow, request-response, rpc, udp",
+        "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, \
+         incast, list, backlogged, flow, request-response, rpc, ring-all-reduce, udp",
     );
 }
 

@@ -388,3 +388,13 @@ fn what_the_tofino_does_late_is_refused_where_nobody_would_notice() {
         "`switch.scheduler`: it serves the inputs of a switch, which has none; write `switch.inputs = { memory = \"240KB\" }`, or another scheduler",
     );
 }
+
+#[test]
+fn the_nic_order_of_another_simulator_is_called_after_it() {
+    let text = "[topology]\nkind = \"pair\"\n[nic]\norder = \"circle\"\n\
+                [[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1KB\"\n";
+    let errors = thalweg_lab::load(text, "s.toml", std::path::Path::new("."), &[]).expect_err("renamed");
+    let line = errors[0].to_string();
+    assert!(line.starts_with("s.toml:4: `nic.order`: `circle` is not a choice"), "{line}");
+    assert!(line.ends_with("`circle` is now called `hpcc-simulator`"), "{line}");
+}

@@ -304,6 +304,7 @@ fn drops_are_told_on_one_path_only() {
     right(&[LOSSY, told]);
     wrong(
         &[LOSSY, told, ("routing", "spray-random")],
-        "`transport.recovery`: switches notify of drops on the way that packets have come, and this routing chooses packet by packet; write \"irn\", or `routing = \"ecmp\"`",
+        "`transport.recovery`: switches notify of drops on the way that packets have come, and this routing \
+         chooses packet by packet; write \"irn\", or `routing = \"ecmp\"`",
     );
 }

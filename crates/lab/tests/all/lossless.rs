@@ -228,16 +228,16 @@ fn calls_are_answered_by_the_server_at_once_and_offer_the_load() {
     let s = spec(RPC, &[]);
     let mut bytes = 0.0;
     let mut answers = 0;
-    for f in &s.flows {
+    for (flow, f) in (0..).map(FlowId).zip(&s.flows) {
         let packets = f.size.div_ceil(1024);
         bytes += (f.size + 66 * packets) as f64;
         assert_ne!(f.src.0 / 4, f.dst.0 / 4, "another pod");
-        if f.after == FlowId::NONE {
+        let [asked] = s.precedence.of(flow) else {
             assert_eq!(f.size, 10_000);
             assert_eq!(f.measured, f.start >= Time::from_ps(2_000_000_000));
             continue;
-        }
-        let request = &s.flows[f.after.at()];
+        };
+        let request = &s.flows[asked.at()];
         assert_eq!((f.src, f.dst, f.size, f.start), (request.dst, request.src, 30_000, Time::ZERO));
         assert_eq!(f.measured, request.measured, "a call counts as a whole");
         answers += 1;

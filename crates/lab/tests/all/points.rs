@@ -104,7 +104,8 @@ fn what_nobody_hears_or_says_is_refused() {
         ),
         (
             &[("routing", "spray-random")],
-            "`routing`: a rule that chooses packet by packet does not go with `switch.congestion_point`; write \"ecmp\"",
+            "`routing`: a rule that chooses packet by packet does not go with `switch.congestion_point`; \
+             write \"ecmp\"",
         ),
         (
             &[("switch.congestion_point", "{kind=\"rocc\",growth=\"400KB\"}")],

@@ -8,7 +8,7 @@ use thalweg_lab::{Run, load};
 /// (tests/reference/hpcc-rdma.toml).
 const AUTHORS: &str = r#"
 topology = { kind = "star", hosts = 6, rate = "100Gbps", delay = "1us", time_quantum = "1ns" }
-nic = { order = "circle", marking = "none" }
+nic = { order = "hpcc-simulator", marking = "none" }
 run = { until = "1s" }
 measure = { fct = "sender" }
 [switch]

@@ -2,14 +2,19 @@
 
 use std::path::Path;
 use thalweg_lab::{Scenario, load};
-use thalweg_sim::spec::FlowSpec;
+use thalweg_sim::spec::{FlowSpec, NetworkSpec};
+use thalweg_units::FlowId;
 
 fn scenario(text: &str) -> Scenario {
     load(text, "s.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]))
 }
 
+fn network(text: &str) -> NetworkSpec {
+    scenario(text).network().unwrap_or_else(|e| panic!("{e}"))
+}
+
 fn flows(text: &str) -> Vec<FlowSpec> {
-    scenario(text).network().unwrap_or_else(|e| panic!("{e}")).flows
+    network(text).flows
 }
 
 fn ads(extra: &str, load: &str) -> String {
@@ -104,14 +109,18 @@ fn a_permutation_sends_and_receives_once_and_an_incast_fans_in() {
 
 #[test]
 fn requests_and_responses_follow_each_other() {
-    let list = flows(
+    let net = network(
         "[topology]\nkind = \"star\"\nhosts = 3\n[[traffic]]\nkind = \"request-response\"\nclient = 0\nserver = 2\n\
          request = \"100B\"\nresponse = \"64KB\"\ncount = 2\nthink = \"5us\"\nstart = \"1ms\"\n\
          [[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 2\nsize = \"1MB\"\nstart = \"2ms\"\n",
     );
     // Those that start by the clock first: the first request, the plain flow; then the chain.
-    let chain: Vec<(u32, u32, u64, u32)> =
-        list.iter().map(|f| (f.src.0, f.dst.0, f.start.ps(), f.after.0)).collect();
+    let after = |flow| net.precedence.of(flow).first().map_or(u32::MAX, |f| f.0);
+    let chain: Vec<(u32, u32, u64, u32)> = (0..)
+        .map(FlowId)
+        .zip(&net.flows)
+        .map(|(flow, f)| (f.src.0, f.dst.0, f.start.ps(), after(flow)))
+        .collect();
     let none = u32::MAX;
     assert_eq!(
         chain,
@@ -123,7 +132,7 @@ fn requests_and_responses_follow_each_other() {
             (2, 0, 0, 3)
         ]
     );
-    assert!(list.iter().all(|f| f.measured));
+    assert!(net.flows.iter().all(|f| f.measured));
 }
 
 /// Published or computed by hand: means of the named distributions, from many draws.

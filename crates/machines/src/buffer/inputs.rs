@@ -6,6 +6,7 @@
 //! and when, is the owner's affair.
 
 use crate::pause::{Claims, Effects, Held, Passing, PauseMachine, PausePolicy, PauseSpec, QueuePauses};
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
 use thalweg_wire::Frame;
@@ -76,7 +77,7 @@ enum Limits {
 }
 
 impl Limits {
-    fn of(spec: &InputSpec) -> Result<Self, String> {
+    fn of(spec: &InputSpec) -> Result<Self, Invalid> {
         let (xoff, most) = match (spec.claims(), spec.memory) {
             (Claims::None, _) => (u64::MAX, u64::MAX),
             (Claims::Static { xoff, headroom, .. }, _) => (xoff, xoff + headroom),
@@ -84,7 +85,7 @@ impl Limits {
                 return Ok(Self::Dynamic { alpha, reserve, headroom });
             }
             (Claims::Dynamic { .. }, InputMemory::PerInput(_)) => {
-                return Err("a dynamic threshold needs shared memory".into());
+                return Err(Invalid::new("a dynamic threshold needs shared memory").at("memory"));
             }
         };
         Ok(match spec.memory {
@@ -113,15 +114,17 @@ impl Inputs {
     ///
     /// # Errors
     /// If reserves and headrooms do not fit, or XON is above XOFF.
-    pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, String> {
+    pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, Invalid> {
         let policy = spec.pause.map(|policy| policy.make(inputs)).transpose()?;
         let limits = Limits::of(&spec)?;
         let pool = match (limits, spec.memory) {
             (Limits::Dynamic { reserve, headroom, .. }, InputMemory::Shared(total)) => {
                 let aside = (u128::from(reserve) + u128::from(headroom)).saturating_mul(inputs as u128);
                 let left = u64::try_from(aside).ok().and_then(|aside| total.get().checked_sub(aside));
+                let total = total.get();
                 left.ok_or_else(|| {
-                    format!("{inputs} inputs set {aside} B aside, and the memory has {} B", total.get())
+                    let why = format!("{inputs} inputs set {aside} B aside, and the memory has {total} B");
+                    Invalid::new(why).at("memory")
                 })?
             }
             (_, InputMemory::Shared(total)) => total.get(),

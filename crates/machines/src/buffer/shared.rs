@@ -1,6 +1,7 @@
 //! Dynamic thresholds. Choudhury & Hahne, "Dynamic Queue Length Thresholds for Shared-Memory Packet
 //! Switches", IEEE/ACM Trans. Networking 6(2), 1998, §III: T(t) = α · (B − Q(t)).
 
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
 
@@ -18,9 +19,10 @@ impl SharedPool {
     ///
     /// # Errors
     /// If α is not above zero.
-    pub fn new(total: Bytes, alpha: f64) -> Result<Self, String> {
+    pub fn new(total: Bytes, alpha: f64) -> Result<Self, Invalid> {
         if alpha.is_nan() || alpha <= 0.0 {
-            return Err(format!("a shared buffer's alpha must be above zero, not {alpha}"));
+            let why = format!("a shared buffer's alpha must be above zero, not {alpha}");
+            return Err(Invalid::new(why).at("alpha"));
         }
         Ok(Self { total: total.get(), used: 0, alpha })
     }

@@ -16,6 +16,7 @@ use super::{
     AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Restart,
     Rule, Rules, Start,
 };
+use crate::problems::Invalid;
 use crate::stage::abc::Encoding;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,7 +78,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Abc, String> {
+    fn make(&self, start: &Start) -> Result<Abc, Invalid> {
         Ok(Abc::new(start, *self))
     }
 

@@ -10,6 +10,7 @@
 use super::{
     AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -37,7 +38,7 @@ impl Parameters for Params {
             ..Rules::FOREIGN
         }
     }
-    fn make(&self, start: &Start) -> Result<Aimd, String> {
+    fn make(&self, start: &Start) -> Result<Aimd, Invalid> {
         Aimd::new(start)
     }
 }
@@ -58,12 +59,13 @@ impl Aimd {
     ///
     /// # Errors
     /// If the initial window has no bound: half of that is no bound either.
-    pub fn new(start: &Start) -> Result<Self, String> {
+    pub fn new(start: &Start) -> Result<Self, Invalid> {
         let mss = u64::from(start.mss);
         let max_window = start.max_window.get().max(mss);
         let window = start.initial_window.get().clamp(mss, max_window);
         if window == u64::MAX {
-            return Err("aimd starts from the largest window, which must be finite (set a cap)".into());
+            let why = "aimd starts from the largest window, which must be finite (set a cap)";
+            return Err(Invalid::new(why).at("cap"));
         }
         Ok(Self { window, max_window, mss: start.mss, credit: 0 })
     }
@@ -141,6 +143,6 @@ mod tests {
     #[test]
     fn without_a_cap_there_is_nothing_to_start_from() {
         let start = Start { initial_window: Bytes::MAX, ..start(1000, 1) };
-        assert!(Aimd::new(&start).unwrap_err().contains("cap"));
+        assert!(Aimd::new(&start).unwrap_err().to_string().contains("cap"));
     }
 }

@@ -29,6 +29,7 @@ use super::{
     AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Rule,
     Rules, Start,
 };
+use crate::problems::Invalid;
 use path::{Flight, FullPipe, RoundTrips, Rounds};
 use policer::{Heard, Policer};
 use probe_bw::Cycle;
@@ -124,7 +125,7 @@ impl Parameters for Params {
         Rules { loss_window: Rule::Kept, ..Rules::FOREIGN }
     }
 
-    fn make(&self, start: &Start) -> Result<Bbr, String> {
+    fn make(&self, start: &Start) -> Result<Bbr, Invalid> {
         Ok(Bbr::new(start, *self))
     }
 

@@ -10,6 +10,18 @@
 //!
 //! CHOICE BBRv3 §5.2.4: losses are heard when an ACK tells of them, of all that it tells together: `lost` is
 //! what was in flight and is neither delivered nor in flight any more. Other reading: one call per packet.
+//!
+//! CHOICE BBRv3 §5.5.7.1: the round trip of an ACK is the one that the transport measures for its timer: of an ACK
+//! of several segments that of the first of them. Other reading: of the one sent last.
+//!
+//! CHOICE BBRv3 §5.5.9: the aggregation of ACKs is version 1's: maxima of two spans of five rounds, in Startup, too,
+//! and no more than 100 ms of the bandwidth. Other reading: of one round in Startup and ten after it, no such bound.
+//!
+//! CHOICE BBRv3 §5.4.1: a restart from idle forgets the aggregation seen so far. Other reading: only its interval
+//! begins anew, and the maxima stay, as in Linux.
+//!
+//! CHOICE BBRv3 §5.5.10.2: without SACK a loss alone does not say that a probe was too much; the fraction decides as
+//! it does with SACK. Other reading: any loss does.
 
 mod bounds;
 mod path;
@@ -19,6 +31,7 @@ use super::bbr::{Aggregation, Given, bits_per_second};
 use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start,
 };
+use crate::problems::Invalid;
 use bounds::{Bounds, Signals};
 use path::{Bandwidth, Flight, FullPipe, RoundTrips, Rounds, Sample};
 use probe_bw::Cycle;
@@ -100,7 +113,7 @@ impl Parameters for Params {
         Rules { loss_window: Rule::Kept, ..Rules::FOREIGN }
     }
 
-    fn make(&self, start: &Start) -> Result<Bbr3, String> {
+    fn make(&self, start: &Start) -> Result<Bbr3, Invalid> {
         Ok(Bbr3::new(start, *self))
     }
 
@@ -311,6 +324,8 @@ impl Bbr3 {
     fn check_probe_rtt(&mut self, now: Time, rs: &Sample) {
         self.trips.update(now, rs.rtt, self.params.probe_rtt_interval);
         if self.state != State::ProbeRtt && self.trips.expired && !self.flight.idle_restart {
+            // CHOICE BBRv3 §5.3.4.3: the window is saved before the state changes, so what is saved is this one.
+            // Other reading: after, in the order of its steps, and so the larger of it and the one saved last.
             self.save_cwnd();
             self.state = State::ProbeRtt;
             self.trips.done_at = None;
@@ -422,6 +437,8 @@ impl Bbr3 {
             cwnd = cwnd.min(self.probe_rtt_cwnd());
         }
         // BoundCwndForModel.
+        // CHOICE BBRv3 §5.6.1: in Drain the long-term bound does not hold, as the code of §5.6.4.7 has it. Other
+        // reading: it does, as the table has it.
         let cap = match self.state {
             State::Down | State::Refill | State::Up => self.bounds.inflight_longterm,
             State::Cruise | State::ProbeRtt => self.with_headroom(),

@@ -18,6 +18,7 @@ mod velocity;
 use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start,
 };
+use crate::problems::Invalid;
 use delta::Delta;
 use path::Path;
 use schemars::JsonSchema;
@@ -72,7 +73,7 @@ impl Parameters for Params {
         Rules { loss_window: least, grows_when_used: Rule::Kept, ..Rules::FOREIGN }
     }
 
-    fn make(&self, start: &Start) -> Result<Copa, String> {
+    fn make(&self, start: &Start) -> Result<Copa, Invalid> {
         Ok(Copa::new(start, *self))
     }
 

@@ -10,6 +10,7 @@ use super::{
     AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules,
     Start,
 };
+use crate::problems::Invalid;
 use hystart::HyStart;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +66,7 @@ impl Parameters for Params {
         Rules { silence_stops_clock: Rule::Kept, ..Rules::TCP }
     }
 
-    fn make(&self, start: &Start) -> Result<Cubic, String> {
+    fn make(&self, start: &Start) -> Result<Cubic, Invalid> {
         Ok(Cubic::new(start, *self))
     }
 
@@ -188,6 +189,8 @@ impl Cubic {
         epoch.w_est += alpha * acked / self.cwnd;
         self.epoch = Some(epoch);
         if self.params.reno_friendly && self.w_cubic(t, epoch.k, w_max) < epoch.w_est {
+            // CHOICE RFC 9438 §4.3: an ACK does not lower the window, as in Linux. Other reading: cwnd is W_est,
+            // which is less than it after a window that grew by the curve.
             self.cwnd = self.cwnd.max(epoch.w_est);
             return;
         }
@@ -304,7 +307,7 @@ impl CongestionControl for Cubic {
         }
         let window = (restart.window.get() as f64 / f64::from(self.mss)).max(1.0);
         if window < self.cwnd {
-            // CHOICE RFC 9438: what becomes of the stage after RFC 5681 §4.1 is not said. A new one begins
+            // CHOICE RFC 9438 §4.2: what becomes of the stage after RFC 5681 §4.1 is not said. A new one begins
             // where slow start ends, towards the W_max there was. Other reading: the old curve goes on, which
             // would lift the window back within round trips.
             self.cwnd = window;

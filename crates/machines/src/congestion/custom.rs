@@ -5,6 +5,7 @@ use super::{
     Permit, Restart, Start,
 };
 use crate::plugin::{Json, Made, Registry, boxed_state};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
@@ -94,7 +95,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<CustomController, String> {
+    fn make(&self, start: &Start) -> Result<CustomController, Invalid> {
         CustomController::make(&self.name, start, self.params.0.to_string().as_bytes())
     }
 
@@ -112,9 +113,9 @@ impl CustomController {
     ///
     /// # Errors
     /// If nothing is registered under the name or its factory refuses the parameters.
-    pub fn make(name: &str, start: &Start, params: &[u8]) -> Result<Self, String> {
-        let factory =
-            FACTORIES.get(name).ok_or_else(|| format!("no controller is registered as `{name}`"))?;
+    pub fn make(name: &str, start: &Start, params: &[u8]) -> Result<Self, Invalid> {
+        let unknown = || Invalid::new(format!("no controller is registered as `{name}`")).at("name");
+        let factory = FACTORIES.get(name).ok_or_else(unknown)?;
         (factory.make)(name, start, params).map(Self)
     }
 }

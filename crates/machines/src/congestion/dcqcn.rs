@@ -17,6 +17,7 @@ use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Paths, Permit, Problems,
     Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::notation::Counter;
@@ -102,7 +103,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Dcqcn, String> {
+    fn make(&self, start: &Start) -> Result<Dcqcn, Invalid> {
         Ok(Dcqcn::new(start, *self))
     }
 

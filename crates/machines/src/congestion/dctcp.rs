@@ -14,6 +14,7 @@ use super::{
     AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules,
     Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Time};
@@ -84,7 +85,7 @@ impl Parameters for Params {
         }
         rules
     }
-    fn make(&self, start: &Start) -> Result<Dctcp, String> {
+    fn make(&self, start: &Start) -> Result<Dctcp, Invalid> {
         Ok(Dctcp::new(start, self))
     }
     #[cfg(test)]
@@ -174,6 +175,8 @@ impl Dctcp {
 impl CongestionControl for Dctcp {
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
+        // CHOICE RFC 8257 §3.3: BytesAcked counts what is SACKed, as it is, as Linux's `delivered` does. Other
+        // reading: SACK options are ignored, and their bytes count once they are cumulatively acknowledged.
         self.acked += ack.acked.get() + ack.sacked.get();
         self.marked += ack.marked.get();
         if self.cut_without_marks {
@@ -325,7 +328,11 @@ mod tests {
     fn parameters_out_of_range_are_refused_by_name() {
         let make = |gain, initial_alpha| {
             let params = Params { gain, initial_alpha, ..Params::default() };
-            super::super::ControllerSpec::Dctcp(params).make(&start(1000, 4)).map(|_| ()).unwrap_err()
+            super::super::ControllerSpec::Dctcp(params)
+                .make(&start(1000, 4))
+                .map(|_| ())
+                .unwrap_err()
+                .to_string()
         };
         assert!(make(0.0, 0.0).contains("gain"));
         assert!(make(f64::NAN, 0.0).contains("gain"));

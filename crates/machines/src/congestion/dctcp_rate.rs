@@ -3,6 +3,7 @@
 //! rate. Needs: an ACK and an echo per packet (`EcnSpec::Accurate`), a network without losses.
 
 use super::{AckSample, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Start};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate};
@@ -46,7 +47,7 @@ impl Parameters for Params {
         problems.fraction("initial_alpha", self.initial_alpha);
         problems.rate("min_rate", self.min_rate, line);
     }
-    fn make(&self, start: &Start) -> Result<DctcpRate, String> {
+    fn make(&self, start: &Start) -> Result<DctcpRate, Invalid> {
         Ok(DctcpRate::new(start, self))
     }
     #[cfg(test)]

@@ -3,7 +3,7 @@
 //! laws all come from here.
 
 use super::{CongestionControl, Start};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -39,7 +39,7 @@ pub trait Parameters:
     ///
     /// # Errors
     /// If it cannot work on this flow's path.
-    fn make(&self, start: &Start) -> Result<Self::Machine, String>;
+    fn make(&self, start: &Start) -> Result<Self::Machine, Invalid>;
 
     /// What the laws of every controller are tried on: the variants that differ most.
     #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A window that never changes: the yardstick. Needs nothing.
 
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Start};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
@@ -16,7 +17,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs { gives: Gives::Nothing, ..Needs::WINDOW }
     }
-    fn make(&self, start: &Start) -> Result<FixedWindow, String> {
+    fn make(&self, start: &Start) -> Result<FixedWindow, Invalid> {
         Ok(FixedWindow::new(start))
     }
 }

@@ -24,6 +24,7 @@ use super::{
     AckSample, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Needs, Parameters, Paths, Permit,
     Problems, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, tagged};
@@ -120,7 +121,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Machine, String> {
+    fn make(&self, start: &Start) -> Result<Machine, Invalid> {
         Ok(match self.variant {
             Variant::Published => Machine::Published(Hpcc::new(start, self)),
             Variant::Simulator { additive, min_rate } => {

@@ -3,6 +3,7 @@
 //! a fixed timer of a few round trips, an initial window of one bandwidth-delay product.
 
 use super::{AckSample, CongestionControl, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -41,7 +42,7 @@ impl Parameters for Params {
             ..Rules::FOREIGN
         }
     }
-    fn make(&self, start: &Start) -> Result<MinTcp, String> {
+    fn make(&self, start: &Start) -> Result<MinTcp, Invalid> {
         Ok(MinTcp::new(start, self.halve_threshold))
     }
     #[cfg(test)]

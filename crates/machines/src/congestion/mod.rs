@@ -8,45 +8,115 @@ mod back_off;
 #[cfg(test)]
 mod conformance;
 mod declare;
-mod list;
+mod spec;
+mod start;
 mod windowed;
 
-pub use crate::problems::{Problem, Problems};
+// One file each of the list below.
+pub mod abc;
+pub mod aimd;
+pub mod bbr;
+pub mod bbr3;
+pub mod copa;
+pub mod cubic;
+pub mod custom;
+pub mod dcqcn;
+pub mod dctcp;
+pub mod dctcp_rate;
+pub mod fixed;
+pub mod hpcc;
+pub mod mintcp;
+pub mod newreno;
+pub mod nimbus;
+pub mod qcn;
+pub mod rcp;
+pub mod rocc;
+pub mod rtt_target;
+pub mod sprout;
+pub mod swift;
+pub mod timely;
+pub mod vcp;
+pub mod vegas;
+pub mod verus;
+pub mod vivace;
+pub mod xcp;
+
+use crate::kinds::kinds;
+pub use crate::problems::{Invalid, Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
+pub use start::{Restart, Start};
 use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 
 // The one list. Each controller has a file of its own, which declares its `Params` ([`Parameters`]).
-list::controllers! {
-    newreno: NewReno(newreno::NewReno), "newreno";
-    cubic: Cubic(Box<cubic::Cubic>), "cubic";
-    dctcp: Dctcp(dctcp::Dctcp), "dctcp";
-    dctcp_rate: DctcpRate(dctcp_rate::DctcpRate), "dctcp-rate";
-    mintcp: MinTcp(mintcp::MinTcp), "mintcp";
-    fixed: Fixed(fixed::FixedWindow), "fixed";
-    aimd: Aimd(aimd::Aimd), "aimd";
-    dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
-    timely: Timely(Box<timely::Timely>), "timely";
-    hpcc: Hpcc(Box<hpcc::Machine>), "hpcc";
-    rtt_target: RttTarget(rtt_target::RttTarget), "rtt-target";
-    rocc: Rocc(Box<rocc::Rocc>), "rocc";
-    qcn: Qcn(Box<qcn::Qcn>), "qcn";
-    vegas: Vegas(Box<vegas::Vegas>), "vegas";
-    bbr: Bbr(Box<bbr::Bbr>), "bbr";
-    bbr3: Bbr3(Box<bbr3::Bbr3>), "bbr3";
-    copa: Copa(Box<copa::Copa>), "copa";
-    vivace: Vivace(Box<vivace::Vivace>), "vivace";
-    verus: Verus(Box<verus::Verus>), "verus";
-    sprout: Sprout(Box<sprout::Sprout>), "sprout";
-    abc: Abc(Box<abc::Abc>), "abc";
-    xcp: Xcp(xcp::Xcp), "xcp";
-    rcp: Rcp(Box<rcp::Rcp>), "rcp";
-    vcp: Vcp(vcp::Vcp), "vcp";
-    swift: Swift(Box<swift::Swift>), "swift";
-    nimbus: Nimbus(Box<nimbus::Nimbus>), "nimbus";
-    custom: Custom(custom::CustomController), "custom";
+kinds! {
+    /// Which controller a flow runs, with its parameters. In text formats a table with a `kind`, in
+    /// binary ones by number.
+    #[allow(clippy::large_enum_variant, reason = "one per kind of transport")]
+    pub enum ControllerSpec;
+    /// A flow's controller: static dispatch on the packet path.
+    pub enum Controller {
+        newreno: NewReno(newreno::NewReno), "newreno";
+        cubic: Cubic(Box<cubic::Cubic>), "cubic";
+        dctcp: Dctcp(dctcp::Dctcp), "dctcp";
+        dctcp_rate: DctcpRate(dctcp_rate::DctcpRate), "dctcp-rate";
+        mintcp: MinTcp(mintcp::MinTcp), "mintcp";
+        fixed: Fixed(fixed::FixedWindow), "fixed";
+        aimd: Aimd(aimd::Aimd), "aimd";
+        dcqcn: Dcqcn(Box<dcqcn::Dcqcn>), "dcqcn";
+        timely: Timely(Box<timely::Timely>), "timely";
+        hpcc: Hpcc(Box<hpcc::Machine>), "hpcc";
+        rtt_target: RttTarget(rtt_target::RttTarget), "rtt-target";
+        rocc: Rocc(Box<rocc::Rocc>), "rocc";
+        qcn: Qcn(Box<qcn::Qcn>), "qcn";
+        vegas: Vegas(Box<vegas::Vegas>), "vegas";
+        bbr: Bbr(Box<bbr::Bbr>), "bbr";
+        bbr3: Bbr3(Box<bbr3::Bbr3>), "bbr3";
+        copa: Copa(Box<copa::Copa>), "copa";
+        vivace: Vivace(Box<vivace::Vivace>), "vivace";
+        verus: Verus(Box<verus::Verus>), "verus";
+        sprout: Sprout(Box<sprout::Sprout>), "sprout";
+        abc: Abc(Box<abc::Abc>), "abc";
+        xcp: Xcp(xcp::Xcp), "xcp";
+        rcp: Rcp(Box<rcp::Rcp>), "rcp";
+        vcp: Vcp(vcp::Vcp), "vcp";
+        swift: Swift(Box<swift::Swift>), "swift";
+        nimbus: Nimbus(Box<nimbus::Nimbus>), "nimbus";
+        custom: Custom(custom::CustomController), "custom";
+    }
+
+    impl ControllerSpec {
+        /// See [`Parameters::needs`].
+        pub fn needs(&self) -> Needs;
+        /// See [`Parameters::rules`].
+        pub fn rules(&self) -> Rules;
+        /// See [`Parameters::resolve`].
+        pub fn resolve(&mut self, paths: &mut dyn Paths);
+        fn check(&self, line: Rate, problems: &mut Problems);
+        fn unchecked as make(&self, start: &Start) -> Result<Controller, Invalid>;
+    }
+
+    impl CongestionControl for Controller {
+        #[inline]
+        fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes);
+        fn on_open(&mut self, now: Time, rtt: Option<Span>, feedback: Feedback<'_>);
+        #[inline]
+        fn on_ack(&mut self, ack: &AckSample<'_>);
+        fn on_loss(&mut self, loss: &Loss);
+        fn on_timeout(&mut self, loss: &Loss);
+        fn on_notification(&mut self, now: Time);
+        fn on_notice(&mut self, now: Time, notice: &Notice);
+        fn on_feedback(&mut self, now: Time, feedback: Feedback<'_>, in_flight: Bytes);
+        fn on_tick(&mut self, now: Time);
+        fn on_restart(&mut self, now: Time, idle: Span);
+        fn restart_from(&mut self, now: Time, window: Restart);
+        #[inline(always)]
+        fn permit(&self) -> Permit;
+        fn threshold(&self) -> Bytes;
+        fn other_window(&self) -> Bytes;
+    }
 }
 
 /// Data was acknowledged.
@@ -193,6 +263,35 @@ impl Permit {
 ///
 /// After the last byte is acknowledged, no call follows; RDMA hands the controller over to the next flow of
 /// the connection.
+///
+/// ```
+/// use thalweg_machines::congestion::{AckSample, CongestionControl, Loss, Permit};
+/// use thalweg_units::Bytes;
+///
+/// /// Grows by what is acknowledged, and halves at a loss.
+/// struct Window(u64);
+///
+/// impl CongestionControl for Window {
+///     fn on_ack(&mut self, ack: &AckSample<'_>) {
+///         self.0 += ack.acked.get();
+///     }
+///     fn on_loss(&mut self, _: &Loss) {
+///         self.0 /= 2;
+///     }
+///     fn on_timeout(&mut self, _: &Loss) {
+///         self.0 = 1460;
+///     }
+///     fn permit(&self) -> Permit {
+///         Permit::window(Bytes::new(self.0))
+///     }
+/// }
+///
+/// let mut flow = Window(14_600);
+/// flow.on_ack(&AckSample { acked: Bytes::new(2920), ..AckSample::default() });
+/// assert_eq!(flow.permit().window, Bytes::new(17_520));
+/// flow.on_loss(&Loss::default());
+/// assert_eq!(flow.permit().window, Bytes::new(8760));
+/// ```
 pub trait CongestionControl {
     /// `bytes` of payload were handed to the network; `in_flight` includes them. Only those who say that they
     /// want to hear it ([`Calls::Sent`]) do.
@@ -234,44 +333,4 @@ pub trait CongestionControl {
     fn other_window(&self) -> Bytes {
         Bytes::MAX
     }
-}
-
-/// What is left of a window after a pause, in payload bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Restart {
-    /// The window is at most this.
-    pub window: Bytes,
-    /// The slow-start threshold is at least three quarters of the window before the pause (RFC 2861 §3.2, RFC
-    /// 7661 §4.4.3).
-    pub keeps_threshold: bool,
-}
-
-/// What every controller is told when a flow starts.
-#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
-pub struct Start {
-    /// The controller's own: whatever else draws, it draws the same.
-    pub stream: Stream,
-    /// The flow it is made for; the first of several on one connection.
-    pub flow: FlowId,
-    /// Its traffic class: what the transport writes into its packets, unless it knows better.
-    pub class: u8,
-    /// Payload bytes of a full segment.
-    pub mss: u32,
-    /// Headers on the wire of each: paces are rates on the wire, deliveries are payload.
-    pub header: u32,
-    /// Initial window in payload bytes.
-    pub initial_window: Bytes,
-    /// Largest window in payload bytes ([`Bytes::MAX`]: none).
-    pub max_window: Bytes,
-    /// Initial slow-start threshold ([`Bytes::MAX`]: none).
-    pub initial_threshold: Bytes,
-    /// The sender's line rate.
-    pub line_rate: Rate,
-    /// Round-trip time of the empty path (full segment out, ACK back), serialisation included.
-    pub base_rtt: Span,
-    /// Switches that its data passes.
-    pub switches: u32,
-    /// Gaps of a pace are cut down to whole multiples of this, as the network's times on the wire are; zero
-    /// keeps them exact. At most 4 ms.
-    pub time_quantum: Span,
 }

@@ -2,6 +2,7 @@
 //! itself (fast retransmit, partial ACKs, SACK) is the transport's. Needs: nothing but ACKs.
 
 use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Restart, Rules, Start};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -20,7 +21,7 @@ impl Parameters for Params {
     fn rules(&self) -> Rules {
         Rules::TCP
     }
-    fn make(&self, start: &Start) -> Result<NewReno, String> {
+    fn make(&self, start: &Start) -> Result<NewReno, Invalid> {
         Ok(NewReno::new(start))
     }
 }

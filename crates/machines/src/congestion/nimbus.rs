@@ -22,7 +22,8 @@ mod history;
 mod params;
 
 use super::{
-    AckSample, Calls, CongestionControl, Feedback, Gives, Loss, Needs, Parameters, Permit, Problems, Start,
+    AckSample, Calls, CongestionControl, Feedback, Gives, Invalid, Loss, Needs, Parameters, Permit, Problems,
+    Start,
 };
 use crate::elasticity::{Detector, Meter, Reading, Verdict, cross_traffic, pulse};
 use capacity::Capacity;
@@ -63,7 +64,7 @@ impl Parameters for Params {
         params::check(self, line, problems);
     }
 
-    fn make(&self, start: &Start) -> Result<Nimbus, String> {
+    fn make(&self, start: &Start) -> Result<Nimbus, Invalid> {
         Ok(Nimbus::new(start, *self))
     }
 
@@ -131,9 +132,8 @@ impl Nimbus {
         let watch = params.watch();
         // As much as is looked back at: a window, and a pulse before it.
         let remembered = usize::from(watch.window) + pulse_samples(&params);
-        let coordination = params
-            .coordination
-            .then(|| Box::new(Coordination::new(&params, TICK.secs(), start.stream)));
+        let coordination =
+            params.coordination.then(|| Box::new(Coordination::new(&params, TICK.secs(), start.stream)));
         let mut made = Self {
             params,
             mss,

@@ -14,6 +14,7 @@
 use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -85,7 +86,7 @@ impl Parameters for Params {
         problems.rate("min_rate", self.min_rate, line);
     }
 
-    fn make(&self, start: &Start) -> Result<Qcn, String> {
+    fn make(&self, start: &Start) -> Result<Qcn, Invalid> {
         let additive = self.additive.unwrap_or(Rate::from_bps(start.line_rate.bps() / 2000));
         let hyper = self.hyper.unwrap_or(Rate::from_bps(additive.bps().saturating_mul(10)));
         Ok(Qcn {

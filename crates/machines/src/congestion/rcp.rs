@@ -12,6 +12,7 @@ use super::{
     AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
     Parameters, Permit, Problems, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -67,7 +68,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Rcp, String> {
+    fn make(&self, start: &Start) -> Result<Rcp, Invalid> {
         let probe = Bytes::new(u64::from(start.mss) * u64::from(self.probe));
         Ok(Rcp {
             line: start.line_rate,

@@ -24,6 +24,7 @@ pub mod law;
 use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Messages, Needs, Parameters, Permit, Problems, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -63,7 +64,7 @@ impl Parameters for Params {
         problems.positive("recovery", self.recovery, "200us");
     }
 
-    fn make(&self, start: &Start) -> Result<Rocc, String> {
+    fn make(&self, start: &Start) -> Result<Rocc, Invalid> {
         Ok(Rocc {
             params: *self,
             line_rate: start.line_rate,

@@ -8,6 +8,7 @@
 use super::{
     AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Paths, Permit, Problems, Rule, Rules, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
@@ -58,7 +59,7 @@ impl Parameters for Params {
         let grows = self.most > 1.0;
         Rules { grows_when_used: if grows { most } else { Rule::Foreign }, ..Rules::FOREIGN }
     }
-    fn make(&self, start: &Start) -> Result<RttTarget, String> {
+    fn make(&self, start: &Start) -> Result<RttTarget, Invalid> {
         Ok(RttTarget::new(start, self))
     }
     #[cfg(test)]

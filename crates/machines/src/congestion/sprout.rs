@@ -28,6 +28,7 @@ use super::{
     Parameters, Permit, Start,
 };
 use crate::forecast::{Forecaster, KEEP_ALIVE, TICK};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
@@ -71,7 +72,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Sprout, String> {
+    fn make(&self, start: &Start) -> Result<Sprout, Invalid> {
         Ok(Sprout::new(start, *self))
     }
 

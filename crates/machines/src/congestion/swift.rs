@@ -20,6 +20,7 @@ use super::{
     AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Restart, Rule, Rules,
     Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -130,7 +131,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Swift, String> {
+    fn make(&self, start: &Start) -> Result<Swift, Invalid> {
         Ok(Swift::new(start, *self))
     }
 

@@ -20,6 +20,7 @@ pub use patched::Variant;
 
 use super::back_off::BackOff;
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Paths, Permit, Problems, Start};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -141,7 +142,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Timely, String> {
+    fn make(&self, start: &Start) -> Result<Timely, Invalid> {
         Ok(Timely::new(start, *self))
     }
 

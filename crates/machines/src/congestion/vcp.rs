@@ -14,6 +14,7 @@ use super::{
     AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
     Parameters, Permit, Problems, Restart, Rule, Rules, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -71,7 +72,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Vcp, String> {
+    fn make(&self, start: &Start) -> Result<Vcp, Invalid> {
         let max_window = start.max_window.get().min(1 << 50) as f64;
         let mss = f64::from(start.mss);
         let window = (start.initial_window.get().min(1 << 50) as f64).min(max_window).max(mss);

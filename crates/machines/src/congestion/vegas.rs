@@ -12,6 +12,7 @@ use super::newreno::NewReno;
 use super::{
     AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rules, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -77,7 +78,7 @@ impl Parameters for Params {
         Rules::TCP
     }
 
-    fn make(&self, start: &Start) -> Result<Vegas, String> {
+    fn make(&self, start: &Start) -> Result<Vegas, Invalid> {
         Ok(Vegas::new(start, *self))
     }
 

@@ -18,6 +18,7 @@ mod delays;
 mod profile;
 
 use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use crate::problems::Invalid;
 use delays::Delays;
 use profile::Profile;
 use schemars::JsonSchema;
@@ -78,7 +79,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Verus, String> {
+    fn make(&self, start: &Start) -> Result<Verus, Invalid> {
         Ok(Verus::new(start, *self))
     }
 

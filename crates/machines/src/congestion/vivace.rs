@@ -24,6 +24,7 @@ mod intervals;
 mod steps;
 
 use super::{AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Start};
+use crate::problems::Invalid;
 use intervals::{Heard, Trial};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,7 +112,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Vivace, String> {
+    fn make(&self, start: &Start) -> Result<Vivace, Invalid> {
         Ok(Vivace::new(start, *self))
     }
 

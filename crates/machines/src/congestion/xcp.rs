@@ -7,6 +7,7 @@ use super::{
     AckSample, CongestionControl, Explicit, ExplicitKind, Feedback, FeedbackKind, Gives, Loss, Needs,
     Parameters, Permit, Restart, Rule, Rules, Start,
 };
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -35,7 +36,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, start: &Start) -> Result<Xcp, String> {
+    fn make(&self, start: &Start) -> Result<Xcp, Invalid> {
         let max_window = start.max_window.get().min(1 << 50) as f64;
         let mss = f64::from(start.mss);
         let window = (start.initial_window.get().min(1 << 50) as f64).min(max_window).max(mss);

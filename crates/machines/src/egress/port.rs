@@ -3,6 +3,7 @@
 use super::{Arrived, EgressTotals, Packets, Poll, Sent};
 use crate::link::{Link, LinkSpec, Load};
 use crate::pause::{Change, Outbox, Paused, Posted};
+use crate::problems::Invalid;
 use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
 use crate::stage::{Arrival, Batch, HeaderStage, Leaving, Left, Row, StageSpec, View};
 use serde::{Deserialize, Serialize};
@@ -55,12 +56,13 @@ impl Egress {
     ///
     /// # Errors
     /// If parameters contradict each other, with their values, or the queue is to interrupt transmissions.
-    pub fn new(spec: &EgressSpec, seed: u64, entity: u64) -> Result<Self, String> {
+    pub fn new(spec: &EgressSpec, seed: u64, entity: u64) -> Result<Self, Invalid> {
         if spec.queue.preemptive {
-            return Err("a reference port does not interrupt transmissions".into());
+            return Err(Invalid::new("a reference port does not interrupt transmissions").at("preemptive"));
         }
         if spec.link.is_for_one_user() && !spec.queue.order.needs().foretells {
-            return Err("batches for one user need an order that knows which packet is next: fifo".into());
+            let why = "batches for one user need an order that knows which packet is next: fifo";
+            return Err(Invalid::new(why).at("order"));
         }
         let link = spec.link.make(seed, entity)?;
         let rate = spec.link.mean_rate();

@@ -289,7 +289,10 @@ fn a_batch_for_one_user_ends_where_the_next_packet_is_for_another() {
     assert_eq!(run.left(), left);
     let queue = DisciplineSpec { order: OrderSpec::lifo(), ..fifo(Limit::Unlimited) };
     assert!(
-        Egress::new(&EgressSpec { link, ..spec(queue) }, 1, 0).unwrap_err().contains("which packet is next")
+        Egress::new(&EgressSpec { link, ..spec(queue) }, 1, 0)
+            .unwrap_err()
+            .to_string()
+            .contains("which packet is next")
     );
 }
 
@@ -345,7 +348,7 @@ fn opportunities_with_nothing_to_send_are_counted_and_those_of_a_paused_port_too
 #[test]
 fn an_order_that_interrupts_transmissions_is_refused() {
     let queue = DisciplineSpec { order: OrderSpec::lifo(), preemptive: true, ..fifo(Limit::Unlimited) };
-    assert!(Egress::new(&spec(queue), 1, 0).unwrap_err().contains("interrupt"));
+    assert!(Egress::new(&spec(queue), 1, 0).unwrap_err().to_string().contains("interrupt"));
 }
 
 fn links() -> Vec<LinkSpec> {

@@ -21,57 +21,30 @@ macro_rules! agents {
             pub fn serves(spec: &TransportSpec) -> bool {
                 matches!(spec, $(TransportSpec::$name(_))|*)
             }
-            /// See [`HostAgent::on_start`].
-            pub fn on_start(&mut self, spec: &TransportSpec, now: Time, flow: FlowId, size: u64) {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_start(part, now, flow, size),)*
-                    _ => debug_assert!(false, "an agent was called with another one's parameters"),
-                }
-            }
-            /// See [`HostAgent::on_over`].
-            pub fn on_over(&mut self, spec: &TransportSpec, now: Time, flow: FlowId, end: End) {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_over(part, now, flow, end),)*
-                    _ => debug_assert!(false, "an agent was called with another one's parameters"),
-                }
-            }
-            /// See [`HostAgent::on_packet`].
-            pub fn on_packet(&mut self, spec: &TransportSpec, now: Time, came: Came<'_>) {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_packet(part, now, came),)*
-                    _ => debug_assert!(false, "an agent was called with another one's parameters"),
-                }
-            }
-            /// See [`HostAgent::on_timer`].
-            pub fn on_timer(&mut self, spec: &TransportSpec, now: Time) {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_timer(part, now),)*
-                    _ => debug_assert!(false, "an agent was called with another one's parameters"),
-                }
-            }
-            /// See [`HostAgent::poll_transmit`].
-            pub fn poll_transmit(
-                &mut self,
-                spec: &TransportSpec,
-                now: Time,
-                packet: &mut Packet,
-                side: &mut Side,
-            ) -> Transmit {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.poll_transmit(part, now, packet, side),)*
-                    _ => Transmit::Idle,
-                }
-            }
-            /// See [`HostAgent::timer`].
-            pub fn timer(&self, spec: &TransportSpec) -> Option<Time> {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.timer(part),)*
-                    _ => None,
-                }
-            }
-            /// See [`HostAgent::rank`].
-            pub fn rank(&self, flow: FlowId, left: u64) -> u64 {
-                match self { $(Self::$name(m) => m.rank(flow, left)),* }
+        }
+
+        dispatch! {
+            impl Agent over [$($name)*] {
+                /// See [`HostAgent::on_start`].
+                pub fn on_start(&mut self, [spec: &TransportSpec], now: Time, flow: FlowId, size: u64);
+                /// See [`HostAgent::on_over`].
+                pub fn on_over(&mut self, [spec: &TransportSpec], now: Time, flow: FlowId, end: End);
+                /// See [`HostAgent::on_packet`].
+                pub fn on_packet(&mut self, [spec: &TransportSpec], now: Time, came: Came<'_>);
+                /// See [`HostAgent::on_timer`].
+                pub fn on_timer(&mut self, [spec: &TransportSpec], now: Time);
+                /// See [`HostAgent::poll_transmit`].
+                pub fn poll_transmit(
+                    &mut self,
+                    [spec: &TransportSpec],
+                    now: Time,
+                    packet: &mut Packet,
+                    side: &mut Side,
+                ) -> Transmit;
+                /// See [`HostAgent::timer`].
+                pub fn timer(&self, [spec: &TransportSpec]) -> Option<Time>;
+                /// See [`HostAgent::rank`].
+                pub fn rank(&self, flow: FlowId, left: u64) -> u64;
             }
         }
     };

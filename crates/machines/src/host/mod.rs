@@ -21,7 +21,7 @@ pub use phost::PhostAgent;
 
 use crate::transport::{Transmit, TransportSpec};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Rate, Time};
+use thalweg_units::{FlowId, Rate, Time, dispatch};
 use thalweg_wire::{Message, Packet, Side};
 
 /// One end of a flow, as its host sees it.
@@ -56,6 +56,34 @@ impl<'a> Came<'a> {
 }
 
 /// What sees all flows of a transport at a host.
+///
+/// ```
+/// use thalweg_machines::host::{Came, HostAgent};
+/// use thalweg_machines::transport::Transmit;
+/// use thalweg_units::{FlowId, Time};
+/// use thalweg_wire::{Packet, Side};
+///
+/// /// Lets the flow with the fewest bytes left send first, and says nothing to anybody.
+/// struct Shortest;
+///
+/// impl HostAgent for Shortest {
+///     type Spec = ();
+///     fn on_packet(&mut self, _: &(), _: Time, _: Came<'_>) {}
+///     fn on_timer(&mut self, _: &(), _: Time) {}
+///     fn poll_transmit(&mut self, _: &(), _: Time, _: &mut Packet, _: &mut Side) -> Transmit {
+///         Transmit::Idle
+///     }
+///     fn timer(&self, _: &()) -> Option<Time> {
+///         None
+///     }
+///     fn rank(&self, _: FlowId, left: u64) -> u64 {
+///         left
+///     }
+/// }
+///
+/// let agent = Shortest;
+/// assert!(agent.rank(FlowId(1), 1460) < agent.rank(FlowId(0), 1_000_000));
+/// ```
 pub trait HostAgent {
     /// What its transport shares between flows.
     type Spec;

@@ -15,7 +15,7 @@ use super::declare::{Making, Parameters};
 use super::stepped::{Step, Stepped, SteppedSpec};
 use super::trace::Trace;
 use super::{Load, Transmitter};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
@@ -119,7 +119,7 @@ impl Parameters for BatchedSpec {
         // Its first step is `rate`.
         course.vain(run, 1, problems);
     }
-    fn spec(&self, _: Making) -> Result<BatchedSpec, String> {
+    fn spec(&self, _: Making) -> Result<BatchedSpec, Invalid> {
         Ok(self.clone())
     }
 }
@@ -137,15 +137,15 @@ impl Batched {
     ///
     /// # Errors
     /// If a rate is zero, batches hold nothing, or the steps do not rise.
-    pub fn new(spec: BatchedSpec, stream: Stream) -> Result<Self, String> {
+    pub fn new(spec: BatchedSpec, stream: Stream) -> Result<Self, Invalid> {
         if spec.steps.iter().any(|step| step.rate == Rate::ZERO) {
-            return Err("batches need PHY rates above zero".into());
+            return Err(Invalid::new("batches need PHY rates above zero").at("steps"));
         }
         if spec.rate == Rate::ZERO || spec.frames == 0 {
-            let BatchedSpec { rate, frames, .. } = spec;
-            return Err(format!(
-                "batches need a rate and a number of frames above zero, not {rate} and {frames}"
-            ));
+            let BatchedSpec { rate, frames, .. } = &spec;
+            let why =
+                format!("batches need a rate and a number of frames above zero, not {rate} and {frames}");
+            return Err(Invalid::new(why).at(if *frames == 0 { "frames" } else { "rate" }));
         }
         let phy = Stepped::new(spec.course(|rate| rate))?;
         Ok(Self { spec, phy, stream })
@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn batches_of_nothing_are_refused() {
         let spec = BatchedSpec { frames: 0, ..batched(1, Span::ZERO).spec };
-        let refuse = |spec| Batched::new(spec, Stream::new(1, "b", 0)).unwrap_err();
+        let refuse = |spec| Batched::new(spec, Stream::new(1, "b", 0)).unwrap_err().to_string();
         assert!(refuse(spec).contains("and 0"));
         let silent = Step { at: Span::from_ms(1), rate: Rate::ZERO };
         let spec = BatchedSpec { steps: vec![silent], ..batched(1, Span::ZERO).spec };

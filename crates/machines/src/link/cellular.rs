@@ -9,7 +9,7 @@
 use super::declare::{Making, Parameters};
 use super::trace::Trace;
 use super::traced::{TracedSpec, check_opportunity, opportunity};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -70,7 +70,7 @@ impl Params {
     }
 
     /// Its opportunities.
-    fn trace(&self, mut chance: Stream) -> Result<Trace, String> {
+    fn trace(&self, mut chance: Stream) -> Result<Trace, Invalid> {
         let (length, step) = (Self::ms(self.length), Self::ms(self.step).max(1));
         let (low, high) = (libm::log(self.min.bps() as f64), libm::log(self.max.bps() as f64));
         let per_step = self.outages * step as f64 * 1e-3;
@@ -158,9 +158,10 @@ impl Parameters for Params {
         }
     }
 
-    fn spec(&self, making: Making) -> Result<TracedSpec, String> {
+    fn spec(&self, making: Making) -> Result<TracedSpec, Invalid> {
         let trace = Arc::new(self.trace(making.stream)?);
-        let bytes = u32::try_from(self.opportunity.get()).map_err(|_| "the opportunities are too large")?;
+        let too_large = |_| Invalid::new("the opportunities are too large").at("opportunity");
+        let bytes = u32::try_from(self.opportunity.get()).map_err(too_large)?;
         Ok(TracedSpec { trace, bytes })
     }
 }

@@ -3,7 +3,7 @@
 //! come from here.
 
 use super::trace::Trace;
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -29,7 +29,7 @@ pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     ///
     /// # Errors
     /// If something is missing or out of range.
-    fn spec(&self, making: Making) -> Result<Self::Spec, String>;
+    fn spec(&self, making: Making) -> Result<Self::Spec, Invalid>;
 }
 
 /// What a transmitter's parameters do not say themselves.

@@ -2,6 +2,7 @@
 
 use super::declare::{Making, Parameters};
 use super::{Load, Transmitter};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Serializer, Span, Time};
@@ -27,7 +28,7 @@ pub struct Params {
 impl Parameters for Params {
     type Spec = FixedSpec;
 
-    fn spec(&self, making: Making) -> Result<FixedSpec, String> {
+    fn spec(&self, making: Making) -> Result<FixedSpec, Invalid> {
         Ok(FixedSpec { rate: self.rate, quantum: making.quantum })
     }
 }
@@ -49,9 +50,9 @@ impl Fixed {
     ///
     /// # Errors
     /// If the rate is zero.
-    pub fn new(spec: FixedSpec) -> Result<Self, String> {
+    pub fn new(spec: FixedSpec) -> Result<Self, Invalid> {
         if spec.rate == Rate::ZERO {
-            return Err("a fixed link needs a rate above zero".into());
+            return Err(Invalid::new("a fixed link needs a rate above zero").at("rate"));
         }
         Ok(Self { serializer: Serializer::new(spec.rate, spec.quantum) })
     }
@@ -101,6 +102,6 @@ mod tests {
     #[test]
     fn a_rate_of_zero_is_refused() {
         let spec = FixedSpec { rate: Rate::ZERO, quantum: Span::ZERO };
-        assert!(Fixed::new(spec).unwrap_err().contains("above zero"));
+        assert!(Fixed::new(spec).unwrap_err().to_string().contains("above zero"));
     }
 }

@@ -5,7 +5,7 @@
 use super::declare::{Making, Parameters};
 use super::trace::Trace;
 use super::transmitter::TransmitterSpec;
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
@@ -45,7 +45,7 @@ macro_rules! kinds {
             ///
             /// # Errors
             /// See there.
-            pub fn spec(&self, making: Making) -> Result<TransmitterSpec, String> {
+            pub fn spec(&self, making: Making) -> Result<TransmitterSpec, Invalid> {
                 match self { $(Self::$name(p) => p.spec(making).map(TransmitterSpec::from)),* }
             }
         }

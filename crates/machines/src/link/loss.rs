@@ -5,7 +5,7 @@
 //! With one step per packet, the stationary share of the bad state is p / (p + r), and stays there last 1 / r
 //! packets on average.
 
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, tagged};
 
@@ -90,7 +90,7 @@ impl Loss {
     ///
     /// # Errors
     /// If something is no probability.
-    pub fn new(spec: LossSpec, stream: Stream) -> Result<Self, String> {
+    pub fn new(spec: LossSpec, stream: Stream) -> Result<Self, Invalid> {
         let given = match spec {
             LossSpec::Independent { probability } => vec![("probability", probability)],
             LossSpec::Bursts { enter, leave, good, bad } => {
@@ -98,7 +98,9 @@ impl Loss {
             }
         };
         match given.into_iter().find(|(_, p)| !(0.0..=1.0).contains(p)) {
-            Some((name, p)) => Err(format!("a link's loss needs `{name}` in 0 to 1, not {p}")),
+            Some((name, p)) => {
+                Err(Invalid::new(format!("a link's loss needs `{name}` in 0 to 1, not {p}")).at(name))
+            }
             None => Ok(Self { spec, stream, in_bad: false }),
         }
     }
@@ -162,7 +164,7 @@ mod tests {
 
     #[test]
     fn what_is_no_probability_is_refused_with_its_name() {
-        let refuse = |spec| Loss::new(spec, Stream::new(1, "loss", 0)).unwrap_err();
+        let refuse = |spec| Loss::new(spec, Stream::new(1, "loss", 0)).unwrap_err().to_string();
         assert!(
             refuse(LossSpec::Independent { probability: 1.5 }).contains("`probability` in 0 to 1, not 1.5")
         );

@@ -37,6 +37,7 @@ pub use trace::Trace;
 pub use traced::{OPPORTUNITY, Traced, TracedSpec};
 pub use transmitter::{TransmitterMachine, TransmitterSpec};
 
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 
@@ -67,6 +68,26 @@ pub struct Unused {
 }
 
 /// When a packet may leave, and when it has left. Of one direction of a link; one load is on it at a time.
+///
+/// ```
+/// use thalweg_machines::link::{Load, Transmitter};
+/// use thalweg_units::{Bytes, Rate, Span, Time};
+///
+/// /// 1 Gb/s, and a microsecond before each packet.
+/// struct Hesitant;
+///
+/// impl Transmitter for Hesitant {
+///     fn send(&mut self, now: Time, load: Load) -> Time {
+///         now + Span::from_us(1) + Bytes::new(load.bytes) / self.rate(now)
+///     }
+///     fn rate(&self, _: Time) -> Rate {
+///         Rate::from_gbps(1)
+///     }
+/// }
+///
+/// assert_eq!(Hesitant.opens(Time::ZERO), Time::ZERO);
+/// assert_eq!(Hesitant.send(Time::ZERO, Load::one(1500)), Time::from_us(13));
+/// ```
 pub trait Transmitter {
     /// The first instant from `now` on at which a transmission may begin, if the one before has ended;
     /// [`Time::MAX`]: never.
@@ -155,7 +176,7 @@ impl LinkSpec {
     ///
     /// # Errors
     /// If a parameter is out of range, with its value.
-    pub fn make(&self, seed: u64, entity: u64) -> Result<Link, String> {
+    pub fn make(&self, seed: u64, entity: u64) -> Result<Link, Invalid> {
         let stream = |purpose| Stream::new(seed, purpose, entity);
         Ok(Link {
             transmitter: self.transmitter.make(stream("link batches"))?,

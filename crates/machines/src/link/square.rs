@@ -3,7 +3,7 @@
 use super::declare::{Making, Parameters};
 use super::stepped::{Step, SteppedSpec};
 use super::trace::Trace;
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
@@ -37,7 +37,7 @@ impl Parameters for Params {
             problems.useless("half_period", &why, "write a shorter time or raise `run.until`");
         }
     }
-    fn spec(&self, _: Making) -> Result<SteppedSpec, String> {
+    fn spec(&self, _: Making) -> Result<SteppedSpec, Invalid> {
         let half = self.half_period;
         let steps = vec![Step { at: Span::ZERO, rate: self.first }, Step { at: half, rate: self.second }];
         Ok(SteppedSpec { steps, period: Some(half.saturating_mul(2)) })

@@ -7,7 +7,7 @@
 use super::declare::{Making, Parameters};
 use super::trace::Trace;
 use super::{Load, Transmitter};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -50,7 +50,7 @@ impl Parameters for SteppedSpec {
         }
         self.vain(run, 0, problems);
     }
-    fn spec(&self, _: Making) -> Result<SteppedSpec, String> {
+    fn spec(&self, _: Making) -> Result<SteppedSpec, Invalid> {
         Ok(self.clone())
     }
 }
@@ -69,32 +69,30 @@ impl Stepped {
     /// # Errors
     /// If there is no step, the first is not at zero, they do not rise, the period ends before the last, or
     /// what was begun could never end because the rate stays zero.
-    pub fn new(spec: SteppedSpec) -> Result<Self, String> {
+    pub fn new(spec: SteppedSpec) -> Result<Self, Invalid> {
+        let refuse = |why: String| Invalid::new(why).at("steps");
         let steps = &spec.steps;
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
-            return Err("a stepped link needs at least one step".into());
+            return Err(refuse("a stepped link needs at least one step".into()));
         };
         if !first.at.is_zero() {
-            return Err(format!("the first step of a link is at 0, not at {}", first.at));
+            return Err(refuse(format!("the first step of a link is at 0, not at {}", first.at)));
         }
         if let Some(pair) = steps.windows(2).find(|pair| pair[0].at >= pair[1].at) {
-            return Err(format!(
-                "steps of a link come in rising order, not {} after {}",
-                pair[1].at, pair[0].at
-            ));
+            let (one, next) = (pair[0].at, pair[1].at);
+            return Err(refuse(format!("steps of a link come in rising order, not {next} after {one}")));
         }
         match spec.period {
             Some(period) if period <= last.at => {
-                return Err(format!(
-                    "the period of a link ({period}) must exceed its last step ({})",
-                    last.at
-                ));
+                let why = format!("the period of a link ({period}) must exceed its last step ({})", last.at);
+                return Err(Invalid::new(why).at("period"));
             }
             Some(_) if steps.iter().all(|s| s.rate == Rate::ZERO) => {
-                return Err("a link whose rate is always zero never sends".into());
+                return Err(refuse("a link whose rate is always zero never sends".into()));
             }
             None if last.rate == Rate::ZERO => {
-                return Err("a link whose last rate is zero, without a period, never sends again".into());
+                let why = "a link whose last rate is zero, without a period, never sends again";
+                return Err(refuse(why.into()));
             }
             _ => {}
         }
@@ -232,7 +230,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn stepped(steps: &[(u64, u64)], period: Option<u64>) -> Result<Stepped, String> {
+    fn stepped(steps: &[(u64, u64)], period: Option<u64>) -> Result<Stepped, Invalid> {
         let steps = steps.iter().map(|&(ps, bps)| Step { at: Span::from_ps(ps), rate: Rate::from_bps(bps) });
         Stepped::new(SteppedSpec { steps: steps.collect(), period: period.map(Span::from_ps) })
     }
@@ -298,7 +296,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_its_value() {
-        let refuse = |steps, period| stepped(steps, period).unwrap_err();
+        let refuse = |steps, period| stepped(steps, period).unwrap_err().to_string();
         assert!(refuse(&[], None).contains("at least one"));
         assert!(refuse(&[(5, 1)], None).contains("first step"));
         assert!(refuse(&[(0, 1), (7, 2), (7, 3)], None).contains("rising"));

@@ -1,5 +1,6 @@
 //! Delivery opportunities, as Mahimahi records them.
 
+use crate::problems::Invalid;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 use thalweg_units::{Rate, Span, Time};
@@ -28,14 +29,16 @@ impl Trace {
     ///
     /// # Errors
     /// If there are none, they fall, or the last is at 0 (then time would stand still).
-    pub fn from_ms(ms: Vec<u32>) -> Result<Self, String> {
+    pub fn from_ms(ms: Vec<u32>) -> Result<Self, Invalid> {
         if let Some(at) = ms.windows(2).position(|pair| pair[0] > pair[1]) {
-            return Err(format!("opportunity {} falls from {} to {} ms", at + 2, ms[at], ms[at + 1]));
+            let why = format!("opportunity {} falls from {} to {} ms", at + 2, ms[at], ms[at + 1]);
+            return Err(Invalid::new(why));
         }
         match ms.last() {
-            None => Err("a trace needs at least one opportunity".into()),
+            None => Err(Invalid::new("a trace needs at least one opportunity")),
             Some(0) => {
-                Err("the last opportunity is at 0 ms: repeated, the trace would never pass its start".into())
+                let why = "the last opportunity is at 0 ms: repeated, the trace would never pass its start";
+                Err(Invalid::new(why))
             }
             Some(_) => Ok(Self { ms, once: false }),
         }
@@ -110,8 +113,8 @@ impl Trace {
 }
 
 impl TryFrom<(Vec<u32>, bool)> for Trace {
-    type Error = String;
-    fn try_from((ms, once): (Vec<u32>, bool)) -> Result<Self, String> {
+    type Error = Invalid;
+    fn try_from((ms, once): (Vec<u32>, bool)) -> Result<Self, Invalid> {
         Self::from_ms(ms).map(|trace| Self { once, ..trace })
     }
 }

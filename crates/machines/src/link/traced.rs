@@ -10,7 +10,7 @@
 use super::declare::{Making, Parameters};
 use super::trace::{self, Place, Trace, rate};
 use super::{Load, Transmitter, Unused};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -67,10 +67,11 @@ impl Parameters for Params {
             problems.useless("repeat", &why, "remove the key or raise `run.until`");
         }
     }
-    fn spec(&self, making: Making) -> Result<TracedSpec, String> {
-        let trace = making.trace.ok_or("a traced link needs its trace")?;
+    fn spec(&self, making: Making) -> Result<TracedSpec, Invalid> {
+        let trace = making.trace.ok_or(Invalid::new("a traced link needs its trace").at("file"))?;
         let trace = if self.repeat { trace } else { Arc::new(Trace::clone(&trace).once()) };
-        let bytes = u32::try_from(self.opportunity.get()).map_err(|_| "the opportunities are too large")?;
+        let too_large = |_| Invalid::new("the opportunities are too large").at("opportunity");
+        let bytes = u32::try_from(self.opportunity.get()).map_err(too_large)?;
         Ok(TracedSpec { trace, bytes })
     }
 }
@@ -107,9 +108,10 @@ impl Traced {
     ///
     /// # Errors
     /// If opportunities carry nothing.
-    pub fn new(spec: TracedSpec) -> Result<Self, String> {
+    pub fn new(spec: TracedSpec) -> Result<Self, Invalid> {
         if spec.bytes == 0 {
-            return Err("an opportunity of a traced link needs at least 1 byte".into());
+            let why = "an opportunity of a traced link needs at least 1 byte";
+            return Err(Invalid::new(why).at("opportunity"));
         }
         let (left, next) = (spec.bytes, spec.trace.place(0));
         Ok(Self { spec, next, left })
@@ -302,7 +304,7 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_its_value() {
-        let refuse = |ms: &[u32]| Trace::from_ms(ms.to_vec()).unwrap_err();
+        let refuse = |ms: &[u32]| Trace::from_ms(ms.to_vec()).unwrap_err().to_string();
         assert!(refuse(&[]).contains("at least one"));
         assert!(refuse(&[0, 0]).contains("0 ms"));
         assert!(refuse(&[3, 9, 8]).contains("opportunity 3 falls from 9 to 8"));

@@ -4,8 +4,9 @@ use super::{
     Batched, BatchedSpec, Fixed, FixedSpec, Load, Stepped, SteppedSpec, Traced, TracedSpec, Transmitter,
     Unused,
 };
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Stream, Time};
+use thalweg_units::{Bytes, Rate, Stream, Time, dispatch};
 
 macro_rules! transmitters {
     ($stream:ident; $($name:ident($spec:ty), $summary:literal, $given:ident => $make:expr;)*) => {
@@ -33,18 +34,9 @@ macro_rules! transmitters {
             /// # Errors
             /// If a parameter is out of range, with its value.
             #[allow(unused_variables)]
-            pub fn make(&self, $stream: Stream) -> Result<TransmitterMachine, String> {
+            pub fn make(&self, $stream: Stream) -> Result<TransmitterMachine, Invalid> {
                 match self {
                     $(Self::$name($given) => $make.map(TransmitterMachine::$name),)*
-                }
-            }
-
-            /// What it carries in the long run, bits per second: the rate for everything that needs one
-            /// number (line rate, base round trips, ideal completion times). For links of a fixed rate that
-            /// number is exact.
-            pub fn mean_rate(&self) -> Rate {
-                match self {
-                    $(Self::$name(spec) => spec.mean_rate(),)*
                 }
             }
 
@@ -59,13 +51,6 @@ macro_rules! transmitters {
                 matches!(self, Self::Batched(_))
             }
 
-            /// What could have left by an instant, if something had always waited.
-            pub fn offered(&self, until: Time) -> Bytes {
-                match self {
-                    $(Self::$name(spec) => spec.offered(until),)*
-                }
-            }
-
             /// How many there are, and its number among them: so that a test can ask for every one.
             #[cfg(test)]
             pub(super) fn number(&self) -> (usize, usize) {
@@ -75,30 +60,31 @@ macro_rules! transmitters {
             }
         }
 
-        impl Transmitter for TransmitterMachine {
-            #[inline]
-            fn opens(&self, now: Time) -> Time {
-                match self { $(Self::$name(m) => m.opens(now)),* }
+        dispatch! {
+            impl TransmitterSpec over [$($name)*] {
+                /// What it carries in the long run, bits per second: the rate for everything that needs one
+                /// number (line rate, base round trips, ideal completion times). For links of a fixed rate that
+                /// number is exact.
+                pub fn mean_rate(&self) -> Rate;
+                /// What could have left by an instant, if something had always waited.
+                pub fn offered(&self, until: Time) -> Bytes;
             }
-            #[inline]
-            fn batch(&self) -> u32 {
-                match self { $(Self::$name(m) => m.batch()),* }
-            }
-            #[inline]
-            fn one_user(&self) -> bool {
-                match self { $(Self::$name(m) => m.one_user()),* }
-            }
-            #[inline]
-            fn send(&mut self, now: Time, load: Load) -> Time {
-                match self { $(Self::$name(m) => m.send(now, load)),* }
-            }
-            #[inline]
-            fn rate(&self, now: Time) -> Rate {
-                match self { $(Self::$name(m) => m.rate(now)),* }
-            }
-            #[inline]
-            fn take_unused(&mut self, before: Time) -> Option<Unused> {
-                match self { $(Self::$name(m) => m.take_unused(before)),* }
+        }
+
+        dispatch! {
+            impl Transmitter for TransmitterMachine over [$($name)*] {
+                #[inline]
+                fn opens(&self, now: Time) -> Time;
+                #[inline]
+                fn batch(&self) -> u32;
+                #[inline]
+                fn one_user(&self) -> bool;
+                #[inline]
+                fn send(&mut self, now: Time, load: Load) -> Time;
+                #[inline]
+                fn rate(&self, now: Time) -> Rate;
+                #[inline]
+                fn take_unused(&mut self, before: Time) -> Option<Unused>;
             }
         }
     };

@@ -8,7 +8,7 @@
 use super::{
     Claims, Effects, Held, Parameters, Passing, PausePolicy, QueuePauses, Reach, Site, smallest_frame,
 };
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ impl Parameters for Params {
         Effects { frame: self.frame, reach, claims: Claims::None, lossless: false }
     }
 
-    fn make(&self, inputs: usize) -> Result<Backpressure, String> {
+    fn make(&self, inputs: usize) -> Result<Backpressure, Invalid> {
         Backpressure::new(self, inputs)
     }
 
@@ -130,12 +130,14 @@ impl Backpressure {
     ///
     /// # Errors
     /// If reminders would take no time, or come too late to confirm a pause.
-    pub fn new(spec: &Params, inputs: usize) -> Result<Self, String> {
+    pub fn new(spec: &Params, inputs: usize) -> Result<Self, Invalid> {
         if spec.every.is_zero() || spec.expires <= spec.every {
-            return Err(format!(
-                "pauses are confirmed every {} and expire after {}: the first must be above zero and below the second",
-                spec.every, spec.expires
-            ));
+            let Params { every, expires, .. } = spec;
+            let why = format!(
+                "pauses are confirmed every {every} and expire after {expires}: \
+                 the first must be above zero and below the second"
+            );
+            return Err(Invalid::new(why).at("every"));
         }
         let by_flow = spec.pauses == Pauses::Flow;
         let counters = if by_flow { 0 } else { inputs * usize::from(QueueSet::CAPACITY) };
@@ -278,7 +280,7 @@ mod tests {
     #[test]
     fn reminders_that_would_never_come_are_refused() {
         let new = |every, expires| Backpressure::new(&Params { every, expires, ..Params::default() }, 1);
-        assert!(new(Span::ZERO, Span::from_us(1)).unwrap_err().contains("expire"));
-        assert!(new(Span::from_us(9), Span::from_us(9)).unwrap_err().contains("every 9"));
+        assert!(new(Span::ZERO, Span::from_us(1)).unwrap_err().to_string().contains("expire"));
+        assert!(new(Span::from_us(9), Span::from_us(9)).unwrap_err().to_string().contains("every 9"));
     }
 }

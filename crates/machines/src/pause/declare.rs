@@ -3,7 +3,7 @@
 //! cuts and the tables all come from here.
 
 use super::PausePolicy;
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -28,7 +28,7 @@ pub trait Parameters: Clone + Copy + Debug + PartialEq + Serialize + Deserialize
     ///
     /// # Errors
     /// If parameters contradict each other, with their values.
-    fn make(&self, inputs: usize) -> Result<Self::Machine, String>;
+    fn make(&self, inputs: usize) -> Result<Self::Machine, Invalid>;
 
     /// What the laws of every policy are tried on: the variants that differ most.
     #[cfg(test)]

@@ -5,7 +5,7 @@
 //! Stage k holds from B_k = B_m − (B_m − B_1)/2^(k−1) on; below B_1 the neighbour sends at full rate.
 
 use super::{Claims, Effects, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
@@ -54,7 +54,7 @@ impl Parameters for Params {
         Effects { frame: self.frame, reach: Reach::Rates, claims: Claims::None, lossless: false }
     }
 
-    fn make(&self, inputs: usize) -> Result<Gfc, String> {
+    fn make(&self, inputs: usize) -> Result<Gfc, Invalid> {
         Gfc::new(self, inputs)
     }
 
@@ -84,12 +84,11 @@ impl Gfc {
     ///
     /// # Errors
     /// If B_m is not above B_1, or there are no stages.
-    pub fn new(spec: &Params, inputs: usize) -> Result<Self, String> {
+    pub fn new(spec: &Params, inputs: usize) -> Result<Self, Invalid> {
         if spec.last <= spec.first || !(1..=16).contains(&spec.stages) {
-            return Err(format!(
-                "stages 1 to {} from {} on up to {} do not rise",
-                spec.stages, spec.first, spec.last
-            ));
+            let Params { stages, first, last, .. } = spec;
+            let why = format!("stages 1 to {stages} from {first} on up to {last} do not rise");
+            return Err(Invalid::new(why).at("stages"));
         }
         Ok(Self { spec: *spec, told: vec![0; inputs], slowing: 0 })
     }
@@ -171,7 +170,12 @@ mod tests {
 
     #[test]
     fn stages_that_do_not_rise_are_refused() {
-        assert!(Gfc::new(&Params { last: Bytes::new(1000), ..SPEC }, 1).unwrap_err().contains("do not rise"));
+        assert!(
+            Gfc::new(&Params { last: Bytes::new(1000), ..SPEC }, 1)
+                .unwrap_err()
+                .to_string()
+                .contains("do not rise")
+        );
         assert!(Gfc::new(&Params { stages: 0, ..SPEC }, 1).is_err());
     }
 }

@@ -3,8 +3,6 @@
 /// `module: Name, "what it is for";` for each; the module's name is its key in scenarios, `switch.NAME`.
 macro_rules! policies {
     ({} $($module:ident: $name:ident, $doc:literal;)*) => {
-        $(pub mod $module;)*
-
         /// The parameters of any policy.
         #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
         pub enum PauseSpec {
@@ -23,29 +21,9 @@ macro_rules! policies {
                 match self { $(Self::$name(_) => stringify!($module)),* }
             }
 
-            /// See [`Parameters::settle`].
-            pub fn settle(&mut self, at: &Site) {
-                match self { $(Self::$name(p) => p.settle(at)),* }
-            }
-
             /// See [`Parameters::check`].
             pub fn problems(&self, at: &Site) -> Vec<Problem> {
-                let mut problems = Problems::default();
-                match self { $(Self::$name(p) => p.check(at, &mut problems)),* }
-                problems.0
-            }
-
-            /// See [`Parameters::effects`].
-            pub fn effects(&self) -> Effects {
-                match self { $(Self::$name(p) => p.effects()),* }
-            }
-
-            /// See [`Parameters::make`].
-            ///
-            /// # Errors
-            /// If parameters contradict each other, with their values.
-            pub fn make(&self, inputs: usize) -> Result<PauseMachine, String> {
-                match self { $(Self::$name(p) => p.make(inputs).map(PauseMachine::$name)),* }
+                Problems::found(|problems| self.check(at, problems))
             }
 
             /// What the laws are tried on.
@@ -57,46 +35,42 @@ macro_rules! policies {
             }
         }
 
-        impl PausePolicy for PauseMachine {
-            #[inline]
-            fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame> {
-                match self { $(Self::$name(m) => m.on_taken(now, at, held)),* }
+        dispatch! {
+            impl PauseSpec over [$($name)*] {
+                /// See [`Parameters::settle`].
+                pub fn settle(&mut self, at: &Site);
+                fn check(&self, at: &Site, problems: &mut Problems);
+                /// See [`Parameters::effects`].
+                pub fn effects(&self) -> Effects;
+                /// See [`Parameters::make`].
+                ///
+                /// # Errors
+                /// If parameters contradict each other, with their values.
+                pub fn make as make(&self, inputs: usize) -> Result<PauseMachine, Invalid>;
             }
-            #[inline]
-            fn on_overfull(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
-                match self { $(Self::$name(m) => m.on_overfull(now, at)),* }
-            }
-            fn reminder(&self, input: usize) -> Option<Frame> {
-                match self { $(Self::$name(m) => m.reminder(input)),* }
-            }
-            #[inline]
-            fn on_departed(&mut self, now: Time, at: Passing<'_>) -> Option<Frame> {
-                match self { $(Self::$name(m) => m.on_departed(now, at)),* }
-            }
-            #[inline]
-            fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame> {
-                match self { $(Self::$name(m) => m.on_released(now, input, held)),* }
-            }
-            fn on_frame(&mut self, now: Time, output: usize, frame: Frame) {
-                match self { $(Self::$name(m) => m.on_frame(now, output, frame)),* }
-            }
-            #[inline]
-            fn has_paused(&self, input: usize) -> bool {
-                match self { $(Self::$name(m) => m.has_paused(input)),* }
-            }
-            fn counted(&self) -> u64 {
-                match self { $(Self::$name(m) => m.counted()),* }
-            }
-            #[inline]
-            fn is_pausing(&self) -> bool {
-                match self { $(Self::$name(m) => m.is_pausing()),* }
-            }
-            #[inline]
-            fn is_quiet(&self, bytes: u64) -> bool {
-                match self { $(Self::$name(m) => m.is_quiet(bytes)),* }
+        }
+
+        dispatch! {
+            impl PausePolicy for PauseMachine over [$($name)*] {
+                #[inline]
+                fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;
+                #[inline]
+                fn on_overfull(&mut self, now: Time, at: Passing<'_>) -> Option<Frame>;
+                fn reminder(&self, input: usize) -> Option<Frame>;
+                #[inline]
+                fn on_departed(&mut self, now: Time, at: Passing<'_>) -> Option<Frame>;
+                #[inline]
+                fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame>;
+                fn on_frame(&mut self, now: Time, output: usize, frame: Frame);
+                #[inline]
+                fn has_paused(&self, input: usize) -> bool;
+                fn counted(&self) -> u64;
+                #[inline]
+                fn is_pausing(&self) -> bool;
+                #[inline]
+                fn is_quiet(&self, bytes: u64) -> bool;
             }
         }
     };
 }
-
 pub(super) use policies;

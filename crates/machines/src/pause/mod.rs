@@ -10,15 +10,20 @@ mod paused;
 #[cfg(test)]
 mod tests;
 
+// One file each of the list below.
+pub mod backpressure;
+pub mod gfc;
+pub mod pfc;
+
 use declare::smallest_frame;
 pub use declare::{Claims, Effects, Headroom, Parameters, QueuePauses, Reach, Site};
 pub use outbox::{Outbox, Posted};
 pub use paused::{Change, Paused};
 
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problem, Problems};
 use list::policies;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use thalweg_units::{Time, dispatch};
 use thalweg_wire::{Frame, Packet};
 
 /// The one list of pause policies, handed to the macro that is named; what is in its braces comes first.
@@ -59,6 +64,41 @@ pub struct Held {
 /// Makes frames out of what a switch holds. Told of every packet that was stored and of every one that has
 /// left, but for those at arrival of which the memory knows that they change nothing
 /// ([`crate::buffer::Inputs::is_quiet`]).
+///
+/// ```
+/// use thalweg_machines::pause::{Held, Passing, PausePolicy};
+/// use thalweg_units::Time;
+/// use thalweg_wire::{Classes, Frame, Packet};
+///
+/// /// One input: stop at 10 kB, go on when nothing is left.
+/// struct OnOff(bool);
+///
+/// impl PausePolicy for OnOff {
+///     fn on_taken(&mut self, _: Time, _: Passing<'_>, held: Held) -> Option<Frame> {
+///         let stops = held.bytes >= 10_000 && !self.0;
+///         self.0 |= stops;
+///         stops.then_some(Frame::Xoff { classes: Classes::ALL, hold: None })
+///     }
+///     fn on_released(&mut self, _: Time, _: usize, held: Held) -> Option<Frame> {
+///         let resumes = held.bytes == 0 && self.0;
+///         self.0 &= !resumes;
+///         resumes.then_some(Frame::Xon { classes: Classes::ALL })
+///     }
+///     fn has_paused(&self, _: usize) -> bool {
+///         self.0
+///     }
+///     fn is_pausing(&self) -> bool {
+///         self.0
+///     }
+/// }
+///
+/// let at = Passing { input: 0, output: 1, packet: &Packet::default() };
+/// let held = |bytes| Held { bytes, headroom: 0, threshold: u64::MAX };
+/// let mut policy = OnOff(false);
+/// assert_eq!(policy.on_taken(Time::ZERO, at, held(1500)), None);
+/// assert!(policy.on_taken(Time::ZERO, at, held(10_500)).is_some() && policy.has_paused(0));
+/// assert_eq!(policy.on_released(Time::ZERO, 0, held(0)), Some(Frame::Xon { classes: Classes::ALL }));
+/// ```
 pub trait PausePolicy {
     /// A packet was stored, and its input now holds this: what is that input's neighbour told?
     fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;

@@ -2,7 +2,7 @@
 //! stop, and at XON to go on. The bytes of all classes are counted together, so all classes stop.
 
 use super::{Claims, Effects, Held, Parameters, Passing, PausePolicy, Reach, Site, smallest_frame};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time, tagged};
@@ -208,7 +208,7 @@ impl Parameters for Params {
         Effects { frame: self.frame, reach, claims, lossless: !self.lossy_ok }
     }
 
-    fn make(&self, inputs: usize) -> Result<Pfc, String> {
+    fn make(&self, inputs: usize) -> Result<Pfc, Invalid> {
         Pfc::new(self, inputs)
     }
 
@@ -246,20 +246,24 @@ impl Pfc {
     ///
     /// # Errors
     /// If XON is above XOFF, or alpha is not above zero.
-    pub fn new(spec: &Params, inputs: usize) -> Result<Self, String> {
+    pub fn new(spec: &Params, inputs: usize) -> Result<Self, Invalid> {
         let thresholds = match spec.threshold {
             Threshold::Static { xoff: Some(xoff), xon: Some(xon) } if xon <= xoff => {
                 Thresholds::Static { xoff: xoff.get(), xon: xon.get() }
             }
             Threshold::Static { xoff: Some(xoff), xon: Some(xon) } => {
-                return Err(format!("XON ({} B) is above XOFF ({} B)", xon.get(), xoff.get()));
+                let why = format!("XON ({} B) is above XOFF ({} B)", xon.get(), xoff.get());
+                return Err(Invalid::new(why).at("threshold.xon"));
             }
-            Threshold::Static { .. } => return Err("XOFF or XON is not known".into()),
+            Threshold::Static { .. } => {
+                return Err(Invalid::new("XOFF or XON is not known").at("threshold"));
+            }
             Threshold::Dynamic { alpha, reserve, hysteresis } if alpha > 0.0 => {
                 Thresholds::Dynamic { reserve: reserve.get(), hysteresis: hysteresis.get() }
             }
             Threshold::Dynamic { alpha, .. } => {
-                return Err(format!("the threshold's alpha must be above zero, not {alpha}"));
+                let why = format!("the threshold's alpha must be above zero, not {alpha}");
+                return Err(Invalid::new(why).at("threshold.alpha"));
             }
         };
         Ok(Self { thresholds, paused: vec![false; inputs], pausing: 0 })
@@ -329,7 +333,7 @@ mod tests {
     const XOFF: Option<Frame> = Some(Frame::Xoff { classes: Classes::ALL, hold: None });
     const XON: Option<Frame> = Some(Frame::Xon { classes: Classes::ALL });
 
-    fn pfc(threshold: Threshold) -> Result<Pfc, String> {
+    fn pfc(threshold: Threshold) -> Result<Pfc, Invalid> {
         Pfc::new(&Params { threshold, headroom: Some(Bytes::new(100)), ..Params::default() }, 2)
     }
     fn fixed(xoff: u64, xon: u64) -> Threshold {
@@ -371,8 +375,13 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused_with_its_value() {
-        assert!(pfc(fixed(7, 8)).unwrap_err().contains("XON (8 B) is above XOFF (7 B)"));
+        assert!(pfc(fixed(7, 8)).unwrap_err().to_string().contains("XON (8 B) is above XOFF (7 B)"));
         let (reserve, hysteresis) = (Bytes::new(0), Bytes::new(0));
-        assert!(pfc(Threshold::Dynamic { alpha: 0.0, reserve, hysteresis }).unwrap_err().contains("not 0"));
+        assert!(
+            pfc(Threshold::Dynamic { alpha: 0.0, reserve, hysteresis })
+                .unwrap_err()
+                .to_string()
+                .contains("not 0")
+        );
     }
 }

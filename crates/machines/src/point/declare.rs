@@ -2,7 +2,7 @@
 
 use super::CongestionPoint;
 use crate::congestion::Messages;
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ pub trait Parameters:
     ///
     /// # Errors
     /// If it cannot work at this port.
-    fn make(&self, stream: Stream, rate: Rate) -> Result<Self::Machine, String>;
+    fn make(&self, stream: Stream, rate: Rate) -> Result<Self::Machine, Invalid>;
 
     /// What the laws of every point are tried on: the variants that differ most.
     #[cfg(test)]

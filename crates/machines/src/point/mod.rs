@@ -9,28 +9,80 @@
 //! A point reads; it neither marks nor drops ([`crate::stage`]).
 
 mod declare;
-mod list;
 mod recipients;
+mod spec;
+
+// One file each of the list below.
+pub mod qcn;
+pub mod rocc;
 
 pub use declare::Parameters;
 pub use recipients::{Recipients, Who};
 
-use crate::problems::{Problem, Problems};
+use crate::kinds::kinds;
+use crate::problems::{Invalid, Problems};
 use crate::stage::View;
-use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Stream, Time};
 use thalweg_wire::{Packet, Says};
 
 // The one list. Each point has a file of its own, which declares its `Params` ([`Parameters`]).
-list::points! {
-    rocc: Rocc(Box<rocc::Rocc>), "rocc";
-    qcn: Qcn(Box<qcn::Qcn>), "qcn";
+kinds! {
+    /// Ports that write to the sources of flows.
+    #[derive(Copy)]
+    pub enum PointSpec;
+    /// Any point, statically dispatched.
+    pub enum PointMachine {
+        rocc: Rocc(Box<rocc::Rocc>), "rocc";
+        qcn: Qcn(Box<qcn::Qcn>), "qcn";
+    }
+
+    impl PointSpec {
+        /// See [`Parameters::says`].
+        pub fn says(&self) -> crate::congestion::Messages;
+        /// See [`Parameters::message`].
+        pub fn message(&self) -> Bytes;
+        fn check(&self, problems: &mut Problems);
+        fn unchecked as make(&self, stream: Stream, rate: Rate) -> Result<PointMachine, Invalid>;
+    }
+
+    impl CongestionPoint for PointMachine {
+        #[inline]
+        fn on_join(&mut self, now: Time, view: &View, packet: &Packet, told: &mut Told);
+        #[inline]
+        fn on_leave(&mut self, packet: &Packet);
+        fn wake(&self) -> Option<Time>;
+        fn tick(&mut self, now: Time, view: &View, told: &mut Told);
+    }
 }
 
 /// What is to be said to whom, in that order.
 pub type Told = Vec<(FlowId, Says)>;
 
 /// A port that writes to sources. It sees data only: neither ACKs nor what the network itself sends.
+///
+/// ```
+/// use thalweg_machines::point::{CongestionPoint, Told};
+/// use thalweg_machines::stage::View;
+/// use thalweg_units::{FlowId, Rate, Span, Time};
+/// use thalweg_wire::{Packet, Says};
+///
+/// /// Tells the source of what joins a long queue how bad it is.
+/// struct Alarm;
+///
+/// impl CongestionPoint for Alarm {
+///     fn on_join(&mut self, _: Time, view: &View, packet: &Packet, told: &mut Told) {
+///         if view.packets >= 100 {
+///             told.push((packet.flow, Says::Severity(63)));
+///         }
+///     }
+/// }
+///
+/// let (rate, idle_for, waited) = (Rate::from_gbps(10), Span::ZERO, Span::ZERO);
+/// let view = View { packets: 100, bytes: 150_000, wire: 1500, rate, sent: 0, idle_for, waited };
+/// let mut told = Told::new();
+/// Alarm.on_join(Time::ZERO, &view, &Packet { flow: FlowId(7), ..Packet::default() }, &mut told);
+/// assert_eq!(told, [(FlowId(7), Says::Severity(63))]);
+/// ```
 pub trait CongestionPoint {
     /// A packet has joined the queue; `view` is the queue without it.
     fn on_join(&mut self, _now: Time, _view: &View, _packet: &Packet, _told: &mut Told) {}

@@ -13,6 +13,7 @@
 
 use super::{CongestionPoint, Parameters, Problems, Told};
 use crate::congestion::Messages;
+use crate::problems::Invalid;
 use crate::stage::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +65,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, stream: Stream, rate: Rate) -> Result<Qcn, String> {
+    fn make(&self, stream: Stream, rate: Rate) -> Result<Qcn, Invalid> {
         // CHOICE RoCC §3.5: the standard's 33 KB are for 10 Gb/s.
         let usual = Bytes::new((33_000.0 * rate.bps().min(10_000_000_000_000) as f64 / 1e10) as u64);
         let equilibrium = self.equilibrium.unwrap_or(usual).get().max(1);

@@ -16,6 +16,7 @@
 use super::{CongestionPoint, Parameters, Problems, Recipients, Told, Who};
 use crate::congestion::Messages;
 use crate::congestion::rocc::law::{self, fixed};
+use crate::problems::Invalid;
 use crate::stage::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,7 +113,7 @@ fn published(rate: Rate) -> (u64, u64, f64) {
 
 impl Params {
     /// The constants at a port of `rate`.
-    fn law(&self, rate: Rate) -> Result<RoccLaw, String> {
+    fn law(&self, rate: Rate) -> Result<RoccLaw, Invalid> {
         let (usual, limit, alpha) = published(rate);
         let steps = |bytes: Bytes| (bytes.get() / self.queue_step.get()) as i64;
         let rates = |rate: Rate| fixed(rate.bps() as f64 / self.rate_step.bps() as f64);
@@ -122,7 +123,8 @@ impl Params {
         let alpha = self.alpha.unwrap_or(alpha);
         let max = self.max_rate.unwrap_or(rate).min(Rate::from_gbps(100_000));
         if max < self.min_rate {
-            return Err(format!("F_min, {}, is above F_max, {max}", self.min_rate));
+            let why = format!("F_min, {}, is above F_max, {max}", self.min_rate);
+            return Err(Invalid::new(why).at("min_rate"));
         }
         let law = RoccLaw {
             min: rates(self.min_rate),
@@ -139,9 +141,9 @@ impl Params {
         // §3.3.2: "the order is mandatory".
         let ordered = reference < growth && growth < limit;
         if !(self.any_order || ordered) {
-            return Err(format!(
-                "Q_ref, {reference}, Q_mid, {growth}, and Q_max, {limit}, are not in this order"
-            ));
+            let why =
+                format!("Q_ref, {reference}, Q_mid, {growth}, and Q_max, {limit}, are not in this order");
+            return Err(Invalid::new(why).at("reference"));
         }
         Ok(law)
     }
@@ -212,7 +214,7 @@ impl Parameters for Params {
         self.recipients.check(problems);
     }
 
-    fn make(&self, mut stream: Stream, rate: Rate) -> Result<Rocc, String> {
+    fn make(&self, mut stream: Stream, rate: Rate) -> Result<Rocc, Invalid> {
         let law = self.law(rate)?;
         let phase = Span::from_ps(stream.below(self.update.ps()));
         Ok(Rocc {
@@ -361,7 +363,7 @@ mod tests {
     #[test]
     fn thresholds_out_of_order_are_refused_by_name_unless_they_are_meant() {
         let swapped = Params { growth: Some(Bytes::kb(700)), ..Params::default() };
-        let why = swapped.make(Stream::new(1, "point", 0), Rate::from_gbps(40)).unwrap_err();
+        let why = swapped.make(Stream::new(1, "point", 0), Rate::from_gbps(40)).unwrap_err().to_string();
         assert!(why.contains("Q_mid, 700KB"), "{why}");
         let mut problems = Problems::default();
         swapped.check(&mut problems);

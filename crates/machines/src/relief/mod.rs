@@ -8,20 +8,60 @@
 
 mod declare;
 mod detect;
-mod list;
+mod spec;
+
+// One file each of the list below.
+pub mod deadlock_breaker;
+pub mod escape;
+pub mod loop_breaker;
 
 pub use declare::{Parameters, Site};
 
-use crate::problems::{Problem, Problems};
+use crate::kinds::kinds;
+use crate::problems::Problems;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 use thalweg_wire::Signal;
 
 // The one list. Each relief has a file of its own, which declares its `Params` ([`Parameters`]).
-list::reliefs! {
-    escape: Escape(Box<escape::Escape>), "escape";
-    deadlock_breaker: DeadlockBreaker(Box<deadlock_breaker::DeadlockBreaker>), "deadlock-breaker";
-    loop_breaker: LoopBreaker(Box<loop_breaker::LoopBreaker>), "loop-breaker";
+kinds! {
+    /// What switches do about packets that wait behind a pause, or ports that wait for each other.
+    #[derive(Copy)]
+    pub enum ReliefSpec;
+    /// Any relief, statically dispatched.
+    #[derive(PartialEq)]
+    pub enum ReliefMachine {
+        escape: Escape(Box<escape::Escape>), "escape";
+        deadlock_breaker: DeadlockBreaker(Box<deadlock_breaker::DeadlockBreaker>), "deadlock-breaker";
+        loop_breaker: LoopBreaker(Box<loop_breaker::LoopBreaker>), "loop-breaker";
+    }
+
+    impl ReliefSpec {
+        fn check(&self, problems: &mut Problems);
+        /// See [`Parameters::more`].
+        pub fn more(&self) -> u64;
+        /// See [`Parameters::names_connections`].
+        pub fn names_connections(&self) -> bool;
+        fn unchecked as make(&self, site: &Site) -> ReliefMachine;
+    }
+
+    impl Relief for ReliefMachine {
+        #[inline]
+        fn recalls(&self, flow: u32, input: usize, output: usize) -> bool;
+        fn on_passing(&mut self, flow: u32, input: usize, output: usize);
+        fn on_escaping(&mut self, flow: u32, output: usize, hops: u16) -> bool;
+        fn on_link_down(&mut self, port: usize, acts: &mut Vec<Act>);
+        fn substitutes(&self) -> bool;
+        fn on_sent(&mut self, output: usize);
+        fn next(&self, now: Time) -> Time;
+        fn is_active(&self, view: &impl SwitchView) -> bool;
+        fn tick(&mut self, now: Time, view: &impl SwitchView, acts: &mut Vec<Act>);
+        fn on_signal(&mut self, now: Time, port: usize, signal: Signal, view: &impl SwitchView, acts: &mut Vec<Act>);
+        fn tally(&self) -> Tally;
+        fn passages(&self, view: &impl SwitchView) -> (Vec<Passage>, Span);
+        fn has_place(&self, output: usize) -> bool;
+        fn check(&self, lifted: &[u32]) -> Result<(), String>;
+    }
 }
 
 /// A switch, as its relief sees it. Ports have numbers below [`SwitchView::ports`]; each is an input and an output.
@@ -107,6 +147,50 @@ pub struct Passage {
 }
 
 /// The relief of one switch.
+///
+/// ```
+/// use thalweg_machines::relief::{Relief, ReliefSpec, Site, SwitchView};
+/// use thalweg_units::{Span, Time};
+///
+/// /// A switch of four ports in which nothing waits and nothing is paused.
+/// struct Idle;
+///
+/// impl SwitchView for Idle {
+///     fn ports(&self) -> usize {
+///         4
+///     }
+///     fn id(&self, port: usize) -> u32 {
+///         port as u32
+///     }
+///     fn faces_switch(&self, _: usize) -> bool {
+///         true
+///     }
+///     fn has_paused(&self, _: usize) -> bool {
+///         false
+///     }
+///     fn is_paused(&self, _: usize) -> bool {
+///         false
+///     }
+///     fn waits(&self, _: usize, _: u32) -> bool {
+///         false
+///     }
+///     fn waiting(&self, _: usize) -> u32 {
+///         0
+///     }
+///     fn held(&self, _: usize, _: usize) -> u64 {
+///         0
+///     }
+///     fn last_sent(&self, _: usize) -> Time {
+///         Time::ZERO
+///     }
+/// }
+///
+/// let mut relief = ReliefSpec::escape().make(&Site { ports: 4, delay: Span::from_us(1), clock: 7 })?;
+/// let mut acts = Vec::new();
+/// relief.tick(relief.next(Time::ZERO), &Idle, &mut acts);
+/// assert!(acts.is_empty() && !relief.is_active(&Idle));
+/// # Ok::<(), thalweg_machines::Invalid>(())
+/// ```
 pub trait Relief {
     /// It makes no difference that a packet of the flow passes from `input` to `output`: nobody need say so.
     #[inline]

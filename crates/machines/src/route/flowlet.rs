@@ -17,6 +17,8 @@
 //! CHOICE LetFlow §3: the paper hashes the five-tuple (`hash = "flow"`), and what comes back is a flow of its own.
 //! ```
 //!
+//! The paper is cited from memory: its section could not be checked.
+//!
 //! Left out: weights of ports, which the paper has none of either.
 
 use super::{Candidates, Needs, Parameters, Passing, Problems, RouteRule, Site, spread};
@@ -41,7 +43,7 @@ pub struct Params {
 }
 
 impl Default for Params {
-    /// The paper's testbed: 500 us, and the table of CONGA (SIGCOMM 2014), 64 K entries.
+    /// CONGA's 500 us (SIGCOMM 2014). That LetFlow's testbed has them, too, and the 64 K entries are from memory.
     fn default() -> Self {
         Self { timeout: Span::from_us(500), entries: 1 << 16, hash: Hash::Flow, aging: Aging::Exact }
     }

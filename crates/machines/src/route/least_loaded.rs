@@ -15,6 +15,8 @@
 //! time on the same queues.
 //! ```
 //!
+//! d, m and what is compared agree with a published summary; the numbers of sections are from memory.
+//!
 //! Left out: §3.4, which groups the paths of an asymmetric network and gives the groups weights; and the shim that puts
 //! packets in order at the receiving host.
 
@@ -40,7 +42,7 @@ pub struct Params {
 }
 
 impl Default for Params {
-    /// DRILL(2, 1), which the paper finds to be enough (§3.2.3).
+    /// DRILL(2, 1), which the paper finds to be enough.
     fn default() -> Self {
         Self { samples: 2, memory: 1 }
     }

@@ -9,30 +9,67 @@
 //! A machine has a stream of random numbers of its own, named by seed and node.
 
 mod declare;
-mod list;
+mod spec;
+
+// One file each of the list below.
+pub mod ecmp;
+pub mod ecmp_pairs;
+pub mod ecmp_symmetric;
+pub mod entropy;
+pub mod flowlet;
+pub mod least_loaded;
+pub mod lowest;
+pub mod modulo;
+pub mod pinned;
+pub mod spray_random;
+pub mod spray_round_robin;
 
 pub use declare::{
     Around, Back, Ends, File, Given, Holds, Needs, Parameters, Paths, Pick, PinnedPath, Site, SiteKind, salt,
     spread,
 };
 
-use crate::problems::{Problem, Problems};
+use crate::kinds::kinds;
+use crate::problems::Problems;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, HostId, PortId, Time};
 
 // The one list. Each rule has a file of its own, which declares its `Params` ([`Parameters`]).
-list::rules! {
-    ecmp: Ecmp(Laid), "ecmp";
-    ecmp_pairs: EcmpPairs(Laid), "ecmp-pairs";
-    ecmp_symmetric: EcmpSymmetric(Laid), "ecmp-symmetric";
-    lowest: Lowest(Laid), "lowest";
-    modulo: Modulo(Laid), "modulo";
-    spray_random: SprayRandom(spray_random::SprayRandom), "spray-random";
-    spray_round_robin: SprayRoundRobin(spray_round_robin::SprayRoundRobin), "spray-round-robin";
-    pinned: Pinned(Laid), "pinned";
-    flowlet: Flowlet(flowlet::LetFlow), "flowlet";
-    least_loaded: LeastLoaded(least_loaded::Drill), "least-loaded";
-    entropy: Entropy(entropy::Hashed), "entropy";
+kinds! {
+    /// Rules for the choice among shortest paths.
+    pub enum RouteSpec;
+    /// The machine of a node, statically dispatched.
+    pub enum RouteMachine {
+        ecmp: Ecmp(Laid), "ecmp";
+        ecmp_pairs: EcmpPairs(Laid), "ecmp-pairs";
+        ecmp_symmetric: EcmpSymmetric(Laid), "ecmp-symmetric";
+        lowest: Lowest(Laid), "lowest";
+        modulo: Modulo(Laid), "modulo";
+        spray_random: SprayRandom(spray_random::SprayRandom), "spray-random";
+        spray_round_robin: SprayRoundRobin(spray_round_robin::SprayRoundRobin), "spray-round-robin";
+        pinned: Pinned(Laid), "pinned";
+        flowlet: Flowlet(flowlet::LetFlow), "flowlet";
+        least_loaded: LeastLoaded(least_loaded::Drill), "least-loaded";
+        entropy: Entropy(entropy::Hashed), "entropy";
+    }
+
+    impl RouteSpec {
+        /// See [`Parameters::needs`].
+        pub fn needs(&self) -> Needs;
+        /// See [`Parameters::pick`].
+        pub fn pick(&self, ends: &Ends) -> Pick;
+        /// See [`Parameters::file`].
+        pub fn file(&self) -> Option<File<'_>>;
+        fn check(&self, at: &Around, problems: &mut Problems);
+        fn unchecked as make(&self, at: &Site) -> RouteMachine;
+    }
+
+    impl RouteRule for RouteMachine {
+        #[inline]
+        fn stamp(&mut self, value: u32, choice: bool) -> u32;
+        #[inline]
+        fn choose(&mut self, now: Time, packet: &Passing, ports: &mut impl Candidates) -> usize;
+    }
 }
 
 /// What a rule may know of a packet.
@@ -68,6 +105,38 @@ pub trait Candidates {
 }
 
 /// The machine of one node.
+///
+/// ```
+/// use thalweg_machines::route::{Candidates, Passing, RouteRule};
+/// use thalweg_units::{FlowId, HostId, PortId, Time};
+///
+/// /// Takes the port where least waits.
+/// struct Emptiest;
+///
+/// impl RouteRule for Emptiest {
+///     fn choose(&mut self, _: Time, _: &Passing, ports: &mut impl Candidates) -> usize {
+///         (0..ports.count()).min_by_key(|candidate| ports.waiting(*candidate)).unwrap_or(0)
+///     }
+/// }
+///
+/// /// What waits at each candidate, bytes.
+/// struct Ports([u64; 3]);
+///
+/// impl Candidates for Ports {
+///     fn count(&self) -> usize {
+///         self.0.len()
+///     }
+///     fn port(&self, candidate: usize) -> PortId {
+///         PortId(candidate as u32)
+///     }
+///     fn waiting(&mut self, candidate: usize) -> u64 {
+///         self.0[candidate]
+///     }
+/// }
+///
+/// let packet = Passing { flow: FlowId(0), dst: HostId(1), value: 0 };
+/// assert_eq!(Emptiest.choose(Time::ZERO, &packet, &mut Ports([3000, 1, 1500])), 1);
+/// ```
 pub trait RouteRule {
     /// A packet that carries `value` leaves its host's rack, or stays in it (`choice`: there is more than one way):
     /// the value that it carries from here on. Called at the machine of its host, at the first switch, in the order in

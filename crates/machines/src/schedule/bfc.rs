@@ -20,7 +20,7 @@ mod turns;
 pub use params::{Assignment, Params, Service};
 
 use super::{Around, At, Entry, Key, Needs, Order, Parameters};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use fifos::{Fifo, Fifos, NIL, Node};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
@@ -50,7 +50,7 @@ impl Parameters for Params {
         self.check_tofino(problems);
         self.check_pauses(at, problems);
     }
-    fn make(&self, at: &At) -> Result<Bfc, String> {
+    fn make(&self, at: &At) -> Result<Bfc, Invalid> {
         Ok(Bfc::new(self, at))
     }
     fn memory(&self, _: f64) -> f64 {

@@ -3,6 +3,7 @@
 //! that have ever passed.
 
 use super::lanes::Lanes;
+use crate::problems::Invalid;
 use crate::stage::codel::Law;
 use crate::stage::{Codel, codel};
 use serde::{Deserialize, Serialize};
@@ -41,9 +42,9 @@ impl Bins {
     ///
     /// # Errors
     /// If there are none.
-    pub(super) fn new(count: Option<u32>, salt: u64, codel: Option<&codel::Params>) -> Result<Self, String> {
+    pub(super) fn new(count: Option<u32>, salt: u64, codel: Option<&codel::Params>) -> Result<Self, Invalid> {
         if count == Some(0) {
-            return Err("round robin needs at least one bin".into());
+            return Err(Invalid::new("round robin needs at least one bin").at("bins"));
         }
         let memory = codel.map(|codel| (codel.interval, codel.law));
         Ok(Self { lanes: Lanes::default(), remembered: VecDeque::new(), count, salt, memory })

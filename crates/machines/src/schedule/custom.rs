@@ -4,6 +4,7 @@ use super::{
     At, Discipline, Entry, Key, Limit, Machine, Manages, Needs, OutputQueue, Parameters, Served, Verdict,
 };
 use crate::plugin::{Json, Made, Registry, boxed_state};
+use crate::problems::Invalid;
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,7 +61,7 @@ impl Parameters for Params {
         let manages = Manages::Everything;
         Needs { key: Key::Anything, classes: Some(256), manages, ..Needs::NOTHING }
     }
-    fn make(&self, _: &At) -> Result<CustomDiscipline, String> {
+    fn make(&self, _: &At) -> Result<CustomDiscipline, Invalid> {
         CustomDiscipline::make(&self.name, self.params.0.to_string().as_bytes())
     }
     #[cfg(test)]
@@ -77,9 +78,9 @@ impl CustomDiscipline {
     ///
     /// # Errors
     /// If nothing is registered under the name or its factory refuses the parameters.
-    pub fn make(name: &str, params: &[u8]) -> Result<Self, String> {
-        let factory =
-            FACTORIES.get(name).ok_or_else(|| format!("no discipline is registered as `{name}`"))?;
+    pub fn make(name: &str, params: &[u8]) -> Result<Self, Invalid> {
+        let unknown = || Invalid::new(format!("no discipline is registered as `{name}`")).at("name");
+        let factory = FACTORIES.get(name).ok_or_else(unknown)?;
         (factory.make)(name, params).map(Self)
     }
 }
@@ -144,7 +145,7 @@ impl Discipline for Limited {
 /// A user's own, behind the port's limit; marking is its own affair.
 impl Machine for CustomDiscipline {
     type Queue = Limited;
-    fn queue(self, limit: Limit, _: &StageSpec, _: &At) -> Result<Limited, String> {
+    fn queue(self, limit: Limit, _: &StageSpec, _: &At) -> Result<Limited, Invalid> {
         Ok(Limited { discipline: self, limit })
     }
 }

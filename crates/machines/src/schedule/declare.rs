@@ -3,7 +3,7 @@
 //! checks and the laws all come from here.
 
 use super::{Limit, OutputQueue};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -31,7 +31,20 @@ pub trait Parameters:
     ///
     /// # Errors
     /// If it cannot work at this port.
-    fn make(&self, at: &At) -> Result<Self::Machine, String>;
+    fn make(&self, at: &At) -> Result<Self::Machine, Invalid>;
+
+    /// Its queue, with the limit and the stage of its port.
+    ///
+    /// # Errors
+    /// If order, limit or stage do not fit.
+    fn queue(
+        &self,
+        limit: Limit,
+        stage: &StageSpec,
+        at: &At,
+    ) -> Result<<Self::Machine as Machine>::Queue, Invalid> {
+        self.make(at)?.queue(limit, stage, at)
+    }
 
     /// A file that has a list of numbers for every port: its key, and its name.
     fn table(&self) -> Option<(&'static str, &str)> {
@@ -195,5 +208,5 @@ pub trait Machine {
     ///
     /// # Errors
     /// If limit or stage do not fit.
-    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self::Queue, String>;
+    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self::Queue, Invalid>;
 }

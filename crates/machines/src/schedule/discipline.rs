@@ -26,6 +26,23 @@ pub struct Served {
 }
 
 /// An output queue: admission and order. Never sees the network it is in.
+///
+/// ```
+/// use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec, Verdict};
+/// use thalweg_machines::stage::StageSpec;
+/// use thalweg_units::{Rate, Stream, Time};
+/// use thalweg_wire::{Handle, Packet};
+///
+/// // First come, first served, and no marking.
+/// let (order, stage) = (OrderSpec::default(), StageSpec::default());
+/// let spec = DisciplineSpec { order, limit: Limit::Packets(1), stage, preemptive: false };
+/// let mut queue = spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(10))?;
+/// let (packet, mut pushed_out) = (Packet { wire: 1500, ..Packet::default() }, Vec::new());
+/// assert_eq!(queue.enqueue(Time::ZERO, &packet, Handle(1), &mut pushed_out), Verdict::Queued);
+/// assert_eq!(queue.enqueue(Time::ZERO, &packet, Handle(2), &mut pushed_out), Verdict::Dropped);
+/// assert_eq!(queue.dequeue(Time::ZERO, &mut pushed_out).map(|served| served.handle), Some(Handle(1)));
+/// # Ok::<(), thalweg_machines::Invalid>(())
+/// ```
 pub trait Discipline {
     /// A packet arrives. Packets pushed out to make room (never the arriving one) are appended to `out`.
     fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict;

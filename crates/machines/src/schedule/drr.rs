@@ -3,6 +3,7 @@
 
 use super::lanes::Lanes;
 use super::{Around, At, Entry, FairOverflow, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -34,7 +35,7 @@ impl Parameters for Params {
         problems.size("quantum", self.quantum, |size| format!("a quantum of {size} is impossible"), "1500B");
         self.overflow.check(at, problems);
     }
-    fn make(&self, _: &At) -> Result<Drr, String> {
+    fn make(&self, _: &At) -> Result<Drr, Invalid> {
         let (lanes, active) = (Lanes::default(), VecDeque::new());
         let Self { quantum, overflow } = *self;
         Ok(Drr { lanes, active, arrived_at_front: true, quantum: quantum.get(), overflow })

@@ -8,6 +8,7 @@
 //! The bucket is kept as the instant at which it will be full again, as in [`crate::stage::policer`].
 
 use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -65,10 +66,10 @@ impl Parameters for Params {
         problems.size("packet", self.packet, said, "1538B");
     }
 
-    fn make(&self, at: &At) -> Result<Credits, String> {
+    fn make(&self, at: &At) -> Result<Credits, Invalid> {
         let rate = self.rate(at.rate);
         if rate == Rate::ZERO {
-            return Err(format!("of a link of {} nothing is left for credits", at.rate));
+            return Err(Invalid::new(format!("of a link of {} nothing is left for credits", at.rate)));
         }
         let depth = Bytes::new(self.credit.get() * u64::from(self.burst)) / rate;
         let (credits, data) = (VecDeque::new(), VecDeque::new());

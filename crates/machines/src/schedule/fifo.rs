@@ -1,6 +1,7 @@
 //! First come, first served; a packet that does not fit is dropped.
 
 use super::{At, Entry, Needs, Order, Parameters};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -18,7 +19,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs { foretells: true, ..Needs::NOTHING }
     }
-    fn make(&self, _: &At) -> Result<Fifo, String> {
+    fn make(&self, _: &At) -> Result<Fifo, Invalid> {
         Ok(Fifo::default())
     }
     fn memory(&self, _: f64) -> f64 {

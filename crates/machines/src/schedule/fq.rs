@@ -13,6 +13,7 @@
 use super::heap::{self, IndexedHeap};
 use super::lanes::Lanes;
 use super::{Around, At, Entry, FairOverflow, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Time};
@@ -32,7 +33,7 @@ impl Parameters for Params {
     fn check(&self, at: &Around, problems: &mut Problems) {
         self.overflow.check(at, problems);
     }
-    fn make(&self, at: &At) -> Result<Fq, String> {
+    fn make(&self, at: &At) -> Result<Fq, Invalid> {
         Fq::new(at.rate, self.overflow)
     }
     #[cfg(test)]
@@ -74,9 +75,9 @@ impl Fq {
     ///
     /// # Errors
     /// If the rate is zero: the round number would stand still.
-    pub fn new(rate: Rate, overflow: FairOverflow) -> Result<Self, String> {
+    pub fn new(rate: Rate, overflow: FairOverflow) -> Result<Self, Invalid> {
         if rate == Rate::ZERO {
-            return Err("fair queueing needs the port's rate, and it is zero".into());
+            return Err(Invalid::new("fair queueing needs the port's rate, and it is zero"));
         }
         // bit/s × units/byte ÷ (8 bit/byte × 10¹² ps/s)
         let units = u128::from(rate.min(FASTEST).bps()) * u128::from(PER_BYTE);

@@ -14,7 +14,7 @@
 //! CHOICE RFC 8290 §5.2.3: the hard limit (`limit`, 10240 packets there) is the port's `buffer`, in packets
 //! or in bytes, as for every scheduler. Other reading: a limit of its own, beneath which one of the two would
 //! silently do nothing.
-//! CHOICE RFC 8290 §4.1.1: what is hashed is the flow's number and its direction, one to one with the
+//! CHOICE RFC 8290 §4.1: what is hashed is the flow's number and its direction, one to one with the
 //! 5-tuple; the salt is drawn for each port and run.
 //! CHOICE RFC 8290 §5.2.2: the target is what the scenario says, 5 ms if nothing, also where a packet takes
 //! longer than that to send: a queue that holds no more than an MTU is left alone whatever it waited (`mtu`).
@@ -26,6 +26,7 @@
 use super::bins::Bins;
 use super::round_robin::RoundRobin;
 use super::{Around, At, Entry, Manages, Needs, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use crate::stage::{Departure, codel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -148,7 +149,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, at: &At) -> Result<FqCodel, String> {
+    fn make(&self, at: &At) -> Result<FqCodel, Invalid> {
         if self.count == Count::Packets {
             return RoundRobin::new(self.bins, Some(self.codel())).map(FqCodel::Packets);
         }
@@ -261,8 +262,8 @@ impl Deficit {
         loop {
             let fresh = self.new.front().copied();
             let lane = fresh.or_else(|| self.old.front().copied())?;
-            // CHOICE RFC 8290 §4.2: credits of 0 are spent, too ("it has already dequeued at least a quantum
-            // of bytes"). Other reading: only a "negative number" is.
+            // CHOICE RFC 8290 §4.2: credits of 0 are spent, too, as in Linux, and as §3 says it ("zero or less").
+            // Other reading: only a "negative number" is, as §4.2 says it.
             if self.bins.lanes.state(lane).credits <= 0 {
                 self.bins.lanes.state(lane).credits += self.quantum;
                 self.join_old(fresh.is_some());
@@ -297,8 +298,9 @@ impl Deficit {
             }
             let node = lanes.take(lanes.lane(lane).head);
             let waited = now.since(Time::from_ps(node.stamp));
-            // CHOICE RFC 8290 §4.2: the backlog that may be an MTU is the queue's own, as RFC 8289 has it of
-            // the queue that CoDel manages. Other reading: the port's, as in Linux.
+            // CHOICE RFC 8290 §4.2: the backlog that may be an MTU is the queue's own.
+            // CHOICE RFC 8289 §4.4: so a sparse flow beside a busy one loses nothing for the other's delay.
+            // Other reading: the port's, all queues together, as both RFCs' code and Linux have it.
             let nearly_empty = lanes.lane(lane).bytes <= spec.mtu.get();
             Some((Leaving { entry: node.entry, waited, marked: false }, Departure { waited, nearly_empty }))
         };

@@ -10,6 +10,7 @@
 use super::linked::{Line, Linked, Memory, NIL};
 use super::{At, Entry, Needs, Order, Parameters};
 use crate::crossbar::Ends;
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
@@ -27,7 +28,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs { inputs: true, by_input: true, ..Needs::NOTHING }
     }
-    fn make(&self, _: &At) -> Result<InputRoundRobin, String> {
+    fn make(&self, _: &At) -> Result<InputRoundRobin, Invalid> {
         Ok(InputRoundRobin::default())
     }
 }

@@ -1,6 +1,7 @@
 //! Last come, first served; a packet that does not fit is dropped.
 
 use super::{At, Entry, Needs, Order, Parameters};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
@@ -17,7 +18,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs { overtakes: true, ..Needs::NOTHING }
     }
-    fn make(&self, _: &At) -> Result<Lifo, String> {
+    fn make(&self, _: &At) -> Result<Lifo, Invalid> {
         Ok(Lifo::default())
     }
 }

@@ -8,6 +8,7 @@
 
 use super::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -26,7 +27,7 @@ pub struct Params {}
 impl Parameters for Params {
     type Machine = Liftable;
 
-    fn make(&self, _: &At) -> Result<Liftable, String> {
+    fn make(&self, _: &At) -> Result<Liftable, Invalid> {
         Ok(Liftable::default())
     }
 }

@@ -4,6 +4,7 @@
 
 use super::pifo::Pifo;
 use super::{Around, At, Key, Needs, Parameters, Problems};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
@@ -30,7 +31,7 @@ impl Parameters for Params {
             problems.wrong("bucket", "a bucket of 0s holds nothing", hint);
         }
     }
-    fn make(&self, at: &At) -> Result<Pifo, String> {
+    fn make(&self, at: &At) -> Result<Pifo, Invalid> {
         Ok(Pifo::new(Some(at.rate), self.bucket.map_or(0, Span::ps)))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{At, Discipline, Entry, Limit, Machine, Order, OutputQueue, Served, Sojourn, Verdict};
 use crate::crossbar::Ends;
+use crate::problems::Invalid;
 use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -37,17 +38,18 @@ impl<O: Order> Managed<O> {
     /// # Errors
     /// If the parameters of the marking contradict each other, the stage writes headers, which a queue does not see, or
     /// measures waits, which a preemptive port interrupts.
-    pub fn new(order: O, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self, String> {
+    pub fn new(order: O, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self, Invalid> {
         let name = stage.key();
         let stage = stage.make(at.stream, at.rate)?;
         let needs = stage.needs();
         if needs.headers {
-            return Err("a stage that writes headers stands behind a queue, not inside it".into());
+            let why = "a stage that writes headers stands behind a queue, not inside it";
+            return Err(Invalid::new(why).at("marking"));
         }
         if at.preemptive && needs.wait {
-            return Err(format!(
-                "{name} measures until the first bit leaves: it does not go with a preemptive port"
-            ));
+            let why =
+                format!("{name} measures until the first bit leaves: it does not go with a preemptive port");
+            return Err(Invalid::new(why).at("marking"));
         }
         let (max_packets, max_bytes) = match limit {
             Limit::Bytes(bytes) => (u32::MAX, bytes.get()),
@@ -194,7 +196,7 @@ impl<O: Order> Managed<O> {
 
 impl<O: Order> Machine for O {
     type Queue = Managed<O>;
-    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Managed<O>, String> {
+    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Managed<O>, Invalid> {
         Managed::new(self, limit, stage, at)
     }
 }

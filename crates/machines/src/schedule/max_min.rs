@@ -13,6 +13,7 @@
 use super::space_saving::SpaceSaving;
 use super::two_queues::{LEAST, TwoQueues, Weights};
 use super::{Around, At, Limit, Machine, Manages, Needs, Parameters, Problems};
+use crate::problems::Invalid;
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ impl Parameters for Params {
             problems.wrong("headroom", format!("{} is out of range", self.headroom), "allowed: 0 to 10");
         }
     }
-    fn make(&self, at: &At) -> Result<MaxMin, String> {
+    fn make(&self, at: &At) -> Result<MaxMin, Invalid> {
         let top = || SpaceSaving::new(self.flows);
         Ok(MaxMin { p: *self, rate: at.rate, began: None, share: 0.5, top: [top(), top()] })
     }
@@ -128,7 +129,7 @@ impl Weights for MaxMin {
 
 impl Machine for MaxMin {
     type Queue = TwoQueues<Self>;
-    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<TwoQueues<Self>, String> {
+    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<TwoQueues<Self>, Invalid> {
         TwoQueues::new(self, limit, stage, at)
     }
 }

@@ -15,7 +15,6 @@ mod interval_heap;
 mod lanes;
 mod levels;
 mod linked;
-mod list;
 mod managed;
 mod min_heap;
 mod order;
@@ -26,6 +25,29 @@ mod space_saving;
 mod spec;
 mod two_queues;
 
+// One file each of the list below.
+pub mod ads;
+pub mod bfc;
+pub mod custom;
+pub mod drr;
+pub mod expresspass;
+pub mod fifo;
+pub mod fq;
+pub mod fq_codel;
+pub mod input_round_robin;
+pub mod lifo;
+pub mod liftable;
+pub mod lstf;
+pub mod max_min;
+pub mod parity;
+pub mod pifo;
+pub mod priority;
+pub mod random;
+pub mod round_robin;
+pub mod sjf;
+pub mod srpt;
+pub mod zombie_list;
+
 pub(crate) use flow_table::FlowTable;
 
 pub use declare::{Around, At, Key, Machine, Manages, Needs, Parameters, Paused, QUEUE};
@@ -35,38 +57,112 @@ pub use managed::Managed;
 pub use order::{Entry, Order, OutputQueue};
 pub use sojourn::Sojourn;
 pub use spec::DisciplineSpec;
+use two_queues::TwoQueues;
 pub use two_queues::Weights;
 
-use crate::problems::{Problem, Problems};
+use crate::kinds::kinds;
+use crate::problems::{Invalid, Problems};
 use crate::stage::StageSpec;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use thalweg_units::{FlowId, Span, Time};
 use thalweg_wire::{Handle, Packet, QueueSet};
 
 // The one list. Each order has a file of its own, which declares its `Params` ([`Parameters`]).
-list::orders! {
-    fifo: Fifo(fifo::Fifo), "fifo";
-    drr: Drr(drr::Drr), "drr";
-    fq: Fq(fq::Fq), "fq";
-    priority: Priority(priority::Priority), "priority";
-    sjf: Sjf(rank::Rank), "sjf";
-    srpt: Srpt(rank::Rank), "srpt";
-    ads: Ads(ads::Ads), "ads";
-    lifo: Lifo(lifo::Lifo), "lifo";
-    random: Random(random::Random), "random";
-    lstf: Lstf(pifo::Pifo), "lstf";
-    pifo: Pifo(pifo::Pifo), "pifo";
-    round_robin: RoundRobin(round_robin::RoundRobin), "round-robin";
-    fq_codel: FqCodel(fq_codel::FqCodel), "fq-codel";
-    input_round_robin: InputRoundRobin(input_round_robin::InputRoundRobin), "input-round-robin";
-    parity: Parity(parity::Parity), "parity";
-    bfc: Bfc(bfc::Bfc), "bfc";
-    liftable: Liftable(liftable::Liftable), "liftable";
-    expresspass: ExpressPass(expresspass::Credits), "expresspass";
-    max_min: MaxMin(max_min::MaxMin), "max-min";
-    zombie_list: ZombieList(zombie_list::ZombieList), "zombie-list";
-    custom: Custom(custom::CustomDiscipline), "custom";
+kinds! {
+    /// Order of service.
+    // What happens on overflow is part of it, since it decides the victim.
+    pub enum OrderSpec;
+    /// Any output queue, statically dispatched. All are boxed: who looks for a port's queue finds four in
+    /// a cache line.
+    pub enum Queue {
+        fifo: Fifo(Box<Managed<fifo::Fifo>>), "fifo";
+        drr: Drr(Box<Managed<drr::Drr>>), "drr";
+        fq: Fq(Box<Managed<fq::Fq>>), "fq";
+        priority: Priority(Box<Managed<priority::Priority>>), "priority";
+        sjf: Sjf(Box<Managed<rank::Rank>>), "sjf";
+        srpt: Srpt(Box<Managed<rank::Rank>>), "srpt";
+        ads: Ads(Box<Managed<ads::Ads>>), "ads";
+        lifo: Lifo(Box<Managed<lifo::Lifo>>), "lifo";
+        random: Random(Box<Managed<random::Random>>), "random";
+        lstf: Lstf(Box<Managed<pifo::Pifo>>), "lstf";
+        pifo: Pifo(Box<Managed<pifo::Pifo>>), "pifo";
+        round_robin: RoundRobin(Box<Managed<round_robin::RoundRobin>>), "round-robin";
+        fq_codel: FqCodel(Box<Managed<fq_codel::FqCodel>>), "fq-codel";
+        input_round_robin: InputRoundRobin(Box<Managed<input_round_robin::InputRoundRobin>>), "input-round-robin";
+        parity: Parity(Box<Managed<parity::Parity>>), "parity";
+        bfc: Bfc(Box<Managed<bfc::Bfc>>), "bfc";
+        liftable: Liftable(Box<Managed<liftable::Liftable>>), "liftable";
+        expresspass: ExpressPass(Box<Managed<expresspass::Credits>>), "expresspass";
+        max_min: MaxMin(Box<TwoQueues<max_min::MaxMin>>), "max-min";
+        zombie_list: ZombieList(Box<TwoQueues<zombie_list::ZombieList>>), "zombie-list";
+        custom: Custom(Box<custom::Limited>), "custom";
+    }
+
+    impl OrderSpec {
+        /// See [`Parameters::needs`].
+        pub fn needs(&self) -> Needs;
+        fn check(&self, at: &Around, problems: &mut Problems);
+        /// See [`Parameters::table`].
+        pub fn table(&self) -> Option<(&'static str, &str)>;
+        /// See [`Parameters::fill`].
+        pub fn fill(&mut self, numbers: &[u64]);
+        /// See [`Parameters::memory`].
+        pub fn memory(&self, packets_per_second: f64) -> f64;
+        fn queue as queue(&self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Queue, Invalid>;
+    }
+
+    impl OutputQueue for Queue {
+        #[inline]
+        fn serve(
+            &mut self,
+            now: Time,
+            out: &mut Vec<Handle>,
+            look: impl FnOnce(Handle) -> Entry,
+        ) -> Option<(Entry, bool)>;
+        #[inline]
+        fn upcoming(&self) -> Option<Handle>;
+        fn head(&self) -> Option<Handle>;
+        fn bypass_limit(&self) -> u64;
+        #[inline]
+        fn reserve(&mut self, wire: u32) -> bool;
+        #[inline]
+        fn cancel_reserve(&mut self, wire: u32);
+        #[inline]
+        fn note_bypass(&mut self, input: u8);
+        fn inputs(&self) -> crate::crossbar::Ends;
+        fn turn_to(&mut self, input: u8);
+    }
+
+    impl Discipline for Queue {
+        #[inline]
+        fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict;
+        #[inline]
+        fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served>;
+        fn preempt(&mut self, now: Time) -> bool;
+        fn queues(&self) -> u16;
+        fn pause(&mut self, queue: u16, paused: bool);
+        fn pause_only(&mut self, queues: &QueueSet);
+        fn pause_flows(&mut self, flows: &BTreeSet<FlowId>);
+        #[inline]
+        fn is_overfull(&self) -> bool;
+        #[inline]
+        fn served_queue(&self) -> u16;
+        fn committed(&self, nth: usize) -> Option<Handle>;
+        fn late(&self) -> Span;
+        fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32>;
+        fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>);
+        fn is_held(&self) -> bool;
+        fn held_until(&self) -> Option<Time>;
+        #[inline]
+        fn header(&self) -> u32;
+        #[inline]
+        fn packets(&self) -> u32;
+        #[inline]
+        fn bytes(&self) -> u64;
+        #[inline]
+        fn wake(&self) -> Option<Time>;
+        fn on_tick(&mut self, now: Time);
+    }
 }
 
 impl Queue {

@@ -32,6 +32,35 @@ impl Entry {
 }
 
 /// An order of service: which packet next, and which one to give up. Knows no limit.
+///
+/// ```
+/// use thalweg_machines::schedule::{Entry, Order};
+/// use thalweg_units::Time;
+/// use thalweg_wire::{Handle, Packet};
+///
+/// /// Last come, first served; what comes to a full buffer is dropped.
+/// struct Stack(Vec<Entry>);
+///
+/// impl Order for Stack {
+///     fn pushes_out(&self) -> bool {
+///         false
+///     }
+///     fn push(&mut self, _: Time, packet: &Packet, handle: Handle) {
+///         self.0.push(Entry::new(packet, handle));
+///     }
+///     fn pop(&mut self, _: Time) -> Option<Entry> {
+///         self.0.pop()
+///     }
+///     fn push_out(&mut self, _: Handle) -> Option<Entry> {
+///         self.0.pop()
+///     }
+/// }
+///
+/// let mut order = Stack(Vec::new());
+/// order.push(Time::ZERO, &Packet::default(), Handle(1));
+/// order.push(Time::ZERO, &Packet::default(), Handle(2));
+/// assert_eq!(order.pop(Time::ZERO).map(|entry| entry.handle), Some(Handle(2)));
+/// ```
 pub trait Order {
     /// On overflow the arriving packet joins and [`Order::push_out`] chooses; otherwise the arriving one is dropped.
     fn pushes_out(&self) -> bool;

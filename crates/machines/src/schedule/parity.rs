@@ -9,6 +9,7 @@ use super::lifo::Lifo;
 use super::random::Random;
 use super::rank::Rank;
 use super::{Around, At, Entry, Key, Needs, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time, mix64};
@@ -72,7 +73,7 @@ impl Parameters for Params {
             problems.wrong("odd", "sjf and srpt need different ranks in one header", "write \"fifo\"");
         }
     }
-    fn make(&self, at: &At) -> Result<Parity, String> {
+    fn make(&self, at: &At) -> Result<Parity, Invalid> {
         let mut stream = at.stream;
         let mut inner = |order, class| Inner::new(order, Stream::new(mix64(stream.bits()), "class", class));
         Ok(Parity { classes: [inner(self.even, 0), inner(self.odd, 1)], packets: [0; 2], turn: 0 })

@@ -18,6 +18,7 @@ use super::heap::{self, Key, MAX_SLOTS};
 use super::interval_heap::IntervalHeap;
 use super::min_heap::MinHeap;
 use super::{Around, At, Entry, Key as SortedBy, Needs, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Serializer, Span, Time};
@@ -49,7 +50,7 @@ impl Parameters for Params {
             );
         }
     }
-    fn make(&self, _: &At) -> Result<Pifo, String> {
+    fn make(&self, _: &At) -> Result<Pifo, Invalid> {
         Ok(Pifo::new(None, self.bucket.unwrap_or(0)))
     }
     #[cfg(test)]

@@ -6,6 +6,7 @@
 
 use super::levels::Levels;
 use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
@@ -64,7 +65,7 @@ impl Parameters for Params {
             problems.wrong("classes", "strict priority needs at least one class", "at least 1");
         }
     }
-    fn make(&self, _: &At) -> Result<Priority, String> {
+    fn make(&self, _: &At) -> Result<Priority, Invalid> {
         Ok(Priority { levels: Levels::new(self.classes), control: self.control, served: None })
     }
     #[cfg(test)]

@@ -2,6 +2,7 @@
 //! is dropped. The default of "arbitrary" schedules in Mittal et al., NSDI 2016, §2.3.
 
 use super::{At, Entry, Needs, Order, Parameters};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time, mix64};
@@ -18,7 +19,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs { overtakes: true, ..Needs::NOTHING }
     }
-    fn make(&self, at: &At) -> Result<Random, String> {
+    fn make(&self, at: &At) -> Result<Random, Invalid> {
         Ok(Random::new(at.stream))
     }
 }

@@ -9,6 +9,7 @@
 use super::bins::Bins;
 use super::heap::{self, IndexedHeap};
 use super::{Around, At, Entry, Order, Parameters, Problems};
+use crate::problems::Invalid;
 use crate::stage::{Departure, codel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,7 @@ impl Parameters for Params {
             problems.wrong("bins", "round robin needs at least one", "at least 1");
         }
     }
-    fn make(&self, _: &At) -> Result<RoundRobin, String> {
+    fn make(&self, _: &At) -> Result<RoundRobin, Invalid> {
         RoundRobin::new(self.bins, None)
     }
 }
@@ -60,7 +61,7 @@ impl RoundRobin {
     ///
     /// # Errors
     /// If there are none.
-    pub fn new(bins: Option<u32>, codel: Option<codel::Params>) -> Result<Self, String> {
+    pub fn new(bins: Option<u32>, codel: Option<codel::Params>) -> Result<Self, Invalid> {
         Ok(Self {
             // A fixed hash, the same at every port and in every run.
             bins: Bins::new(bins, 0, codel.as_ref())?,

@@ -4,6 +4,7 @@
 
 use super::rank::Rank;
 use super::{At, Key, Needs, Parameters};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs { key: Key::FlowSize, overtakes: true, ..Needs::NOTHING }
     }
-    fn make(&self, at: &At) -> Result<Rank, String> {
+    fn make(&self, at: &At) -> Result<Rank, Invalid> {
         Ok(Rank::new(true, at.preemptive))
     }
 }

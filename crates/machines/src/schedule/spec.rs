@@ -1,10 +1,17 @@
 //! A whole output queue as data.
 
 use super::{Around, At, Limit, OrderSpec, Queue};
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problem, Problems};
 use crate::stage::StageSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream};
+
+impl OrderSpec {
+    /// See [`Parameters::check`](super::Parameters::check).
+    pub fn problems(&self, at: &Around) -> Vec<Problem> {
+        Problems::found(|problems| self.check(at, problems))
+    }
+}
 
 /// A whole output queue: its limit, its marking and its order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,9 +32,10 @@ impl DisciplineSpec {
     ///
     /// # Errors
     /// If parameters contradict each other, with their values, or no custom discipline of the name is known.
-    pub fn make(&self, stream: Stream, rate: Rate) -> Result<Queue, String> {
+    pub fn make(&self, stream: Stream, rate: Rate) -> Result<Queue, Invalid> {
         if self.preemptive && !self.order.needs().overtakes {
-            return Err(format!("an order that serves in turns cannot be preemptive: {:?}", self.order));
+            let why = format!("an order that serves in turns cannot be preemptive: {:?}", self.order);
+            return Err(Invalid::new(why).at("preemptive"));
         }
         Problems(self.order.problems(&Around::ANY)).first(self.order.key())?;
         self.order.queue(self.limit, &self.stage, &At { rate, stream, preemptive: self.preemptive })

@@ -3,6 +3,7 @@
 
 use super::rank::Rank;
 use super::{At, Key, Needs, Parameters};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +29,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         Needs { key: Key::Remaining, overtakes: true, ..Needs::NOTHING }
     }
-    fn make(&self, at: &At) -> Result<Rank, String> {
+    fn make(&self, at: &At) -> Result<Rank, Invalid> {
         Ok(Rank::new(self.flow_order, at.preemptive))
     }
     #[cfg(test)]

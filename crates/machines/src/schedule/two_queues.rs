@@ -17,6 +17,7 @@
 
 use super::fifo::Fifo;
 use super::{At, Discipline, Entry, Limit, Managed, OutputQueue, Served, Verdict};
+use crate::problems::Invalid;
 use crate::stage::{Sliding, StageSpec};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Rate, Span, Time};
@@ -54,7 +55,7 @@ pub struct TwoQueues<W> {
 }
 
 impl<W: Weights> TwoQueues<W> {
-    pub(super) fn new(weights: W, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self, String> {
+    pub(super) fn new(weights: W, limit: Limit, stage: &StageSpec, at: &At) -> Result<Self, Invalid> {
         let window = if let StageSpec::Abc(abc) = stage { abc.window } else { WINDOW };
         let queue = |stage| Managed::new(Fifo::default(), Limit::Unlimited, stage, at);
         Ok(Self {

@@ -14,6 +14,7 @@
 
 use super::two_queues::{LEAST, TwoQueues, Weights};
 use super::{Around, At, Limit, Machine, Manages, Needs, Parameters, Problems};
+use crate::problems::Invalid;
 use crate::stage::StageSpec;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,7 +59,7 @@ impl Parameters for Params {
             }
         }
     }
-    fn make(&self, at: &At) -> Result<ZombieList, String> {
+    fn make(&self, at: &At) -> Result<ZombieList, Invalid> {
         let list = || List { flows: Vec::new(), hits: 1.0 };
         Ok(ZombieList { p: *self, share: 0.5, lists: [list(), list()], stream: at.stream })
     }
@@ -120,7 +121,7 @@ impl Weights for ZombieList {
 
 impl Machine for ZombieList {
     type Queue = TwoQueues<Self>;
-    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<TwoQueues<Self>, String> {
+    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<TwoQueues<Self>, Invalid> {
         TwoQueues::new(self, limit, stage, at)
     }
 }

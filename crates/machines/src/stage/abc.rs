@@ -23,6 +23,7 @@ use super::{
     Acts, Around, Arrival, Batch, BlockAcks, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View,
 };
 use crate::link::TransmitterSpec;
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
@@ -169,7 +170,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, stream: Stream, _: Rate) -> Result<Abc, String> {
+    fn make(&self, stream: Stream, _: Rate) -> Result<Abc, Invalid> {
         Ok(Abc {
             p: *self,
             token: self.tokens,

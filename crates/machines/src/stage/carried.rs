@@ -31,8 +31,7 @@ pub trait Carry {
 /// `module: Name` for each.
 macro_rules! carried {
     ($($(#[$doc:meta])* $module:ident: $name:ident;)*) => {
-        $(mod $module;
-        pub use $module::$name;)*
+        $(pub use $module::$name;)*
 
         /// What packets carry from hop to hop for schedulers to go by.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]

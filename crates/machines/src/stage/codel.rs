@@ -7,10 +7,11 @@
 //! path's packets one at a time.
 //!
 //! ```text
-//! CHOICE RFC 8289 §5.2: MAXPACKET is a full Ethernet payload, 1500 B. Other reading: 512 B, as the pseudo-code has it.
+//! CHOICE RFC 8289 §5.3: MAXPACKET is a full Ethernet payload, 1500 B. Other reading: 512 B, as the pseudo-code has it.
 //! ```
 
 use super::{Acts, Around, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
@@ -62,8 +63,8 @@ impl Law {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            target: Span::from_ms(5),     // RFC 8289 §4.4
-            interval: Span::from_ms(100), // RFC 8289 §4.3
+            target: Span::from_ms(5),     // RFC 8289 §4.3
+            interval: Span::from_ms(100), // RFC 8289 §4.2
             mtu: Bytes::new(1500),        // one full Ethernet payload
             law: Law::Rfc8289,
             ecn: None,
@@ -90,7 +91,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, _: Stream, _: Rate) -> Result<CodelStage, String> {
+    fn make(&self, _: Stream, _: Rate) -> Result<CodelStage, Invalid> {
         Ok(CodelStage::new(*self))
     }
 

@@ -3,7 +3,7 @@
 //! come from here.
 
 use super::HeaderStage;
-use crate::problems::Problems;
+use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub trait Parameters:
     ///
     /// # Errors
     /// If it cannot work at this port.
-    fn make(&self, stream: Stream, rate: Rate) -> Result<Self::Machine, String>;
+    fn make(&self, stream: Stream, rate: Rate) -> Result<Self::Machine, Invalid>;
 
     /// What the laws of every stage are tried on: the variants that differ most.
     #[cfg(test)]

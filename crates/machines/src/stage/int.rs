@@ -13,6 +13,7 @@
 //! ```
 
 use super::{Acts, HeaderStage, Needs, Parameters, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream, Time};
@@ -29,7 +30,7 @@ impl Parameters for Params {
     fn acts(&self) -> Acts {
         Acts::Writes
     }
-    fn make(&self, mut stream: Stream, _: Rate) -> Result<Int, String> {
+    fn make(&self, mut stream: Stream, _: Rate) -> Result<Int, Invalid> {
         Ok(Int { port: (stream.bits() >> 32) as u32 })
     }
 }

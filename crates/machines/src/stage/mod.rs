@@ -13,9 +13,30 @@ mod carried;
 mod declare;
 mod edge;
 mod explicit;
-mod list;
 mod row;
 mod sliding;
+mod spec;
+
+// One file each of what packets carry.
+mod deadline;
+mod slack;
+mod timetable;
+
+// One file each of the list of stages.
+pub mod abc;
+pub mod codel;
+pub mod int;
+pub mod pi;
+pub mod pie;
+pub mod policer;
+pub mod random_ecn;
+pub mod rcp;
+pub mod red;
+pub mod red_ecn;
+pub mod step_ecn;
+pub mod tail_drop;
+pub mod vcp;
+pub mod xcp;
 
 pub(crate) use sliding::Sliding;
 
@@ -38,29 +59,65 @@ pub use tail_drop::TailDrop;
 pub use vcp::Vcp;
 pub use xcp::Xcp;
 
+use crate::kinds::kinds;
 use crate::link::TransmitterSpec;
-use crate::problems::{Problem, Problems};
+use crate::problems::{Invalid, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 use thalweg_wire::{Ecn, Handle, Packet, Side};
 
 // The one list. Each stage has a file of its own, which declares its `Params` ([`Parameters`]). The large
 // ones are boxed.
-list::stages! {
-    tail_drop: TailDrop(tail_drop::TailDrop), "none";
-    step_ecn: StepEcn(step_ecn::StepEcn), "step";
-    red: Red(Box<red::Red>), "red";
-    red_ecn: RedEcn(Box<red_ecn::RedEcn>), "red-ecn";
-    codel: Codel(Box<codel::CodelStage>), "codel";
-    int: Int(int::Int), "int";
-    pie: Pie(Box<pie::Pie>), "pie";
-    abc: Abc(Box<abc::Abc>), "abc";
-    xcp: Xcp(Box<xcp::Xcp>), "xcp";
-    rcp: Rcp(Box<rcp::Rcp>), "rcp";
-    vcp: Vcp(Box<vcp::Vcp>), "vcp";
-    pi: Pi(Box<pi::Pi>), "pi";
-    policer: Policer(policer::Policer), "policer";
-    random_ecn: RandomEcn(random_ecn::RandomEcn), "random-ecn";
+kinds! {
+    /// Active queue management.
+    #[derive(Copy)]
+    pub enum StageSpec;
+    /// Any stage, statically dispatched. The large and rare ones are boxed.
+    pub enum StageMachine {
+        tail_drop: TailDrop(tail_drop::TailDrop), "none";
+        step_ecn: StepEcn(step_ecn::StepEcn), "step";
+        red: Red(Box<red::Red>), "red";
+        red_ecn: RedEcn(Box<red_ecn::RedEcn>), "red-ecn";
+        codel: Codel(Box<codel::CodelStage>), "codel";
+        int: Int(int::Int), "int";
+        pie: Pie(Box<pie::Pie>), "pie";
+        abc: Abc(Box<abc::Abc>), "abc";
+        xcp: Xcp(Box<xcp::Xcp>), "xcp";
+        rcp: Rcp(Box<rcp::Rcp>), "rcp";
+        vcp: Vcp(Box<vcp::Vcp>), "vcp";
+        pi: Pi(Box<pi::Pi>), "pi";
+        policer: Policer(policer::Policer), "policer";
+        random_ecn: RandomEcn(random_ecn::RandomEcn), "random-ecn";
+    }
+
+    impl StageSpec {
+        /// See [`Parameters::acts`].
+        pub fn acts(&self) -> Acts;
+        /// See [`Parameters::resolve`].
+        pub fn resolve(&mut self, ecn_capable: bool);
+        fn check(&self, at: &Around, problems: &mut Problems);
+        fn unchecked as make(&self, stream: Stream, rate: Rate) -> Result<StageMachine, Invalid>;
+    }
+
+    impl HeaderStage for StageMachine {
+        #[inline]
+        fn needs(&self) -> Needs;
+        fn stands_before(&mut self, link: &TransmitterSpec);
+        #[inline]
+        fn on_arrival(&mut self, now: Time, view: &View, packet: &Packet) -> Arrival;
+        #[inline]
+        fn on_departure(&mut self, now: Time, view: &View, packet: Leaving) -> Leave;
+        fn write(&mut self, now: Time, view: &View, packet: &mut Packet, side: &mut Side);
+        #[inline]
+        fn on_unused(&mut self, now: Time);
+        fn on_opportunity(&mut self, at: Time, bytes: u32);
+        fn on_batch(&mut self, batch: &Batch);
+        fn estimate(&self) -> Option<Rate>;
+        fn wake(&self) -> Option<Time>;
+        fn tick(&mut self, now: Time, view: &View);
+        fn quiet_below(&self) -> u32;
+        fn bypass_limit(&self) -> u64;
+    }
 }
 
 // The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).
@@ -162,6 +219,27 @@ pub struct Needs {
 }
 
 /// A stage that packets of a port pass.
+///
+/// ```
+/// use thalweg_machines::stage::{Arrival, HeaderStage, View};
+/// use thalweg_units::{Rate, Span, Time};
+/// use thalweg_wire::{Ecn, Packet};
+///
+/// /// Marks what finds at least so many packets waiting.
+/// struct Step(u32);
+///
+/// impl HeaderStage for Step {
+///     fn on_arrival(&mut self, _: Time, view: &View, packet: &Packet) -> Arrival {
+///         if view.packets >= self.0 && packet.ecn != Ecn::NotEct { Arrival::Mark } else { Arrival::Admit }
+///     }
+/// }
+///
+/// let (rate, idle_for, waited) = (Rate::from_gbps(10), Span::ZERO, Span::ZERO);
+/// let queue = |packets| View { packets, bytes: 1500, wire: 1500, rate, sent: 0, idle_for, waited };
+/// let packet = Packet { ecn: Ecn::Ect0, ..Packet::default() };
+/// assert_eq!(Step(20).on_arrival(Time::ZERO, &queue(19), &packet), Arrival::Admit);
+/// assert_eq!(Step(20).on_arrival(Time::ZERO, &queue(20), &packet), Arrival::Mark);
+/// ```
 pub trait HeaderStage {
     /// What it must be told.
     fn needs(&self) -> Needs {

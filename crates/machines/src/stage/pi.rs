@@ -13,6 +13,7 @@
 //! ```
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
@@ -64,7 +65,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, stream: Stream, _: Rate) -> Result<Pi, String> {
+    fn make(&self, stream: Stream, _: Rate) -> Result<Pi, Invalid> {
         Ok(Pi { p: *self, stream, probability: 0.0, old: 0.0, next: None })
     }
 

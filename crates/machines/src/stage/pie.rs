@@ -21,6 +21,7 @@
 mod mahimahi;
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
+use crate::problems::Invalid;
 use mahimahi::Emulated;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -145,7 +146,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, stream: Stream, _: Rate) -> Result<Pie, String> {
+    fn make(&self, stream: Stream, _: Rate) -> Result<Pie, Invalid> {
         let law = match self.variant {
             Variant::Rfc8033 => Law::Rfc(Rfc::new(self)),
             Variant::Mahimahi => Law::Emulated(Emulated::new(self)),

@@ -9,6 +9,7 @@
 //! L/R, and no rounding adds up while nothing comes.
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
@@ -50,7 +51,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, _: Stream, _: Rate) -> Result<Policer, String> {
+    fn make(&self, _: Stream, _: Rate) -> Result<Policer, Invalid> {
         Ok(Policer { rate: self.rate, depth: self.burst / self.rate, full_at: Time::ZERO })
     }
 
@@ -127,7 +128,7 @@ mod tests {
     fn nonsense_is_refused_with_its_value() {
         let refuse = |rate, burst| {
             let p = Params { rate, burst: Bytes::new(burst) };
-            super::super::StageSpec::from(p).make(Stream::default(), Rate::ZERO).unwrap_err()
+            super::super::StageSpec::from(p).make(Stream::default(), Rate::ZERO).unwrap_err().to_string()
         };
         assert!(refuse(Rate::from_mbps(1), 1499).contains("1499B lets no full packet of 1500 B pass"));
         assert!(refuse(Rate::ZERO, 1500).contains("0bps lets nothing pass"));

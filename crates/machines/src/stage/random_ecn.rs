@@ -3,6 +3,7 @@
 //! "Congestion Control in Highly Variable Networks", MIT 2022, §2.6, asks it of ABC).
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream, Time};
@@ -35,7 +36,7 @@ impl Parameters for Params {
             problems.wrong("probability", reason, "allowed: above 0, at most 1");
         }
     }
-    fn make(&self, stream: Stream, _: Rate) -> Result<RandomEcn, String> {
+    fn make(&self, stream: Stream, _: Rate) -> Result<RandomEcn, Invalid> {
         Ok(RandomEcn { probability: self.probability, stream })
     }
 }

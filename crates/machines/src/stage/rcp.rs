@@ -15,6 +15,7 @@
 use super::explicit::{Meter, check_gains};
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
@@ -91,7 +92,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, _: Stream, rate: Rate) -> Result<Rcp, String> {
+    fn make(&self, _: Stream, rate: Rate) -> Result<Rcp, Invalid> {
         let mean = rate.bps() as f64;
         Ok(Rcp {
             p: *self,

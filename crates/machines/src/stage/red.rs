@@ -11,6 +11,7 @@
 //! ns-3. An arrival that finds more than K packets is marked, one that finds K or fewer is not.
 
 use super::{Acts, Around, Arrival, HeaderStage, Needs, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::notation::Capacity;
@@ -120,7 +121,7 @@ impl Parameters for Params {
         );
     }
 
-    fn make(&self, stream: Stream, rate: Rate) -> Result<Red, String> {
+    fn make(&self, stream: Stream, rate: Rate) -> Result<Red, Invalid> {
         Red::new(*self, stream, rate)
     }
 
@@ -152,9 +153,9 @@ impl Red {
     ///
     /// # Errors
     /// If the rate is zero.
-    fn new(p: Params, stream: Stream, rate: Rate) -> Result<Self, String> {
+    fn new(p: Params, stream: Stream, rate: Rate) -> Result<Self, Invalid> {
         if rate == Rate::ZERO {
-            return Err("RED needs the port's rate to age its average, and the rate is zero".into());
+            return Err(Invalid::new("RED needs the port's rate to age its average, and the rate is zero"));
         }
         let s = p.mean_packet / rate;
         Ok(Self { p, avg: 0.0, count: -1, s, stream })
@@ -304,7 +305,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_its_value() {
         let refuse = |p: Params, rate| {
-            super::super::StageSpec::from(p).make(Stream::new(1, "red", 0), rate).unwrap_err()
+            super::super::StageSpec::from(p).make(Stream::new(1, "red", 0), rate).unwrap_err().to_string()
         };
         let p = Params { min: 9.0, max: 9.0, ..Params::default() };
         assert!(refuse(p, Rate::from_gbps(1)).contains("above min, 9"));

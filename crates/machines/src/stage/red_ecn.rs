@@ -8,6 +8,7 @@
 //! what the packet leaves behind, as in the HPCC authors' simulator (Li et al., SIGCOMM 2019).
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Stream, Time};
@@ -63,7 +64,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, stream: Stream, _: Rate) -> Result<RedEcn, String> {
+    fn make(&self, stream: Stream, _: Rate) -> Result<RedEcn, Invalid> {
         Ok(RedEcn { p: *self, stream })
     }
 
@@ -223,7 +224,10 @@ mod tests {
     #[test]
     fn nonsense_is_refused_with_its_value() {
         let refuse = |p: Params| {
-            super::super::StageSpec::from(p).make(Stream::new(1, "red-ecn", 0), Rate::ZERO).unwrap_err()
+            super::super::StageSpec::from(p)
+                .make(Stream::new(1, "red-ecn", 0), Rate::ZERO)
+                .unwrap_err()
+                .to_string()
         };
         assert!(refuse(Params { min: Bytes::kb(201), ..DCQCN }).contains("min, 201KB"));
         assert!(refuse(Params { max_probability: 1.5, ..DCQCN }).contains("1.5"));

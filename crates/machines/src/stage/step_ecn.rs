@@ -6,11 +6,14 @@
 //! ```text
 //! CHOICE DCTCP §3.1: the arriving packet counts, so that one is marked that finds K waiting. Other reading:
 //! one that finds more than K ([`super::red`] with `weight` 1, `min` K and `max` K + 1).
+//! CHOICE RFC 3168 §5: packets are marked where none would be dropped, as RFC 8257 §3.1 has it. Other reading: CE
+//! only in place of a drop (SHOULD).
 //! ```
 //!
 //! Packets that are not ECN-capable are admitted unmarked; only a full buffer drops them.
 
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, MarkAt, Needs, Parameters, Problems, View};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 #[cfg(test)]
@@ -65,7 +68,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, _: Stream, _: Rate) -> Result<StepEcn, String> {
+    fn make(&self, _: Stream, _: Rate) -> Result<StepEcn, Invalid> {
         Ok(StepEcn::new(*self))
     }
 

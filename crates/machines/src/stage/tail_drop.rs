@@ -1,6 +1,7 @@
 //! No active management: a packet is refused only when the buffer is full.
 
 use super::{Acts, HeaderStage, Parameters};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream};
@@ -16,7 +17,7 @@ impl Parameters for Params {
     fn acts(&self) -> Acts {
         Acts::Not
     }
-    fn make(&self, _: Stream, _: Rate) -> Result<TailDrop, String> {
+    fn make(&self, _: Stream, _: Rate) -> Result<TailDrop, Invalid> {
         Ok(TailDrop)
     }
 }

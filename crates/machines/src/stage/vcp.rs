@@ -10,6 +10,7 @@
 use super::explicit::Meter;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
@@ -58,7 +59,7 @@ impl Parameters for Params {
         }
     }
 
-    fn make(&self, _: Stream, _: Rate) -> Result<Vcp, String> {
+    fn make(&self, _: Stream, _: Rate) -> Result<Vcp, Invalid> {
         Ok(Vcp { p: *self, meter: Meter::default(), load: Load::Low, since: Time::ZERO })
     }
 

@@ -14,6 +14,7 @@ use super::explicit::{Meter, Shortest, check_gains};
 use super::sliding::Sliding;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
 use crate::link::TransmitterSpec;
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
@@ -88,7 +89,7 @@ impl Parameters for Params {
         problems.positive("queue_window", self.queue_window, "100ms");
     }
 
-    fn make(&self, _: Stream, _: Rate) -> Result<Xcp, String> {
+    fn make(&self, _: Stream, _: Rate) -> Result<Xcp, Invalid> {
         Ok(Xcp {
             p: *self,
             meter: Meter::default(),

@@ -2,6 +2,7 @@
 
 use super::rdma;
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
@@ -19,7 +20,8 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     ///
     /// # Errors
     /// If a parameter is out of range, or parameters exclude each other; the message names them.
-    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<Self::Sender, String>;
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream)
+    -> Result<Self::Sender, Invalid>;
 
     /// A receiver of `size` payload bytes (`u64::MAX`: without end). `stream` is its own.
     fn receiver(&self, flow: FlowId, size: u64, stream: Stream) -> Self::Receiver;
@@ -154,11 +156,12 @@ pub struct PathNeeds {
 }
 
 /// The answer to "anything to send?".
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Transmit {
     /// The packet was filled in; ask again.
     Packet,
     /// Nothing until something arrives or a timer fires.
+    #[default]
     Idle,
     /// Nothing before this instant: the pace does not allow it.
     At(Time),
@@ -172,6 +175,14 @@ pub struct Standing {
     pub wake: Time,
     /// See [`Endpoint::is_done`].
     pub done: bool,
+}
+
+/// It waits for an arrival.
+impl Default for Standing {
+    #[inline]
+    fn default() -> Self {
+        Self { wake: Time::MAX, done: false }
+    }
 }
 
 /// What a packet was to the end of a flow, as far as that is of interest outside.
@@ -203,9 +214,10 @@ impl From<Option<Span>> for Heard {
 }
 
 /// Why a timer was due.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expiry {
     /// It was not, or some other clock's.
+    #[default]
     Other,
     /// The retransmission timer expired.
     Retransmission,
@@ -268,6 +280,25 @@ pub trait Endpoint {
 }
 
 /// The end at a flow's source.
+///
+/// ```
+/// use thalweg_machines::transport::{Endpoint, Protocol, RankSpec, SendingEnd, Transmit, UdpPace, UdpSpec};
+/// use thalweg_units::{FlowId, Rate, Span, Stream, Time};
+/// use thalweg_wire::{Packet, Side};
+///
+/// let spec = UdpSpec { payload: 1000, header: 40, pace: UdpPace::Burst, rank: RankSpec::None };
+/// let start = spec.start(Rate::from_gbps(10), Span::from_us(10), Span::ZERO);
+/// let mut sender = spec.sender(FlowId(0), 1500, &start, Stream::default())?;
+/// sender.start(&spec, Time::ZERO);
+///
+/// let (mut packet, mut side, mut sizes) = (Packet::default(), Side::default(), Vec::new());
+/// while sender.poll_transmit(&spec, Time::ZERO, &mut packet, &mut side) == Transmit::Packet {
+///     sizes.push(packet.wire);
+/// }
+/// assert_eq!(sizes, [1040, 540]);
+/// assert!(sender.is_done() && sender.stats().sent_packets == 2);
+/// # Ok::<(), thalweg_machines::Invalid>(())
+/// ```
 pub trait SendingEnd: Endpoint {
     /// The flow starts: from now on `poll_transmit` answers.
     fn start(&mut self, spec: &Self::Spec, now: Time);
@@ -338,6 +369,17 @@ pub trait SendingEnd: Endpoint {
 }
 
 /// The end at a flow's destination.
+///
+/// ```
+/// use thalweg_machines::transport::{Endpoint, Protocol, RankSpec, ReceivingEnd, UdpPace, UdpSpec};
+/// use thalweg_units::{FlowId, Stream, Time};
+/// use thalweg_wire::Packet;
+///
+/// let spec = UdpSpec { payload: 1000, header: 40, pace: UdpPace::Burst, rank: RankSpec::None };
+/// let mut receiver = spec.receiver(FlowId(0), 1000, Stream::default());
+/// receiver.on_packet(&spec, Time::ZERO, &Packet { payload: 1000, wire: 1040, ..Packet::default() }, None);
+/// assert!(receiver.is_done() && receiver.received() == 1000);
+/// ```
 pub trait ReceivingEnd: Endpoint {
     /// The flow has `size` bytes after all ([`SendingEnd::stop`], [`SendingEnd::append`]).
     fn resize(&mut self, size: u64);

@@ -23,243 +23,138 @@ macro_rules! transports {
             $($(#[$doc])* $name($receiver),)*
         }
 
-        impl TransportSpec {
-            /// See [`Protocol::wire`].
-            pub fn wire(&self) -> Wire {
-                match self { $(Self::$name(part) => part.wire()),* }
-            }
-            /// See [`Protocol::needs`].
-            pub fn needs(&self) -> PathNeeds {
-                match self { $(Self::$name(part) => part.needs()),* }
-            }
-            /// See [`Protocol::sees_receiver`].
-            pub fn sees_receiver(&self) -> bool {
-                match self { $(Self::$name(part) => part.sees_receiver()),* }
-            }
-            /// See [`Protocol::streams`].
-            pub fn streams(&self) -> bool {
-                match self { $(Self::$name(part) => part.streams()),* }
-            }
-            /// See [`Protocol::start`].
-            pub fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
-                match self { $(Self::$name(part) => part.start(line_rate, base_rtt, time_quantum)),* }
-            }
-            /// See [`Protocol::sender`].
-            ///
-            /// # Errors
-            /// If a parameter is out of range; the message names it.
-            pub fn sender(
-                &self,
-                flow: FlowId,
-                size: u64,
-                start: &Start,
-                stream: Stream,
-            ) -> Result<Sender, String> {
-                match self {
-                    $(Self::$name(part) => {
-                        part.sender(flow, size, start, stream).map(|made| Sender::$name(made.into()))
-                    })*
-                }
-            }
-            /// See [`Protocol::receiver`].
-            pub fn receiver(&self, flow: FlowId, size: u64, stream: Stream) -> Receiver {
-                match self { $(Self::$name(part) => Receiver::$name(part.receiver(flow, size, stream).into())),* }
+        dispatch! {
+            impl TransportSpec over [$($name)*] {
+                /// See [`Protocol::wire`].
+                pub fn wire(&self) -> Wire;
+                /// See [`Protocol::needs`].
+                pub fn needs(&self) -> PathNeeds;
+                /// See [`Protocol::sees_receiver`].
+                pub fn sees_receiver(&self) -> bool;
+                /// See [`Protocol::streams`].
+                pub fn streams(&self) -> bool;
+                /// See [`Protocol::start`].
+                pub fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start;
+                /// See [`Protocol::sender`].
+                ///
+                /// # Errors
+                /// If a parameter is out of range; the message names it.
+                pub fn sender as sender(
+                    &self,
+                    flow: FlowId,
+                    size: u64,
+                    start: &Start,
+                    stream: Stream,
+                ) -> Result<Sender, Invalid>;
+                /// See [`Protocol::receiver`].
+                pub fn receiver as receiver(&self, flow: FlowId, size: u64, stream: Stream) -> Receiver;
             }
         }
 
-        list::transports!(@end Sender $($name)*);
-        list::transports!(@end Receiver $($name)*);
+        list::transports! { @end Sender [$($name)*] }
+        list::transports! { @end Receiver [$($name)*] }
 
-        impl Sender {
-            /// See [`SendingEnd::start`].
-            pub fn start(&mut self, spec: &TransportSpec, now: Time) {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.start(part, now),)*
-                    _ => mismatch(()),
-                }
-            }
-            /// See [`SendingEnd::stop`].
-            pub fn stop(&mut self, spec: &TransportSpec, now: Time) -> u64 {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.stop(part, now),)*
-                    _ => mismatch(0),
-                }
-            }
-            /// See [`SendingEnd::stats`].
-            pub fn stats(&self) -> SenderStats {
-                match self { $(Self::$name(m) => m.stats()),* }
-            }
-            /// See [`SendingEnd::next_departure`].
-            pub fn next_departure(&self) -> Option<Time> {
-                match self { $(Self::$name(m) => m.next_departure()),* }
-            }
-            /// See [`SendingEnd::foresee`].
-            #[inline]
-            pub fn foresee(&self, spec: &TransportSpec, at: Time) -> Option<Transmit> {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.foresee(part, at),)*
-                    _ => mismatch(None),
-                }
-            }
-            /// See [`SendingEnd::on_drop`].
-            pub fn on_drop(&mut self, spec: &TransportSpec, seq: u64, at: Time) {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_drop(part, seq, at),)*
-                    _ => mismatch(()),
-                }
-            }
-            /// See [`SendingEnd::take_moved`].
-            pub fn take_moved(&mut self) -> Option<Time> {
-                match self { $(Self::$name(m) => m.take_moved()),* }
-            }
-            /// See [`SendingEnd::waits_for_idle`].
-            pub fn waits_for_idle(&self, spec: &TransportSpec) -> Option<u8> {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.waits_for_idle(part),)*
-                    _ => mismatch(None),
-                }
-            }
-            /// See [`SendingEnd::poll_idle`].
-            pub fn poll_idle(
-                &mut self,
-                spec: &TransportSpec,
-                now: Time,
-                packet: &mut Packet,
-                side: &mut Side,
-            ) -> Transmit {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.poll_idle(part, now, packet, side),)*
-                    _ => mismatch(Transmit::Idle),
-                }
-            }
-            /// See [`SendingEnd::takes_back`].
-            pub fn takes_back(&self, spec: &TransportSpec) -> Option<u8> {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.takes_back(part),)*
-                    _ => mismatch(None),
-                }
-            }
-            /// See [`SendingEnd::remaining`].
-            #[inline]
-            pub fn remaining(&self) -> u64 {
-                match self { $(Self::$name(m) => m.remaining()),* }
-            }
-            /// See [`SendingEnd::hand_over`].
-            pub fn hand_over(&self) -> Option<HandOver> {
-                match self { $(Self::$name(m) => m.hand_over()),* }
-            }
-            /// See [`SendingEnd::take_over`].
-            pub fn take_over(&mut self, before: HandOver) {
-                match self { $(Self::$name(m) => m.take_over(before)),* }
-            }
-            /// See [`SendingEnd::append`].
-            pub fn append(&mut self, spec: &TransportSpec, now: Time, bytes: u64) -> Option<u64> {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.append(part, now, bytes),)*
-                    _ => mismatch(None),
-                }
-            }
-            /// See [`SendingEnd::progress`].
-            #[inline]
-            pub fn progress(&self) -> Progress {
-                match self { $(Self::$name(m) => m.progress()),* }
+        dispatch! {
+            impl Sender over [$($name)*] {
+                /// See [`SendingEnd::start`].
+                pub fn start(&mut self, [spec: &TransportSpec], now: Time);
+                /// See [`SendingEnd::stop`].
+                pub fn stop(&mut self, [spec: &TransportSpec], now: Time) -> u64;
+                /// See [`SendingEnd::stats`].
+                pub fn stats(&self) -> SenderStats;
+                /// See [`SendingEnd::next_departure`].
+                pub fn next_departure(&self) -> Option<Time>;
+                /// See [`SendingEnd::foresee`].
+                #[inline]
+                pub fn foresee(&self, [spec: &TransportSpec], at: Time) -> Option<Transmit>;
+                /// See [`SendingEnd::on_drop`].
+                pub fn on_drop(&mut self, [spec: &TransportSpec], seq: u64, at: Time);
+                /// See [`SendingEnd::take_moved`].
+                pub fn take_moved(&mut self) -> Option<Time>;
+                /// See [`SendingEnd::waits_for_idle`].
+                pub fn waits_for_idle(&self, [spec: &TransportSpec]) -> Option<u8>;
+                /// See [`SendingEnd::poll_idle`].
+                pub fn poll_idle(
+                    &mut self,
+                    [spec: &TransportSpec],
+                    now: Time,
+                    packet: &mut Packet,
+                    side: &mut Side,
+                ) -> Transmit;
+                /// See [`SendingEnd::takes_back`].
+                pub fn takes_back(&self, [spec: &TransportSpec]) -> Option<u8>;
+                /// See [`SendingEnd::remaining`].
+                #[inline]
+                pub fn remaining(&self) -> u64;
+                /// See [`SendingEnd::hand_over`].
+                pub fn hand_over(&self) -> Option<HandOver>;
+                /// See [`SendingEnd::take_over`].
+                pub fn take_over(&mut self, before: HandOver);
+                /// See [`SendingEnd::append`].
+                pub fn append(&mut self, [spec: &TransportSpec], now: Time, bytes: u64) -> Option<u64>;
+                /// See [`SendingEnd::progress`].
+                #[inline]
+                pub fn progress(&self) -> Progress;
             }
         }
 
-        impl Receiver {
-            /// See [`ReceivingEnd::resize`].
-            pub fn resize(&mut self, size: u64) {
-                match self { $(Self::$name(m) => m.resize(size)),* }
-            }
-            /// See [`ReceivingEnd::received`].
-            pub fn received(&self) -> u64 {
-                match self { $(Self::$name(m) => m.received()),* }
-            }
-            /// See [`ReceivingEnd::holds`].
-            pub fn holds(&self, seq: u64, len: u32) -> bool {
-                match self { $(Self::$name(m) => m.holds(seq, len)),* }
-            }
-            /// See [`ReceivingEnd::unique_bytes`].
-            pub fn unique_bytes(&self) -> u64 {
-                match self { $(Self::$name(m) => m.unique_bytes()),* }
+        dispatch! {
+            impl Receiver over [$($name)*] {
+                /// See [`ReceivingEnd::resize`].
+                pub fn resize(&mut self, size: u64);
+                /// See [`ReceivingEnd::received`].
+                pub fn received(&self) -> u64;
+                /// See [`ReceivingEnd::holds`].
+                pub fn holds(&self, seq: u64, len: u32) -> bool;
+                /// See [`ReceivingEnd::unique_bytes`].
+                pub fn unique_bytes(&self) -> u64;
             }
         }
     };
-    (@end $end:ident $($name:ident)*) => {
-        impl $end {
-            /// See [`Endpoint::on_packet`].
-            #[inline]
-            pub fn on_packet(
-                &mut self,
-                spec: &TransportSpec,
-                now: Time,
-                packet: &Packet,
-                side: Option<&Side>,
-            ) -> Heard {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_packet(part, now, packet, side),)*
-                    _ => mismatch(Heard::default()),
-                }
-            }
-            /// See [`Endpoint::on_timer`].
-            #[inline]
-            pub fn on_timer(&mut self, spec: &TransportSpec, now: Time) -> Expiry {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.on_timer(part, now),)*
-                    _ => mismatch(Expiry::Other),
-                }
-            }
-            /// See [`Endpoint::poll_transmit`].
-            #[inline]
-            pub fn poll_transmit(
-                &mut self,
-                spec: &TransportSpec,
-                now: Time,
-                packet: &mut Packet,
-                side: &mut Side,
-            ) -> Transmit {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.poll_transmit(part, now, packet, side),)*
-                    _ => mismatch(Transmit::Idle),
-                }
-            }
-            /// See [`Endpoint::drain`].
-            #[inline(always)]
-            pub fn drain(
-                &mut self,
-                spec: &TransportSpec,
-                now: Time,
-                (packet, side): (&mut Packet, &mut Side),
-                out: impl FnMut(&mut Packet, &mut Side),
-            ) -> Standing {
-                match (self, spec) {
-                    $((Self::$name(m), TransportSpec::$name(part)) => m.drain(part, now, (packet, side), out),)*
-                    _ => mismatch(Standing { wake: Time::MAX, done: false }),
-                }
-            }
-            /// See [`Endpoint::standing`].
-            #[inline]
-            pub fn standing(&self, paced: Time) -> Standing {
-                match self { $(Self::$name(m) => m.standing(paced)),* }
-            }
-            /// See [`Endpoint::timer`].
-            #[inline]
-            pub fn timer(&self) -> Option<Time> {
-                match self { $(Self::$name(m) => m.timer()),* }
-            }
-            /// See [`Endpoint::is_done`].
-            #[inline(always)]
-            pub fn is_done(&self) -> bool {
-                match self { $(Self::$name(m) => m.is_done()),* }
+    (@end $end:ident $names:tt) => {
+        dispatch! {
+            impl $end over $names {
+                /// See [`Endpoint::on_packet`].
+                #[inline]
+                pub fn on_packet(
+                    &mut self,
+                    [spec: &TransportSpec],
+                    now: Time,
+                    packet: &Packet,
+                    side: Option<&Side>,
+                ) -> Heard;
+                /// See [`Endpoint::on_timer`].
+                #[inline]
+                pub fn on_timer(&mut self, [spec: &TransportSpec], now: Time) -> Expiry;
+                /// See [`Endpoint::poll_transmit`].
+                #[inline]
+                pub fn poll_transmit(
+                    &mut self,
+                    [spec: &TransportSpec],
+                    now: Time,
+                    packet: &mut Packet,
+                    side: &mut Side,
+                ) -> Transmit;
+                /// See [`Endpoint::drain`].
+                #[inline(always)]
+                pub fn drain(
+                    &mut self,
+                    [spec: &TransportSpec],
+                    now: Time,
+                    room: (&mut Packet, &mut Side),
+                    out: impl FnMut(&mut Packet, &mut Side),
+                ) -> Standing;
+                /// See [`Endpoint::standing`].
+                #[inline]
+                pub fn standing(&self, paced: Time) -> Standing;
+                /// See [`Endpoint::timer`].
+                #[inline]
+                pub fn timer(&self) -> Option<Time>;
+                /// See [`Endpoint::is_done`].
+                #[inline(always)]
+                pub fn is_done(&self) -> bool;
             }
         }
     };
 }
 pub(super) use transports;
-
-/// A machine met the parameters of another kind: the owner's bug, and then nothing happens.
-#[cold]
-pub(super) fn mismatch<T>(nothing: T) -> T {
-    debug_assert!(false, "a transport was called with another one's parameters");
-    nothing
-}

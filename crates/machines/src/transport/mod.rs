@@ -43,15 +43,15 @@ pub use tcp::spec::*;
 pub use udp::{UdpPace, UdpSpec};
 
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use expresspass::{ExpressPassReceiver, ExpressPassSender};
 use homa::{HomaReceiver, HomaSender};
-use list::mismatch;
 use phost::{PhostReceiver, PhostSender};
 use rc3::{Rc3Receiver, Rc3Sender};
 use rdma::{RdmaReceiver, RdmaSender};
 use serde::{Deserialize, Serialize};
 use tcp::{TcpReceiver, TcpSender};
-use thalweg_units::{FlowId, Rate, Span, Stream, Time};
+use thalweg_units::{FlowId, Rate, Span, Stream, Time, dispatch};
 use thalweg_wire::{Packet, Side};
 use udp::{UdpReceiver, UdpSender};
 

@@ -7,8 +7,8 @@
 //! Failure Mitigation", 2024, §3): paths that mark are left, those that do not are kept.
 //!
 //! ```text
-//! CHOICE REPS §3: eight values are kept, the oldest is used first, and a ninth takes the place of the oldest. Left
-//! out: the freezing mode after timeouts.
+//! CHOICE REPS §3: eight values are kept, the oldest is used first, and a ninth takes the place of the oldest, as in
+//! the authors' htsim. (The section is from memory.) Left out: the freezing mode after timeouts.
 //! ```
 
 use schemars::JsonSchema;

@@ -4,6 +4,7 @@ use super::{
     Endpoint, Expiry, Heard, Protocol, RankSpec, ReceivingEnd, SenderStats, SendingEnd, Transmit, Wire,
 };
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream, Time};
 use thalweg_wire::{Flags, Kind, Packet, Side};
@@ -36,7 +37,7 @@ impl Protocol for UdpSpec {
     type Sender = UdpSender;
     type Receiver = UdpReceiver;
 
-    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<UdpSender, String> {
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<UdpSender, Invalid> {
         UdpSender::new(self, flow, size, start, stream)
     }
     fn receiver(&self, _: FlowId, size: u64, _: Stream) -> UdpReceiver {
@@ -66,27 +67,28 @@ impl UdpSender {
     ///
     /// # Errors
     /// If a parameter is out of range or has no meaning without acknowledgements.
-    fn new(spec: &UdpSpec, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<Self, String> {
+    fn new(spec: &UdpSpec, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<Self, Invalid> {
+        let refuse = |key: &'static str, why: &'static str| Err(Invalid::new(why).of("udp").at(key));
         if spec.payload == 0 {
-            return Err("udp: payload is 0, allowed: at least 1".into());
+            return refuse("payload", "payload is 0, allowed: at least 1");
         }
         if size == 0 {
-            return Err("udp: a flow of 0 bytes".into());
+            return refuse("size", "a flow of 0 bytes");
         }
         match spec.pace {
             UdpPace::Burst if size == u64::MAX => {
-                return Err("udp: a burst without end; give the flow a size or a rate".into());
+                return refuse("pace", "a burst without end; give the flow a size or a rate");
             }
             UdpPace::Constant(Rate::ZERO) | UdpPace::Poisson(Rate::ZERO) => {
-                return Err("udp: the rate is 0".into());
+                return refuse("pace", "the rate is 0");
             }
             UdpPace::Constant(Rate::INFINITE) | UdpPace::Poisson(Rate::INFINITE) => {
-                return Err("udp: the rate is infinite; use a burst".into());
+                return refuse("pace", "the rate is infinite; use a burst");
             }
             _ => {}
         }
         if !matches!(spec.rank, RankSpec::None | RankSpec::FlowSize) {
-            return Err("udp: rank needs acknowledgements; allowed: none, flow size".into());
+            return refuse("rank", "rank needs acknowledgements; allowed: none, flow size");
         }
         Ok(Self {
             flow,

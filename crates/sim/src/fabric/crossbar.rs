@@ -11,6 +11,7 @@ use crate::fabric::Fabric;
 use crate::fabric::memory::Memory;
 use crate::port::Lane;
 use crate::spec::NetworkSpec;
+use thalweg_machines::Invalid;
 use thalweg_machines::crossbar::Ends;
 use thalweg_machines::schedule::{DisciplineSpec, OutputQueue};
 use thalweg_units::PortId;
@@ -28,18 +29,20 @@ pub(crate) fn check(spec: &NetworkSpec) -> Result<(), String> {
 }
 
 /// What an output needs to take packets from inputs that send one at a time.
-pub(crate) fn serves(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> Result<(), String> {
+pub(crate) fn serves(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> Result<(), Invalid> {
     let why = "inputs that send one packet at a time";
     if !kind.order.needs().by_input {
-        return Err(format!("{why} need outputs that serve them in turn"));
+        return Err(format!("{why} need outputs that serve them in turn").into());
     }
     if spec.control_first || kind.preemptive {
-        return Err(format!("{why} keep to it: nothing passes them, and no transmission is interrupted"));
+        let why = format!("{why} keep to it: nothing passes them, and no transmission is interrupted");
+        return Err(why.into());
     }
     if lane == Lane::Reference {
-        return Err(format!(
+        let why = format!(
             "{why} need plain links, short cuts, and marking that does not ask how long a port was idle"
-        ));
+        );
+        return Err(why.into());
     }
     Ok(())
 }

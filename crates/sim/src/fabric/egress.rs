@@ -4,6 +4,7 @@ use crate::arena::{Arena, Packets};
 use crate::port::{Lane, Port};
 use crate::spec::{Incident, IncidentKind, NetworkSpec};
 use serde::{Deserialize, Serialize};
+use thalweg_machines::Invalid;
 use thalweg_machines::egress::{self, Egress, EgressSpec};
 use thalweg_machines::link::LinkSpec;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, Queue};
@@ -24,7 +25,7 @@ impl Reference {
     ///
     /// # Errors
     /// If a parameter is out of range, or what is wanted of the port goes with the other lanes only.
-    pub fn new(spec: &NetworkSpec, id: PortId, link: &LinkSpec, in_switch: bool) -> Result<Self, String> {
+    pub fn new(spec: &NetworkSpec, id: PortId, link: &LinkSpec, in_switch: bool) -> Result<Self, Invalid> {
         let why = if link.is_plain() {
             "without short cuts"
         } else {
@@ -32,10 +33,12 @@ impl Reference {
         };
         let kind = &spec.disciplines[usize::from(spec.port_discipline[id.at()])];
         if kind.preemptive {
-            return Err(format!("{why} no transmission is interrupted: its end is not known as it begins"));
+            let why = format!("{why} no transmission is interrupted: its end is not known as it begins");
+            return Err(why.into());
         }
         if spec.cut_through.is_some() {
-            return Err(format!("{why} there is no cut-through: when a header arrives is not known"));
+            let why = format!("{why} there is no cut-through: when a header arrives is not known");
+            return Err(why.into());
         }
         if link.is_batched() && in_switch && spec.inputs.is_some() {
             let reason = "batches do not go with per-ingress accounting, which releases one packet at a time";

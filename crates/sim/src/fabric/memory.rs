@@ -4,6 +4,7 @@ use crate::dependencies::Turn;
 use crate::port::Port;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use thalweg_machines::Invalid;
 use thalweg_machines::buffer::{InputSpec, Inputs, SharedPool};
 use thalweg_machines::crossbar::Crossbar;
 use thalweg_units::{PortId, Time};
@@ -46,7 +47,7 @@ impl Memory {
     ///
     /// # Errors
     /// If the sizes contradict each other.
-    pub fn new(spec: InputSpec, links: Vec<Vec<PortId>>, ports: usize, peaks: bool) -> Result<Self, String> {
+    pub fn new(spec: InputSpec, links: Vec<Vec<PortId>>, ports: usize, peaks: bool) -> Result<Self, Invalid> {
         let switches = links.iter().map(|own| Inputs::new(spec, own.len())).collect::<Result<_, _>>()?;
         let stride = links.iter().map(Vec::len).max().unwrap_or(0);
         let held = if spec.stops_ports() { vec![0; ports * stride] } else { Vec::new() };

@@ -202,7 +202,8 @@ impl Fabric {
             self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
         } else {
             let mut flying = landed;
-            let Some(out) = next_hop::of(self, cx, from, &mut flying) else {
+            let router = next_hop::Router { fabric: self, cx };
+            let Some(out) = router.next_hop(from, &mut flying) else {
                 return self.lose(cx, landed.handle);
             };
             self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);

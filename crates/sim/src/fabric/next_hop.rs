@@ -9,52 +9,52 @@ use crate::routing::Hop;
 use thalweg_machines::route::{Candidates, Passing, RouteRule};
 use thalweg_units::{HostId, PortId};
 
-/// The port by which a packet that has come by the port `from` leaves; `None`: no working link leads to its host. What
-/// it carries for rules is in [`Flying::route`].
-#[inline]
-pub(crate) fn of<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    from: PortId,
-    landed: &mut Flying,
-) -> Option<PortId> {
-    let (flow, dst) = {
-        let packet = &fabric.packets[landed.handle];
-        (packet.flow, packet.dst)
-    };
-    let place = fabric.ports[from.at()].place;
-    if place.from_host {
-        // The far end of the other direction of the same link.
-        let host = HostId(fabric.ports[from.at() ^ 1].place.peer.0);
-        let choice = !fabric.routes.same_attachment(host, dst);
-        landed.route = fabric.paths.rules.stamp(host, landed.route, choice);
-        fabric.packets[landed.handle].route = landed.route;
-    }
-    match fabric.routes.hop(place.peer, dst) {
-        Hop::Nowhere => None,
-        Hop::Only(port) => Some(port),
-        Hop::Among(first, count) => {
-            let switch = fabric.routes.switch(place.peer);
-            let packet = Passing { flow, dst, value: landed.route };
-            Some(among(fabric, cx, switch, &packet, (first as usize, count as usize)))
-        }
-    }
+/// Who finds the way of a packet that has come.
+pub(crate) struct Router<'a, Q> {
+    pub fabric: &'a mut Fabric,
+    pub cx: &'a mut Cx<Q>,
 }
 
-/// The switch's machine chooses among so many candidates from the first one on. Not inlined: every rule is in here.
-#[inline(never)]
-fn among<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    switch: usize,
-    packet: &Passing,
-    (first, count): (usize, usize),
-) -> PortId {
-    let mut machine = fabric.paths.rules.take(switch);
-    let now = cx.now;
-    let chosen = machine.choose(now, packet, &mut Ports { fabric, cx, first, count });
-    fabric.paths.rules.put_back(switch, machine);
-    fabric.routes.candidate(first + chosen)
+impl<Q: Events> Router<'_, Q> {
+    /// The port by which a packet that has come by the port `from` leaves; `None`: no working link leads to its host.
+    /// What it carries for rules is in [`Flying::route`].
+    #[inline]
+    pub fn next_hop(self, from: PortId, landed: &mut Flying) -> Option<PortId> {
+        let fabric = &mut *self.fabric;
+        let (flow, dst) = {
+            let packet = &fabric.packets[landed.handle];
+            (packet.flow, packet.dst)
+        };
+        let place = fabric.ports[from.at()].place;
+        if place.from_host {
+            // The far end of the other direction of the same link.
+            let host = HostId(fabric.ports[from.at() ^ 1].place.peer.0);
+            let choice = !fabric.routes.same_attachment(host, dst);
+            landed.route = fabric.paths.rules.stamp(host, landed.route, choice);
+            fabric.packets[landed.handle].route = landed.route;
+        }
+        match fabric.routes.hop(place.peer, dst) {
+            Hop::Nowhere => None,
+            Hop::Only(port) => Some(port),
+            Hop::Among(first, count) => {
+                let switch = fabric.routes.switch(place.peer);
+                let packet = Passing { flow, dst, value: landed.route };
+                Some(self.among(switch, &packet, first as usize, count as usize))
+            }
+        }
+    }
+
+    /// The switch's machine chooses among so many candidates from the first one on. Not inlined: every rule is in
+    /// here.
+    #[inline(never)]
+    fn among(self, switch: usize, packet: &Passing, first: usize, count: usize) -> PortId {
+        let Self { fabric, cx } = self;
+        let mut machine = fabric.paths.rules.take(switch);
+        let now = cx.now;
+        let chosen = machine.choose(now, packet, &mut Ports { fabric, cx, first, count });
+        fabric.paths.rules.put_back(switch, machine);
+        fabric.routes.candidate(first + chosen)
+    }
 }
 
 /// A switch's candidates, as its rule sees them.

@@ -5,6 +5,7 @@ use crate::port::Port;
 use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use thalweg_machines::Invalid;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, Site, Tally};
 use thalweg_machines::schedule::liftable::HEADER;
 use thalweg_units::{PortId, Span, Stream, Time};
@@ -54,7 +55,7 @@ impl Reliefs {
     ///
     /// # Errors
     /// If parameters are impossible.
-    pub fn new(spec: &NetworkSpec, links: &[Vec<PortId>]) -> Result<Self, String> {
+    pub fn new(spec: &NetworkSpec, links: &[Vec<PortId>]) -> Result<Self, Invalid> {
         let Some(relief) = &spec.relief else { return Ok(Self::default()) };
         let delay = spec.links.iter().map(LinkSpec::delay).max().unwrap_or(Span::ZERO);
         let make = |(switch, own): (usize, &Vec<PortId>)| {

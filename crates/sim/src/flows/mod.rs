@@ -1,10 +1,12 @@
 //! The life of every flow: when it starts, what follows it, what became of it. Its two ends are its hosts'.
 
+mod followers;
 pub(crate) mod record;
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::spec::NetworkSpec;
+use followers::Followers;
 use record::FlowRecord;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::SenderStats;
@@ -29,9 +31,8 @@ pub(crate) struct Flows {
     pub tally: FlowTally,
     /// The next flow that starts by the clock.
     next_start: u32,
-    /// Per flow: its first follower, and its next sibling in its predecessor's list; empty if none follows another.
     #[serde(skip)]
-    followers: Vec<(FlowId, FlowId)>,
+    followers: Followers,
     /// Flows that count towards the statistics.
     #[serde(skip)]
     pub measured_total: u64,
@@ -39,27 +40,29 @@ pub(crate) struct Flows {
 
 impl Flows {
     pub fn new(spec: &NetworkSpec) -> Self {
+        let records = vec![FlowRecord::default(); spec.flows.len()];
         Self {
-            records: vec![FlowRecord::default(); spec.flows.len()],
-            followers: followers(spec),
+            followers: Followers::new(&spec.precedence, &records),
+            records,
             measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
             ..Self::default()
         }
     }
 
     /// Takes the place of these freshly built flows.
-    pub fn resume(self, saved: Self) -> Result<Self, String> {
+    pub fn resume(self, spec: &NetworkSpec, saved: Self) -> Result<Self, String> {
         if saved.records.len() != self.records.len() {
             return Err("its flows do not fit its network".into());
         }
-        Ok(Self { followers: self.followers, measured_total: self.measured_total, ..saved })
+        let followers = Followers::new(&spec.precedence, &saved.records);
+        Ok(Self { followers, measured_total: self.measured_total, ..saved })
     }
 
     /// Schedules the first flow at or after position `from` that starts by the clock.
     pub fn schedule_next_start<Q: Events>(&mut self, cx: &mut Cx<Q>, from: u32) {
         let mut next = from;
         while let Some(flow) = cx.spec.flows.get(next as usize) {
-            if flow.after == FlowId::NONE {
+            if !cx.spec.precedence.follows(FlowId(next)) {
                 cx.schedule(flow.start, Phase::Start, next);
                 break;
             }
@@ -86,16 +89,14 @@ impl Flows {
         self.records[flow.at()].delivered = bytes;
     }
 
-    /// A flow's last byte has arrived: start what waits for it.
+    /// A flow's last byte has arrived: what waited for it and for no other any more starts, after its own pause.
+    // CHOICE: the hosts of followers know at once, wherever they are: what tells them is no packet. This is the only
+    // place where a flow starts because of what happened at another host.
     pub fn received<Q: Events>(&mut self, cx: &mut Cx<Q>, flow: FlowId) {
         self.records[flow.at()].received = cx.now;
-        if let Some(&(first, _)) = self.followers.get(flow.at()) {
-            let mut follower = first;
-            while follower != FlowId::NONE {
-                let pause = Span::from_ps(cx.spec.flows[follower.at()].start.ps());
-                cx.schedule(cx.now + pause, Phase::Start, follower.0);
-                follower = self.followers[follower.at()].1;
-            }
+        for follower in self.followers.released_by(flow) {
+            let pause = Span::from_ps(cx.spec.flows[follower.at()].start.ps());
+            cx.schedule(cx.now + pause, Phase::Start, follower.0);
         }
     }
 
@@ -126,18 +127,4 @@ impl Flows {
     pub fn write(&mut self, flow: FlowId, stats: &SenderStats, delivered: u64) {
         self.records[flow.at()].count(stats, delivered);
     }
-}
-
-fn followers(spec: &NetworkSpec) -> Vec<(FlowId, FlowId)> {
-    if spec.flows.iter().all(|f| f.after == FlowId::NONE) {
-        return Vec::new();
-    }
-    let mut list = vec![(FlowId::NONE, FlowId::NONE); spec.flows.len()];
-    for (i, flow) in spec.flows.iter().enumerate().rev() {
-        if flow.after != FlowId::NONE {
-            list[i].1 = list[flow.after.at()].0;
-            list[flow.after.at()].0 = FlowId::from(i);
-        }
-    }
-    list
 }

@@ -79,7 +79,7 @@ pub enum FlowEnd {
     Stopped,
     /// The run ended first, by its clock, its budget of events, or because all measured flows were done.
     Censored,
-    /// It never started: the run ended first, or the flow it follows never completed.
+    /// It never started: the run ended first, or a flow it follows never completed.
     NotStarted,
     /// Its sender waits for something that will never come: none of its packets is in the network, and no timer runs.
     Stalled,

@@ -403,7 +403,7 @@ impl Hosts {
         let transport = &self.transports[sending.transport as usize];
         let expiry = sending.sender.on_timer(transport, cx.now);
         let host = sending.host;
-        if cx.features.hpcc_nic && expiry == Expiry::Controller {
+        if cx.features.nic_places && expiry == Expiry::Controller {
             // A timer of the controller's is none of the NIC's.
             let scan = self.scan_of(fabric.routes.nic(host), flow, cx.now);
             if scan != Some(cx.now) {

@@ -11,7 +11,6 @@
 //! recalled ([`Fabric::recall`]): the flow is first in turn again, and the end of the transmission an event.
 //! So nothing is different but the number of events.
 
-use crate::compat::hpcc_nic::{Backlog, HpccNic, Scan};
 use crate::cx::Cx;
 use crate::events::Events;
 use crate::fabric::Fabric;
@@ -23,6 +22,7 @@ use crate::paths::{NO_SLOT, Paths};
 use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use thalweg_machines::nic::{Backlog, Places, Scan, Waiting};
 use thalweg_machines::pause::Paused;
 use thalweg_machines::transport::Transmit;
 use thalweg_units::{FlowId, HostId, PortId, Time};
@@ -37,8 +37,8 @@ pub(super) struct Nic {
     held: VecDeque<FlowId>,
     /// The numbers of their queues.
     queues: Numbers,
-    /// Or as the HPCC authors' simulator has it.
-    hpcc: HpccNic,
+    /// Or, where they keep their places, all of them.
+    places: Places,
 }
 
 /// Numbers of queues, each for one flow as long as there are enough.
@@ -72,7 +72,7 @@ impl Numbers {
 impl Nic {
     /// Some flow may have something to send.
     fn is_ready(&self) -> bool {
-        !self.ready.is_empty() || !self.hpcc.is_empty()
+        !self.ready.is_empty() || !self.places.is_empty()
     }
 }
 
@@ -96,13 +96,13 @@ impl Hosts {
         let sending = &mut self.sending[slot];
         let nic = &mut self.nics[id.at()];
         let mut scan = Time::MAX;
-        if cx.features.hpcc_nic {
-            nic.hpcc.join(flow, sending.sender.is_done());
+        if cx.features.nic_places {
+            nic.places.join(flow, sending.sender.is_done());
             if let Some(at) = sending.sender.take_moved() {
-                nic.hpcc.bring_forward(flow, at, cx.now);
+                nic.places.bring_forward(flow, at, cx.now);
             }
             wake(cx, fabric, id, nic.is_ready());
-            scan = nic.hpcc.timer_of(flow, cx.now).filter(|at| *at > cx.now).unwrap_or(Time::MAX);
+            scan = nic.places.timer_of(flow, cx.now).filter(|at| *at > cx.now).unwrap_or(Time::MAX);
         } else if !sending.ready {
             sending.ready = true;
             nic.ready.push_back(flow);
@@ -114,7 +114,7 @@ impl Hosts {
 
     /// When the NIC scans its flows next, if it is for this flow's sake.
     pub(super) fn scan_of(&self, nic: PortId, flow: FlowId, now: Time) -> Option<Time> {
-        self.nics[nic.at()].hpcc.timer_of(flow, now)
+        self.nics[nic.at()].places.timer_of(flow, now)
     }
 
     /// A NIC's link is free: the next packet leaves, if any flow has one.
@@ -137,8 +137,8 @@ impl Hosts {
     ) {
         // Otherwise the flows wait until the link is restored.
         if !(cx.features.failures && fabric.outages.is_down(id)) {
-            if cx.features.hpcc_nic {
-                self.pull_hpcc(cx, fabric, flows, id);
+            if cx.features.nic_places {
+                self.pull_by_places(cx, fabric, flows, id);
             } else {
                 self.pull_next::<true, _>(cx, fabric, flows, id);
             }
@@ -238,8 +238,8 @@ impl Hosts {
         fabric: &mut Fabric,
         id: PortId,
     ) -> Option<FlowId> {
-        if DETOURS && cx.features.shortest_nic {
-            return self.next_shortest(fabric, id);
+        if DETOURS && cx.features.nic_picks {
+            return self.next_picked(cx, fabric, id);
         }
         if DETOURS && cx.features.backpressure {
             return self.next_unpaused(fabric, id);
@@ -251,32 +251,16 @@ impl Hosts {
         self.nics[id.at()].ready.remove(place)
     }
 
-    /// The one that has least left of those whose queue is not paused; of several, that whose turn it is.
-    fn next_shortest(&mut self, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
+    /// The one that the NIC's order picks of those whose queue is not paused.
+    fn next_picked<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
         let first = self.next_unpaused(fabric, id)?;
         let Fabric { gates, paths, .. } = fabric;
-        let paused = &gates[id.at()].paused;
         let Self { nics, sending, .. } = self;
         let ready = &mut nics[id.at()].ready;
-        let left = |flow: FlowId| {
-            let slot = paths.slot(flow);
-            // One that is over is asked at once, and forgotten.
-            if slot == NO_SLOT { 0 } else { sending[slot as usize].sender.remaining() }
-        };
-        let held = |flow: FlowId| {
-            let slot = paths.slot(flow);
-            slot != NO_SLOT && is_held(paused, flow, sending[slot as usize].queue)
-        };
-        let (mut best, mut at) = (left(first), None);
-        for (place, flow) in ready.iter().enumerate() {
-            let bytes = left(*flow);
-            if bytes < best && !held(*flow) {
-                (best, at) = (bytes, Some(place));
-            }
-        }
-        let Some(place) = at else { return Some(first) };
         ready.push_front(first);
-        ready.remove(place + 1)
+        let paused = &gates[id.at()].paused;
+        let place = cx.spec.nic.order.pick(&Ready { ready, sending, paths, paused });
+        ready.remove(place)
     }
 
     /// The same past those whose queue the switch has paused: they wait apart until something is resumed.
@@ -321,7 +305,13 @@ impl Hosts {
         }
     }
 
-    fn pull_hpcc<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
+    fn pull_by_places<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &mut Fabric,
+        flows: &mut Flows,
+        id: PortId,
+    ) {
         let mut packet = Packet::default();
         let mut senders = Senders {
             sending: &mut self.sending,
@@ -331,7 +321,7 @@ impl Hosts {
             packet: &mut packet,
             side: &mut self.scratch,
         };
-        match self.nics[id.at()].hpcc.scan(cx.now, &mut senders) {
+        match self.nics[id.at()].places.scan(cx.now, &mut senders) {
             Scan::Sends(flow) => {
                 let slot = fabric.paths.slot(flow) as usize;
                 self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
@@ -383,6 +373,35 @@ fn wake<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId, ready: bool)
     gate.input_ready = ready;
     if !gate.stopped {
         fabric.wake(cx, id);
+    }
+}
+
+/// The flows of a NIC that may send, as an order that picks sees them.
+struct Ready<'a> {
+    ready: &'a VecDeque<FlowId>,
+    sending: &'a [Sending],
+    paths: &'a Paths,
+    paused: &'a Paused,
+}
+
+impl Ready<'_> {
+    /// A flow's sender, unless it is over.
+    fn sender(&self, place: usize) -> Option<&Sending> {
+        let slot = self.paths.slot(self.ready[place]);
+        (slot != NO_SLOT).then(|| &self.sending[slot as usize])
+    }
+}
+
+impl Waiting for Ready<'_> {
+    fn count(&self) -> usize {
+        self.ready.len()
+    }
+    /// One that is over is polled at once, and forgotten.
+    fn left(&self, place: usize) -> u64 {
+        self.sender(place).map_or(0, |sending| sending.sender.remaining())
+    }
+    fn is_held(&self, place: usize) -> bool {
+        self.sender(place).is_some_and(|sending| is_held(self.paused, self.ready[place], sending.queue))
     }
 }
 

@@ -12,7 +12,7 @@ use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 
 const NIC: NicSpec = NicSpec { order: NicOrder::Queue, pause_control: true };
 const PULL: NicSpec = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
-const HPCC: NicSpec = NicSpec { order: NicOrder::Hpcc, pause_control: true };
+const HPCC: NicSpec = NicSpec { order: NicOrder::HpccSimulator, pause_control: true };
 
 pub fn pfc(xoff: u64, xon: u64, headroom: u64) -> InputSpec {
     InputSpec {

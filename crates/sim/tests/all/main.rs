@@ -6,6 +6,7 @@ mod agents;
 mod backpressure;
 mod crossbar;
 mod dependencies;
+mod followers;
 mod foresight;
 mod late;
 mod lone_flow;

@@ -260,7 +260,7 @@ pub fn build(c: &Choice) -> NetworkSpec {
         spec.disciplines = vec![in_turns()];
     }
     spec.control_first = c.control_first;
-    let order = [NicOrder::Queue, NicOrder::RoundRobin, NicOrder::Hpcc, NicOrder::Shortest][c.nic];
+    let order = [NicOrder::Queue, NicOrder::RoundRobin, NicOrder::HpccSimulator, NicOrder::Shortest][c.nic];
     spec.nic = NicSpec { order, pause_control: c.pause_control };
     let few = flowlet::Params { timeout: Span::from_us(2), entries: 7, ..Default::default() };
     let rule = match c.routing {

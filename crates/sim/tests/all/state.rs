@@ -28,13 +28,12 @@ pub fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
     tcp.rto =
         RtoSpec::Rfc6298 { initial: Span::from_us(100), min: Span::from_us(50), max: Span::from_ms(10) };
     let mut flows = random_flows(seed, 60, 8, 60_000, 100_000);
-    // The last few follow others instead of the clock.
-    for (follower, leader) in flows[50..].iter_mut().zip(10..) {
-        follower.after = FlowId(leader);
-        follower.start = Time::from_us(3);
-    }
+    // The last few follow others instead of the clock: one each.
+    flows[50..].iter_mut().for_each(|follower| follower.start = Time::from_us(3));
+    let leader = |flow: u32| (flow >= 50).then(|| FlowId(flow - 40));
     let mut spec = star(8, Rate::from_gbps(10), Span::from_us(1), TransportSpec::Tcp(tcp), flows);
     spec.seed = seed;
+    spec.precedence = Precedence::new((0..60).map(leader));
     spec.disciplines =
         vec![DisciplineSpec { order, limit: Limit::Bytes(Bytes::new(30_000)), stage, preemptive: false }];
     spec.stop.until = Time::from_ms(100);

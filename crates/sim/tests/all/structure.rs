@@ -17,7 +17,7 @@ fn the_simulator_has_no_circles_of_imports_and_no_large_or_spread_structs() {
         tables: &["NetworkSpec", "Features"],
         spread: &[
             ("Cx", 70),      // the context, which whoever schedules an event is handed
-            ("Fabric", 167), // every packet and port: to be cut by place, into nodes
+            ("Fabric", 166), // every packet and port: to be cut by place, into nodes
             ("Hosts", 56),   // likewise
             ("Sim", 57),     // the run loop: it is built, saved, read and recounted in files of their own
         ],

@@ -7,7 +7,7 @@ mod receivers;
 use crate::quantity::Q;
 use crate::schema::{EcnMode, Flight, LossDetection, Rank, Tcp, Udp};
 use crate::topology::Graph;
-use crate::workload::cdf::Cdf;
+use crate::traffic::sizes::cdf::Cdf;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
 use thalweg_units::Bytes;
 

@@ -5,7 +5,7 @@ use super::Dependent;
 use crate::quantity::Q;
 use crate::schema::{ExpressPass, Homa, Rank};
 use crate::topology::Graph;
-use crate::workload::cdf::Cdf;
+use crate::traffic::sizes::cdf::Cdf;
 use thalweg_machines::congestion::Paths;
 use thalweg_units::Bytes;
 
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn of_32_levels_18_and_6_are_for_unscheduled_packets_of_two_published_workloads() {
         let of = |sizes: &crate::schema::Sizes| {
-            cuts(&crate::workload::named::published(sizes).expect("a table"), 100_000, 32).len() + 1
+            cuts(&crate::traffic::sizes::named::published(sizes).expect("a table"), 100_000, 32).len() + 1
         };
         assert_eq!(of(&crate::schema::Sizes::GoogleRpc), 18);
         assert_eq!(of(&crate::schema::Sizes::FacebookHadoopFine), 6);

@@ -195,7 +195,7 @@ pub const KEYS: &[Row] = &[
     ("nic.order=queue", LOSSY, &[], "queue", "round-robin", Outcome),
     ("nic.order=round-robin", LOSSY, &[], "round-robin", "queue", Outcome),
     ("nic.order=shortest", LOSSY, &[], "shortest", "round-robin", Outcome),
-    ("nic.order=circle", LOSSY, &[], "circle", "round-robin", Outcome),
+    ("nic.order=hpcc-simulator", LOSSY, &[], "hpcc-simulator", "round-robin", Outcome),
     ("nic.pause_control", LOSSY, PFC_FIRST, "true", "false", Outcome),
 
     // ---- routing and incidents

@@ -2,6 +2,7 @@
 
 use thalweg_machines::congestion::custom::{ControllerFactory, PluggedController, register_controller};
 use thalweg_machines::congestion::{CongestionControl, Loss, Permit, Start};
+use thalweg_machines::plugin::Made;
 use thalweg_machines::schedule::custom::{DisciplineFactory, PluggedDiscipline, register_discipline};
 use thalweg_machines::schedule::{Discipline, Served, Verdict};
 use thalweg_units::{Bytes, Time};
@@ -81,11 +82,11 @@ fn number(params: &[u8], otherwise: u64) -> u64 {
 
 /// Registers them.
 pub fn register() {
-    let still = |name: &str, start: &Start, params: &[u8]| -> Result<Box<dyn PluggedController>, String> {
+    let still = |name: &str, start: &Start, params: &[u8]| -> Made<dyn PluggedController> {
         let packets = number(params, 5) - u64::from(name == "calm");
         Ok(Box::new(Still { name: name.into(), window: Bytes::new(packets * u64::from(start.mss)) }))
     };
-    let pile = |name: &str, params: &[u8]| -> Result<Box<dyn PluggedDiscipline>, String> {
+    let pile = |name: &str, params: &[u8]| -> Made<dyn PluggedDiscipline> {
         Ok(Box::new(Pile { name: name.into(), room: number(params, 30) as usize, packets: Vec::new() }))
     };
     for name in ["still", "calm"] {

@@ -4,6 +4,7 @@ use super::scenarios::{BACKBONE, PINNED, RACKS, SHIFT, WIDE};
 use super::{Row, Shows};
 use Shows::*;
 
+const FLOWLET: &str = "routing={kind=\"flowlet\",timeout=\"2us\"}";
 const CCH: &str = "topology={kind=\"file\",format=\"rocketfuel\",file=\"map.cch\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}";
 
 #[rustfmt::skip]
@@ -96,13 +97,13 @@ pub const KEYS: &[Row] = &[
     ("routing(spray-round-robin).offsets", PINNED, &["routing=spray-round-robin"], "", "offsets.csv", Outcome),
     ("routing=flowlet", RACKS, &[], "flowlet", "ecmp", Outcome),
     ("routing(flowlet).timeout", RACKS, &["routing=flowlet"], "500us", "1us", Outcome),
-    ("routing(flowlet).entries", RACKS, &["routing={kind=\"flowlet\",timeout=\"2us\"}"], "65536", "2", Outcome),
-    ("routing(flowlet).hash", RACKS, &["routing={kind=\"flowlet\",timeout=\"2us\"}"], "flow", "destination", Outcome),
-    ("routing(flowlet).hash=flow", RACKS, &["routing={kind=\"flowlet\",timeout=\"2us\"}"], "flow", "destination", Outcome),
-    ("routing(flowlet).hash=destination", RACKS, &["routing={kind=\"flowlet\",timeout=\"2us\"}"], "destination", "flow", Outcome),
-    ("routing(flowlet).aging", RACKS, &["routing={kind=\"flowlet\",timeout=\"2us\"}"], "exact", "age-bit", Outcome),
-    ("routing(flowlet).aging=exact", RACKS, &["routing={kind=\"flowlet\",timeout=\"2us\"}"], "exact", "age-bit", Outcome),
-    ("routing(flowlet).aging=age-bit", RACKS, &["routing={kind=\"flowlet\",timeout=\"2us\"}"], "age-bit", "exact", Outcome),
+    ("routing(flowlet).entries", RACKS, &[FLOWLET], "65536", "2", Outcome),
+    ("routing(flowlet).hash", RACKS, &[FLOWLET], "flow", "destination", Outcome),
+    ("routing(flowlet).hash=flow", RACKS, &[FLOWLET], "flow", "destination", Outcome),
+    ("routing(flowlet).hash=destination", RACKS, &[FLOWLET], "destination", "flow", Outcome),
+    ("routing(flowlet).aging", RACKS, &[FLOWLET], "exact", "age-bit", Outcome),
+    ("routing(flowlet).aging=exact", RACKS, &[FLOWLET], "exact", "age-bit", Outcome),
+    ("routing(flowlet).aging=age-bit", RACKS, &[FLOWLET], "age-bit", "exact", Outcome),
     ("routing=least-loaded", RACKS, &[], "least-loaded", "spray-random", Outcome),
     ("routing(least-loaded).samples", RACKS, &["routing=least-loaded"], "2", "1", Outcome),
     ("routing(least-loaded).memory", RACKS, &["routing=least-loaded"], "1", "0", Outcome),

@@ -4,6 +4,8 @@ use super::scenarios::{BUSY, PLAIN, RACKS, SLACK};
 use super::{Row, Shows};
 use Shows::*;
 
+const RING: &str = "traffic.0={kind=\"ring-all-reduce\",size=\"20KB\",transport=\"x\"}";
+
 #[rustfmt::skip]
 pub const KEYS: &[Row] = &[
     // ---- traffic
@@ -116,6 +118,13 @@ pub const KEYS: &[Row] = &[
     ("traffic[](request-response).count", PLAIN, &["traffic.0={kind=\"request-response\",client=0,server=1,request=\"1KB\",response=\"5KB\",count=3,transport=\"x\"}"], "3", "4", Outcome),
     ("traffic[](request-response).think", PLAIN, &["traffic.0={kind=\"request-response\",client=0,server=1,request=\"1KB\",response=\"5KB\",count=3,transport=\"x\"}"], "", "10us", Outcome),
     ("traffic[](request-response).start", PLAIN, &["traffic.0={kind=\"request-response\",client=0,server=1,request=\"1KB\",response=\"5KB\",count=3,transport=\"x\"}"], "", "10us", Outcome),
+    ("traffic[]=ring-all-reduce", PLAIN, &[RING], "{kind=\"ring-all-reduce\",size=\"20KB\",transport=\"x\"}",
+        "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
+    ("traffic[](ring-all-reduce).hosts", PLAIN, &[RING], "", "[0, 2, 1]", Outcome),
+    ("traffic[](ring-all-reduce).size", PLAIN, &[RING], "20KB", "30KB", Outcome),
+    ("traffic[](ring-all-reduce).iterations", PLAIN, &[RING], "", "2", Outcome),
+    ("traffic[](ring-all-reduce).compute", PLAIN, &[RING, "traffic.0.iterations=2"], "", "10us", Outcome),
+    ("traffic[](ring-all-reduce).start", PLAIN, &[RING], "", "10us", Outcome),
     ("traffic[]=udp", PLAIN, &["transports={}"], "{kind=\"udp\",src=3,dst=2,rate=\"1Gbps\",size=\"20KB\"}", "{kind=\"flow\",src=3,dst=2,size=\"20KB\"}", Outcome),
     ("traffic[](udp).src", PLAIN, &["transports={}", "traffic.0={kind=\"udp\",src=3,dst=2,rate=\"1Gbps\",size=\"20KB\"}"], "3", "1", Outcome),
     ("traffic[](udp).dst", PLAIN, &["transports={}", "traffic.0={kind=\"udp\",src=3,dst=2,rate=\"1Gbps\",size=\"20KB\"}"], "2", "1", Outcome),

@@ -205,7 +205,7 @@ fn with_alpha_above_one_the_memory_is_still_no_larger_than_it_is() {
 
 #[test]
 fn contradictions_are_refused_with_their_numbers() {
-    let refuse = |spec, inputs| Inputs::new(spec, inputs).unwrap_err();
+    let refuse = |spec, inputs| Inputs::new(spec, inputs).unwrap_err().to_string();
     assert!(refuse(shared(600_000, dynamic(0.125, 4096, 0, 37_500)), 16).contains("665536 B aside"));
     assert!(refuse(shared(9, dynamic(0.125, u64::MAX, 0, u64::MAX)), 16).contains("the memory has 9 B"));
     assert!(refuse(shared(9, dynamic(f64::NAN, 0, 0, 0)), 1).contains("alpha"));

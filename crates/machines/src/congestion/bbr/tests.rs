@@ -12,7 +12,8 @@ fn bbr() -> Bbr {
 /// An ACK of one segment at `ms`, with a rate sample of `delivered` segments in 10 ms and a round trip of 10 ms.
 fn sample(c: &mut Bbr, ms: u64, delivered: u64, in_flight: u64) {
     let interval = Span::from_ms(10);
-    let delivery = Delivery { delivered: Bytes::new(1000 * delivered), arrivals: interval, ..Delivery::default() };
+    let delivery =
+        Delivery { delivered: Bytes::new(1000 * delivered), arrivals: interval, ..Delivery::default() };
     c.flight.in_flight = 1000 * (in_flight + 1);
     c.on_ack(&AckSample {
         now: MS(ms),

@@ -14,7 +14,8 @@ fn bbr3() -> Bbr3 {
 /// segments with it; `in_flight` left.
 fn hear(c: &mut Bbr3, ms: u64, delivered: u64, lost: u64, in_flight: u64) {
     let interval = Span::from_ms(10);
-    let delivery = Delivery { delivered: Bytes::new(1000 * delivered), arrivals: interval, ..Delivery::default() };
+    let delivery =
+        Delivery { delivered: Bytes::new(1000 * delivered), arrivals: interval, ..Delivery::default() };
     c.flight.in_flight = 1000 * (in_flight + lost + 1);
     c.on_ack(&AckSample {
         now: MS(ms),

@@ -244,7 +244,7 @@ fn checked_a_rise_comes_before_a_look_at_the_same_instant() {
 
 #[test]
 fn parameters_out_of_range_are_refused_by_name() {
-    let refuse = |spec| ControllerSpec::Dcqcn(spec).make(&start(1000, 1)).unwrap_err();
+    let refuse = |spec| ControllerSpec::Dcqcn(spec).make(&start(1000, 1)).unwrap_err().to_string();
     assert!(refuse(Params { gain: 0.0, ..PAPER }).contains("`gain`: 0 is"));
     assert!(refuse(Params { alpha_timer: Span::ZERO, ..PAPER }).contains("alpha_timer"));
     assert!(refuse(Params { rate_timer: Span::ZERO, ..PAPER }).contains("rate_timer"));

@@ -60,7 +60,8 @@ impl Capacity {
                 if let Some(rate) = train.and_then(|t| t.rate(overhead)) {
                     rates.push_back((now, rate));
                 }
-                *train = Some(Train { left: sent, first: now, total, last: now, last_total: total, packets: 1 });
+                *train =
+                    Some(Train { left: sent, first: now, total, last: now, last_total: total, packets: 1 });
             }
         }
         while rates.front().is_some_and(|(at, _)| now.since(*at) > MEMORY) {

@@ -81,7 +81,11 @@ pub(super) struct MulTcp {
 
 impl MulTcp {
     fn new(start: &Start, flows: u16) -> Self {
-        Self { flows: vec![newreno::NewReno::new(start); usize::from(flows)], stream: start.stream, lost: None }
+        Self {
+            flows: vec![newreno::NewReno::new(start); usize::from(flows)],
+            stream: start.stream,
+            lost: None,
+        }
     }
 
     fn window(&self) -> u64 {

@@ -245,7 +245,11 @@ pub(super) fn check(p: &Params, _: Rate, problems: &mut Problems) {
         problems.useless("estimate", "the rate is given", "remove it, or `link_rate`");
     }
     if p.competitive != Competitive::Multcp && p.flows != Params::default().flows {
-        problems.useless("flows", "only `multcp` has several", "write `competitive = \"multcp\"`, or remove it");
+        problems.useless(
+            "flows",
+            "only `multcp` has several",
+            "write `competitive = \"multcp\"`, or remove it",
+        );
     }
     if p.delay != DelayRule::BasicDelay && p.target != Params::default().target {
         let hint = "write `delay = \"basic-delay\"`, or remove it";
@@ -280,7 +284,8 @@ pub(super) fn check(p: &Params, _: Rate, problems: &mut Problems) {
     let slowest = p.pulses(Mode::Competitive).min(p.pulses(Mode::Delay));
     let resolution = 1.0 / (f64::from(spec.window) * spec.spacing);
     if slowest - spec.guard_band - 0.5 < 2.0 * resolution {
-        let reason = format!("at {slowest} Hz nothing is left between the guard band and the second harmonic");
+        let reason =
+            format!("at {slowest} Hz nothing is left between the guard band and the second harmonic");
         problems.wrong("detector.guard_band", reason, "make it narrower, or pulses faster");
     }
     if p.coordination && p.pulses(Mode::Competitive) == p.pulses(Mode::Delay) {
@@ -308,7 +313,24 @@ pub(super) fn variants() -> Vec<Params> {
         link_rate,
         ..Params::default()
     };
-    let delays = Params { initial: Mode::Delay, delay: DelayRule::Vegas, estimate: Some(Estimate::PacketPairs), ..Params::default() };
-    let fast = Params { delay: DelayRule::Fast, initial: Mode::Delay, link_rate, competitive: Competitive::Newreno, ..Params::default() };
-    vec![Params::default(), Params { link_rate, initial: Mode::Delay, ..Params::default() }, several, delays, fast]
+    let delays = Params {
+        initial: Mode::Delay,
+        delay: DelayRule::Vegas,
+        estimate: Some(Estimate::PacketPairs),
+        ..Params::default()
+    };
+    let fast = Params {
+        delay: DelayRule::Fast,
+        initial: Mode::Delay,
+        link_rate,
+        competitive: Competitive::Newreno,
+        ..Params::default()
+    };
+    vec![
+        Params::default(),
+        Params { link_rate, initial: Mode::Delay, ..Params::default() },
+        several,
+        delays,
+        fast,
+    ]
 }

@@ -1,5 +1,5 @@
-use super::super::conformance::{loss, start};
 use super::super::Delivery;
+use super::super::conformance::{loss, start};
 use super::params::{DelayRule, Profile};
 use super::*;
 use std::collections::VecDeque;
@@ -184,7 +184,11 @@ fn what_is_taken_up_again_is_the_rate_of_before_the_window() {
     }
     c.switch(Time::from_ms(7000), Mode::Competitive, 0.0);
     // 5 MB/s on the wire for 100 ms.
-    assert!((c.competitive.window() as f64 - 5e5 * 1448.0 / 1500.0).abs() < 2.0, "{}", c.competitive.window());
+    assert!(
+        (c.competitive.window() as f64 - 5e5 * 1448.0 / 1500.0).abs() < 2.0,
+        "{}",
+        c.competitive.window()
+    );
     // Not back within the hold.
     c.switch(Time::from_ms(11_999), Mode::Delay, 0.0);
     assert_eq!(c.mode, Mode::Competitive);

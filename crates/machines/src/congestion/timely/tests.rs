@@ -293,7 +293,7 @@ fn a_loss_backs_off_at_most_once_per_interval_if_asked_to() {
 
 #[test]
 fn parameters_out_of_range_are_refused_by_name() {
-    let refuse = |spec| ControllerSpec::Timely(spec).make(&start(1000, 1)).unwrap_err();
+    let refuse = |spec| ControllerSpec::Timely(spec).make(&start(1000, 1)).unwrap_err().to_string();
     assert!(refuse(Params { initial_share: 0.0, ..PLAIN }).contains("initial_share"));
     assert!(refuse(Params { alpha: f64::NAN, ..PLAIN }).contains("alpha"));
     assert!(refuse(Params { beta: 1.5, ..PLAIN }).contains("`beta`: 1.5 is"));

@@ -2,6 +2,7 @@
 
 use super::table::Table;
 use super::{Map, Params, split};
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
@@ -33,18 +34,16 @@ impl Control {
     ///
     /// # Errors
     /// If the histogram is longer than the table.
-    pub fn new(spec: &Params, table: &mut Table) -> Result<Self, String> {
+    pub fn new(spec: &Params, table: &mut Table) -> Result<Self, Invalid> {
         // CHOICE ADS §3.3: before anything is known, a log-uniform split of the priorities.
         table.write(split::log_uniform(table.entries() as u32 - 1, spec.queues));
         match &spec.map {
             Map::Static { counts, .. } => {
                 let mut padded = counts.clone().unwrap_or_default();
                 if padded.len() > table.entries() {
-                    return Err(format!(
-                        "ADS's histogram has {} priorities, but cap and mtu give {}",
-                        padded.len(),
-                        table.entries()
-                    ));
+                    let (given, room) = (padded.len(), table.entries());
+                    let why = format!("ADS's histogram has {given} priorities, but cap and mtu give {room}");
+                    return Err(Invalid::new(why).at("map.counts"));
                 }
                 padded.resize(table.entries(), 0);
                 // CHOICE ADS §3.3: a port whose histogram is empty keeps the log-uniform split.

@@ -15,6 +15,7 @@ pub use table::{MAX_PRIORITY, Table};
 
 use super::levels::Levels;
 use super::{Around, At, Entry, Key, Needs, Order, Parameters, Problems, QUEUE};
+use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time, tagged};
@@ -110,7 +111,7 @@ impl Parameters for Params {
         self.map.check(at, problems);
     }
 
-    fn make(&self, _: &At) -> Result<Ads, String> {
+    fn make(&self, _: &At) -> Result<Ads, Invalid> {
         Ads::new(self)
     }
 
@@ -199,7 +200,7 @@ impl Ads {
     ///
     /// # Errors
     /// If there are more priorities than the header field holds, or a histogram of more priorities than that.
-    pub fn new(spec: &Params) -> Result<Self, String> {
+    pub fn new(spec: &Params) -> Result<Self, Invalid> {
         let mut table = Table::new(spec.cap, spec.mtu.get() as u32)?;
         let control = Control::new(spec, &mut table)?;
         Ok(Self { table, levels: Levels::new(spec.queues), control })

@@ -1,5 +1,6 @@
 //! ADS's data plane (§3.3): one exact-match entry per priority.
 
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
 
@@ -28,7 +29,7 @@ impl Table {
     ///
     /// # Errors
     /// If `mtu` is zero or the largest priority does not fit the header field.
-    pub fn new(cap: Bytes, mtu: u32) -> Result<Self, String> {
+    pub fn new(cap: Bytes, mtu: u32) -> Result<Self, Invalid> {
         let bytes = cap.get();
         match u32::try_from(bytes) {
             Ok(cap) if mtu > 0 && cap.div_ceil(mtu) <= MAX_PRIORITY => {
@@ -36,7 +37,9 @@ impl Table {
                 Ok(Self { entries, cap, mtu })
             }
             _ => {
-                Err(format!("ADS's priorities, {bytes} B in steps of {mtu} B, must fit 0 ..= {MAX_PRIORITY}"))
+                let why =
+                    format!("ADS's priorities, {bytes} B in steps of {mtu} B, must fit 0 ..= {MAX_PRIORITY}");
+                Err(Invalid::new(why).at("mtu"))
             }
         }
     }

@@ -61,7 +61,7 @@ fn a_static_map_comes_from_its_histogram_and_an_empty_one_stays_log_uniform() {
     assert_eq!(ads.wake(), None);
     let empty = Ads::new(&spec(2, given(vec![]))).unwrap();
     assert!(empty.table().queues().eq(split::log_uniform(1334, 2)));
-    assert!(Ads::new(&spec(2, given(vec![1; 1336]))).unwrap_err().contains("1336"));
+    assert!(Ads::new(&spec(2, given(vec![1; 1336]))).unwrap_err().to_string().contains("1336"));
 }
 
 proptest! {

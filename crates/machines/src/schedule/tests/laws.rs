@@ -212,14 +212,15 @@ fn an_idle_port_is_small() {
 
 #[test]
 fn parameters_that_cannot_work_are_refused() {
-    let refuse = |order| spec(order, Limit::Unlimited).make(Stream::new(1, "q", 0), RATE).unwrap_err();
+    let refuse =
+        |order| spec(order, Limit::Unlimited).make(Stream::new(1, "q", 0), RATE).unwrap_err().to_string();
     assert!(refuse(drr(0, FairOverflow::Tail)).contains("quantum"));
     assert!(refuse(priority::Params::from(0).into()).contains("class"));
     assert!(
         refuse(custom::Params { name: "no such".into(), ..Default::default() }.into()).contains("no such")
     );
     let fq = spec(fq(FairOverflow::Tail), Limit::Unlimited);
-    assert!(fq.make(Stream::new(1, "q", 0), Rate::ZERO).unwrap_err().contains("rate"));
+    assert!(fq.make(Stream::new(1, "q", 0), Rate::ZERO).unwrap_err().to_string().contains("rate"));
     assert!(fq.make(Stream::new(1, "q", 0), Rate::INFINITE).is_ok());
 }
 

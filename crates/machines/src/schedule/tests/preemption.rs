@@ -99,7 +99,7 @@ fn orders_that_serve_in_turns_refuse_to_be_preemptive_and_never_are() {
         let spec = spec(order, Limit::Unlimited);
         assert!(!spec.order.needs().overtakes);
         let refused = DisciplineSpec { preemptive: true, ..spec.clone() }.make(Stream::new(1, "q", 0), RATE);
-        assert!(refused.unwrap_err().contains("preemptive"));
+        assert!(refused.unwrap_err().to_string().contains("preemptive"));
         let mut port = Port { queue: make(&spec), arrivals: 0 };
         port.arrive(data(2, 5, 100));
         port.leave_at(0);
@@ -108,5 +108,5 @@ fn orders_that_serve_in_turns_refuse_to_be_preemptive_and_never_are() {
     }
     let stage = StageSpec::Codel(codel::Params::SHORT);
     let both = DisciplineSpec { stage, preemptive: true, ..spec(OrderSpec::lifo(), Limit::Unlimited) };
-    assert!(both.make(Stream::new(1, "q", 0), RATE).unwrap_err().contains("codel"));
+    assert!(both.make(Stream::new(1, "q", 0), RATE).unwrap_err().to_string().contains("codel"));
 }

@@ -137,7 +137,7 @@ fn two_classes_send_a_packet_each_in_turn_and_the_longer_one_gives_way() {
     assert_eq!(port.drain(), [1, 6, 3, 5, 8, 4]);
     let two_ranks = parity::Params { even: parity::ClassOrder::Sjf, odd: parity::ClassOrder::Srpt };
     let refused = spec(two_ranks.into(), Limit::Unlimited).make(Stream::new(1, "q", 0), RATE);
-    assert!(refused.unwrap_err().contains("different ranks"));
+    assert!(refused.unwrap_err().to_string().contains("different ranks"));
 }
 
 #[test]

@@ -197,8 +197,9 @@ fn by_chance_as_many_accelerate() {
 
 #[test]
 fn nonsense_is_refused_with_its_value() {
-    let refuse =
-        |p: Params| crate::stage::StageSpec::from(p).make(Stream::new(1, "abc", 0), Rate::ZERO).unwrap_err();
+    let refuse = |p: Params| {
+        crate::stage::StageSpec::from(p).make(Stream::new(1, "abc", 0), Rate::ZERO).unwrap_err().to_string()
+    };
     assert!(refuse(Params { tokens: 1.0, ..Params::default() }).contains("never enough"));
     assert!(refuse(Params { utilisation: 1.2, ..Params::default() }).contains("1.2"));
     assert!(

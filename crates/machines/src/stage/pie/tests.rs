@@ -148,8 +148,9 @@ fn updates_that_nobody_saw_are_made_up_for_however_many() {
 
 #[test]
 fn nonsense_is_refused_with_its_value() {
-    let refuse =
-        |p: Params| super::super::StageSpec::from(p).make(Stream::new(1, "pie", 0), Rate::ZERO).unwrap_err();
+    let refuse = |p: Params| {
+        super::super::StageSpec::from(p).make(Stream::new(1, "pie", 0), Rate::ZERO).unwrap_err().to_string()
+    };
     assert!(refuse(Params { target: Span::ZERO, ..Params::default() }).contains("never passes"));
     assert!(refuse(Params { alpha: f64::NAN, ..Params::default() }).contains("NaN"));
     let emulated = Params { variant: Variant::Mahimahi, target: Span::from_us(1500), ..Params::default() };

@@ -30,16 +30,18 @@ pub use sender::ExpressPassSender;
 
 use super::{ExpressPassSpec, PathNeeds, Protocol, Wire};
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
 
 impl Protocol for ExpressPassSpec {
     type Sender = ExpressPassSender;
     type Receiver = ExpressPassReceiver;
 
-    fn sender(&self, flow: FlowId, size: u64, _: &Start, _: Stream) -> Result<ExpressPassSender, String> {
+    fn sender(&self, flow: FlowId, size: u64, _: &Start, _: Stream) -> Result<ExpressPassSender, Invalid> {
         self.check()?;
         if size == 0 || size == u64::MAX {
-            return Err("ExpressPass: a request names the flow's size: at least 1 byte, and an end".into());
+            let why = "a request names the flow's size: at least 1 byte, and an end";
+            return Err(Invalid::new(why).of("ExpressPass").at("size"));
         }
         Ok(ExpressPassSender::new(self, flow, size))
     }

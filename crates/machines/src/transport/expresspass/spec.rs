@@ -1,5 +1,6 @@
 //! ExpressPass' parameters as data.
 
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
@@ -34,23 +35,26 @@ pub struct ExpressPassSpec {
 
 impl ExpressPassSpec {
     /// What is wrong with it.
-    pub(super) fn check(&self) -> Result<(), String> {
-        let refuse = |what: &str| Err(format!("ExpressPass: {what}"));
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        let refuse = |key: &'static str, why: &'static str| Err(Invalid::new(why).of("ExpressPass").at(key));
         if self.payload == 0 || self.payload.checked_add(self.header).is_none() || self.control == 0 {
-            return refuse("a packet of no bytes, or of more than 4 GB");
+            return refuse("payload", "a packet of no bytes, or of more than 4 GB");
         }
         if self.credit_min == 0 || self.credit_max < self.credit_min {
-            return refuse("the smallest credit has no bytes, or is larger than the largest");
+            return refuse("credit_min", "the smallest credit has no bytes, or is larger than the largest");
         }
         if self.max_rate == Rate::ZERO {
-            return refuse("max_rate is 0: no credit would ever be sent; allowed: above");
+            return refuse("max_rate", "max_rate is 0: no credit would ever be sent; allowed: above");
         }
         let shares = [self.alpha, self.w_init, self.w_min, self.target_loss];
         if shares.iter().any(|share| !(*share > 0.0 && *share <= 1.0)) || !(0.0..1.0).contains(&self.jitter) {
-            return refuse("alpha, w_init, w_min and target_loss are above 0 and at most 1, jitter below 1");
+            return refuse(
+                "alpha",
+                "alpha, w_init, w_min and target_loss are above 0 and at most 1, jitter below 1",
+            );
         }
         if self.retry.is_zero() {
-            return refuse("retry is 0; allowed: above");
+            return refuse("retry", "retry is 0; allowed: above");
         }
         Ok(())
     }

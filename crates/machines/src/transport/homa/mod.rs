@@ -26,16 +26,18 @@ pub use sender::HomaSender;
 
 use super::{HomaSpec, PathNeeds, Protocol, Wire};
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
 
 impl Protocol for HomaSpec {
     type Sender = HomaSender;
     type Receiver = HomaReceiver;
 
-    fn sender(&self, flow: FlowId, size: u64, _: &Start, _: Stream) -> Result<HomaSender, String> {
+    fn sender(&self, flow: FlowId, size: u64, _: &Start, _: Stream) -> Result<HomaSender, Invalid> {
         self.check()?;
         if size == 0 || size == u64::MAX {
-            return Err("Homa: a packet names its message's size: at least 1 byte, and an end".into());
+            let why = "a packet names its message's size: at least 1 byte, and an end";
+            return Err(Invalid::new(why).of("Homa").at("size"));
         }
         Ok(HomaSender::new(self, flow, size))
     }

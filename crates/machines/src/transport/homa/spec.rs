@@ -1,5 +1,6 @@
 //! Homa's parameters as data, and what follows from them.
 
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
@@ -27,24 +28,28 @@ pub struct HomaSpec {
 
 impl HomaSpec {
     /// What is wrong with it.
-    pub(super) fn check(&self) -> Result<(), String> {
-        let refuse = |what: &str| Err(format!("Homa: {what}"));
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        let refuse = |key: &'static str, why: &'static str| Err(Invalid::new(why).of("Homa").at(key));
         if self.payload == 0 || self.payload.checked_add(self.header).is_none() || self.control == 0 {
-            return refuse("a packet of no bytes, or of more than 4 GB");
+            return refuse("payload", "a packet of no bytes, or of more than 4 GB");
         }
         if self.rtt_bytes == 0 {
             return refuse(
+                "rtt_bytes",
                 "without unscheduled bytes no destination hears of a message; allowed: at least 1",
             );
         }
         if self.overcommitment == 0 {
-            return refuse("overcommitment is 0: nothing is ever granted; allowed: at least 1");
+            return refuse(
+                "overcommitment",
+                "overcommitment is 0: nothing is ever granted; allowed: at least 1",
+            );
         }
         if self.cutoffs.len() >= usize::from(self.levels.max(1)) || !self.cutoffs.is_sorted() {
-            return refuse("cutoffs must rise, and be fewer than the levels");
+            return refuse("cutoffs", "cutoffs must rise, and be fewer than the levels");
         }
         if self.resend.is_zero() {
-            return refuse("resend is 0; allowed: above");
+            return refuse("resend", "resend is 0; allowed: above");
         }
         Ok(())
     }

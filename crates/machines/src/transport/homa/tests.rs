@@ -114,7 +114,9 @@ fn a_source_that_hears_nothing_sends_its_first_packet_again() {
 #[test]
 fn what_cannot_work_is_refused() {
     let start = spec().start(Rate::from_gbps(8), Span::from_us(10), Span::ZERO);
-    let refused = |spec: HomaSpec, size| spec.sender(FlowId(0), size, &start, Stream::default()).unwrap_err();
+    let refused = |spec: HomaSpec, size| {
+        spec.sender(FlowId(0), size, &start, Stream::default()).unwrap_err().to_string()
+    };
     assert!(refused(spec(), u64::MAX).contains("an end"));
     assert!(refused(HomaSpec { overcommitment: 0, ..spec() }, 9).contains("overcommitment"));
     assert!(refused(HomaSpec { levels: 1, ..spec() }, 9).contains("levels"));

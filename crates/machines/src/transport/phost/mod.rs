@@ -20,13 +20,14 @@ pub use sender::PhostSender;
 
 use super::{PathNeeds, PhostSpec, Protocol, Wire};
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
 
 impl Protocol for PhostSpec {
     type Sender = PhostSender;
     type Receiver = PhostReceiver;
 
-    fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<PhostSender, String> {
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<PhostSender, Invalid> {
         PhostSender::new(self, flow, size, start)
     }
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> PhostReceiver {

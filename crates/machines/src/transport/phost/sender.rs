@@ -4,6 +4,7 @@ use super::super::arrivals::Arrivals;
 use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, Heard, PhostSpec, SenderStats, SendingEnd, Transmit};
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, FlowId, Span, Time};
@@ -55,23 +56,23 @@ impl PhostSender {
     ///
     /// # Errors
     /// If a parameter is out of range; the message names it.
-    pub(super) fn new(spec: &PhostSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
-        let refuse = |what: &str| Err(format!("pHost: {what}"));
+    pub(super) fn new(spec: &PhostSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, Invalid> {
+        let refuse = |key: &'static str, why: &'static str| Err(Invalid::new(why).of("pHost").at(key));
         if spec.payload == 0 || start.mss != spec.payload {
-            return refuse("payload is 0 or not what the flow was told; allowed: at least 1");
+            return refuse("payload", "payload is 0 or not what the flow was told; allowed: at least 1");
         }
         let Some(wire) = spec.payload.checked_add(spec.header).filter(|_| spec.control > 0) else {
-            return refuse("a packet of no bytes, or of more than 4 GB");
+            return refuse("payload", "a packet of no bytes, or of more than 4 GB");
         };
         if size == 0 || size == u64::MAX {
-            return refuse("a request names the flow's size: at least 1 byte, and an end");
+            return refuse("size", "a request names the flow's size: at least 1 byte, and an end");
         }
         if spec.window == 0 {
-            return refuse("window is 0: no token would ever be sent; allowed: at least 1");
+            return refuse("window", "window is 0: no token would ever be sent; allowed: at least 1");
         }
         let times = [spec.spacing, spec.life, spec.patience, spec.again, spec.retry];
         if times.iter().any(|time| time.is_zero()) {
-            return refuse("spacing, life, patience, again or retry is 0; allowed: above");
+            return refuse("spacing", "spacing, life, patience, again or retry is 0; allowed: above");
         }
         let packets = spec.packets(size);
         let free = spec.free_of(packets);

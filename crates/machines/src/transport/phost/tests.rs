@@ -136,7 +136,10 @@ fn a_source_that_hears_nothing_asks_again_and_a_destination_that_has_all_says_so
 fn what_cannot_work_is_refused_by_name() {
     let refuse = |spec: PhostSpec, size| {
         let start = spec.start(Rate::from_gbps(8), Span::from_us(10), Span::ZERO);
-        spec.sender(FlowId(0), size, &start, Stream::default()).map(|_: PhostSender| ()).unwrap_err()
+        spec.sender(FlowId(0), size, &start, Stream::default())
+            .map(|_: PhostSender| ())
+            .unwrap_err()
+            .to_string()
     };
     assert!(refuse(PhostSpec { payload: 0, ..SPEC }, 1).contains("payload"));
     assert!(refuse(PhostSpec { window: 0, ..SPEC }, 1).contains("window"));

@@ -35,13 +35,14 @@ pub use sender::Rc3Sender;
 
 use super::{Handed, PathNeeds, Protocol, Rc3Spec, Windows, Wire};
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
 
 impl Protocol for Rc3Spec {
     type Sender = Rc3Sender;
     type Receiver = Rc3Receiver;
 
-    fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<Rc3Sender, String> {
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<Rc3Sender, Invalid> {
         Rc3Sender::new(self, flow, size, start)
     }
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> Rc3Receiver {

@@ -3,6 +3,7 @@
 use super::super::tcp::TcpSender;
 use super::super::{Endpoint, Expiry, Handed, Heard, LossSpec, Rc3Spec, SenderStats, SendingEnd, Transmit};
 use crate::congestion::{Controller, Start};
+use crate::problems::Invalid;
 use crate::transport::FlightSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
@@ -42,29 +43,35 @@ impl Rc3Sender {
     ///
     /// # Errors
     /// If a parameter is out of range, or the primary loop cannot share its buffer; the message says why.
-    pub fn new(spec: &Rc3Spec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
+    pub fn new(spec: &Rc3Spec, flow: FlowId, size: u64, start: &Start) -> Result<Self, Invalid> {
         let tcp = &spec.primary;
         let wrong = if spec.levels == 0 || spec.first == 0 || spec.together == 0 {
-            Some("no levels, or nothing in them")
+            Some(("levels", "no levels, or nothing in them"))
         } else if start.class.checked_add(spec.levels).is_none() {
-            Some("more levels than there are classes below the flow's")
+            Some(("levels", "more levels than there are classes below the flow's"))
         } else if spec.handed == Handed::Pull && (spec.together > 1 || spec.flush) {
-            Some("packets that are handed over one by one neither leave several as one nor wait in a queue")
+            Some((
+                "handed",
+                "packets that are handed over one by one neither leave several as one nor wait in a queue",
+            ))
         } else if size == u64::MAX {
-            Some("a flow without end has no tail to begin with")
+            Some(("size", "a flow without end has no tail to begin with"))
         } else if !tcp.acks_in_class || tcp.ack.every != 1 {
-            Some("ACKs are of the class of the data, and one for each packet")
+            Some(("primary.ack", "ACKs are of the class of the data, and one for each packet"))
         } else if tcp.flight != FlightSpec::Pipe || !matches!(tcp.loss, LossSpec::DupAck { .. }) {
-            Some("the primary loop counts what is in the pipe and acts on duplicate ACKs")
+            Some(("primary.flight", "the primary loop counts what is in the pipe and acts on duplicate ACKs"))
         } else if tcp.probe_after.is_some() {
-            Some("the primary loop has no probes")
+            Some(("primary.probe_after", "the primary loop has no probes"))
         } else if tcp.controller.needs().delivery {
-            Some("its controller wants delivery rates, which skipped segments falsify")
+            Some((
+                "primary.controller",
+                "its controller wants delivery rates, which skipped segments falsify",
+            ))
         } else {
             None
         };
-        if let Some(wrong) = wrong {
-            return Err(format!("rc3: {wrong}"));
+        if let Some((key, why)) = wrong {
+            return Err(Invalid::new(why).of("rc3").at(key));
         }
         let mut primary = TcpSender::new(tcp, flow, size, start)?;
         primary.harvest();

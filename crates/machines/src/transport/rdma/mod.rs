@@ -27,13 +27,14 @@ pub use sender::RdmaSender;
 
 use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, RecoverySpec, Windows, Wire};
 use crate::congestion::{Gives, Start};
+use crate::problems::Invalid;
 use thalweg_units::{Bytes, FlowId, Stream};
 
 impl Protocol for RdmaSpec {
     type Sender = RdmaSender;
     type Receiver = RdmaReceiver;
 
-    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<RdmaSender, String> {
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<RdmaSender, Invalid> {
         RdmaSender::new(self, flow, size, start, stream)
     }
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> RdmaReceiver {

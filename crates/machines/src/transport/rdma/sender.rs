@@ -22,6 +22,7 @@ use super::layout::Layout;
 use super::segments::Segments;
 use super::timer::Outlook;
 use crate::congestion::{Calls, CongestionControl, Controller, FeedbackKind, Start};
+use crate::problems::Invalid;
 use limiter::Limiter;
 use offsets::Offsets;
 use repair::Repair;
@@ -89,7 +90,7 @@ impl RdmaSender {
         size: u64,
         start: &Start,
         stream: Stream,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Invalid> {
         let controller = spec.controller.make(start)?;
         let needs = spec.controller.needs();
         check::check(spec, size, start, &controller)?;

@@ -14,13 +14,14 @@ pub use sender::TcpSender;
 
 use super::{FlightSpec, Protocol, SetUp, TcpSpec, Windows, Wire};
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
 
 impl Protocol for TcpSpec {
     type Sender = TcpSender;
     type Receiver = TcpReceiver;
 
-    fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<TcpSender, String> {
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, _: Stream) -> Result<TcpSender, Invalid> {
         TcpSender::new(self, flow, size, start)
     }
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> TcpReceiver {

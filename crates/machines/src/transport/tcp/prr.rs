@@ -43,7 +43,9 @@ impl Prr {
     /// it advances, and tells of no further loss.
     pub(super) fn on_ack(&mut self, inflight: u64, delivered: u64, safe: bool, smss: u64) {
         if delivered == 0 && self.out > 0 && self.spec == PrrSpec::Rfc9937 {
-            return; // RFC 9937 §6.2; the timer of RACK may begin an episode without an ACK
+            // CHOICE RFC 9937 §6.2: not before the fast retransmit has left; RACK's timer may begin an episode
+            // without an ACK. Other reading: always, so that such an episode waits for the next ACK.
+            return;
         }
         self.delivered += delivered;
         let sndcnt = if inflight > self.ssthresh {

@@ -9,7 +9,11 @@
 //! least of the connection.
 //! CHOICE RFC 8985 §6.2: which segment left later is counted. Other reading: by time, and of those that left
 //! at once by their bytes, which takes a retransmission for older than the new data that it left behind.
+//! CHOICE RFC 8985 §6.2: RACK.rtt is that of the segment which left last, as step 5 is worded. Other reading: of
+//! every segment that passes step 2, in the order of the ACK, as its pseudo-code and Linux have it.
 //! CHOICE RFC 8985 §7.2: TLP.max_ack_delay is how long this transport's receivers delay ACKs. Other reading: 200 ms.
+//! CHOICE RFC 8985 §7.3: a probe leaves whether or not a round trip was measured since the last one: what answers a
+//! probe is new data mostly, and gives a sample. Other reading: none without (MUST), the retransmission timer then.
 //! CHOICE RFC 8985 §8: the retransmission timer runs on beside the other two, which expire no later. Other reading:
 //! one timer of three kinds, so that the retransmission timer begins anew when another has expired.
 //! CHOICE RFC 8985 §9.3: a retransmission lost within an episode is sent again without another cut, as in Linux.
@@ -135,6 +139,11 @@ impl Rack {
             }
         }
         (self.reorder_at, self.tail) = (None, TailProbe::default());
+    }
+
+    /// §7.1: fast recovery begins, and answers what a probe that is out may tell.
+    pub(super) fn forget_probe(&mut self) {
+        self.tail.forget();
     }
 
     /// §7.2: the probe timeout runs, if it may, and no longer than the retransmission timer. (`None`: it may not.)

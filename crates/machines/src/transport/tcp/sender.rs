@@ -30,6 +30,7 @@ use super::rack::Rack;
 use crate::congestion::{
     AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Permit, Start,
 };
+use crate::problems::Invalid;
 use beside::Beside;
 use departures::Departures;
 use episode::Repair;
@@ -71,7 +72,7 @@ impl TcpSender {
     ///
     /// # Errors
     /// If a parameter is out of range; the message names it.
-    pub fn new(spec: &TcpSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, String> {
+    pub fn new(spec: &TcpSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, Invalid> {
         check::check(spec, size, start)?;
         let needs = spec.controller.needs();
         let by_time = matches!(spec.loss, LossSpec::Rack { .. });

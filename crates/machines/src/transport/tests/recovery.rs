@@ -336,7 +336,10 @@ fn windows_that_are_exact_cut_segments_to_what_fits() {
 fn parameters_that_cannot_work_are_refused_by_name() {
     let refusal = |spec: TcpSpec| {
         let start = spec.start(Rate::from_gbps(10), Span::from_us(100), Span::ZERO);
-        TransportSpec::Tcp(spec).sender(FlowId(0), 1, &start, Stream::new(1, "test", 0)).unwrap_err()
+        TransportSpec::Tcp(spec)
+            .sender(FlowId(0), 1, &start, Stream::new(1, "test", 0))
+            .unwrap_err()
+            .to_string()
     };
     assert!(refusal(TcpSpec { mss: 0, ..tcp() }).contains("mss"));
     assert!(refusal(iw(0, tcp())).contains("initial_window"));

@@ -11,7 +11,7 @@ use thalweg_machines::transport::{
 use thalweg_sim::Sim;
 use thalweg_sim::events::Calendar;
 use thalweg_sim::spec::*;
-use thalweg_units::{Bytes, FlowId, HostId, NodeId, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, HostId, NodeId, Rate, Span, Stream, Time};
 
 pub type Network = Sim<Calendar>;
 
@@ -68,7 +68,6 @@ pub fn flow(src: u32, dst: u32, size: u64, start: Time) -> FlowSpec {
         size,
         start,
         until: Time::MAX,
-        after: FlowId::NONE,
         connection: u32::MAX,
         back_to_back: false,
         transport: 0,
@@ -110,6 +109,7 @@ pub fn network(
         cut_through: None,
         transports: vec![transport],
         flows,
+        precedence: Precedence::default(),
         probes: ProbeSpec::default(),
         stop: StopSpec { until: Time::from_ms(1_000_000), when_measured_done: true, max_events: u64::MAX },
         ties: Default::default(),

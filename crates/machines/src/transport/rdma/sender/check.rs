@@ -3,7 +3,11 @@
 use super::super::super::{Notification, RdmaAcks, RdmaSpec, RdmaTimer, RecoverySpec};
 use super::super::layout::Layout;
 use crate::congestion::{CongestionControl, Controller, Start};
+use crate::problems::Invalid;
 use thalweg_units::{Bytes, Rate};
+
+/// Which parameter, and what is wrong with it.
+type Wrong = (&'static str, String);
 
 /// Refuses what cannot work, by name.
 pub(super) fn check(
@@ -11,75 +15,75 @@ pub(super) fn check(
     size: u64,
     start: &Start,
     controller: &Controller,
-) -> Result<(), String> {
+) -> Result<(), Invalid> {
     match problem(spec, size, start, controller) {
-        Some(what) => Err(format!("rdma: {what}")),
+        Some((key, why)) => Err(Invalid::new(why).of("rdma").at(key)),
         None => Ok(()),
     }
 }
 
-fn problem(spec: &RdmaSpec, size: u64, start: &Start, controller: &Controller) -> Option<String> {
+fn problem(spec: &RdmaSpec, size: u64, start: &Start, controller: &Controller) -> Option<Wrong> {
     let (payload, selective) = (spec.payload, !matches!(spec.recovery, RecoverySpec::GoBackN { .. }));
     if payload == 0 || start.mss != payload {
-        return Some(format!(
-            "payload is {payload}, the controller was told {}; allowed: at least 1, equal",
-            start.mss
-        ));
+        let told = start.mss;
+        let why = format!("payload is {payload}, the controller was told {told}; allowed: at least 1, equal");
+        return Some(("payload", why));
     }
     if spec.header.checked_add(spec.extra_header).and_then(|h| h.checked_add(payload)).is_none() {
-        return Some(format!("payload {payload} and headers are too large"));
+        return Some(("payload", format!("payload {payload} and headers are too large")));
     }
     if size == 0 {
-        return Some("a flow of 0 bytes".into());
+        return Some(("size", "a flow of 0 bytes".into()));
     }
     if spec.cap == Some(0) {
-        return Some("cap is 0; allowed: at least 1".into());
+        return Some(("cap", "cap is 0; allowed: at least 1".into()));
     }
     if spec.rtt.segment == 0 {
-        return Some("one round trip per 0 packets; allowed: at least 1".into());
+        return Some(("rtt", "one round trip per 0 packets; allowed: at least 1".into()));
     }
     if let RecoverySpec::Selective { nack_threshold: 0, .. } = spec.recovery {
-        return Some("nack_threshold is 0; allowed: at least 1".into());
+        return Some(("nack_threshold", "nack_threshold is 0; allowed: at least 1".into()));
     }
     timer_problem(&spec.timer)
         .or_else(|| segments_problem(spec, selective))
         .or_else(|| acks_problem(spec, size, controller, selective))
 }
 
-fn timer_problem(timer: &RdmaTimer) -> Option<String> {
+fn timer_problem(timer: &RdmaTimer) -> Option<Wrong> {
+    let never = || ("timer", "a retransmission timeout of 0".to_owned());
     match *timer {
         RdmaTimer::Off => None,
-        RdmaTimer::Fixed(span) => span.is_zero().then(|| "a retransmission timeout of 0".into()),
-        RdmaTimer::Dynamic { initial, min } => {
-            (initial.is_zero() || min.is_zero()).then(|| "a retransmission timeout of 0".into())
-        }
+        RdmaTimer::Fixed(span) => span.is_zero().then(never),
+        RdmaTimer::Dynamic { initial, min } => (initial.is_zero() || min.is_zero()).then(never),
         RdmaTimer::Pair { low, high, .. } if low.is_zero() || low > high => {
-            Some(format!("RTO_low is {low}, RTO_high {high}; allowed: above 0, at most RTO_high"))
+            Some(("timer", format!("RTO_low is {low}, RTO_high {high}; allowed: above 0, at most RTO_high")))
         }
         RdmaTimer::Pair { .. } => None,
     }
 }
 
-fn segments_problem(spec: &RdmaSpec, selective: bool) -> Option<String> {
+fn segments_problem(spec: &RdmaSpec, selective: bool) -> Option<Wrong> {
     let segments = spec.segments.as_ref()?;
     if segments.bytes == 0 || segments.outstanding == 0 {
-        return Some("segments of 0 bytes, or 0 outstanding; allowed: at least 1".into());
+        return Some(("segments", "segments of 0 bytes, or 0 outstanding; allowed: at least 1".into()));
     }
     if segments.bytes > 1 << 30 {
-        return Some(format!("segments of {} bytes; allowed: at most {}", segments.bytes, 1 << 30));
+        let why = format!("segments of {} bytes; allowed: at most {}", segments.bytes, 1 << 30);
+        return Some(("segments", why));
     }
     if segments.nic_pace == Some(Rate::ZERO) {
-        return Some("nic_pace is 0; allowed: above 0".into());
+        return Some(("nic_pace", "nic_pace is 0; allowed: above 0".into()));
     }
     (selective && segments.bytes % spec.payload != 0).then(|| {
-        format!(
+        let why = format!(
             "segments of {} bytes end with a short packet; with selective recovery allowed: multiples of the payload, {}",
             segments.bytes, spec.payload
-        )
+        );
+        ("segments", why)
     })
 }
 
-fn acks_problem(spec: &RdmaSpec, size: u64, controller: &Controller, selective: bool) -> Option<String> {
+fn acks_problem(spec: &RdmaSpec, size: u64, controller: &Controller, selective: bool) -> Option<Wrong> {
     if spec.acks == RdmaAcks::Never {
         let needs = if selective {
             "selective recovery"
@@ -96,12 +100,13 @@ fn acks_problem(spec: &RdmaSpec, size: u64, controller: &Controller, selective: 
         } else {
             return None;
         };
-        return Some(format!("{needs} needs acknowledgements; acks are sent never"));
+        return Some(("acks", format!("{needs} needs acknowledgements; acks are sent never")));
     }
     let group = Layout::new(spec, size).per_ack(spec.acks);
     spec.cap.filter(|cap| u64::from(*cap) < group).map(|cap| {
-        format!(
+        let why = format!(
             "a cap of {cap} packets with one acknowledgement per {group}; allowed: at least {group}, or one per packet"
-        )
+        );
+        ("cap", why)
     })
 }

@@ -204,8 +204,8 @@ fn what_cannot_work_is_refused_by_name() {
     let refused = |spec: RdmaSpec, word: &str| {
         let start = spec.start(LINE, Span::from_us(21), Span::ZERO);
         let made = RdmaSender::new(&spec, FlowId(0), 1000, &start, Stream::new(1, "test", 0));
-        let message = made.err().unwrap_or_else(|| panic!("{word}: not refused"));
-        assert!(message.starts_with("rdma: ") && message.contains(word), "{message}");
+        let error = made.err().unwrap_or_else(|| panic!("{word}: not refused"));
+        assert!(error.of == "rdma" && !error.key.is_empty() && error.why.contains(word), "{error:?}");
     };
     let selective =
         |nack_threshold| RecoverySpec::Selective { sack: true, nack_threshold, enter_on_advance: false };

@@ -57,6 +57,11 @@ impl TailProbe {
         (self.due, self.out) = (false, Some(Probe { end, again }));
     }
 
+    /// §7.1: none is out any more whose ACK could tell anything.
+    pub(super) fn forget(&mut self) {
+        self.out = None;
+    }
+
     /// §7.4.2: TLP_process_ack. `duplicate`: it advances nothing, and brings no SACK.
     pub(in super::super) fn hear(&mut self, ack: u64, duplicate: bool) -> Told {
         let Some(probe) = self.out.filter(|probe| ack >= probe.end) else { return Told::Nothing };

@@ -2,56 +2,57 @@
 
 use super::super::super::{FlightSpec, LossSpec, RtoSpec, SackSpec, TcpSpec};
 use crate::congestion::Start;
+use crate::problems::Invalid;
 use thalweg_units::Bytes;
 use thalweg_wire::SackBlocks;
 
 /// Refuses what cannot work, by name.
-pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), String> {
-    let refuse = |what: String| Err(format!("tcp: {what}"));
+pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Invalid> {
+    let refuse = |key: &'static str, why: String| Err(Invalid::new(why).of("tcp").at(key));
     if spec.mss == 0 || start.mss != spec.mss {
-        return refuse(format!(
-            "mss is {}, the controller was told {}; allowed: at least 1, equal",
-            spec.mss, start.mss
-        ));
+        return refuse(
+            "mss",
+            format!("mss is {}, the controller was told {}; allowed: at least 1, equal", spec.mss, start.mss),
+        );
     }
     if spec.mss.checked_add(spec.header).is_none() {
-        return refuse(format!("mss {} + header {} is too large", spec.mss, spec.header));
+        return refuse("mss", format!("mss {} + header {} is too large", spec.mss, spec.header));
     }
     if size == 0 {
-        return refuse("a flow of 0 bytes".into());
+        return refuse("size", "a flow of 0 bytes".into());
     }
     if start.initial_window == Bytes::ZERO {
-        return refuse("initial_window is 0".into());
+        return refuse("initial_window", "initial_window is 0".into());
     }
     if spec.ack.every == 0 {
-        return refuse("one ACK per 0 segments; allowed: at least 1".into());
+        return refuse("ack", "one ACK per 0 segments; allowed: at least 1".into());
     }
     if let SackSpec::Blocks { blocks, .. } = spec.sack
         && !(1..=SackBlocks::CAPACITY).contains(&usize::from(blocks))
     {
-        return refuse(format!("{blocks} SACK blocks; allowed: 1 to {}", SackBlocks::CAPACITY));
+        return refuse("sack", format!("{blocks} SACK blocks; allowed: 1 to {}", SackBlocks::CAPACITY));
     }
     if spec.loss == (LossSpec::DupAck { threshold: 0 }) {
-        return refuse("a duplicate-ACK threshold of 0; allowed: at least 1".into());
+        return refuse("loss", "a duplicate-ACK threshold of 0; allowed: at least 1".into());
     }
     let by_time = matches!(spec.loss, LossSpec::Rack { .. });
     if by_time && (spec.sack == SackSpec::Off || spec.flight != FlightSpec::Pipe) {
-        return refuse("losses by time need SACK, and count the pipe".into());
+        return refuse("loss", "losses by time need SACK, and count the pipe".into());
     }
     if let Some(writes) = spec.writes
         && (writes.chunk == Bytes::ZERO || writes.every.is_zero())
     {
-        return refuse("an application that writes nothing, or without pause".into());
+        return refuse("writes", "an application that writes nothing, or without pause".into());
     }
     match spec.rto {
-        RtoSpec::Fixed(span) if span.is_zero() => refuse("a retransmission timeout of 0".into()),
+        RtoSpec::Fixed(span) if span.is_zero() => refuse("rto", "a retransmission timeout of 0".into()),
         RtoSpec::Rfc6298 { initial, max, .. } | RtoSpec::Linux { initial, max, .. }
             if initial.is_zero() || max.is_zero() =>
         {
-            refuse("a retransmission timeout of 0".into())
+            refuse("rto", "a retransmission timeout of 0".into())
         }
         RtoSpec::Rfc6298 { min, max, .. } | RtoSpec::Linux { min, max, .. } if min > max => {
-            refuse(format!("the smallest timeout {min} is above the largest {max}"))
+            refuse("rto", format!("the smallest timeout {min} is above the largest {max}"))
         }
         _ => Ok(()),
     }

@@ -120,6 +120,9 @@ impl TcpSender {
         let una = self.space.una;
         let board = self.scoreboard();
         (board.high_rxt, board.inflation, board.rescued) = (una, inflation, false);
+        if let Some(rack) = self.repair.rack_mut() {
+            rack.forget_probe();
+        }
         self.controller.on_loss(&self.loss(now));
         self.departures.tell_cut(self.space.sent_to);
         self.refresh(spec);

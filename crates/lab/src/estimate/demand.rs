@@ -1,0 +1,126 @@
+//! What a traffic section asks of the network, by the course of its family.
+
+use crate::quantity::Capacity;
+use crate::schema::{Document, Pattern};
+use crate::topology::Graph;
+use crate::traffic::{Course, Expected, Fluid};
+
+/// Packets that a flow has in the network before it has heard anything (RFC 6928's window), and then, unless its path
+/// holds more.
+const WINDOW: f64 = 10.0;
+
+/// A section's packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    pub payload: f64,
+    pub header: f64,
+    /// ACKs per data packet.
+    pub acks: f64,
+}
+
+/// What a section asks of the network.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Demand {
+    pub frame: Frame,
+    /// Flows, those without end included.
+    pub flows: f64,
+    /// Whether it has flows that end.
+    pub ends: bool,
+    pub course: Course,
+    /// Packets of flows that end, and of those without end by the end of the run.
+    finite: f64,
+    endless: f64,
+}
+
+impl Demand {
+    /// `slowest`: bytes per second of the slowest link between the two hosts, if they are given.
+    pub fn of(
+        doc: &Document,
+        graph: &Graph,
+        pattern: &Pattern,
+        e: Expected,
+        frame: Frame,
+        slowest: Option<f64>,
+    ) -> Self {
+        let line = (graph.host_rate() / 8.0).max(1.0);
+        let until = doc.run.until.0.secs();
+        // A flow's bytes on the wire; where all are of one size, its packets are known exactly.
+        let size = if e.flows > 0.0 { e.bytes / e.flows } else { 0.0 };
+        let per_flow = pattern.family().packets(size, frame.payload);
+        let fluid = Fluid {
+            hosts: f64::from(graph.hosts.max(1)),
+            line,
+            rate: slowest.unwrap_or(line),
+            wire: size + per_flow * frame.header,
+            packet: frame.payload + frame.header,
+            rtt: 2.0 * path_delay(graph),
+            until,
+            offered: doc.measure.until.map_or(until, |q| q.0.secs()),
+            expected: e,
+        };
+        Self {
+            frame,
+            flows: e.flows + e.endless,
+            ends: e.flows > 0.0,
+            course: pattern.family().course(&fluid),
+            finite: e.flows * per_flow,
+            endless: 0.0,
+        }
+    }
+
+    /// It is not over before so many seconds have passed.
+    pub fn be_over_after(&mut self, takes: f64) {
+        self.course.end = self.course.end.max(self.course.begin + takes);
+    }
+
+    /// The run ends then.
+    pub fn go_on_until(&mut self, end: f64) {
+        if !self.ends {
+            self.endless = self.course.rate * (self.course.end.min(end) - self.course.begin).max(0.0);
+        }
+    }
+
+    fn wire(&self) -> f64 {
+        self.frame.payload + self.frame.header
+    }
+
+    pub fn finite_bytes(&self) -> f64 {
+        self.finite * self.wire()
+    }
+
+    pub fn endless_bytes(&self) -> f64 {
+        self.endless * self.wire()
+    }
+
+    /// Packets by the end of the run.
+    pub fn packets(&self, end: f64) -> f64 {
+        let can = self.course.drain.map_or(f64::INFINITY, |rate| rate * (end - self.course.begin).max(0.0));
+        (self.finite + self.endless).min(can)
+    }
+
+    /// Packets in the network at a time.
+    pub fn inside(&self, doc: &Document, graph: &Graph, slowest: Option<f64>) -> f64 {
+        let all = self.finite + self.endless;
+        if !self.ends || self.flows < 2.0 {
+            let Some(slowest) = slowest else { return all.min(WINDOW * self.course.active) };
+            // What fills the path and the buffer before its slowest link.
+            let room = match doc.switch.room() {
+                Capacity::Bytes(b) => b.get() as f64 / self.wire(),
+                Capacity::Packets(p) => f64::from(p),
+                // Datagrams do not listen: all that the link does not carry waits.
+                Capacity::Unlimited if self.course.rate > 0.0 => {
+                    (1.0 - slowest / self.wire() / self.course.rate).max(0.0) * all
+                }
+                Capacity::Unlimited => all,
+            };
+            return all.min(room + 2.0 * path_delay(graph) * slowest / self.wire());
+        }
+        all.min(self.course.active * WINDOW.min(all / self.flows.max(1.0)))
+    }
+}
+
+/// One way through the network, as a guess: the mean link's delay times four.
+fn path_delay(graph: &Graph) -> f64 {
+    let sum: f64 = graph.links.iter().map(|l| l.delay().secs()).sum();
+    4.0 * sum / graph.links.len().max(1) as f64
+}

@@ -1,0 +1,114 @@
+//! Who sends what to whom, `[[traffic]]`: one file per family of traffic, and what can be asked of any.
+
+mod arrivals;
+mod course;
+mod declare;
+mod drafts;
+mod list;
+mod order;
+mod partners;
+mod section;
+pub mod sizes;
+
+// One file each of the list below.
+mod all_to_all;
+mod backlogged;
+mod flow;
+mod flow_list;
+mod incast;
+mod permutation;
+mod poisson;
+mod request_response;
+mod ring_all_reduce;
+mod rpc;
+mod udp;
+
+pub use arrivals::Arrivals;
+pub(crate) use course::{Course, Fluid};
+use declare::default;
+pub(crate) use declare::{Arrives, Family};
+pub(crate) use drafts::{Drafts, MOST_FLOWS};
+pub use flow_list::ListFormat;
+pub use incast::Senders;
+pub use partners::{LoadOf, Pairs};
+pub use poisson::Process;
+pub use rpc::Servers;
+pub(crate) use section::{Expected, Section};
+pub use sizes::{Interpolation, Sizes};
+pub use udp::Spacing;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+// The one list. Each family has a file of its own, which declares its keys ([`Family`]).
+list::families! {
+    poisson: Poisson, "poisson";
+    permutation: Permutation, "permutation";
+    all_to_all: AllToAll, "all-to-all";
+    incast: Incast, "incast";
+    flow_list: FlowList, "list";
+    backlogged: Backlogged, "backlogged";
+    flow: Flow, "flow";
+    request_response: RequestResponse, "request-response";
+    rpc: Rpc, "rpc";
+    ring_all_reduce: RingAllReduce, "ring-all-reduce";
+    udp: UdpStream, "udp";
+}
+
+/// One section of traffic. Sections draw from their own random streams: changing one leaves the others alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Traffic {
+    /// What it is.
+    #[serde(flatten)]
+    pub pattern: Pattern,
+    /// What tables, legends and metrics call the section; no two are called alike. If not given: after its transport
+    /// or controller where sections differ by that, else after its kind.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// How its flows talk: the name of one of `[transports]` (`default` is `[transport]`); a table with keys of
+    /// `transport`, such as `{ congestion = "bbr" }`, which has all else from `[transport]`; or, for short, the name
+    /// of a controller or of a kind of transport.
+    #[serde(default = "default::transport")]
+    #[schemars(extend("x-table" = "transport", "examples" = ["default", "bbr"]))]
+    pub transport: String,
+    /// Which flows share a connection, and with it a queue pair's state. Only with transports of kind `rdma`.
+    #[serde(default)]
+    pub connection: Connection,
+    /// Traffic class of its data: 0 is served first by the scheduler `priority`.
+    #[serde(default)]
+    pub class: u8,
+    /// Weight of its flows under the slack rule `virtual-clock`: each is entitled to this many times `slack.rate`.
+    #[serde(default = "default::weight")]
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
+    pub weight: f64,
+    /// Whether its flows count (those that start in the measured window).
+    #[serde(default = "default::yes")]
+    pub measured: bool,
+}
+
+impl Traffic {
+    /// Its flows run on one of the scenario's transports, not on one that the family brings.
+    pub(crate) fn uses_transport(&self, name: &str) -> bool {
+        self.transport == name && self.pattern.family().transport().is_none()
+    }
+}
+
+/// Which flows share a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Connection {
+    /// None: every flow has one of its own.
+    #[default]
+    Fresh,
+    /// Those of this section from one host to another: one after the other, in the order of their starts, and
+    /// the controller goes on where the flow before left it.
+    PerPair,
+    /// Those of this section from one host to another: back to back, in the order of their starts, as
+    /// messages of one stream. A flow's first packet follows the last one of the flow before as rate and
+    /// window allow; what is counted per packet (losses, retransmissions, round trips) stands with the first
+    /// flow of the connection.
+    BackToBack,
+}
+
+#[cfg(test)]
+mod tests;

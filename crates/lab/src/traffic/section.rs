@@ -1,0 +1,136 @@
+//! One section of `[[traffic]]` while it is checked and drawn.
+
+use super::drafts::{Draft, MOST_FLOWS};
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::topology::Graph;
+use thalweg_units::{Bytes, NodeId, Span, Time};
+
+/// What a section needs to make its flows.
+pub(crate) struct Section<'a> {
+    pub cx: &'a Cx<'a>,
+    pub graph: &'a Graph,
+    pub seed: u64,
+    pub index: usize,
+    /// When the run ends.
+    pub end: Span,
+    /// Until when load is offered if the section does not say.
+    pub offered_until: Span,
+}
+
+impl Section<'_> {
+    pub fn key(&self, name: &str) -> String {
+        format!("traffic.{}.{name}", self.index)
+    }
+    /// The stream of one purpose of this section.
+    pub fn stream(&self, purpose: &str, entity: u64) -> thalweg_units::Stream {
+        thalweg_units::Stream::new(self.seed, &format!("traffic.{}.{purpose}", self.index), entity)
+    }
+    /// One that starts by the clock.
+    pub fn flow(&self, src: u32, dst: u32, size: u64, start: Time) -> Draft {
+        let group = self.index as u16;
+        Draft { src, dst, size, start, until: None, judged: Some(start), label: None, group }
+    }
+    /// One that starts a pause after others have arrived ([`super::Drafts::follow`]).
+    pub fn follower(&self, src: u32, dst: u32, size: u64, pause: Span) -> Draft {
+        Draft { judged: None, ..self.flow(src, dst, size, Time::from_ps(pause.ps())) }
+    }
+    /// A host that a key names.
+    pub fn host(&self, name: &str, host: u32) -> Result<u32, Diagnostic> {
+        if host < self.graph.hosts {
+            return Ok(host);
+        }
+        let hint = format!("hosts are 0 to {}", self.graph.hosts - 1);
+        Err(self.cx.error(&self.key(name), format!("there is no host {host}"), hint))
+    }
+    /// Two different hosts.
+    pub fn ends(&self, a: (&str, u32), b: (&str, u32)) -> Result<(u32, u32), Diagnostic> {
+        let pair = (self.host(a.0, a.1)?, self.host(b.0, b.1)?);
+        if pair.0 == pair.1 {
+            let reason = format!("a flow from host {} to itself", self.graph.say(NodeId(pair.0)));
+            return Err(self.cx.error(&self.key(b.0), reason, format!("choose another `{}`", b.0)));
+        }
+        Ok(pair)
+    }
+    /// A size of at least one byte.
+    pub fn size(&self, name: &str, bytes: u64) -> Result<u64, Diagnostic> {
+        if bytes == 0 {
+            return Err(self.cx.error(&self.key(name), "a flow has at least 1 byte", "write \"1B\" or more"));
+        }
+        Ok(bytes)
+    }
+    /// A start within the run.
+    pub fn start(&self, name: &str, start: Span) -> Result<Time, Diagnostic> {
+        if start >= self.end {
+            let reason = format!("{start} is not before the end of the run, {}", self.end);
+            return Err(self.cx.error(&self.key(name), reason, "start earlier or raise `run.until`"));
+        }
+        Ok(Time::from_ps(start.ps()))
+    }
+    /// When flows arrive.
+    pub fn window(&self, from: Span, until: Option<Span>) -> Result<(Span, Span), Diagnostic> {
+        let given = until.is_some();
+        let from = Span::from_ps(self.start("from", from)?.ps());
+        let until = until.unwrap_or(self.offered_until);
+        if until > self.end {
+            let reason = format!("{until} is after the end of the run, {}", self.end);
+            return Err(self.cx.error(&self.key("until"), reason, "lower it or raise `run.until`"));
+        }
+        if until <= from {
+            let key = if given { "until" } else { "from" };
+            let reason = format!("no flow can start from {from} until {until}");
+            return Err(self.cx.error(&self.key(key), reason, "`until` is later than `from`"));
+        }
+        Ok((from, until))
+    }
+    /// Payload of the packets that a load is computed with.
+    pub fn packet_payload(&self, bytes: Bytes) -> Result<(), Diagnostic> {
+        if bytes.get() == 0 {
+            let hint = "the transport's `mss`, for example \"1460B\"";
+            return Err(self.cx.error(&self.key("packet_payload"), "a packet carries at least 1 byte", hint));
+        }
+        Ok(())
+    }
+    /// So many flows on average can be made.
+    pub fn few_enough(&self, flows: f64) -> Result<(), Diagnostic> {
+        if flows > MOST_FLOWS as f64 {
+            let reason = format!("about {flows:.0} flows would arrive");
+            let hint = format!("at most {MOST_FLOWS}: shorten `until`");
+            return Err(self.cx.error(&self.key("load"), reason, hint));
+        }
+        Ok(())
+    }
+    /// Starts from `start` to `start + jitter`, within the run.
+    pub fn jitter(&self, start: Span, jitter: Span) -> Result<Time, Diagnostic> {
+        let first = self.start("start", start)?;
+        self.start("jitter", Span::from_ps(start.ps().saturating_add(jitter.ps())))?;
+        Ok(first)
+    }
+    /// A key that only matters if there are several of something.
+    pub fn useless(&self, key: &str, count: &str, one: &str) -> Diagnostic {
+        let hint = format!("raise `{count}` or remove the key");
+        self.cx.error(&self.key(key), format!("it has no effect: there is one {one}"), hint)
+    }
+}
+
+/// What a section will offer, without drawing it.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub(crate) struct Expected {
+    /// Flows.
+    pub flows: f64,
+    /// Payload bytes of flows that end.
+    pub bytes: f64,
+    /// Flows that never end.
+    pub endless: f64,
+    /// Seconds until the last one starts, where the section does not say.
+    pub span: f64,
+    /// Flows of a list under way at a time, as if nothing but their receivers' links held them up.
+    pub active: f64,
+}
+
+impl Expected {
+    /// So many flows of one size.
+    pub fn of(flows: f64, size: u64) -> Self {
+        Self { flows, bytes: flows * size as f64, ..Self::default() }
+    }
+}

@@ -1,0 +1,21 @@
+//! What follows from a controller's parameters, whichever it is.
+
+use super::{Controller, ControllerSpec, Start};
+use crate::problems::{Invalid, Problem, Problems};
+use thalweg_units::Rate;
+
+impl ControllerSpec {
+    /// See [`Parameters::check`](super::Parameters::check).
+    pub fn problems(&self, line: Rate) -> Vec<Problem> {
+        Problems::found(|problems| self.check(line, problems))
+    }
+
+    /// A new controller for a flow that starts.
+    ///
+    /// # Errors
+    /// If a parameter is out of range, or nothing is registered under a custom name.
+    pub fn make(&self, start: &Start) -> Result<Controller, Invalid> {
+        Problems(self.problems(start.line_rate)).first(self.key())?;
+        self.unchecked(start)
+    }
+}
