@@ -19,18 +19,20 @@ mod competitive;
 mod coordination;
 mod delay;
 mod history;
+mod measured;
 mod params;
+mod seen;
 
 use super::{
     AckSample, Calls, CongestionControl, Feedback, Gives, Invalid, Loss, Needs, Parameters, Permit, Problems,
     Start,
 };
-use crate::elasticity::{Detector, Meter, Reading, Verdict, cross_traffic, pulse};
-use capacity::Capacity;
+use crate::elasticity::{Detector, Reading, Verdict, pulse};
 use competitive::Competitive;
 use coordination::{Coordination, Role, Sight};
-use delay::{Delay, Seen};
+use delay::Delay;
 use history::{History, Sample};
+use measured::{Measured, Segment};
 pub use params::{Detector as DetectorKeys, Mode, Params};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
@@ -44,8 +46,6 @@ const WINDOW: f64 = 2.0;
 const LEAST: f64 = 4.0;
 /// A silence that empties the windows.
 const SILENCE: Span = Span::from_secs(1);
-/// Gain of the smoothed round trip per tick: twice that of the published implementation's reports.
-const SMOOTHS: f64 = 0.1;
 
 impl Parameters for Params {
     type Machine = Nimbus;
@@ -74,39 +74,22 @@ impl Parameters for Params {
     }
 }
 
-/// Round trips, s.
+/// What cannot be exceeded: the sender's line, B/s on the wire, and the transport's window, payload bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-struct Path {
-    last: f64,
-    /// x_min.
-    // CHOICE: it never expires (the published implementation): routes that change are out of the thesis' scope.
-    least: f64,
-    smoothed: f64,
-}
-
-impl Path {
-    fn on_sample(&mut self, rtt: Span) {
-        self.last = rtt.secs().max(1e-9);
-        self.least = self.least.min(self.last);
-    }
+struct Most {
+    rate: f64,
+    window: f64,
 }
 
 /// NimbusCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nimbus {
     params: Params,
-    mss: f64,
-    /// Bytes on the wire per byte of payload.
-    overhead: f64,
-    /// The sender's line, B/s.
-    line: f64,
-    max_window: f64,
+    measured: Measured,
+    most: Most,
     /// When it began, which is when the pulse does; `None`: it has not.
     began: Option<Time>,
     next: Time,
-    path: Path,
-    meter: Meter,
-    capacity: Capacity,
     history: History,
     detector: Detector,
     reading: Option<Reading>,
@@ -118,17 +101,11 @@ pub struct Nimbus {
     /// What the mode's controller wants, and what is sent.
     base: f64,
     rate: f64,
-    /// Payload bytes acknowledged since the last tick.
-    acked: u64,
-    app_limited: bool,
 }
 
 impl Nimbus {
     fn new(start: &Start, params: Params) -> Self {
-        let mss = f64::from(start.mss);
-        let overhead = 1.0 + f64::from(start.header) / mss;
         let line = start.line_rate.bps() as f64 / 8.0;
-        let rtt = start.base_rtt.secs().max(1e-6);
         let watch = params.watch();
         // As much as is looked back at: a window, and a pulse before it.
         let remembered = usize::from(watch.window) + pulse_samples(&params);
@@ -136,15 +113,10 @@ impl Nimbus {
             params.coordination.then(|| Box::new(Coordination::new(&params, TICK.secs(), start.stream)));
         let mut made = Self {
             params,
-            mss,
-            overhead,
-            line,
-            max_window: start.max_window.get().min(1 << 50) as f64,
+            measured: Measured::new(start, &params),
+            most: Most { rate: line, window: start.max_window.get().min(1 << 50) as f64 },
             began: None,
             next: Time::MAX,
-            path: Path { last: rtt, least: f64::INFINITY, smoothed: rtt },
-            meter: Meter::new(overhead, params.measure_over),
-            capacity: Capacity::new(&params),
             history: History::new(remembered),
             detector: Detector::new(watch),
             reading: None,
@@ -155,8 +127,6 @@ impl Nimbus {
             coordination,
             base: 0.0,
             rate: 0.0,
-            acked: 0,
-            app_limited: false,
         };
         made.base = made.competing_rate();
         made.rate = made.base.min(line);
@@ -176,71 +146,54 @@ impl Nimbus {
 
     /// The competitive window in a round trip.
     fn competing_rate(&self) -> f64 {
-        let rtt = if self.is_pulser() { self.path.last } else { self.path.smoothed };
-        self.competitive.window() as f64 * self.overhead / rtt
+        let rtt = if self.is_pulser() { self.measured.path.last } else { self.measured.path.smoothed };
+        self.competitive.window() as f64 * self.measured.segment().overhead / rtt
     }
 
     /// What is sent now: the base rate and the pulse on it (§4.3.4), never less than a twentieth of the link.
     fn set_rate(&mut self, now: Time) {
-        let mu = self.capacity.rate();
+        let mu = self.measured.mu();
         let (true, Some(began)) = (self.is_pulser(), self.began) else { return };
         let phase = self.params.pulses(self.mode) * now.since(began).secs();
         let peak = self.params.pulse * mu;
-        self.rate = (self.base + peak * pulse(phase)).max(FLOOR * mu).min(self.line);
-    }
-
-    fn seen(&self, now: Time, cross: f64) -> Seen {
-        Seen {
-            now,
-            mu: self.capacity.rate(),
-            sent: self.meter.flight().sent,
-            cross,
-            rtt: self.path.last,
-            least: self.path.least.min(self.path.last),
-            smoothed: self.path.smoothed,
-            acked: self.acked as f64 * self.overhead,
-            packet: self.mss * self.overhead,
-        }
+        self.rate = (self.base + peak * pulse(phase)).max(FLOOR * mu).min(self.most.rate);
     }
 
     /// H3 of the specification: what was measured goes into the windows, the mode's controller moves, the detector
     /// decides.
     fn tick(&mut self, now: Time) {
-        let flight = self.meter.flight();
-        self.path.smoothed += (self.path.last - self.path.smoothed) * SMOOTHS;
-        self.capacity.on_tick(flight);
-        let mu = self.capacity.rate();
-        let cross = cross_traffic(mu, flight.sent, flight.received);
-        let measures = !self.app_limited && flight.received > 0.0 && mu > 0.0;
+        self.measured.on_tick();
+        let measures = self.measured.counts();
         if measures {
-            let rtt = self.path.last;
-            self.detector.push(cross, flight.received, rtt);
-            self.history.push(Sample { received: flight.received, base: self.base, rtt });
+            let (cross, received) = (self.measured.cross(), self.measured.flight().received);
+            let rtt = self.measured.path.last;
+            self.detector.push(cross, received, rtt);
+            self.history.push(Sample { received, base: self.base, rtt });
         }
-        self.steer(now, cross);
-        self.acked = 0;
+        self.steer(now);
+        self.measured.begin();
         if measures {
-            self.decide(now, cross);
+            self.decide(now);
         }
         if let Some(watcher) = self.coordination.as_mut().filter(|c| c.role() == Role::Watcher) {
-            self.rate = watcher.smooth(self.base).min(self.line);
+            self.rate = watcher.smooth(self.base).min(self.most.rate);
         }
         self.set_rate(now);
     }
 
     /// The mode's controller moves its rate.
-    fn steer(&mut self, now: Time, cross: f64) {
+    fn steer(&mut self, now: Time) {
         let wanted = match self.mode {
             Mode::Competitive => self.competing_rate(),
             // Nothing was measured yet: it begins as it would compete.
-            Mode::Delay if self.meter.flight().received == 0.0 => self.competing_rate(),
-            Mode::Delay => self.delay.on_tick(&self.seen(now, cross)),
+            Mode::Delay if self.measured.flight().received == 0.0 => self.competing_rate(),
+            Mode::Delay => self.delay.on_tick(&self.measured.seen(now)),
         };
-        self.base = wanted.max(FLOOR * self.capacity.rate());
+        self.base = wanted.max(FLOOR * self.measured.mu());
     }
 
-    fn decide(&mut self, now: Time, cross: f64) {
-        let mu = self.capacity.rate();
+    fn decide(&mut self, now: Time) {
+        let mu = self.measured.mu();
         let followed = self.follow(mu);
         let to = if self.is_pulser() {
             self.reading = self.detector.evaluate(self.params.pulses(self.mode), mu);
@@ -253,7 +206,7 @@ impl Nimbus {
             followed
         };
         if let Some(to) = to.filter(|to| self.params.switching && *to != self.mode) {
-            self.switch(now, to, cross);
+            self.switch(now, to);
         }
     }
 
@@ -263,7 +216,7 @@ impl Nimbus {
         let lines = self.detector.is_full().then(|| self.detector.lines(coordination.pulsers()));
         coordination.on_tick(&Sight {
             mode: self.mode,
-            received: self.meter.flight().received,
+            received: self.measured.flight().received,
             mu,
             cross: self.detector.mean_cross(),
             lines,
@@ -274,7 +227,7 @@ impl Nimbus {
 
     /// §4.4.1. To compete again is urgent, and begins with the rate of before; to stop waits until the detector's
     /// window is of one mode.
-    fn switch(&mut self, now: Time, to: Mode, cross: f64) {
+    fn switch(&mut self, now: Time, to: Mode) {
         match to {
             Mode::Competitive => {
                 let back = self.detector.samples();
@@ -284,7 +237,8 @@ impl Nimbus {
                     params::Restores::Received => self.history.mean(back, pulse, |s| s.received),
                 };
                 let rate = rate.unwrap_or(self.base);
-                self.competitive.take_up((rate * self.path.last / self.overhead) as u64);
+                self.competitive
+                    .take_up((rate * self.measured.path.last / self.measured.segment().overhead) as u64);
                 self.base = self.competing_rate();
             }
             Mode::Delay => {
@@ -292,8 +246,8 @@ impl Nimbus {
                     return;
                 }
                 let quarter = self.detector.samples() / 4;
-                let mean = self.history.mean(0, quarter, |s| s.rtt).unwrap_or(self.path.last);
-                self.delay.enter(&self.seen(now, cross), self.base, mean);
+                let mean = self.history.mean(0, quarter, |s| s.rtt).unwrap_or(self.measured.path.last);
+                self.delay.enter(&self.measured.seen(now), self.base, mean);
             }
         }
         (self.mode, self.switched) = (to, Some(now));
@@ -308,8 +262,7 @@ fn pulse_samples(params: &Params) -> usize {
 impl CongestionControl for Nimbus {
     fn on_open(&mut self, now: Time, rtt: Option<Span>, _: Feedback<'_>) {
         if let Some(rtt) = rtt {
-            self.path.on_sample(rtt);
-            self.path.smoothed = self.path.last;
+            self.measured.on_open(rtt);
         }
         self.begin(now);
         self.base = self.competing_rate();
@@ -322,30 +275,20 @@ impl CongestionControl for Nimbus {
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        if let Some(rtt) = ack.rtt {
-            self.path.on_sample(rtt);
-        }
-        self.app_limited = ack.app_limited;
-        self.acked += (ack.acked + ack.sacked).get();
-        if let Some(delivery) = &ack.delivery {
-            self.meter.on_ack(ack.now, delivery);
-            if !delivery.resent {
-                self.capacity.on_ack(ack.now, delivery.sent, delivery.total.get(), self.overhead);
-            }
-        }
+        self.measured.on_ack(ack);
         if self.mode == Mode::Competitive {
             self.competitive.on_ack(ack);
-            self.base = self.competing_rate().max(FLOOR * self.capacity.rate());
+            self.base = self.competing_rate().max(FLOOR * self.measured.mu());
             self.set_rate(ack.now);
         }
     }
 
     /// In either mode the window that competes is cut; only there the rate is.
     fn on_loss(&mut self, loss: &Loss) {
-        let least = Span::from_secs_f64(self.path.least.min(self.path.last));
+        let least = Span::from_secs_f64(self.measured.path.least());
         self.competitive.on_loss(loss, least);
         if self.mode == Mode::Competitive {
-            self.base = self.competing_rate().max(FLOOR * self.capacity.rate());
+            self.base = self.competing_rate().max(FLOOR * self.measured.mu());
             self.set_rate(loss.now);
         }
     }
@@ -374,8 +317,9 @@ impl CongestionControl for Nimbus {
 
     #[inline]
     fn permit(&self) -> Permit {
-        let flight = WINDOW * self.rate * self.path.last / self.overhead;
-        let window = flight.max(LEAST * self.mss).min(self.max_window).max(self.mss);
+        let Segment { mss, overhead } = self.measured.segment();
+        let flight = WINDOW * self.rate * self.measured.path.last / overhead;
+        let window = flight.max(LEAST * mss).min(self.most.window).max(mss);
         let pace = Rate::from_bps(((self.rate * 8.0) as u64).max(1));
         let wake = self.began.map(|_| self.next);
         Permit { window: Bytes::new(window as u64), pace: Some(pace), wake }

@@ -2,7 +2,6 @@
 //! first-out queue treats all alike, so that R/µ = S/(S + z) for the rate S at which packets are sent, the rate R
 //! at which *the same* packets arrive, the link's µ and the others' z.
 
-use crate::congestion::Delivery;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
@@ -20,6 +19,22 @@ pub struct Flight {
     pub sent: f64,
     /// R, at which they arrived.
     pub received: f64,
+}
+
+/// A packet that has arrived, and the flight of the round trip that ends with it: a delivery rate sample, of which
+/// Linux' BBR takes the slower rate; here both count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Passage {
+    /// Payload bytes that arrived since the packet was sent.
+    pub delivered: u64,
+    /// Between the departures of the first and the last of them.
+    pub departures: Span,
+    /// Between the ACKs of the same packets.
+    pub arrivals: Span,
+    /// When the packet was sent.
+    pub sent: Time,
+    /// Payload bytes that have arrived since the flow began.
+    pub total: u64,
 }
 
 /// When a packet left, when its ACK came, and what had arrived by then.
@@ -53,22 +68,20 @@ impl Meter {
         self.flight
     }
 
-    /// An ACK came. A packet that was sent twice says nothing of either rate (its bytes count, though).
-    pub fn on_ack(&mut self, now: Time, delivery: &Delivery) {
-        if delivery.resent {
-            return;
-        }
+    /// The ACK of a packet that was sent once came. (One that was sent twice says nothing of either rate; its bytes
+    /// count with the next.)
+    pub fn on_ack(&mut self, now: Time, passage: &Passage) {
         if let Some(cap) = self.cap {
-            let newest = Passed { sent: delivery.sent, acked: now, total: delivery.total.get() };
+            let newest = Passed { sent: passage.sent, acked: now, total: passage.total };
             self.passed.push_back(newest);
             while self.passed.len() > 2 && now.since(self.passed[1].acked) >= cap {
                 self.passed.pop_front();
             }
-            if delivery.arrivals > cap {
+            if passage.arrivals > cap {
                 return self.measure_short(newest);
             }
         }
-        self.measure(delivery.delivered.get(), delivery.departures, delivery.arrivals);
+        self.measure(passage.delivered, passage.departures, passage.arrivals);
     }
 
     fn measure_short(&mut self, newest: Passed) {
@@ -90,14 +103,13 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::Bytes;
 
-    fn sample(delivered: u64, departures: u64, arrivals: u64) -> Delivery {
-        Delivery {
-            delivered: Bytes::new(delivered),
+    fn sample(delivered: u64, departures: u64, arrivals: u64) -> Passage {
+        Passage {
+            delivered,
             departures: Span::from_ms(departures),
             arrivals: Span::from_ms(arrivals),
-            ..Delivery::default()
+            ..Passage::default()
         }
     }
 
@@ -106,8 +118,7 @@ mod tests {
         let mut m = Meter::new(1.5, None);
         m.on_ack(Time::from_ms(9), &sample(80_000, 40, 50));
         assert_eq!(m.flight(), Flight { sent: 3e6, received: 2.4e6 });
-        let resent = Delivery { resent: true, ..sample(1, 1, 1) };
-        m.on_ack(Time::from_ms(10), &resent);
+        m.on_ack(Time::from_ms(10), &sample(0, 1, 1));
         m.on_ack(Time::from_ms(10), &sample(1000, 0, 5));
         assert_eq!(m.flight(), Flight { sent: 3e6, received: 2.4e6 }, "neither tells anything");
         assert_eq!(cross_traffic(12e6, 3e6, 2.4e6), 12e6);
@@ -119,11 +130,8 @@ mod tests {
     fn a_cap_measures_over_the_newest_packets() {
         let mut m = Meter::new(1.0, Some(Span::from_ms(100)));
         for n in 0..50 {
-            let delivery = Delivery {
-                sent: Time::from_ms(10 * n),
-                total: Bytes::new(1000 * (n + 1)),
-                ..sample(20_000, 200, 400)
-            };
+            let delivery =
+                Passage { sent: Time::from_ms(10 * n), total: 1000 * (n + 1), ..sample(20_000, 200, 400) };
             m.on_ack(Time::from_ms(400 + 20 * n), &delivery);
         }
         let Flight { sent, received } = m.flight();

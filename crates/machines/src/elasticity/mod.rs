@@ -20,6 +20,6 @@ mod pulse;
 mod spectrum;
 
 pub use detector::{Detector, DetectorSpec, Guards, Reading, Verdict};
-pub use estimate::{Flight, Meter, cross_traffic};
+pub use estimate::{Flight, Meter, Passage, cross_traffic};
 pub use pulse::{BURST, FALLS, pulse};
 pub use spectrum::{Band, Spectrum};

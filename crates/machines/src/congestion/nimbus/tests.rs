@@ -95,7 +95,7 @@ fn run(c: &mut Nimbus, others: &Others, seconds: u64) -> (f64, f64) {
         // A full buffer loses something, of which the flow hears once per round trip.
         if queue > BUFFER {
             queue = BUFFER;
-            if now.since(lost) > Span::from_secs_f64(c.path.last) {
+            if now.since(lost) > Span::from_secs_f64(c.measured.path.last) {
                 c.on_loss(&Loss { now, ..loss(sent - acked, acked, sent) });
                 lost = now;
             }
@@ -178,11 +178,11 @@ fn losses_cut_the_window_that_competes_whatever_the_mode_and_the_rate_only_there
 #[test]
 fn what_is_taken_up_again_is_the_rate_of_before_the_window() {
     let mut c = flow(Params { initial: Mode::Delay, ..params() });
-    c.path.last = 0.1;
+    c.measured.path.last = 0.1;
     for n in 0..520 {
         c.history.push(Sample { received: 1e6, base: if n < 20 { 5e6 } else { 2e6 }, rtt: 0.1 });
     }
-    c.switch(Time::from_ms(7000), Mode::Competitive, 0.0);
+    c.switch(Time::from_ms(7000), Mode::Competitive);
     // 5 MB/s on the wire for 100 ms.
     assert!(
         (c.competitive.window() as f64 - 5e5 * 1448.0 / 1500.0).abs() < 2.0,
@@ -190,9 +190,9 @@ fn what_is_taken_up_again_is_the_rate_of_before_the_window() {
         c.competitive.window()
     );
     // Not back within the hold.
-    c.switch(Time::from_ms(11_999), Mode::Delay, 0.0);
+    c.switch(Time::from_ms(11_999), Mode::Delay);
     assert_eq!(c.mode, Mode::Competitive);
-    c.switch(Time::from_ms(12_000), Mode::Delay, 0.0);
+    c.switch(Time::from_ms(12_000), Mode::Delay);
     assert_eq!(c.mode, Mode::Delay);
 }
 

@@ -1,6 +1,6 @@
 //! BasicDelay: takes what is left of the link, and steers to a delay. Goyal 2022, equation 4.4 and §4.7.1.
 
-use super::Seen;
+use super::super::seen::Seen;
 use serde::{Deserialize, Serialize};
 
 /// α and β (§4.7.1).
@@ -40,7 +40,7 @@ impl Basic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen;
+    use super::super::super::seen::seen;
     use super::*;
 
     #[test]

@@ -5,7 +5,7 @@
 //! CHOICE Copa §2.1: the default mode as published empties the queue once in a while, which ends the estimate of the
 //! cross traffic. Other reading: that one.
 
-use super::Seen;
+use super::super::seen::Seen;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -54,7 +54,7 @@ impl Copa {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen;
+    use super::super::super::seen::seen;
     use super::*;
 
     #[test]

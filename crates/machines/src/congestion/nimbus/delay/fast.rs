@@ -3,7 +3,7 @@
 //!
 //! CHOICE Goyal §G.5: the number of packets is not given: 30, as the Vegas of the published implementation.
 
-use super::Seen;
+use super::super::seen::Seen;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -37,7 +37,7 @@ impl Fast {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen;
+    use super::super::super::seen::seen;
     use super::*;
 
     #[test]

@@ -2,7 +2,7 @@
 //! two to four cannot cover a pulse, and a queue that empties ends the estimate of the cross traffic. Vegas itself
 //! is in `congestion/vegas`.
 
-use super::Seen;
+use super::super::seen::Seen;
 use serde::{Deserialize, Serialize};
 
 /// α and β, packets.
@@ -42,7 +42,7 @@ impl Vegas {
 
 #[cfg(test)]
 mod tests {
-    use super::super::seen;
+    use super::super::super::seen::seen;
     use super::*;
 
     #[test]
