@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 /// Of the simulator's part; the layout is raised with every change of what is written here.
-const KIND: Kind = Kind { magic: *b"thalwegN", layout: 46 };
+const KIND: Kind = Kind { magic: *b"thalwegN", layout: 47 };
 
 /// Where the run loop stands.
 #[derive(Serialize, Deserialize)]

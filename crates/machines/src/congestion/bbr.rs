@@ -26,8 +26,8 @@ pub(super) use policer::bits_per_second;
 
 use super::windowed::Largest;
 use super::{
-    AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Rule,
-    Rules, Start,
+    AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Report,
+    Rule, Rules, Start,
 };
 use crate::problems::Invalid;
 use path::{Flight, FullPipe, RoundTrips, Rounds};
@@ -518,6 +518,12 @@ impl CongestionControl for Bbr {
             State::ProbeRtt => self.check_probe_done(now),
             State::Startup | State::Drain => {}
         }
+    }
+
+    fn report(&self, report: &mut Report) {
+        report.min_rtt(self.trips.rtprop.map(|rtt| rtt.ps() as f64));
+        let doc = "BtlBw: largest delivery rate of late, payload; null: none yet";
+        report.add("bandwidth", "b/s", doc, self.bandwidth.get().map(|bps| bps as f64));
     }
 
     #[inline]

@@ -8,6 +8,7 @@ mod back_off;
 #[cfg(test)]
 mod conformance;
 mod declare;
+mod report;
 mod spec;
 mod start;
 mod windowed;
@@ -44,6 +45,7 @@ pub mod xcp;
 use crate::kinds::kinds;
 pub use crate::problems::{Invalid, Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
+pub use report::{Quantity, Report};
 pub use start::{Restart, Start};
 use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
 
@@ -115,7 +117,7 @@ kinds! {
         #[inline(always)]
         fn permit(&self) -> Permit;
         fn threshold(&self) -> Bytes;
-        fn other_window(&self) -> Bytes;
+        fn report(&self, report: &mut Report);
     }
 }
 
@@ -329,8 +331,6 @@ pub trait CongestionControl {
     fn threshold(&self) -> Bytes {
         Bytes::MAX
     }
-    /// A second window of which only a smaller one would count, for traces; [`Bytes::MAX`] where there is none.
-    fn other_window(&self) -> Bytes {
-        Bytes::MAX
-    }
+    /// What else it knows, for time series: columns of its own. Asked only when it is sampled.
+    fn report(&self, _report: &mut Report) {}
 }

@@ -25,7 +25,7 @@ mod seen;
 
 use super::{
     AckSample, Calls, CongestionControl, Feedback, Gives, Invalid, Loss, Needs, Parameters, Permit, Problems,
-    Start,
+    Report, Start,
 };
 use crate::elasticity::{Detector, Reading, Verdict, pulse};
 use competitive::Competitive;
@@ -323,6 +323,24 @@ impl CongestionControl for Nimbus {
         let pace = Rate::from_bps(((self.rate * 8.0) as u64).max(1));
         let wake = self.began.map(|_| self.next);
         Permit { window: Bytes::new(window as u64), pace: Some(pace), wake }
+    }
+
+    fn report(&self, report: &mut Report) {
+        self.measured.report(report);
+        let flag = |is: bool| f64::from(u8::from(is));
+        let eta = "how elastic the cross traffic is (equation 4.3); null: not evaluated yet, or a watcher";
+        report.add("eta", "", eta, self.reading.map(|reading| reading.eta));
+        let elastic = "1: the detector takes the cross traffic for elastic; null: not evaluated";
+        report.add(
+            "elastic",
+            "",
+            elastic,
+            self.reading.map(|reading| flag(reading.verdict == Verdict::Elastic)),
+        );
+        let competes = "1: it competes with flows that fill queues; 0: it keeps delays low";
+        report.add("competes", "", competes, flag(self.mode == Mode::Competitive));
+        report.add("pulses", "", "1: it pulses; 0: it watches one that does", flag(self.is_pulser()));
+        report.add("base_rate", "b/s", "rate on the wire, without the pulse", 8.0 * self.base);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a flow has measured of its path: round trips, S and R, the bottleneck's rate. Goyal 2022, §4.3.1.
 
-use super::super::{AckSample, Delivery, Start};
+use super::super::{AckSample, Delivery, Report, Start};
 use super::capacity::Capacity;
 use super::params::Params;
 use super::seen::Seen;
@@ -134,6 +134,28 @@ impl Measured {
             acked: self.acked as f64 * overhead,
             packet: mss * overhead,
         }
+    }
+
+    /// S, R, ẑ and µ̂ in bits per second, and the least round trip.
+    pub(super) fn report(&self, report: &mut Report) {
+        let Flight { sent, received } = self.flight();
+        let known = |rate: f64| (received > 0.0).then_some(8.0 * rate);
+        report.min_rtt(self.path.least.is_finite().then_some(1e12 * self.path.least));
+        report.add(
+            "sent_rate",
+            "b/s",
+            "S: at which the packets of the last round trip were sent, on the wire",
+            known(sent),
+        );
+        report.add("received_rate", "b/s", "R: at which the same packets arrived", known(received));
+        report.add(
+            "cross_rate",
+            "b/s",
+            "estimated rate of the cross traffic (equation 4.1)",
+            known(self.cross()),
+        );
+        let mu = "what the bottleneck's rate is taken for; null: nothing yet";
+        report.add("link_rate", "b/s", mu, Some(8.0 * self.mu()).filter(|rate| *rate > 0.0));
     }
 
     /// What is acknowledged counts from here on.
