@@ -205,8 +205,8 @@ def test_what_a_class_declares_is_a_column(columns):
     of = {name: (unit, doc) for name, unit, doc in results.columns("controllers")}
     assert of["acks"] == ("", "ACKs so far") and of["rtt_us"][0] == "us"
     acks = table.filter(table["flow"] == table["flow"][0])["acks"].to_list()
-    assert acks[0] == 0 and acks == sorted(acks) and acks[-1] > 0
-    assert table["rtt_us"].to_list()[0] is None and table["rtt_us"].max() > 0
+    assert len(acks) > 1 and acks == sorted(acks) and acks[-1] > acks[0]
+    assert table["rtt_us"].max() > 0
 
 
 def test_a_column_that_is_no_number_ends_the_run(columns):

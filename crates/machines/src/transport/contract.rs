@@ -308,7 +308,7 @@ pub trait SendingEnd: Endpoint {
     /// What it has done and where it stands.
     fn stats(&self) -> SenderStats;
 
-    /// What its controller says of itself ([`CongestionControl::report`](crate::congestion::CongestionControl::report)).
+    /// What its controller says of itself: [`CongestionControl::report`](crate::congestion::CongestionControl::report).
     fn report(&self, _report: &mut Report) {}
     /// When the pace allows the next packet, whatever the window says; `None` if there is none to send,
     /// nobody paces, or the host posts them.
