@@ -367,7 +367,39 @@ def columns_page() -> str:
         lines += [f"## `{name}`", "", *wrapped(meta.get("doc", "")), ""]
         rows = [(f"`{c}`", unit or "–", meaning) for c, unit, meaning in results.columns(name)]
         lines += table(("column", "unit", "meaning"), rows)
+    lines += ["## Columns of controllers' own", ""]
+    lines += wrapped("What controllers say of themselves stands in `controllers` beside what all have, where they are sampled.")
+    rows = [(f"`{name}`", f"`{c}`", unit or "–", meaning) for name in MARKED for c, unit, meaning in own_columns(name)]
+    lines += ["", *table(("controller", "column", "unit", "meaning"), rows)]
     return "\n".join(lines)
+
+
+# Controllers that have columns of their own, with the marking of the switches that they need.
+MARKED = {"abc": "abc", "bbr": "none", "copa": "none", "dctcp": {"kind": "step", "threshold": "10pkts"}, "nimbus": "none", "vegas": "none"}
+
+
+OWN = """
+name = "own"
+topology = { kind = "star", hosts = 3 }
+run = { until = "1ms" }
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "100KB"
+"""
+
+
+def own_columns(name: str) -> list[tuple[str, str, str]]:
+    """What a controller declares beside what all have."""
+
+    def sampled(controller, marking) -> list[tuple[str, str, str]]:
+        set = {"transport.congestion": controller, "switch.marking": marking, "measure.controllers": {"every": "10us"}}
+        scenario = thalweg.Scenario.from_toml(OWN)
+        return thalweg.run(scenario, set=set, progress=False).columns("controllers")
+
+    common = {c for c, *_ in sampled("newreno", "none")}
+    return [row for row in sampled(name, MARKED[name]) if row[0] not in common]
 
 
 PAGES: dict[str, Callable[[], str]] = {"keys.md": keys_page, "catalogue.md": catalogue_page, "columns.md": columns_page}

@@ -38,6 +38,9 @@ number that is the same as long as these are the same ports: records of two path
 `(now_ps, bytes, in_flight)` after each transmission; one that has `on_restart` with `(now_ps, idle_ps)` when
 data comes after a silence: nothing to send, nothing in the network.
 
+A class that has a dictionary `columns`, `{"gain": ("", "what it is")}` with the unit and the meaning of attributes that
+are numbers or None, has them as columns of the table `controllers`, where `measure.controllers` samples it.
+
 State is data: an instance is saved as the plain values of its attributes. These may be numbers, texts, lists,
 tuples, dictionaries, `collections.deque`, `random.Random` and the `flow` itself, each held once; of anything
 else make such values in `__getstate__`, and take them back in `__setstate__`. Reading a saved run executes

@@ -177,3 +177,43 @@ def test_who_does_not_ask_for_telemetry_is_told_none(hpcc):
 
     thalweg.run(hpcc.with_({"transport.congestion": {"kind": "custom", "name": "told-nothing"}}))
     assert told and set(told) == {None}
+
+
+@pytest.fixture
+def columns(scenario):
+    """A scenario whose flows run a controller that has columns of its own, sampled every 100 us."""
+
+    @controllers.controller("with-columns")
+    class Counts(Base):
+        columns = {"acks": ("", "ACKs so far"), "rtt_us": ("us", "the last round trip; null: none yet")}
+
+        def __init__(self, flow):
+            super().__init__(flow)
+            self.acks, self.rtt_us = 0, None
+
+        def on_ack(self, ack):
+            self.acks += 1
+            self.rtt_us = ack.rtt_ps and ack.rtt_ps * 1e-6
+
+    sampled = {"measure.controllers": {"every": "100us"}}
+    return scenario.with_(python_controller("with-columns") | sampled)
+
+
+def test_what_a_class_declares_is_a_column(columns):
+    results = thalweg.run(columns, progress=False)
+    table = results.tables["controllers"].sort("time_ps")
+    of = {name: (unit, doc) for name, unit, doc in results.columns("controllers")}
+    assert of["acks"] == ("", "ACKs so far") and of["rtt_us"][0] == "us"
+    acks = table.filter(table["flow"] == table["flow"][0])["acks"].to_list()
+    assert len(acks) > 1 and acks == sorted(acks) and acks[-1] > acks[0]
+    assert table["rtt_us"].max() > 0
+
+
+def test_a_column_that_is_no_number_ends_the_run(columns):
+    @controllers.controller("with-columns")
+    class Words(Base):
+        columns = {"mood": ("", "")}
+        mood = "fine"
+
+    with pytest.raises(thalweg.ControllerError, match="column `mood` is 'fine' .*, not a number or None"):
+        thalweg.run(columns, progress=False)

@@ -1,7 +1,5 @@
 //! Distributions of a very large number of values in little memory.
 
-use crate::{Column, ColumnData};
-
 /// Bits of the mantissa that a bin keeps: 128 bins per octave, each 0.8 % wide.
 const KEPT: u32 = 7;
 const SHIFT: u32 = 52 - KEPT;
@@ -71,11 +69,6 @@ impl LogHistogram {
     pub fn quantile(&self, p: f64) -> Option<f64> {
         self.quantile_bin(p).map(|(from, to)| if from == 0.0 { 0.0 } else { (from + to) / 2.0 })
     }
-}
-
-/// A column of a table.
-pub(crate) fn column(name: &'static str, unit: &'static str, doc: &'static str, data: ColumnData) -> Column {
-    Column { name, unit, doc, data }
 }
 
 /// Times: exact mean and extremes, and their distribution.

@@ -1,7 +1,8 @@
 //! A replay against its original: what is overdue, by how much, and who waited longer (ups §2.3).
 
-use crate::histogram::{LogHistogram, Times, column, count};
+use crate::histogram::{LogHistogram, Times, count};
 use crate::originals::Original;
+use crate::table::column;
 use crate::{ColumnData, Table};
 use serde_json::{Value as Json, json};
 use thalweg_units::Span;

@@ -1,6 +1,7 @@
 //! A run's recording on its way out, and what is counted in passing: the recording itself may be deleted.
 
-use crate::histogram::{Times, column, count};
+use crate::histogram::{Times, count};
+use crate::table::column;
 use crate::{ColumnData, Table};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! A table: columns with units.
 
+use std::borrow::Cow;
+
 /// Values of one column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnData {
@@ -25,11 +27,11 @@ pub enum ColumnData {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
     /// Its name.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Its unit; empty: none.
-    pub unit: &'static str,
+    pub unit: Cow<'static, str>,
     /// What it is.
-    pub doc: &'static str,
+    pub doc: Cow<'static, str>,
     /// Its values.
     pub data: ColumnData,
 }
@@ -65,6 +67,11 @@ impl ColumnData {
     }
 }
 
-pub(crate) fn column(name: &'static str, unit: &'static str, doc: &'static str, data: ColumnData) -> Column {
-    Column { name, unit, doc, data }
+pub(crate) fn column(
+    name: impl Into<Cow<'static, str>>,
+    unit: impl Into<Cow<'static, str>>,
+    doc: impl Into<Cow<'static, str>>,
+    data: ColumnData,
+) -> Column {
+    Column { name: name.into(), unit: unit.into(), doc: doc.into(), data }
 }

@@ -30,6 +30,7 @@ pub mod buffer;
 pub mod congestion;
 pub mod crossbar;
 pub mod egress;
+pub mod elasticity;
 mod forecast;
 pub mod host;
 mod kinds;

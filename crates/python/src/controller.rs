@@ -14,7 +14,7 @@ use std::sync::Mutex;
 
 use thalweg_machines::Invalid;
 use thalweg_machines::congestion::custom::{self, ControllerFactory, Declared, PluggedController};
-use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Start};
+use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Report, Start};
 use thalweg_machines::plugin::Made;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 use thalweg_wire::IntHop;
@@ -334,7 +334,7 @@ impl CongestionControl for PythonController {
             app_limited: ack.app_limited,
             cwnd_limited: ack.cwnd_limited,
             delivered: ack.delivery.map(|d| d.delivered.get()),
-            interval_ps: ack.delivery.map(|d| d.interval.ps()),
+            interval_ps: ack.delivery.map(|d| d.interval().ps()),
             lost: ack.delivery.map(|d| d.lost.get()),
             telemetry: match ack.feedback {
                 Feedback::Int(stack) => Some(stack.as_slice().iter().map(Hop::from).collect()),
@@ -378,6 +378,32 @@ impl CongestionControl for PythonController {
     fn permit(&self) -> Permit {
         self.permit
     }
+
+    fn report(&self, report: &mut Report) {
+        if has_failed() {
+            return;
+        }
+        Python::attach(|py| {
+            let object = self.object.bind(py);
+            let Ok(listed) = object.getattr("columns") else { return };
+            if let Err(e) = report_of(object, &listed, report) {
+                keep(failure(py, &self.name, Some(self.flow), None, "reading its columns", e));
+            }
+        });
+    }
+}
+
+/// `columns` of a class is a dictionary: the attribute's name, and its unit and meaning.
+fn report_of(object: &Bound<'_, PyAny>, listed: &Bound<'_, PyAny>, report: &mut Report) -> PyResult<()> {
+    for (name, (unit, doc)) in listed.extract::<BTreeMap<String, (String, String)>>()? {
+        let held = object.getattr(name.as_str())?;
+        let Ok(value) = held.extract::<Option<f64>>() else {
+            let told = format!("column `{name}` is {}, not a number or None", shown(&held));
+            return Err(PyValueError::new_err(told));
+        };
+        report.add(name, unit, doc, value);
+    }
+    Ok(())
 }
 
 impl PluggedController for PythonController {

@@ -7,6 +7,7 @@ use crate::hosts::Hosts;
 use crate::instruments::probe::{
     CARRIED, CONTROLLERS, ControllerSample, LINKS, LinkSample, QUEUES, QueueSample,
 };
+use thalweg_machines::congestion::Report;
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Time};
 
@@ -63,12 +64,14 @@ pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hos
                 let slot = fabric.paths.slot(flow);
                 let Some((sender, receiver)) = hosts.ends(slot) else { continue };
                 let stats = sender.stats();
+                let mut report = Report::default();
+                sender.report(&mut report);
+                seen.own.record(seen.controllers.len(), &report);
                 seen.controllers.push(ControllerSample {
                     at,
                     flow,
                     window: stats.window.get(),
                     threshold: stats.threshold.get(),
-                    other_window: stats.other_window.get(),
                     in_flight: stats.in_flight.get(),
                     srtt: stats.srtt.ps(),
                     delivered: receiver.received(),

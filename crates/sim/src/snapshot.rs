@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 /// Of the simulator's part; the layout is raised with every change of what is written here.
-const KIND: Kind = Kind { magic: *b"thalwegN", layout: 48 };
+const KIND: Kind = Kind { magic: *b"thalwegN", layout: 49 };
 
 /// Where the run loop stands.
 #[derive(Serialize, Deserialize)]

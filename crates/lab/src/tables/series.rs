@@ -8,6 +8,10 @@ use thalweg_sim::probe::ControllerSample;
 /// No window comes near: what is as large is no limit, or the sum of such.
 const UNLIMITED: u64 = u64::MAX / 2;
 
+/// Columns that samples of all controllers have.
+const COMMON: [&str; 9] =
+    ["time_ps", "flow", "window", "threshold", "in_flight", "srtt_ps", "delivered", "arrived", "pace"];
+
 /// Flows waiting per port (opt-in).
 fn competing(run: &Run) -> Vec<Column> {
     let q = &run.engine.probes().queues;
@@ -31,6 +35,21 @@ fn estimated(run: &Run) -> Option<Column> {
     let data = ColumnData::Maybe(l.iter().map(|s| s.estimate.filter(|rate| *rate > 0)).collect());
     let doc = "what the port's marking takes the link's rate for (ABC before batches); null: nothing yet, or it need not estimate";
     l.iter().any(|s| s.estimate.is_some()).then(|| column("estimate", "b/s", doc, data))
+}
+
+/// What controllers say of themselves, after what all have. A name that is taken is told apart by a number.
+fn own(run: &Run) -> Vec<Column> {
+    let probes = run.engine.probes();
+    let mut names: Vec<String> = COMMON.iter().map(|&name| name.to_owned()).collect();
+    let mut out = Vec::new();
+    for (of, values) in probes.own.columns(probes.controllers.len()) {
+        let numbered = (2..).map(|n| format!("{}_{n}", of.name));
+        let mut candidates = std::iter::once(of.name.to_string()).chain(numbered);
+        let name = candidates.find(|name| !names.contains(name)).unwrap_or_default();
+        names.push(name.clone());
+        out.push(column(name, of.unit.clone(), of.doc.clone(), ColumnData::MaybeF64(values)));
+    }
+    out
 }
 
 pub(super) fn tables(run: &Run) -> Vec<Table> {
@@ -107,12 +126,6 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                     limits(&|s| s.threshold),
                 ),
                 column(
-                    "other_window",
-                    "B",
-                    "another window that the controller keeps (ABC: CUBIC's); `window` is never above it; null: none",
-                    limits(&|s| s.other_window),
-                ),
-                column(
                     "in_flight",
                     "B",
                     "payload in the network",
@@ -142,7 +155,10 @@ pub(super) fn tables(run: &Run) -> Vec<Table> {
                     "rate on the wire; null: not limited by one",
                     ColumnData::Maybe(c.iter().map(|s| s.pace).collect()),
                 ),
-            ],
+            ]
+            .into_iter()
+            .chain(own(run))
+            .collect(),
         });
     }
     if wanted.completions.is_some() {

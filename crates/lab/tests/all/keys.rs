@@ -8,6 +8,8 @@ mod links;
 mod lossless;
 #[path = "keys/mixes.rs"]
 mod mixes;
+#[path = "keys/nimbus.rs"]
+mod nimbus;
 #[path = "keys/plugins.rs"]
 mod plugins;
 #[path = "keys/points.rs"]
@@ -100,12 +102,13 @@ const KEYS: &[Row] = &[
 ];
 
 /// All rows.
-const ALL: [&[Row]; 9] = [
+const ALL: [&[Row]; 10] = [
     KEYS,
     topology::KEYS,
     links::KEYS,
     switch::KEYS,
     transport::KEYS,
+    nimbus::KEYS,
     traffic::KEYS,
     lossless::KEYS,
     points::KEYS,

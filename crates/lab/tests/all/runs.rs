@@ -24,7 +24,7 @@ fn tables_are_rectangular_and_the_summary_counts_every_flow() {
         assert!(t.columns.iter().all(|c| c.data.len() == t.columns[0].data.len()), "{}", t.name);
     }
     let flows = &tables[0];
-    let columns: Vec<&str> = flows.columns.iter().map(|c| c.name).collect();
+    let columns: Vec<&str> = flows.columns.iter().map(|c| &*c.name).collect();
     for name in
         ["id", "src", "dst", "size", "start_ps", "fct_ps", "ideal_ps", "slowdown", "measured", "status"]
     {

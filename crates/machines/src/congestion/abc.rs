@@ -13,8 +13,8 @@
 
 use super::cubic::Cubic;
 use super::{
-    AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Restart,
-    Rule, Rules, Start,
+    AckSample, CongestionControl, Feedback, Gives, Loss, Marks, Needs, Parameters, Permit, Problems, Report,
+    Restart, Rule, Rules, Start,
 };
 use crate::problems::Invalid;
 use crate::stage::abc::Encoding;
@@ -163,6 +163,11 @@ impl Abc {
         other.on_ack(&AckSample { acked: Bytes::ZERO, sacked: Bytes::ZERO, ..seen });
     }
 
+    /// w_nonabc.
+    fn other_window(&self) -> Bytes {
+        self.other.as_ref().map_or(Bytes::MAX, |other| other.permit().window)
+    }
+
     /// Both windows follow what is in flight, and each other through it.
     fn cap(&mut self) {
         let most = 2.0 * self.in_flight + SLACK * self.mss;
@@ -234,9 +239,11 @@ impl CongestionControl for Abc {
         self.other.as_ref().map_or(Bytes::MAX, CongestionControl::threshold)
     }
 
-    /// w_nonabc.
-    fn other_window(&self) -> Bytes {
-        self.other.as_ref().map_or(Bytes::MAX, |other| other.permit().window)
+    fn report(&self, report: &mut Report) {
+        let doc =
+            "another window that the controller keeps (ABC: CUBIC's); `window` is never above it; null: none";
+        let window = self.other_window();
+        report.add("other_window", "B", doc, (window < Bytes::MAX).then(|| window.get() as f64));
     }
 }
 

@@ -26,8 +26,8 @@ pub(super) use policer::bits_per_second;
 
 use super::windowed::Largest;
 use super::{
-    AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Rule,
-    Rules, Start,
+    AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Report,
+    Rule, Rules, Start,
 };
 use crate::problems::Invalid;
 use path::{Flight, FullPipe, RoundTrips, Rounds};
@@ -312,10 +312,10 @@ impl Bbr {
         let limited = sample.app_limited || self.flight.is_limited(sent_at);
         self.hear_policer(now, lost, limited);
         // draft-ietf-ccwg-bbr §4.1.2.4: the ACKs of less than a round trip may have come compressed.
-        if sample.interval.is_zero() || self.flight.least.is_some_and(|least| sample.interval < least) {
+        if sample.interval().is_zero() || self.flight.least.is_some_and(|least| sample.interval() < least) {
             return;
         }
-        let rate = bits_per_second(sample.delivered.get() as f64, sample.interval);
+        let rate = bits_per_second(sample.delivered.get() as f64, sample.interval());
         if !limited || rate >= self.bandwidth.get().unwrap_or(0) {
             self.bandwidth.update(u64::from(self.params.bw_rounds), self.rounds.count, rate);
         }
@@ -518,6 +518,12 @@ impl CongestionControl for Bbr {
             State::ProbeRtt => self.check_probe_done(now),
             State::Startup | State::Drain => {}
         }
+    }
+
+    fn report(&self, report: &mut Report) {
+        report.min_rtt(self.trips.rtprop.map(|rtt| rtt.ps() as f64));
+        let doc = "BtlBw: largest delivery rate of late, payload; null: none yet";
+        report.add("bandwidth", "b/s", doc, self.bandwidth.get().map(|bps| bps as f64));
     }
 
     #[inline]

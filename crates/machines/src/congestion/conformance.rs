@@ -73,6 +73,7 @@ fn events() -> impl Strategy<Value = Event> {
 /// Gives a controller a sequence of events, with bookkeeping of its own that is consistent.
 struct Story {
     controller: Controller,
+    began: Time,
     now: Time,
     una: u64,
     sent_to: u64,
@@ -97,7 +98,8 @@ impl Story {
             FeedbackKind::Explicit(kind) => Some(kind),
             FeedbackKind::None | FeedbackKind::Int => None,
         };
-        Self { explicit, controller: spec.make(&start).unwrap(), now, una: 0, sent_to: 0, hops, delivers }
+        let controller = spec.make(&start).unwrap();
+        Self { explicit, controller, began: now, now, una: 0, sent_to: 0, hops, delivers }
     }
 
     fn apply(&mut self, event: &Event) -> Permit {
@@ -157,7 +159,11 @@ impl Story {
                     cwnd_limited: queue % 5 > 0,
                     delivery: self.delivers.then_some(Delivery {
                         delivered: Bytes::new(acked + sacked + queue % 20_000),
-                        interval: Span::from_us(*rtt),
+                        departures: Span::from_us(*rtt / 2),
+                        arrivals: Span::from_us(*rtt),
+                        sent: now - Span::from_us(*rtt).min(now.since(self.began)),
+                        total: Bytes::new(self.una + sacked),
+                        resent: *rtt < 20,
                         lost: Bytes::ZERO,
                         app_limited: queue % 7 == 0,
                     }),

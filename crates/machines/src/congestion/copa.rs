@@ -16,7 +16,8 @@ mod path;
 mod velocity;
 
 use super::{
-    AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Rule, Rules, Start,
+    AckSample, Calls, CongestionControl, Gives, Loss, Needs, Parameters, Permit, Problems, Report, Rule,
+    Rules, Start,
 };
 use crate::problems::Invalid;
 use delta::Delta;
@@ -237,6 +238,14 @@ impl CongestionControl for Copa {
     fn permit(&self) -> Permit {
         let window = Bytes::new((self.window.max(1.0) * self.mss) as u64);
         Permit { window, pace: Some(self.pace), wake: None }
+    }
+
+    fn report(&self, report: &mut Report) {
+        report.min_rtt(self.path.least.get().map(|ps| ps as f64));
+        report.add("delta", "", "Copa's δ: in equilibrium 1/δ packets wait", self.delta.value);
+        let competes = self.params.mode_switching && self.delta.value < self.params.delta;
+        let doc = "1: it competes with flows that fill queues; 0: it keeps delays low";
+        report.add("competes", "", doc, f64::from(u8::from(competes)));
     }
 }
 

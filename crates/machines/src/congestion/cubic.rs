@@ -151,6 +151,14 @@ impl Cubic {
         self.cwnd = self.cwnd.min((bytes / f64::from(self.mss)).max(1.0));
     }
 
+    /// It goes on with this window, past slow start: a stage begins there (§4.10).
+    pub(super) fn take_up(&mut self, bytes: u64) {
+        self.cwnd = (bytes as f64 / f64::from(self.mss)).clamp(1.0, self.max_window);
+        self.ssthresh = self.cwnd;
+        self.cwnd_prior = self.cwnd;
+        (self.w_max, self.epoch, self.hystart) = (None, None, None);
+    }
+
     /// W_cubic(t) = C (t − K)³ + W_max, equation (1).
     fn w_cubic(&self, t: f64, k: f64, w_max: f64) -> f64 {
         let from_k = t - k;

@@ -2,7 +2,7 @@
 
 use super::{
     AckSample, Calls, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Marks, Needs, Parameters,
-    Permit, Restart, Start,
+    Permit, Report, Restart, Start,
 };
 use crate::plugin::{Json, Made, Registry, boxed_state};
 use crate::problems::Invalid;
@@ -160,8 +160,8 @@ impl CongestionControl for CustomController {
     fn threshold(&self) -> Bytes {
         self.0.threshold()
     }
-    fn other_window(&self) -> Bytes {
-        self.0.other_window()
+    fn report(&self, report: &mut Report) {
+        self.0.report(report);
     }
 }
 

@@ -11,8 +11,8 @@ pub use losses::Losses;
 
 use super::newreno::NewReno;
 use super::{
-    AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rule, Rules,
-    Start,
+    AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Report, Restart, Rule,
+    Rules, Start,
 };
 use crate::problems::Invalid;
 use schemars::JsonSchema;
@@ -209,6 +209,9 @@ impl CongestionControl for Dctcp {
     #[inline]
     fn permit(&self) -> Permit {
         self.reno.permit()
+    }
+    fn report(&self, report: &mut Report) {
+        report.add("alpha", "", "estimated fraction of marked bytes", self.alpha);
     }
     fn threshold(&self) -> Bytes {
         self.reno.threshold()

@@ -8,6 +8,7 @@ mod back_off;
 #[cfg(test)]
 mod conformance;
 mod declare;
+mod report;
 mod spec;
 mod start;
 mod windowed;
@@ -27,6 +28,7 @@ pub mod fixed;
 pub mod hpcc;
 pub mod mintcp;
 pub mod newreno;
+pub mod nimbus;
 pub mod qcn;
 pub mod rcp;
 pub mod rocc;
@@ -43,6 +45,7 @@ pub mod xcp;
 use crate::kinds::kinds;
 pub use crate::problems::{Invalid, Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
+pub use report::{Quantity, Report};
 pub use start::{Restart, Start};
 use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
 
@@ -82,6 +85,7 @@ kinds! {
         rcp: Rcp(Box<rcp::Rcp>), "rcp";
         vcp: Vcp(vcp::Vcp), "vcp";
         swift: Swift(Box<swift::Swift>), "swift";
+        nimbus: Nimbus(Box<nimbus::Nimbus>), "nimbus";
         custom: Custom(custom::CustomController), "custom";
     }
 
@@ -113,7 +117,7 @@ kinds! {
         #[inline(always)]
         fn permit(&self) -> Permit;
         fn threshold(&self) -> Bytes;
-        fn other_window(&self) -> Bytes;
+        fn report(&self, report: &mut Report);
     }
 }
 
@@ -163,18 +167,35 @@ impl AckSample<'_> {
     }
 }
 
-/// A delivery rate sample: draft-ietf-ccwg-bbr, §4.1.
+/// A delivery rate sample: draft-ietf-ccwg-bbr, §4.1. It is of the newest segment acknowledged, and of what
+/// arrived since that one was sent: the flight of one round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Delivery {
     /// Payload bytes that arrived since the newest segment acknowledged here was sent, those of this ACK included.
     pub delivered: Bytes,
-    /// In so much time: that between their ACKs, or between their departures if that is longer. May be
-    /// shorter than a round trip, which is not to be trusted.
-    pub interval: Span,
+    /// RS.send_elapsed: between the departures of the same segments.
+    pub departures: Span,
+    /// RS.ack_elapsed: between the ACKs of the same segments.
+    pub arrivals: Span,
+    /// P.send_time: when the newest segment was sent.
+    pub sent: Time,
+    /// C.delivered: payload bytes that have arrived since the flow began.
+    pub total: Bytes,
+    /// That segment was sent more than once: it is not known which copy arrived (Karn).
+    pub resent: bool,
     /// Payload bytes found lost and sent again meanwhile.
     pub lost: Bytes,
     /// The segment was sent when the application, not the controller, held the flow back: the path may be faster.
     pub app_limited: bool,
+}
+
+impl Delivery {
+    /// RS.interval: in so much time; that between the ACKs, or between the departures if that is longer. May be
+    /// shorter than a round trip, which is not to be trusted.
+    #[inline]
+    pub fn interval(&self) -> Span {
+        self.departures.max(self.arrivals)
+    }
 }
 
 /// What the network wrote into the packet that an ACK answers. More kinds will come.
@@ -310,8 +331,6 @@ pub trait CongestionControl {
     fn threshold(&self) -> Bytes {
         Bytes::MAX
     }
-    /// A second window of which only a smaller one would count, for traces; [`Bytes::MAX`] where there is none.
-    fn other_window(&self) -> Bytes {
-        Bytes::MAX
-    }
+    /// What else it knows, for time series: columns of its own. Asked only when it is sampled.
+    fn report(&self, _report: &mut Report) {}
 }

@@ -59,6 +59,12 @@ impl NewReno {
         }
     }
 
+    /// It goes on with this window, past slow start.
+    pub(super) fn take_up(&mut self, window: u64) {
+        self.window = window.clamp(u64::from(self.mss), self.max_window);
+        (self.threshold, self.credit) = (self.window, 0);
+    }
+
     /// RFC 5681 §3.1 for `acked` newly acknowledged bytes.
     #[inline]
     pub(super) fn grow(&mut self, acked: u64) {

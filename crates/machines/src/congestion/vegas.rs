@@ -10,7 +10,8 @@
 
 use super::newreno::NewReno;
 use super::{
-    AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Restart, Rules, Start,
+    AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Problems, Report, Restart, Rules,
+    Start,
 };
 use crate::problems::Invalid;
 use schemars::JsonSchema;
@@ -223,6 +224,10 @@ impl CongestionControl for Vegas {
     #[inline]
     fn permit(&self) -> Permit {
         self.reno.permit()
+    }
+
+    fn report(&self, report: &mut Report) {
+        report.min_rtt(self.base.map(|base| base.ps() as f64));
     }
 
     fn threshold(&self) -> Bytes {

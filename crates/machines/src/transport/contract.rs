@@ -1,7 +1,7 @@
 //! What a transport is: its two ends, and what it says of itself to everybody else.
 
 use super::rdma;
-use crate::congestion::Start;
+use crate::congestion::{Report, Start};
 use crate::problems::Invalid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -310,6 +310,9 @@ pub trait SendingEnd: Endpoint {
     fn stop(&mut self, spec: &Self::Spec, now: Time) -> u64;
     /// What it has done and where it stands.
     fn stats(&self) -> SenderStats;
+    /// What its controller reports of itself:
+    /// [`CongestionControl::report`](crate::congestion::CongestionControl::report).
+    fn report(&self, _report: &mut Report) {}
     /// When the pace allows the next packet, whatever the window says; `None` if there is no packet to send
     /// or no pace, or if the host posts them.
     fn next_departure(&self) -> Option<Time> {
@@ -427,8 +430,6 @@ pub struct SenderStats {
     pub window: Bytes,
     /// The controller's slow-start threshold; [`Bytes::MAX`]: none.
     pub threshold: Bytes,
-    /// A second window of the controller, that only counts where it is smaller; [`Bytes::MAX`]: none.
-    pub other_window: Bytes,
     /// Payload bytes believed to be in the network.
     pub in_flight: Bytes,
     /// Smoothed round-trip time; zero before the first sample.

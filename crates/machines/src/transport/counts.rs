@@ -64,7 +64,6 @@ impl Counts {
             timeouts: self.timeouts,
             window: Bytes::MAX,
             threshold: Bytes::MAX,
-            other_window: Bytes::MAX,
             in_flight: Bytes::new(in_flight),
             rtt_sum: self.round_trips.sum(),
             rtt_samples: self.round_trips.samples(),

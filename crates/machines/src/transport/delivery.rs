@@ -9,7 +9,7 @@ use crate::congestion::Delivery;
 use crate::steps::steps;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Time};
 
 /// P: what was known when a segment left.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,6 +29,8 @@ struct Record {
     app_limited: bool,
     /// It has arrived, and counts no more.
     arrived: bool,
+    /// It was sent before.
+    resent: bool,
 }
 
 /// The newest segment that an acknowledgement has reported.
@@ -79,12 +81,13 @@ impl SendLog {
             len,
             app_limited: self.app_limited > 0,
             arrived: false,
+            resent: false,
         };
         let Some(at) = segment.checked_sub(self.base) else { return };
         match self.records.get_mut(at as usize) {
             Some(known) => {
                 self.lost += u64::from(len);
-                *known = Record { lost: self.lost, arrived: known.arrived, ..record };
+                *known = Record { lost: self.lost, arrived: known.arrived, resent: true, ..record };
             }
             None => {
                 debug_assert_eq!(at as usize, self.records.len(), "new segments leave in order");
@@ -122,11 +125,13 @@ impl SendLog {
             self.app_limited = 0;
         }
         let Newest { record, .. } = self.newest.take()?;
-        let send_elapsed = record.sent.since(record.first_sent);
-        let ack_elapsed = self.delivered_at.since(record.delivered_at);
         Some(Delivery {
             delivered: Bytes::new(self.delivered - record.delivered),
-            interval: Span::max(send_elapsed, ack_elapsed),
+            departures: record.sent.since(record.first_sent),
+            arrivals: self.delivered_at.since(record.delivered_at),
+            sent: record.sent,
+            total: Bytes::new(self.delivered),
+            resent: record.resent,
             lost: Bytes::new(self.lost - record.lost),
             app_limited: record.app_limited,
         })
@@ -139,9 +144,16 @@ mod tests {
 
     const US: fn(u64) -> Time = Time::from_us;
 
-    fn delivery(delivered: u64, us: u64, lost: u64, app_limited: bool) -> Option<Delivery> {
-        let (delivered, lost) = (Bytes::new(delivered), Bytes::new(lost));
-        Some(Delivery { delivered, interval: Span::from_us(us), lost, app_limited })
+    /// What was delivered, in how many us, how much was lost, and whether the application is to blame.
+    type Told = Option<(u64, u64, u64, bool)>;
+
+    fn delivery(delivered: u64, us: u64, lost: u64, app_limited: bool) -> Told {
+        Some((delivered, us, lost, app_limited))
+    }
+    fn told(sample: Option<Delivery>) -> Told {
+        let of =
+            |d: Delivery| (d.delivered.get(), d.interval().ps() / 1_000_000, d.lost.get(), d.app_limited);
+        sample.map(of)
     }
 
     /// Four segments of 1000 B leave at once; a bottleneck lets one through per 10 us.
@@ -150,15 +162,15 @@ mod tests {
         let mut log = SendLog::default();
         (0..4).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000));
         log.on_arrived(US(100), 0, 1);
-        assert_eq!(log.sample(), delivery(1000, 100, 0, false));
+        assert_eq!(told(log.sample()), delivery(1000, 100, 0, false));
         log.on_sent(US(100), 4, 1000, 3000);
         for n in 1..4 {
             log.on_arrived(US(100 + 10 * n), 0, n + 1);
-            assert_eq!(log.sample(), delivery(1000 * (n + 1), 100 + 10 * n, 0, false));
+            assert_eq!(told(log.sample()), delivery(1000 * (n + 1), 100 + 10 * n, 0, false));
         }
         // Segment 4 left when 1000 B had arrived; 4000 B more have by 200 us, in 100 us.
         log.on_arrived(US(200), 0, 5);
-        assert_eq!(log.sample(), delivery(4000, 100, 0, false));
+        assert_eq!(told(log.sample()), delivery(4000, 100, 0, false));
         assert!(log.records.is_empty() && log.sample().is_none());
     }
 
@@ -168,14 +180,14 @@ mod tests {
         // One segment per 10 us; the ACKs of all come at once at 200 us.
         (0..10).for_each(|n| log.on_sent(US(10 * n), n, 1000, n * 1000));
         log.on_arrived(US(100), 0, 1);
-        assert_eq!(log.sample(), delivery(1000, 100, 0, false));
+        assert_eq!(told(log.sample()), delivery(1000, 100, 0, false));
         log.on_sent(US(100), 10, 1000, 9000);
         log.on_sent(US(150), 11, 1000, 10_000);
         log.on_arrived(US(199), 0, 11);
         log.sample();
         log.on_arrived(US(200), 0, 12);
         // 11 000 B were acknowledged within 100 us; they left within 150 us, which is the slower of both.
-        assert_eq!(log.sample(), delivery(11_000, 150, 0, false));
+        assert_eq!(told(log.sample()), delivery(11_000, 150, 0, false));
     }
 
     #[test]
@@ -183,13 +195,13 @@ mod tests {
         let mut log = SendLog::default();
         (0..3).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000));
         log.on_arrived(US(50), 1, 2);
-        assert_eq!(log.sample(), delivery(1000, 50, 0, false));
+        assert_eq!(told(log.sample()), delivery(1000, 50, 0, false));
         log.on_arrived(US(51), 1, 3); // the second, again, and the third
-        assert_eq!(log.sample(), delivery(2000, 51, 0, false));
+        assert_eq!(told(log.sample()), delivery(2000, 51, 0, false));
         log.on_sent(US(60), 0, 1000, 0);
         log.on_arrived(US(110), 0, 3);
         // The copy left after the loss was known: of its own flight nothing was lost.
-        assert_eq!(log.sample(), delivery(1000, 50, 0, false));
+        assert_eq!(told(log.sample()), delivery(1000, 50, 0, false));
         assert_eq!(log.delivered, 3000);
     }
 
@@ -200,16 +212,16 @@ mod tests {
         log.limited(1000); // all that is written is in flight
         log.on_sent(US(30), 1, 1000, 1000);
         log.on_arrived(US(50), 0, 1);
-        assert_eq!(log.sample(), delivery(1000, 50, 0, false), "it left before");
+        assert_eq!(told(log.sample()), delivery(1000, 50, 0, false), "it left before");
         // The 1000 B in flight then are delivered, and not one byte more: what leaves now is the
         // application's doing, too.
         log.on_sent(US(60), 2, 1000, 1000);
         log.on_arrived(US(80), 0, 2);
-        assert_eq!(log.sample(), delivery(2000, 80, 0, true));
+        assert_eq!(told(log.sample()), delivery(2000, 80, 0, true));
         log.on_sent(US(90), 3, 1000, 1000);
         log.on_arrived(US(110), 0, 3);
-        assert_eq!(log.sample(), delivery(2000, 60, 0, true));
+        assert_eq!(told(log.sample()), delivery(2000, 60, 0, true));
         log.on_arrived(US(140), 0, 4);
-        assert_eq!(log.sample(), delivery(2000, 60, 0, false), "it left when more was delivered");
+        assert_eq!(told(log.sample()), delivery(2000, 60, 0, false), "it left when more was delivered");
     }
 }

@@ -62,6 +62,8 @@ macro_rules! transports {
                 pub fn stop(&mut self, [spec: &TransportSpec], now: Time) -> u64;
                 /// See [`SendingEnd::stats`].
                 pub fn stats(&self) -> SenderStats;
+                /// See [`SendingEnd::report`].
+                pub fn report(&self, report: &mut Report);
                 /// See [`SendingEnd::next_departure`].
                 pub fn next_departure(&self) -> Option<Time>;
                 /// See [`SendingEnd::foresee`].

@@ -44,7 +44,7 @@ pub use rto::Rto;
 pub use tcp::spec::*;
 pub use udp::{UdpPace, UdpSpec};
 
-use crate::congestion::Start;
+use crate::congestion::{Report, Start};
 use crate::problems::Invalid;
 use expresspass::{ExpressPassReceiver, ExpressPassSender};
 use homa::{HomaReceiver, HomaSender};

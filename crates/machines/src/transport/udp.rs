@@ -183,7 +183,6 @@ impl SendingEnd for UdpSender {
             sent_packets: self.packets,
             window: Bytes::MAX,
             threshold: Bytes::MAX,
-            other_window: Bytes::MAX,
             ..SenderStats::default()
         }
     }

@@ -4,6 +4,7 @@ pub(crate) mod contests;
 pub mod delays;
 pub(crate) mod firsts;
 pub(crate) mod journal;
+pub mod own;
 pub mod pauses;
 pub mod probe;
 pub mod recording;

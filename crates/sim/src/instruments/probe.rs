@@ -1,5 +1,6 @@
 //! Time series and counts that a run records besides its flows.
 
+use super::own::OwnColumns;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
 
@@ -56,8 +57,6 @@ pub struct ControllerSample {
     pub window: u64,
     /// Slow-start threshold in payload bytes; `u64::MAX`: none.
     pub threshold: u64,
-    /// A second window in payload bytes; `u64::MAX`: none.
-    pub other_window: u64,
     /// Payload bytes in the network.
     pub in_flight: u64,
     /// Smoothed round-trip time in picoseconds; 0: no sample yet.
@@ -92,6 +91,8 @@ pub struct Probes {
     pub links: Vec<LinkSample>,
     /// Senders.
     pub controllers: Vec<ControllerSample>,
+    /// What their controllers said of themselves.
+    pub own: OwnColumns,
     /// Round trips.
     pub completions: Vec<Completion>,
     /// Per port: bytes carried until the first instant of `ProbeSpec::carried`; since the second: between the two.

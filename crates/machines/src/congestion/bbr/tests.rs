@@ -12,7 +12,8 @@ fn bbr() -> Bbr {
 /// An ACK of one segment at `ms`, with a rate sample of `delivered` segments in 10 ms and a round trip of 10 ms.
 fn sample(c: &mut Bbr, ms: u64, delivered: u64, in_flight: u64) {
     let interval = Span::from_ms(10);
-    let delivery = Delivery { delivered: Bytes::new(1000 * delivered), interval, ..Delivery::default() };
+    let delivery =
+        Delivery { delivered: Bytes::new(1000 * delivered), arrivals: interval, ..Delivery::default() };
     c.flight.in_flight = 1000 * (in_flight + 1);
     c.on_ack(&AckSample {
         now: MS(ms),
@@ -103,7 +104,7 @@ fn ten_seconds_without_a_smaller_round_trip_leave_four_segments_for_a_fifth_of_a
     let slower = |c: &mut Bbr, ms, in_flight: u64| {
         c.flight.in_flight = 1000 * (in_flight + 1);
         let rtt = Some(Span::from_ms(12));
-        let delivery = Some(Delivery { interval: Span::from_ms(12), ..Delivery::default() });
+        let delivery = Some(Delivery { arrivals: Span::from_ms(12), ..Delivery::default() });
         c.on_ack(&AckSample {
             now: MS(ms),
             rtt,
@@ -135,7 +136,7 @@ fn samples_of_an_application_or_of_probe_rtt_only_raise_the_bandwidth() {
     let limited = |c: &mut Bbr, delivered, app_limited| {
         let sample = Delivery {
             delivered: Bytes::new(delivered),
-            interval: Span::from_ms(10),
+            arrivals: Span::from_ms(10),
             app_limited,
             ..Delivery::default()
         };

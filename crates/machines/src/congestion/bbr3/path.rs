@@ -71,7 +71,7 @@ impl Flight {
         }
         let rs = Sample { newly_acked, newly_lost, rtt: ack.rtt, ..Sample::default() };
         let Some(delivery) = ack.delivery else { return rs };
-        let (delivered, interval) = (delivery.delivered.get(), delivery.interval);
+        let (delivered, interval) = (delivery.delivered.get(), delivery.interval());
         let prior = self.delivered.saturating_sub(delivered);
         let lost = self.lost - self.lost_at(prior);
         let trusted = !interval.is_zero() && self.least.is_none_or(|least| interval >= least);

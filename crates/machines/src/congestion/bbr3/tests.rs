@@ -14,7 +14,8 @@ fn bbr3() -> Bbr3 {
 /// segments with it; `in_flight` left.
 fn observe(c: &mut Bbr3, ms: u64, delivered: u64, lost: u64, in_flight: u64) {
     let interval = Span::from_ms(10);
-    let delivery = Delivery { delivered: Bytes::new(1000 * delivered), interval, ..Delivery::default() };
+    let delivery =
+        Delivery { delivered: Bytes::new(1000 * delivered), arrivals: interval, ..Delivery::default() };
     c.flight.in_flight = 1000 * (in_flight + lost + 1);
     c.on_ack(&AckSample {
         now: MS(ms),
@@ -175,7 +176,7 @@ fn every_five_seconds_the_pipe_runs_half_full_for_200_ms() {
     let late = |c: &mut Bbr3, ms: u64, in_flight: u64| {
         c.flight.delivered += 19_000;
         let delivery =
-            Delivery { delivered: Bytes::new(20_000), interval: Span::from_ms(11), ..Delivery::default() };
+            Delivery { delivered: Bytes::new(20_000), arrivals: Span::from_ms(11), ..Delivery::default() };
         c.flight.in_flight = 1000 * (in_flight + 1);
         let (rtt, in_flight) = (Some(Span::from_ms(11)), Bytes::new(1000 * in_flight));
         c.on_ack(&AckSample { now: MS(ms), rtt, in_flight, delivery: Some(delivery), ..ack(1000, 0) });

@@ -4,7 +4,7 @@ use super::super::tcp::TcpSender;
 use super::super::{
     Endpoint, Expiry, Handed, LossSpec, Rc3Spec, Reception, SenderStats, SendingEnd, Transmit,
 };
-use crate::congestion::{Controller, Start};
+use crate::congestion::{Controller, Report, Start};
 use crate::problems::Invalid;
 use crate::transport::FlightSpec;
 use serde::{Deserialize, Serialize};
@@ -257,6 +257,10 @@ impl SendingEnd for Rc3Sender {
 
     fn takes_back(&self, spec: &Rc3Spec) -> Option<u8> {
         spec.flush.then(|| self.class + 1)
+    }
+
+    fn report(&self, report: &mut Report) {
+        self.primary.report(report);
     }
 
     fn stats(&self) -> SenderStats {

@@ -21,7 +21,7 @@ use super::hand_over::State;
 use super::layout::Layout;
 use super::segments::Segments;
 use super::timer::Outlook;
-use crate::congestion::{Calls, CongestionControl, Controller, FeedbackKind, Start};
+use crate::congestion::{Calls, CongestionControl, Controller, FeedbackKind, Report, Start};
 use crate::problems::Invalid;
 use limiter::Limiter;
 use offsets::Offsets;
@@ -398,12 +398,15 @@ impl SendingEnd for RdmaSender {
         Progress { sent: self.offsets.sent_to, acked: self.offsets.done_to() }
     }
 
+    fn report(&self, report: &mut Report) {
+        self.controller.report(report);
+    }
+
     fn stats(&self) -> SenderStats {
         let permit = self.controller.permit();
         SenderStats {
             window: permit.window,
             threshold: self.controller.threshold(),
-            other_window: self.controller.other_window(),
             srtt: self.repair.rto.srtt(),
             pace: permit.pace,
             ..self.counts.stats(self.offsets.done_to(), self.offsets.in_flight())

@@ -28,7 +28,7 @@ use super::super::{
 use super::Scoreboard;
 use super::rack::Rack;
 use crate::congestion::{
-    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Permit, Start,
+    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Permit, Report, Start,
 };
 use crate::problems::Invalid;
 use departures::Departures;
@@ -507,13 +507,16 @@ impl SendingEnd for TcpSender {
         self.space.size
     }
 
+    fn report(&self, report: &mut Report) {
+        self.controller.report(report);
+    }
+
     fn stats(&self) -> SenderStats {
         let permit = self.controller.permit();
         SenderStats {
             acked_bytes: self.space.una,
             window: permit.window,
             threshold: self.controller.threshold(),
-            other_window: self.controller.other_window(),
             in_flight: Bytes::new(self.in_flight()),
             srtt: self.timer.rto.srtt(),
             pace: permit.pace,

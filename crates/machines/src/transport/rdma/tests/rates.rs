@@ -239,7 +239,7 @@ fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrot
         reported.iter().map(|d| d.delivered.get()).collect::<Vec<_>>(),
         [1000, 2000, 3000, 4000, 5000]
     );
-    assert_eq!((reported[0].interval, reported[0].lost), (first.now.since(Time::ZERO), Bytes::ZERO));
+    assert_eq!((reported[0].interval(), reported[0].lost), (first.now.since(Time::ZERO), Bytes::ZERO));
     assert!(reported.iter().all(|d| !d.app_limited));
 
     let spec = RdmaSpec { controller: recorder(), ..spec() };

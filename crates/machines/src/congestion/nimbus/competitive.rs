@@ -1,0 +1,169 @@
+//! What competes with elastic traffic: a window as TCP's, from which a rate is made. Goyal 2022, §4.4.1; MulTCP:
+//! Crowcroft and Oechslin, 1998, as the published implementation has it.
+//!
+//! CHOICE §4.4.1: what CUBIC was before is not said when a window is taken up again: its curve begins there, as
+//! after slow start, and the largest window of before is forgotten. Other reading: it is kept for fast convergence.
+//! CHOICE: a timeout is a loss like any other (the published implementation). Other reading: slow start from one
+//! segment; the transport sends everything again either way.
+
+use super::super::{AckSample, CongestionControl, Loss, Start, cubic, newreno};
+use super::params::{self, Params};
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span, Stream, Time};
+
+/// The windows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Competitive {
+    Cubic(Box<cubic::Cubic>),
+    NewReno(newreno::NewReno),
+    MulTcp(MulTcp),
+}
+
+impl Competitive {
+    pub(super) fn new(start: &Start, params: &Params) -> Self {
+        match params.competitive {
+            params::Competitive::Cubic => {
+                Self::Cubic(Box::new(cubic::Cubic::new(start, cubic::Params::default())))
+            }
+            params::Competitive::Newreno => Self::NewReno(newreno::NewReno::new(start)),
+            params::Competitive::Multcp => Self::MulTcp(MulTcp::new(start, params.flows)),
+        }
+    }
+
+    /// Payload bytes.
+    pub(super) fn window(&self) -> u64 {
+        match self {
+            Self::Cubic(c) => c.permit().window.get(),
+            Self::NewReno(c) => c.permit().window.get(),
+            Self::MulTcp(c) => c.window(),
+        }
+    }
+
+    /// Its rate is what is sent, whatever window the transport has: it is used up unless the application was at fault.
+    pub(super) fn on_ack(&mut self, ack: &AckSample<'_>) {
+        let ack = AckSample { cwnd_limited: !ack.app_limited, ..*ack };
+        match self {
+            Self::Cubic(c) => c.on_ack(&ack),
+            Self::NewReno(c) => c.on_ack(&ack),
+            Self::MulTcp(c) => c.on_ack(&ack),
+        }
+    }
+
+    /// `least` is the smallest round trip so far.
+    pub(super) fn on_loss(&mut self, loss: &Loss, least: Span) {
+        match self {
+            Self::Cubic(c) => c.on_loss(loss),
+            Self::NewReno(c) => c.on_loss(loss),
+            Self::MulTcp(c) => c.on_loss(loss, least),
+        }
+    }
+
+    /// It goes on with this window, past slow start.
+    pub(super) fn take_up(&mut self, window: u64) {
+        match self {
+            Self::Cubic(c) => c.take_up(window),
+            Self::NewReno(c) => c.take_up(window),
+            Self::MulTcp(c) => {
+                let share = window / c.flows.len() as u64;
+                c.flows.iter_mut().for_each(|flow| flow.take_up(share));
+            }
+        }
+    }
+}
+
+/// Several NewReno windows that are sent as one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct MulTcp {
+    flows: Vec<newreno::NewReno>,
+    stream: Stream,
+    lost: Option<Time>,
+}
+
+impl MulTcp {
+    fn new(start: &Start, flows: u16) -> Self {
+        Self {
+            flows: vec![newreno::NewReno::new(start); usize::from(flows)],
+            stream: start.stream,
+            lost: None,
+        }
+    }
+
+    fn window(&self) -> u64 {
+        self.flows.iter().fold(0, |all, flow| all.saturating_add(flow.window))
+    }
+
+    /// Each has its part of what was acknowledged, by its window.
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        let all = self.window();
+        for flow in &mut self.flows {
+            let part = u128::from(ack.acked.get()) * u128::from(flow.window) / u128::from(all);
+            flow.on_ack(&AckSample { acked: Bytes::new(part as u64), ..*ack });
+        }
+    }
+
+    /// One of them has lost something, the more likely the larger its window; once per least round trip.
+    fn on_loss(&mut self, loss: &Loss, least: Span) {
+        if self.lost.is_some_and(|at| loss.now.since(at) < least) {
+            return;
+        }
+        self.lost = Some(loss.now);
+        let all = self.window();
+        let mut drawn = (self.stream.unit() * all as f64) as u64;
+        for flow in &mut self.flows {
+            if drawn < flow.window {
+                // Its own part of what is in flight.
+                let part = u128::from(loss.in_flight.get()) * u128::from(flow.window) / u128::from(all);
+                return flow.on_loss(&Loss { in_flight: Bytes::new(part as u64), ..*loss });
+            }
+            drawn -= flow.window;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::conformance::{ack, loss, start};
+    use super::*;
+
+    fn all(segments: u64) -> Vec<Competitive> {
+        let of = |competitive| Params { competitive, ..Params::default() };
+        use params::Competitive::{Cubic, Multcp, Newreno};
+        [Cubic, Newreno, Multcp].map(|c| Competitive::new(&start(1000, segments), &of(c))).into()
+    }
+
+    #[test]
+    fn a_window_that_is_taken_up_is_past_slow_start() {
+        for mut c in all(10) {
+            c.take_up(60_000);
+            assert_eq!(c.window(), 60_000);
+            (0..60).for_each(|_| c.on_ack(&ack(1000, 0)));
+            let grown = c.window() - 60_000;
+            assert!(grown <= 2100, "slow start would double it: {grown}");
+        }
+    }
+
+    #[test]
+    fn the_transports_window_being_larger_is_no_reason_not_to_grow() {
+        for mut c in all(10) {
+            let before = c.window();
+            c.on_ack(&AckSample { cwnd_limited: false, ..ack(1000, 0) });
+            let grown = c.window();
+            c.on_ack(&AckSample { app_limited: true, ..ack(1000, 0) });
+            assert!(grown > before && c.window() == grown, "{before} {grown} {}", c.window());
+        }
+    }
+
+    #[test]
+    fn of_several_flows_one_halves_and_only_once_per_round_trip() {
+        let mut c = all(10).remove(2);
+        c.take_up(40_000);
+        let at = |us: u64| Loss { now: Time::from_us(us), ..loss(40_000, 0, 40_000) };
+        let least = Span::from_us(50);
+        c.on_loss(&at(100), least);
+        assert_eq!(c.window(), 30_000);
+        c.on_loss(&at(120), least);
+        assert_eq!(c.window(), 30_000);
+        c.on_loss(&at(150), least);
+        assert!([20_000, 25_000].contains(&c.window()), "{}", c.window());
+    }
+}

@@ -1,0 +1,58 @@
+//! What controllers report of themselves, sample by sample: columns as they are first met.
+
+use serde::{Deserialize, Serialize};
+use thalweg_machines::congestion::{Quantity, Report};
+
+/// Columns of the samples of controllers, beside those that all have.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnColumns {
+    columns: Vec<Quantity>,
+    /// Which sample, which column, its value: in the order of samples.
+    values: Vec<(u32, u16, f64)>,
+}
+
+impl OwnColumns {
+    /// Sample number `sample` has this to say.
+    pub(crate) fn record(&mut self, sample: usize, report: &Report) {
+        for (quantity, value) in report.values() {
+            let known = self.columns.iter().position(|column| column == quantity);
+            let column = known.unwrap_or_else(|| {
+                self.columns.push(quantity.clone());
+                self.columns.len() - 1
+            });
+            self.values.extend(value.map(|value| (sample as u32, column as u16, value)));
+        }
+    }
+
+    /// The columns, each with a value for every one of so many samples.
+    pub fn columns(&self, samples: usize) -> Vec<(&Quantity, Vec<Option<f64>>)> {
+        let mut out: Vec<_> = self.columns.iter().map(|of| (of, vec![None; samples])).collect();
+        for (sample, column, value) in &self.values {
+            out[usize::from(*column)].1[*sample as usize] = Some(*value);
+        }
+        out
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_of_all_who_declare_it_alike_and_empty_where_nothing_is_said() {
+        let mut own = OwnColumns::default();
+        let said = |name: &'static str, unit: &'static str, value: Option<f64>| {
+            let mut report = Report::default();
+            report.add(name, unit, "", value);
+            report
+        };
+        own.record(0, &said("alpha", "", Some(0.5)));
+        own.record(2, &said("alpha", "", Some(0.25)));
+        own.record(2, &said("alpha", "b/s", Some(1.0)));
+        own.record(3, &said("beta", "", None));
+        let found: Vec<_> = own.columns(4).into_iter().map(|(of, v)| (of.name.to_string(), v)).collect();
+        let alpha = vec![Some(0.5), None, Some(0.25), None];
+        let other = vec![None, None, Some(1.0), None];
+        assert_eq!(found, [("alpha".into(), alpha), ("alpha".into(), other), ("beta".into(), vec![None; 4])]);
+    }
+}

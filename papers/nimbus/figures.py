@@ -1,0 +1,92 @@
+"""The thesis' figures, drawn from this study's runs. Dashed lines and diamonds: published."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg import plots
+from thalweg.papers import figure
+
+from .estimator import CBR, ELASTIC, ONE, RANDOM, spectrum
+from .outcome import accuracy, delays, etas, series
+from .robust import LOAD, LOADS, RATIO, RATIOS
+from .settings import NAMES, RATE, mean, needs, seeds
+from .synthetic import COMPARED, POINTS, SEGMENTS, fair, row
+
+LABELS = {"ncc": "NimbusCC", "copa": "Copa"}
+
+
+@figure("fig4-4", "Figure 4-4: spectrum of the estimated cross traffic", needs=needs(ONE, CBR, RANDOM))
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(4.2, 2.8)
+        for name, point in {"one Cubic flow": ONE, "CBR": CBR, "Poisson": RANDOM}.items():
+            ax.plot(*spectrum(seeds(runs, point)[0]), label=name)
+        ax.set(xlabel="frequency (Hz)", ylabel="Mb/s", xlim=(0, 20))
+        ax.legend(fontsize=7)
+        return fig
+
+
+@figure("fig4-5", "Figure 4-5: η by the elastic part of the cross traffic", needs=needs(*ELASTIC.values()))
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(4.2, 2.8)
+        for part, point in ELASTIC.items():
+            values = np.sort(np.concatenate([etas(r) for r in seeds(runs, point)]))
+            ax.plot(values, np.linspace(0, 1, len(values)), label=f"{part} %")
+        ax.axvline(2, color="k", linestyle="--", linewidth=0.8)
+        ax.set(xlabel="η", ylabel="fraction", xscale="log", xlim=(0.05, 100))
+        ax.legend(fontsize=7)
+        return fig
+
+
+@figure("fig4-7", "Figure 4-7: rates and delays while cross traffic changes", needs=needs(POINTS["ncc"], POINTS["copa"]))
+def _(runs):
+    with plots.style():
+        fig, axes = plots.figure(6.6, 2.8, columns=2)
+        for name in ("ncc", "copa"):
+            results = seeds(runs, POINTS[name])[0]
+            at, bytes = series(results, "arrived")
+            axes[0].plot(at[100::100], np.diff(bytes[::100]) * 8e-6 * 1500 / 1448, label=LABELS[name])
+            seconds = range(180)
+            axes[1].plot(seconds, [delays(results, t, t + 1).mean() for t in seconds], label=LABELS[name])
+        axes[0].step([at for at, *_ in SEGMENTS] + [180], [fair(at, at + 20) for at, *_ in SEGMENTS] + [48], "k--", where="post", linewidth=0.8)
+        axes[0].set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
+        axes[1].set(xlabel="time (s)", ylabel="queueing delay (ms)", ylim=(0, 105))
+        axes[0].legend(fontsize=7)
+        return fig
+
+
+PUBLISHED = {"ncc": (-10, 12), "ncc-copa": (-15, 14), "cubic": (12, 78), "bbr": (61, 56), "vegas": (-79, 3), "copa": (-54, 18), "vivace": (61, 27)}
+
+
+@figure("table4-1", "Table 4.1: throughput with elastic traffic, delay without; diamonds: published", needs=needs(*(POINTS[s] for s in COMPARED)))
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(4.6, 3.0)
+        for n, scheme in enumerate(COMPARED):
+            found = row(runs, scheme)
+            colour = plots.COLOURS[n % len(plots.COLOURS)]
+            ax.plot(found["delay, inelastic (ms)"], 100 * found["throughput, elastic"], "o", color=colour, label=NAMES[scheme])
+            delta, ms = PUBLISHED[scheme]
+            ax.plot(ms, delta, "D", color=colour, markerfacecolor="none")
+        ax.set(xlabel="queueing delay, inelastic (ms)", ylabel="throughput against fair, elastic (%)")
+        ax.legend(fontsize=6)
+        return fig
+
+
+@figure("fig4-12", "Figure 4-12: accuracy by inelastic load and by the elastic flow's round trip", needs=needs(*LOAD.values(), *RATIO.values()))
+def _(runs):
+    with plots.style():
+        fig, axes = plots.figure(6.6, 2.8, columns=2)
+        for scheme in ("ncc", "copa"):
+            for what, line in (("cbr", "-"), ("poisson", ":")):
+                found = [mean(runs, LOAD[scheme, what, x], lambda r: accuracy(r, False)) for x in LOADS]
+                axes[0].plot(LOADS, found, line, marker="o", markersize=3, label=f"{LABELS[scheme]}, {what}")
+            found = [mean(runs, RATIO[scheme, x], lambda r: accuracy(r, True)) for x in RATIOS]
+            axes[1].plot(RATIOS, found, marker="o", markersize=3, label=LABELS[scheme])
+        axes[0].set(xlabel="inelastic cross traffic (Mb/s)", ylabel="accuracy", ylim=(0, 1.02))
+        axes[1].set(xlabel="round trip of the elastic flow / own", ylim=(0, 1.02))
+        for ax in axes:
+            ax.legend(fontsize=6)
+        return fig

@@ -1,0 +1,250 @@
+"""Who is elastic (Table 4.2), and how well the detector does where loads, round trips, buffers, link rates and
+numbers of bottlenecks differ (§4.6, §4.7.2, §4.7.3, §G.3, §G.4)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from thalweg.papers import measure
+
+from .outcome import accuracy, competes, etas, goodput, switches, waits
+from .settings import BASIC, MIX, NEWRENO, PAIRS, POISSON, RATE, SEEDS, Cross, Point, mean, needs
+
+# --- One cross flow each (Table 4.2) ------------------------------------------------------------------------
+
+WRITES = {"writes": {"first": "75KB", "chunk": "75KB", "every": "50ms"}}  # 12 Mb/s
+KINDS = {
+    "Cubic": Cross("cubic"), "NewReno": Cross("newreno"), "Copa": Cross("copa"), "Vegas": Cross("vegas"),
+    "fixed window": Cross("fixed", keys={"initial_window": "200pkts"}), "BBR": Cross("bbr"), "PCC Vivace": Cross("vivace"),
+    "application-limited": Cross("cubic", keys=WRITES), "constant stream": Cross("cbr", 48),
+}  # fmt: skip
+ONE = {name: Point(f"t4.2:{name.replace(' ', '-')}", cross=(cross,)) for name, cross in KINDS.items()}
+TWO_HERTZ = Point("fg4:vivace-2Hz", cross=(KINDS["PCC Vivace"],), set={"transport.congestion": BASIC | {"frequency": 2.0}})
+
+# --- Loads and round trips (Figure 4-12, §4.7.2) ------------------------------------------------------------
+
+LOADS, RATIOS, TRIPS = (16, 32, 48, 64, 72, 80, 84, 88), (1, 1.5, 2, 3, 4), (10, 20, 50, 100, 150, 200)
+LOAD = {(s, w, x): Point(f"f4.12:{w}-{x}", s, (Cross(w, x),)) for s in ("ncc", "copa") for w in ("cbr", "poisson") for x in LOADS}
+CATEGORIES = {"inelastic": POISSON, "elastic": NEWRENO, "mix": MIX}
+
+
+def distant(trip: float):
+    """What `RunSpec.prepare` calls: the tested flow has 50 ms, cross traffic this round trip (ms), and the link between
+    the switches what is left of the shorter one."""
+    between = min(trip, 50.0) / 2
+
+    def prepare(_, folder) -> dict:
+        folder.mkdir(parents=True, exist_ok=True)
+        left, right = 2 * PAIRS, 2 * PAIRS + 1
+        ways = [(25.0 if n % PAIRS == 0 else trip / 2) - between for n in range(2 * PAIRS)]
+        rows = [f"{n},{left if n < PAIRS else right},1Gbps,{ms * (n < PAIRS):g}ms" for n, ms in enumerate(ways)]
+        lines = ["a,b,rate,delay", *rows, f"{left},{right},{RATE}Mbps,{between:g}ms"]
+        (folder / "links.csv").write_text("\n".join(lines) + "\n")
+        return {"topology": {"kind": "file", "format": "links-csv", "file": str((folder / "links.csv").resolve())}}
+
+    return prepare
+
+
+RATIO = {(s, x): Point(f"f4.12r:{x:g}", s, NEWRENO, prepare=distant(50 * x)) for s in ("ncc", "copa") for x in RATIOS}
+TRIP = {(c, ms): Point(f"r1:{c}-{ms}", cross=CATEGORIES[c], prepare=distant(ms)) for c in ("elastic", "mix") for ms in TRIPS}
+
+# --- Copa beside (Figures G-5, G-6) -------------------------------------------------------------------------
+
+STREAM = {(s, x): Point(f"fg5:{x}", s, (Cross("cbr", x),)) for s in ("ncc", "copa") for x in (24, 80)}
+
+# --- Buffers (§G.4) -----------------------------------------------------------------------------------------
+
+BUFFERS, PATHS = (0.25, 0.5, 1, 2, 4), (25, 50, 75)
+LONG = (100, 150, 200, 250, 300)
+
+
+def path(ms: int, bdp: float) -> dict:
+    return {"topology.delay": f"{ms / 2}ms", "switch.buffer": f"{round(bdp * RATE * 1e3 * ms / 8)}B"}
+
+
+BUFFER = {
+    (c, ms, b): Point(f"sg4:{c}-{ms}ms-{b:g}", cross=CATEGORIES[c], set=path(ms, b))
+    for c in CATEGORIES for ms in PATHS for b in BUFFERS
+}  # fmt: skip
+FAR = {(c, ms): Point(f"sg4:{c}-{ms}ms", cross=CATEGORIES[c], set=path(ms, 2)) for c in CATEGORIES for ms in LONG}
+
+# --- What is taken for granted and is not so (§4.6, §4.7.3) -------------------------------------------------
+
+ERRORS = (-50, -25, -12.5, 0, 12.5, 25, 50)
+WRONG = {
+    (c, e): Point(f"f4.14:{c}{e:+g}", cross=CATEGORIES[c], set={"transport.congestion": BASIC | {"link_rate": f"{RATE * (1 + e / 100):g}Mbps"}})
+    for c in ("inelastic", "elastic") for e in ERRORS
+}  # fmt: skip
+CROWD = {s: Point("s1", s, (Cross("newreno", count=15),)) for s in ("ncc", "cubic")}
+STEPS, LEAST, MOST = 5, 48, 144
+
+
+def walk(seed: int, seconds: int = 120) -> list[float]:
+    """A rate per second, Mb/s: 96 at first, up to 20 more or less each, reflected at 48 and 144."""
+    draw, rate, out = np.random.default_rng(1000 + seed), 96.0, []
+    for _ in range(seconds):
+        out.append(round(rate, 3))
+        rate += draw.uniform(-20, 20)
+        rate = 2 * LEAST - rate if rate < LEAST else 2 * MOST - rate if rate > MOST else rate
+    return out
+
+
+def walking(name: str, scheme: str, cross) -> dict[int, Point]:
+    out = {}
+    for trace in range(1, STEPS + 1):
+        rates = walk(trace)
+        steps = [{"at": f"{n}s", "rate": f"{rate}Mbps"} for n, rate in enumerate(rates)]
+        link = [{"which": "core-links", "direction": "forward", "transmitter": {"kind": "stepped", "steps": steps}}]
+        known = {"transport.congestion": BASIC | {"link_rate": f"{np.mean(rates):.3f}Mbps"}} if scheme == "ncc" else {}
+        out[trace] = Point(f"t4.3:{name}-{trace}", scheme, cross, set={"link": link} | known)
+    return out
+
+
+WALK = {(s, c): walking(c, s, CATEGORIES[c]) for s in ("ncc", "cubic") for c in ("inelastic", "elastic")}
+
+EVERY = (
+    *ONE.values(), TWO_HERTZ, *LOAD.values(), *RATIO.values(), *TRIP.values(), *STREAM.values(), *BUFFER.values(),
+    *FAR.values(), *WRONG.values(), *CROWD.values(), *(p for walks in WALK.values() for p in walks.values()),
+)  # fmt: skip
+
+
+def runs(scale: str) -> list:
+    return [p.spec(seed) for p in EVERY for seed in SEEDS[scale]]
+
+
+
+@measure("NIM-T4.2a", needs=needs(*(ONE[k] for k in ("Cubic", "NewReno", "Copa", "Vegas", "fixed window"))))
+def _(runs):
+    return {k: mean(runs, ONE[k], competes) for k in ("Cubic", "NewReno", "Copa", "Vegas", "fixed window")}
+
+
+@measure("NIM-T4.2b", needs=needs(ONE["BBR"]))
+def _(runs):
+    return mean(runs, ONE["BBR"], competes)
+
+
+@measure("NIM-T4.2c", needs=needs(ONE["PCC Vivace"]))
+def _(runs):
+    return mean(runs, ONE["PCC Vivace"], lambda r: np.mean(etas(r) < 2))
+
+
+@measure("NIM-T4.2d", needs=needs(ONE["application-limited"], ONE["constant stream"]))
+def _(runs):
+    return {k: mean(runs, ONE[k], lambda r: accuracy(r, False)) for k in ("application-limited", "constant stream")}
+
+
+@measure("NIM-FG4a", needs=needs(ONE["PCC Vivace"], TWO_HERTZ))
+def _(runs):
+    return {
+        "η < 2 at 5 Hz": mean(runs, ONE["PCC Vivace"], lambda r: np.mean(etas(r) < 2)),
+        "η >= 2 at 2 Hz": mean(runs, TWO_HERTZ, lambda r: np.mean(etas(r) >= 2)),
+    }
+
+
+@measure("NIM-F4.12a", needs=needs(*(p for (s, _, x), p in LOAD.items() if s == "ncc" and x <= 84)))
+def _(runs):
+    found = {f"{w} {x}": mean(runs, p, lambda r: accuracy(r, False)) for (s, w, x), p in LOAD.items() if s == "ncc" and x <= 84}
+    return {"least": min(found.values())} | found
+
+
+@measure("NIM-F4.12b", needs=needs(*(p for (s, _, x), p in LOAD.items() if s == "copa" and x in (48, 84, 88))))
+def _(runs):
+    of = lambda x: np.mean([mean(runs, LOAD["copa", w, x], lambda r: accuracy(r, False)) for w in ("cbr", "poisson")])
+    half, most = of(48), max(of(84), of(88))
+    return {"at 84 and 88, less that at 48": float(most - half), "at 48": float(half)}
+
+
+@measure("NIM-F4.12c", needs=needs(*RATIO.values()))
+def _(runs):
+    acc = {k: mean(runs, p, lambda r: accuracy(r, True)) for k, p in RATIO.items()}
+    return {
+        "NimbusCC at 4": acc["ncc", 4],
+        "Copa, at 4 less at 1": acc["copa", 4] - acc["copa", 1],
+        "NimbusCC less Copa, 2 to 4": min(acc["ncc", x] - acc["copa", x] for x in (2, 3, 4)),
+    } | {f"{'NimbusCC' if s == 'ncc' else 'Copa'}, {x:g}": v for (s, x), v in acc.items()}
+
+
+@measure("NIM-F4.12d", needs=needs(*RATIO.values()))
+def _(runs):
+    of = {s: float(np.mean([mean(runs, RATIO[s, x], switches) for x in RATIOS])) for s in ("ncc", "copa")}
+    return {"Copa - 3 NimbusCC": of["copa"] - 3 * of["ncc"], "NimbusCC": of["ncc"], "Copa": of["copa"]}
+
+
+@measure("NIM-R1b", needs=needs(*(TRIP["mix", ms] for ms in TRIPS)))
+def _(runs):
+    acc = {f"{ms} ms": mean(runs, TRIP["mix", ms], lambda r: accuracy(r, True)) for ms in TRIPS}
+    return {"least": min(acc.values()), "mean": float(np.mean(list(acc.values())))} | acc
+
+
+@measure("NIM-FG5a", needs=needs(STREAM["ncc", 24], STREAM["copa", 24]))
+def _(runs):
+    return {"NimbusCC (ms)": mean(runs, STREAM["ncc", 24], waits), "Copa (ms)": mean(runs, STREAM["copa", 24], waits)}
+
+
+@measure("NIM-FG5b", needs=needs(STREAM["ncc", 80], STREAM["copa", 80]))
+def _(runs):
+    ours, copa = (mean(runs, STREAM[s, 80], waits) for s in ("ncc", "copa"))
+    right = mean(runs, STREAM["ncc", 80], lambda r: accuracy(r, False))
+    return {"delay, Copa / NimbusCC": copa / ours, "NimbusCC keeps delays low": right, "NimbusCC (ms)": ours, "Copa (ms)": copa}
+
+
+@measure("NIM-FG6a", needs=needs(RATIO["ncc", 1], RATIO["copa", 1]))
+def _(runs):
+    return {"NimbusCC (Mb/s)": mean(runs, RATIO["ncc", 1], goodput), "Copa (Mb/s)": mean(runs, RATIO["copa", 1], goodput)}
+
+
+@measure("NIM-FG6b", needs=needs(RATIO["ncc", 4], RATIO["copa", 4]))
+def _(runs):
+    return {"NimbusCC (Mb/s)": mean(runs, RATIO["ncc", 4], goodput), "Copa (Mb/s)": mean(runs, RATIO["copa", 4], goodput)}
+
+
+def right(runs, points: dict, key: tuple) -> float:
+    return mean(runs, points[key], lambda r: accuracy(r, key[0] != "inelastic"))
+
+
+MODEST = [(c, ms, b) for c in ("inelastic", "elastic") for ms in (25, 50) for b in (0.5, 1, 2)]
+
+
+@measure("NIM-SG4a", needs=needs(*(BUFFER[k] for k in MODEST)))
+def _(runs):
+    acc = {f"{c}, {ms} ms, {b:g} BDP": right(runs, BUFFER, (c, ms, b)) for c, ms, b in MODEST}
+    return {"least": min(acc.values())} | acc
+
+
+@measure("NIM-SG4c", needs=needs(BUFFER["inelastic", 50, 0.25]))
+def _(runs):
+    return mean(runs, BUFFER["inelastic", 50, 0.25], competes)
+
+
+@measure("NIM-SG4e", needs=needs(*(FAR[c, ms] for c in CATEGORIES for ms in (250, 300)), *(BUFFER[c, 50, 2] for c in CATEGORIES)))
+def _(runs):
+    far = float(np.mean([right(runs, FAR, (c, ms)) for c in CATEGORIES for ms in (250, 300)]))
+    near = float(np.mean([right(runs, BUFFER, (c, 50, 2)) for c in CATEGORIES]))
+    return {"far less near": far - near, "250 and 300 ms": far, "50 ms": near}
+
+
+@measure("NIM-F4.14b", needs=needs(*(WRONG["elastic", e] for e in ERRORS)))
+def _(runs):
+    acc = {f"{e:+g} %": mean(runs, WRONG["elastic", e], lambda r: accuracy(r, True)) for e in ERRORS}
+    return {"least": min(acc.values())} | acc
+
+
+@measure("NIM-S1a", needs=needs(*CROWD.values()))
+def _(runs):
+    return {
+        "competes": mean(runs, CROWD["ncc"], competes),
+        "throughput / Cubic's": mean(runs, CROWD["ncc"], goodput) / mean(runs, CROWD["cubic"], goodput),
+    }
+
+
+@measure("NIM-T4.3b", needs=needs(*WALK["ncc", "inelastic"].values(), *WALK["cubic", "inelastic"].values()))
+def _(runs):
+    of = lambda s, what: float(np.mean([mean(runs, p, what) for p in WALK[s, "inelastic"].values()]))
+    return {
+        "throughput, against Cubic": of("ncc", goodput) / of("cubic", goodput) - 1,
+        "accuracy": of("ncc", lambda r: accuracy(r, False)),
+        "delay / Cubic's": of("ncc", waits) / of("cubic", waits),
+        "delay (ms of 96 Mb/s)": of("ncc", waits),
+    }
+
+

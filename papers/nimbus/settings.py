@@ -1,0 +1,107 @@
+"""Runs as points: the tested flow's scheme, the cross traffic, and what else differs. A run's key is
+`EXPERIMENT:SCHEME:WHAT@SEED`; all schemes of one seed see the same starts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from thalweg.papers import RunSpec
+
+SEEDS = {"quick": (1,), "full": (1, 2, 3, 4, 5)}
+RATE, PAIRS, BOTTLENECK = 96, 6, 24  # Mb/s; pairs of hosts; the port between the switches
+
+BASIC = {"kind": "nimbus", "link_rate": f"{RATE}Mbps"}
+SCHEMES: dict[str, object] = {
+    "ncc": BASIC,
+    "ncc-copa": BASIC | {"delay": "copa"},
+    "ncc-newreno": BASIC | {"competitive": "newreno"},
+    "cubic": "cubic",
+    "bbr": "bbr",
+    "vegas": "vegas",
+    "copa": "copa",
+    "vivace": "vivace",
+}
+NAMES = {
+    "ncc": "Cubic+BasicDelay", "ncc-copa": "Cubic+Copa", "ncc-newreno": "NewReno+BasicDelay", "cubic": "Cubic",
+    "bbr": "BBR", "vegas": "Vegas", "copa": "Copa", "vivace": "PCC Vivace",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cross:
+    """A part of the cross traffic: `count` flows of a controller, or datagrams of `rate` Mb/s, from one host."""
+
+    what: str  # a controller, "poisson" or "cbr"
+    rate: float = 0.0
+    count: int = 1
+    begin: float = 0.0  # s
+    end: float | None = None
+    keys: Mapping = field(default_factory=dict, compare=False)  # of `transport`
+
+    def sections(self, host: int, until: float, draw: np.random.Generator) -> list[dict]:
+        ends = {"src": host, "dst": host + PAIRS}
+        if self.what in ("poisson", "cbr"):
+            lasts = (self.end if self.end is not None else until + 1) - self.begin
+            size = {"payload": "1448B", "header": "52B", "size": f"{round(self.rate * 1e6 / 8 * lasts * 1448 / 1500)}B"}
+            spacing = "poisson" if self.what == "poisson" else "constant"
+            start = f"{round(self.begin * 1e9 + draw.integers(0, 250_000))}ns"
+            return [{"kind": "udp", "rate": f"{self.rate}Mbps", "spacing": spacing, "start": start} | ends | size]
+        out = []
+        for _ in range(self.count):
+            late = draw.uniform(0, 1) if self.begin == 0 and self.end is None else 0.0
+            flow = {"kind": "backlogged", "start": f"{round((self.begin + late) * 1e9)}ns"} | ends
+            if self.end is not None:
+                flow["until"] = f"{round(self.end * 1e9)}ns"
+            out.append(flow | {"transport": {"congestion": self.what} | dict(self.keys)})
+        return out
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run."""
+
+    key: str
+    scheme: str = "ncc"
+    cross: Sequence[Cross] = ()
+    seconds: float = 120.0
+    set: Mapping = field(default_factory=dict, compare=False)
+    prepare: Callable | None = field(default=None, compare=False)
+
+    def at(self, seed: int) -> str:
+        return f"{self.key}:{self.scheme}@{seed}"
+
+    def spec(self, seed: int) -> RunSpec:
+        draw = np.random.default_rng(seed)
+        sections = [{"kind": "backlogged", "src": 0, "dst": PAIRS}]
+        for n, cross in enumerate(self.cross):
+            sections += cross.sections(1 + n % (PAIRS - 1), self.seconds, draw)
+        chosen = {
+            "name": self.key.replace(":", "-"),
+            "seed": seed,
+            "transport.congestion": SCHEMES[self.scheme],
+            "run.until": f"{self.seconds}s",
+            "traffic": sections,
+        }
+        return RunSpec(self.at(seed), "scenarios/shared.toml", chosen | dict(self.set), prepare=self.prepare)
+
+
+# The three categories of §4.7.2.
+POISSON = (Cross("poisson", 48),)
+NEWRENO = (Cross("newreno"),)
+MIX = (Cross("poisson", 32), Cross("newreno"))
+
+
+def seeds(runs, point: Point) -> list:
+    """The results of a point, of all seeds that were run."""
+    return [runs[point.at(seed)] for seed in SEEDS[runs.scale]]
+
+
+def mean(runs, point: Point, of) -> float:
+    return float(np.mean([of(results) for results in seeds(runs, point)]))
+
+
+def needs(*points: Point) -> list[str]:
+    return [f"{p.key}:{p.scheme}@*" for p in points]

@@ -1,0 +1,14 @@
+"""Which runs the study needs, and what every claim measures in them."""
+
+from __future__ import annotations
+
+from thalweg.papers import include
+
+from . import estimator, robust, synthetic
+
+CHAPTERS = (estimator, synthetic, robust)
+include(globals(), *CHAPTERS)
+
+
+def runs(scale: str) -> list:
+    return list({r.key: r for chapter in CHAPTERS for r in chapter.runs(scale)}.values())
