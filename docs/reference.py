@@ -180,7 +180,7 @@ class Reference:
                 (v["properties"]["kind"]["const"], v) for v in one.get("oneOf", []) if "kind" in v.get("properties", {})
             ]
             if named:
-                # `true`: a key of every kind, described beside the kinds.
+                # `true`: a key of every kind, described next to the kinds.
                 return [
                     (name, v | {"properties": {k: p for k, p in v["properties"].items() if p is not True}})
                     for name, v in named

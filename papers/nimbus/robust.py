@@ -48,7 +48,7 @@ def distant(trip: float):
 RATIO = {(s, x): Point(f"f4.12r:{x:g}", s, NEWRENO, prepare=distant(50 * x)) for s in ("ncc", "copa") for x in RATIOS}
 TRIP = {(c, ms): Point(f"r1:{c}-{ms}", cross=CATEGORIES[c], prepare=distant(ms)) for c in ("elastic", "mix") for ms in TRIPS}
 
-# --- Copa beside (Figures G-5, G-6) -------------------------------------------------------------------------
+# --- Copa next to (Figures G-5, G-6) -------------------------------------------------------------------------
 
 STREAM = {(s, x): Point(f"fg5:{x}", s, (Cross("cbr", x),)) for s in ("ncc", "copa") for x in (24, 80)}
 

@@ -95,12 +95,13 @@ def test_what_is_prose_and_what_is_not():
 # What readers of RFCs would not write, with what they would.
 WORDS = {
     "told": "notified, given, reported",
-    "hears?": "receives, is notified",
+    "hears?|heard": "receives, is notified",
     "nobody": "no one, none",
-    "somebody": "some host, some part",
+    "somebody|anybody": "some host, some part",
     "whoever": "which, the one that",
     "beside": "with, next to, against",
 }
+QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"")
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
 
 
@@ -110,3 +111,16 @@ def test_pages_have_the_words_of_the_field(page):
     text = " ".join(re.sub(r"`[^`]*`", "", line) for _, line in markdown(text))
     found = {word: hint for word, hint in WORDS.items() if re.search(rf"\b{word}\b", text, flags=re.IGNORECASE)}
     assert not found
+
+
+# A claim's statement is its paper's.
+@pytest.mark.parametrize("suffix", [".rs", ".toml", ".py"])
+def test_comments_have_the_words_of_the_field(suffix):
+    words = re.compile(rf"\b({'|'.join(WORDS)})\b", flags=re.IGNORECASE)
+    found = [
+        f"{path.relative_to(ROOT)}:{n}: {match.group()}"
+        for path in files(suffix)
+        for n, line in KINDS[suffix](path.read_text(encoding="utf-8"))
+        if (match := words.search(QUOTED.sub("", line)))
+    ]
+    assert not found, f"{len(found)} comments, such as {found[:20]}; write {WORDS}"

@@ -37,7 +37,7 @@ fn estimated(run: &Run) -> Option<Column> {
     l.iter().any(|s| s.estimate.is_some()).then(|| column("estimate", "b/s", doc, data))
 }
 
-/// What controllers say of themselves, after what all have. A name that is taken is told apart by a number.
+/// What controllers report of themselves, after what all have. A name that is taken gets a number.
 fn own(run: &Run) -> Vec<Column> {
     let probes = run.engine.probes();
     let mut names: Vec<String> = COMMON.iter().map(|&name| name.to_owned()).collect();

@@ -331,6 +331,6 @@ pub trait CongestionControl {
     fn threshold(&self) -> Bytes {
         Bytes::MAX
     }
-    /// What else it knows, for time series: columns of its own. Asked only when it is sampled.
+    /// What else it knows, for time series: columns of its own. Called only when it is sampled.
     fn report(&self, _report: &mut Report) {}
 }

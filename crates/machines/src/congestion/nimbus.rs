@@ -1,7 +1,7 @@
 //! NimbusCC: a detector of elasticity, and two controllers of which it chooses one. Goyal, "Congestion Control in
 //! Highly Variable Networks" (MIT, 2022), chapter 4; what the text leaves open as in the authors' published
 //! implementation (nimbus 0.4.1 over CCP). Pulses, the estimate of the cross traffic and the detector are in
-//! [`crate::elasticity`], for anybody. Needs: round trips, delivery rates, pacing, a clock. Draws lots between flows
+//! [`crate::elasticity`], for any controller. Needs: round trips, delivery rates, pacing, a clock. Draws lots between flows
 //! that take part in one path (`coordination`).
 //!
 //! Everything is paced: the window is twice what a round trip holds, and does not bind. Rates are bytes per second
@@ -310,7 +310,7 @@ impl CongestionControl for Nimbus {
             return;
         }
         self.tick(now);
-        // Ticks that nobody waited for are not made up for.
+        // Ticks that have passed unused are not made up for.
         let passed = now.since(self.next).ps() / TICK.ps() + 1;
         self.next = self.next.saturating_add(TICK.saturating_mul(passed));
     }

@@ -1,5 +1,5 @@
 //! What a controller knows besides its window, for time series: it declares each quantity as it reports it, and
-//! tables have a column for each. Nobody asks unless somebody samples.
+//! tables have a column for each. It is called for samples only.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;

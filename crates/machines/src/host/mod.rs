@@ -65,7 +65,7 @@ impl<'a> Came<'a> {
 /// use thalweg_units::{FlowId, Time};
 /// use thalweg_wire::{Packet, Side};
 ///
-/// /// Lets the flow with the fewest bytes left send first, and says nothing to anybody.
+/// /// Lets the flow with the fewest bytes left send first, and sends nothing itself.
 /// struct Shortest;
 ///
 /// impl HostAgent for Shortest {

@@ -27,7 +27,8 @@ pub trait Parameters:
         total >= each.saturating_mul(ports)
     }
 
-    /// The least memory of which one of so many `ports` is given room for a `packet` of so many bytes, if nothing waits.
+    /// The least memory of which one of so many `ports` is given room for a packet of so many bytes, if nothing
+    /// waits.
     fn least(&self, packet: u64, _ports: u64) -> u64 {
         packet
     }

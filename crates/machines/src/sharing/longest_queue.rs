@@ -1,7 +1,7 @@
 //! Longest queue drop: complete sharing, and when the memory is full the longest queue makes room. Wei, Coyle, Hsiao,
 //! "An Optimal Buffer Management Policy for High-Performance Packet Switching", GLOBECOM 1991 (*drop from the longest
-//! queue*); 2-competitive for the number of packets sent: Aiello, Kesselman, Mansour, "Competitive Buffer Management for
-//! Shared-Memory Switches", ACM Trans. Algorithms 5(1), 2008.
+//! queue*); 2-competitive for the number of packets sent: Aiello, Kesselman, Mansour, "Competitive Buffer Management
+//! for Shared-Memory Switches", ACM Trans. Algorithms 5(1), 2008.
 //!
 //! ```text
 //! CHOICE LQD: queues are compared by bytes, the arriving packet counted where it goes; there packets are cells.

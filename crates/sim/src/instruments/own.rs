@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::{Quantity, Report};
 
-/// Columns of the samples of controllers, beside those that all have.
+/// Columns of the samples of controllers, next to those that all have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OwnColumns {
     columns: Vec<Quantity>,

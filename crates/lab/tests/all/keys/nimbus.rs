@@ -51,7 +51,7 @@ const ARTIFACT: &[&str] =
     &["%.congestion={kind=\"nimbus\",link_rate=\"10Mbps\",initial=\"delay\",profile=\"artifact\"}"];
 const SEVERAL: &[&str] =
     &["%.congestion={kind=\"nimbus\",link_rate=\"10Mbps\",profile=\"artifact\",coordination=true}"];
-/// So little beside it that it is none; so many that its share is less than a twelfth.
+/// So little next to it that it is none; so many that its share is less than a twelfth.
 const LITTLE: &[&str] = &[
     "%.congestion={kind=\"nimbus\",link_rate=\"10Mbps\",initial=\"delay\"}",
     "traffic.3.rate=500kbps",

@@ -1,7 +1,7 @@
 //! Several NimbusCC flows on one path, without a message between them. Goyal 2022, §4.4.2: one of them, the
 //! *pulser*, pulses at one frequency while it competes and at another while it keeps delays low; the others, its
 //! *watchers*, see which one arrives in their own R, do as it does, and smooth what they send, so that it sees them
-//! as inelastic. Where nobody pulses they draw lots. Thresholds and gains are those of the published implementation.
+//! as inelastic. Where no flow pulses they draw lots. Thresholds and gains are those of the published implementation.
 //!
 //! CHOICE: it reports every 5 ms; gains here are twice as large, for ticks of 10 ms.
 //! CHOICE §4.4.2: watchers follow only while they see a pulser. Other reading (the published implementation): always,
@@ -22,7 +22,7 @@ const HALF: f64 = 0.5;
 const FOLLOWS: f64 = 0.04;
 const SEES: f64 = 0.02;
 const CONFLICTS: f64 = 0.04;
-/// What is a reason to follow, to see nobody, to see several.
+/// What is a reason to follow, to see none, to see several.
 const FOLLOW_FROM: f64 = 1.25;
 const NOBODY_BELOW: f64 = 1.5;
 const SEVERAL_FROM: f64 = 2.0;
@@ -33,7 +33,7 @@ const STEPS_DOWN: f64 = 0.01;
 const SMOOTHS: f64 = 0.1;
 /// What a watcher sees at first: a pulser, until its window says otherwise.
 const TAKEN_FOR_GRANTED: f64 = 10.0;
-/// With less than this part of the link used by others, nobody needs to compete.
+/// With less than this part of the link used by others, no flow needs to compete.
 const LITTLE: f64 = 0.1;
 
 /// What a flow does for the others.
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(c.role(), Role::Watcher);
     }
 
-    /// T5 of the specification: κ per window for a flow that has the whole link, and none while somebody pulses.
+    /// T5 of the specification: κ per window for a flow that has the whole link, and none while another pulses.
     #[test]
     fn without_a_pulser_lots_are_drawn_at_the_rate_of_equation_4_5() {
         let (mut elected, trials) = (0u32, 4000);

@@ -1,4 +1,4 @@
-//! What keeps delays low while nobody competes: a rate, anew every 10 ms. Goyal 2022, §4.4.1 and §4.7.1.
+//! What keeps delays low while no traffic competes: a rate, anew every 10 ms. Goyal 2022, §4.4.1 and §4.7.1.
 //! Losses are no concern of theirs.
 
 mod basic;

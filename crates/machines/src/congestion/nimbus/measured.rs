@@ -120,7 +120,7 @@ impl Measured {
         self.capacity.on_tick(self.meter.flight());
     }
 
-    /// All of it, as delay modes are told, with what was acknowledged since [`Measured::begin`].
+    /// All of it, as delay modes are given it, with what was acknowledged since [`Measured::begin`].
     pub(super) fn seen(&self, now: Time) -> Seen {
         let Segment { mss, overhead } = self.segment;
         Seen {

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// NimbusCC: keeps delays low while nobody competes, and competes when somebody does (Goyal, MIT 2022, chapter 4).
+/// NimbusCC: keeps delays low while no traffic competes, and competes where some does (Goyal, MIT 2022, chapter 4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -20,9 +20,9 @@ pub struct Params {
     /// Flows whose windows `multcp` has.
     #[schemars(extend("minimum" = 1, "maximum" = 64))]
     pub flows: u16,
-    /// What keeps delays low where nobody competes (§4.4.1).
+    /// What keeps delays low where no traffic competes (§4.4.1).
     pub delay: DelayRule,
-    /// The delay that is aimed at where nobody competes, times the least round trip.
+    /// The delay that is aimed at where no traffic competes, times the least round trip.
     #[schemars(extend("exclusiveMinimum" = 1.0, "maximum" = 10.0))]
     pub target: f64,
     /// Who is followed where thesis and published implementation differ.
@@ -44,7 +44,7 @@ pub struct Params {
     /// At least so much time passes after a switch before delays are kept low again: the window of the detector must
     /// hold samples of one mode.
     pub hold: Span,
-    /// What is taken up again when somebody competes: a rate of one detector's window ago (§4.4.1).
+    /// What is taken up again when some traffic competes: a rate of one detector's window ago (§4.4.1).
     pub restores: Option<Restores>,
     /// S and R are measured over at most so much time of ACKs; if not given, over a round trip, whatever its length.
     pub measure_over: Option<Span>,
@@ -143,7 +143,7 @@ pub enum Mode {
     Delay,
 }
 
-/// What is taken up again when somebody competes.
+/// What is taken up again when some traffic competes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Restores {
@@ -221,7 +221,7 @@ impl Params {
             align: keys.align.unwrap_or(own.align),
             gain: keys.gain.unwrap_or(own.gain),
             elastic_from,
-            // The thesis has one threshold: whoever moves it moves both.
+            // The thesis has one threshold: who moves it moves both.
             inelastic_below: keys.inelastic_below.unwrap_or(match self.profile {
                 Profile::Paper => elastic_from,
                 Profile::Artifact => below,

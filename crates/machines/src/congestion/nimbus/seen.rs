@@ -1,4 +1,4 @@
-//! What the delay modes of NimbusCC are told at a tick.
+//! What the delay modes of NimbusCC are given at a tick.
 
 use thalweg_units::Time;
 

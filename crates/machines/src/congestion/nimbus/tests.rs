@@ -92,7 +92,7 @@ fn run(c: &mut Nimbus, others: &Others, seconds: u64) -> (f64, f64) {
             queue += 1500.0;
         }
         queue = (queue + (cross - MU) * 1e-3).max(0.0);
-        // A full buffer loses something, of which the flow hears once per round trip.
+        // A full buffer loses something, of which the flow is notified once per round trip.
         if queue > BUFFER {
             queue = BUFFER;
             if now.since(lost) > Span::from_secs_f64(c.measured.path.last) {
