@@ -1,8 +1,8 @@
 //! NimbusCC: a detector of elasticity, and two controllers of which it chooses one. Goyal, "Congestion Control in
 //! Highly Variable Networks" (MIT, 2022), chapter 4; what the text leaves open as in the authors' published
 //! implementation (nimbus 0.4.1 over CCP). Pulses, the estimate of the cross traffic and the detector are in
-//! [`crate::elasticity`], for any controller. Needs: round trips, delivery rates, pacing, a clock. Draws lots between flows
-//! that take part in one path (`coordination`).
+//! [`crate::elasticity`], for any controller. Needs: round trips, delivery rates, pacing, a clock. Draws lots between
+//! flows that take part in one path (`coordination`).
 //!
 //! Everything is paced: the window is twice what a round trip holds, and does not bind. Rates are bytes per second
 //! on the wire.

@@ -114,8 +114,9 @@ pub trait Discipline {
     /// `out`. Called for orders that declare that they can be searched
     /// ([`Needs::searchable`](super::Needs::searchable)); others keep what they have.
     fn withdraw(&mut self, _belongs: &mut dyn FnMut(Handle) -> bool, _out: &mut Vec<Handle>) {}
-    /// Gives up the packet that its order would give up first, or several at once: memory that it shares has no room. They are appended to `out`; the one that joined last, `arriving`, may be among them. False: it keeps
-    /// what waits, and has given up nothing. Called of orders that can ([`Needs::keeps`](super::Needs::keeps)).
+    /// Gives up the packet that its order would give up first, or several at once: memory that it shares has no room.
+    /// They are appended to `out`; the one that joined last, `arriving`, may be among them. False: it keeps what
+    /// waits, and has given up nothing. Called of orders that can ([`Needs::keeps`](super::Needs::keeps)).
     fn push_out(&mut self, _now: Time, _arriving: Handle, _out: &mut Vec<Handle>) -> bool {
         false
     }

@@ -1,8 +1,8 @@
 //! How the ports of one switch share its memory: who is admitted, and who makes room.
 //!
 //! A port's own limit is its queue's affair ([`crate::schedule::Limit`]), and memory accounted for by the input at
-//! which packets came is [`crate::buffer`]. Here all ports of a switch draw on one memory ([`Pool`]); a policy is given a
-//! packet that arrives and a view of what the ports hold ([`Memory`]), and says what becomes of it ([`Admission`]).
+//! which packets came is [`crate::buffer`]. Here all ports of a switch draw on one memory ([`Pool`]); a policy is given
+//! a packet that arrives and a view of what the ports hold ([`Memory`]), and says what becomes of it ([`Admission`]).
 
 mod declare;
 mod pool;
