@@ -12,12 +12,12 @@ OUT    ?= out
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: all help demo test rust-side python-side build wheel setup tools lint rust-test python-test handfuls claims golden format bench docs clean
+.PHONY: all help demo test rust-side python-side build wheel setup tools lint wasm rust-test python-test handfuls claims golden format bench docs clean
 
 all: help
 help:
 	@sed -n '1,4s/^# \{0,1\}//p' Makefile
-	@echo "also: build, wheel, lint, rust-test, python-test, handfuls, claims, golden, format, bench, docs, clean"
+	@echo "also: build, wheel, lint, wasm, rust-test, python-test, handfuls, claims, golden, format, bench, docs, clean"
 
 tools:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
@@ -66,6 +66,7 @@ test: setup
 
 rust-side:
 	@$(MAKE) --no-print-directory lint
+	@$(MAKE) --no-print-directory wasm
 	@$(MAKE) --no-print-directory rust-test
 
 python-side:
@@ -81,6 +82,13 @@ lint: setup
 	@cargo clippy --quiet --workspace --all-targets -- -D warnings
 	@$(BIN)/ruff format --quiet --check python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --quiet python tests docs $(wildcard papers)
+
+# What simulates builds for a browser, too, with no thread, file or clock. Where the target is not installed that is said.
+WASM := wasm32-unknown-unknown
+wasm: | tools
+	@if [ -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)" ]; then echo "== $(WASM)"; \
+	  cargo check --quiet --target $(WASM) -p thalweg-units -p thalweg-wire -p thalweg-machines -p thalweg-sim; \
+	else echo "== $(WASM): skipped, not installed (rustup target add $(WASM))"; fi
 
 # Properties draw the same cases on every machine; another number draws others.
 export PROPTEST_RNG_SEED ?= 1

@@ -238,6 +238,7 @@ pub struct Port {
 }
 
 const _: () = assert!(size_of::<Port>() <= 256);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Port, timing) == 64 && std::mem::offset_of!(Port, slot) == 128);
 
 /// What became of a packet at an express port.
