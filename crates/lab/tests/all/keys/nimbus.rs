@@ -57,6 +57,11 @@ const LITTLE: &[&str] = &[
     "traffic.3.rate=500kbps",
     "traffic.3.spacing=constant",
 ];
+/// So low a threshold that residues pass it.
+const FAINT: &[&str] = &[
+    "%.congestion={kind=\"nimbus\",link_rate=\"10Mbps\",initial=\"delay\",detector={threshold=0.3}}",
+    "traffic.3.rate=2Mbps",
+];
 const CROWD: &[&str] = &[
     "%.congestion={kind=\"nimbus\",link_rate=\"10Mbps\",initial=\"delay\"}",
     "traffic.3.rate=9.6Mbps",
@@ -108,7 +113,7 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(nimbus).detector.search", SHARED, QUICK, "", "true", Outcome),
     ("%(tcp).congestion(nimbus).detector.align", SHARED, QUICK, "", "true", Outcome),
     ("%(tcp).congestion(nimbus).detector.guard_little", SHARED, LITTLE, "", "false", Outcome),
-    ("%(tcp).congestion(nimbus).detector.guard_faint", SHARED, LITTLE, "", "false", Outcome),
+    ("%(tcp).congestion(nimbus).detector.guard_faint", SHARED, FAINT, "", "false", Outcome),
     ("%(tcp).congestion(nimbus).detector.guard_hidden", SHARED, QUICK, "", "true", Outcome),
     ("%(tcp).congestion(nimbus).detector.guard_share", SHARED, CROWD, "", "false", Outcome),
 ];

@@ -49,8 +49,10 @@ impl Competitive {
         }
     }
 
-    /// `least` is the smallest round trip so far.
+    /// `least` is the smallest round trip so far. What is cut is the window, from which the rate is made: what is in
+    /// flight follows the pulses, and is less than the window in the second half of each.
     pub(super) fn on_loss(&mut self, loss: &Loss, least: Span) {
+        let loss = &Loss { in_flight: Bytes::new(self.window()), ..*loss };
         match self {
             Self::Cubic(c) => c.on_loss(loss),
             Self::NewReno(c) => c.on_loss(loss),
@@ -111,9 +113,7 @@ impl MulTcp {
         let mut drawn = (self.stream.unit() * all as f64) as u64;
         for flow in &mut self.flows {
             if drawn < flow.window {
-                // Its own part of what is in flight.
-                let part = u128::from(loss.in_flight.get()) * u128::from(flow.window) / u128::from(all);
-                return flow.on_loss(&Loss { in_flight: Bytes::new(part as u64), ..*loss });
+                return flow.on_loss(&Loss { in_flight: Bytes::new(flow.window), ..*loss });
             }
             drawn -= flow.window;
         }
@@ -150,6 +150,15 @@ mod tests {
             let grown = c.window();
             c.on_ack(&AckSample { app_limited: true, ..ack(1000, 0) });
             assert!(grown > before && c.window() == grown, "{before} {grown} {}", c.window());
+        }
+    }
+
+    #[test]
+    fn the_window_is_cut_not_what_happens_to_be_in_flight() {
+        for (mut c, left) in all(10).into_iter().zip([42_000, 30_000, 45_000]) {
+            c.take_up(60_000);
+            c.on_loss(&loss(20_000, 0, 60_000), Span::from_us(50));
+            assert_eq!(c.window(), left);
         }
     }
 
