@@ -368,14 +368,23 @@ def columns_page() -> str:
         rows = [(f"`{c}`", unit or "–", meaning) for c, unit, meaning in results.columns(name)]
         lines += table(("column", "unit", "meaning"), rows)
     lines += ["## Columns of controllers' own", ""]
-    lines += wrapped("What controllers say of themselves stands in `controllers` beside what all have, where they are sampled.")
+    lines += wrapped(
+        "What controllers report of themselves stands in `controllers` after what all have, where they are sampled."
+    )
     rows = [(f"`{name}`", f"`{c}`", unit or "–", meaning) for name in MARKED for c, unit, meaning in own_columns(name)]
     lines += ["", *table(("controller", "column", "unit", "meaning"), rows)]
     return "\n".join(lines)
 
 
 # Controllers that have columns of their own, with the marking of the switches that they need.
-MARKED = {"abc": "abc", "bbr": "none", "copa": "none", "dctcp": {"kind": "step", "threshold": "10pkts"}, "nimbus": "none", "vegas": "none"}
+MARKED = {
+    "abc": "abc",
+    "bbr": "none",
+    "copa": "none",
+    "dctcp": {"kind": "step", "threshold": "10pkts"},
+    "nimbus": "none",
+    "vegas": "none",
+}
 
 
 OWN = """

@@ -38,9 +38,16 @@ LATE = {f"{k}-delayed": Point(f"x1:{k}-delayed", cross=p.cross, seconds=60, set=
         for k, p in POINTS.items() if k in ("poisson-48", "cubic-1", "mix")}  # fmt: skip
 
 SHARE = Point(
-    "f4.2", "cubic", (Cross("cubic", begin=30, end=90), Cross("cbr", 48, begin=90)), 150, {"measure.links": WATCHED["measure.links"]}
+    "f4.2",
+    "cubic",
+    (Cross("cubic", begin=30, end=90), Cross("cbr", 48, begin=90)),
+    150,
+    {"measure.links": WATCHED["measure.links"]},
 )
-ONE, CBR = Point("f4.3:cubic", cross=(Cross("cubic"),), seconds=60), Point("f4.3:cbr", cross=(Cross("cbr", 48),), seconds=60)
+ONE, CBR = (
+    Point("f4.3:cubic", cross=(Cross("cubic"),), seconds=60),
+    Point("f4.3:cbr", cross=(Cross("cbr", 48),), seconds=60),
+)
 RANDOM = Point("f4.3:poisson", cross=POISSON, seconds=60)
 COMPETES = {"transport.congestion": {"kind": "nimbus", "link_rate": "96Mbps", "switching": False}}
 # Elastic part of the cross traffic's bytes: with one Cubic flow the Poisson stream of rate p leaves (96 - p) / 2 each.
@@ -120,7 +127,10 @@ def _(runs):
 
 @measure("NIM-X1c", needs=needs(*(POINTS[k.removesuffix("-delayed")] for k in LATE), *LATE.values()))
 def _(runs):
-    apart = [abs(percentiles(runs, [p])[0] - percentiles(runs, [POINTS[k.removesuffix("-delayed")]])[0]) for k, p in LATE.items()]
+    apart = [
+        abs(percentiles(runs, [p])[0] - percentiles(runs, [POINTS[k.removesuffix("-delayed")]])[0])
+        for k, p in LATE.items()
+    ]
     return {"largest |median apart|": max(apart)}
 
 
@@ -151,7 +161,9 @@ def _(runs):
 
 @measure("NIM-F4.2b", needs=needs(SHARE))
 def _(runs):
-    part = {n: mean(runs, SHARE, lambda r, a=a, b=b: within(*own_share(r), a, b).mean()) for n, (a, b) in PHASES.items()}
+    part = {
+        n: mean(runs, SHARE, lambda r, a=a, b=b: within(*own_share(r), a, b).mean()) for n, (a, b) in PHASES.items()
+    }
     return part | {"apart": abs(part["elastic"] - part["inelastic"])}
 
 
@@ -161,7 +173,9 @@ def _(runs):
 def filtered(values: np.ndarray) -> np.ndarray:
     """Without what is slower than two pulses."""
     width = 40
-    smooth = np.convolve(np.pad(values, (width // 2, width // 2 - 1), mode="edge"), np.ones(width) / width, mode="valid")
+    smooth = np.convolve(
+        np.pad(values, (width // 2, width // 2 - 1), mode="edge"), np.ones(width) / width, mode="valid"
+    )
     return values - smooth
 
 
@@ -173,7 +187,7 @@ def correlation(results) -> float:
     _, rtt = series(results, "srtt_ps")
     inside = at >= 20
     s, z = filtered(sent[inside]), filtered(cross[inside])
-    trip = np.median(rtt[-len(at):]) * 1e-12
+    trip = np.median(rtt[-len(at) :]) * 1e-12
     lags = range(round(0.5 * trip / 0.01), round(2 * trip / 0.01) + 1)
     found = [float(np.corrcoef(s[: len(s) - lag], z[lag:])[0, 1]) for lag in lags]
     return min(found)
@@ -229,5 +243,3 @@ def _(runs):
 def _(runs):
     calm, without = mean(runs, PULSE, waits), mean(runs, NO_PULSE, waits)
     return {"|apart| (ms)": abs(calm - without), "with (ms)": calm, "without (ms)": without}
-
-

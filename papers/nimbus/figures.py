@@ -40,7 +40,9 @@ def _(runs):
         return fig
 
 
-@figure("fig4-7", "Figure 4-7: rates and delays while cross traffic changes", needs=needs(POINTS["ncc"], POINTS["copa"]))
+@figure(
+    "fig4-7", "Figure 4-7: rates and delays while cross traffic changes", needs=needs(POINTS["ncc"], POINTS["copa"])
+)
 def _(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.8, columns=2)
@@ -50,24 +52,48 @@ def _(runs):
             axes[0].plot(at[100::100], np.diff(bytes[::100]) * 8e-6 * 1500 / 1448, label=LABELS[name])
             seconds = range(180)
             axes[1].plot(seconds, [delays(results, t, t + 1).mean() for t in seconds], label=LABELS[name])
-        axes[0].step([at for at, *_ in SEGMENTS] + [180], [fair(at, at + 20) for at, *_ in SEGMENTS] + [48], "k--", where="post", linewidth=0.8)
+        axes[0].step(
+            [at for at, *_ in SEGMENTS] + [180],
+            [fair(at, at + 20) for at, *_ in SEGMENTS] + [48],
+            "k--",
+            where="post",
+            linewidth=0.8,
+        )
         axes[0].set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
         axes[1].set(xlabel="time (s)", ylabel="queueing delay (ms)", ylim=(0, 105))
         axes[0].legend(fontsize=7)
         return fig
 
 
-PUBLISHED = {"ncc": (-10, 12), "ncc-copa": (-15, 14), "cubic": (12, 78), "bbr": (61, 56), "vegas": (-79, 3), "copa": (-54, 18), "vivace": (61, 27)}
+PUBLISHED = {
+    "ncc": (-10, 12),
+    "ncc-copa": (-15, 14),
+    "cubic": (12, 78),
+    "bbr": (61, 56),
+    "vegas": (-79, 3),
+    "copa": (-54, 18),
+    "vivace": (61, 27),
+}
 
 
-@figure("table4-1", "Table 4.1: throughput with elastic traffic, delay without; diamonds: published", needs=needs(*(POINTS[s] for s in COMPARED)))
+@figure(
+    "table4-1",
+    "Table 4.1: throughput with elastic traffic, delay without; diamonds: published",
+    needs=needs(*(POINTS[s] for s in COMPARED)),
+)
 def _(runs):
     with plots.style():
         fig, ax = plots.figure(4.6, 3.0)
         for n, scheme in enumerate(COMPARED):
             found = row(runs, scheme)
             colour = plots.COLOURS[n % len(plots.COLOURS)]
-            ax.plot(found["delay, inelastic (ms)"], 100 * found["throughput, elastic"], "o", color=colour, label=NAMES[scheme])
+            ax.plot(
+                found["delay, inelastic (ms)"],
+                100 * found["throughput, elastic"],
+                "o",
+                color=colour,
+                label=NAMES[scheme],
+            )
             delta, ms = PUBLISHED[scheme]
             ax.plot(ms, delta, "D", color=colour, markerfacecolor="none")
         ax.set(xlabel="queueing delay, inelastic (ms)", ylabel="throughput against fair, elastic (%)")
@@ -75,7 +101,11 @@ def _(runs):
         return fig
 
 
-@figure("fig4-12", "Figure 4-12: accuracy by inelastic load and by the elastic flow's round trip", needs=needs(*LOAD.values(), *RATIO.values()))
+@figure(
+    "fig4-12",
+    "Figure 4-12: accuracy by inelastic load and by the elastic flow's round trip",
+    needs=needs(*LOAD.values(), *RATIO.values()),
+)
 def _(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.8, columns=2)

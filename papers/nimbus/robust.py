@@ -19,12 +19,19 @@ KINDS = {
     "application-limited": Cross("cubic", keys=WRITES), "constant stream": Cross("cbr", 48),
 }  # fmt: skip
 ONE = {name: Point(f"t4.2:{name.replace(' ', '-')}", cross=(cross,)) for name, cross in KINDS.items()}
-TWO_HERTZ = Point("fg4:vivace-2Hz", cross=(KINDS["PCC Vivace"],), set={"transport.congestion": BASIC | {"frequency": 2.0}})
+TWO_HERTZ = Point(
+    "fg4:vivace-2Hz", cross=(KINDS["PCC Vivace"],), set={"transport.congestion": BASIC | {"frequency": 2.0}}
+)
 
 # --- Loads and round trips (Figure 4-12, §4.7.2) ------------------------------------------------------------
 
 LOADS, RATIOS, TRIPS = (16, 32, 48, 64, 72, 80, 84, 88), (1, 1.5, 2, 3, 4), (10, 20, 50, 100, 150, 200)
-LOAD = {(s, w, x): Point(f"f4.12:{w}-{x}", s, (Cross(w, x),)) for s in ("ncc", "copa") for w in ("cbr", "poisson") for x in LOADS}
+LOAD = {
+    (s, w, x): Point(f"f4.12:{w}-{x}", s, (Cross(w, x),))
+    for s in ("ncc", "copa")
+    for w in ("cbr", "poisson")
+    for x in LOADS
+}
 CATEGORIES = {"inelastic": POISSON, "elastic": NEWRENO, "mix": MIX}
 
 
@@ -46,7 +53,9 @@ def distant(trip: float):
 
 
 RATIO = {(s, x): Point(f"f4.12r:{x:g}", s, NEWRENO, prepare=distant(50 * x)) for s in ("ncc", "copa") for x in RATIOS}
-TRIP = {(c, ms): Point(f"r1:{c}-{ms}", cross=CATEGORIES[c], prepare=distant(ms)) for c in ("elastic", "mix") for ms in TRIPS}
+TRIP = {
+    (c, ms): Point(f"r1:{c}-{ms}", cross=CATEGORIES[c], prepare=distant(ms)) for c in ("elastic", "mix") for ms in TRIPS
+}
 
 # --- Copa next to (Figures G-5, G-6) -------------------------------------------------------------------------
 
@@ -112,7 +121,6 @@ def runs(scale: str) -> list:
     return [p.spec(seed) for p in EVERY for seed in SEEDS[scale]]
 
 
-
 @measure("NIM-T4.2a", needs=needs(*(ONE[k] for k in ("Cubic", "NewReno", "Copa", "Vegas", "fixed window"))))
 def _(runs):
     return {k: mean(runs, ONE[k], competes) for k in ("Cubic", "NewReno", "Copa", "Vegas", "fixed window")}
@@ -143,13 +151,19 @@ def _(runs):
 
 @measure("NIM-F4.12a", needs=needs(*(p for (s, _, x), p in LOAD.items() if s == "ncc" and x <= 84)))
 def _(runs):
-    found = {f"{w} {x}": mean(runs, p, lambda r: accuracy(r, False)) for (s, w, x), p in LOAD.items() if s == "ncc" and x <= 84}
+    found = {
+        f"{w} {x}": mean(runs, p, lambda r: accuracy(r, False))
+        for (s, w, x), p in LOAD.items()
+        if s == "ncc" and x <= 84
+    }
     return {"least": min(found.values())} | found
 
 
 @measure("NIM-F4.12b", needs=needs(*(p for (s, _, x), p in LOAD.items() if s == "copa" and x in (48, 84, 88))))
 def _(runs):
-    of = lambda x: np.mean([mean(runs, LOAD["copa", w, x], lambda r: accuracy(r, False)) for w in ("cbr", "poisson")])
+    def of(x):
+        return np.mean([mean(runs, LOAD["copa", w, x], lambda r: accuracy(r, False)) for w in ("cbr", "poisson")])
+
     half, most = of(48), max(of(84), of(88))
     return {"at 84 and 88, less that at 48": float(most - half), "at 48": float(half)}
 
@@ -185,17 +199,28 @@ def _(runs):
 def _(runs):
     ours, copa = (mean(runs, STREAM[s, 80], waits) for s in ("ncc", "copa"))
     right = mean(runs, STREAM["ncc", 80], lambda r: accuracy(r, False))
-    return {"delay, Copa / NimbusCC": copa / ours, "NimbusCC keeps delays low": right, "NimbusCC (ms)": ours, "Copa (ms)": copa}
+    return {
+        "delay, Copa / NimbusCC": copa / ours,
+        "NimbusCC keeps delays low": right,
+        "NimbusCC (ms)": ours,
+        "Copa (ms)": copa,
+    }
 
 
 @measure("NIM-FG6a", needs=needs(RATIO["ncc", 1], RATIO["copa", 1]))
 def _(runs):
-    return {"NimbusCC (Mb/s)": mean(runs, RATIO["ncc", 1], goodput), "Copa (Mb/s)": mean(runs, RATIO["copa", 1], goodput)}
+    return {
+        "NimbusCC (Mb/s)": mean(runs, RATIO["ncc", 1], goodput),
+        "Copa (Mb/s)": mean(runs, RATIO["copa", 1], goodput),
+    }
 
 
 @measure("NIM-FG6b", needs=needs(RATIO["ncc", 4], RATIO["copa", 4]))
 def _(runs):
-    return {"NimbusCC (Mb/s)": mean(runs, RATIO["ncc", 4], goodput), "Copa (Mb/s)": mean(runs, RATIO["copa", 4], goodput)}
+    return {
+        "NimbusCC (Mb/s)": mean(runs, RATIO["ncc", 4], goodput),
+        "Copa (Mb/s)": mean(runs, RATIO["copa", 4], goodput),
+    }
 
 
 def right(runs, points: dict, key: tuple) -> float:
@@ -216,7 +241,10 @@ def _(runs):
     return mean(runs, BUFFER["inelastic", 50, 0.25], competes)
 
 
-@measure("NIM-SG4e", needs=needs(*(FAR[c, ms] for c in CATEGORIES for ms in (250, 300)), *(BUFFER[c, 50, 2] for c in CATEGORIES)))
+@measure(
+    "NIM-SG4e",
+    needs=needs(*(FAR[c, ms] for c in CATEGORIES for ms in (250, 300)), *(BUFFER[c, 50, 2] for c in CATEGORIES)),
+)
 def _(runs):
     far = float(np.mean([right(runs, FAR, (c, ms)) for c in CATEGORIES for ms in (250, 300)]))
     near = float(np.mean([right(runs, BUFFER, (c, 50, 2)) for c in CATEGORIES]))
@@ -239,12 +267,12 @@ def _(runs):
 
 @measure("NIM-T4.3b", needs=needs(*WALK["ncc", "inelastic"].values(), *WALK["cubic", "inelastic"].values()))
 def _(runs):
-    of = lambda s, what: float(np.mean([mean(runs, p, what) for p in WALK[s, "inelastic"].values()]))
+    def of(s, what):
+        return float(np.mean([mean(runs, p, what) for p in WALK[s, "inelastic"].values()]))
+
     return {
         "throughput, against Cubic": of("ncc", goodput) / of("cubic", goodput) - 1,
         "accuracy": of("ncc", lambda r: accuracy(r, False)),
         "delay / Cubic's": of("ncc", waits) / of("cubic", waits),
         "delay (ms of 96 Mb/s)": of("ncc", waits),
     }
-
-

@@ -11,7 +11,17 @@ from .outcome import competes, delays, goodput, series, within
 from .settings import NAMES, RATE, SEEDS, Cross, Point, mean, needs, seeds
 
 # Begin (s), Mb/s of Poisson traffic, Cubic flows: reconstructed (see README.md), 20 s each.
-SEGMENTS = ((0, 16, 0), (20, 16, 1), (40, 32, 2), (60, 0, 4), (80, 0, 3), (100, 0, 1), (120, 16, 0), (140, 32, 0), (160, 48, 0))
+SEGMENTS = (
+    (0, 16, 0),
+    (20, 16, 1),
+    (40, 32, 2),
+    (60, 0, 4),
+    (80, 0, 3),
+    (100, 0, 1),
+    (120, 16, 0),
+    (140, 32, 0),
+    (160, 48, 0),
+)
 ELASTIC, INELASTIC = (20, 120), ((0, 20), (120, 180))
 COMPARED = ("ncc", "ncc-copa", "cubic", "bbr", "vegas", "copa", "vivace")
 

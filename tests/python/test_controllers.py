@@ -2,6 +2,7 @@
 
 import os
 import signal
+from typing import ClassVar
 
 import pytest
 
@@ -185,7 +186,7 @@ def columns(scenario):
 
     @controllers.controller("with-columns")
     class Counts(Base):
-        columns = {"acks": ("", "ACKs so far"), "rtt_us": ("us", "the last round trip; null: none yet")}
+        columns: ClassVar = {"acks": ("", "ACKs so far"), "rtt_us": ("us", "the last round trip; null: none yet")}
 
         def __init__(self, flow):
             super().__init__(flow)
@@ -212,8 +213,8 @@ def test_what_a_class_declares_is_a_column(columns):
 def test_a_column_that_is_no_number_ends_the_run(columns):
     @controllers.controller("with-columns")
     class Words(Base):
-        columns = {"mood": ("", "")}
+        columns: ClassVar = {"mood": ("", "")}
         mood = "fine"
 
-    with pytest.raises(thalweg.ControllerError, match="column `mood` is 'fine' .*, not a number or None"):
+    with pytest.raises(thalweg.ControllerError, match=r"column `mood` is 'fine' .*, not a number or None"):
         thalweg.run(columns, progress=False)
