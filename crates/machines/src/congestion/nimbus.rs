@@ -159,7 +159,7 @@ impl Nimbus {
         self.rate = (self.base + peak * pulse(phase)).max(FLOOR * mu).min(self.most.rate);
     }
 
-    /// H3 of the specification: what was measured goes into the windows, the mode's controller moves, the detector
+    /// What was measured goes into the windows, the mode's controller moves, the detector
     /// decides.
     fn tick(&mut self, now: Time) {
         self.measured.on_tick();

@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(m.passed.len(), 6);
     }
 
-    /// T2 of the specification, equation 4.7: what a wrong µ̂ makes of it.
+    /// Equation 4.7: what a wrong µ̂ makes of it.
     #[test]
     fn a_wrong_rate_of_the_link_mixes_the_senders_own_rate_in() {
         let (mu, s, z) = (12e6, 4e6, 8.5e6);

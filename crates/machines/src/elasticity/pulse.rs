@@ -33,7 +33,7 @@ mod tests {
         (0..=n).map(|i| weight(i) * at(i)).sum::<f64>() * h / 3.0
     }
 
-    /// T4 of the specification: the lobes cancel; the upper one is µT/(8π) for a peak of µ/4.
+    /// The lobes cancel; the upper one is µT/(8π) for a peak of µ/4.
     #[test]
     fn what_is_added_is_taken_away_again() {
         let (up, down) = (area(0.0, UP), area(UP, 1.0));

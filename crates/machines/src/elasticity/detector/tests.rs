@@ -33,7 +33,7 @@ fn a_line_at_the_pulse_is_elastic_and_one_elsewhere_is_not() {
     assert_eq!(Detector::new(bare()).evaluate(5.0, MU), None, "an empty window says nothing");
 }
 
-/// T7 of the specification: what is at 10, 15, 20 Hz leaves η as it is.
+/// What is at 10, 15, 20 Hz leaves η as it is.
 #[test]
 fn harmonics_of_the_pulse_do_not_change_eta() {
     let with = |more: f64| {
@@ -49,7 +49,7 @@ fn harmonics_of_the_pulse_do_not_change_eta() {
     assert!((with(1.0) - with(0.0)).abs() < 1e-6 && (with(0.0) - 5.0).abs() < 1e-6, "{}", with(1.0));
 }
 
-/// D3 of the specification: of white noise P(η ≥ c) = Π i/(i + c²) over the twenty neighbours.
+/// Of white noise P(η ≥ c) = Π i/(i + c²) over the twenty neighbours.
 #[test]
 fn white_noise_passes_as_often_as_it_must() {
     let (windows, mut stream) = (20_000, Stream::new(1, "noise", 0));
