@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(c.role(), Role::Watcher);
     }
 
-    /// Κ per window for a flow that has the whole link, and none while another pulses.
+    /// κ per window for a flow that has the whole link, and none while another pulses.
     #[test]
     fn without_a_pulser_lots_are_drawn_at_the_rate_of_equation_4_5() {
         let (mut elected, trials) = (0u32, 4000);
