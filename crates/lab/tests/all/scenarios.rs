@@ -128,7 +128,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
                 transport.kind = \"rdma\" and transport.congestion.kind = \"dctcp\"\n";
     assert!(said.contains(both), "{said}");
     assert!(explain("transport.rdma.congestion").expect("known").ends_with(
-        "timely, hpcc, rtt-target, rocc, qcn, vegas, bbr, bbr3, copa, vivace, verus, abc, xcp, rcp, vcp, swift, custom"
+        "timely, hpcc, rtt-target, rocc, qcn, vegas, bbr, bbr3, copa, vivace, verus, abc, xcp, rcp, vcp, swift, nimbus, custom"
     ));
     assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
 }
