@@ -16,7 +16,7 @@ impl Parameters for Params {
     type Machine = Self;
 
     fn needs(&self) -> Needs {
-        Needs { trims: self.overflow == Overflow::Trim, ..Needs::default() }
+        self.overflow.needs()
     }
     fn make(&self) -> Self {
         self.clone()

@@ -67,6 +67,11 @@ pub enum Overflow {
 }
 
 impl Overflow {
+    /// What a policy needs that treats packets so.
+    pub(super) fn needs(self) -> Needs {
+        Needs { trims: self == Self::Trim, ..Needs::default() }
+    }
+
     /// What becomes of this packet, which is not admitted.
     #[cold]
     pub(super) fn of(self, memory: &impl Memory, arriving: &Arriving) -> Admission {

@@ -33,7 +33,7 @@ impl Parameters for Params {
     type Machine = Self;
 
     fn needs(&self) -> Needs {
-        Needs { trims: self.overflow == Overflow::Trim, ..Needs::default() }
+        self.overflow.needs()
     }
     /// The threshold is lowest when all ports are full.
     fn admits_all(&self, total: u64, ports: u64, each: u64) -> bool {

@@ -17,7 +17,7 @@ impl Parameters for Params {
     type Machine = Self;
 
     fn needs(&self) -> Needs {
-        Needs { trims: self.overflow == Overflow::Trim, ..Needs::default() }
+        self.overflow.needs()
     }
     fn least(&self, packet: u64, ports: u64) -> u64 {
         packet.saturating_mul(ports)

@@ -124,23 +124,15 @@ impl Fabric {
         if cx.features.headers {
             self.note_arrival(cx, id, handle);
         }
-        let room = match self.memory.pools.is_empty() {
-            true => Room::Enough,
-            false => sharing::find_room(self, cx, id, (handle, wire)),
-        };
-        match room {
-            Room::Enough | Room::Own => {}
-            Room::Header => {
-                let cut = self.packets[handle].trim();
-                trimming::note(&mut self.memory, &mut cx.instruments.tally, id, cut);
-                self.lost.push(Lost { packet: self.packets[handle], fate: Fate::Trimmed });
-                wire = self.packets[handle].wire;
-            }
-            Room::None => {
-                self.ports[id.at()].verdicts.dropped += 1;
-                self.lose(cx, handle);
-                return false;
-            }
+        let mut room = Room::Enough;
+        if !self.memory.pools.is_empty() {
+            room = sharing::find_room(self, cx, id, handle);
+            wire = self.packets[handle].wire;
+        }
+        if room == Room::None {
+            self.ports[id.at()].verdicts.dropped += 1;
+            self.lose(cx, handle);
+            return false;
         }
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];

@@ -33,23 +33,15 @@ pub(crate) fn enqueue<Q: Events>(
     from: PortId,
     flying: Flying,
 ) {
-    let Flying { handle, route, wire, .. } = flying;
+    let Flying { handle, route, .. } = flying;
     fabric.packets[handle].route = route;
     if cx.features.headers {
         fabric.note_arrival(cx, id, handle);
     }
-    let room = sharing::find_room(fabric, cx, id, (handle, wire));
-    match room {
-        Room::Enough | Room::Own => {}
-        Room::Header => {
-            let cut = fabric.packets[handle].trim();
-            trimming::note(&mut fabric.memory, &mut cx.instruments.tally, id, cut);
-            fabric.lost.push(Lost { packet: fabric.packets[handle], fate: Fate::Trimmed });
-        }
-        Room::None => {
-            fabric.ports[id.at()].verdicts.dropped += 1;
-            return fabric.lose(cx, handle);
-        }
+    let room = sharing::find_room(fabric, cx, id, handle);
+    if room == Room::None {
+        fabric.ports[id.at()].verdicts.dropped += 1;
+        return fabric.lose(cx, handle);
     }
     let before = fabric.ports[id.at()].waiting.bytes;
     let mut arrived = arrive(fabric, cx, id, handle);

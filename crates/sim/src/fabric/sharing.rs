@@ -2,7 +2,7 @@
 
 use crate::cx::Cx;
 use crate::events::Events;
-use crate::fabric::{Fabric, reference};
+use crate::fabric::{Fabric, Fate, Lost, reference, trimming};
 use crate::port::Lane;
 use thalweg_machines::schedule::Discipline;
 use thalweg_machines::sharing::{Admission, Arriving};
@@ -12,36 +12,36 @@ use thalweg_wire::Handle;
 /// What a packet finds that has come to a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Room {
-    /// There is room for it, or the port shares nothing.
+    /// There is room for it, as it is now, or the port shares nothing.
     Enough,
     /// There is room once its own queue has given up packets, this one perhaps ([`takes_back`]).
     Own,
-    /// There is room for its header.
-    Header,
     /// There is none.
     None,
 }
 
-/// What the packet `handle` of `wire` bytes finds at the port `id`. Queues of other ports have made room for it then.
+/// What the packet `handle` finds at the port `id`. Queues of other ports have made room for it then, or its payload is
+/// cut off.
 #[inline(never)]
-pub(super) fn find_room<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    id: PortId,
-    (handle, wire): (Handle, u32),
-) -> Room {
+pub(super) fn find_room<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle) -> Room {
     loop {
-        let Fabric { ports, queues, egresses, memory, packets, pushed_out, .. } = fabric;
+        let Fabric { ports, queues, egresses, memory, packets, pushed_out, lost, .. } = fabric;
         let port = &ports[id.at()];
         let switch = port.place.pool as usize;
         let Some(pool) = memory.pools.get_mut(switch) else { return Room::Enough };
-        let (own, bare) = (&memory.links[switch], packets[handle].bare());
+        let (own, packet) = (&memory.links[switch], &mut packets[handle]);
+        let (wire, bare) = (packet.wire, packet.bare());
         let header = (bare < wire).then_some(bare);
         let arriving = Arriving { port: id, waiting: port.waiting.bytes, wire, header };
         let nth = |nth: usize| (own[nth], ports[own[nth].at()].waiting.bytes);
         let victim = match pool.admit(&arriving, own.len(), nth) {
             Admission::Keep => return Room::Enough,
-            Admission::Trim => return Room::Header,
+            Admission::Trim => {
+                let cut = packet.trim();
+                lost.push(Lost { packet: *packet, fate: Fate::Trimmed });
+                trimming::note(memory, &mut cx.instruments.tally, id, cut);
+                return Room::Enough;
+            }
             Admission::Drop => return Room::None,
             Admission::PushOut(victim) if victim == id => return Room::Own,
             Admission::PushOut(victim) => victim,

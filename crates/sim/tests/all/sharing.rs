@@ -5,7 +5,7 @@ use thalweg_machines::schedule::bfc;
 use thalweg_machines::sharing::{Overflow, SharingSpec, complete, dynamic};
 use thalweg_machines::transport::UdpPace;
 use thalweg_sim::spec::*;
-use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
+use thalweg_units::{Bytes, PortId, Rate, Span, Time};
 
 /// Packets of 1000 B take 1 us. Two hosts send 20 each to host 2: a pair arrives each microsecond from 2 us on, of
 /// which one leaves, so that the nth pair makes n + 1 wait. Two others send `late` packets each to host 3, of which the
@@ -65,6 +65,6 @@ fn a_run_cut_and_resumed_has_the_digest_of_the_straight_one() {
         let straight = run(two_queues(sharing.clone(), 8000, 3));
         let cut = run_cut(two_queues(sharing, 8000, 3), vec![31, 57]);
         assert_eq!(straight.digest(), cut.digest());
-        assert!(straight.outcome(FlowId(0)).received.is_none() || straight.counters().packets_dropped == 0);
+        assert!(straight.counters().packets_dropped > 0, "the policy has decided something");
     }
 }

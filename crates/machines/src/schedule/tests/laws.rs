@@ -130,7 +130,7 @@ impl Run {
     fn push_out(&mut self, keeps: bool) -> bool {
         let mut out = vec![];
         let gave = self.queue.push_out(self.now, Handle::NONE, &mut out);
-        assert_eq!(gave, !keeps && !self.waiting.is_empty(), "whoever keeps what waits says so");
+        assert_eq!(gave, !keeps && !self.waiting.is_empty(), "an order that keeps what waits declares it");
         assert_eq!(gave, !out.is_empty());
         for gone in &out {
             assert!(self.waiting.remove(gone).is_some(), "pushed out, but was not waiting");

@@ -59,7 +59,7 @@ impl PhostSender {
     pub(super) fn new(spec: &PhostSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, Invalid> {
         let refuse = |key: &'static str, why: &'static str| Err(Invalid::new(why).of("pHost").at(key));
         if spec.payload == 0 || start.mss != spec.payload {
-            return refuse("payload", "payload is 0 or not what the flow was told; allowed: at least 1");
+            return refuse("payload", "payload is 0 or not what the flow was given; allowed: at least 1");
         }
         let Some(wire) = spec.payload.checked_add(spec.header).filter(|_| spec.control > 0) else {
             return refuse("payload", "a packet of no bytes, or of more than 4 GB");
