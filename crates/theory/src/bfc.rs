@@ -191,7 +191,7 @@ pub fn work_conserving(packets: u32, seed: u64) -> Outcome {
             out.packets += 1;
             if draw.below(5) == 0 {
                 paused = (0..8).filter(|_| draw.below(3) == 0).collect();
-                port.pause_only(&paused);
+                port.pausable_mut().unwrap().pause_only(&paused);
             }
             if draw.below(2) == 0 {
                 let flow = FlowId(draw.below(40) as u32);
@@ -201,7 +201,8 @@ pub fn work_conserving(packets: u32, seed: u64) -> Outcome {
             }
             match port.pop(now) {
                 Some(entry) => {
-                    let (queue, flow) = (port.served_queue(), (entry.handle.0 & 63) as usize);
+                    let (queue, flow) =
+                        (port.hop_by_hop().unwrap().served_queue(), (entry.handle.0 & 63) as usize);
                     waits -= 1;
                     out.expect(!paused.has(queue), || format!("packet {number}: queue {queue} is paused"));
                     out.expect(last[flow] < entry.handle.0, || {
@@ -212,9 +213,9 @@ pub fn work_conserving(packets: u32, seed: u64) -> Outcome {
                 None if waits > 0 => {
                     // Then all that waits is in queues that are paused: a copy that may send all shows where.
                     let mut copy = port.clone();
-                    copy.pause_only(&QueueSet::default());
+                    copy.pausable_mut().unwrap().pause_only(&QueueSet::default());
                     for _ in 0..waits {
-                        let shown = copy.pop(now).map(|_| copy.served_queue());
+                        let shown = copy.pop(now).map(|_| copy.hop_by_hop().unwrap().served_queue());
                         out.expect(shown.is_some_and(|queue| paused.has(queue)), || {
                             format!("packet {number}: {shown:?} might have sent")
                         });

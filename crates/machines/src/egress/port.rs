@@ -167,8 +167,8 @@ impl Egress {
     /// Gives up all that waits in the queue, paused or not: as if it left, but the link carries none of it.
     /// Appended to `out`.
     pub fn drain(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) {
-        for queue in 0..self.queue.queues() {
-            self.queue.pause(queue, false);
+        if let Some(queues) = self.queue.pausable_mut() {
+            (0..queues.queues()).for_each(|queue| queues.pause(queue, false));
         }
         let before = self.totals;
         let given_up = out.len();
@@ -328,7 +328,7 @@ impl Egress {
     /// Nothing of what waits in the queue may leave. Where queues have no numbers, any class that is paused
     /// stops them all.
     pub fn is_stopped(&self) -> bool {
-        self.queue.queues() == 0 && self.paused.any() || self.queue.is_held()
+        if self.queue.pausable().is_some() { self.queue.is_held() } else { self.paused.any() }
     }
 
     /// Takes over what the neighbour has paused, from a caller that keeps account of it.
@@ -433,12 +433,8 @@ impl Egress {
     }
 
     fn hold_queues(&mut self) {
-        if !self.paused.any_class() {
-            self.queue.pause_only(self.paused.queues());
-            return self.queue.pause_flows(self.paused.flows());
-        }
-        for queue in 0..self.queue.queues() {
-            self.queue.pause(queue, self.paused.queue(queue));
+        if let Some(queues) = self.queue.pausable_mut() {
+            queues.apply(&self.paused);
         }
     }
 

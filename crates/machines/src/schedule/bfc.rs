@@ -19,7 +19,7 @@ mod turns;
 
 pub use params::{Assignment, Params, Service};
 
-use super::{Around, At, Entry, Key, Needs, Order, Parameters};
+use super::{Around, At, Entry, HopByHop, Key, Needs, Order, Parameters, Pausable, Pipeline};
 use crate::problems::{Invalid, Problems};
 use fifos::{Fifo, Fifos, NIL, Node};
 use serde::{Deserialize, Serialize};
@@ -252,7 +252,7 @@ impl Order for Bfc {
     fn pushes_out(&self) -> bool {
         false
     }
-    fn is_full(&self) -> bool {
+    fn refuses(&self, _: &Packet) -> bool {
         self.fifos.is_full()
     }
 
@@ -302,6 +302,26 @@ impl Order for Bfc {
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         None
     }
+    fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
+        self.fifos.iter().for_each(|node| see(node.entry.handle));
+        Some(self.fifos.occupied.len())
+    }
+    fn pausable(&self) -> Option<&dyn Pausable> {
+        Some(self)
+    }
+    fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
+        Some(self)
+    }
+    #[inline]
+    fn hop_by_hop(&self) -> Option<&dyn HopByHop> {
+        Some(self)
+    }
+    fn pipeline(&self) -> Option<&dyn Pipeline> {
+        Some(self)
+    }
+}
+
+impl Pausable for Bfc {
     fn queues(&self) -> u16 {
         self.fifos.all.len() as u16
     }
@@ -325,14 +345,13 @@ impl Order for Bfc {
         self.stopped = Some(Box::new(Stopped { numbers, cells }));
         self.hold_stopped();
     }
-    fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
-        self.fifos.iter().for_each(|node| see(node.entry.handle));
-        Some(self.fifos.occupied.len())
-    }
     fn is_held(&self) -> bool {
         let none = self.control.is_empty() && self.fifos.occupied.without(&self.paused).is_empty();
         none && self.tofino.as_ref().is_none_or(|t| t.committed(0).is_none())
     }
+}
+
+impl HopByHop for Bfc {
     #[inline]
     fn is_overfull(&self) -> bool {
         self.overfull
@@ -341,6 +360,9 @@ impl Order for Bfc {
     fn served_queue(&self) -> u16 {
         self.served
     }
+}
+
+impl Pipeline for Bfc {
     fn committed(&self, nth: usize) -> Option<Handle> {
         self.tofino.as_ref().and_then(|t| t.committed(nth))
     }

@@ -1,9 +1,9 @@
 //! The contract of output queues: what arrives, what leaves, what is given up.
 
+use super::capabilities::{HopByHop, Pausable, Pipeline};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use thalweg_units::{Bytes, FlowId, Span, Time};
-use thalweg_wire::{Handle, Packet, QueueSet};
+use thalweg_units::{Bytes, Time};
+use thalweg_wire::{Handle, Packet};
 
 /// What became of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -58,46 +58,32 @@ pub trait Discipline {
     fn preempt(&mut self, _now: Time) -> bool {
         false
     }
-    /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.
-    fn queues(&self) -> u16 {
-        0
-    }
-    /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
-    fn pause(&mut self, _queue: u16, _paused: bool) {}
-    /// Pauses these queues, and lets all others go on.
-    fn pause_only(&mut self, queues: &QueueSet) {
-        (0..self.queues()).for_each(|queue| self.pause(queue, queues.has(queue)));
-    }
-    /// The queues that these flows wait in are paused, and no others of a flow's: as long as they wait there.
-    fn pause_flows(&mut self, _flows: &BTreeSet<FlowId>) {}
-    /// The packet that joined last made its queue too long: the hop before should pause the queue it left.
-    #[inline]
-    fn is_overfull(&self) -> bool {
-        false
-    }
-    /// The queue that the last packet to leave was in.
-    #[inline]
-    fn served_queue(&self) -> u16 {
-        0
-    }
-    /// The `nth` of the packets that wait for the wire only: no pause stops them, and they are exempt from
-    /// accounting. Called for orders that declare it ([`Needs::apart`](super::Needs::apart)).
-    fn committed(&self, _nth: usize) -> Option<Handle> {
+    /// Its queues, if they can be paused one by one.
+    fn pausable(&self) -> Option<&dyn Pausable> {
         None
     }
-    /// How much later than a packet leaves its queue the switch is notified of it. Called for orders that
-    /// declare it ([`Needs::apart`](super::Needs::apart)).
-    fn late(&self) -> Span {
-        Span::ZERO
+    /// Likewise, to pause them.
+    fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
+        None
+    }
+    /// Its queues, if the hop before is to pause one that grows too long. Called for orders that declare it
+    /// ([`Needs::says_overfull`](super::Needs::says_overfull)).
+    fn hop_by_hop(&self) -> Option<&dyn HopByHop> {
+        None
+    }
+    /// What stands between its queues and the wire. Called for orders that declare it
+    /// ([`Needs::apart`](super::Needs::apart)).
+    fn pipeline(&self) -> Option<&dyn Pipeline> {
+        None
+    }
+    /// Something waits, and none of it may leave now, because of pauses: [`Discipline::dequeue`] would return nothing.
+    fn is_held(&self) -> bool {
+        !self.is_empty() && self.pausable().is_some_and(|queues| queues.is_held())
     }
     /// Probes: shows every waiting packet that is no control packet, and returns how many of the queues hold
     /// any. `None`: the order does not report this.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
         None
-    }
-    /// Something waits, and none of it may leave now: [`Discipline::dequeue`] would return nothing.
-    fn is_held(&self) -> bool {
-        false
     }
     /// Bytes that the packet which left last carries more than while it waited.
     #[inline]

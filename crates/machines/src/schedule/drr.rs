@@ -84,7 +84,7 @@ impl Order for Drr {
         self.overflow == FairOverflow::LongestQueue
     }
     #[inline]
-    fn is_full(&self) -> bool {
+    fn refuses(&self, _: &Packet) -> bool {
         self.lanes.is_full()
     }
     fn push(&mut self, _now: Time, packet: &Packet, handle: Handle) {

@@ -152,7 +152,7 @@ impl Order for Fq {
         self.overflow == FairOverflow::LongestQueue
     }
     #[inline]
-    fn is_full(&self) -> bool {
+    fn refuses(&self, _: &Packet) -> bool {
         self.lanes.is_full()
     }
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle) {

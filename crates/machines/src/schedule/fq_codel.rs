@@ -321,10 +321,10 @@ impl Order for FqCodel {
     fn pushes_out(&self) -> bool {
         true
     }
-    fn is_full(&self) -> bool {
+    fn refuses(&self, packet: &Packet) -> bool {
         match self {
             Self::Bytes(order) => order.bins.lanes.is_full(),
-            Self::Packets(order) => order.is_full(),
+            Self::Packets(order) => order.refuses(packet),
         }
     }
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle) {

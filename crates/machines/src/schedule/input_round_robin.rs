@@ -8,7 +8,7 @@
 //! packets are packets like any other.
 
 use super::linked::{Line, Linked, Memory, NIL};
-use super::{At, Entry, Needs, Order, Parameters};
+use super::{At, ByInput, Entry, Needs, Order, Parameters};
 use crate::crossbar::Ends;
 use crate::problems::Invalid;
 use schemars::JsonSchema;
@@ -93,14 +93,8 @@ impl Order for InputRoundRobin {
         self.last = input;
         self.newest = input;
     }
-    fn inputs(&self) -> Ends {
-        self.occupied
-    }
-    fn turn_to(&mut self, input: u8) {
-        self.last = input.wrapping_sub(1);
-    }
     #[inline]
-    fn is_full(&self) -> bool {
+    fn refuses(&self, _: &Packet) -> bool {
         self.memory.is_full()
     }
     #[inline]
@@ -135,5 +129,20 @@ impl Order for InputRoundRobin {
             self.occupied.remove(input);
         }
         Some(entry)
+    }
+    fn by_input(&self) -> Option<&dyn ByInput> {
+        Some(self)
+    }
+    fn by_input_mut(&mut self) -> Option<&mut dyn ByInput> {
+        Some(self)
+    }
+}
+
+impl ByInput for InputRoundRobin {
+    fn inputs(&self) -> Ends {
+        self.occupied
+    }
+    fn turn_to(&mut self, input: u8) {
+        self.last = input.wrapping_sub(1);
     }
 }

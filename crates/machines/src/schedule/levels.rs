@@ -1,6 +1,6 @@
 //! A few FIFOs in order of importance: the data path of strict priority and of ADS.
 
-use super::Entry;
+use super::{Entry, Pausable, Searchable};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_wire::{Handle, QueueSet};
@@ -48,10 +48,6 @@ impl Levels {
         let word = (0..4).find(|word| self.ready(*word) != 0)?;
         Some((word as u32 * 64 + self.ready(word).trailing_zeros()) as u8)
     }
-    /// See [`super::Order::pause`].
-    pub(super) fn pause(&mut self, level: u16, paused: bool) {
-        self.paused.set(level, paused);
-    }
     /// The oldest entry of the most important FIFO that holds any and is not paused.
     #[inline]
     pub(super) fn pop_best(&mut self) -> Option<Entry> {
@@ -68,8 +64,29 @@ impl Levels {
         self.note(level);
         entry
     }
-    /// See [`super::Order::withdraw`]. From the most important FIFO on, the oldest entry first.
-    pub(super) fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Entry)) {
+    #[inline]
+    fn note(&mut self, level: usize) {
+        if self.queues[level].is_empty() {
+            self.occupied[level >> 6] &= !(1 << (level & 63));
+        }
+    }
+}
+
+impl Pausable for Levels {
+    fn queues(&self) -> u16 {
+        self.queues.len() as u16
+    }
+    fn pause(&mut self, level: u16, paused: bool) {
+        self.paused.set(level, paused);
+    }
+    fn is_held(&self) -> bool {
+        self.best().is_none()
+    }
+}
+
+impl Searchable for Levels {
+    /// From the most important FIFO on, the oldest entry first.
+    fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Entry)) {
         for level in 0..self.queues.len() {
             self.queues[level].retain(|entry| {
                 let goes = belongs(entry.handle);
@@ -79,12 +96,6 @@ impl Levels {
                 !goes
             });
             self.note(level);
-        }
-    }
-    #[inline]
-    fn note(&mut self, level: usize) {
-        if self.queues[level].is_empty() {
-            self.occupied[level >> 6] &= !(1 << (level & 63));
         }
     }
 }

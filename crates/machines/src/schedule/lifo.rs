@@ -1,6 +1,6 @@
 //! Last come, first served; a packet that does not fit is dropped.
 
-use super::{At, Entry, Needs, Order, Parameters};
+use super::{At, Entry, Needs, Order, Parameters, Preemptible};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,12 @@ impl Order for Lifo {
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.stack.pop()
     }
+    fn preemptible(&mut self) -> Option<&mut dyn Preemptible> {
+        Some(self)
+    }
+}
+
+impl Preemptible for Lifo {
     /// The packet that came last goes first.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         let (entry, below) = self.served.filter(|&(_, below)| self.stack.len() > below as usize)?;

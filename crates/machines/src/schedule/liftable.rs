@@ -7,7 +7,7 @@
 //! ([`Liftable::index`]); what comes and goes between such calls passes a plain queue.
 
 use super::flow_table::FlowTable;
-use super::{At, Entry, Order, Parameters};
+use super::{At, Entry, Order, Parameters, Pausable};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -252,6 +252,15 @@ impl Order for Liftable {
     fn header(&self) -> u32 {
         if self.served.is_some_and(|hops| hops > 1) { HEADER } else { 0 }
     }
+    fn pausable(&self) -> Option<&dyn Pausable> {
+        Some(self)
+    }
+    fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
+        Some(self)
+    }
+}
+
+impl Pausable for Liftable {
     /// One: the lane has no number.
     fn queues(&self) -> u16 {
         1

@@ -1,13 +1,12 @@
 //! Admission around an order of service: marking, the limit, and who gives way when it is reached.
 
+use super::capabilities::{ByInput, HopByHop, Pausable, Pipeline};
 use super::{At, Discipline, Entry, Limit, Machine, Order, OutputQueue, Served, Sojourn, Verdict};
-use crate::crossbar::Ends;
 use crate::problems::Invalid;
 use crate::stage::{Arrival, HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use thalweg_units::{FlowId, Rate, Serializer, Span, Time};
-use thalweg_wire::{Ecn, Handle, Packet, QueueSet};
+use thalweg_units::{Rate, Serializer, Span, Time};
+use thalweg_wire::{Ecn, Handle, Packet};
 
 /// An order with a limit and a stage: a whole [`Discipline`].
 ///
@@ -255,12 +254,12 @@ impl<O: Order> OutputQueue for Managed<O> {
         self.order.note_bypass(input);
     }
 
-    fn inputs(&self) -> Ends {
-        self.order.inputs()
+    fn by_input(&self) -> Option<&dyn ByInput> {
+        self.order.by_input()
     }
 
-    fn turn_to(&mut self, input: u8) {
-        self.order.turn_to(input);
+    fn by_input_mut(&mut self) -> Option<&mut dyn ByInput> {
+        self.order.by_input_mut()
     }
 }
 
@@ -284,7 +283,7 @@ impl<O: Order> Discipline for Managed<O> {
         let fits = self.packets < self.max_packets && self.bytes.saturating_add(wire) <= self.max_bytes;
         // What could not fit into an empty queue pushes nothing out.
         let hopeless = wire > self.max_bytes || self.max_packets == 0 || self.packets == u32::MAX;
-        let refused = self.order.is_full() || self.order.refuses(packet);
+        let refused = self.order.refuses(packet);
         if !fits && (hopeless || !self.order.pushes_out()) || refused {
             return Verdict::Dropped;
         }
@@ -304,37 +303,24 @@ impl<O: Order> Discipline for Managed<O> {
     }
 
     fn preempt(&mut self, now: Time) -> bool {
-        let Some(entry) = self.order.preempt(now) else { return false };
+        let Some(entry) = self.order.preemptible().and_then(|order| order.preempt(now)) else { return false };
         self.packets += 1;
         self.bytes += u64::from(entry.wire);
         true
     }
 
-    fn queues(&self) -> u16 {
-        self.order.queues()
+    fn pausable(&self) -> Option<&dyn Pausable> {
+        self.order.pausable()
     }
-    fn pause(&mut self, queue: u16, paused: bool) {
-        self.order.pause(queue, paused);
-    }
-    fn pause_only(&mut self, queues: &QueueSet) {
-        self.order.pause_only(queues);
-    }
-    fn pause_flows(&mut self, flows: &BTreeSet<FlowId>) {
-        self.order.pause_flows(flows);
+    fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
+        self.order.pausable_mut()
     }
     #[inline]
-    fn is_overfull(&self) -> bool {
-        self.order.is_overfull()
+    fn hop_by_hop(&self) -> Option<&dyn HopByHop> {
+        self.order.hop_by_hop()
     }
-    #[inline]
-    fn served_queue(&self) -> u16 {
-        self.order.served_queue()
-    }
-    fn committed(&self, nth: usize) -> Option<Handle> {
-        self.order.committed(nth)
-    }
-    fn late(&self) -> Span {
-        self.order.late()
+    fn pipeline(&self) -> Option<&dyn Pipeline> {
+        self.order.pipeline()
     }
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         self.order.waiting(see)
@@ -348,6 +334,7 @@ impl<O: Order> Discipline for Managed<O> {
     }
     fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>) {
         let Self { packets, bytes, order, sojourn, .. } = self;
+        let Some(order) = order.searchable() else { return };
         order.withdraw(belongs, &mut |entry| {
             *packets -= 1;
             *bytes -= u64::from(entry.wire);
@@ -356,9 +343,6 @@ impl<O: Order> Discipline for Managed<O> {
             }
             out.push(entry.handle);
         });
-    }
-    fn is_held(&self) -> bool {
-        self.packets > 0 && self.order.is_held()
     }
     #[inline]
     fn held_until(&self) -> Option<Time> {

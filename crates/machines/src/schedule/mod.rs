@@ -7,6 +7,7 @@
 //! Occupancy never includes the packet being transmitted: it left the queue at `dequeue`.
 
 mod bins;
+mod capabilities;
 mod declare;
 mod discipline;
 mod flow_table;
@@ -51,6 +52,7 @@ pub mod zombie_list;
 
 pub(crate) use flow_table::FlowTable;
 
+pub use capabilities::{ByInput, HopByHop, Pausable, Pipeline, Preemptible, Searchable};
 pub use declare::{Around, At, Key, Machine, Manages, Needs, Parameters, Paused, QUEUE};
 pub use discipline::{Discipline, Limit, Served, Verdict};
 pub use lanes::FairOverflow;
@@ -64,9 +66,8 @@ pub use two_queues::Weights;
 use crate::kinds::kinds;
 use crate::problems::{Invalid, Problems};
 use crate::stage::StageSpec;
-use std::collections::BTreeSet;
-use thalweg_units::{FlowId, Span, Time};
-use thalweg_wire::{Handle, Packet, QueueSet};
+use thalweg_units::Time;
+use thalweg_wire::{Handle, Packet};
 
 // The one list. Each order has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
@@ -131,8 +132,8 @@ kinds! {
         fn cancel_reserve(&mut self, wire: u32);
         #[inline]
         fn note_bypass(&mut self, input: u8);
-        fn inputs(&self) -> crate::crossbar::Ends;
-        fn turn_to(&mut self, input: u8);
+        fn by_input(&self) -> Option<&dyn ByInput>;
+        fn by_input_mut(&mut self) -> Option<&mut dyn ByInput>;
     }
 
     impl Discipline for Queue {
@@ -141,20 +142,14 @@ kinds! {
         #[inline]
         fn dequeue(&mut self, now: Time, out: &mut Vec<Handle>) -> Option<Served>;
         fn preempt(&mut self, now: Time) -> bool;
-        fn queues(&self) -> u16;
-        fn pause(&mut self, queue: u16, paused: bool);
-        fn pause_only(&mut self, queues: &QueueSet);
-        fn pause_flows(&mut self, flows: &BTreeSet<FlowId>);
+        fn pausable(&self) -> Option<&dyn Pausable>;
+        fn pausable_mut(&mut self) -> Option<&mut dyn Pausable>;
         #[inline]
-        fn is_overfull(&self) -> bool;
-        #[inline]
-        fn served_queue(&self) -> u16;
-        fn committed(&self, nth: usize) -> Option<Handle>;
-        fn late(&self) -> Span;
+        fn hop_by_hop(&self) -> Option<&dyn HopByHop>;
+        fn pipeline(&self) -> Option<&dyn Pipeline>;
         fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32>;
         fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>);
         fn push_out(&mut self, now: Time, arriving: Handle, out: &mut Vec<Handle>) -> bool;
-        fn is_held(&self) -> bool;
         fn held_until(&self) -> Option<Time>;
         #[inline]
         fn header(&self) -> u32;

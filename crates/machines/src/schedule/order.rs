@@ -1,11 +1,10 @@
 //! The contract of orders of service, and of queues as the drivers of ports see them.
 
 use super::Discipline;
-use crate::crossbar::Ends;
+use super::capabilities::{ByInput, HopByHop, Pausable, Pipeline, Preemptible, Searchable};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use thalweg_units::{FlowId, Span, Time};
-use thalweg_wire::{Ecn, Handle, Packet, QueueSet};
+use thalweg_units::Time;
+use thalweg_wire::{Ecn, Handle, Packet};
 
 /// A waiting packet, as far as a queue must know it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -72,19 +71,14 @@ pub trait Order {
     /// Such a packet, come by `input` of its switch, did not join.
     #[inline]
     fn note_bypass(&mut self, _input: u8) {}
-    /// See [`OutputQueue::inputs`].
-    fn inputs(&self) -> Ends {
-        Ends::default()
-    }
-    /// See [`OutputQueue::turn_to`].
-    fn turn_to(&mut self, _input: u8) {}
     /// A control packet would leave before everything that waits and whatever may come, would not be given up while
     /// anything else could be, and its leaving would change nothing.
     #[inline]
     fn puts_control_first(&self) -> bool {
         false
     }
-    /// There is no room for this packet, whatever the port's limit: it is dropped.
+    /// There is no room for this packet, whatever the port's limit (it could not be numbered, its own queue is full):
+    /// it is dropped.
     #[inline]
     fn refuses(&self, _packet: &Packet) -> bool {
         false
@@ -99,56 +93,16 @@ pub trait Order {
     fn held_until(&self) -> Option<Time> {
         None
     }
-    /// No further packet can be numbered.
-    fn is_full(&self) -> bool {
-        false
-    }
     /// A packet joins.
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle);
-    /// The next to leave. `None`: nothing waits, or all of it is held back ([`Order::is_held`]).
+    /// The next to leave. `None`: nothing waits, or all of it is held back ([`Pausable::is_held`]).
     fn pop(&mut self, now: Time) -> Option<Entry>;
     /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
     fn push_out(&mut self, arriving: Handle) -> Option<Entry>;
-    /// Takes out those that `belong`; each is shown to `left`. See [`Discipline::withdraw`].
-    fn withdraw(&mut self, _belongs: &mut dyn FnMut(Handle) -> bool, _left: &mut dyn FnMut(Entry)) {}
-    /// Queues that can be paused one by one, numbered from 0; 0: the port can only be paused as a whole.
-    fn queues(&self) -> u16 {
-        0
-    }
-    /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
-    fn pause(&mut self, _queue: u16, _paused: bool) {}
-    /// Pauses these queues, and lets all others go on.
-    fn pause_only(&mut self, queues: &QueueSet) {
-        (0..self.queues()).for_each(|queue| self.pause(queue, queues.has(queue)));
-    }
-    /// The queues that these flows wait in are paused, and no others of a flow's: as long as they wait there.
-    fn pause_flows(&mut self, _flows: &BTreeSet<FlowId>) {}
-    /// The packet that joined last made its queue too long: the hop before should pause the queue it left.
-    #[inline]
-    fn is_overfull(&self) -> bool {
-        false
-    }
-    /// The queue that the last packet to leave was in.
-    #[inline]
-    fn served_queue(&self) -> u16 {
-        0
-    }
-    /// See [`Discipline::committed`].
-    fn committed(&self, _nth: usize) -> Option<Handle> {
-        None
-    }
-    /// See [`Discipline::late`].
-    fn late(&self) -> Span {
-        Span::ZERO
-    }
     /// Shows every waiting packet that is no control packet, and returns how many of its queues hold any.
     /// `None`: the order does not report this.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
         None
-    }
-    /// If anything waits, none of it may leave now: every queue that holds any is paused.
-    fn is_held(&self) -> bool {
-        false
     }
     /// Packets that the last [`Order::pop`] or [`Order::push_out`] gave up besides (CoDel inside the order;
     /// several at once), one per call.
@@ -160,10 +114,6 @@ pub trait Order {
     #[inline]
     fn has_marked(&self) -> bool {
         false
-    }
-    /// See [`Discipline::preempt`]: what is taken back waits again.
-    fn preempt(&mut self, _now: Time) -> Option<Entry> {
-        None
     }
     /// Which packet would probably be next: a hint for prefetching.
     fn upcoming(&self) -> Option<Handle> {
@@ -179,6 +129,41 @@ pub trait Order {
     }
     /// See [`Discipline::on_tick`].
     fn on_tick(&mut self, _now: Time) {}
+
+    // What it can do besides.
+
+    /// Its queues, if they can be paused one by one.
+    fn pausable(&self) -> Option<&dyn Pausable> {
+        None
+    }
+    /// Likewise, to pause them.
+    fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
+        None
+    }
+    /// Its queues, if the hop before is to pause one that grows too long.
+    fn hop_by_hop(&self) -> Option<&dyn HopByHop> {
+        None
+    }
+    /// What stands between its queues and the wire.
+    fn pipeline(&self) -> Option<&dyn Pipeline> {
+        None
+    }
+    /// Itself, if a transmission may give way to another packet.
+    fn preemptible(&mut self) -> Option<&mut dyn Preemptible> {
+        None
+    }
+    /// Itself, if packets can be taken out of its middle.
+    fn searchable(&mut self) -> Option<&mut dyn Searchable> {
+        None
+    }
+    /// Itself, if it serves inputs in turn.
+    fn by_input(&self) -> Option<&dyn ByInput> {
+        None
+    }
+    /// Likewise, to set whose turn it is.
+    fn by_input_mut(&mut self) -> Option<&mut dyn ByInput> {
+        None
+    }
 }
 
 /// A port's queue, with the short cuts around it that its driver may take.
@@ -227,11 +212,12 @@ pub trait OutputQueue: Discipline {
     #[inline]
     fn note_bypass(&mut self, _input: u8) {}
 
-    /// Where inputs are served in turn: those of the switch that have a packet waiting here.
-    fn inputs(&self) -> Ends {
-        Ends::default()
+    /// Its queues by input of the switch, if those are served in turn.
+    fn by_input(&self) -> Option<&dyn ByInput> {
+        None
     }
-
-    /// It is the turn of `input`, which has a packet waiting.
-    fn turn_to(&mut self, _input: u8) {}
+    /// Likewise, to set whose turn it is.
+    fn by_input_mut(&mut self) -> Option<&mut dyn ByInput> {
+        None
+    }
 }

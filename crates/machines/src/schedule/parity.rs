@@ -141,8 +141,8 @@ impl Order for Parity {
     fn pushes_out(&self) -> bool {
         true
     }
-    fn is_full(&self) -> bool {
-        self.classes.iter().any(|class| each!(class, o => o.is_full()))
+    fn refuses(&self, packet: &Packet) -> bool {
+        self.classes.iter().any(|class| each!(class, o => o.refuses(packet)))
     }
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle) {
         let class = (packet.flow.0 % 2) as usize;

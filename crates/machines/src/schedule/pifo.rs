@@ -17,7 +17,7 @@
 use super::heap::{self, Key, MAX_SLOTS};
 use super::interval_heap::IntervalHeap;
 use super::min_heap::MinHeap;
-use super::{Around, At, Entry, Key as SortedBy, Needs, Order, Parameters, Problems};
+use super::{Around, At, Entry, Key as SortedBy, Needs, Order, Parameters, Preemptible, Problems};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -179,7 +179,7 @@ impl Order for Pifo {
         Some(self.entries[heap::slot(self.first()?) as usize].handle)
     }
     #[inline]
-    fn is_full(&self) -> bool {
+    fn refuses(&self, _: &Packet) -> bool {
         self.entries.len() - self.free.len() >= MAX_SLOTS || self.arrivals > heap::MAX_TIE
     }
     #[inline]
@@ -221,6 +221,12 @@ impl Order for Pifo {
         };
         Some(self.release(gone))
     }
+    fn preemptible(&mut self) -> Option<&mut dyn Preemptible> {
+        Some(self)
+    }
+}
+
+impl Preemptible for Pifo {
     /// A strictly smaller key goes before the packet in service.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         let (key, entry) = self.served?;

@@ -5,7 +5,7 @@
 //! classes share the port's limit.
 
 use super::levels::Levels;
-use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
+use super::{Around, At, Entry, Needs, Order, Parameters, Pausable, Preemptible, Problems, Searchable};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,18 +107,21 @@ impl Order for Priority {
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
-    fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Entry)) {
-        self.levels.withdraw(belongs, left);
+    fn searchable(&mut self) -> Option<&mut dyn Searchable> {
+        Some(&mut self.levels)
     }
-    fn queues(&self) -> u16 {
-        u16::from(self.levels.last()) + 1
+    fn pausable(&self) -> Option<&dyn Pausable> {
+        Some(&self.levels)
     }
-    fn pause(&mut self, queue: u16, paused: bool) {
-        self.levels.pause(queue, paused);
+    fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
+        Some(&mut self.levels)
     }
-    fn is_held(&self) -> bool {
-        self.levels.best().is_none()
+    fn preemptible(&mut self) -> Option<&mut dyn Preemptible> {
+        Some(self)
     }
+}
+
+impl Preemptible for Priority {
     /// A strictly more important class goes before the packet in service.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         let (class, entry) = self.served?;

@@ -1,7 +1,7 @@
 //! Random order: whenever the port is free, any of the waiting packets, all equally likely. A packet that does not fit
 //! is dropped. The default of "arbitrary" schedules in Mittal et al., NSDI 2016, §2.3.
 
-use super::{At, Entry, Needs, Order, Parameters};
+use super::{At, Entry, Needs, Order, Parameters, Preemptible};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,6 +71,12 @@ impl Order for Random {
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.bag.pop()
     }
+    fn preemptible(&mut self) -> Option<&mut dyn Preemptible> {
+        Some(self)
+    }
+}
+
+impl Preemptible for Random {
     /// Draws again among all that wait and the one in service.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {
         let served = self.served?;

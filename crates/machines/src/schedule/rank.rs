@@ -11,7 +11,7 @@
 
 use super::heap;
 use super::ranked_flows::{Ranked, RankedFlows};
-use super::{Entry, Order};
+use super::{Entry, Order, Preemptible};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time};
@@ -143,7 +143,7 @@ impl Order for Rank {
         !self.has_control & !self.preemptive
     }
     #[inline]
-    fn is_full(&self) -> bool {
+    fn refuses(&self, _: &Packet) -> bool {
         self.in_long as usize >= heap::MAX_SLOTS
     }
     #[inline]
@@ -193,6 +193,12 @@ impl Order for Rank {
         self.has_control = !self.control.is_empty();
         given_up
     }
+    fn preemptible(&mut self) -> Option<&mut dyn Preemptible> {
+        Some(self)
+    }
+}
+
+impl Preemptible for Rank {
     /// The packet that would be served next goes before the one in service if its rank is strictly smaller,
     /// or if it is control; but not before an earlier packet of its own flow.
     fn preempt(&mut self, _now: Time) -> Option<Entry> {

@@ -130,7 +130,7 @@ impl Order for RoundRobin {
         true
     }
     #[inline]
-    fn is_full(&self) -> bool {
+    fn refuses(&self, _: &Packet) -> bool {
         self.bins.lanes.is_full()
     }
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle) {

@@ -27,7 +27,9 @@ pub(super) fn note_overfull<Q: Events>(
     handle: Handle,
 ) {
     let place = &fabric.ports[id.at()].place;
-    if place.owner == u32::MAX || !fabric.queue(id).is_some_and(|queue| queue.is_overfull()) {
+    if place.owner == u32::MAX
+        || !fabric.queue(id).and_then(|queue| queue.hop_by_hop()).is_some_and(|queues| queues.is_overfull())
+    {
         return;
     }
     let (switch, output) = (place.owner as usize, usize::from(place.number));
@@ -84,7 +86,8 @@ pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
     if fabric.ports[id.at()].place.pulls {
         return; // from the queue of its flow
     }
-    let served = fabric.queue(id).map_or(0, |queue| queue.served_queue());
+    let served =
+        fabric.queue(id).and_then(|queue| queue.hop_by_hop()).map_or(0, |queues| queues.served_queue());
     let packet = &mut fabric.packets[handle];
     packet.hop = HopTag::from_queue(served);
     if packet.flags.has(Flags::HELD_BACK) {

@@ -77,7 +77,7 @@ pub(super) fn join<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         let Memory { crossbars, links, .. } = memory;
         let waiting = |output: u8| {
             let port = links[switch][usize::from(output)];
-            queues[ports[port.at()].queue as usize].inputs()
+            queues[ports[port.at()].queue as usize].by_input().map(|queue| queue.inputs()).unwrap_or_default()
         };
         crossbars[switch].join(free, waiting, &mut pairs);
         if pairs.is_empty() {
@@ -86,7 +86,9 @@ pub(super) fn join<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         for (input, output) in pairs.drain(..) {
             let port = fabric.memory.links[switch][usize::from(output)];
             let at = fabric.ports[port.at()].queue as usize;
-            fabric.queues[at].turn_to(input);
+            if let Some(queue) = fabric.queues[at].by_input_mut() {
+                queue.turn_to(input);
+            }
             let now = cx.now;
             fabric.dequeue_at(cx, port, now);
             if port != id {

@@ -351,10 +351,12 @@ impl Fabric {
         if cx.features.backpressure && self.ports[id.at()].place.pulls {
             return backpressure::free_flows(self, cx, id, change);
         }
-        let stopped = match self.numbered_queues(id) {
-            _ if self.is_reference(id) => reference::set_paused(self, id),
-            0 => any,
-            queues => self.pause_queues(id, queues),
+        let stopped = if self.is_reference(id) {
+            reference::set_paused(self, id)
+        } else if self.has_numbered_queues(id) {
+            self.pause_queues(id)
+        } else {
+            any
         };
         let gate = &mut self.gates[id.at()];
         // Single queues stop and go on by the million: that is not listed, nor are deadlocks looked for each
@@ -399,25 +401,22 @@ impl Fabric {
         }
     }
 
-    /// Queues of a port that can be paused one by one.
-    fn numbered_queues(&self, id: PortId) -> u16 {
+    /// A port's queues can be paused one by one.
+    fn has_numbered_queues(&self, id: PortId) -> bool {
         let port = &self.ports[id.at()];
-        let numbered = port.mode.lane == Lane::OnDemand && !port.place.pulls;
-        if numbered { self.queues[port.queue as usize].queues() } else { 0 }
+        let queued = port.mode.lane == Lane::OnDemand && !port.place.pulls;
+        queued && self.queues[port.queue as usize].pausable().is_some()
     }
 
-    /// Sets which numbers of a queue with so many are paused. Returns true if something waits there, and none
-    /// of it may leave. While any is, the queue sees every packet.
-    fn pause_queues(&mut self, id: PortId, queues: u16) -> bool {
+    /// Its queues are paused as frames say. Returns true if something waits there, and none of it may leave. While any
+    /// is paused, the queue sees every packet.
+    fn pause_queues(&mut self, id: PortId) -> bool {
         self.spill(id);
         let port = &mut self.ports[id.at()];
         let gate = &mut self.gates[id.at()];
         let queue = &mut self.queues[port.queue as usize];
-        if gate.paused.any_class() {
-            (0..queues).for_each(|number| queue.pause(number, gate.paused.queue(number)));
-        } else {
-            queue.pause_only(gate.paused.queues());
-            queue.pause_flows(gate.paused.flows());
+        if let Some(queues) = queue.pausable_mut() {
+            queues.apply(&gate.paused);
         }
         if gate.paused.any() {
             let limit = port.bypass_limit();

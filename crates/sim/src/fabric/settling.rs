@@ -34,7 +34,9 @@ pub(super) fn settle<Q: Events>(
         let_go(fabric, cx, id, handle, when);
     }
     for nth in 0.. {
-        let Some(handle) = fabric.queue(id).and_then(|queue| queue.committed(nth)) else { return };
+        let Some(handle) = fabric.queue(id).and_then(|queue| queue.pipeline()?.committed(nth)) else {
+            return;
+        };
         let_go(fabric, cx, id, handle, when);
     }
 }
@@ -46,7 +48,11 @@ fn let_go<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
     }
     fabric.packets[handle].flags.clear(Flags::HELD_BACK);
     backpressure::held_back_gone(fabric, id);
-    let late = fabric.queue(id).map(|queue| queue.late()).unwrap_or_default();
+    let late = fabric
+        .queue(id)
+        .and_then(|queue| queue.pipeline())
+        .map(|pipeline| pipeline.late())
+        .unwrap_or_default();
     if late.is_zero() {
         if let Some((back, frame)) = backpressure::heard(fabric, cx, id, &packet) {
             match when {

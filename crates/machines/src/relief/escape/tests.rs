@@ -3,6 +3,7 @@
 use super::super::tests::{Paper, SITE};
 use super::*;
 use crate::schedule::Order;
+use crate::schedule::Pausable;
 use crate::schedule::liftable::{HEADER, Liftable};
 use thalweg_units::FlowId;
 use thalweg_wire::{Handle, HopTag, Packet};

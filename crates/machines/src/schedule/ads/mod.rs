@@ -14,7 +14,7 @@ pub use control::Control;
 pub use table::{MAX_PRIORITY, Table};
 
 use super::levels::Levels;
-use super::{Around, At, Entry, Key, Needs, Order, Parameters, Problems, QUEUE};
+use super::{Around, At, Entry, Key, Needs, Order, Parameters, Pausable, Problems, QUEUE};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -231,14 +231,11 @@ impl Order for Ads {
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         self.levels.pop_worst()
     }
-    fn queues(&self) -> u16 {
-        u16::from(self.levels.last()) + 1
+    fn pausable(&self) -> Option<&dyn Pausable> {
+        Some(&self.levels)
     }
-    fn pause(&mut self, queue: u16, paused: bool) {
-        self.levels.pause(queue, paused);
-    }
-    fn is_held(&self) -> bool {
-        self.levels.best().is_none()
+    fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
+        Some(&mut self.levels)
     }
     fn wake(&self) -> Option<Time> {
         self.control.wake()

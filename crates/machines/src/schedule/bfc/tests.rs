@@ -30,13 +30,13 @@ fn packet(flow: u32) -> Packet {
 /// One joins; was it too much?
 fn join(port: &mut Queue, now: Time, packet: Packet, number: u32) -> bool {
     assert_eq!(port.enqueue(now, &packet, Handle(number), &mut vec![]), Verdict::Queued);
-    port.is_overfull()
+    port.hop_by_hop().unwrap().is_overfull()
 }
 
 /// The next to leave, and from which queue.
 fn leave(port: &mut Queue, now: Time) -> Option<(u32, u16)> {
     let served = port.dequeue(now, &mut vec![])?;
-    Some((served.handle.0, port.served_queue()))
+    Some((served.handle.0, port.hop_by_hop().unwrap().served_queue()))
 }
 
 const US: fn(u64) -> Time = Time::from_us;
@@ -57,8 +57,8 @@ fn paused_queues_do_not_divide_the_threshold_and_a_longer_hop_raises_it() {
     let mut one = port(Params::default());
     join(&mut one, US(1), packet(1), 0);
     leave(&mut one, US(1));
-    let held = one.served_queue();
-    one.pause_only(&[held].into_iter().collect());
+    let held = one.hop_by_hop().unwrap().served_queue();
+    one.pausable_mut().unwrap().pause_only(&[held].into_iter().collect());
     // Sticky: flow 1 is still there, and paused.
     (0..40).for_each(|n| assert!(!join(&mut one, US(2), packet(1), n) || n >= 25));
     assert!(one.is_held());
@@ -118,7 +118,7 @@ fn a_flow_that_runs_dry_keeps_its_queue_for_two_hop_round_trips() {
 #[test]
 fn a_flow_never_gets_an_empty_queue_that_is_paused() {
     let mut port = port(Params { queues: 5, ..Params::default() });
-    port.pause_only(&[0, 1, 3].into_iter().collect());
+    port.pausable_mut().unwrap().pause_only(&[0, 1, 3].into_iter().collect());
     join(&mut port, US(1), packet(1), 0);
     assert_eq!(leave(&mut port, US(1)), Some((0, 2)));
 }
@@ -131,7 +131,7 @@ fn a_flow_that_is_paused_holds_the_queue_that_it_waits_in_as_long_as_it_waits_th
     (0..4).for_each(|n| {
         join(&mut port, US(1), packet(n % 2), n);
     });
-    port.pause_flows(&flows(&[0]));
+    port.pausable_mut().unwrap().pause_flows(&flows(&[0]));
     assert_eq!(
         [leave(&mut port, US(1)), leave(&mut port, US(1))].map(|left| left.unwrap().0),
         [1, 3],
@@ -139,14 +139,14 @@ fn a_flow_that_is_paused_holds_the_queue_that_it_waits_in_as_long_as_it_waits_th
     );
     assert_eq!((leave(&mut port, US(1)), port.is_held()), (None, true));
     // By number nothing is paused, whatever is said of that.
-    port.pause_only(&QueueSet::default());
+    port.pausable_mut().unwrap().pause_only(&QueueSet::default());
     assert!(port.is_held());
-    port.pause_flows(&flows(&[7]));
+    port.pausable_mut().unwrap().pause_flows(&flows(&[7]));
     assert_eq!([leave(&mut port, US(2)), leave(&mut port, US(2))].map(|left| left.unwrap().0), [0, 2]);
     // Flow 7 has been paused before it came: it gets an empty queue, which is paused from then on.
     join(&mut port, US(3), packet(7), 9);
     assert_eq!((leave(&mut port, US(3)), port.is_held()), (None, true));
-    port.pause_flows(&flows(&[]));
+    port.pausable_mut().unwrap().pause_flows(&flows(&[]));
     assert_eq!(leave(&mut port, US(4)).unwrap().0, 9);
 }
 
@@ -168,7 +168,7 @@ fn stochastic_assignment_is_a_hash_and_flows_collide_as_birthdays_do() {
 fn control_packets_go_first_whatever_is_paused() {
     let mut port = port(Params::default());
     join(&mut port, US(1), packet(1), 0);
-    port.pause_only(&(0..31).collect());
+    port.pausable_mut().unwrap().pause_only(&(0..31).collect());
     assert!(port.is_held());
     assert!(!join(&mut port, US(1), Packet { kind: Kind::Ack, ..packet(2) }, 1));
     assert_eq!((port.is_held(), leave(&mut port, US(1))), (false, Some((1, 31))));
@@ -362,17 +362,18 @@ fn packets_behind_the_egress_pipeline_leave_whatever_is_paused_and_make_no_queue
     let mut port = port(Params { post_queue: 3, ..Params::default() });
     let over: Vec<bool> = (0..29).map(|n| join(&mut port, US(1), packet(1), n)).collect();
     assert_eq!(over.iter().position(|over| *over), Some(28), "25 of 28 are in the queue");
-    let committed: Vec<u32> = (0..).map_while(|nth| port.committed(nth)).map(|handle| handle.0).collect();
+    let committed: Vec<u32> =
+        (0..).map_while(|nth| port.pipeline().unwrap().committed(nth)).map(|handle| handle.0).collect();
     assert_eq!((committed, port.packets()), (vec![0, 1, 2], 29));
     assert_eq!(port.waiting(&mut |_| {}), Some(1));
-    port.pause_only(&(0..31).collect());
+    port.pausable_mut().unwrap().pause_only(&(0..31).collect());
     assert!(!port.is_held());
     let left: Vec<u32> = std::iter::from_fn(|| leave(&mut port, US(2))).map(|(number, _)| number).collect();
     assert_eq!((left, port.is_held(), port.packets()), (vec![0, 1, 2], true, 26));
     // After the resume it is empty behind the pipeline until the next packet is requested.
-    port.pause_only(&QueueSet::default());
+    port.pausable_mut().unwrap().pause_only(&QueueSet::default());
     assert_eq!(
-        (leave(&mut port, US(3)).map(|(number, _)| number), port.committed(2)),
+        (leave(&mut port, US(3)).map(|(number, _)| number), port.pipeline().unwrap().committed(2)),
         (Some(3), Some(Handle(6)))
     );
 }

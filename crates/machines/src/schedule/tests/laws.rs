@@ -274,3 +274,40 @@ fn every_order_has_a_name_of_its_own_and_the_first_is_the_default() {
     assert_eq!(names.len(), OrderSpec::all().len());
     assert_eq!(OrderSpec::default(), OrderSpec::fifo());
 }
+
+#[test]
+fn an_order_has_what_it_declares() {
+    for order in orders() {
+        let (needs, mut port) = (order.needs(), Port::new(order.clone(), Limit::Unlimited));
+        (0..3).for_each(|n| drop(port.arrive(data(n, 0, 1500))));
+        let queue = &mut port.queue;
+        assert_eq!(queue.by_input().is_some(), needs.by_input, "{order:?}: inputs in turn");
+        assert!(queue.hop_by_hop().is_some() || !needs.says_overfull, "{order:?}: queues that are too long");
+        assert!(queue.pipeline().is_some() || !needs.apart, "{order:?}: packets between queue and wire");
+        assert_eq!(queue.pausable().is_some(), queue.pausable_mut().is_some(), "{order:?}");
+        assert_eq!(queue.by_input().is_some(), queue.by_input_mut().is_some(), "{order:?}");
+        let mut taken = vec![];
+        queue.withdraw(&mut |_| true, &mut taken);
+        let (left, expected) = (queue.packets(), if needs.searchable { (0, 3) } else { (3, 0) });
+        assert_eq!((left, taken.len()), expected, "{order:?}: taken out of its middle");
+    }
+}
+
+#[test]
+fn a_queue_whose_every_number_is_paused_is_held_while_anything_waits() {
+    let mut seen = 0;
+    for order in orders() {
+        let mut port = Port::new(order.clone(), Limit::Unlimited);
+        let Some(queues) = port.queue.pausable_mut() else { continue };
+        assert!(queues.queues() > 0, "{order:?}");
+        queues.pause_only(&(0..queues.queues()).collect());
+        assert!(!port.queue.is_held(), "{order:?}: nothing waits");
+        port.arrive(data(1, 0, 1500));
+        assert!(port.queue.is_held(), "{order:?}");
+        assert_eq!(port.queue.dequeue(Time::ZERO, &mut vec![]), None, "{order:?}");
+        port.queue.pausable_mut().unwrap().pause_only(&thalweg_wire::QueueSet::default());
+        assert!(!port.queue.is_held(), "{order:?}");
+        seen += 1;
+    }
+    assert!(seen >= 4, "strict priority, ADS, BFC, lift-able queues");
+}
