@@ -353,10 +353,8 @@ impl Fabric {
         }
         let stopped = if self.is_reference(id) {
             reference::set_paused(self, id)
-        } else if self.has_numbered_queues(id) {
-            self.pause_queues(id)
         } else {
-            any
+            self.pause_queues(id).unwrap_or(any)
         };
         let gate = &mut self.gates[id.at()];
         // Single queues stop and go on by the million: that is not listed, nor are deadlocks looked for each
@@ -401,23 +399,19 @@ impl Fabric {
         }
     }
 
-    /// A port's queues can be paused one by one.
-    fn has_numbered_queues(&self, id: PortId) -> bool {
+    /// A port's queues are paused one by one, if they can be: true if something waits there, and none of it may leave.
+    /// While any is paused, the queue sees every packet.
+    fn pause_queues(&mut self, id: PortId) -> Option<bool> {
         let port = &self.ports[id.at()];
-        let queued = port.mode.lane == Lane::OnDemand && !port.place.pulls;
-        queued && self.queues[port.queue as usize].pausable().is_some()
-    }
-
-    /// Its queues are paused as frames say. Returns true if something waits there, and none of it may leave. While any
-    /// is paused, the queue sees every packet.
-    fn pause_queues(&mut self, id: PortId) -> bool {
+        if port.mode.lane != Lane::OnDemand || port.place.pulls {
+            return None;
+        }
+        self.queues[port.queue as usize].pausable()?;
         self.spill(id);
         let port = &mut self.ports[id.at()];
         let gate = &mut self.gates[id.at()];
         let queue = &mut self.queues[port.queue as usize];
-        if let Some(queues) = queue.pausable_mut() {
-            queues.apply(&gate.paused);
-        }
+        queue.pausable_mut()?.apply(&gate.paused);
         if gate.paused.any() {
             let limit = port.bypass_limit();
             gate.bypass_limit.get_or_insert(limit);
@@ -425,7 +419,7 @@ impl Fabric {
         } else if let Some(limit) = gate.bypass_limit.take() {
             port.set_bypass_limit(limit);
         }
-        queue.is_held()
+        Some(queue.is_held())
     }
 
     /// A packet has joined the queue of a port, or one has left it: single queues that are paused may hold

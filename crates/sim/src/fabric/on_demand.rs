@@ -136,25 +136,13 @@ impl Fabric {
         }
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
-        let packet = &mut self.packets[handle];
         let before = port.waiting.bytes;
-        let pool = self.memory.pools.get_mut(port.place.pool as usize);
-        let mut verdict = queue.enqueue(cx.now, packet, handle, &mut self.pushed_out);
-        if room == Room::Own && verdict != Verdict::Dropped {
-            let free = pool.as_ref().map_or(0, |pool| pool.free());
-            while queue.bytes().saturating_sub(before) > free
-                && queue.push_out(cx.now, handle, &mut self.pushed_out)
-            {}
-            if sharing::takes_back(handle, &mut self.pushed_out) {
-                port.verdicts.marked += u64::from(verdict == Verdict::Marked);
-                verdict = Verdict::Dropped;
-            }
-        }
+        let mut verdict = queue.enqueue(cx.now, &self.packets[handle], handle, &mut self.pushed_out);
         let plain = self.pushed_out.is_empty()
             && !port.state.eager
             && !cx.features.points
             && cx.instruments.probes.priorities.is_empty();
-        if verdict == Verdict::Queued && plain {
+        if verdict == Verdict::Queued && plain && room == Room::Enough {
             // No other part sees it, and nothing is preempted.
             let after = before + u64::from(wire);
             port.now_waiting(cx.now, port.waiting.packets + 1, after);
@@ -162,6 +150,29 @@ impl Fabric {
             self.request_tx::<false, _>(cx, id);
             return true;
         }
+        if room == Room::Own
+            && verdict != Verdict::Dropped
+            && sharing::make_room(self, cx.now, id, handle, before)
+        {
+            self.ports[id.at()].verdicts.marked += u64::from(verdict == Verdict::Marked);
+            verdict = Verdict::Dropped;
+        }
+        self.note_joined(cx, id, handle, before, verdict)
+    }
+
+    /// What became of a packet that has come to a queue which held so many bytes `before`, where accounts, probes or
+    /// congestion points may need to know; false: it was dropped.
+    fn note_joined<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        id: PortId,
+        handle: Handle,
+        before: u64,
+        verdict: Verdict,
+    ) -> bool {
+        let port = &mut self.ports[id.at()];
+        let queue = &mut self.queues[port.queue as usize];
+        let packet = &mut self.packets[handle];
         if !cx.instruments.probes.priorities.is_empty()
             && verdict != Verdict::Dropped
             && packet.kind == Kind::Data
@@ -171,13 +182,13 @@ impl Fabric {
         // What the queue holds is known unless it pushed something out.
         let whole = matches!(verdict, Verdict::Queued | Verdict::Marked) && self.pushed_out.is_empty();
         if whole {
-            port.now_waiting(cx.now, port.waiting.packets + 1, before + u64::from(wire));
+            port.now_waiting(cx.now, port.waiting.packets + 1, before + u64::from(packet.wire));
         } else {
             port.now_waiting(cx.now, queue.packets(), queue.bytes());
         }
         debug_assert_eq!((port.waiting.packets, port.waiting.bytes), (queue.packets(), queue.bytes()));
         let after = port.waiting.bytes;
-        if let Some(pool) = pool {
+        if let Some(pool) = self.memory.pools.get_mut(port.place.pool as usize) {
             if after >= before { pool.take(after - before) } else { pool.release(before - after) }
         }
         port.note_queue(after);
@@ -205,7 +216,7 @@ impl Fabric {
             self.lose_pushed_out(cx, id);
         }
         if cx.features.points {
-            points::tell(self, cx, id);
+            points::send_notices(self, cx, id, points::Tie::Before);
         }
         verdict != Verdict::Dropped
     }

@@ -90,26 +90,21 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         let at = at.max(cx.now + Span::from_ps(1));
         cx.schedule(at, Phase::Point, id.0);
     }
-    send_all(fabric, cx, id, Tie::Behind);
+    send_notices(fabric, cx, id, Tie::Behind);
 }
 
 /// Where a message comes that meets a decision of its port at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Tie {
-    /// Before it, as what arrives: it is said of a packet that joins.
+pub(super) enum Tie {
+    /// Before it, as what arrives: a packet that joins is the cause.
     Before,
     /// Behind it: clocks tick after all ports have decided, those included that have no event for it.
     Behind,
 }
 
-/// Sends what the point of a port has said of a packet that joins.
+/// Sends the notices of the point of a port.
 #[inline(never)]
-pub(crate) fn tell<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
-    send_all(fabric, cx, id, Tie::Before);
-}
-
-#[inline]
-fn send_all<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, tie: Tie) {
+pub(super) fn send_notices<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, tie: Tie) {
     if fabric.stages.points.notices.is_empty() {
         return;
     }

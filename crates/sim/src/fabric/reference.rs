@@ -20,7 +20,6 @@ use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
 use thalweg_machines::pause::Posted;
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::sharing::Pool;
 use thalweg_units::{PortId, Span, Time};
 use thalweg_wire::{Handle, Kind};
 
@@ -45,17 +44,11 @@ pub(crate) fn enqueue<Q: Events>(
     }
     let before = fabric.ports[id.at()].waiting.bytes;
     let mut arrived = arrive(fabric, cx, id, handle);
-    if room == Room::Own && arrived != Arrived::Dropped {
-        let Fabric { ports, egresses, memory, pushed_out, .. } = &mut *fabric;
-        let place = ports[id.at()].place.pool as usize;
-        let free = memory.pools.get(place).map_or(0, Pool::free);
-        let egress = &mut egresses[ports[id.at()].queue as usize].egress;
-        while egress.queue().bytes().saturating_sub(before) > free
-            && egress.push_out(cx.now, handle, pushed_out)
-        {}
-        if sharing::takes_back(handle, pushed_out) {
-            arrived = Arrived::Dropped;
-        }
+    if room == Room::Own
+        && arrived != Arrived::Dropped
+        && sharing::make_room(fabric, cx.now, id, handle, before)
+    {
+        arrived = Arrived::Dropped;
     }
     let packet = &fabric.packets[handle];
     if !cx.instruments.probes.priorities.is_empty()
@@ -96,7 +89,7 @@ pub(crate) fn enqueue<Q: Events>(
         fabric.lose_pushed_out(cx, id);
     }
     if cx.features.points {
-        points::tell(fabric, cx, id);
+        points::send_notices(fabric, cx, id, points::Tie::Before);
     }
 }
 

@@ -5,8 +5,8 @@ use crate::events::Events;
 use crate::fabric::{Fabric, Fate, Lost, reference, trimming};
 use crate::port::Lane;
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::sharing::{Admission, Arriving};
-use thalweg_units::PortId;
+use thalweg_machines::sharing::{Admission, Arriving, Pool};
+use thalweg_units::{PortId, Time};
 use thalweg_wire::Handle;
 
 /// What a packet finds that has come to a port.
@@ -14,7 +14,7 @@ use thalweg_wire::Handle;
 pub(super) enum Room {
     /// There is room for it, as it is now, or the port shares nothing.
     Enough,
-    /// There is room once its own queue has given up packets, this one perhaps ([`takes_back`]).
+    /// There is room once its own queue has given up packets, this one perhaps ([`make_room`]).
     Own,
     /// There is none.
     None,
@@ -68,10 +68,21 @@ pub(super) fn find_room<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Port
     }
 }
 
-/// The packet `arriving` has joined a queue that makes room itself, and its queue has given up those in `out`. True: it
-/// is one of them; it is taken off the list.
+/// The packet `arriving` has joined the queue of the port `id`, which held so many bytes `before` and makes room for it
+/// itself ([`Room::Own`]). True: it is one of those that the queue has given up.
 #[cold]
-pub(super) fn takes_back(arriving: Handle, out: &mut Vec<Handle>) -> bool {
+pub(super) fn make_room(fabric: &mut Fabric, now: Time, id: PortId, arriving: Handle, before: u64) -> bool {
+    let Fabric { ports, queues, egresses, memory, pushed_out: out, .. } = fabric;
+    let port = &ports[id.at()];
+    let free = memory.pools.get(port.place.pool as usize).map_or(0, Pool::free);
+    let at = port.queue as usize;
+    if port.mode.lane == Lane::Reference {
+        let egress = &mut egresses[at].egress;
+        while egress.queue().bytes().saturating_sub(before) > free && egress.push_out(now, arriving, out) {}
+    } else {
+        let queue = &mut queues[at];
+        while queue.bytes().saturating_sub(before) > free && queue.push_out(now, arriving, out) {}
+    }
     let Some(at) = out.iter().position(|gone| *gone == arriving) else { return false };
     out.remove(at);
     true
