@@ -5,9 +5,9 @@ use crate::schema::Document;
 use crate::topology::Graph;
 use crate::{Diagnostic, Scenario, Stop, network};
 use thalweg_machines::route::Paths;
-use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision, layers};
-use thalweg_sim::routing::RouteError;
-use thalweg_sim::spec::{Incident, RoutingSpec};
+use thalweg_net::dependencies::{Dependencies, Turn, Ways, elision, layers};
+use thalweg_net::routing::RouteError;
+use thalweg_net::spec::{Incident, RoutingSpec};
 use thalweg_units::PortId;
 
 /// The backpressure graph of a scenario (Goyal, MIT 2022, App. D), looked through.

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use thalweg_machines::link::TransmitterKind;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, lstf, pifo};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
-use thalweg_sim::spec::{NetworkSpec, NicOrder, NicSpec, ProbeSpec, StopSpec};
+use thalweg_net::spec::{NetworkSpec, NicOrder, NicSpec, ProbeSpec, StopSpec};
 use thalweg_sim::{Exit, Injection};
 use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
 

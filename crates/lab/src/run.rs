@@ -8,8 +8,8 @@ use crate::topology::Names;
 use crate::window::Window;
 use crate::{Diagnostic, Scenario, Stop};
 use serde::{Deserialize, Serialize};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::sealed::{self, Kind, Sealing};
-use thalweg_sim::spec::NetworkSpec;
 use thalweg_sim::{Pause, Recorded};
 use thalweg_units::{FlowId, Span, Time};
 

@@ -13,7 +13,7 @@ use crate::text::{emit, inline};
 use crate::topology::{self, Family, Graph, Overlays};
 use crate::{Diagnostic, Stop, estimate, network, resolve, validate, workload};
 use std::path::{Path, PathBuf};
-use thalweg_sim::spec::NetworkSpec;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{Bytes, FlowId, Time};
 
 /// A scenario that has been found possible, with every default written out.
@@ -378,7 +378,7 @@ impl Scenario {
     /// The flows as a list.
     fn rows(&self, stop: &Stop) -> Result<Vec<FlowRow>, Diagnostic> {
         let spec = self.network_unless(stop)?;
-        let row = |(i, f): (usize, &thalweg_sim::spec::FlowSpec)| {
+        let row = |(i, f): (usize, &thalweg_net::spec::FlowSpec)| {
             let key = format!("traffic.{}", f.group);
             if f.size == u64::MAX {
                 return Err(self.cx(stop).error(

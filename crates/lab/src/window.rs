@@ -2,8 +2,8 @@
 
 use crate::engine::Engine;
 use serde::{Deserialize, Serialize};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::FlowOutcome;
-use thalweg_sim::spec::NetworkSpec;
 use thalweg_units::{FlowId, Time};
 
 /// Sums of a flow so far.
@@ -48,7 +48,7 @@ pub(crate) struct Share {
 impl Window {
     /// Of a run of which nothing has happened.
     pub fn new(spec: &NetworkSpec, (from, until): (u64, u64)) -> Self {
-        let endless = |(at, flow): (usize, &thalweg_sim::spec::FlowSpec)| {
+        let endless = |(at, flow): (usize, &thalweg_net::spec::FlowSpec)| {
             (flow.size == u64::MAX).then_some(FlowId(at as u32))
         };
         let flows: Vec<FlowId> = spec.flows.iter().enumerate().filter_map(endless).collect();

@@ -3,7 +3,7 @@
 use crate::schema::{Crossbar, Document, Incident, Release};
 use crate::topology::Graph;
 use thalweg_machines::buffer as b;
-use thalweg_sim::spec as s;
+use thalweg_net::spec as s;
 use thalweg_units::{PortId, Span, Time};
 
 pub(super) fn shared_buffer(doc: &Document) -> Option<s::SharedBufferSpec> {

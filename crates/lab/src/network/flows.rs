@@ -6,7 +6,7 @@ use crate::schema::{Connection, Document};
 use crate::topology::Graph;
 use crate::workload;
 use std::collections::BTreeMap;
-use thalweg_sim::spec::{FlowSpec, Precedence};
+use thalweg_net::spec::{FlowSpec, Precedence};
 use thalweg_units::{FlowId, HostId, Time};
 
 /// The flows in the simulator's order, what they follow, and what their files call them.

@@ -14,7 +14,7 @@ use crate::schema::{Document, Ties};
 use crate::topology::Graph;
 pub(crate) use fabric::incidents;
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
-use thalweg_sim::spec::{CutThrough, NetworkSpec, StopSpec, TieSpec};
+use thalweg_net::spec::{CutThrough, NetworkSpec, StopSpec, TieSpec};
 use thalweg_units::Time;
 
 /// Builds everything.

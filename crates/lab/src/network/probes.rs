@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::Document;
 use crate::topology::Graph;
-use thalweg_sim::spec::{DelaySpec, ProbeSpec, RecordSpec};
+use thalweg_net::spec::{DelaySpec, ProbeSpec, RecordSpec};
 use thalweg_units::{FlowId, PortId, Time};
 
 pub(super) fn probes(

@@ -7,7 +7,7 @@ use crate::schema::Document;
 use crate::topology::Graph;
 use std::collections::BTreeMap;
 use thalweg_machines::route::{File, Holds};
-use thalweg_sim::spec::{FlowSpec, Given, PinnedPath, RoutingSpec};
+use thalweg_net::spec::{FlowSpec, Given, PinnedPath, RoutingSpec};
 use thalweg_units::NodeId;
 
 pub(super) fn routing(

@@ -4,7 +4,7 @@ use crate::run::Run;
 use crate::schema::Fct;
 use crate::table::{ColumnData, Table, column};
 use crate::window::Share;
-use thalweg_sim::spec::FlowSpec;
+use thalweg_net::spec::FlowSpec;
 use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_units::{FlowId, Time};
 

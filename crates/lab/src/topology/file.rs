@@ -8,7 +8,7 @@ use crate::parse::graph::{RawGraph, RawLink, gml, graphml, hpcc, links_csv, nati
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_sim::spec::LinkSpec;
+use thalweg_net::spec::LinkSpec;
 use thalweg_units::{NodeId, Rate, Span};
 
 /// Any graph from a file.

@@ -134,7 +134,7 @@ impl Graph {
     /// The links between two nodes, by number.
     pub(crate) fn between(&self, ends: [u32; 2]) -> impl Iterator<Item = u32> {
         let [a, b] = ends.map(NodeId);
-        let joins = move |l: &thalweg_sim::spec::LinkSpec| (l.a, l.b) == (a, b) || (l.a, l.b) == (b, a);
+        let joins = move |l: &thalweg_net::spec::LinkSpec| (l.a, l.b) == (a, b) || (l.a, l.b) == (b, a);
         self.links.iter().enumerate().filter(move |(_, l)| joins(l)).map(|(i, _)| i as u32)
     }
 

@@ -30,7 +30,7 @@ use crate::context::Cx;
 use crate::quantity::{LONGEST, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_sim::spec::LinkSpec;
+use thalweg_net::spec::LinkSpec;
 use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span, dispatch};
 
 // The one list. Each family has a file of its own, which declares its keys ([`Family`]).

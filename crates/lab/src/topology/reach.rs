@@ -1,7 +1,7 @@
 //! How far hosts are from each other.
 
 use super::Graph;
-use thalweg_sim::spec::LinkSpec;
+use thalweg_net::spec::LinkSpec;
 use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
 
 impl Graph {

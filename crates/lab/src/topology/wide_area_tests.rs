@@ -42,7 +42,7 @@ fn internet2_has_the_published_next_hops() {
 /// The simulator's routing `lowest` takes the ways that loads and rates are computed with, both ways the same.
 #[test]
 fn the_simulator_takes_the_same_ways() {
-    use thalweg_sim::routing::{Pick, Routes};
+    use thalweg_net::routing::{Pick, Routes};
     use thalweg_units::HostId;
     for topology in
         ["kind = \"internet2\"", "kind = \"backbone\"\nedges_per_router = 1", "kind = \"fat-tree\"\nk = 4"]

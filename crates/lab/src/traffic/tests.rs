@@ -1,5 +1,5 @@
 use std::path::Path;
-use thalweg_sim::spec::{FlowSpec, NetworkSpec};
+use thalweg_net::spec::{FlowSpec, NetworkSpec};
 use thalweg_units::FlowId;
 
 /// A star of hosts with one section of traffic.

@@ -4,7 +4,7 @@
 //! predecessor has left and it is there itself); the engine's own `ideal_ps` is a closed form in O(links).
 use crate::common::*;
 use thalweg_lab::Scenario;
-use thalweg_sim::spec::LinkSpec;
+use thalweg_net::spec::LinkSpec;
 use thalweg_units::Stream;
 
 /// Everything the recursion needs of a scenario besides its links.

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use thalweg_lab::load;
-use thalweg_sim::spec::{Given, NetworkSpec};
+use thalweg_net::spec::{Given, NetworkSpec};
 use thalweg_units::Span;
 
 fn reference(set: &str) -> Option<PathBuf> {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use thalweg_lab::{Scenario, load};
-use thalweg_sim::spec::{FlowSpec, NetworkSpec};
+use thalweg_net::spec::{FlowSpec, NetworkSpec};
 use thalweg_units::FlowId;
 
 fn scenario(text: &str) -> Scenario {

@@ -25,22 +25,28 @@ impl Precedence {
     }
 
     /// No flow follows another.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.of.is_empty()
     }
 
     /// Those that a flow follows, in rising order; none: it starts by the clock.
+    #[inline]
     pub fn of(&self, flow: FlowId) -> &[FlowId] {
         self.of.row(flow.at())
     }
 
     /// It starts after others, not by the clock.
+    #[inline]
     pub fn follows(&self, flow: FlowId) -> bool {
         !self.of(flow).is_empty()
     }
 
     /// Fits so many flows, of which each comes after those that it follows.
-    pub(crate) fn check(&self, flows: usize) -> Result<(), String> {
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self, flows: usize) -> Result<(), String> {
         if !self.of.is_sound() || !(self.of.is_empty() || self.of.len() == flows) {
             return Err("what flows follow does not fit the flows".into());
         }

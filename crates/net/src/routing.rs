@@ -65,7 +65,7 @@ pub struct Routes {
 
 /// How a packet goes on from a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hop {
+pub enum Hop {
     /// No working link leads to its host.
     Nowhere,
     /// By this port.
@@ -225,7 +225,7 @@ impl Routes {
     }
 
     /// The nodes that hosts hang off, with their hosts.
-    pub(crate) fn attachments(&self) -> impl Iterator<Item = (NodeId, Vec<HostId>)> + '_ {
+    pub fn attachments(&self) -> impl Iterator<Item = (NodeId, Vec<HostId>)> + '_ {
         let hosts = move |number: u32| {
             let of = |(_, at): &(usize, &u32)| **at == number;
             self.attachment
@@ -239,13 +239,15 @@ impl Routes {
     }
 
     /// The port that leads to a host from the node that it hangs off.
-    pub(crate) fn to_host(&self, host: HostId) -> PortId {
+    #[inline]
+    pub fn to_host(&self, host: HostId) -> PortId {
         self.down[host.at()]
     }
 
     /// The ports by which packets for `dst` may leave a switch that it does not hang off; none if no working
     /// link leads there.
-    pub(crate) fn group(&self, switch: NodeId, dst: HostId) -> &[PortId] {
+    #[inline]
+    pub fn group(&self, switch: NodeId, dst: HostId) -> &[PortId] {
         let row = (switch.0 - self.hosts) as usize * self.attachments as usize;
         match self.next[row + self.attachment[dst.at()] as usize] as usize {
             group if group == u32::MAX as usize => &[],
@@ -285,7 +287,7 @@ impl Routes {
 
     /// How a packet for `dst` goes on from `node`, a switch.
     #[inline]
-    pub(crate) fn hop(&self, node: NodeId, dst: HostId) -> Hop {
+    pub fn hop(&self, node: NodeId, dst: HostId) -> Hop {
         if self.peer[self.nic[dst.at()].at()] == node {
             return Hop::Only(self.down[dst.at()]);
         }
@@ -300,13 +302,13 @@ impl Routes {
 
     /// A port of [`Hop::Among`].
     #[inline]
-    pub(crate) fn candidate(&self, at: usize) -> PortId {
+    pub fn candidate(&self, at: usize) -> PortId {
         self.ports[at]
     }
 
     /// A switch's number among the switches.
     #[inline]
-    pub(crate) fn switch(&self, node: NodeId) -> usize {
+    pub fn switch(&self, node: NodeId) -> usize {
         (node.0 - self.hosts) as usize
     }
 
@@ -387,6 +389,7 @@ impl Routes {
 }
 
 /// What picks the ports of one direction of a flow.
-pub(crate) fn flow_pick(rule: &RouteSpec, flow: FlowId, ends: &FlowSpec, back: bool) -> Pick {
+#[inline]
+pub fn flow_pick(rule: &RouteSpec, flow: FlowId, ends: &FlowSpec, back: bool) -> Pick {
     rule.pick(&Ends { src: ends.src, dst: ends.dst, flow, back })
 }
