@@ -1,6 +1,7 @@
 //! Where two scenarios' runs part.
 
-use crate::{Diagnostic, Run, Scenario};
+use crate::Run;
+use thalweg_scenario::{Diagnostic, Scenario};
 use thalweg_sim::events::{Event, Phase};
 use thalweg_units::PortId;
 

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::path::Path;
-use thalweg_lab::{
+use thalweg_scenario::{
     KINDS, catalogue, choice_names, choices, explain, explain_scheme, kinds_of_tables, load, schema,
 };
 

@@ -1,8 +1,8 @@
 //! Flow lists against closed forms: means, loads, counts; draws that do not depend on what they should not.
 
 use std::path::Path;
-use thalweg_lab::{Scenario, load};
 use thalweg_net::spec::{FlowSpec, NetworkSpec};
+use thalweg_scenario::{Scenario, load};
 use thalweg_units::FlowId;
 
 fn scenario(text: &str) -> Scenario {

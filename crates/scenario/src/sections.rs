@@ -1,5 +1,6 @@
 //! What sections of traffic are called in tables, legends and metrics.
 
+use crate::Scenario;
 use crate::schema::{Document, Traffic};
 use crate::text::tree::MAIN;
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use thalweg_machines::congestion::ControllerSpec;
 
 /// A section of traffic, as results name it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Section {
+pub struct Section {
     /// Its own name, or one that follows from what it is; no two are alike.
     pub name: String,
     /// Its kind of traffic.
@@ -36,9 +37,16 @@ fn controller(doc: &Document, section: &Traffic) -> String {
     }
 }
 
+impl Scenario {
+    /// The sections of traffic in their order, as results name them.
+    pub fn sections(&self) -> Vec<Section> {
+        sections(self.document())
+    }
+}
+
 /// Sections in their order. Without a name of its own one is called after its transport if sections differ by that,
 /// else after its kind; those that would be called alike are numbered.
-pub(crate) fn sections(doc: &Document) -> Vec<Section> {
+fn sections(doc: &Document) -> Vec<Section> {
     let controllers: Vec<String> = doc.traffic.iter().map(|section| controller(doc, section)).collect();
     let transport = |at: usize| match doc.traffic[at].transport.as_str() {
         MAIN => controllers[at].clone(),

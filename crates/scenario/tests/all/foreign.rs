@@ -7,7 +7,7 @@ use std::path::Path;
 const PAIR: &str = "topology = \"pair\"\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n[run]\nuntil = \"1s\"\n";
 
 fn errors(text: &str, dir: &Path) -> Vec<String> {
-    match thalweg_lab::load(text, "s.toml", dir, &[]) {
+    match thalweg_scenario::load(text, "s.toml", dir, &[]) {
         Ok(_) => Vec::new(),
         Err(errors) => errors.iter().map(ToString::to_string).collect(),
     }

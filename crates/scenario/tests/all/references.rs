@@ -2,8 +2,8 @@
 //! Skipped, visibly, where the reference data is not next to the repository.
 
 use std::path::PathBuf;
-use thalweg_lab::load;
 use thalweg_net::spec::{Given, NetworkSpec};
+use thalweg_scenario::load;
 use thalweg_units::Span;
 
 fn reference(set: &str) -> Option<PathBuf> {

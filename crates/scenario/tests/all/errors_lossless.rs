@@ -1,7 +1,7 @@
 //! Every refusal about flow control, switch memory, NICs and incidents, literally.
 
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// A scenario that is right; settings are laid over it.
 const RIGHT: &str = r#"
@@ -393,7 +393,7 @@ fn what_the_tofino_does_late_is_refused_where_nobody_would_notice() {
 fn the_nic_order_of_another_simulator_is_called_after_it() {
     let text = "[topology]\nkind = \"pair\"\n[nic]\norder = \"circle\"\n\
                 [[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1KB\"\n";
-    let errors = thalweg_lab::load(text, "s.toml", std::path::Path::new("."), &[]).expect_err("renamed");
+    let errors = thalweg_scenario::load(text, "s.toml", std::path::Path::new("."), &[]).expect_err("renamed");
     let line = errors[0].to_string();
     assert!(line.starts_with("s.toml:4: `nic.order`: `circle` is not a choice"), "{line}");
     assert!(line.ends_with("`circle` is now called `hpcc-simulator`"), "{line}");

@@ -1,6 +1,6 @@
 //! The fuzz targets' functions on mutated copies of good inputs: a second or two, the same every time.
 
-use thalweg_lab::fuzzing;
+use thalweg_scenario::fuzzing;
 use thalweg_units::Stream;
 
 const SCENARIOS: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Every class of error, literally: file, line, key, reason, way out.
 
 use std::path::{Path, PathBuf};
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// A scenario that is right; lines are appended to or replaced in it.
 const RIGHT: &str = r#"name = "t"

@@ -5,11 +5,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use thalweg_lab::parse::trace;
 use thalweg_machines::egress::*;
 use thalweg_machines::link::{LinkSpec, TracedSpec, TransmitterSpec};
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::StageSpec;
+use thalweg_scenario::parse::trace;
 use thalweg_units::{Span, Time};
 use thalweg_wire::{Handle, Packet, Side};
 

@@ -1,4 +1,4 @@
-use crate::{Estimate, Run, Scenario, load};
+use crate::{Estimate, Scenario, load};
 use std::path::Path;
 
 fn scenario(text: &str) -> Scenario {
@@ -22,11 +22,6 @@ fn a_bottleneck_bounds_what_long_flows_send() {
         ));
         let estimate = s.estimate().expect("an estimate");
         assert!((800..=840).contains(&estimate.packets), "{estimate:?}");
-        let mut run = Run::new(&s).expect("a network");
-        while run.step(1 << 20) {}
-        let hops = run.progress().packet_hops as f64;
-        let factor = estimate.packet_hops as f64 / hops;
-        assert!((0.5..2.0).contains(&factor), "{estimate:?}, {hops} hops");
     }
 }
 

@@ -19,8 +19,8 @@ use thalweg_units::{Bytes, FlowId, Time};
 /// A scenario that has been found possible, with every default written out.
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    pub(crate) doc: Document,
-    pub(crate) graph: Graph,
+    doc: Document,
+    graph: Graph,
     origin: Origin,
     dir: PathBuf,
 }
@@ -246,12 +246,12 @@ impl Scenario {
     }
 
     /// About the scenario as a whole.
-    pub(crate) fn whole_file(&self, reason: String) -> Diagnostic {
+    pub fn whole_file(&self, reason: String) -> Diagnostic {
         Diagnostic::in_file(&self.origin.file, 0, reason)
     }
 
     /// About one of its keys.
-    pub(crate) fn about(&self, key: &str, reason: String) -> Diagnostic {
+    pub fn about(&self, key: &str, reason: String) -> Diagnostic {
         self.origin.at(key, reason)
     }
 

@@ -75,8 +75,10 @@ pub struct Graph {
 
 /// Wire sizes of a full packet and of its ACK: what `base_rtt` is solved with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Frames {
+pub struct Frames {
+    /// Of a full packet, bytes.
     pub full: u32,
+    /// Of its ACK, bytes.
     pub ack: u32,
 }
 
@@ -249,7 +251,7 @@ impl Graph {
     }
 
     /// The round trip of a full packet and its ACK over these links when nothing waits.
-    pub(crate) fn round_trip(&self, path: &[u32], frames: Frames) -> Span {
+    pub fn round_trip(&self, path: &[u32], frames: Frames) -> Span {
         let mut sum = 0u128;
         for link in path {
             let l = &self.links[*link as usize];

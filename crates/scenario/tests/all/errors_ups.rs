@@ -1,7 +1,7 @@
 //! What is refused of slack, of what reads it, of the new schedulers and topologies: literally.
 
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// A scenario that is right: least slack time first between two switches.
 const RIGHT: &str = r#"name = "t"

@@ -2,7 +2,7 @@
 
 use crate::common::Folder;
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// A scenario that is right: two switches, one link between them that is a trace's.
 const RIGHT: &str = r#"topology = { kind = "dumbbell", pairs = 2, host_rate = "100Mbps", delay = "10ms" }
