@@ -453,3 +453,13 @@ fn reaches<'a>(graph: &'a BTreeMap<String, BTreeSet<String>>, from: &'a str) -> 
     }
     seen
 }
+
+/// Neither the simulator nor the laboratory above it is among what a crate, or its tests, depend on.
+#[allow(dead_code)] // by those crates that stand below both
+pub fn depends_on_nothing_that_runs(crate_folder: &str) {
+    let manifest = std::fs::read_to_string(Path::new(crate_folder).join("Cargo.toml")).expect("a manifest");
+    assert!(manifest.contains("thalweg-machines"), "the dependencies are there");
+    for crate_that_runs in ["thalweg-sim", "thalweg-lab"] {
+        assert!(!manifest.contains(crate_that_runs), "{crate_folder} depends on {crate_that_runs}");
+    }
+}

@@ -12,7 +12,8 @@ pub mod yardstick;
 
 use std::path::Path;
 use std::time::Instant;
-use thalweg_lab::{Run, load};
+use thalweg_lab::Run;
+use thalweg_scenario::load;
 use thalweg_sim::events::{Calendar, Events, Heap};
 use yardstick::Yardstick;
 

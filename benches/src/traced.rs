@@ -3,8 +3,8 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use thalweg_lab::load;
 use thalweg_machines::link::{OPPORTUNITY, Trace, TracedSpec, TransmitterSpec};
+use thalweg_scenario::load;
 use thalweg_sim::Sim;
 use thalweg_sim::events::Calendar;
 use thalweg_units::Stream;

@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|text: &str| thalweg_lab::fuzzing::flows(text));
+libfuzzer_sys::fuzz_target!(|text: &str| thalweg_scenario::fuzzing::flows(text));

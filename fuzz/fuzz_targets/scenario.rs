@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|text: &str| thalweg_lab::fuzzing::scenario(text));
+libfuzzer_sys::fuzz_target!(|text: &str| thalweg_scenario::fuzzing::scenario(text));

@@ -1,7 +1,8 @@
 //! Runs a scenario and prints its estimate and summary: `cargo run -p thalweg-lab --example summary -- FILE`.
 
 use std::path::Path;
-use thalweg_lab::{Run, load};
+use thalweg_lab::Run;
+use thalweg_scenario::load;
 
 fn main() {
     let Some(file) = std::env::args().nth(1) else { return eprintln!("which scenario?") };

@@ -1,6 +1,7 @@
 //! Where two scenarios' runs part.
 
-use crate::{Diagnostic, Run, Scenario};
+use crate::Run;
+use thalweg_scenario::{Diagnostic, Scenario};
 use thalweg_sim::events::{Event, Phase};
 use thalweg_units::PortId;
 
@@ -29,7 +30,7 @@ fn name(run: &Run, event: Option<Event>) -> String {
         format!("{} {id} ({})", if id.0 < spec.hosts { "host" } else { "switch" }, names.of(id.0))
     };
     let port = || {
-        let (from, to) = thalweg_sim::ends(spec, PortId(entity));
+        let (from, to) = spec.ends(PortId(entity));
         format!("{} -> {}", node(from), node(to))
     };
     let what = match event.tag.phase() {
@@ -49,7 +50,7 @@ fn name(run: &Run, event: Option<Event>) -> String {
         Phase::Agent => format!("a timer of host agent {entity} fires"),
         Phase::Quanta => {
             let what = if entity % 2 == 0 { "expires" } else { "is to be refreshed" };
-            let (from, to) = thalweg_sim::ends(spec, PortId(entity / 2));
+            let (from, to) = spec.ends(PortId(entity / 2));
             format!("a pause at {} -> {} {what}", node(from), node(to))
         }
         Phase::Incident => {

@@ -1,10 +1,10 @@
 //! The one place that touches the simulator.
 
 use thalweg_machines::buffer::Inputs;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::events::Calendar;
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
-use thalweg_sim::spec::NetworkSpec;
 use thalweg_sim::{
     Counters, Deadlock, Delays, Exit, FlowOutcome, Injection, MemoryPeaks, Pause, PauseRecord, Recorded, Sim,
 };

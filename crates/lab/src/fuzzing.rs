@@ -1,114 +1,9 @@
-//! What the fuzz targets and the short mutation test call: every reader of foreign text, none may panic.
+//! What the fuzz target for saved runs and its short test call; the readers of text are `thalweg_scenario`'s.
 
-use crate::parse::ParseError;
-use crate::parse::flows::FlowRow;
 use std::path::Path;
 
 const PAIR: &str =
     "topology = { kind = \"pair\" }\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n";
-
-/// A whole scenario: must load or be refused with one-line diagnostics; what loads is resolved to an equal one.
-///
-/// # Panics
-/// If the laboratory is wrong.
-pub fn scenario(text: &str) {
-    match crate::load(text, "fuzz.toml", Path::new("/nonexistent"), &[]) {
-        Ok(s) => {
-            let resolved = s.to_toml();
-            match crate::load(&resolved, "resolved.toml", Path::new("/nonexistent"), &[]) {
-                Ok(again) => assert!(again == s, "resolution is not stable:\n{resolved}"),
-                Err(e) => panic!("a resolved scenario is refused: {}\n{resolved}", e[0]),
-            }
-        }
-        Err(errors) => {
-            assert!(!errors.is_empty());
-            for e in errors {
-                let line = e.to_string();
-                assert!(!line.is_empty() && !line.contains('\n'), "{line:?}");
-            }
-        }
-    }
-}
-
-/// An override of a good scenario: the key is the first line, the value the rest.
-pub fn overrides(text: &str) {
-    let (key, value) = text.split_once('\n').unwrap_or((text, "1"));
-    let set = [(key.to_owned(), value.to_owned())];
-    let _ = crate::load(PAIR, "good.toml", Path::new("/nonexistent"), &set);
-}
-
-/// Graph files.
-pub fn topology(text: &str) {
-    use crate::parse::graph::{gml, graphml, hpcc, links_csv, native, rocketfuel};
-    let maps =
-        [rocketfuel::cch, rocketfuel::weights, rocketfuel::latencies, graphml::map, gml::map, links_csv::map];
-    for read in [graphml::parse, gml::parse, hpcc::parse, links_csv::parse, native::toml, native::json]
-        .into_iter()
-        .chain(maps)
-    {
-        let Ok(whole) = read(text) else { continue };
-        // Mistakes in numbers make graphs of millions of nodes.
-        let part = (whole.nodes <= 1_000).then(|| whole.clone().largest_part());
-        assert!(part.as_ref().is_none_or(|part| part.nodes <= whole.nodes && part.hosts <= whole.hosts));
-        for g in [Some(whole), part].into_iter().flatten() {
-            assert!(g.hosts <= g.nodes);
-            assert!(g.links.iter().all(|l| l.a < g.nodes && l.b < g.nodes && l.a != l.b));
-            assert!(g.names.len() <= g.nodes as usize);
-            let named = (g.nodes as usize - g.names.len()) as u32;
-            if let Ok(names) = crate::topology::Names::listed(named, g.names) {
-                assert!((0..g.nodes).all(|n| names.node(&names.of(n)) == Ok(n)), "a name leads back");
-            }
-        }
-    }
-}
-
-/// Distributions of sizes: what is read can be drawn from.
-pub fn cdf(text: &str) {
-    use crate::schema::Interpolation::{Atoms, InverseLinear, Linear, LogLinear};
-    let Ok(points) = crate::parse::cdf::parse(text) else { return };
-    for between in [Linear, Atoms, LogLinear, InverseLinear] {
-        for unit in [1, 1460] {
-            let cdf = crate::traffic::sizes::cdf::Cdf::new(points.clone(), between, unit);
-            let mut last = 0;
-            for i in 0..50 {
-                let size = cdf.quantile(f64::from(i) / 50.0);
-                assert!(size >= last.max(1), "quantiles never fall");
-                last = size;
-            }
-            assert!(cdf.mean().is_finite());
-        }
-    }
-}
-
-type ReadFlows<'a> = &'a dyn Fn(&str) -> Result<Vec<FlowRow>, ParseError>;
-type WriteFlows<'a> = &'a dyn Fn(&[FlowRow]) -> String;
-
-/// Flow lists, and the small tables: what is read is written back equal.
-pub fn flows(text: &str) {
-    use crate::parse::{flows, tables};
-    let graph = crate::topology::Graph::new(8, 2);
-    let csv = |text: &str| flows::csv(text, &graph);
-    let mut renumbered = graph.clone();
-    let names = (0..10).map(|node| format!("n{}", (node + 3) % 10)).collect();
-    renumbered.names = crate::topology::Names::listed(0, names).expect("names");
-    let hpcc = |text: &str| flows::hpcc(text, &graph);
-    let by_id = |text: &str| flows::hpcc(text, &renumbered);
-    let to_hpcc = |rows: &[FlowRow]| flows::to_hpcc(rows, &graph);
-    let to_ids = |rows: &[FlowRow]| flows::to_hpcc(rows, &renumbered);
-    let readers: [(ReadFlows<'_>, WriteFlows<'_>); 3] =
-        [(&csv, &flows::to_csv), (&hpcc, &to_hpcc), (&by_id, &to_ids)];
-    for (read, write) in readers {
-        if let Ok(rows) = read(text) {
-            let again = read(&write(&rows)).expect("what was written reads");
-            let same =
-                |a: &FlowRow, b: &FlowRow| (a.src, a.dst, a.size, a.start) == (b.src, b.dst, b.size, b.start);
-            assert!(rows.len() == again.len() && rows.iter().zip(&again).all(|(a, b)| same(a, b)));
-        }
-    }
-    let _ = tables::paths(text, &graph.names);
-    let _ = tables::offsets(text, &graph);
-    let _ = tables::histograms(text);
-}
 
 /// Saved runs: foreign bytes are refused, and so is a good run after any damage that the bytes describe, three for the
 /// place and one for what is done there.
@@ -119,7 +14,8 @@ pub fn snapshot(script: &[u8]) {
     use std::sync::OnceLock;
     static GOOD: OnceLock<Vec<u8>> = OnceLock::new();
     let good = GOOD.get_or_init(|| {
-        let s = crate::load(PAIR, "good.toml", Path::new("/nonexistent"), &[]).expect("a good scenario");
+        let s = thalweg_scenario::load(PAIR, "good.toml", Path::new("/nonexistent"), &[])
+            .expect("a good scenario");
         let mut run = crate::Run::new(&s).expect("a network");
         run.step(500);
         run.save()
@@ -138,13 +34,5 @@ pub fn snapshot(script: &[u8]) {
             Ok(_) => assert!(bytes == good, "damage was not noticed"),
             Err(e) => assert!(!e.is_empty() && !e.contains('\n'), "{e:?}"),
         }
-    }
-}
-
-/// Traces of cellular links: what is read is written back equal.
-pub fn trace(text: &str) {
-    use crate::parse::trace;
-    if let Ok(read) = trace::parse(text) {
-        assert!(trace::parse(&trace::to_text(&read)).is_ok_and(|again| again == read));
     }
 }

@@ -5,8 +5,8 @@ use crate::table::column;
 use crate::{ColumnData, Table};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
+use thalweg_net::spec::FlowSpec;
 use thalweg_sim::Recorded;
-use thalweg_sim::spec::FlowSpec;
 
 /// Counts over the packets recorded so far.
 #[derive(Clone, Debug, Default)]

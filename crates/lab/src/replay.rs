@@ -2,15 +2,16 @@
 //!
 //! Streamed: rows are fed in batches, and what is known about a packet is forgotten when it has left.
 
+use crate::Table;
 use crate::engine::Engine;
 use crate::lateness::Lateness;
 use crate::originals::{Original, Originals};
-use crate::{Diagnostic, Scenario, Table};
 use serde_json::{Value as Json, json};
 use thalweg_machines::link::TransmitterKind;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, lstf, pifo};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
-use thalweg_sim::spec::{NetworkSpec, NicOrder, NicSpec, ProbeSpec, StopSpec};
+use thalweg_net::spec::{NetworkSpec, NicOrder, NicSpec, ProbeSpec, StopSpec};
+use thalweg_scenario::{Diagnostic, Scenario};
 use thalweg_sim::{Exit, Injection};
 use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
 

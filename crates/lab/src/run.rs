@@ -2,16 +2,15 @@
 
 use crate::engine::Engine;
 use crate::recording::RecordingCounts;
-use crate::schema::{Document, Fct};
-use crate::sections::{Section, sections};
-use crate::topology::Names;
 use crate::window::Window;
-use crate::{Diagnostic, Scenario, Stop};
 use serde::{Deserialize, Serialize};
+use thalweg_net::spec::NetworkSpec;
+use thalweg_scenario::schema::Fct;
+use thalweg_scenario::topology::Names;
+use thalweg_scenario::{Diagnostic, Scenario, Section, Stop};
 use thalweg_sim::sealed::{self, Kind, Sealing};
-use thalweg_sim::spec::NetworkSpec;
 use thalweg_sim::{Pause, Recorded};
-use thalweg_units::{FlowId, Span, Time};
+use thalweg_units::Span;
 
 /// What tables and summaries need of the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -66,26 +65,6 @@ pub struct Progress {
     pub measured_total: u64,
 }
 
-/// The part of the measured window in which flows arrive at random or from a list; all of it if none do.
-fn load_window(doc: &Document, spec: &NetworkSpec, measured: (u64, u64)) -> (u64, u64) {
-    let (mut from, mut until) = (u64::MAX, 0);
-    let mut lists = vec![false; doc.traffic.len()];
-    for (group, traffic) in doc.traffic.iter().enumerate() {
-        let Some(arrives) = traffic.pattern.family().arrives() else { continue };
-        from = from.min(arrives.from.ps());
-        match arrives.until {
-            Some(last) => until = until.max(last.ps()),
-            None => lists[group] = true,
-        }
-    }
-    let flows = (0..).map(FlowId).zip(&spec.flows);
-    let by_clock = flows.filter(|(flow, _)| !spec.precedence.follows(*flow)).map(|(_, f)| f);
-    let listed = by_clock.filter(|f| lists[usize::from(f.group)]);
-    until = until.max(listed.map(|f| f.start.ps()).max().unwrap_or(0));
-    let both = (from.max(measured.0), until.min(measured.1));
-    if both.0 < both.1 { both } else { measured }
-}
-
 /// Of a saved run; the layout is raised with every change of [`Meta`].
 const KIND: Kind = Kind { magic: *b"thalwegR", layout: 4 };
 
@@ -105,22 +84,20 @@ impl Run {
     pub fn new_unless(stop: &Stop, scenario: &Scenario) -> Result<Self, Diagnostic> {
         let mut spec = scenario.network_unless(stop)?;
         let doc = scenario.document();
-        let end = doc.run.until.0.ps();
-        let window = (doc.measure.from.0.ps(), doc.measure.until.map_or(end, |q| q.0.ps()));
-        let load_window = load_window(doc, &spec, window);
-        spec.probes.carried = Some((Time::from_ps(load_window.0), Time::from_ps(load_window.1)));
+        let load_window = scenario.load_window(&spec);
+        spec.probes.carried = Some(load_window);
         let meta = Meta {
             name: doc.name.clone(),
             scenario: scenario.to_toml(),
             fct: doc.measure.fct,
             size_classes: doc.measure.size_classes.iter().map(|q| q.0.get()).collect(),
-            load_window,
-            sections: sections(doc),
+            load_window: (load_window.0.ps(), load_window.1.ps()),
+            sections: scenario.sections(),
             base_rtt_ps: scenario.base_rtt().ps(),
             names: scenario.graph().names.clone(),
             check: doc.run.check,
         };
-        let window = Window::new(&spec, window);
+        let window = Window::new(&spec, scenario.measured_window());
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
         let recorded = engine.spec().probes.record.map(|_| RecordingCounts::default());
         Ok(Self { engine, meta, window, running: true, violation: None, recorded })
@@ -261,7 +238,8 @@ jitter = "10us"
 
     #[test]
     fn a_network_with_flow_control_that_drops_is_an_error_without_checks_too() {
-        let scenario = crate::load(SHORT, "short.toml", std::path::Path::new("."), &[]).expect("a scenario");
+        let scenario =
+            thalweg_scenario::load(SHORT, "short.toml", std::path::Path::new("."), &[]).expect("a scenario");
         let ended = |meant: bool| {
             let mut run = Run::new(&scenario).expect("a network");
             let mut spec = run.spec().clone();

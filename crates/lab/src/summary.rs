@@ -2,10 +2,10 @@
 
 use crate::run::Run;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
-use crate::topology::{Frames, Graph};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_machines::transport::TransportSpec;
+use thalweg_scenario::topology::{Frames, Graph};
 use thalweg_sim::Delays;
 use thalweg_units::{Bytes, FlowId, NodeId, PortId, Span, Time};
 
@@ -367,8 +367,8 @@ pub(crate) fn summary(run: &Run) -> Json {
         "packet_hops": c.packet_hops,
         "base_rtt_us": us(run.meta.base_rtt_ps),
         "fct_measured_at": match run.meta.fct {
-            crate::schema::Fct::Receiver => "receiver",
-            crate::schema::Fct::Sender => "sender",
+            thalweg_scenario::schema::Fct::Receiver => "receiver",
+            thalweg_scenario::schema::Fct::Sender => "sender",
         },
         "flows": {
             "total": rows.len(),

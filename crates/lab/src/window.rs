@@ -2,8 +2,8 @@
 
 use crate::engine::Engine;
 use serde::{Deserialize, Serialize};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::FlowOutcome;
-use thalweg_sim::spec::NetworkSpec;
 use thalweg_units::{FlowId, Time};
 
 /// Sums of a flow so far.
@@ -47,13 +47,13 @@ pub(crate) struct Share {
 
 impl Window {
     /// Of a run of which nothing has happened.
-    pub fn new(spec: &NetworkSpec, (from, until): (u64, u64)) -> Self {
-        let endless = |(at, flow): (usize, &thalweg_sim::spec::FlowSpec)| {
+    pub fn new(spec: &NetworkSpec, (from, until): (Time, Time)) -> Self {
+        let endless = |(at, flow): (usize, &thalweg_net::spec::FlowSpec)| {
             (flow.size == u64::MAX).then_some(FlowId(at as u32))
         };
         let flows: Vec<FlowId> = spec.flows.iter().enumerate().filter_map(endless).collect();
-        let opened = if from == 0 { vec![Sums::default(); flows.len()] } else { Vec::new() };
-        Self { from: Time::from_ps(from), until: Time::from_ps(until), flows, opened, closed: Vec::new() }
+        let opened = if from == Time::ZERO { vec![Sums::default(); flows.len()] } else { Vec::new() };
+        Self { from, until, flows, opened, closed: Vec::new() }
     }
 
     /// The instant at which sums are noted next; [`Time::MAX`]: none is left.

@@ -7,7 +7,7 @@ use crate::controller;
 use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use thalweg_lab::Stop;
+use thalweg_scenario::Stop;
 
 /// How long a key press may go unnoticed.
 const LOOK: Duration = Duration::from_millis(25);

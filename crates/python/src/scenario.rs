@@ -8,7 +8,7 @@ use std::sync::Arc;
 use thalweg_lab as lab;
 
 /// A `thalweg.ScenarioError` that carries the diagnostics as dictionaries.
-pub fn scenario_error(py: Python<'_>, diagnostics: &[lab::Diagnostic]) -> PyErr {
+pub fn scenario_error(py: Python<'_>, diagnostics: &[thalweg_scenario::Diagnostic]) -> PyErr {
     let build = || -> PyResult<PyErr> {
         let list = diagnostics
             .iter()
@@ -33,7 +33,7 @@ pub fn scenario_error(py: Python<'_>, diagnostics: &[lab::Diagnostic]) -> PyErr 
 /// A scenario with every default written out.
 #[pyclass(frozen, module = "thalweg._core")]
 pub struct Scenario {
-    pub inner: Arc<lab::Scenario>,
+    pub inner: Arc<thalweg_scenario::Scenario>,
 }
 
 #[pymethods]
@@ -50,9 +50,11 @@ impl Scenario {
         set: Vec<(String, String)>,
         unset: Vec<String>,
     ) -> PyResult<Self> {
-        interruptible(py, move |stop| lab::load_changed(stop, &text, &file, &directory, &set, &unset))?
-            .map(|inner| Self { inner: Arc::new(inner) })
-            .map_err(|d| scenario_error(py, &d))
+        interruptible(py, move |stop| {
+            thalweg_scenario::load_changed(stop, &text, &file, &directory, &set, &unset)
+        })?
+        .map(|inner| Self { inner: Arc::new(inner) })
+        .map_err(|d| scenario_error(py, &d))
     }
 
     #[getter]
@@ -129,19 +131,19 @@ impl Scenario {
 /// The kinds that `catalogue` lists.
 #[pyfunction]
 pub fn kinds() -> Vec<String> {
-    lab::KINDS.iter().map(|(kind, _)| (*kind).to_owned()).collect()
+    thalweg_scenario::KINDS.iter().map(|(kind, _)| (*kind).to_owned()).collect()
 }
 
 /// The JSON Schema of scenarios.
 #[pyfunction]
 pub fn schema() -> String {
-    lab::schema().to_string()
+    thalweg_scenario::schema().to_string()
 }
 
 /// `(name, summary, source)` of everything of a kind, or `None` for an unknown kind.
 #[pyfunction]
 pub fn catalogue(kind: &str) -> Option<Vec<(String, String, String)>> {
-    let entries = lab::catalogue(kind)?;
+    let entries = thalweg_scenario::catalogue(kind)?;
     Some(
         entries
             .into_iter()
@@ -153,31 +155,31 @@ pub fn catalogue(kind: &str) -> Option<Vec<(String, String, String)>> {
 /// What a dotted key means, or `None` for an unknown key.
 #[pyfunction]
 pub fn explain(key: &str) -> Option<String> {
-    lab::explain(key)
+    thalweg_scenario::explain(key)
 }
 
 /// `(keys, text)` of every choice of this name.
 #[pyfunction]
 pub fn choices(word: &str) -> Vec<(Vec<String>, String)> {
-    lab::choices(word).into_iter().map(|choice| (choice.keys, choice.text)).collect()
+    thalweg_scenario::choices(word).into_iter().map(|choice| (choice.keys, choice.text)).collect()
 }
 
 /// The names of all choices.
 #[pyfunction]
 pub fn choice_names() -> Vec<String> {
-    lab::choice_names()
+    thalweg_scenario::choice_names()
 }
 
 /// `(key, kinds)` of every table of several kinds.
 #[pyfunction]
 pub fn kinds_of_tables() -> Vec<(String, Vec<String>)> {
-    lab::kinds_of_tables()
+    thalweg_scenario::kinds_of_tables()
 }
 
 /// What a scheme, or its rate setting alone, sets.
 #[pyfunction]
 pub fn explain_scheme(name: &str) -> Option<String> {
-    lab::explain_scheme(name)
+    thalweg_scenario::explain_scheme(name)
 }
 
 /// The first event in which two scenarios differ, or `None` if all events are the same.

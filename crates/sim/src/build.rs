@@ -2,7 +2,6 @@
 
 use crate::arena::Arena;
 use crate::cx::Cx;
-use crate::dependencies::{Ways, elision};
 use crate::events::{Events, Ties};
 use crate::fabric::crossbar;
 use crate::fabric::egress::Reference;
@@ -22,20 +21,20 @@ use crate::hosts::streams;
 use crate::instruments::Instruments;
 use crate::paths;
 use crate::port::{Lane, Port};
-use crate::routing::{RouteError, Routes};
 use crate::sampling;
 use crate::sim::Sim;
-use crate::spec::{IncidentKind, NetworkSpec, SharedBufferSpec, TieSpec};
 use std::collections::VecDeque;
 use thalweg_machines::Invalid;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::point::PointMachine;
-use thalweg_machines::route::Paths;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
 use thalweg_machines::sharing::Pool;
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{FlowId, HostId, NodeId, PortId, Rate, Span, Stream, Time};
+use thalweg_net::dependencies::{Ways, elision};
+use thalweg_net::routing::{RouteError, Routes};
+use thalweg_net::spec::{IncidentKind, NetworkSpec, SharedBufferSpec, TieSpec};
+use thalweg_units::{FlowId, HostId, PortId, Rate, Span, Stream, Time};
 
 /// Who is first among equals at one instant.
 fn ties(spec: &NetworkSpec) -> Ties {
@@ -192,46 +191,10 @@ fn mirrored(path: &[PortId], middle: usize) -> bool {
     there.map(|id| id.0 ^ 1).eq(back.rev().map(|id| id.0))
 }
 
+/// The tables agree, and the simulator can do together what they ask for.
 fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     let wrong = |what: String| Err(BuildError::Inconsistent(what));
-    let nodes = spec.hosts + spec.switches;
-    if let Some(l) = spec.links.iter().position(|l| l.a.0 >= nodes || l.b.0 >= nodes || l.a == l.b) {
-        return wrong(format!("link {l} does not join two nodes of the network"));
-    }
-    if spec.port_discipline.len() != 2 * spec.links.len() {
-        return wrong("every port needs a queue discipline".into());
-    }
-    if spec.port_discipline.iter().any(|d| usize::from(*d) >= spec.disciplines.len()) {
-        return wrong("a port names a queue discipline that does not exist".into());
-    }
-    for (i, flow) in spec.flows.iter().enumerate() {
-        if flow.src == flow.dst || flow.src.0 >= spec.hosts || flow.dst.0 >= spec.hosts || flow.size == 0 {
-            return wrong(format!("flow {i} does not join two hosts of the network with at least one byte"));
-        }
-        if flow.until != Time::MAX && flow.size != u64::MAX {
-            return wrong(format!("flow {i} ends with its size and cannot be stopped"));
-        }
-        if usize::from(flow.transport) >= spec.transports.len() {
-            return wrong(format!("flow {i} names a transport that does not exist"));
-        }
-    }
-    if let Err(reason) = spec.precedence.check(spec.flows.len()) {
-        return wrong(reason);
-    }
-    let flows = (0..).map(FlowId).zip(&spec.flows);
-    let by_clock = flows.filter(|(flow, _)| !spec.precedence.follows(*flow)).map(|(_, f)| f.start);
-    if !by_clock.is_sorted() {
-        return wrong("flows are not sorted by their start".into());
-    }
-    for incident in &spec.incidents {
-        let known = match incident.what {
-            IncidentKind::LinkDown(link) | IncidentKind::LinkUp(link) => (link as usize) < spec.links.len(),
-            IncidentKind::PauseLoss(port, _) => port.is_none_or(|port| port.at() < 2 * spec.links.len()),
-        };
-        if !known {
-            return wrong("an incident names a link that does not exist".into());
-        }
-    }
+    spec.check().map_err(inconsistent)?;
     let lossless =
         spec.inputs.is_some() || spec.control_first || spec.nic.order.pulls() || pulls_when_idle(spec);
     if lossless && (spec.cut_through.is_some() || spec.disciplines.iter().any(|d| d.preemptive)) {
@@ -248,12 +211,6 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     let refused = points::refusal(spec).or_else(|| streams::refusal(spec)).or_else(|| relief::refusal(spec));
     if let Some(why) = refused {
         return wrong(why.into());
-    }
-    if spec.routing.rule.needs().paths == Paths::Given {
-        let given = spec.routing.paths().map_or(0, <[_]>::len);
-        if given != spec.flows.len() {
-            return wrong(format!("{given} pinned paths for {} flows", spec.flows.len()));
-        }
     }
     Ok(())
 }
@@ -413,7 +370,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 // It has events of its own, so no other part catches up with it.
                 port.state.eager = true;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
-                egresses.push(Reference::new(spec, PortId::from(id), link, in_switch).map_err(refused)?);
+                egresses.push(Reference::new(spec, PortId::from(id)).map_err(refused)?);
             }
             ports.push(port);
         }
@@ -444,7 +401,7 @@ fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
 /// A switch port that a queue can form at.
 fn has_point(spec: &NetworkSpec, id: PortId) -> bool {
     let finite = spec.links[id.at() / 2].direction(id).mean_rate() != Rate::INFINITE;
-    spec.point.is_some() && ends(spec, id).0.0 >= spec.hosts && finite
+    spec.point.is_some() && spec.ends(id).0.0 >= spec.hosts && finite
 }
 
 /// Congestion points, by port; none at all if the network has none.
@@ -520,12 +477,6 @@ fn can_fail(spec: &NetworkSpec, link: u32) -> bool {
 fn is_express(kind: &DisciplineSpec, stage: &StageMachine, shared: bool) -> bool {
     let needs = stage.needs();
     kind.order == OrderSpec::default() && !needs.departures && !needs.headers && !shared
-}
-
-/// Where a port is: its owner and its far end.
-pub fn ends(spec: &NetworkSpec, port: PortId) -> (NodeId, NodeId) {
-    let link = &spec.links[port.at() / 2];
-    if port.0.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
 }
 
 #[cfg(test)]

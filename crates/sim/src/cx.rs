@@ -3,7 +3,7 @@
 use crate::events::{Event, Events, Phase, Tag};
 use crate::features::Features;
 use crate::instruments::Instruments;
-use crate::spec::NetworkSpec;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::Time;
 
 /// The run's context. Not an owner of anything that a packet could be in.

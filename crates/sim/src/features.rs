@@ -1,10 +1,10 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
-use crate::spec::NetworkSpec;
 use thalweg_machines::host::Agent;
 use thalweg_machines::nic::{Needs, Waits};
 use thalweg_machines::pause::Reach;
 use thalweg_machines::stage::CarriedSpec;
+use thalweg_net::spec::NetworkSpec;
 
 /// From so many ports on a network counts as larger than the caches.
 const WIDE: usize = 2048;

@@ -1,7 +1,7 @@
-//! Floor 3: the simulated network.
+//! Floor 4: the simulated network.
 //!
-//! A packet-level discrete-event simulation: [`Sim`] is a network at an instant, [`Sim::run`] takes
-//! it forward. It wires the machines of floor 2 together and takes no protocol decision itself.
+//! A packet-level discrete-event simulation: [`Sim`] is a network ([`thalweg_net`]) at an instant,
+//! [`Sim::run`] takes it forward. It wires the machines of floor 2 together and takes no protocol decision itself.
 //!
 //! The state of a network has four owners, each of which serialises its own part: `fabric` (switches, ports, wires,
 //! packets), `hosts` (the ends of the active flows, NIC scheduling), `flows` (the life of every flow) and `instruments`
@@ -10,39 +10,32 @@
 //!
 //! * [`events`]: what happens next, in a total order that does not depend on insertion history;
 //! * [`port`]: output queues, transmitters and wires; one or two events per packet-hop;
-//! * [`routing`]: shortest paths of any graph; [`dependencies`]: which ports may have to wait for which;
 //! * [`recording`], [`replay`]: a run's packets as data, and run again under another discipline;
-//! * [`ideal`]: how long a flow takes alone, as a closed form;
 //! * [`snapshot`], [`sealed`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
 
 pub mod arena;
 mod build;
 pub mod check;
 mod cx;
-pub mod dependencies;
 pub mod diff;
 pub mod events;
 mod fabric;
 mod features;
 mod flows;
 mod hosts;
-pub mod ideal;
 mod instruments;
 mod lookahead;
 mod paths;
 pub mod port;
-mod precedence;
 pub mod prefetch;
 mod results;
-pub mod routing;
 mod rules;
 mod sampling;
 pub mod sealed;
 mod sim;
 pub mod snapshot;
-pub mod spec;
 
-pub use build::{BuildError, ends};
+pub use build::BuildError;
 pub use check::Violation;
 pub use fabric::memory::MemoryPeaks;
 pub use flows::record::{FlowCounts, FlowEnd, FlowOutcome};

@@ -4,8 +4,8 @@
 
 use crate::port::Port;
 use crate::rules::Rules;
-use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, PortId, Span};
 use thalweg_wire::Kind;
 

@@ -5,20 +5,19 @@ use crate::fabric::failures::is_reachable;
 use crate::fabric::memory::MemoryPeaks;
 use crate::flows::record::{FlowEnd, FlowOutcome, FlowRecord};
 use crate::hosts::replay::{Exit, Injection};
-use crate::ideal::{Shape, completion};
 use crate::instruments::EdgeTally;
 use crate::instruments::delays::Delays;
 use crate::instruments::pauses::{Deadlock, PauseRecord};
 use crate::instruments::probe::Probes;
 use crate::instruments::recording::Recorded;
 use crate::port::{Port, PortTotals};
-use crate::routing::{Routes, flow_pick};
 use crate::sim::Sim;
-use crate::spec::NetworkSpec;
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::pause::Paused;
 use thalweg_machines::relief::{ReliefMachine, Tally};
-use thalweg_machines::transport::SetUp;
+use thalweg_net::ideal;
+use thalweg_net::routing::Routes;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, PortId, Span, Time, mix64};
 
 /// What a run has done so far.
@@ -122,7 +121,7 @@ impl<Q: Events> Sim<Q> {
     }
 
     /// By group of flows: what their data packets waited on their way; empty unless the probes want it
-    /// ([`crate::spec::ProbeSpec::delays`]).
+    /// ([`thalweg_net::spec::ProbeSpec::delays`]).
     pub fn delays(&self) -> &[Delays] {
         &self.cx.instruments.delays
     }
@@ -236,7 +235,7 @@ impl<Q: Events> Sim<Q> {
         &self.cx.instruments.deadlocks
     }
 
-    /// By switch, if the probes want it ([`crate::spec::ProbeSpec::memory`]); else empty.
+    /// By switch, if the probes want it ([`thalweg_net::spec::ProbeSpec::memory`]); else empty.
     pub fn memory_peaks(&self) -> &[MemoryPeaks] {
         &self.fabric.memory.peaks
     }
@@ -306,34 +305,7 @@ impl<Q: Events> Sim<Q> {
     ///
     /// Endless flows have none: zero.
     pub fn ideal(&self, flow: FlowId) -> (Span, Span) {
-        let spec = &self.cx.spec.flows[flow.at()];
-        if spec.size == u64::MAX {
-            return (Span::ZERO, Span::ZERO);
-        }
-        let (mut data, mut ack) = (Vec::new(), Vec::new());
-        if let Some(paths) = self.cx.spec.routing.paths() {
-            let pinned = &paths[flow.at()];
-            // Checked when the network was built.
-            let _ = self.fabric.routes.pinned(flow.0, spec.src, spec.dst, &pinned.data, &mut data);
-            let _ = self.fabric.routes.pinned(flow.0, spec.dst, spec.src, &pinned.ack, &mut ack);
-        } else {
-            let pick = |back| flow_pick(&self.cx.spec.routing.rule, flow, spec, back);
-            let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
-            routes.path(spec.src, spec.dst, pick(false), &mut data);
-            routes.path(spec.dst, spec.src, pick(true), &mut ack);
-        }
-        let wire = self.cx.spec.transports[spec.transport as usize].wire();
-        let (packets, last) = (wire.packets(spec.size), wire.last(spec.size));
-        let shape = Shape { packets, full: wire.full(), last, ack: wire.ack.unwrap_or(0) };
-        if wire.ack.is_none() {
-            let (received, _) = completion(&self.fabric.ports, &data, &[], shape);
-            return (received, received);
-        }
-        let handshake = wire.set_up.map_or(Span::ZERO, |SetUp { request, answer }| {
-            let shape = Shape { packets: 1, full: request, last: request, ack: answer };
-            completion(&self.fabric.ports, &data, &ack, shape).1
-        });
-        let (received, acked) = completion(&self.fabric.ports, &data, &ack, shape);
-        (handshake + received, handshake + acked)
+        let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
+        ideal::of_flow(&self.cx.spec, routes, flow)
     }
 }

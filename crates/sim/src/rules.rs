@@ -4,10 +4,10 @@
 //! first switch: packets are counted in the order in which they leave their NIC, which may order them otherwise than
 //! they were handed to it.
 
-use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::Invalid;
 use thalweg_machines::route::{RouteMachine, RouteRule, Site, SiteKind};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::HostId;
 
 /// The machines of a network's nodes; none where source routes do.

@@ -11,8 +11,8 @@ use crate::hosts::Hosts;
 use crate::instruments::Instruments;
 use crate::sealed::{Kind, LoadError, Sealing, open};
 use crate::sim::Sim;
-use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::Time;
 
 /// Of the simulator's part; the layout is raised with every change of what is written here.

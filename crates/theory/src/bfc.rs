@@ -10,8 +10,8 @@ use thalweg_machines::pause::{Passing, PausePolicy};
 use thalweg_machines::route;
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::schedule::{At, Order, Parameters};
-use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision};
-use thalweg_sim::spec::{Given, Incident, IncidentKind, LinkSpec, RouteSpec, RoutingSpec};
+use thalweg_net::dependencies::{Dependencies, Turn, Ways, elision};
+use thalweg_net::spec::{Given, Incident, IncidentKind, LinkSpec, RouteSpec, RoutingSpec};
 use thalweg_units::{FlowId, NodeId, Rate, Span, Stream, Time, mix64};
 use thalweg_wire::{Frame, Handle, HopTag, Packet, QueueSet};
 

@@ -18,11 +18,11 @@ use crate::instance::Instance;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
-use thalweg_sim::events::Calendar;
-use thalweg_sim::spec::{
+use thalweg_net::spec::{
     FlowSpec, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, Precedence, ProbeSpec, RecordSpec,
     RoutingSpec, StopSpec, TieSpec,
 };
+use thalweg_sim::events::Calendar;
 use thalweg_sim::{Exit, Injection, Sim};
 use thalweg_units::{FlowId, HostId, NodeId, Rate, Span, Time};
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 use thalweg_example_plugins::{SCENARIO, register};
-use thalweg_lab::{Run, load};
+use thalweg_lab::Run;
+use thalweg_scenario::load;
 
 fn main() {
     register();

@@ -4,7 +4,6 @@ use crate::run::Run;
 use crate::table::{ColumnData, Table, column};
 use thalweg_machines::buffer::InputMemory;
 use thalweg_machines::pause::Claims;
-use thalweg_sim::ends;
 use thalweg_units::PortId;
 
 /// An input of a switch, or the memory that its inputs share.
@@ -29,7 +28,7 @@ pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
     let spec = run.engine.spec();
     let mut ports: Vec<Vec<PortId>> = vec![Vec::new(); spec.switches as usize];
     for port in (0..2 * spec.links.len()).map(PortId::from) {
-        if let Some(switch) = ends(spec, port).0.0.checked_sub(spec.hosts) {
+        if let Some(switch) = spec.ends(port).0.0.checked_sub(spec.hosts) {
             ports[switch as usize].push(port);
         }
     }
@@ -51,7 +50,7 @@ pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
                 }
                 Claims::Dynamic { headroom, .. } => (None, Some((peaks.headrooms[number], headroom))),
             };
-            let from = Some(ends(spec, *back).1.0);
+            let from = Some(spec.ends(*back).1.0);
             out.push(MemoryRow { node, port: Some(PortId(back.0 ^ 1)), from, most, limit, headroom });
         }
         if memory.pool() > 0 {

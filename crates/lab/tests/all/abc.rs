@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// A flow over 12 Mb/s, 20 ms away.
 const WIRED: &str = r#"topology = { kind = "dumbbell", pairs = 1, bottleneck_rate = "12Mbps", delay = "10ms" }

@@ -3,7 +3,8 @@
 
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::{Run, load};
+use thalweg_lab::Run;
+use thalweg_scenario::load;
 
 /// 32 hosts send 64 KB to one, all at once.
 const INCAST: &str = r#"

@@ -2,7 +2,8 @@
 //! anywhere goes on as if nothing had been.
 use crate::common::*;
 use std::path::{Path, PathBuf};
-use thalweg_lab::{Run, load};
+use thalweg_lab::Run;
+use thalweg_scenario::load;
 use thalweg_units::Stream;
 
 const SCHEDULERS: &[&str] = &[

@@ -1,8 +1,9 @@
 //! Controllers over every transport that can carry them.
 
 use std::path::Path;
-use thalweg_lab::{Run, catalogue, explain, load};
+use thalweg_lab::Run;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Messages};
+use thalweg_scenario::{catalogue, explain, load};
 use thalweg_wire::ExplicitKind;
 
 /// Three senders, one receiver, marks, routers and congestion points for controllers that need them; a

@@ -33,7 +33,8 @@ use crate::common::*;
 use scenarios::{BUSY, FILES, PLAIN};
 use std::collections::BTreeSet;
 use std::path::Path;
-use thalweg_lab::{Run, load, schema};
+use thalweg_lab::Run;
+use thalweg_scenario::{load, schema};
 
 /// Where a change must show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

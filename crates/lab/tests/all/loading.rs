@@ -1,7 +1,8 @@
 //! Loading is linear in what is loaded, and can be given up.
 
 use std::path::Path;
-use thalweg_lab::{Run, Stop, load, load_unless};
+use thalweg_lab::Run;
+use thalweg_scenario::{Stop, load, load_unless};
 
 const POISSON: &str = "[topology]\nkind = \"star\"\nhosts = 16\n[[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"1KB\" }\nload = 0.5\n[run]\nuntil = \"100ms\"\n";
 const BUSIEST: &str = "routing = \"lowest\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 100\nspines = 2\nhosts_per_leaf = 50\n[[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"1KB\" }\nload = 0.5\nof = \"busiest-link\"\n[run]\nuntil = \"1ms\"\n";

@@ -3,8 +3,8 @@
 //! The oracle follows every packet over every link (max-plus recursion: a packet leaves a link when its
 //! predecessor has left and it is there itself); the engine's own `ideal_ps` is a closed form in O(links).
 use crate::common::*;
-use thalweg_lab::Scenario;
-use thalweg_sim::spec::LinkSpec;
+use thalweg_net::spec::LinkSpec;
+use thalweg_scenario::Scenario;
 use thalweg_units::Stream;
 
 /// Everything the recursion needs of a scenario besides its links.

@@ -1,12 +1,13 @@
 //! What follows from the topology, and what the simulator is given, for lossless fabrics and RDMA.
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::{Run, catalogue, load};
+use thalweg_lab::Run;
 use thalweg_machines::buffer::InputMemory;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::pause::Claims;
 use thalweg_machines::transport::{Notification, RdmaAcks, RdmaSpec, RdmaTimer, TransportSpec};
-use thalweg_sim::spec::{IncidentKind, NetworkSpec};
+use thalweg_net::spec::{IncidentKind, NetworkSpec};
+use thalweg_scenario::{catalogue, load};
 use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
 
 /// IRN's default network (UCB/EECS-2018-103 §4.3.1): 54 servers, 40 Gb/s, 2 us per link.

@@ -2,10 +2,10 @@
 //! made up, with the features of the public ones.
 
 use crate::common::*;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// A topology from a file, and a flow from every host to another.
-fn maps(dir: &Folder, file: &str, format: &str, more: &str) -> Result<thalweg_lab::Scenario, String> {
+fn maps(dir: &Folder, file: &str, format: &str, more: &str) -> Result<thalweg_scenario::Scenario, String> {
     let text = format!(
         "[topology]\nkind = \"file\"\nfile = \"{file}\"\nformat = \"{format}\"\n{more}\n\
          [[traffic]]\nkind = \"permutation\"\nsize = \"10KB\"\n[run]\nuntil = \"1s\"\n"
@@ -14,7 +14,7 @@ fn maps(dir: &Folder, file: &str, format: &str, more: &str) -> Result<thalweg_la
 }
 
 /// Nodes that are hosts, and routers, and links.
-fn counts(s: &thalweg_lab::Scenario) -> (u32, u32, usize) {
+fn counts(s: &thalweg_scenario::Scenario) -> (u32, u32, usize) {
     (s.graph().hosts, s.graph().switches, s.graph().links.len())
 }
 

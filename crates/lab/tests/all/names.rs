@@ -2,7 +2,8 @@
 
 use crate::common::{Folder, finish};
 use std::path::Path;
-use thalweg_lab::{ColumnData, Run, Scenario, load};
+use thalweg_lab::{ColumnData, Run};
+use thalweg_scenario::{Scenario, load};
 
 const RACKS: &str = "[topology]\nkind = \"leaf-spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2\n";
 

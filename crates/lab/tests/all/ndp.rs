@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// Four hosts at each of four leaves under four spines; 10 Gb/s, 1 us a link; packets of 9 KB, 7.2 us each.
 const FABRIC: &str = r#"

@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// Fifteen senders to one host, 10 Gb/s: a packet of 1500 B takes 1.2 us, a round trip about 8.
 const INCAST: &str = r#"

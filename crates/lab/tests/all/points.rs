@@ -1,7 +1,8 @@
 //! Congestion points from end to end: what ports write reaches sources, and the refusals around them, literally.
 
 use std::path::Path;
-use thalweg_lab::{Run, load};
+use thalweg_lab::Run;
+use thalweg_scenario::load;
 
 /// Ten sources of 36 Gb/s into 40 (RoCC §3.5.1).
 const STAR: &str = r#"

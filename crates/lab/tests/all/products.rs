@@ -1,7 +1,7 @@
 //! Lengths in bandwidth-delay products, and the dumbbell whose round trip they are made of.
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::{explain, load};
+use thalweg_scenario::{explain, load};
 
 /// 1500 B and 40 B over three links of 1 Gb/s take 3 x (12 + 0.32) us; two hosts' links and a bottleneck have the rest.
 const DUMBBELL: &str = "topology = { kind = \"dumbbell\", pairs = 2, host_rate = \"1Gbps\", bottleneck_rate = \"1Gbps\", base_rtt = \"100us\" }\n\

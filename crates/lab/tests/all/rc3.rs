@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 const RIGHT: &str = r#"
 topology = { kind = "star", hosts = 3, rate = "1Gbps", delay = "1ms" }

@@ -2,7 +2,8 @@
 
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::{Run, load};
+use thalweg_lab::Run;
+use thalweg_scenario::load;
 
 /// 10 Gb/s, 1 us a link: a packet of 1500 B takes 1.2 us.
 const HOMA: &str = r#"

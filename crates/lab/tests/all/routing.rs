@@ -1,7 +1,7 @@
 //! Routing rules in scenarios: what flowlets do for an asymmetric network, and what cannot take effect.
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_scenario::load;
 
 /// Two leaves of six hosts under two spines; the link between the first leaf and the second spine has a quarter of the
 /// rate of the others. Half the hosts' rate of web search: 16 Gb/s between the leaves each way, where 25 would fit.

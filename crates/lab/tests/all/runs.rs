@@ -1,7 +1,8 @@
 //! A run as the face sees it: steps, tables, summary, save and resume.
 
 use std::path::Path;
-use thalweg_lab::{ColumnData, Run, load};
+use thalweg_lab::{ColumnData, Run};
+use thalweg_scenario::load;
 
 const SCENARIO: &str = "scheme = \"dctcp+fifo\"\n[topology]\nkind = \"star\"\nhosts = 4\n[measure]\nqueues = { every = \"100us\" }\n\
     [[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"14600B\" }\nload = 0.3\nuntil = \"2ms\"\n\

@@ -2,7 +2,8 @@
 
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::{ColumnData, Run, Scenario, explain, load};
+use thalweg_lab::{ColumnData, Run};
+use thalweg_scenario::{Scenario, explain, load};
 
 const HEAD: &str = r#"
 topology = { kind = "dumbbell", pairs = 3, host_rate = "1Gbps", bottleneck_rate = "50Mbps", delay = "5ms" }

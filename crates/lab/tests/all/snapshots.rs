@@ -1,7 +1,8 @@
 //! A damaged snapshot never resumes: it is refused in one line, before anything is decoded.
 
 use std::path::Path;
-use thalweg_lab::{Run, fuzzing, load};
+use thalweg_lab::{Run, fuzzing};
+use thalweg_scenario::load;
 use thalweg_units::Stream;
 
 fn saved(seed: u64) -> Vec<u8> {

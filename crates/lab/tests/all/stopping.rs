@@ -1,7 +1,8 @@
 //! Flows without end that stop at a time.
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::{ColumnData, Run, load};
+use thalweg_lab::{ColumnData, Run};
+use thalweg_scenario::load;
 
 /// Two hosts send to a third for 3 ms of the 20; nothing else ends them.
 const RIGHT: &str = r#"

@@ -2,7 +2,8 @@
 
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::{Run, load};
+use thalweg_lab::Run;
+use thalweg_scenario::load;
 
 /// The authors' simulator: hosts on one switch, 100 Gb/s, 1 us, times cut to nanoseconds
 /// (tests/reference/hpcc-rdma.toml).

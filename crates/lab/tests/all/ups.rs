@@ -1,8 +1,9 @@
 //! The scenario files of universal packet scheduling: they load, they run, and what they promise holds.
 use crate::common::*;
 use std::path::Path;
-use thalweg_lab::{Run, Scenario, load};
+use thalweg_lab::Run;
 use thalweg_machines::stage::CarriedSpec;
+use thalweg_scenario::{Scenario, load};
 
 /// A scenario file with settings on top.
 #[track_caller]

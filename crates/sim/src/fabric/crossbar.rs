@@ -10,10 +10,10 @@ use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::fabric::memory::Memory;
 use crate::port::Lane;
-use crate::spec::NetworkSpec;
 use thalweg_machines::Invalid;
 use thalweg_machines::crossbar::Ends;
 use thalweg_machines::schedule::{DisciplineSpec, OutputQueue};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::PortId;
 
 /// What does not go with inputs that send one packet at a time.

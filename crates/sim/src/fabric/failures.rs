@@ -9,8 +9,8 @@ use crate::events::{Events, Phase};
 use crate::fabric::{Fabric, backpressure, reference, relief};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane};
-use crate::spec::IncidentKind;
 use thalweg_machines::schedule::{Discipline, OutputQueue};
+use thalweg_net::spec::IncidentKind;
 use thalweg_units::{FlowId, NodeId, PortId};
 use thalweg_wire::{Classes, Frame};
 

@@ -1,6 +1,5 @@
 //! The memory of switches: shared by their egresses, or accounted for by ingress.
 
-use crate::dependencies::Turn;
 use crate::port::Port;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -8,6 +7,7 @@ use thalweg_machines::Invalid;
 use thalweg_machines::buffer::{InputSpec, Inputs};
 use thalweg_machines::crossbar::Crossbar;
 use thalweg_machines::sharing::Pool;
+use thalweg_net::dependencies::Turn;
 use thalweg_units::{PortId, Time};
 use thalweg_wire::Packet;
 

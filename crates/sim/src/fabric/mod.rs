@@ -36,8 +36,6 @@ use crate::paths::Paths;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Port, PortTotals};
 use crate::prefetch::prefetch;
-use crate::routing::{Routes, flow_pick};
-use crate::spec::NetworkSpec;
 use egress::Reference;
 use gate::Gates;
 use memory::Memory;
@@ -47,6 +45,8 @@ use serde::{Deserialize, Serialize};
 use stages::Stages;
 use thalweg_machines::route::Back;
 use thalweg_machines::schedule::{Discipline, Queue};
+use thalweg_net::routing::{Routes, flow_pick};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, PortId, Span, Time};
 use thalweg_wire::{Handle, Kind, NO_SIDE, Packet, Side};
 

@@ -5,8 +5,8 @@ use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::port::Lane;
 use crate::port::flying::Flying;
-use crate::routing::Hop;
 use thalweg_machines::route::{Candidates, Passing, RouteRule};
+use thalweg_net::routing::Hop;
 use thalweg_units::{HostId, PortId};
 
 /// Who finds the way of a packet that has come.

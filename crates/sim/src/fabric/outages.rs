@@ -1,9 +1,9 @@
 //! What is broken now.
 
 use crate::port::flying::Flying;
-use crate::routing::Routes;
-use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
+use thalweg_net::routing::Routes;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{PortId, Stream};
 
 /// Failed links, and chances that pause frames are lost.

@@ -12,10 +12,10 @@ use crate::fabric::Fabric;
 use crate::fabric::stages::{LOOKED_UP, Points, Stages};
 use crate::port::Port;
 use crate::port::flying::Flying;
-use crate::spec::NetworkSpec;
 use thalweg_machines::point::CongestionPoint;
 use thalweg_machines::route::Ends;
 use thalweg_machines::stage::View;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Span};
 use thalweg_wire::{Handle, Kind, Message, Notice, NoticeBody, Packet};
 

@@ -7,9 +7,9 @@
 use crate::fabric::Fabric;
 use crate::fabric::relief::look;
 use crate::instruments::pauses::Deadlock;
-use crate::spec::NetworkSpec;
 use std::collections::BTreeMap;
 use thalweg_machines::relief::{Passage, Relief};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{PortId, Span, Time};
 use thalweg_wire::Handle;
 

@@ -16,11 +16,11 @@ use crate::fabric::stages::Stages;
 use crate::fabric::{Fabric, reference, releases};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane, Port};
-use crate::spec::NetworkSpec;
 use thalweg_machines::link::LinkSpec;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
 use thalweg_machines::schedule::{Discipline, Managed, Queue};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
 use thalweg_wire::{Frame, Handle, HopTag, Signal};
 

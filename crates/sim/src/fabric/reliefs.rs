@@ -2,12 +2,12 @@
 
 use crate::paths::travels_forward;
 use crate::port::Port;
-use crate::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::Invalid;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, Site, Tally};
 use thalweg_machines::schedule::liftable::HEADER;
+use thalweg_net::spec::{FlowSpec, LinkSpec, NetworkSpec};
 use thalweg_units::{PortId, Span, Stream, Time};
 use thalweg_wire::{Flags, HopTag, Kind, Packet, Signal};
 

@@ -1,7 +1,7 @@
 //! What waits for each flow, and for how many flows it still waits.
 
 use super::record::FlowRecord;
-use crate::precedence::Precedence;
+use thalweg_net::spec::Precedence;
 use thalweg_units::{FlowId, Rows, Time};
 
 /// [`Precedence`] the other way round, with what is left of it. Nothing of it is saved: it follows from the

@@ -5,11 +5,11 @@ pub(crate) mod record;
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::spec::NetworkSpec;
 use followers::Followers;
 use record::FlowRecord;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::SenderStats;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, Span, Time};
 use thalweg_wire::{Kind, Packet};
 

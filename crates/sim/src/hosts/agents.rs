@@ -1,8 +1,8 @@
 //! The agents above the flows of hosts, and where they work.
 
-use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::host::Agent;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{HostId, Rate, Time};
 
 /// All agents of the network.

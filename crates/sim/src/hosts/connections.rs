@@ -13,11 +13,11 @@ use crate::hosts::ends::{Receiving, Sending};
 use crate::hosts::streams::NO_STREAM;
 use crate::paths::NO_SLOT;
 use crate::port::Port;
-use crate::spec::FlowSpec;
 use thalweg_machines::congestion::Start;
 use thalweg_machines::host::End;
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Sender, TransportSpec};
+use thalweg_net::spec::FlowSpec;
 use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
 impl Hosts {

@@ -3,8 +3,8 @@
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
-use crate::spec::FlowSpec;
 use serde::{Deserialize, Serialize};
+use thalweg_net::spec::FlowSpec;
 use thalweg_units::{PortId, Span};
 use thalweg_wire::{Kind, Packet};
 

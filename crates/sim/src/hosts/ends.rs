@@ -1,9 +1,9 @@
 //! The two ends of an active flow, and the connection that it may share with others.
 
-use crate::spec::FlowSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::transport::{HandOver, Receiver, Sender};
+use thalweg_net::spec::FlowSpec;
 use thalweg_units::{FlowId, HostId, Time};
 
 /// The sending end of an active flow.

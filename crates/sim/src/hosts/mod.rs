@@ -19,7 +19,6 @@ use crate::flows::Flows;
 use crate::instruments::probe::Completion;
 use crate::paths::{NO_SLOT, travels_forward};
 use crate::port::flying::Flying;
-use crate::spec::NetworkSpec;
 use agents::Agents;
 use delays::Delays;
 use ends::{Connection, Receiving, Sending};
@@ -29,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use streams::{NO_STREAM, Streams};
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Expiry, Receiver, Reception, Sender, Standing, TransportSpec};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, HostId, PortId, Rate, Span, Time};
 use thalweg_wire::{Flags, Handle, NO_SIDE, Packet, Side};
 

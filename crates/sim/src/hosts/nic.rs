@@ -19,12 +19,12 @@ use crate::flows::Flows;
 use crate::hosts::ends::Sending;
 use crate::hosts::{Hosts, prepare};
 use crate::paths::{NO_SLOT, Paths};
-use crate::spec::NetworkSpec;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::nic::{Backlog, Places, Scan, Waiting};
 use thalweg_machines::pause::Paused;
 use thalweg_machines::transport::Transmit;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, HostId, PortId, Time};
 use thalweg_wire::{HopTag, Packet, QueueSet, Side};
 

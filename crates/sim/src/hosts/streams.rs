@@ -9,10 +9,10 @@ use crate::cx::Cx;
 use crate::events::Events;
 use crate::flows::Flows;
 use crate::flows::record::FlowRecord;
-use crate::spec::{FlowSpec, NetworkSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::transport::Progress;
+use thalweg_net::spec::{FlowSpec, NetworkSpec};
 use thalweg_units::FlowId;
 
 /// No stream.

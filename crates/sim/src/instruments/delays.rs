@@ -2,21 +2,10 @@
 //! bin.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Span, Time};
+use thalweg_units::Span;
 
 /// Bits of a value that its bin keeps below the highest one: 128 bins per octave, each 0.8 % wide.
 const KEPT: u32 = 7;
-
-/// Which packets are counted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DelaySpec {
-    /// Those that arrive from this instant on.
-    pub from: Time,
-    /// And before this one.
-    pub until: Time,
-    /// By [`crate::spec::FlowSpec::group`]: whether its packets count.
-    pub groups: Vec<bool>,
-}
 
 /// The distribution of delays. Integers only: the same on every machine, and the sum of two distributions is that of
 /// both.

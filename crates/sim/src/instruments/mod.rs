@@ -10,7 +10,6 @@ pub mod probe;
 pub mod recording;
 
 use crate::arena::Packets;
-use crate::spec::NetworkSpec;
 use contests::Contests;
 use delays::Delays;
 use firsts::Firsts;
@@ -20,6 +19,7 @@ use probe::Probes;
 use recording::{Recorded, Recorder};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::stage::Refreshes;
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{PortId, Time, fold64};
 use thalweg_wire::{Handle, Packet};
 

@@ -3,8 +3,8 @@
 use crate::common::*;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, priority};
 use thalweg_machines::transport::{FreeFor, PhostSpec, TransportSpec};
+use thalweg_net::spec::*;
 use thalweg_sim::BuildError;
-use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
 /// Packets of 1500 B at 10 Gb/s, 1.2 us each. A round trip is about 8.5 us, seven packets; eight are free.

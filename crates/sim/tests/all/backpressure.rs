@@ -7,7 +7,7 @@ use thalweg_machines::pause::backpressure::Elide;
 use thalweg_machines::pause::{PausePolicy, PauseSpec};
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::transport::UdpPace;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 
 const RATE: Rate = Rate::from_gbps(100);

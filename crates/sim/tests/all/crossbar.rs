@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
 use thalweg_machines::buffer::InputSpec;
 use thalweg_machines::transport::UdpPace;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{FlowId, Rate, Serializer, Span, Time};
 
 /// Hosts around one switch, 8 Gb/s: a packet of 1000 B takes 1 us, and a link 1 us.

@@ -8,9 +8,9 @@ use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::pause::backpressure::Elide;
 use thalweg_machines::schedule::bfc::Params;
 use thalweg_machines::transport::UdpPace;
-use thalweg_sim::dependencies::{Dependencies, Turn, Ways, elision, layers};
-use thalweg_sim::routing::{Pick, Routes};
-use thalweg_sim::spec::*;
+use thalweg_net::dependencies::{Dependencies, Turn, Ways, elision, layers};
+use thalweg_net::routing::{Pick, Routes};
+use thalweg_net::spec::*;
 use thalweg_units::{HostId, NodeId, PortId, Rate, Span, Stream, Time, mix64};
 
 const RATE: Rate = Rate::from_gbps(100);

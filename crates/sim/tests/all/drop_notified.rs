@@ -5,7 +5,7 @@ use crate::lossless::lossy;
 use crate::streams::queue_pair;
 use thalweg_machines::congestion::{ControllerSpec, fixed};
 use thalweg_machines::transport::{AnswerSpec, RdmaSpec, RdmaTimer, RecoverySpec, TransportSpec};
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{FlowId, Rate, Span, Time};
 
 /// 1000 B on the wire with every packet, ACKs of 64 B, and this recovery.

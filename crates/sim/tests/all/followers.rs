@@ -2,8 +2,8 @@
 use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::transport::{TransportSpec, UdpPace};
+use thalweg_net::spec::*;
 use thalweg_sim::FlowEnd;
-use thalweg_sim::spec::*;
 use thalweg_units::{FlowId, Rate, Span, Stream, Time};
 
 fn burst() -> TransportSpec {

@@ -4,7 +4,7 @@ use crate::reference::{build, choices, points, rdma};
 use proptest::prelude::*;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::*;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{FlowId, PortId, Rate, Span, Time};
 
 /// The same network with a failure that comes after the run's end: where anything fails, NICs foresee nothing.

@@ -8,7 +8,7 @@ use proptest::sample::Index;
 use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::schedule::{OrderSpec, priority};
 use thalweg_machines::transport::{FreeFor, HomaSpec, PhostSpec, TransportSpec, UdpPace};
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{FlowId, Rate, Span, Time};
 
 /// Timers of whole packet times, and of none.

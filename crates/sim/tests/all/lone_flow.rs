@@ -2,7 +2,7 @@
 use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::transport::TransportSpec;
-use thalweg_sim::spec::CutThrough;
+use thalweg_net::spec::CutThrough;
 use thalweg_units::{FlowId, Rate, Span, Time};
 
 #[test]

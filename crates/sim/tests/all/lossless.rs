@@ -6,7 +6,7 @@ use thalweg_machines::pause::backpressure::{Params as Backpressure, Pauses};
 use thalweg_machines::pause::pfc::{Params, Threshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec, bfc};
 use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
 

@@ -5,8 +5,8 @@ use thalweg_machines::buffer::{InputMemory, InputSpec};
 use thalweg_machines::pause::pfc::{Params, Threshold};
 use thalweg_machines::pause::{Claims, PauseSpec};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
+use thalweg_net::spec::*;
 use thalweg_sim::MemoryPeaks;
-use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, Serializer, Span};
 
 /// Two racks of four hosts behind a trunk as fast as one host; everybody sends to everybody. Nothing is ever lost.

@@ -4,7 +4,7 @@ use thalweg_machines::buffer::{InputMemory, InputSpec};
 use thalweg_machines::pause::{PauseSpec, pfc};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_machines::transport::UdpPace;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_sim::{FlowEnd, PauseRecord};
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 

@@ -6,7 +6,7 @@ use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::pause::pfc::Params;
 use thalweg_machines::schedule::{DisciplineSpec, priority};
 use thalweg_machines::transport::UdpPace;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 use thalweg_wire::{Classes, Frame, QueueSet};
 

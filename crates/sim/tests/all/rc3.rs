@@ -8,7 +8,7 @@ use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::link::LossSpec as Losses;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, priority};
 use thalweg_machines::transport::{Borders, Handed, Rc3Spec, RtoSpec, TcpSpec, TransportSpec};
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
 const PUSH: (Handed, bool) = (Handed::Push, false);

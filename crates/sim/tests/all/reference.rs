@@ -17,7 +17,7 @@ use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, MarkAt, StageSpec, codel, red, red_ecn, step_ecn};
 use thalweg_machines::transport::*;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 

@@ -2,7 +2,7 @@
 //! leaves when it has, although nothing on the wire wakes the port.
 use crate::common::*;
 use crate::relief::random;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{FlowId, PortId, Stream, Time};
 
 /// Lone packets on the ways of a random network in which others escape, further apart than links are long:

@@ -8,7 +8,7 @@ use thalweg_machines::relief::escape::{Arithmetic, Params, Reclaim, Rule};
 use thalweg_machines::relief::{ReliefMachine, ReliefSpec, deadlock_breaker, loop_breaker};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_machines::transport::{TransportSpec, UdpPace};
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Stream, Time};
 
 const RATE: Rate = Rate::from_gbps(40);

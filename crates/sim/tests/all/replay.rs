@@ -4,7 +4,7 @@ use thalweg_machines::schedule::{DisciplineSpec, FairOverflow, Limit, OrderSpec,
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
 use thalweg_machines::transport::{EcnSpec, LossSpec, TransportSpec, UdpPace};
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_sim::{Exit, Injection, Recorded};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 

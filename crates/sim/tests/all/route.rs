@@ -7,7 +7,7 @@ use thalweg_machines::route::{flowlet, least_loaded};
 use thalweg_machines::schedule::{DisciplineSpec, Limit};
 use thalweg_machines::stage::{MarkAt, step_ecn};
 use thalweg_machines::transport::*;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, PortId, Rate, Span, Stream, Time};
 

@@ -4,7 +4,7 @@ use crate::common::*;
 use thalweg_machines::schedule::bfc;
 use thalweg_machines::sharing::{Overflow, SharingSpec, complete, dynamic};
 use thalweg_machines::transport::UdpPace;
-use thalweg_sim::spec::*;
+use thalweg_net::spec::*;
 use thalweg_units::{Bytes, PortId, Rate, Span, Time};
 
 /// Packets of 1000 B take 1 us. Two hosts send 20 each to host 2: a pair arrives each microsecond from 2 us on, of

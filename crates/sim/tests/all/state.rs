@@ -7,9 +7,9 @@ use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, MarkAt, StageSpec, red_ecn, step_ecn};
 use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
+use thalweg_net::spec::*;
 use thalweg_sim::diff::first_difference;
 use thalweg_sim::sealed::{Kind, Sealing};
-use thalweg_sim::spec::*;
 use thalweg_units::notation::Length;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use thalweg_machines::congestion::{ControllerSpec, aimd, fixed};
 use thalweg_machines::schedule::Limit;
 use thalweg_machines::transport::*;
+use thalweg_net::spec::*;
 use thalweg_sim::FlowEnd;
-use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 const RATE: Rate = Rate::from_gbps(10);

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, ndp};
 use thalweg_machines::sharing::{Overflow, dynamic};
 use thalweg_machines::transport::{NdpSpec, TransportSpec};
+use thalweg_net::spec::*;
 use thalweg_sim::BuildError;
-use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
 /// Packets of 1000 B at 8 Gb/s, 1 us each, of which 40 B, 40 ns, are header.

@@ -1,17 +1,13 @@
 //! Runs of scenarios given as text, and their tables.
 #![allow(dead_code, missing_docs)]
 
-use std::path::{Path, PathBuf};
-use thalweg_lab::{ColumnData, Run, Scenario, load};
+#[path = "../../../../scenario/tests/all/common/mod.rs"]
+mod scenarios;
 
-/// Loads a scenario; panics with its errors.
-#[track_caller]
-pub fn scenario(text: &str, dir: &Path, set: &[(String, String)]) -> Scenario {
-    load(text, "s.toml", dir, set).unwrap_or_else(|e| {
-        let all: Vec<String> = e.iter().map(ToString::to_string).collect();
-        panic!("{}\n{text}", all.join("\n"))
-    })
-}
+pub use scenarios::*;
+use std::path::Path;
+use thalweg_lab::{ColumnData, Run};
+use thalweg_scenario::Scenario;
 
 /// Runs a scenario to its end.
 #[track_caller]
@@ -49,24 +45,4 @@ pub fn column(run: &Run, table: &str, name: &str) -> Vec<i128> {
 /// All tables as text, bit for bit (not-a-number equals itself there).
 pub fn bytes(run: &Run) -> String {
     format!("{:?}", run.tables())
-}
-
-/// A folder with files, removed at the end.
-pub struct Folder(pub PathBuf);
-
-impl Folder {
-    pub fn new(name: &str, files: &[(&str, &str)]) -> Self {
-        let dir = std::env::temp_dir().join(format!("thalweg-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&dir).expect("a folder");
-        for (file, text) in files {
-            std::fs::write(dir.join(file), text).expect("written");
-        }
-        Self(dir)
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }

@@ -9,10 +9,10 @@ use super::{Row, Settings, key_of, plugins, rows};
 use crate::common::Folder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
-use thalweg_lab::load;
+use thalweg_net::spec::{NetworkSpec, StopSpec};
+use thalweg_scenario::load;
 use thalweg_sim::Sim;
 use thalweg_sim::events::Calendar;
-use thalweg_sim::spec::{NetworkSpec, StopSpec};
 use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
 /// Long enough for flows to end, losses and pauses to happen.

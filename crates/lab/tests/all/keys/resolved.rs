@@ -4,7 +4,8 @@
 use super::{FILES, Settings, plugins, rows};
 use crate::common::Folder;
 use std::path::Path;
-use thalweg_lab::{Run, Scenario, load};
+use thalweg_lab::Run;
+use thalweg_scenario::{Scenario, load};
 use thalweg_units::Stream;
 
 /// A NIC that pulls has no queue, and a pair no switch: nothing would have this buffer.

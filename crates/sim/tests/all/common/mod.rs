@@ -8,9 +8,9 @@ use thalweg_machines::transport::{
     AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpOptions, TcpSpec, TransportSpec,
     UdpPace, UdpSpec,
 };
+use thalweg_net::spec::*;
 use thalweg_sim::Sim;
 use thalweg_sim::events::Calendar;
-use thalweg_sim::spec::*;
 use thalweg_units::{Bytes, HostId, NodeId, Rate, Span, Stream, Time};
 
 pub type Network = Sim<Calendar>;

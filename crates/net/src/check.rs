@@ -1,0 +1,83 @@
+//! Whether the tables of a specification agree with each other.
+
+use crate::spec::{IncidentKind, NetworkSpec};
+use thalweg_machines::Invalid;
+use thalweg_machines::route::Paths;
+use thalweg_units::{FlowId, Time};
+
+/// The refusal for this reason.
+fn wrong<T>(why: String) -> Result<T, Invalid> {
+    Err(Invalid::new(why))
+}
+
+impl NetworkSpec {
+    /// Whoever is named is there, and flows are in their order. Parameters are checked where algorithms are made of
+    /// them.
+    ///
+    /// # Errors
+    /// The first table that does not agree with another.
+    pub fn check(&self) -> Result<(), Invalid> {
+        self.check_ports()?;
+        self.check_flows()?;
+        self.check_incidents()
+    }
+
+    fn check_ports(&self) -> Result<(), Invalid> {
+        let nodes = self.hosts + self.switches;
+        if let Some(l) = self.links.iter().position(|l| l.a.0 >= nodes || l.b.0 >= nodes || l.a == l.b) {
+            return wrong(format!("link {l} does not join two nodes of the network"));
+        }
+        if self.port_discipline.len() != 2 * self.links.len() {
+            return wrong("every port needs a queue discipline".into());
+        }
+        if self.port_discipline.iter().any(|d| usize::from(*d) >= self.disciplines.len()) {
+            return wrong("a port names a queue discipline that does not exist".into());
+        }
+        Ok(())
+    }
+
+    fn check_flows(&self) -> Result<(), Invalid> {
+        for (i, flow) in self.flows.iter().enumerate() {
+            if flow.src == flow.dst || flow.src.0 >= self.hosts || flow.dst.0 >= self.hosts || flow.size == 0
+            {
+                return wrong(format!(
+                    "flow {i} does not join two hosts of the network with at least one byte"
+                ));
+            }
+            if flow.until != Time::MAX && flow.size != u64::MAX {
+                return wrong(format!("flow {i} ends with its size and cannot be stopped"));
+            }
+            if usize::from(flow.transport) >= self.transports.len() {
+                return wrong(format!("flow {i} names a transport that does not exist"));
+            }
+        }
+        self.precedence.check(self.flows.len())?;
+        let flows = (0..).map(FlowId).zip(&self.flows);
+        let by_clock = flows.filter(|(flow, _)| !self.precedence.follows(*flow)).map(|(_, f)| f.start);
+        if !by_clock.is_sorted() {
+            return wrong("flows are not sorted by their start".into());
+        }
+        if self.routing.rule.needs().paths == Paths::Given {
+            let given = self.routing.paths().map_or(0, <[_]>::len);
+            if given != self.flows.len() {
+                return wrong(format!("{given} pinned paths for {} flows", self.flows.len()));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_incidents(&self) -> Result<(), Invalid> {
+        for incident in &self.incidents {
+            let known = match incident.what {
+                IncidentKind::LinkDown(link) | IncidentKind::LinkUp(link) => {
+                    (link as usize) < self.links.len()
+                }
+                IncidentKind::PauseLoss(port, _) => port.is_none_or(|port| port.at() < 2 * self.links.len()),
+            };
+            if !known {
+                return wrong("an incident names a link that does not exist".into());
+            }
+        }
+        Ok(())
+    }
+}

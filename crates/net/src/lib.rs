@@ -1,0 +1,17 @@
+//! Floor 3: a network as data, and what follows from it alone.
+//!
+//! No time passes here. Whoever simulates a network, checks it, estimates it or takes a part out of it begins with a
+//! [`spec::NetworkSpec`]:
+//!
+//! * [`spec`]: nodes, links, queues, flows, incidents, probes;
+//! * [`routing`]: shortest paths of any graph; [`dependencies`]: which ports may have to wait for which;
+//! * [`ideal`]: how long a flow takes alone, as a closed form;
+//! * [`port`]: one port as a machine of its own.
+#![forbid(unsafe_code)]
+
+mod check;
+pub mod dependencies;
+pub mod ideal;
+pub mod port;
+pub mod routing;
+pub mod spec;

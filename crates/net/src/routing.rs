@@ -1,0 +1,395 @@
+//! Shortest paths of any graph, and which of them a packet takes.
+//!
+//! Hosts hang off one *attachment* each (their switch, or the other host of a pair), so tables are
+//! kept per attachment, not per host: `next[switch][attachment]` names a group of equal-cost ports.
+
+use crate::spec::{FlowSpec, LinkSpec, RouteSpec};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+pub use thalweg_machines::route::Pick;
+use thalweg_machines::route::{Ends, salt, spread};
+use thalweg_units::{FlowId, HostId, NodeId, PortId};
+
+/// Why a graph cannot be routed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RouteError {
+    /// A host has no link, or more than one.
+    #[error("host {host} has {links} links; every host has exactly one")]
+    HostLinks {
+        /// Which host.
+        host: u32,
+        /// How many links it has.
+        links: usize,
+    },
+    /// Two hosts cannot reach each other.
+    #[error("there is no path from host {from} to host {to}")]
+    Disconnected {
+        /// From here.
+        from: u32,
+        /// To there.
+        to: u32,
+    },
+    /// A pinned path does not follow links.
+    #[error("the path of flow {flow} is not a path: no link joins node {from} and node {to}")]
+    NotAPath {
+        /// Whose path.
+        flow: u32,
+        /// Last node reached.
+        from: u32,
+        /// Node that does not follow.
+        to: u32,
+    },
+}
+
+/// The two ends of every port, and which host is reached where.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Routes {
+    hosts: u32,
+    /// Far end of each port.
+    peer: Vec<NodeId>,
+    /// A host's only outgoing port.
+    nic: Vec<PortId>,
+    /// Index of a host's attachment among the attachments.
+    attachment: Vec<u32>,
+    /// The port that leads from the attachment to the host.
+    down: Vec<PortId>,
+    attachments: u32,
+    /// `switch × attachment` → group; `u32::MAX`: unreachable.
+    next: Vec<u32>,
+    /// Groups as slices of `ports`: `bounds[g] .. bounds[g + 1]`.
+    bounds: Vec<u32>,
+    ports: Vec<PortId>,
+    /// Per switch: its salt for hashing.
+    salts: Vec<u64>,
+}
+
+/// How a packet goes on from a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hop {
+    /// No working link leads to its host.
+    Nowhere,
+    /// By this port.
+    Only(PortId),
+    /// By any of so many ports ([`Routes::candidate`]): the first one, and how many.
+    Among(u32, u32),
+}
+
+impl Routes {
+    /// Tables for the graph.
+    ///
+    /// # Errors
+    /// If a host does not have exactly one link or two hosts are not connected.
+    pub fn new(hosts: u32, switches: u32, links: &[LinkSpec], seed: u64) -> Result<Self, RouteError> {
+        let routes = Self::without(hosts, switches, links, seed, &[])?;
+        routes.check_connected()?;
+        Ok(routes)
+    }
+
+    /// Tables for what is left of a graph when some links (by number) are down; not every host need be reachable.
+    ///
+    /// # Errors
+    /// If a host does not have exactly one link, working or not.
+    pub fn without(
+        hosts: u32,
+        switches: u32,
+        links: &[LinkSpec],
+        seed: u64,
+        down: &[bool],
+    ) -> Result<Self, RouteError> {
+        let is_down = |port: &PortId| down.get(port.at() / 2).copied().unwrap_or(false);
+        let nodes = (hosts + switches) as usize;
+        let mut peer = Vec::with_capacity(links.len() * 2);
+        let mut out: Vec<Vec<PortId>> = vec![Vec::new(); nodes];
+        for link in links {
+            out[link.a.at()].push(PortId::from(peer.len()));
+            peer.push(link.b);
+            out[link.b.at()].push(PortId::from(peer.len()));
+            peer.push(link.a);
+        }
+        let mut nic = Vec::with_capacity(hosts as usize);
+        let mut attachment = Vec::with_capacity(hosts as usize);
+        let mut index_of: BTreeMap<NodeId, u32> = BTreeMap::new();
+        let mut attach_nodes = Vec::new();
+        let mut down = Vec::with_capacity(hosts as usize);
+        for host in 0..hosts {
+            let ports = &out[host as usize];
+            let &[port] = ports.as_slice() else {
+                return Err(RouteError::HostLinks { host, links: ports.len() });
+            };
+            nic.push(port);
+            down.push(PortId(port.0 ^ 1));
+            let node = peer[port.at()];
+            attachment.push(*index_of.entry(node).or_insert_with(|| {
+                attach_nodes.push(node);
+                attach_nodes.len() as u32 - 1
+            }));
+        }
+        let attachments = attach_nodes.len() as u32;
+        let mut routes = Self {
+            hosts,
+            peer,
+            nic,
+            attachment,
+            down,
+            attachments,
+            next: vec![u32::MAX; switches as usize * attachments as usize],
+            bounds: vec![0],
+            ports: Vec::new(),
+            salts: (0..switches).map(|switch| salt(seed, switch)).collect(),
+        };
+        let mut groups: BTreeMap<Vec<PortId>, u32> = BTreeMap::new();
+        let mut distance = vec![u32::MAX; nodes];
+        let mut frontier = Vec::new();
+        for (index, &target) in attach_nodes.iter().enumerate() {
+            distance.fill(u32::MAX);
+            distance[target.at()] = 0;
+            frontier.clear();
+            frontier.push(target);
+            let mut head = 0;
+            while head < frontier.len() {
+                let node = frontier[head];
+                head += 1;
+                for &port in out[node.at()].iter().filter(|port| !is_down(port)) {
+                    let neighbour = routes.peer[port.at()];
+                    // Hosts do not forward: they end paths, never carry them.
+                    if neighbour.0 >= hosts && distance[neighbour.at()] == u32::MAX {
+                        distance[neighbour.at()] = distance[node.at()] + 1;
+                        frontier.push(neighbour);
+                    }
+                }
+            }
+            for &node in &frontier {
+                if node.0 < hosts || node == target {
+                    continue;
+                }
+                let group: Vec<PortId> = out[node.at()]
+                    .iter()
+                    .copied()
+                    .filter(|p| {
+                        let n = routes.peer[p.at()];
+                        !is_down(p)
+                            && (n.0 >= hosts || n == target)
+                            && distance[n.at()] == distance[node.at()] - 1
+                    })
+                    .collect();
+                let id = *groups.entry(group).or_insert_with_key(|ports| {
+                    routes.ports.extend_from_slice(ports);
+                    routes.bounds.push(routes.ports.len() as u32);
+                    routes.bounds.len() as u32 - 2
+                });
+                routes.next[(node.0 - hosts) as usize * attachments as usize + index] = id;
+            }
+        }
+        Ok(routes)
+    }
+
+    fn check_connected(&self) -> Result<(), RouteError> {
+        let first_host = |a: u32| self.attachment.iter().position(|x| *x == a).unwrap_or(0);
+        for index in 0..self.attachments as usize {
+            let node = self.peer[self.nic[first_host(index as u32)].at()];
+            for other in 0..self.attachments {
+                let reachable = other as usize == index
+                    || (node.0 >= self.hosts
+                        && self.next
+                            [(node.0 - self.hosts) as usize * self.attachments as usize + other as usize]
+                            != u32::MAX);
+                // Hosts joined back to back: each is the other's attachment, and there is no third.
+                let pair = node.0 < self.hosts && self.attachment[node.at()] == other;
+                if !reachable && !pair {
+                    return Err(RouteError::Disconnected {
+                        from: first_host(index as u32) as u32,
+                        to: first_host(other) as u32,
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Far end of a port.
+    #[inline(always)]
+    pub fn peer(&self, port: PortId) -> NodeId {
+        self.peer[port.at()]
+    }
+
+    /// True if the node is a host.
+    #[inline(always)]
+    pub fn is_host(&self, node: NodeId) -> bool {
+        node.0 < self.hosts
+    }
+
+    /// A host's outgoing port.
+    #[inline(always)]
+    pub fn nic(&self, host: HostId) -> PortId {
+        self.nic[host.at()]
+    }
+
+    /// The nodes that hosts hang off, with their hosts.
+    pub fn attachments(&self) -> impl Iterator<Item = (NodeId, Vec<HostId>)> + '_ {
+        let hosts = move |number: u32| {
+            let of = |(_, at): &(usize, &u32)| **at == number;
+            self.attachment
+                .iter()
+                .enumerate()
+                .filter(of)
+                .map(|(host, _)| HostId::from(host))
+                .collect::<Vec<_>>()
+        };
+        (0..self.attachments).map(hosts).map(|hosts| (self.peer[self.nic[hosts[0].at()].at()], hosts))
+    }
+
+    /// The port that leads to a host from the node that it hangs off.
+    #[inline]
+    pub fn to_host(&self, host: HostId) -> PortId {
+        self.down[host.at()]
+    }
+
+    /// The ports by which packets for `dst` may leave a switch that it does not hang off; none if no working
+    /// link leads there.
+    #[inline]
+    pub fn group(&self, switch: NodeId, dst: HostId) -> &[PortId] {
+        let row = (switch.0 - self.hosts) as usize * self.attachments as usize;
+        match self.next[row + self.attachment[dst.at()] as usize] as usize {
+            group if group == u32::MAX as usize => &[],
+            group => &self.ports[self.bounds[group] as usize..self.bounds[group + 1] as usize],
+        }
+    }
+
+    /// True if the two hosts hang off the same switch: there is nothing to choose between them.
+    pub fn same_attachment(&self, a: HostId, b: HostId) -> bool {
+        self.attachment[a.at()] == self.attachment[b.at()]
+    }
+
+    /// The port by which a packet for `dst` leaves `node` (a switch); `None` if no working link leads there.
+    #[inline]
+    pub fn next(&self, node: NodeId, dst: HostId, pick: Pick) -> Option<PortId> {
+        let switch = (node.0 - self.hosts) as usize;
+        if self.peer[self.nic[dst.at()].at()] == node {
+            return Some(self.down[dst.at()]);
+        }
+        let group =
+            self.next[switch * self.attachments as usize + self.attachment[dst.at()] as usize] as usize;
+        if group == u32::MAX as usize {
+            return None;
+        }
+        let (from, to) = (self.bounds[group] as usize, self.bounds[group + 1] as usize);
+        let ports = &self.ports[from..to];
+        let choice = match pick {
+            _ if ports.len() == 1 => 0,
+            Pick::Modulo(n) => n as usize % ports.len(),
+            Pick::Lowest => {
+                (0..ports.len()).min_by_key(|i| self.peer[ports[*i].at()]).expect("a group has ports")
+            }
+            Pick::Hash(hash) => spread(hash, self.salts[switch], ports.len()),
+        };
+        Some(ports[choice])
+    }
+
+    /// How a packet for `dst` goes on from `node`, a switch.
+    #[inline]
+    pub fn hop(&self, node: NodeId, dst: HostId) -> Hop {
+        if self.peer[self.nic[dst.at()].at()] == node {
+            return Hop::Only(self.down[dst.at()]);
+        }
+        let row = (node.0 - self.hosts) as usize * self.attachments as usize;
+        let group = self.next[row + self.attachment[dst.at()] as usize] as usize;
+        if group == u32::MAX as usize {
+            return Hop::Nowhere;
+        }
+        let (from, to) = (self.bounds[group], self.bounds[group + 1]);
+        if to - from == 1 { Hop::Only(self.ports[from as usize]) } else { Hop::Among(from, to - from) }
+    }
+
+    /// A port of [`Hop::Among`].
+    #[inline]
+    pub fn candidate(&self, at: usize) -> PortId {
+        self.ports[at]
+    }
+
+    /// A switch's number among the switches.
+    #[inline]
+    pub fn switch(&self, node: NodeId) -> usize {
+        (node.0 - self.hosts) as usize
+    }
+
+    /// Appends the ports from `src` to `dst` to `path`; false if there is a gap, and then only the first part.
+    pub fn path(&self, src: HostId, dst: HostId, pick: Pick, path: &mut Vec<PortId>) -> bool {
+        let mut port = self.nic(src);
+        path.push(port);
+        while self.peer(port) != NodeId(dst.0) {
+            let Some(next) = self.next(self.peer(port), dst, pick) else { return false };
+            port = next;
+            path.push(port);
+        }
+        true
+    }
+
+    /// Appends the ports through the given switches.
+    ///
+    /// # Errors
+    /// If two consecutive nodes are not joined by a link.
+    pub fn pinned(
+        &self,
+        flow: u32,
+        src: HostId,
+        dst: HostId,
+        via: &[NodeId],
+        path: &mut Vec<PortId>,
+    ) -> Result<(), RouteError> {
+        let mut port = self.nic(src);
+        path.push(port);
+        let broken = |from: NodeId, to: NodeId| RouteError::NotAPath { flow, from: from.0, to: to.0 };
+        if let Some(&first) = via.first()
+            && self.peer(port) != first
+        {
+            return Err(broken(NodeId(src.0), first));
+        }
+        for (i, &node) in via.iter().enumerate() {
+            let to = via.get(i + 1).copied().unwrap_or(NodeId(dst.0));
+            let found = (0..self.peer.len()).step_by(2).find_map(|p| {
+                let (a, b) = (self.peer[p + 1], self.peer[p]);
+                if (a, b) == (node, to) {
+                    Some(PortId::from(p))
+                } else if (b, a) == (node, to) {
+                    Some(PortId::from(p + 1))
+                } else {
+                    None
+                }
+            });
+            port = found.ok_or_else(|| broken(node, to))?;
+            path.push(port);
+        }
+        if self.peer(port) != NodeId(dst.0) {
+            return Err(broken(self.peer(port), NodeId(dst.0)));
+        }
+        Ok(())
+    }
+
+    /// Links on the longest shortest path between hosts: an upper bound for path storage.
+    pub fn diameter(&self) -> usize {
+        let mut representatives = vec![(HostId::NONE, HostId::NONE); self.attachments as usize];
+        for (host, &attachment) in self.attachment.iter().enumerate() {
+            let (first, last) = &mut representatives[attachment as usize];
+            if *first == HostId::NONE {
+                *first = HostId::from(host);
+            }
+            *last = HostId::from(host);
+        }
+        let mut path = Vec::new();
+        let mut longest = 1;
+        for &(src, _) in &representatives {
+            for &(_, dst) in representatives.iter().filter(|(_, dst)| *dst != src) {
+                path.clear();
+                self.path(src, dst, Pick::Modulo(0), &mut path);
+                longest = longest.max(path.len());
+            }
+        }
+        longest
+    }
+}
+
+/// What picks the ports of one direction of a flow.
+#[inline]
+pub fn flow_pick(rule: &RouteSpec, flow: FlowId, ends: &FlowSpec, back: bool) -> Pick {
+    rule.pick(&Ends { src: ends.src, dst: ends.dst, flow, back })
+}

@@ -1,0 +1,35 @@
+//! Flows: who sends how much to whom, and when.
+
+use serde::{Deserialize, Serialize};
+use thalweg_units::{HostId, Time};
+
+/// A flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FlowSpec {
+    /// From.
+    pub src: HostId,
+    /// To; differs from `src`.
+    pub dst: HostId,
+    /// Payload bytes, at least 1; `u64::MAX`: never ends (backlogged).
+    pub size: u64,
+    /// When it starts; for flows that follow others ([`precedence`](super::NetworkSpec::precedence)), the pause after the last byte of the
+    /// last of them arrived.
+    pub start: Time,
+    /// A flow without end stops at this instant: it ends with what it has sent by then; [`Time::MAX`]: it does not.
+    pub until: Time,
+    /// The connection that carries it, with all other flows of the same number (same ends, same transport):
+    /// one after the other in the order of their starts, and the controller goes on where the one before left
+    /// it (RDMA only). `u32::MAX`: a fresh connection of its own.
+    pub connection: u32,
+    /// Not one after the other but back to back, as messages of one stream: a flow's first packet follows the
+    /// last of the flow before at once.
+    pub back_to_back: bool,
+    /// Index into `transports`.
+    pub transport: u16,
+    /// Written into [`thalweg_wire::Packet::class`] of its data.
+    pub class: u8,
+    /// Counts towards the statistics and towards `StopSpec::when_measured_done`.
+    pub measured: bool,
+    /// Which traffic section made it.
+    pub group: u16,
+}

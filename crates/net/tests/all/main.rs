@@ -1,0 +1,4 @@
+//! What a network as data promises, from outside, in one program.
+
+mod port;
+mod structure;

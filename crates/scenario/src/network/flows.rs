@@ -1,0 +1,82 @@
+//! Flows in the simulator's order.
+
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::schema::{Connection, Document};
+use crate::topology::Graph;
+use crate::workload;
+use std::collections::BTreeMap;
+use thalweg_net::spec::{FlowSpec, Precedence};
+use thalweg_units::{FlowId, HostId, Time};
+
+/// The flows in the simulator's order, what they follow, and what their files call them.
+pub(super) fn flows(
+    cx: &Cx<'_>,
+    doc: &Document,
+    graph: &Graph,
+) -> Result<(Vec<FlowSpec>, Precedence, Vec<u64>), Diagnostic> {
+    let drafts = workload::generate(cx, doc, graph)?;
+    let mut order: Vec<usize> = (0..drafts.len()).collect();
+    // Those that start by the clock by (start, position), then those that follow, which come after what they follow.
+    order.sort_by_key(|i| {
+        let follows = !drafts.followed_by(*i).is_empty();
+        (follows, if follows { Time::ZERO } else { drafts.at(*i).start }, *i)
+    });
+    let mut place = vec![0u32; drafts.len()];
+    for (new, old) in order.iter().enumerate() {
+        place[*old] = new as u32;
+    }
+    let names: Vec<&String> = doc.transports.keys().collect();
+    let mut own = 1 + names.len();
+    let transport_of: Vec<u16> = doc
+        .traffic
+        .iter()
+        .map(|t| match t.pattern.family().transport() {
+            Some(_) => {
+                own += 1;
+                (own - 1) as u16
+            }
+            None => names.iter().position(|n| **n == t.transport).map_or(0, |i| i as u16 + 1),
+        })
+        .collect();
+    let from = Time::from_ps(doc.measure.from.0.ps());
+    let until = Time::from_ps(doc.measure.until.map_or(doc.run.until.0, |q| q.0).ps());
+    let spec = |i: &usize| {
+        let d = drafts.at(*i);
+        let section = &doc.traffic[usize::from(d.group)];
+        let inside = d.judged.is_none_or(|start| start >= from && start < until);
+        FlowSpec {
+            src: HostId(d.src),
+            dst: HostId(d.dst),
+            size: d.size,
+            start: d.start,
+            until: d.until.unwrap_or(Time::MAX),
+            connection: u32::MAX,
+            back_to_back: false,
+            transport: transport_of[usize::from(d.group)],
+            class: section.class,
+            measured: section.measured && inside && d.size != u64::MAX,
+            group: d.group,
+        }
+    };
+    let mut flows: Vec<FlowSpec> = order.iter().map(spec).collect();
+    share_connections(doc, &mut flows);
+    let label = |(new, old): (usize, &usize)| drafts.at(*old).label.unwrap_or(new as u64);
+    let labels = order.iter().enumerate().map(label).collect();
+    let follow = |i: &usize| drafts.followed_by(*i).iter().map(|other| FlowId(place[*other as usize]));
+    let precedence = Precedence::new(order.iter().map(follow));
+    Ok((flows, precedence, labels))
+}
+
+/// Gives one number to all flows of a section from one host to another, if the section says so.
+fn share_connections(doc: &Document, flows: &mut [FlowSpec]) {
+    let mut known: BTreeMap<(u16, u32, u32), u32> = BTreeMap::new();
+    for f in flows {
+        let connection = doc.traffic[usize::from(f.group)].connection;
+        if connection != Connection::Fresh {
+            let next = known.len() as u32;
+            f.connection = *known.entry((f.group, f.src.0, f.dst.0)).or_insert(next);
+            f.back_to_back = connection == Connection::BackToBack;
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! Which of the shortest paths.
+
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::parse::tables;
+use crate::schema::Document;
+use crate::topology::Graph;
+use std::collections::BTreeMap;
+use thalweg_machines::route::{File, Holds};
+use thalweg_net::spec::{FlowSpec, Given, PinnedPath, RoutingSpec};
+use thalweg_units::NodeId;
+
+pub(super) fn routing(
+    cx: &Cx<'_>,
+    doc: &Document,
+    graph: &Graph,
+    flows: &[FlowSpec],
+    labels: &[u64],
+) -> Result<RoutingSpec, Diagnostic> {
+    let rule = doc.routing.rule.clone();
+    let given = match rule.file() {
+        None => Given::Nothing,
+        Some(File { key, name, holds }) => {
+            let text = cx.read(&format!("routing.{key}"), name)?;
+            match holds {
+                Holds::Offsets => Given::Offsets(tables::offsets(&text, graph).map_err(|e| e.in_file(name))?),
+                Holds::Paths => Given::Paths(paths(name, &text, graph, flows, labels)?),
+            }
+        }
+    };
+    Ok(RoutingSpec { rule, given })
+}
+
+/// The path of every flow, checked against the links.
+fn paths(
+    file: &str,
+    text: &str,
+    graph: &Graph,
+    flows: &[FlowSpec],
+    labels: &[u64],
+) -> Result<Vec<PinnedPath>, Diagnostic> {
+    let rows = tables::paths(text, &graph.names).map_err(|e| e.in_file(file))?;
+    let by_id: BTreeMap<u64, &tables::PathRow> = rows.iter().map(|r| (r.id, r)).collect();
+    let adjacency = graph.adjacency();
+    let mut paths = Vec::with_capacity(flows.len());
+    for (f, label) in flows.iter().zip(labels) {
+        let Some(row) = by_id.get(label) else {
+            let d = Diagnostic::in_file(file, 0, format!("there is no path for flow {label}"));
+            return Err(d.hint("write a line for every flow"));
+        };
+        let (src, dst) = (NodeId(f.src.0), NodeId(f.dst.0));
+        for (name, path, from, to) in [("data_path", &row.data, src, dst), ("ack_path", &row.ack, dst, src)] {
+            let hops: Vec<NodeId> = std::iter::once(from).chain(path.iter().copied()).chain([to]).collect();
+            let joined = |w: &[NodeId]| {
+                w[0].at() < adjacency.len() && adjacency[w[0].at()].iter().any(|(_, n)| *n == w[1])
+            };
+            if let Some(gap) = hops.windows(2).find(|w| !joined(w)) {
+                let reason = format!(
+                    "`{name}` of flow {label} is not a path: no link from {} to {}",
+                    graph.say(gap[0]),
+                    graph.say(gap[1])
+                );
+                let hint = format!(
+                    "it leads from host {} to host {} over linked switches",
+                    graph.say(from),
+                    graph.say(to)
+                );
+                return Err(Diagnostic::in_file(file, row.line, reason).hint(hint));
+            }
+            if let Some(host) = path.iter().find(|n| graph.is_host(**n)) {
+                let reason = format!("`{name}` of flow {label} passes host {host}");
+                return Err(Diagnostic::in_file(file, row.line, reason).hint("hosts do not forward"));
+            }
+        }
+        paths.push(PinnedPath { data: row.data.clone(), ack: row.ack.clone() });
+    }
+    Ok(paths)
+}

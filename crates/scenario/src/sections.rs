@@ -1,0 +1,74 @@
+//! What sections of traffic are called in tables, legends and metrics.
+
+use crate::Scenario;
+use crate::schema::{Document, Traffic};
+use crate::text::tree::MAIN;
+use serde::{Deserialize, Serialize};
+use thalweg_machines::congestion::ControllerSpec;
+
+/// A section of traffic, as results name it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Section {
+    /// Its own name, or one that follows from what it is; no two are alike.
+    pub name: String,
+    /// Its kind of traffic.
+    pub kind: String,
+    /// Its congestion controller; of transports without one, their kind.
+    pub controller: String,
+    /// Its flows count.
+    pub counted: bool,
+}
+
+/// The word under `kind` of a tagged value.
+fn kind_of(value: &impl Serialize) -> String {
+    let json = serde_json::to_value(value).unwrap_or_default();
+    json.get("kind").and_then(|kind| kind.as_str()).unwrap_or_default().to_owned()
+}
+
+fn controller(doc: &Document, section: &Traffic) -> String {
+    if section.pattern.family().transport().is_some() {
+        return kind_of(&section.pattern);
+    }
+    let transport = doc.transports.get(&section.transport).unwrap_or(&doc.transport);
+    match transport.congestion() {
+        Some(ControllerSpec::Custom(own)) => own.name.clone(),
+        Some(own) => own.key().to_owned(),
+        None => kind_of(transport),
+    }
+}
+
+impl Scenario {
+    /// The sections of traffic in their order, as results name them.
+    pub fn sections(&self) -> Vec<Section> {
+        sections(self.document())
+    }
+}
+
+/// Sections in their order. Without a name of its own one is called after its transport if sections differ by that,
+/// else after its kind; those that would be called alike are numbered.
+fn sections(doc: &Document) -> Vec<Section> {
+    let controllers: Vec<String> = doc.traffic.iter().map(|section| controller(doc, section)).collect();
+    let transport = |at: usize| match doc.traffic[at].transport.as_str() {
+        MAIN => controllers[at].clone(),
+        named => named.to_owned(),
+    };
+    let differ = (1..doc.traffic.len()).any(|at| transport(at) != transport(0));
+    let plain = |at: usize| if differ { transport(at) } else { kind_of(&doc.traffic[at].pattern) };
+    let own = |at: usize| doc.traffic[at].name.clone();
+    let stems: Vec<String> = (0..doc.traffic.len()).map(|at| own(at).unwrap_or_else(|| plain(at))).collect();
+    let alike = |at: usize| stems.iter().filter(|stem| **stem == stems[at]).count();
+    let mut taken: Vec<String> = doc.traffic.iter().filter_map(|section| section.name.clone()).collect();
+    let mut out = Vec::with_capacity(stems.len());
+    for (at, section) in doc.traffic.iter().enumerate() {
+        let name = own(at).unwrap_or_else(|| {
+            let numbered = (1..).map(|n| format!("{}-{n}", stems[at]));
+            let first = (alike(at) == 1).then(|| stems[at].clone());
+            let mut free = first.into_iter().chain(numbered).filter(|name| !taken.contains(name));
+            free.next().unwrap_or_default()
+        });
+        taken.push(name.clone());
+        let (kind, controller) = (kind_of(&section.pattern), controllers[at].clone());
+        out.push(Section { name, kind, controller, counted: section.measured });
+    }
+    out
+}

@@ -1,0 +1,242 @@
+//! Any graph from a file: reads, numbers hosts first, checks.
+
+use super::{Family, Graph, MOST_LINKS, Names};
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::diagnostic::quoted;
+use crate::parse::graph::{RawGraph, RawLink, gml, graphml, hpcc, links_csv, native, rocketfuel};
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_net::spec::LinkSpec;
+use thalweg_units::{NodeId, Rate, Span};
+
+/// Any graph from a file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GraphFile {
+    /// Where it is, relative to the scenario.
+    #[schemars(extend("examples" = ["links.csv"]))]
+    pub file: String,
+    /// How it is written.
+    pub format: GraphFormat,
+    /// Of links for which the file gives none, each direction.
+    pub rate: Option<Q<Rate>>,
+    /// One-way propagation delay of links for which the file gives none.
+    pub delay: Option<Q<Span>>,
+    /// Hosts on every router, for maps of routers: host h is on router h / hosts_per_router. Every node of a
+    /// `graphml`, `gml` or `links-csv` file is a router then, leaves too; files of the other formats must have no hosts
+    /// of their own.
+    #[schemars(range(min = 1, max = 10_000))]
+    pub hosts_per_router: Option<u32>,
+    /// Of these hosts' links; as `rate` if not given.
+    pub host_rate: Option<Q<Rate>>,
+    /// One-way propagation delay of these hosts' links; as `delay` if not given.
+    pub host_delay: Option<Q<Span>>,
+    /// Of a graph in several parts the one with the most nodes stays, the first of equals. `true` if not given for
+    /// maps of routers (`rocketfuel`, `rocketfuel-weights`, `rocketfuel-latencies`, `graphml` and `gml` with
+    /// `hosts_per_router`), which are seldom whole; else `false`, and a graph in several parts is refused.
+    pub largest_part: Option<bool>,
+    /// Links for which the file gives no delay have that of the great circle between their nodes' `Latitude` and
+    /// `Longitude`, at 200 000 km/s (`graphml`, `gml`). Links without two such places have `delay`.
+    #[serde(default)]
+    pub geographic: bool,
+}
+
+/// Formats of graph files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GraphFormat {
+    /// thalweg's own: `hosts = 16`, `switches = 20`, `[[links]] a = 0, b = 16, rate = "10Gbps", delay = "1us"`;
+    /// if wanted `names = ["web", ..]`.
+    ThalwegToml,
+    /// thalweg's own, in JSON: the same keys as `thalweg-toml`.
+    ThalwegJson,
+    /// The HPCC ns-3 simulator's `topology.txt`: nodes, switches and links; switch ids; `src dst rate delay error`.
+    /// As many links are read as the first line says. The headers of PowerTCP (nodes, switches, ToRs, links) and of
+    /// SimAI (nodes, GPUs per server, NVSwitches, switches, links, kind of GPU) are known.
+    Hpcc,
+    /// GraphML, such as the Topology Zoo's; without `hosts_per_router` hosts are the nodes with one link; nodes are
+    /// called by their `label`, else by their id.
+    Graphml,
+    /// GML, such as the Topology Zoo's; hosts and names as of `graphml`.
+    Gml,
+    /// CSV with a header: `a,b` and optionally `rate,delay`; nodes by number or by name; without `hosts_per_router`
+    /// hosts are the nodes with one link.
+    LinksCsv,
+    /// A router map of Rocketfuel (`.cch`, whole or trimmed; Spring, Mahajan, Wetherall, SIGCOMM 2002): links within
+    /// the ISP.
+    Rocketfuel,
+    /// Rocketfuel's link weights: `a b weight`. Weights are checked and not used: routes are the shortest in hops.
+    RocketfuelWeights,
+    /// Rocketfuel's link latencies: `a b milliseconds`.
+    RocketfuelLatencies,
+}
+
+impl GraphFormat {
+    /// Routers only: hosts come from `hosts_per_router`.
+    fn is_map(self) -> bool {
+        matches!(self, Self::Rocketfuel | Self::RocketfuelWeights | Self::RocketfuelLatencies)
+    }
+}
+
+impl Family for GraphFile {
+    fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic> {
+        let text = cx.read("topology.file", &self.file)?;
+        let routers = self.hosts_per_router.is_some();
+        let raw = match self.format {
+            GraphFormat::ThalwegToml => native::toml(&text),
+            GraphFormat::ThalwegJson => native::json(&text),
+            GraphFormat::Hpcc => hpcc::parse(&text),
+            GraphFormat::Graphml if routers => graphml::map(&text),
+            GraphFormat::Graphml => graphml::parse(&text),
+            GraphFormat::Gml if routers => gml::map(&text),
+            GraphFormat::Gml => gml::parse(&text),
+            GraphFormat::LinksCsv if routers => links_csv::map(&text),
+            GraphFormat::LinksCsv => links_csv::parse(&text),
+            GraphFormat::Rocketfuel => rocketfuel::cch(&text),
+            GraphFormat::RocketfuelWeights => rocketfuel::weights(&text),
+            GraphFormat::RocketfuelLatencies => rocketfuel::latencies(&text),
+        };
+        let raw = raw.map_err(|e| e.in_file(&self.file))?;
+        let raw = if self.keeps_largest_part() { raw.largest_part() } else { raw };
+        assemble(cx, self, &with_hosts(cx, self, raw)?)
+    }
+
+    fn resolve(&mut self) {
+        self.largest_part = Some(self.keeps_largest_part());
+    }
+
+    fn file(&self) -> Option<&str> {
+        Some(&self.file)
+    }
+}
+
+impl GraphFile {
+    fn keeps_largest_part(&self) -> bool {
+        let maybe = matches!(self.format, GraphFormat::Graphml | GraphFormat::Gml);
+        let map = self.format.is_map() || maybe && self.hosts_per_router.is_some();
+        self.largest_part.unwrap_or(map)
+    }
+}
+
+/// Maps of routers get hosts; other files bring theirs.
+fn with_hosts(cx: &Cx<'_>, f: &GraphFile, raw: RawGraph) -> Result<RawGraph, Diagnostic> {
+    let Some(each) = f.hosts_per_router else {
+        if raw.hosts == 0 {
+            let reason = format!("`{}` is a map of routers without hosts", f.file);
+            return Err(cx.error("topology.file", reason, "write `hosts_per_router = 1` under [topology]"));
+        }
+        for (key, given) in [("host_rate", f.host_rate.is_some()), ("host_delay", f.host_delay.is_some())] {
+            if given {
+                let reason = format!("it has no effect: `{}` has hosts of its own", f.file);
+                let hint = "remove the key; it is of the hosts of `hosts_per_router`";
+                return Err(cx.error(&format!("topology.{key}"), reason, hint));
+            }
+        }
+        return Ok(raw);
+    };
+    if raw.hosts > 0 {
+        let reason = format!("`{}` has {} hosts of its own", f.file, raw.hosts);
+        let hint = "remove the key: it is for maps of routers";
+        return Err(cx.error("topology.hosts_per_router", reason, hint));
+    }
+    let (rate, delay) = (f.host_rate.map(|r| r.0), f.host_delay.map(|d| d.0));
+    raw.with_hosts(each, rate, delay).ok_or_else(|| {
+        let reason = format!("`{}` with {each} hosts on every router has too many nodes", f.file);
+        cx.error("topology.hosts_per_router", reason, "use fewer")
+    })
+}
+
+/// GPUs of SimAI's servers, which generators of topologies link to an NVSwitch and to the network.
+const TWO_LINKS: &str = "a host has exactly one link; of GPUs with a link to an NVSwitch and one to the network keep \
+                         one of both networks, or name the GPU among the switches and link a host to it";
+
+fn say(g: &Graph, node: u32) -> String {
+    g.say(NodeId(node))
+}
+
+fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnostic> {
+    if raw.links.len() as u64 > MOST_LINKS {
+        let reason = format!("`{}` has {} links", f.file, raw.links.len());
+        return Err(cx.error("topology.file", reason, format!("at most {MOST_LINKS}")));
+    }
+    let (mut any_rate, mut any_delay) = (false, false);
+    let mut g = Graph::new(raw.hosts, raw.nodes - raw.hosts);
+    if !raw.names.is_empty() {
+        g.names = Names::listed(raw.nodes - raw.names.len() as u32, raw.names.clone()).map_err(|twice| {
+            let reason = format!("`{}` has two nodes called `{twice}`", quoted(&f.file));
+            cx.error("topology.file", reason, "give every node a name of its own")
+        })?;
+    }
+    let missing = |g: &Graph, l: &RawLink, what: &str| {
+        let (link, key) = match l.line {
+            // As of hosts that the file does not have.
+            0 if f.hosts_per_router.is_some() && l.a < g.hosts => (String::new(), format!("host_{what}")),
+            0 => (String::new(), what.to_owned()),
+            line => (format!(" (line {line})"), what.to_owned()),
+        };
+        let reason =
+            format!("`{}` gives no {what} for the link {} - {}{link}", f.file, say(g, l.a), say(g, l.b));
+        cx.error("topology.file", reason, format!("write `{key}` under [topology]"))
+    };
+    let mut placed = false;
+    for l in &raw.links {
+        any_rate |= l.rate.is_none();
+        let rate = l.rate.or(f.rate.map(|r| r.0)).ok_or_else(|| missing(&g, l, "rate"))?;
+        let geographic = l.geographic.filter(|_| f.geographic && l.delay.is_none());
+        placed |= geographic.is_some();
+        any_delay |= l.delay.is_none() && geographic.is_none();
+        let delay = l.delay.or(geographic).or(f.delay.map(|d| d.0)).ok_or_else(|| missing(&g, l, "delay"))?;
+        let (a, b) = (NodeId(l.a), NodeId(l.b));
+        g.links.push(LinkSpec::fixed(a, b, rate, delay, Span::ZERO));
+    }
+    if f.geographic && !placed {
+        let reason =
+            format!("it has no effect: no link of `{}` without a delay has two places on the globe", f.file);
+        return Err(cx.error("topology.geographic", reason, "remove the key"));
+    }
+    if f.rate.is_some() && !any_rate {
+        let reason = format!("it has no effect: every link of `{}` has its own rate", f.file);
+        return Err(cx.error("topology.rate", reason, "remove the key"));
+    }
+    if f.delay.is_some() && !any_delay {
+        let reason = format!("it has no effect: every link of `{}` has its own delay", f.file);
+        return Err(cx.error("topology.delay", reason, "remove the key"));
+    }
+    let mut degree = vec![0u32; g.nodes()];
+    for (l, raw) in g.links.iter().zip(&raw.links) {
+        for node in [l.a, l.b] {
+            degree[node.at()] += 1;
+            if g.is_host(node) && degree[node.at()] > 1 {
+                let reason = format!("host {} has a second link", g.say(node));
+                let hint = match f.format {
+                    GraphFormat::Hpcc => TWO_LINKS,
+                    _ => "a host has exactly one link",
+                };
+                return Err(Diagnostic::in_file(&f.file, raw.line, reason).hint(hint));
+            }
+        }
+    }
+    if g.hosts < 2 {
+        let reason = format!("`{}` has {} hosts", f.file, g.hosts);
+        return Err(cx.error(
+            "topology.file",
+            reason,
+            "a network needs two hosts; hosts have exactly one link",
+        ));
+    }
+    let distance = g.distances(&g.adjacency(), NodeId(0));
+    let lost = (0..g.nodes()).find(|n| distance[*n] == u32::MAX);
+    if let Some(node) = lost {
+        let what = if node < g.hosts as usize { "host" } else { "switch" };
+        let reason = format!(
+            "the graph of `{}` is not connected: no path from host 0 to {what} {}",
+            f.file,
+            say(&g, node as u32)
+        );
+        let hint = "add the missing links, or write `largest_part = true` under [topology]";
+        return Err(cx.error("topology.file", reason, hint));
+    }
+    Ok(g)
+}

@@ -1,0 +1,163 @@
+//! `[[link]]`: lays other transmitters, losses and jitter over the links that a shape has made.
+
+use super::{Graph, SLOWEST};
+use crate::Diagnostic;
+use crate::context::Cx;
+use crate::parse::trace;
+use crate::schema::{Direction, Document, Link, WhichLinks};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use thalweg_machines::Problem;
+use thalweg_machines::link::{LinkSpec, Making, Trace, TransmitterSpec};
+use thalweg_units::{NodeId, PortId, Span, Stream};
+
+/// The sections, each with what its file holds.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Overlays {
+    seed: u64,
+    sections: Vec<(Link, Option<Arc<Trace>>)>,
+}
+
+impl Overlays {
+    /// Reads the traces, each once, and checks what the sections say by themselves.
+    pub fn read(cx: &Cx<'_>, doc: &Document) -> Result<Self, Vec<Diagnostic>> {
+        let mut known: BTreeMap<&str, Arc<Trace>> = BTreeMap::new();
+        let (mut sections, mut errors) = (Vec::new(), Vec::new());
+        for (i, link) in doc.link.iter().enumerate() {
+            cx.proceed().map_err(|d| vec![d])?;
+            let key = format!("link.{i}.transmitter");
+            let file = link.transmitter.as_ref().and_then(|t| t.file());
+            let trace = file.map(|file| match known.get(file) {
+                Some(trace) => Ok(Arc::clone(trace)),
+                None => {
+                    let text = cx.read(&format!("{key}.file"), file)?;
+                    let trace = trace::parse(&text).map(Arc::new).map_err(|e| e.in_file(file))?;
+                    known.insert(file, Arc::clone(&trace));
+                    Ok(trace)
+                }
+            });
+            match trace.transpose() {
+                Err(d) => errors.push(d),
+                Ok(trace) => {
+                    errors.extend(problems(cx, doc, i, trace.as_deref()));
+                    sections.push((link.clone(), trace));
+                }
+            }
+        }
+        if errors.is_empty() { Ok(Self { seed: doc.seed, sections }) } else { Err(errors) }
+    }
+
+    /// The links as the sections say; what they name and what there is not is refused later, with everything else.
+    pub fn lay(&self, cx: &Cx<'_>, graph: &mut Graph, quantum: Span) -> Result<(), Diagnostic> {
+        for (i, (section, trace)) in self.sections.iter().enumerate() {
+            for port in ports(graph, section) {
+                let link = direction(graph, port);
+                if let Some(kind) = &section.transmitter {
+                    let stream = Stream::new(self.seed, "link trace", u64::from(port));
+                    let key = format!("link.{i}.transmitter");
+                    let made = kind.spec(Making { quantum, stream, trace: trace.clone() });
+                    link.transmitter = made.map_err(|reason| cx.error(&key, reason, ""))?;
+                    let rate = link.mean_rate();
+                    if rate < SLOWEST {
+                        let reason = format!("its rate in the long run is {rate}");
+                        return Err(cx.error(
+                            &key,
+                            reason,
+                            format!("links need a rate of at least {SLOWEST}"),
+                        ));
+                    }
+                }
+                link.loss = section.loss.or(link.loss);
+                link.jitter = section.jitter.map(|jitter| jitter.spec()).or(link.jitter);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a section's parts say is wrong with them.
+fn problems(cx: &Cx<'_>, doc: &Document, i: usize, trace: Option<&Trace>) -> Vec<Diagnostic> {
+    let Link { transmitter, loss, jitter, .. } = &doc.link[i];
+    let run = doc.run.until.0;
+    let parts = [
+        ("transmitter", transmitter.as_ref().map(|t| t.problems(run, trace))),
+        ("loss", loss.map(|loss| loss.problems())),
+        ("jitter", jitter.map(|jitter| jitter.problems())),
+    ];
+    let tell = |part: &str, Problem { key, reason, hint, useless, .. }: Problem| {
+        let dot = if key.is_empty() { "" } else { "." };
+        let reason = if useless { format!("it has no effect: {reason}") } else { reason };
+        cx.error(&format!("link.{i}.{part}{dot}{key}"), reason, hint)
+    };
+    parts
+        .into_iter()
+        .flat_map(|(part, found)| found.into_iter().flatten().map(move |p| (part, p)))
+        .map(|(part, p)| tell(part, p))
+        .collect()
+}
+
+/// The ports that a section is about, those that there are.
+pub(crate) fn ports(graph: &Graph, section: &Link) -> Vec<u32> {
+    // Forward ports; a link's other one is its neighbour.
+    let from = |l: u32, first: NodeId| 2 * l + u32::from(graph.links[l as usize].a != first);
+    let all = 0..graph.links.len() as u32;
+    let forward: Vec<u32> = match &section.which {
+        WhichLinks::All => all.map(|l| 2 * l).collect(),
+        WhichLinks::HostLinks => {
+            let host = |l: u32| {
+                let link = &graph.links[l as usize];
+                [link.a, link.b].into_iter().find(|node| graph.is_host(*node)).map(|host| from(l, host))
+            };
+            all.filter_map(host).collect()
+        }
+        WhichLinks::CoreLinks => graph.core_links().into_iter().map(|l| 2 * l).collect(),
+        WhichLinks::Between { ends } => graph.between(*ends).map(|l| from(l, NodeId(ends[0]))).collect(),
+        WhichLinks::Ports { ports } => {
+            let there = |port: &u32| (*port as usize) < 2 * graph.links.len();
+            return ports.iter().copied().filter(there).collect();
+        }
+    };
+    let directions = |port: u32| match section.direction {
+        Direction::Both => vec![port, port ^ 1],
+        Direction::Forward => vec![port],
+        Direction::Backward => vec![port ^ 1],
+    };
+    forward.into_iter().flat_map(directions).collect()
+}
+
+fn direction(graph: &mut Graph, port: u32) -> &mut LinkSpec {
+    let link = &mut graph.links[port as usize / 2];
+    if port.is_multiple_of(2) { &mut link.ab } else { &mut link.ba }
+}
+
+impl Graph {
+    /// The links between two nodes, by number.
+    pub(crate) fn between(&self, ends: [u32; 2]) -> impl Iterator<Item = u32> {
+        let [a, b] = ends.map(NodeId);
+        let joins = move |l: &thalweg_net::spec::LinkSpec| (l.a, l.b) == (a, b) || (l.a, l.b) == (b, a);
+        self.links.iter().enumerate().filter(move |(_, l)| joins(l)).map(|(i, _)| i as u32)
+    }
+
+    /// The direction of a link that a port feeds.
+    pub fn direction(&self, port: PortId) -> &LinkSpec {
+        self.links[port.at() / 2].direction(port)
+    }
+
+    /// Bytes of the traces of all links; each trace counts once.
+    pub(crate) fn trace_bytes(&self) -> u64 {
+        let of = |(_, trace): (u32, &Arc<Trace>)| (Arc::as_ptr(trace), 4 * trace.opportunities() as u64);
+        let known: BTreeMap<*const Trace, u64> = self.traces().into_iter().map(of).collect();
+        known.values().sum()
+    }
+
+    /// The ports that have delivery opportunities, with these.
+    pub(crate) fn traces(&self) -> Vec<(u32, &Arc<Trace>)> {
+        let mut found = Vec::new();
+        for (port, link) in (0..).zip(self.links.iter().flat_map(|l| [&l.ab, &l.ba])) {
+            if let TransmitterSpec::Traced(traced) = &link.transmitter {
+                found.push((port, &traced.trace));
+            }
+        }
+        found
+    }
+}

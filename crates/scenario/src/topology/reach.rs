@@ -1,0 +1,123 @@
+//! How far hosts are from each other.
+
+use super::Graph;
+use thalweg_net::spec::LinkSpec;
+use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
+
+impl Graph {
+    /// The longest propagation from a host to another, over the longest of the shortest paths (counted in links).
+    pub fn longest_propagation(&self) -> Span {
+        self.farthest(LinkSpec::delay)
+    }
+
+    /// The longest round trip of a packet of `data` bytes and an answer of `ack` bytes through the empty
+    /// network, over such paths.
+    pub fn longest_round_trip(&self, data: u64, ack: u64) -> Span {
+        let packet = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.farthest(|link| {
+            let wire = Serializer::new(link.rate(), link.quantum());
+            link.delay().saturating_mul(2) + wire.span(packet(data)) + wire.span(packet(ack))
+        })
+    }
+
+    /// Links from a host to the farthest other.
+    pub fn longest_path(&self) -> u64 {
+        self.farthest(|_| Span::from_ps(1)).ps()
+    }
+
+    /// The largest sum of `weight` over the links from a host to another.
+    fn farthest(&self, weight: impl Fn(&LinkSpec) -> Span) -> Span {
+        let adjacency = self.adjacency();
+        let racks = self.racks();
+        // Hosts of one rack differ by their own link alone: the farthest of each stands for all.
+        let mut far: Vec<(NodeId, Span, u32)> = Vec::new();
+        let mut place = vec![usize::MAX; self.nodes()];
+        for host in 0..self.hosts {
+            let rack = racks[host as usize];
+            let Some((link, _)) = adjacency[host as usize].first() else { continue };
+            let delay = weight(&self.links[*link as usize]);
+            let at = &mut place[rack.at()];
+            if *at == usize::MAX {
+                *at = far.len();
+                far.push((rack, delay, host));
+            } else if delay > far[*at].1 {
+                far[*at] = (rack, delay, host);
+            }
+        }
+        let reach =
+            |(_, _, host): &(NodeId, Span, u32)| self.farthest_from(&adjacency, NodeId(*host), &weight);
+        far.iter().map(reach).max().unwrap_or(Span::ZERO)
+    }
+
+    /// The largest sum from a host over shortest paths.
+    fn farthest_from(
+        &self,
+        adjacency: &[Vec<(u32, NodeId)>],
+        host: NodeId,
+        weight: &impl Fn(&LinkSpec) -> Span,
+    ) -> Span {
+        let distance = self.distances(adjacency, host);
+        let mut order: Vec<NodeId> =
+            (0..self.nodes() as u32).map(NodeId).filter(|n| distance[n.at()] < u32::MAX).collect();
+        order.sort_by_key(|n| distance[n.at()]);
+        let mut reach = vec![Span::ZERO; self.nodes()];
+        for node in order.iter().filter(|n| !self.is_host(**n) || **n == host) {
+            for (link, next) in &adjacency[node.at()] {
+                if distance[next.at()] == distance[node.at()] + 1 {
+                    let there = reach[node.at()] + weight(&self.links[*link as usize]);
+                    reach[next.at()] = reach[next.at()].max(there);
+                }
+            }
+        }
+        reach[..self.hosts as usize].iter().copied().max().unwrap_or(Span::ZERO)
+    }
+
+    /// Shortest paths from the first host to that which has most of them.
+    pub fn most_paths(&self) -> u32 {
+        let (adjacency, from) = (self.adjacency(), NodeId(0));
+        let distance = self.distances(&adjacency, from);
+        let mut order: Vec<NodeId> =
+            (0..self.nodes() as u32).map(NodeId).filter(|n| distance[n.at()] < u32::MAX).collect();
+        order.sort_by_key(|n| distance[n.at()]);
+        let mut paths = vec![0u32; self.nodes()];
+        paths[from.at()] = 1;
+        for node in order.iter().filter(|n| !self.is_host(**n) || **n == from) {
+            for (_, next) in &adjacency[node.at()] {
+                if distance[next.at()] == distance[node.at()] + 1 {
+                    paths[next.at()] = paths[next.at()].saturating_add(paths[node.at()]);
+                }
+            }
+        }
+        paths[..self.hosts as usize].iter().copied().max().unwrap_or(1)
+    }
+
+    /// The fastest link of a host.
+    pub fn fastest_host(&self) -> Rate {
+        self.host_rates().into_iter().max().unwrap_or(Rate::ZERO)
+    }
+
+    /// Ports of the switch that has the most.
+    pub(crate) fn most_ports(&self) -> u64 {
+        let mut ports = vec![0u64; self.nodes()];
+        for l in &self.links {
+            ports[l.a.at()] += 1;
+            ports[l.b.at()] += 1;
+        }
+        ports[self.hosts as usize..].iter().copied().max().unwrap_or(0)
+    }
+
+    /// What the largest link at a switch holds, both ways together.
+    pub fn largest_link(&self) -> Bytes {
+        let at_switch = self.links.iter().filter(|l| !self.is_host(l.a) || !self.is_host(l.b));
+        at_switch
+            .map(|l| round_trip_bytes(l.rate(), l.delay().saturating_mul(2)))
+            .max()
+            .unwrap_or(Bytes::ZERO)
+    }
+}
+
+/// What a link carries in a time, rounded up.
+pub(crate) fn round_trip_bytes(rate: Rate, time: Span) -> Bytes {
+    let bits = u128::from(rate.bps()) * u128::from(time.ps());
+    Bytes::new(u64::try_from(bits.div_ceil(8_000_000_000_000)).unwrap_or(u64::MAX))
+}

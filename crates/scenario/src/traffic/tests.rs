@@ -1,0 +1,46 @@
+use std::path::Path;
+use thalweg_net::spec::{FlowSpec, NetworkSpec};
+use thalweg_units::FlowId;
+
+/// A star of hosts with one section of traffic.
+pub(super) fn network(hosts: u32, section: &str) -> NetworkSpec {
+    load(hosts, section, Path::new(".")).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn load(hosts: u32, section: &str, folder: &Path) -> Result<NetworkSpec, crate::Diagnostic> {
+    let star = format!("[topology]\nkind = \"star\"\nhosts = {hosts}\n");
+    let star = if section.contains("[topology]") { "" } else { &star };
+    let text = format!("[[traffic]]\n{section}\n{star}");
+    crate::load(&text, "t.toml", folder, &[]).map_err(|mut e| e.remove(0))?.network()
+}
+
+/// The same, next to these files.
+pub(super) fn in_folder(
+    hosts: u32,
+    files: &[(&str, &str)],
+    section: &str,
+) -> Result<NetworkSpec, crate::Diagnostic> {
+    let name = format!("thalweg-traffic-{}-{:?}", std::process::id(), std::thread::current().id());
+    let folder = std::env::temp_dir().join(name);
+    std::fs::create_dir_all(&folder).expect("a folder");
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text).expect("written");
+    }
+    let network = load(hosts, section, &folder);
+    std::fs::remove_dir_all(&folder).expect("removed");
+    network
+}
+
+pub(super) fn flows(hosts: u32, section: &str) -> Vec<FlowSpec> {
+    network(hosts, section).flows
+}
+
+pub(super) fn ends(flows: &[FlowSpec]) -> Vec<(u32, u32)> {
+    flows.iter().map(|f| (f.src.0, f.dst.0)).collect()
+}
+
+/// What each flow follows.
+pub(super) fn after(net: &NetworkSpec) -> Vec<Vec<u32>> {
+    let of = |flow: usize| net.precedence.of(FlowId::from(flow)).iter().map(|f| f.0).collect();
+    (0..net.flows.len()).map(of).collect()
+}
