@@ -17,7 +17,7 @@ use crate::headers::Headers;
 use crate::instance::Instance;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
-use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
+use thalweg_machines::transport::{Rank, TransportSpec, UdpPace, UdpSpec};
 use thalweg_net::spec::{
     FlowSpec, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, Precedence, ProbeSpec, RecordSpec,
     RoutingSpec, StopSpec, TieSpec,
@@ -116,7 +116,7 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
         measured: true,
         group: 0,
     };
-    let udp = UdpSpec { payload: 1000, header: 0, pace: UdpPace::Burst, rank: RankSpec::None };
+    let udp = UdpSpec { payload: 1000, header: 0, pace: UdpPace::Burst, rank: Rank::None };
     Ok(NetworkSpec {
         seed: 0,
         hosts: switches as u32,

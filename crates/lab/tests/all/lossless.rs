@@ -76,7 +76,7 @@ fn roce_sends_the_acks_that_somebody_needs() {
         let s = spec(FAT_TREE, &set);
         (rdma(&s).acks, rdma(&s).timer)
     };
-    let fixed = RdmaTimer::Fixed(Span::from_us(320));
+    let fixed = RdmaTimer::Fixed { value: Span::from_us(320) };
     assert_eq!(acks("roce+voq-pfc", &[]), (RdmaAcks::Never, RdmaTimer::Off));
     assert_eq!(acks("roce-dcqcn+voq-pfc", &[]), (RdmaAcks::Never, RdmaTimer::Off));
     assert_eq!(acks("roce-timely+voq-pfc", &[]), (RdmaAcks::PerSegment, RdmaTimer::Off));

@@ -1,5 +1,5 @@
 //! minTCP: pFabric's minimal rate control. Alizadeh et al., "pFabric", SIGCOMM 2013, §4.2. Starts at line
-//! rate, reacts to nothing but timeouts; priority scheduling does the rest. Needs: `LossSpec::Timeout`,
+//! rate, reacts to nothing but timeouts; priority scheduling does the rest. Needs: `LossDetection::TimeoutOnly`,
 //! a fixed timer of a few round trips, an initial window of one bandwidth-delay product.
 
 use super::{AckSample, CongestionControl, Loss, Needs, Parameters, Permit, Restart, Rule, Rules, Start};

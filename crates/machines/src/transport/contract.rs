@@ -285,11 +285,11 @@ pub trait Endpoint {
 /// The end at a flow's source.
 ///
 /// ```
-/// use thalweg_machines::transport::{Endpoint, Protocol, RankSpec, SendingEnd, Transmit, UdpPace, UdpSpec};
+/// use thalweg_machines::transport::{Endpoint, Protocol, Rank, SendingEnd, Transmit, UdpPace, UdpSpec};
 /// use thalweg_units::{FlowId, Rate, Span, Stream, Time};
 /// use thalweg_wire::{Packet, Side};
 ///
-/// let spec = UdpSpec { payload: 1000, header: 40, pace: UdpPace::Burst, rank: RankSpec::None };
+/// let spec = UdpSpec { payload: 1000, header: 40, pace: UdpPace::Burst, rank: Rank::None };
 /// let start = spec.start(Rate::from_gbps(10), Span::from_us(10), Span::ZERO);
 /// let mut sender = spec.sender(FlowId(0), 1500, &start, Stream::default())?;
 /// sender.start(&spec, Time::ZERO);
@@ -378,11 +378,11 @@ pub trait SendingEnd: Endpoint {
 /// The end at a flow's destination.
 ///
 /// ```
-/// use thalweg_machines::transport::{Endpoint, Protocol, RankSpec, ReceivingEnd, UdpPace, UdpSpec};
+/// use thalweg_machines::transport::{Endpoint, Protocol, Rank, ReceivingEnd, UdpPace, UdpSpec};
 /// use thalweg_units::{FlowId, Stream, Time};
 /// use thalweg_wire::Packet;
 ///
-/// let spec = UdpSpec { payload: 1000, header: 40, pace: UdpPace::Burst, rank: RankSpec::None };
+/// let spec = UdpSpec { payload: 1000, header: 40, pace: UdpPace::Burst, rank: Rank::None };
 /// let mut receiver = spec.receiver(FlowId(0), 1000, Stream::default());
 /// receiver.on_packet(&spec, Time::ZERO, &Packet { payload: 1000, wire: 1040, ..Packet::default() }, None);
 /// assert!(receiver.is_done() && receiver.received() == 1000);

@@ -37,10 +37,12 @@ pub use homa::spec::*;
 pub use ndp::spec::*;
 pub use path_values::PathValues;
 pub use phost::spec::*;
-pub use rank::RankSpec;
+pub use rank::Rank;
 pub use rc3::spec::*;
+pub use rdma::choices::*;
 pub use rdma::spec::*;
 pub use rto::Rto;
+pub use tcp::choices::*;
 pub use tcp::spec::*;
 pub use udp::{UdpPace, UdpSpec};
 

@@ -1,29 +1,28 @@
 //! What senders write into the rank header: the host's half of size-based scheduling.
 
-use serde::{Deserialize, Serialize};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, tagged};
 
-/// What senders write into the rank header; lower is served first by ranked schedulers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum RankSpec {
-    /// Zero everywhere.
-    None,
-    /// The flow's size in bytes (SJF).
-    FlowSize,
-    /// Bytes of the flow not yet acknowledged (cumulatively or selectively) when the packet is sent (SRPT).
-    Remaining,
-    /// Bytes of the flow from the packet's own first byte on, whatever is acknowledged (SRPT as pFabric's priority of a
-    /// packet "at the time it is sent" reads without losses; ups, baselines).
-    FromHere,
-    /// Bytes waiting in the socket's send buffer or outstanding, as an unmodified application leaves
-    /// them there (ADS §3.2): it writes as fast as the buffer accepts.
-    SocketBuffer {
-        /// Size of the send buffer.
-        buffer: Bytes,
-    },
+tagged! {
+    /// What senders write into the rank header; lower is served first by ranked schedulers.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Rank {
+        /// Nothing.
+        None,
+        /// The flow's size.
+        FlowSize,
+        /// The flow's bytes not yet acknowledged when the packet is sent.
+        Remaining,
+        /// The flow's bytes from the packet's first byte on, whatever is acknowledged.
+        FromHere,
+        /// What waits in the socket's send buffer or is outstanding: all that an unmodified host knows (ADS §3.2).
+        SocketBuffer {
+            /// Size of the send buffer.
+            buffer: Bytes,
+        },
+    }
 }
 
-impl RankSpec {
+impl Rank {
     /// The rank of the packet at `seq` of a flow of `size` bytes, of which the receiver is known to have `acked`
     /// cumulatively and `sacked` above that. Flows without end rank last.
     #[inline]
@@ -49,15 +48,15 @@ mod tests {
 
     #[test]
     fn a_flow_of_ten_megabytes_with_four_acknowledged_and_one_sacked() {
-        let rank = |r: RankSpec| r.of(10_000_000, 4_000_000, 1_000_000, 7_000_000);
-        assert_eq!(rank(RankSpec::None), 0);
-        assert_eq!(rank(RankSpec::FlowSize), 10_000_000);
-        assert_eq!(rank(RankSpec::Remaining), 5_000_000);
-        assert_eq!(rank(RankSpec::FromHere), 3_000_000);
-        assert_eq!(RankSpec::FromHere.of(u64::MAX, 0, 0, 1460), i64::MAX);
+        let rank = |r: Rank| r.of(10_000_000, 4_000_000, 1_000_000, 7_000_000);
+        assert_eq!(rank(Rank::None), 0);
+        assert_eq!(rank(Rank::FlowSize), 10_000_000);
+        assert_eq!(rank(Rank::Remaining), 5_000_000);
+        assert_eq!(rank(Rank::FromHere), 3_000_000);
+        assert_eq!(Rank::FromHere.of(u64::MAX, 0, 0, 1460), i64::MAX);
         let buffer = Bytes::new(3_000_000);
-        assert_eq!(rank(RankSpec::SocketBuffer { buffer }), 3_000_000);
-        assert_eq!(RankSpec::SocketBuffer { buffer }.of(10_000_000, 9_000_000, 0, 0), 1_000_000);
-        assert_eq!(RankSpec::Remaining.of(u64::MAX, 5, 0, 0), i64::MAX);
+        assert_eq!(rank(Rank::SocketBuffer { buffer }), 3_000_000);
+        assert_eq!(Rank::SocketBuffer { buffer }.of(10_000_000, 9_000_000, 0, 0), 1_000_000);
+        assert_eq!(Rank::Remaining.of(u64::MAX, 5, 0, 0), i64::MAX);
     }
 }

@@ -9,7 +9,7 @@
 //! round trip, and round trips that shrink count for an eighth. Here it is the RFC's; below the floor, where
 //! most paths are, they do not differ.
 
-use super::RtoSpec;
+use super::RtoRule;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
@@ -47,8 +47,8 @@ impl Rto {
 
     /// §5.7: data transmission begins, after the timer had expired on the SYN; `afresh`: whatever the SYN had backed
     /// off to.
-    pub fn reopen(&mut self, spec: &RtoSpec, afresh: bool) {
-        if !matches!(spec, RtoSpec::Fixed(_)) && (afresh || self.timeout(spec) < REOPENED) {
+    pub fn reopen(&mut self, spec: &RtoRule, afresh: bool) {
+        if !matches!(spec, RtoRule::Fixed { .. }) && (afresh || self.timeout(spec) < REOPENED) {
             (self.backoff, self.reopened) = (0, true);
         }
     }
@@ -62,17 +62,17 @@ impl Rto {
     // CHOICE RFC 6298 §4: the clock's granularity G is a picosecond, and counts as zero. Other reading: a G of 1 to 10
     // ms, as clocks had.
     #[inline(always)]
-    pub fn timeout(&self, spec: &RtoSpec) -> Span {
+    pub fn timeout(&self, spec: &RtoRule) -> Span {
         match *spec {
-            RtoSpec::Fixed(span) => span,
-            RtoSpec::Rfc6298 { initial, min, max } => {
+            RtoRule::Fixed { value } => value,
+            RtoRule::Rfc6298 { initial, min, max } => {
                 let base = match self.srtt {
                     Span::ZERO => initial,
                     srtt => (srtt + self.rttvar.saturating_mul(4)).max(min),
                 };
                 self.backed_off(base).min(max)
             }
-            RtoSpec::Linux { initial, min, max } => {
+            RtoRule::Linux { initial, min, max } => {
                 let base = match self.srtt {
                     Span::ZERO => initial,
                     srtt => srtt + self.rttvar.saturating_mul(4).max(min),
@@ -101,7 +101,7 @@ impl Rto {
 mod tests {
     use super::*;
 
-    const SPEC: RtoSpec = RtoSpec::Rfc6298 {
+    const SPEC: RtoRule = RtoRule::Rfc6298 {
         initial: Span::from_ms(1000),
         min: Span::from_us(200),
         max: Span::from_ms(60_000),
@@ -136,7 +136,7 @@ mod tests {
     #[test]
     fn after_a_timeout_on_the_syn_it_is_three_seconds_until_a_sample_comes_if_it_was_less() {
         let ms = Span::from_ms;
-        let with = |initial| RtoSpec::Rfc6298 { initial: ms(initial), min: ms(200), max: ms(60_000) };
+        let with = |initial| RtoRule::Rfc6298 { initial: ms(initial), min: ms(200), max: ms(60_000) };
         let reopened = |initial, expiries, afresh| {
             let mut rto = Rto::default();
             (0..expiries).for_each(|_| rto.back_off());
@@ -151,7 +151,7 @@ mod tests {
         assert_eq!(rto.timeout(&with(1000)), ms(6000));
         rto.sample(ms(100)); // 100 + 4 · 50
         assert_eq!(rto.timeout(&with(1000)), ms(300));
-        let fixed = RtoSpec::Fixed(ms(10));
+        let fixed = RtoRule::Fixed { value: ms(10) };
         let mut rto = Rto::default();
         rto.reopen(&fixed, true);
         assert_eq!(rto.timeout(&fixed), ms(10));
@@ -160,8 +160,8 @@ mod tests {
     #[test]
     fn with_linux_the_floor_is_added_to_the_round_trip() {
         let ms = Span::from_ms;
-        let linux = RtoSpec::Linux { initial: ms(1000), min: ms(200), max: ms(120_000) };
-        let rfc = RtoSpec::Rfc6298 { initial: ms(1000), min: ms(200), max: ms(120_000) };
+        let linux = RtoRule::Linux { initial: ms(1000), min: ms(200), max: ms(120_000) };
+        let rfc = RtoRule::Rfc6298 { initial: ms(1000), min: ms(200), max: ms(120_000) };
         let mut rto = Rto::default();
         assert_eq!(rto.timeout(&linux), ms(1000));
         (0..200).for_each(|_| rto.sample(ms(150)));
@@ -183,6 +183,6 @@ mod tests {
         assert_eq!(rto.timeout(&SPEC), Span::from_us(200));
         rto.back_off();
         assert_eq!(rto.timeout(&SPEC), Span::from_us(400));
-        assert_eq!(rto.timeout(&RtoSpec::Fixed(Span::from_us(45))), Span::from_us(45));
+        assert_eq!(rto.timeout(&RtoRule::Fixed { value: Span::from_us(45) }), Span::from_us(45));
     }
 }

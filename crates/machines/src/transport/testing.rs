@@ -50,22 +50,22 @@ pub fn tcp() -> TcpSpec {
         initial_window: Bytes::new(10 * MSS),
         max_window: Bytes::MAX,
         initial_threshold: Bytes::MAX,
-        rto: RtoSpec::Rfc6298 {
+        rto: RtoRule::Rfc6298 {
             initial: Span::from_ms(3),
             min: Span::from_ms(1),
             max: Span::from_ms(60_000),
         },
-        loss: LossSpec::DupAck { threshold: 3 },
+        loss: LossDetection::DupAck { threshold: 3 },
         limited_transmit: true,
         impatient: false,
-        sack: SackSpec::Blocks { blocks: 4, on_wire: false },
+        sack: Sack::Blocks { blocks: 4, on_wire: false },
         ack: AckSpec { every: 1, delay: Span::from_us(500) },
         handshake: false,
         ecn: EcnSpec::Off,
-        flight: FlightSpec::Pipe,
+        flight: Flight::Pipe,
         timestamps: false,
         probe_after: None,
-        rank: RankSpec::Remaining,
+        rank: Rank::Remaining,
         acks_in_class: false,
         writes: None,
         options: TcpOptions::default(),
@@ -74,21 +74,21 @@ pub fn tcp() -> TcpSpec {
 
 /// The same by time, with probes (RFC 8985).
 pub fn rack() -> TcpSpec {
-    TcpSpec { loss: LossSpec::Rack { tail_probes: true }, ..tcp() }
+    TcpSpec { loss: LossDetection::Rack { tail_probes: true }, ..tcp() }
 }
 
 /// The same without SACK.
 pub fn reno() -> TcpSpec {
-    TcpSpec { sack: SackSpec::Off, ..tcp() }
+    TcpSpec { sack: Sack::Off, ..tcp() }
 }
 
 /// pFabric's hosts: minTCP, timer only, 300 us.
 pub fn min_tcp() -> TcpSpec {
     TcpSpec {
         controller: ControllerSpec::MinTcp(Default::default()),
-        loss: LossSpec::Timeout,
-        rto: RtoSpec::Fixed(Span::from_us(300)),
-        sack: SackSpec::Blocks { blocks: 16, on_wire: false },
+        loss: LossDetection::TimeoutOnly,
+        rto: RtoRule::Fixed { value: Span::from_us(300) },
+        sack: Sack::Blocks { blocks: 16, on_wire: false },
         timestamps: false,
         probe_after: Some(5),
         ..tcp()

@@ -1,7 +1,7 @@
 //! Open-loop datagrams: no feedback, no repair. The receiver only counts.
 
 use super::{
-    Endpoint, Expiry, Protocol, RankSpec, ReceivingEnd, Reception, SenderStats, SendingEnd, Transmit, Wire,
+    Endpoint, Expiry, Protocol, Rank, ReceivingEnd, Reception, SenderStats, SendingEnd, Transmit, Wire,
 };
 use crate::congestion::Start;
 use crate::problems::Invalid;
@@ -18,8 +18,8 @@ pub struct UdpSpec {
     pub header: u32,
     /// When datagrams leave.
     pub pace: UdpPace,
-    /// What senders write into the rank header ([`RankSpec::None`] or [`RankSpec::FlowSize`]).
-    pub rank: RankSpec,
+    /// What senders write into the rank header ([`Rank::None`] or [`Rank::FlowSize`]).
+    pub rank: Rank,
 }
 
 /// Departure process of open-loop datagrams.
@@ -87,7 +87,7 @@ impl UdpSender {
             }
             _ => {}
         }
-        if !matches!(spec.rank, RankSpec::None | RankSpec::FlowSize) {
+        if !matches!(spec.rank, Rank::None | Rank::FlowSize) {
             return refuse("rank", "rank needs acknowledgements; allowed: none, flow size");
         }
         Ok(Self {
@@ -240,8 +240,7 @@ impl ReceivingEnd for UdpReceiver {
 mod tests {
     use super::*;
 
-    const SPEC: UdpSpec =
-        UdpSpec { payload: 1000, header: 250, pace: UdpPace::Burst, rank: RankSpec::FlowSize };
+    const SPEC: UdpSpec = UdpSpec { payload: 1000, header: 250, pace: UdpPace::Burst, rank: Rank::FlowSize };
 
     /// Departures of a whole flow: (instant, payload).
     fn departures(spec: &UdpSpec, size: u64, at: Time) -> Vec<(Time, u32)> {
@@ -285,7 +284,7 @@ mod tests {
         };
         assert!(refuse(SPEC, u64::MAX));
         assert!(refuse(UdpSpec { payload: 0, ..SPEC }, 1));
-        assert!(refuse(UdpSpec { rank: RankSpec::Remaining, ..SPEC }, 1));
+        assert!(refuse(UdpSpec { rank: Rank::Remaining, ..SPEC }, 1));
         assert!(refuse(UdpSpec { pace: UdpPace::Constant(Rate::ZERO), ..SPEC }, 1));
     }
 }

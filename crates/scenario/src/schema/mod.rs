@@ -13,7 +13,6 @@ mod marking;
 mod measure;
 mod ndp;
 mod phost;
-mod rank;
 mod rdma;
 mod receivers;
 mod routing;
@@ -29,13 +28,13 @@ pub use lossless::*;
 pub use measure::*;
 pub use ndp::*;
 pub use phost::*;
-pub use rank::*;
 pub use rdma::*;
 pub use receivers::*;
 pub use routing::*;
 pub use slack::*;
 pub use switch::*;
 pub use tcp::*;
+pub use thalweg_machines::transport::Rank;
 pub use transport::*;
 
 // Algorithms and families of networks and of traffic declare their tables themselves.

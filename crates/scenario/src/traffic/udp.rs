@@ -9,7 +9,7 @@ use crate::Diagnostic;
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::transport::{RankSpec, TransportSpec, UdpPace, UdpSpec};
+use thalweg_machines::transport::{Rank, TransportSpec, UdpPace, UdpSpec};
 use thalweg_units::{Bytes, Rate, Span};
 
 /// Open-loop datagrams from one host to another.
@@ -100,7 +100,7 @@ impl Family for UdpStream {
                 Spacing::Constant => UdpPace::Constant(self.rate.0),
                 Spacing::Poisson => UdpPace::Poisson(self.rate.0),
             },
-            rank: RankSpec::None,
+            rank: Rank::None,
         }))
     }
 }

@@ -12,7 +12,7 @@ use crate::quantity::Q;
 use crate::schema::{Document, Rank, Transport, of_kind};
 use crate::topology::Frames;
 use thalweg_machines::congestion::ControllerSpec;
-use thalweg_machines::transport::{RankSpec, TransportSpec, Wire};
+use thalweg_machines::transport::{TransportSpec, Wire};
 use thalweg_units::Bytes;
 
 /// How much a sender knows of what it could write into the rank header.
@@ -120,15 +120,4 @@ pub(crate) fn specs(doc: &Document) -> Vec<TransportSpec> {
 /// Bytes on the wire.
 fn bytes(size: Q<Bytes>) -> u32 {
     u32::try_from(size.0.get()).unwrap_or(u32::MAX)
-}
-
-/// What senders write into the rank header.
-fn rank(rank: Option<Rank>) -> RankSpec {
-    match rank {
-        None | Some(Rank::None) => RankSpec::None,
-        Some(Rank::FlowSize) => RankSpec::FlowSize,
-        Some(Rank::Remaining) => RankSpec::Remaining,
-        Some(Rank::FromHere) => RankSpec::FromHere,
-        Some(Rank::SocketBuffer { buffer }) => RankSpec::SocketBuffer { buffer: buffer.0 },
-    }
 }

@@ -1,10 +1,7 @@
 //! Transports of kind `tcp`.
 
-use super::{Kind, Ranks, bytes, rank};
-use crate::schema::{
-    AckClass, Borders, DelayedAcks, EcnFloor, EcnMode, Flight, Growth, HandOver, LossDetection, Prr, Rank,
-    Restart, Rto, Sack, SynLoss, Tcp, Transport,
-};
+use super::{Kind, Ranks, bytes};
+use crate::schema::{AckClass, DelayedAcks, EcnMode, Rank, Tcp, Transport};
 use thalweg_machines::congestion::{ControllerSpec, Marks};
 use thalweg_machines::transport as t;
 
@@ -18,34 +15,15 @@ impl Kind for Tcp {
             header: bytes(self.header).saturating_add(telemetry),
             ack_wire: bytes(self.ack_size).saturating_add(telemetry),
             syn_wire: bytes(self.syn_size.unwrap_or(self.ack_size)),
-            flight: match self.flight {
-                Flight::Pipe => t::FlightSpec::Pipe,
-                Flight::Span => t::FlightSpec::Span,
-                Flight::SpanOmniscient => t::FlightSpec::SpanOmniscient,
-            },
+            flight: self.flight,
             initial_window: self.initial_window.bytes(mss),
             max_window: self.max_window.bytes(mss),
             initial_threshold: self.initial_threshold.bytes(mss),
-            rto: match self.rto {
-                Rto::Rfc6298 { initial, min, max } => {
-                    t::RtoSpec::Rfc6298 { initial: initial.0, min: min.0, max: max.0 }
-                }
-                Rto::Linux { initial, min, max } => {
-                    t::RtoSpec::Linux { initial: initial.0, min: min.0, max: max.0 }
-                }
-                Rto::Fixed { value } => t::RtoSpec::Fixed(value.0),
-            },
-            loss: match self.loss {
-                LossDetection::DupAck { threshold } => t::LossSpec::DupAck { threshold },
-                LossDetection::Rack { tail_probes } => t::LossSpec::Rack { tail_probes },
-                LossDetection::TimeoutOnly => t::LossSpec::Timeout,
-            },
+            rto: self.rto,
+            loss: self.loss,
             limited_transmit: self.limited_transmit.unwrap_or(false),
             impatient: self.impatient,
-            sack: match self.sack {
-                Sack::Off => t::SackSpec::Off,
-                Sack::Blocks { blocks, on_wire } => t::SackSpec::Blocks { blocks, on_wire },
-            },
+            sack: self.sack,
             ack: match self.delayed_acks {
                 DelayedAcks::Off => t::AckSpec { every: 1, delay: thalweg_units::Span::ZERO },
                 DelayedAcks::On { every, delay } => t::AckSpec { every, delay: delay.0 },
@@ -59,40 +37,16 @@ impl Kind for Tcp {
             },
             timestamps: self.timestamps,
             probe_after: (self.probe_after > 0).then_some(self.probe_after),
-            rank: rank(self.rank),
+            rank: self.rank.unwrap_or(Rank::None),
             acks_in_class: self.rc3.is_some() || self.ack_class == AckClass::Data,
-            writes: self.writes.map(|w| t::WritesSpec {
-                first: w.first.0,
-                chunk: w.chunk.0,
-                every: w.every.0,
-            }),
+            writes: self.writes,
             options: t::TcpOptions {
-                prr: match self.prr {
-                    Prr::Off => t::PrrSpec::Off,
-                    Prr::Rfc6937 => t::PrrSpec::Rfc6937,
-                    Prr::Rfc9937 => t::PrrSpec::Rfc9937,
-                },
+                prr: self.prr,
                 pacing: self.pacing,
-                growth: match self.growth {
-                    Growth::WhenUsed => t::GrowthSpec::WhenUsed,
-                    Growth::WhenHalfUsed => t::GrowthSpec::WhenHalfUsed,
-                    Growth::Always => t::GrowthSpec::Always,
-                },
-                restart: match self.restart {
-                    Restart::Rfc5681 => t::RestartSpec::Rfc5681,
-                    Restart::Linux => t::RestartSpec::Linux,
-                    Restart::Rfc7661 => t::RestartSpec::Rfc7661,
-                    Restart::Keep => t::RestartSpec::Keep,
-                },
-                ecn_floor: match self.ecn_floor {
-                    EcnFloor::Timer => t::EcnFloorSpec::Timer,
-                    EcnFloor::Segment => t::EcnFloorSpec::Segment,
-                },
-                syn_loss: match self.syn_loss {
-                    SynLoss::Rfc => t::SynLossSpec::Rfc,
-                    SynLoss::Linux => t::SynLossSpec::Linux,
-                    SynLoss::Ignored => t::SynLossSpec::Ignored,
-                },
+                growth: self.growth,
+                restart: self.restart,
+                ecn_floor: self.ecn_floor,
+                syn_loss: self.syn_loss,
             },
         };
         match self.rc3 {
@@ -101,15 +55,9 @@ impl Kind for Tcp {
                 primary,
                 first: rc3.first,
                 levels: rc3.levels,
-                borders: match rc3.borders {
-                    Borders::Quotas => t::Borders::Quotas,
-                    Borders::Distances => t::Borders::Distances,
-                },
+                borders: rc3.borders,
                 together: rc3.together,
-                handed: match rc3.mode {
-                    HandOver::Push => t::Handed::Push,
-                    HandOver::Pull => t::Handed::Pull,
-                },
+                handed: rc3.mode,
                 flush: rc3.flush,
             }),
         }

@@ -1,6 +1,6 @@
 //! Transports of kind `udp`.
 
-use super::{Kind, Ranks, bytes, rank};
+use super::{Kind, Ranks, bytes};
 use crate::schema::{Pace, Rank, Transport, Udp};
 use thalweg_machines::transport::{TransportSpec, UdpPace, UdpSpec};
 
@@ -14,7 +14,7 @@ impl Kind for Udp {
                 Pace::Constant { rate } => UdpPace::Constant(rate.0),
                 Pace::Poisson { rate } => UdpPace::Poisson(rate.0),
             },
-            rank: rank(self.rank),
+            rank: self.rank.unwrap_or(Rank::None),
         })
     }
     fn ranks(&self) -> Ranks {

@@ -2,20 +2,20 @@
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{AckClass, DelayedAcks, Document, Flight, HandOver, LossDetection, Rc3, Scheduler, Tcp};
+use crate::schema::{AckClass, DelayedAcks, Document, Flight, Handed, LossDetection, Rc3, Scheduler, Tcp};
 
 /// What is impossible in a table of kind `tcp`, or has no effect.
 pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     let at = |name: &str| format!("{key}.{name}");
     if let Some(w) = t.writes {
-        if w.chunk.0.get() == 0 {
+        if w.chunk.get() == 0 {
             r.error(
                 &at("writes.chunk"),
                 "an application that writes nothing never ends",
                 "for example \"64KB\"",
             );
         }
-        if w.every.0.is_zero() {
+        if w.every.is_zero() {
             r.error(&at("writes.every"), "writes without pause are one", "remove `writes`");
         }
     }
@@ -60,7 +60,7 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
 /// What its packets do at the NIC.
 fn handed(r: &mut Report<'_>, key: &str, rc3: Rc3, doc: &Document) {
     let at = |name: &str| format!("{key}.rc3.{name}");
-    let pulls = rc3.mode == HandOver::Pull;
+    let pulls = rc3.mode == Handed::Pull;
     if pulls && doc.nic.order.pulls() {
         let reason =
             "`pull` waits for the queue of a NIC to be empty, and with this `nic.order` NICs have none";

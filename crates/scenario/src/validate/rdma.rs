@@ -24,7 +24,7 @@ impl Checked for Rdma {
             packet(r, &at(name), size, "70B");
         }
         if let Recovery::GoBackN { repeat_nack: Some(every) } = t.recovery
-            && every.0.is_zero()
+            && every.is_zero()
         {
             r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
         }
@@ -77,15 +77,15 @@ fn timer(r: &mut Report<'_>, key: &str, t: &Rdma) {
     };
     match t.timer {
         None | Some(RdmaTimer::Off) => return,
-        Some(RdmaTimer::Fixed { value }) => positive("value", value.0),
+        Some(RdmaTimer::Fixed { value }) => positive("value", value),
         Some(RdmaTimer::Dynamic { initial, min }) => {
-            positive("initial", initial.0);
-            positive("min", min.0);
+            positive("initial", initial);
+            positive("min", min);
         }
         Some(RdmaTimer::Pair { low, high, .. }) => {
-            positive("low", low.0);
-            if high.0 < low.0 {
-                let reason = format!("RTO_high, {}, is below RTO_low, {}", high.0, low.0);
+            positive("low", low);
+            if high < low {
+                let reason = format!("RTO_high, {high}, is below RTO_low, {low}");
                 r.error(&at("high"), reason, "swap them");
             }
         }

@@ -6,7 +6,7 @@ use crate::quantity::{Capacity, Q};
 use crate::resolve;
 use crate::schema::{
     Connection, DelayedAcks, Document, EcnFloor, EcnMode, Edge, Fct, Flight, Growth, LossDetection, Marking,
-    Pace, Prr, Rank, Restart, Rto, Sack, SynLoss, Tcp, Traffic, Udp, of_kind,
+    Pace, PrrRule, Rank, RestartRule, RtoRule, Sack, SynLoss, Tcp, Traffic, Udp, of_kind,
 };
 use crate::topology::Graph;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Gives, Marks, Rule};
@@ -160,22 +160,21 @@ impl Checked for Tcp {
             r.error(&at("delayed_acks.delay"), reason, "lower it");
         }
         match t.rto {
-            Rto::Rfc6298 { initial, min, max } | Rto::Linux { initial, min, max } => {
-                if min.0 > max.0 {
-                    let reason = format!("the floor, {}, is above the ceiling, {}", min.0, max.0);
+            RtoRule::Rfc6298 { initial, min, max } | RtoRule::Linux { initial, min, max } => {
+                if min > max {
+                    let reason = format!("the floor, {min}, is above the ceiling, {max}");
                     r.error(&at("rto.min"), reason, "swap them");
-                } else if initial.0 > max.0 {
-                    let reason =
-                        format!("the first time-out, {}, is above the ceiling, {}", initial.0, max.0);
+                } else if initial > max {
+                    let reason = format!("the first time-out, {initial}, is above the ceiling, {max}");
                     r.error(&at("rto.initial"), reason, "lower it");
-                } else if initial.0.is_zero() || max.0.is_zero() {
+                } else if initial.is_zero() || max.is_zero() {
                     r.error(&at("rto"), "a time-out of 0 repeats for ever", "write a time above zero");
                 }
             }
-            Rto::Fixed { value } if value.0.is_zero() => {
+            RtoRule::Fixed { value } if value.is_zero() => {
                 r.error(&at("rto.value"), "a time-out of 0 repeats for ever", "write a time above zero");
             }
-            Rto::Fixed { .. } => {}
+            RtoRule::Fixed { .. } => {}
         }
         let windows =
             matches!(t.congestion.needs().gives, Gives::Window { .. } | Gives::OwnWindow | Gives::Nothing);
@@ -183,7 +182,7 @@ impl Checked for Tcp {
             let why = "the controller has a pace of its own";
             r.useless(&at("pacing"), why, "remove it, or choose a controller with a window alone");
         }
-        if t.prr != Prr::Off {
+        if t.prr != PrrRule::Off {
             let why = match () {
                 () if t.rc3.is_some() => "RC3's primary loop repairs by itself",
                 () if t.loss == LossDetection::TimeoutOnly => {
@@ -247,13 +246,13 @@ fn window_use(r: &mut Report<'_>, key: &str, t: &Tcp) {
             "remove the key, or choose a controller that looks (docs/controllers-rules.md)",
         );
     }
-    if t.restart != Restart::default() && t.writes.is_none() {
+    if t.restart != RestartRule::default() && t.writes.is_none() {
         r.useless(
             &at("restart"),
             "without `writes` a flow has no pauses",
             "write `writes`, or remove the key",
         );
-    } else if t.restart != Restart::default() && rules.restarts != Rule::Kept && !any {
+    } else if t.restart != RestartRule::default() && rules.restarts != Rule::Kept && !any {
         let why = "the controller resumes after a pause by rules of its own";
         r.useless(
             &at("restart"),
@@ -407,7 +406,7 @@ pub(super) fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Docu
     let histogram = doc.measure.priority_histogram.is_some();
     let rank = rank.unwrap_or(Rank::None);
     if let Rank::SocketBuffer { buffer } = rank
-        && buffer.0.get() == 0
+        && buffer.get() == 0
     {
         r.error(&format!("{key}.buffer"), "a send buffer of nothing never sends", "for example \"3MB\"");
     }

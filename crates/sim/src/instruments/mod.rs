@@ -75,7 +75,7 @@ impl Tally {
 /// Bytes of payload: of all packets that were dropped or cut, and, where queues trim, of all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PayloadTally {
-    /// Handed to NICs.
+    /// HandOver to NICs.
     pub injected: u64,
     /// At their hosts.
     pub delivered: u64,

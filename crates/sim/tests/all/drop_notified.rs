@@ -4,12 +4,12 @@ use crate::common::*;
 use crate::lossless::lossy;
 use crate::streams::queue_pair;
 use thalweg_machines::congestion::{ControllerSpec, fixed};
-use thalweg_machines::transport::{AnswerSpec, RdmaSpec, RdmaTimer, RecoverySpec, TransportSpec};
+use thalweg_machines::transport::{AnswerSpec, RdmaSpec, RdmaTimer, Recovery, TransportSpec};
 use thalweg_net::spec::*;
 use thalweg_units::{FlowId, Rate, Span, Time};
 
 /// 1000 B on the wire with every packet, ACKs of 64 B, and this recovery.
-fn reported(recovery: RecoverySpec) -> TransportSpec {
+fn reported(recovery: Recovery) -> TransportSpec {
     let fixed = ControllerSpec::Fixed(fixed::Params {});
     let TransportSpec::Rdma(usual) = queue_pair(recovery, fixed) else {
         unreachable!("they are queue pairs")
@@ -19,7 +19,7 @@ fn reported(recovery: RecoverySpec) -> TransportSpec {
         header: 20,
         answers: AnswerSpec { ack: 64, nack: 64 },
         cap: Some(1000),
-        timer: RdmaTimer::Fixed(Span::from_ms(10)),
+        timer: RdmaTimer::Fixed { value: Span::from_ms(10) },
         ..usual
     })
 }
@@ -27,7 +27,7 @@ fn reported(recovery: RecoverySpec) -> TransportSpec {
 const NIC: NicSpec = NicSpec { order: NicOrder::RoundRobin, pause_control: true };
 
 /// Hosts 0 and 1 send to host 2, over one switch that keeps 3000 B of each, 3 us from every host.
-fn two_to_one(packets: u64, recovery: RecoverySpec) -> NetworkSpec {
+fn two_to_one(packets: u64, recovery: Recovery) -> NetworkSpec {
     let flows = (0..2).map(|src| flow(src, 2, 980 * packets, Time::ZERO)).collect();
     let spec = star(3, Rate::from_gbps(8), Span::from_us(3), reported(recovery), flows);
     NetworkSpec { inputs: Some(lossy(3000)), nic: NIC, ..spec }
@@ -37,7 +37,7 @@ fn two_to_one(packets: u64, recovery: RecoverySpec) -> NetworkSpec {
 /// What comes at t is dropped if three packets of its host are there.
 #[test]
 fn what_a_switch_drops_and_nothing_else_is_sent_again_when_the_word_has_come_back() {
-    let sim = run(two_to_one(20, RecoverySpec::DropNotified));
+    let sim = run(two_to_one(20, Recovery::DropNotified));
     let of: Vec<_> = (0..2).map(|f| sim.outcome(FlowId(f))).collect();
     let again: u64 = of.iter().map(|f| f.counts.retransmitted).sum();
     assert_eq!(again, sim.counters().packets_dropped, "once for every drop");
@@ -55,30 +55,28 @@ fn it_is_quicker_than_to_find_out_from_acks_and_never_sends_in_vain() {
         let last = (0..2).filter_map(|f| sim.outcome(FlowId(f)).received).max().expect("complete");
         (last, sim.counters().packets_dropped)
     };
-    let (reported, _) = end(RecoverySpec::DropNotified);
-    let (named, _) = end(RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false });
+    let (reported, _) = end(Recovery::DropNotified);
+    let (named, _) = end(Recovery::Irn { sack: true, nack_threshold: 1, enter_on_advance: false });
     assert!(reported < named, "{reported:?} {named:?}");
 }
 
 #[test]
 fn runs_with_word_on_its_way_are_saved_and_taken_up_again() {
-    let spec = two_to_one(100, RecoverySpec::DropNotified);
+    let spec = two_to_one(100, Recovery::DropNotified);
     let straight = run(spec.clone());
     assert_eq!(run_cut(spec, vec![150, 300, 700]).digest(), straight.digest());
 }
 
 #[test]
 fn a_sprayed_packet_has_no_way_back() {
-    let spec = NetworkSpec {
-        routing: RouteSpec::spray_random().into(),
-        ..two_to_one(9, RecoverySpec::DropNotified)
-    };
+    let spec =
+        NetworkSpec { routing: RouteSpec::spray_random().into(), ..two_to_one(9, Recovery::DropNotified) };
     assert!(Network::new(spec).unwrap_err().to_string().contains("packet by packet"));
 }
 
 #[test]
 fn the_reference_lane_tells_the_same() {
-    let spec = two_to_one(60, RecoverySpec::DropNotified);
+    let spec = two_to_one(60, Recovery::DropNotified);
     let slow = run(NetworkSpec { shortcuts: false, ..spec.clone() });
     let fast = run(spec);
     let ends = |sim: &Network| (0..2).map(|f| sim.outcome(FlowId(f)).received).collect::<Vec<_>>();

@@ -15,7 +15,7 @@ fn blind(spec: &NetworkSpec) -> NetworkSpec {
 
 /// A flow of a host each, which pace themselves, to one.
 fn paced() -> NetworkSpec {
-    let roce = RecoverySpec::GoBackN { repeat_nack: None };
+    let roce = Recovery::GoBackN { repeat_nack: None };
     let TransportSpec::Rdma(rdma) = rdma(roce, RdmaTimer::Off, ControllerSpec::rocc()) else {
         unreachable!()
     };

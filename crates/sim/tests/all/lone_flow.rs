@@ -74,18 +74,19 @@ proptest! {
 
 #[test]
 fn a_sender_that_knows_what_its_receiver_has_resends_none_of_it() {
-    use thalweg_machines::transport::{FlightSpec, LossSpec, RtoSpec};
+    use thalweg_machines::transport::{Flight, LossDetection, RtoRule};
     // Three packets arrive after 10 us, their ACKs after 20 us; the timer fires at 15 us.
     let hops = |flight| {
         let mut tcp = wide_open();
-        (tcp.flight, tcp.loss, tcp.rto) = (flight, LossSpec::Timeout, RtoSpec::Fixed(Span::from_us(15)));
+        (tcp.flight, tcp.loss, tcp.rto) =
+            (flight, LossDetection::TimeoutOnly, RtoRule::Fixed { value: Span::from_us(15) });
         let link = [(Rate::from_gbps(100), Span::from_us(10))];
         let mut sim = run(chain(&link, TransportSpec::Tcp(tcp), vec![flow(0, 1, 3 * 1460, Time::ZERO)]));
         while sim.run(1000) {}
         (sim.outcome(FlowId(0)).acked, sim.counters().packet_hops)
     };
-    let (acked, spurious) = hops(FlightSpec::Span);
-    let (acked_too, knowing) = hops(FlightSpec::SpanOmniscient);
+    let (acked, spurious) = hops(Flight::Span);
+    let (acked_too, knowing) = hops(Flight::SpanOmniscient);
     assert_eq!(acked, acked_too);
     assert_eq!(knowing, 6, "three packets and their ACKs");
     assert!(spurious > knowing);

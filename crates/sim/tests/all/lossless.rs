@@ -5,7 +5,7 @@ use thalweg_machines::pause::PauseSpec;
 use thalweg_machines::pause::backpressure::{Params as Backpressure, Pauses};
 use thalweg_machines::pause::pfc::{Params, Threshold};
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec, bfc};
-use thalweg_machines::transport::{RtoSpec, TcpSpec, TransportSpec, UdpPace};
+use thalweg_machines::transport::{RtoRule, TcpSpec, TransportSpec, UdpPace};
 use thalweg_net::spec::*;
 use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Time};
@@ -82,7 +82,7 @@ pub fn in_turns() -> DisciplineSpec {
 /// Two racks of four hosts behind a trunk as fast as one host; everybody sends to everybody.
 fn two_racks(seed: u64, inputs: Option<InputSpec>, nic: NicSpec, order: DisciplineSpec) -> NetworkSpec {
     let rto =
-        RtoSpec::Rfc6298 { initial: Span::from_us(200), min: Span::from_us(100), max: Span::from_ms(10) };
+        RtoRule::Rfc6298 { initial: Span::from_us(200), min: Span::from_us(100), max: Span::from_ms(10) };
     NetworkSpec { seed, disciplines: vec![order], inputs, nic, ..racks(seed, TcpSpec { rto, ..wide_open() }) }
 }
 
@@ -340,7 +340,7 @@ fn two_ways(incidents: Vec<Incident>) -> NetworkSpec {
     let mut tcp = wide_open();
     tcp.initial_window = Bytes::new(60_000);
     tcp.rto =
-        RtoSpec::Rfc6298 { initial: Span::from_us(500), min: Span::from_us(500), max: Span::from_ms(10) };
+        RtoRule::Rfc6298 { initial: Span::from_us(500), min: Span::from_us(500), max: Span::from_ms(10) };
     let flows = (0..8).map(|i| flow(i % 2, 2 + i % 2, 2_000_000, Time::from_us(u64::from(i)))).collect();
     let mut spec = network(4, 4, links, TransportSpec::Tcp(tcp), flows);
     spec.incidents = incidents;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::link::LossSpec as Losses;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, priority};
-use thalweg_machines::transport::{Borders, Handed, Rc3Spec, RtoSpec, TcpSpec, TransportSpec};
+use thalweg_machines::transport::{Borders, Handed, Rc3Spec, RtoRule, TcpSpec, TransportSpec};
 use thalweg_net::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
@@ -21,7 +21,7 @@ fn rc3((handed, flush): (Handed, bool)) -> TransportSpec {
         initial_window: Bytes::new(4 * 1460),
         acks_in_class: true,
         handshake: true,
-        rto: RtoSpec::Rfc6298 { initial: Span::from_ms(1), min: Span::from_us(500), max: Span::from_ms(100) },
+        rto: RtoRule::Rfc6298 { initial: Span::from_ms(1), min: Span::from_us(500), max: Span::from_ms(100) },
         ..wide_open()
     };
     TransportSpec::Rc3(Rc3Spec {

@@ -96,7 +96,7 @@ fn red() -> StageSpec {
 
 fn tcp(timestamps: bool) -> TcpSpec {
     let rto =
-        RtoSpec::Rfc6298 { initial: Span::from_us(200), min: Span::from_us(100), max: Span::from_ms(5) };
+        RtoRule::Rfc6298 { initial: Span::from_us(200), min: Span::from_us(100), max: Span::from_ms(5) };
     let controller = ControllerSpec::Dctcp(dctcp::Params::default());
     let initial_window = Bytes::new(14_600);
     TcpSpec {
@@ -104,13 +104,13 @@ fn tcp(timestamps: bool) -> TcpSpec {
         initial_window,
         rto,
         ecn: EcnSpec::Accurate,
-        rank: RankSpec::Remaining,
+        rank: Rank::Remaining,
         timestamps,
         ..wide_open()
     }
 }
 
-pub fn rdma(recovery: RecoverySpec, timer: RdmaTimer, controller: ControllerSpec) -> TransportSpec {
+pub fn rdma(recovery: Recovery, timer: RdmaTimer, controller: ControllerSpec) -> TransportSpec {
     TransportSpec::Rdma(RdmaSpec {
         controller,
         payload: 1000,
@@ -123,9 +123,9 @@ pub fn rdma(recovery: RecoverySpec, timer: RdmaTimer, controller: ControllerSpec
         timer,
         timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
-        rank: RankSpec::FromHere,
+        rank: Rank::FromHere,
         notification: Notification::Packet { interval: Span::from_us(10), wire: 60 },
-        rtt: RttSpec {
+        rtt: RoundTrips {
             segment: 1,
             less_serialization: false,
             nacks: false,
@@ -139,14 +139,14 @@ pub fn rdma(recovery: RecoverySpec, timer: RdmaTimer, controller: ControllerSpec
 
 /// Reads what switches write into packets as they leave.
 fn hpcc() -> TransportSpec {
-    let roce = RecoverySpec::GoBackN { repeat_nack: None };
+    let roce = Recovery::GoBackN { repeat_nack: None };
     let params = hpcc::Params { base_rtt: Some(Span::from_us(20)), ..Default::default() };
-    rdma(roce, RdmaTimer::Fixed(Span::from_us(500)), ControllerSpec::Hpcc(params))
+    rdma(roce, RdmaTimer::Fixed { value: Span::from_us(500) }, ControllerSpec::Hpcc(params))
 }
 
 fn transports() -> Vec<TransportSpec> {
-    let irn = RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false };
-    let roce = RecoverySpec::GoBackN { repeat_nack: None };
+    let irn = Recovery::Irn { sack: true, nack_threshold: 1, enter_on_advance: false };
+    let roce = Recovery::GoBackN { repeat_nack: None };
     let us = Span::from_us;
     let pair = RdmaTimer::Pair { low: us(100), high: us(320), max_in_flight: 3, max_rate_factor: 0 };
     vec![
@@ -154,9 +154,9 @@ fn transports() -> Vec<TransportSpec> {
         TransportSpec::Tcp(tcp(true)),
         udp(1000, UdpPace::Poisson(Rate::from_gbps(3))),
         rdma(irn, pair, ControllerSpec::Fixed(Default::default())),
-        rdma(roce, RdmaTimer::Fixed(us(500)), ControllerSpec::Dcqcn(dcqcn::Params::default())),
+        rdma(roce, RdmaTimer::Fixed { value: us(500) }, ControllerSpec::Dcqcn(dcqcn::Params::default())),
         hpcc(),
-        rdma(roce, RdmaTimer::Fixed(us(500)), ControllerSpec::rocc()),
+        rdma(roce, RdmaTimer::Fixed { value: us(500) }, ControllerSpec::rocc()),
         rdma(irn, pair, ControllerSpec::qcn()),
     ]
 }
@@ -391,8 +391,8 @@ fn a_port_that_pauses_a_neighbour_and_may_send_nothing_hears_of_the_end_of_what_
 fn a_port_with_a_congestion_point_has_no_event_for_the_end_of_a_transmission() {
     let (hosts, switches, links) = shape(0, 1, Span::from_us(1));
     let flows = random_flows(1, 40, u64::from(hosts), 40_000, 60_000);
-    let roce = RecoverySpec::GoBackN { repeat_nack: None };
-    let rocc = rdma(roce, RdmaTimer::Fixed(Span::from_us(500)), ControllerSpec::rocc());
+    let roce = Recovery::GoBackN { repeat_nack: None };
+    let rocc = rdma(roce, RdmaTimer::Fixed { value: Span::from_us(500) }, ControllerSpec::rocc());
     let mut spec = network(hosts, switches, links, rocc, flows);
     spec.point = Some(points()[0]);
     let events = |shortcuts| run(NetworkSpec { shortcuts, ..spec.clone() }).counters();

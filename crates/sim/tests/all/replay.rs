@@ -3,7 +3,7 @@ use crate::common::*;
 use thalweg_machines::schedule::{DisciplineSpec, FairOverflow, Limit, OrderSpec, drr, priority};
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
-use thalweg_machines::transport::{EcnSpec, LossSpec, TransportSpec, UdpPace};
+use thalweg_machines::transport::{EcnSpec, LossDetection, TransportSpec, UdpPace};
 use thalweg_net::spec::*;
 use thalweg_sim::{Exit, Injection, Recorded};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
@@ -281,7 +281,7 @@ fn slack_used_is_the_time_spent_waiting_whatever_the_discipline() {
     ] {
         let mut tcp = wide_open();
         tcp.ecn = EcnSpec::Classic;
-        tcp.loss = LossSpec::Timeout; // what is sent again is not ECN-capable: nothing may be
+        tcp.loss = LossDetection::TimeoutOnly; // what is sent again is not ECN-capable: nothing may be
         let mut spec = dumbbell(TransportSpec::Tcp(tcp), six_hosts(5, 100));
         spec.disciplines = vec![ordered(order.clone())];
         spec.carried = CarriedSpec::Slack;

@@ -45,10 +45,13 @@ fn fabrics() -> Vec<NetworkSpec> {
         least_loaded::Params { samples: 1, memory: 3 }.into(),
         RouteSpec::entropy(),
     ];
-    let irn = RecoverySpec::Selective { sack: true, nack_threshold: 3, enter_on_advance: false };
+    let irn = Recovery::Irn { sack: true, nack_threshold: 3, enter_on_advance: false };
     let fabric = |rule: RouteSpec| {
-        let mut transport =
-            rdma(irn, RdmaTimer::Fixed(Span::from_us(300)), ControllerSpec::Fixed(Default::default()));
+        let mut transport = rdma(
+            irn,
+            RdmaTimer::Fixed { value: Span::from_us(300) },
+            ControllerSpec::Fixed(Default::default()),
+        );
         if let TransportSpec::Rdma(rdma) = &mut transport {
             rdma.path_values = Some(PathValues { count: 64, recycle: true });
         }
@@ -112,10 +115,13 @@ fn drill_passes_by_a_port_that_is_slower() {
 /// A sender that uses values again that came back unmarked leaves the path that marks.
 #[test]
 fn a_sender_that_recycles_path_values_leaves_the_path_that_is_congested() {
-    let irn = RecoverySpec::Selective { sack: true, nack_threshold: 1000, enter_on_advance: false };
+    let irn = Recovery::Irn { sack: true, nack_threshold: 1000, enter_on_advance: false };
     let up = |recycle| {
-        let mut transport =
-            rdma(irn, RdmaTimer::Fixed(Span::from_ms(50)), ControllerSpec::Fixed(Default::default()));
+        let mut transport = rdma(
+            irn,
+            RdmaTimer::Fixed { value: Span::from_ms(50) },
+            ControllerSpec::Fixed(Default::default()),
+        );
         let TransportSpec::Rdma(spec) = &mut transport else { unreachable!("made above") };
         spec.path_values = Some(PathValues { count: 1 << 16, recycle });
         (spec.notification, spec.cap) = (Notification::Echo, Some(16));

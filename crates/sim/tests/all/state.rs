@@ -6,7 +6,7 @@ use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, ads, fq_codel
 use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, MarkAt, StageSpec, red_ecn, step_ecn};
-use thalweg_machines::transport::{EcnSpec, RankSpec, RtoSpec, TransportSpec, UdpPace};
+use thalweg_machines::transport::{EcnSpec, Rank, RtoRule, TransportSpec, UdpPace};
 use thalweg_net::spec::*;
 use thalweg_sim::diff::first_difference;
 use thalweg_sim::sealed::{Kind, Sealing};
@@ -25,9 +25,9 @@ pub fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
     });
     tcp.initial_window = Bytes::new(14_600);
     tcp.ecn = EcnSpec::Accurate;
-    tcp.rank = RankSpec::Remaining;
+    tcp.rank = Rank::Remaining;
     tcp.rto =
-        RtoSpec::Rfc6298 { initial: Span::from_us(100), min: Span::from_us(50), max: Span::from_ms(10) };
+        RtoRule::Rfc6298 { initial: Span::from_us(100), min: Span::from_us(50), max: Span::from_ms(10) };
     let mut flows = random_flows(seed, 60, 8, 60_000, 100_000);
     // The last few follow others instead of the clock: one each.
     flows[50..].iter_mut().for_each(|follower| follower.start = Time::from_us(3));

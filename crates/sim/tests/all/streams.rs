@@ -12,7 +12,7 @@ const RATE: Rate = Rate::from_gbps(10);
 const DELAY: Span = Span::from_us(1);
 
 /// Packets of 1000 B in 1250 B on the wire: 1 us; ACKs of 125 B.
-pub(crate) fn queue_pair(recovery: RecoverySpec, controller: ControllerSpec) -> TransportSpec {
+pub(crate) fn queue_pair(recovery: Recovery, controller: ControllerSpec) -> TransportSpec {
     TransportSpec::Rdma(RdmaSpec {
         controller,
         payload: 1000,
@@ -22,12 +22,12 @@ pub(crate) fn queue_pair(recovery: RecoverySpec, controller: ControllerSpec) -> 
         recovery,
         cap: Some(60),
         acks: RdmaAcks::PerPacket,
-        timer: RdmaTimer::Fixed(Span::from_us(200)),
+        timer: RdmaTimer::Fixed { value: Span::from_us(200) },
         timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
-        rank: RankSpec::None,
+        rank: Rank::None,
         notification: Notification::Off,
-        rtt: RttSpec {
+        rtt: RoundTrips {
             segment: 1,
             less_serialization: false,
             nacks: false,
@@ -39,8 +39,8 @@ pub(crate) fn queue_pair(recovery: RecoverySpec, controller: ControllerSpec) -> 
     })
 }
 
-const ROCE: RecoverySpec = RecoverySpec::GoBackN { repeat_nack: None };
-const IRN: RecoverySpec = RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false };
+const ROCE: Recovery = Recovery::GoBackN { repeat_nack: None };
+const IRN: Recovery = Recovery::Irn { sack: true, nack_threshold: 1, enter_on_advance: false };
 
 fn plain() -> TransportSpec {
     queue_pair(ROCE, ControllerSpec::Fixed(fixed::Params::default()))

@@ -10,8 +10,7 @@ use crate::outcome::Outcome;
 use path::{MSS, Path};
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::{
-    AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, Rc3Spec, RtoSpec, SackSpec, TcpOptions, TcpSpec,
-    TransportSpec,
+    AckSpec, EcnSpec, Flight, LossDetection, Rank, Rc3Spec, RtoRule, Sack, TcpOptions, TcpSpec, TransportSpec,
 };
 use thalweg_units::{Bytes, Span, Stream};
 
@@ -26,21 +25,21 @@ pub fn rc3() -> Rc3Spec {
         initial_window: Bytes::new(4 * MSS),
         max_window: Bytes::MAX,
         initial_threshold: Bytes::MAX,
-        rto: RtoSpec::Rfc6298 {
+        rto: RtoRule::Rfc6298 {
             initial: Span::from_ms(1000),
             min: Span::from_ms(200),
             max: Span::from_ms(60_000),
         },
-        loss: LossSpec::DupAck { threshold: 3 },
+        loss: LossDetection::DupAck { threshold: 3 },
         limited_transmit: false,
-        sack: SackSpec::Blocks { blocks: 3, on_wire: true },
+        sack: Sack::Blocks { blocks: 3, on_wire: true },
         ack: AckSpec { every: 1, delay: Span::ZERO },
         handshake: false,
         ecn: EcnSpec::Off,
-        flight: FlightSpec::Pipe,
+        flight: Flight::Pipe,
         timestamps: false,
         probe_after: None,
-        rank: RankSpec::None,
+        rank: Rank::None,
         acks_in_class: true,
         impatient: false,
         writes: None,
@@ -174,7 +173,7 @@ pub fn properties(instances: u32, seed: u64) -> Outcome {
         let share = 64 * stream.below(5);
         let mut spec = rc3();
         if stream.below(2) == 0 {
-            spec.primary.sack = SackSpec::Off;
+            spec.primary.sack = Sack::Off;
         }
         if stream.below(2) == 0 {
             spec.primary.controller = ControllerSpec::Cubic(Default::default());

@@ -28,7 +28,7 @@ pub fn slack_step(_: u32, _: u64) -> Outcome {
     let spec = SlackSpec { rule, class_offset: Span::ZERO };
     let mut clock = SlackClock::default();
     let packet = Packet { wire: 1500, ..Packet::default() };
-    // Handed to the ingress at one instant: nothing is taken off in between.
+    // HandOver to the ingress at one instant: nothing is taken off in between.
     for i in 0..3 {
         let slack = spec.initial(&mut clock, 0, 1 << 20, &packet, Time::ZERO);
         fact(&mut outcome, "slack in ps", slack.unsigned_abs(), i * 240_000_000);

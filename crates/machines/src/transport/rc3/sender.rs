@@ -2,11 +2,11 @@
 
 use super::super::tcp::TcpSender;
 use super::super::{
-    Endpoint, Expiry, Handed, LossSpec, Rc3Spec, Reception, SenderStats, SendingEnd, Transmit,
+    Endpoint, Expiry, Handed, LossDetection, Rc3Spec, Reception, SenderStats, SendingEnd, Transmit,
 };
 use crate::congestion::{Controller, Report, Start};
 use crate::problems::Invalid;
-use crate::transport::FlightSpec;
+use crate::transport::Flight;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Flags, Kind, NO_SIDE, Packet, Side};
@@ -60,7 +60,7 @@ impl Rc3Sender {
             Some(("size", "a flow without end has no tail to begin with"))
         } else if !tcp.acks_in_class || tcp.ack.every != 1 {
             Some(("primary.ack", "ACKs are of the class of the data, and one for each packet"))
-        } else if tcp.flight != FlightSpec::Pipe || !matches!(tcp.loss, LossSpec::DupAck { .. }) {
+        } else if tcp.flight != Flight::Pipe || !matches!(tcp.loss, LossDetection::DupAck { .. }) {
             Some(("primary.flight", "the primary loop counts what is in the pipe and acts on duplicate ACKs"))
         } else if tcp.probe_after.is_some() {
             Some(("primary.probe_after", "the primary loop has no probes"))

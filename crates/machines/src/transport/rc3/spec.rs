@@ -1,6 +1,7 @@
 //! RC3 as data.
 
 use crate::transport::TcpSpec;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// TCP and its RLP loop.
@@ -40,19 +41,24 @@ impl Rc3Spec {
 }
 
 /// When packets of the second loop are handed to the NIC.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Handed {
-    /// All at once (`push`): the crossing is tested as they join the NIC's queue (§2.1.2, §2.3.1).
+    /// All at once: the loop stops where it meets TCP then, and what TCP sends later waits there all the same
+    /// (§2.1.2, §2.3.1).
+    #[default]
     Push,
-    /// One by one (`pull`), when the NIC has nothing else to send: the crossing is tested as they leave.
+    /// One by one, when the NIC has nothing else to send: nothing leaves that TCP has sent meanwhile.
     Pull,
 }
 
-/// What the borders between levels are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// Where the levels of the second loop end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
 pub enum Borders {
-    /// Quotas: with a first one of 40 the levels end 40, 440, 4440, .. segments before the tail (§2.1.1).
+    /// Levels are quotas: with a first one of 40 they end 40, 440, 4440 segments before the tail (§2.1.1).
+    #[default]
     Quotas,
-    /// Distances: 40, 400, 4000, .. segments before the tail (the Linux implementation, §2.3.1).
+    /// Levels are distances: 40, 400, 4000 segments before the tail (the Linux implementation, §2.3.1).
     Distances,
 }

@@ -4,6 +4,7 @@
 //! and receiver put packets and time around them.
 
 mod bitmap;
+pub(super) mod choices;
 mod drop_notified;
 pub mod go_back_n;
 mod hand_over;
@@ -25,7 +26,7 @@ pub use psn::Psn;
 pub use receiver::RdmaReceiver;
 pub use sender::RdmaSender;
 
-use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, RecoverySpec, Windows, Wire};
+use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, Recovery, Windows, Wire};
 use crate::congestion::{Gives, Start};
 use crate::problems::Invalid;
 use thalweg_units::{Bytes, FlowId, Stream};
@@ -60,7 +61,7 @@ impl Protocol for RdmaSpec {
         }
     }
     fn needs(&self) -> PathNeeds {
-        let drop_notices = self.recovery == RecoverySpec::DropNotified;
+        let drop_notices = self.recovery == Recovery::DropNotified;
         let controller = self.controller.needs();
         let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
         let foresees = waits && !drop_notices && self.segments.is_none();

@@ -2,7 +2,7 @@
 //! notification point, Zhu et al., SIGCOMM 2015, §3.1).
 
 use super::super::{
-    Endpoint, Expiry, Notification, RdmaAcks, RdmaSpec, ReceivingEnd, Reception, RecoverySpec, Transmit,
+    Endpoint, Expiry, Notification, RdmaAcks, RdmaSpec, ReceivingEnd, Reception, Recovery, Transmit,
 };
 use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
@@ -64,8 +64,8 @@ impl RdmaReceiver {
     /// A receiver of `size` payload bytes (`u64::MAX`: without end).
     pub fn new(spec: &RdmaSpec, flow: FlowId, size: u64) -> Self {
         let arrived = match spec.recovery {
-            RecoverySpec::GoBackN { .. } => Arrived::GoBackN(GoBackNReceiver::default()),
-            RecoverySpec::DropNotified | RecoverySpec::Selective { .. } => {
+            Recovery::GoBackN { .. } => Arrived::GoBackN(GoBackNReceiver::default()),
+            Recovery::DropNotified | Recovery::Irn { .. } => {
                 Arrived::Selective { irn: IrnReceiver::new(Psn::new(0)), e: 0 }
             }
         };
@@ -88,7 +88,7 @@ impl RdmaReceiver {
         let index = layout.index(packet.seq);
         let again = packet.flags.has(Flags::RETRANSMISSION);
         let (before, expected, nack, answer) = match (&mut self.arrived, spec.recovery) {
-            (Arrived::GoBackN(gbn), RecoverySpec::GoBackN { repeat_nack }) => {
+            (Arrived::GoBackN(gbn), Recovery::GoBackN { repeat_nack }) => {
                 let before = gbn.expected();
                 let reply = gbn.on_data(now, index, repeat_nack);
                 let answer = reply == GbnReply::Nack || reply == GbnReply::Duplicate;
@@ -104,7 +104,7 @@ impl RdmaReceiver {
                 // A sender that waits for the answer to a retransmission must get one.
                 (before, *e, reply.kind == ReplyKind::Nack, again || reply.kind != ReplyKind::Ack)
             }
-            (Arrived::GoBackN(_), RecoverySpec::DropNotified | RecoverySpec::Selective { .. }) => {
+            (Arrived::GoBackN(_), Recovery::DropNotified | Recovery::Irn { .. }) => {
                 debug_assert!(false, "a receiver was called with another one's spec");
                 return None;
             }

@@ -1,6 +1,6 @@
 //! The sender's loss recovery, whichever it is: packets are counted from the flow's first, PSNs stay inside.
 
-use super::super::{RdmaSpec, RecoverySpec};
+use super::super::{RdmaSpec, Recovery};
 use super::Psn;
 use super::drop_notified::DropNotifiedSender;
 use super::go_back_n::GoBackNSender;
@@ -10,7 +10,7 @@ use thalweg_units::Time;
 
 /// Loss recovery of one flow.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Recovery {
+pub(super) enum LossRecovery {
     /// RoCE.
     GoBackN(GoBackNSender),
     /// Senders are notified of drops.
@@ -39,12 +39,12 @@ pub(super) struct AckOutcome {
     pub(super) lost: bool,
 }
 
-impl Recovery {
+impl LossRecovery {
     pub(super) fn new(spec: &RdmaSpec) -> Self {
         match spec.recovery {
-            RecoverySpec::GoBackN { .. } => Self::GoBackN(GoBackNSender::default()),
-            RecoverySpec::DropNotified => Self::DropNotified(DropNotifiedSender::default()),
-            RecoverySpec::Selective { sack, nack_threshold, enter_on_advance } => {
+            Recovery::GoBackN { .. } => Self::GoBackN(GoBackNSender::default()),
+            Recovery::DropNotified => Self::DropNotified(DropNotifiedSender::default()),
+            Recovery::Irn { sack, nack_threshold, enter_on_advance } => {
                 // CHOICE IRN §4.3.1: a fresh queue pair per flow, whose PSNs start at 0.
                 let options = IrnOptions { sack, nack_threshold, enter_on_advance };
                 Self::Selective { irn: IrnSender::new(options, Psn::new(0)), una: 0 }

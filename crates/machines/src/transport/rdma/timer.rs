@@ -1,7 +1,7 @@
 //! The retransmission timer of RDMA transports: IRN's pair of timeouts (§4.2, §4.5.2), one fixed timeout,
 //! Jacobson's and Karels', or none. When it runs is the sender's business; there is no exponential back-off.
 
-use super::super::{RdmaTimer, Rto, RtoSpec};
+use super::super::{RdmaTimer, Rto, RtoRule};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Time};
 
@@ -64,10 +64,10 @@ impl Timer {
     pub(super) fn start(&mut self, policy: &RdmaTimer, now: Time, rto: &Rto) {
         let span = match *policy {
             RdmaTimer::Off => return,
-            RdmaTimer::Fixed(span) => span,
+            RdmaTimer::Fixed { value } => value,
             RdmaTimer::Pair { low, .. } => low,
             RdmaTimer::Dynamic { initial, min } => {
-                rto.timeout(&RtoSpec::Rfc6298 { initial, min, max: Span::MAX })
+                rto.timeout(&RtoRule::Rfc6298 { initial, min, max: Span::MAX })
             }
         };
         (self.at, self.started, self.low) = (now.saturating_add(span), now, true);
@@ -135,7 +135,7 @@ mod tests {
             max_rate_factor: 0,
         };
         assert_eq!(expiry(&any_rate, true, with(3, Some(Rate::from_mbps(1)))), Expiry::Fire);
-        assert_eq!(expiry(&RdmaTimer::Fixed(Span::from_us(1)), true, with(99, None)), Expiry::Fire);
+        assert_eq!(expiry(&RdmaTimer::Fixed { value: Span::from_us(1) }, true, with(99, None)), Expiry::Fire);
     }
 
     #[test]

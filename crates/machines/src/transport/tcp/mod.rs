@@ -1,5 +1,6 @@
 //! TCP: SACK (RFC 6675), by time (RFC 8985), NewReno (RFC 6582) or timer-only loss repair, as [`TcpSpec`] says.
 
+pub(super) mod choices;
 mod prr;
 mod rack;
 mod ranges;
@@ -12,7 +13,7 @@ pub use receiver::TcpReceiver;
 pub use scoreboard::Scoreboard;
 pub use sender::TcpSender;
 
-use super::{FlightSpec, Protocol, SetUp, TcpSpec, Windows, Wire};
+use super::{Flight, Protocol, SetUp, TcpSpec, Windows, Wire};
 use crate::congestion::Start;
 use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
@@ -41,6 +42,6 @@ impl Protocol for TcpSpec {
         Windows { initial: self.initial_window, max: self.max_window, threshold: self.initial_threshold }
     }
     fn sees_receiver(&self) -> bool {
-        self.flight == FlightSpec::SpanOmniscient
+        self.flight == Flight::SpanOmniscient
     }
 }

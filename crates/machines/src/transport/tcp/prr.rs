@@ -3,13 +3,13 @@
 //! without a burst. RFC 9937 (Mathis, Cardwell, Cheng, Dukkipati, 2025), §6.2, which replaces RFC 6937. The
 //! names are theirs; all is in bytes.
 
-use super::super::PrrSpec;
+use super::super::PrrRule;
 use serde::{Deserialize, Serialize};
 
 /// One episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prr {
-    spec: PrrSpec,
+    spec: PrrRule,
     /// RecoverFS, ssthresh.
     recover_fs: u64,
     ssthresh: u64,
@@ -24,17 +24,17 @@ impl Prr {
     /// An episode begins with `flight` bytes above the cumulative ACK, of which `sacked` are SACKed,
     /// `delivered` bytes among what the ACK that began it reported.
     pub(super) fn begin(
-        spec: PrrSpec,
+        spec: PrrRule,
         flight: u64,
         sacked: u64,
         delivered: u64,
         ssthresh: u64,
     ) -> Option<Self> {
         let recover_fs = match spec {
-            PrrSpec::Off => return None,
-            PrrSpec::Rfc6937 => flight,
+            PrrRule::Off => return None,
+            PrrRule::Rfc6937 => flight,
             // What had left the network before this ACK is no part of it.
-            PrrSpec::Rfc9937 => (flight + delivered).saturating_sub(sacked),
+            PrrRule::Rfc9937 => (flight + delivered).saturating_sub(sacked),
         };
         Some(Self { spec, recover_fs: recover_fs.max(1), ssthresh, delivered: 0, out: 0, cwnd: ssthresh })
     }
@@ -42,7 +42,7 @@ impl Prr {
     /// An ACK says that `delivered` more bytes have left the network, which leaves `inflight` there. `safe`:
     /// it advances, and reports no further loss.
     pub(super) fn on_ack(&mut self, inflight: u64, delivered: u64, safe: bool, smss: u64) {
-        if delivered == 0 && self.out > 0 && self.spec == PrrSpec::Rfc9937 {
+        if delivered == 0 && self.out > 0 && self.spec == PrrRule::Rfc9937 {
             // CHOICE RFC 9937 §6.2: not before the fast retransmit has left; RACK's timer may begin an episode
             // without an ACK. Other reading: always, so that such an episode waits for the next ACK.
             return;
@@ -55,7 +55,7 @@ impl Prr {
             u64::try_from(share).unwrap_or(u64::MAX).saturating_sub(self.out)
         } else {
             let conserved = self.delivered.saturating_sub(self.out).max(delivered);
-            let grows = self.spec == PrrSpec::Rfc6937 || safe;
+            let grows = self.spec == PrrRule::Rfc6937 || safe;
             (self.ssthresh - inflight).min(conserved + if grows { smss } else { 0 })
         };
         // The fast retransmit itself always leaves.
@@ -101,11 +101,11 @@ mod tests {
             Prr::begin(spec, flight, sacked, delivered, 10_000).unwrap().recover_fs
         };
         // The third of three SACKs: two segments were SACKed before.
-        assert_eq!(recover_fs(PrrSpec::Rfc9937, 22_000, 3000, 1000), 20_000);
-        assert_eq!(recover_fs(PrrSpec::Rfc6937, 22_000, 3000, 1000), 22_000);
+        assert_eq!(recover_fs(PrrRule::Rfc9937, 22_000, 3000, 1000), 20_000);
+        assert_eq!(recover_fs(PrrRule::Rfc6937, 22_000, 3000, 1000), 22_000);
         // It acknowledges two segments cumulatively, too: 22 000 were out, 4000 of them SACKed.
-        assert_eq!(recover_fs(PrrSpec::Rfc9937, 20_000, 5000, 3000), 18_000);
-        assert_eq!(recover_fs(PrrSpec::Rfc6937, 20_000, 5000, 3000), 20_000);
+        assert_eq!(recover_fs(PrrRule::Rfc9937, 20_000, 5000, 3000), 18_000);
+        assert_eq!(recover_fs(PrrRule::Rfc6937, 20_000, 5000, 3000), 20_000);
     }
 
     /// RFC 6937 §4, the first example, in bytes: of 20 segments the first is lost, limited transmit has sent two more,
@@ -120,9 +120,9 @@ mod tests {
             (course(&mut prr, 18_000, &[false; 19]), prr.out)
         };
         let new = "18+1 18 17 16+1 16 15+1 15 14+1 14 13+1 13 12+1 12 11+1 11 10 9+1 9+1 9+1";
-        assert_eq!(course(PrrSpec::Rfc9937), (new.into(), 10_000));
+        assert_eq!(course(PrrRule::Rfc9937), (new.into(), 10_000));
         let old = "18+1 18 17 16 15+1 15 14+1 14 13+1 13 12+1 12 11 10 9+1 9+1 9+1 9+1 9+1";
-        assert_eq!(course(PrrSpec::Rfc6937), (old.into(), 10_000));
+        assert_eq!(course(PrrRule::Rfc6937), (old.into(), 10_000));
     }
 
     /// RFC 6937 §4, the second example: the first fifteen of the 20 are lost, and SACKs of the other five come. RFC
@@ -134,8 +134,8 @@ mod tests {
             let mut prr = Prr::begin(spec, 22_000, 3000, 1000, 10_000).unwrap();
             course(&mut prr, 4000, &acks)
         };
-        assert_eq!(course(PrrSpec::Rfc9937), "4+1 4+1 4+1 4+2 5+2 6+2 7+2 8+2 9+1 9+1");
-        assert_eq!(course(PrrSpec::Rfc6937), "4+2 5+2 6+2 7+2 8+2 9+1 9+1 9+1 9+1 9+1");
+        assert_eq!(course(PrrRule::Rfc9937), "4+1 4+1 4+1 4+2 5+2 6+2 7+2 8+2 9+1 9+1");
+        assert_eq!(course(PrrRule::Rfc6937), "4+2 5+2 6+2 7+2 8+2 9+1 9+1 9+1 9+1 9+1");
     }
 
     /// More was lost than the cut: what is in flight is below the threshold.
@@ -150,15 +150,15 @@ mod tests {
             prr.on_ack(inflight, 1000, safe, 1000);
             (first, sends(&mut prr, &mut inflight))
         };
-        assert_eq!(grown(PrrSpec::Rfc9937, false), (1, 1), "a segment for a segment");
-        assert_eq!(grown(PrrSpec::Rfc9937, true), (2, 2), "slow start towards the threshold");
-        assert_eq!(grown(PrrSpec::Rfc6937, false), (2, 2), "whatever is lost further");
+        assert_eq!(grown(PrrRule::Rfc9937, false), (1, 1), "a segment for a segment");
+        assert_eq!(grown(PrrRule::Rfc9937, true), (2, 2), "slow start towards the threshold");
+        assert_eq!(grown(PrrRule::Rfc6937, false), (2, 2), "whatever is lost further");
     }
 
     /// RFC 9937 §6.2. RFC 6937 §3 computes on every ACK.
     #[test]
     fn an_ack_that_delivers_nothing_changes_nothing() {
-        for (spec, cwnd) in [(PrrSpec::Rfc9937, 6000), (PrrSpec::Rfc6937, 5000)] {
+        for (spec, cwnd) in [(PrrRule::Rfc9937, 6000), (PrrRule::Rfc6937, 5000)] {
             let mut prr = Prr::begin(spec, 20_000, 1000, 1000, 10_000).unwrap();
             prr.on_ack(3000, 1000, true, 1000);
             assert_eq!(prr.cwnd, 5000, "the retransmission, and a segment on a safe ACK");
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn it_never_sends_beyond_the_threshold_once_it_is_below() {
-        let mut prr = Prr::begin(PrrSpec::Rfc9937, 20_000, 0, 0, 10_000).unwrap();
+        let mut prr = Prr::begin(PrrRule::Rfc9937, 20_000, 0, 0, 10_000).unwrap();
         prr.on_ack(9500, 5000, true, 1000);
         assert_eq!(prr.cwnd, 9500 + 1000, "the retransmission leaves, beyond the threshold of 10 000");
         prr.out = 1000;

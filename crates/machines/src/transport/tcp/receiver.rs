@@ -1,9 +1,7 @@
 //! TCP's receiving end: reassembly, acknowledgements (RFC 5681 §4.2, RFC 2018), ECN echo (RFC 3168 §6.1.3
 //! and RFC 8257 §3.2).
 
-use super::super::{
-    AckSpec, EcnSpec, Endpoint, Expiry, ReceivingEnd, Reception, SackSpec, TcpSpec, Transmit,
-};
+use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, ReceivingEnd, Reception, Sack, TcpSpec, Transmit};
 use super::ranges::Ranges;
 use crate::forecast::Forecaster;
 use serde::{Deserialize, Serialize};
@@ -322,7 +320,7 @@ impl Endpoint for TcpReceiver {
             side.new_explicit(what, Span::ZERO);
             packet.side = 0;
         }
-        if let SackSpec::Blocks { blocks, on_wire } = spec.sack
+        if let Sack::Blocks { blocks, on_wire } = spec.sack
             && self.above.as_ref().is_some_and(|r| !r.ranges.is_empty())
         {
             // CHOICE: in an ACK that names gaps there is no room for telemetry besides.

@@ -22,7 +22,7 @@ mod times;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, LossSpec, Reception, SackSpec, SenderStats, SendingEnd, Standing, SynLossSpec,
+    EcnSpec, Endpoint, Expiry, LossDetection, Reception, Sack, SenderStats, SendingEnd, Standing, SynLoss,
     TcpSpec, Transmit,
 };
 use super::Scoreboard;
@@ -75,7 +75,7 @@ impl TcpSender {
     pub fn new(spec: &TcpSpec, flow: FlowId, size: u64, start: &Start) -> Result<Self, Invalid> {
         check::check(spec, size, start)?;
         let needs = spec.controller.needs();
-        let by_time = matches!(spec.loss, LossSpec::Rack { .. });
+        let by_time = matches!(spec.loss, LossDetection::Rack { .. });
         Ok(Self {
             flow,
             class: start.class,
@@ -146,14 +146,14 @@ impl TcpSender {
     // windows after pauses (RFC 5681 §4.1) smaller. Other reading: they are those of RFC 3390 then.
     fn reopen(&mut self, spec: &TcpSpec, lost: u16, sampled: bool, opening: Option<Box<Start>>) {
         let forgiven = match spec.options.syn_loss {
-            SynLossSpec::Rfc => 0,
-            SynLossSpec::Linux => 1,
-            SynLossSpec::Ignored => return,
+            SynLoss::Rfc => 0,
+            SynLoss::Linux => 1,
+            SynLoss::Ignored => return,
         };
         // CHOICE RFC 6298 §5.7: the RTO that is less than 3 s, or not, is the one to which the SYN has backed off.
         // Other reading (Linux): 3 s after any number of lost SYNs, and none if the SYN-ACK gives a sample, as with
         // time stamps it may.
-        let linux = spec.options.syn_loss == SynLossSpec::Linux;
+        let linux = spec.options.syn_loss == SynLoss::Linux;
         if !(linux && sampled) {
             self.timer.rto.reopen(&spec.rto, linux);
         }
@@ -213,7 +213,7 @@ impl TcpSender {
         }
         let by_time = self.repair.rack().is_some();
         let repaired = by_time && self.hear_times(spec, now, packet, advance, blocks);
-        let has_sack = spec.sack != SackSpec::Off;
+        let has_sack = spec.sack != Sack::Off;
         let duplicate = !stale
             && self.space.outstanding() > 0
             && match harvests {
@@ -407,7 +407,7 @@ impl Endpoint for TcpSender {
                 predicted::on_expected_ack(self, spec, now, packet)
             }
             Kind::Ack => {
-                let blocks = side.filter(|_| spec.sack != SackSpec::Off).map_or(&[][..], Side::sack);
+                let blocks = side.filter(|_| spec.sack != Sack::Off).map_or(&[][..], Side::sack);
                 self.on_ack(spec, now, packet, blocks, written())
             }
             Kind::SynAck => self.on_syn_ack(spec, now, packet, written()),

@@ -52,7 +52,7 @@ fn window(segments: u64) {
 /// Three segments at once, and three more every 10 ms.
 fn talks(spec: TcpSpec) -> TcpSpec {
     let bytes = Bytes::new(3 * MSS);
-    let writes = Some(WritesSpec { first: bytes, chunk: bytes, every: Span::from_ms(10) });
+    let writes = Some(Writes { first: bytes, chunk: bytes, every: Span::from_ms(10) });
     TcpSpec { controller: recorder(), writes, ..spec }
 }
 
@@ -78,7 +78,7 @@ fn after_a_pause_longer_than_the_timer_the_window_is_the_initial_one_unless_the_
     let restarted = |restart, every_ms| {
         let options = TcpOptions { restart, ..TcpOptions::default() };
         let bytes = Bytes::new(3 * MSS);
-        let writes = Some(WritesSpec { first: bytes, chunk: bytes, every: Span::from_ms(every_ms) });
+        let writes = Some(Writes { first: bytes, chunk: bytes, every: Span::from_ms(every_ms) });
         let initial_window = Bytes::new(4 * MSS);
         let spec = TcpSpec { controller: recorder(), writes, options, initial_window, ..tcp() };
         let mut pair = Pair::new(spec, 6);
@@ -92,21 +92,21 @@ fn after_a_pause_longer_than_the_timer_the_window_is_the_initial_one_unless_the_
         (restarts, from)
     };
     // The timer runs for 1 ms, its floor. Nothing was sent for all of the time between the writes.
-    assert_eq!(restarted(RestartSpec::Rfc5681, 10), (1, Some((4, false))));
-    assert_eq!(restarted(RestartSpec::Rfc5681, 1), (1, None), "not longer than the timer");
+    assert_eq!(restarted(RestartRule::Rfc5681, 10), (1, Some((4, false))));
+    assert_eq!(restarted(RestartRule::Rfc5681, 1), (1, None), "not longer than the timer");
     // RFC 2861: half for every whole timeout that it was longer: 80, 40, 20, 10.
-    assert_eq!(restarted(RestartSpec::Linux, 2), (1, Some((40, true))));
-    assert_eq!(restarted(RestartSpec::Linux, 4), (1, Some((10, true))));
-    assert_eq!(restarted(RestartSpec::Linux, 10), (1, Some((4, true))));
-    assert_eq!(restarted(RestartSpec::Keep, 10), (1, None));
-    assert_eq!(restarted(RestartSpec::Rfc7661, 10), (1, None));
-    assert_eq!(restarted(RestartSpec::Rfc7661, 301_000), (1, Some((40, true))));
+    assert_eq!(restarted(RestartRule::Linux, 2), (1, Some((40, true))));
+    assert_eq!(restarted(RestartRule::Linux, 4), (1, Some((10, true))));
+    assert_eq!(restarted(RestartRule::Linux, 10), (1, Some((4, true))));
+    assert_eq!(restarted(RestartRule::Keep, 10), (1, None));
+    assert_eq!(restarted(RestartRule::Rfc7661, 10), (1, None));
+    assert_eq!(restarted(RestartRule::Rfc7661, 301_000), (1, Some((40, true))));
 }
 
 #[test]
 fn every_way_to_repair_losses_restarts_once_per_silence() {
-    let span = TcpSpec { flight: FlightSpec::Span, ..tcp() };
-    for spec in [tcp(), rack(), reno(), span, TcpSpec { loss: LossSpec::Timeout, ..tcp() }] {
+    let span = TcpSpec { flight: Flight::Span, ..tcp() };
+    for spec in [tcp(), rack(), reno(), span, TcpSpec { loss: LossDetection::TimeoutOnly, ..tcp() }] {
         let mut pair = Pair::new(talks(spec), 12);
         window(10);
         pair.run_losing(&[1, 5, 8]);
@@ -132,9 +132,7 @@ fn what_is_acknowledged_says_whether_the_window_was_used_up_in_its_round_trip() 
     pair.run(|_, _, _| Fate::Deliver);
     assert_eq!(recorded(), ["0: s s", "100: a1+ s a2+ s", "200: a3+ s a4+.", "300: a5+."]);
     // Half of it is enough for RFC 7661, nothing is for the letter of RFC 5681.
-    for (growth, used) in
-        [(GrowthSpec::WhenUsed, false), (GrowthSpec::WhenHalfUsed, true), (GrowthSpec::Always, true)]
-    {
+    for (growth, used) in [(Growth::WhenUsed, false), (Growth::WhenHalfUsed, true), (Growth::Always, true)] {
         let options = TcpOptions { growth, ..TcpOptions::default() };
         let mut pair = Pair::new(TcpSpec { options, ..talks(tcp()) }, 3);
         window(6);
@@ -190,8 +188,8 @@ fn a_marked_window_of_one_segment_waits_for_the_timer_and_that_is_no_timeout() {
         (pair.sent(), pair.wire_log.iter().filter(|p| p.flags.has(Flags::CWR)).count())
     };
     // The second is marked: its echo comes at 200 us, and the timer runs for 1 ms from there.
-    assert_eq!(sent(EcnFloorSpec::Timer).0, ["0: 0", "100: 1", "1200: 2c", "1300: 3"]);
-    assert_eq!(sent(EcnFloorSpec::Segment).0, ["0: 0", "100: 1", "200: 2c", "300: 3"]);
+    assert_eq!(sent(EcnFloor::Timer).0, ["0: 0", "100: 1", "1200: 2c", "1300: 3"]);
+    assert_eq!(sent(EcnFloor::Segment).0, ["0: 0", "100: 1", "200: 2c", "300: 3"]);
 }
 
 #[test]

@@ -21,12 +21,12 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
         ("rack", rack()),
         (
             "rack, no probes, delayed acks",
-            TcpSpec { loss: LossSpec::Rack { tail_probes: false }, ack: delayed, ..tcp() },
+            TcpSpec { loss: LossDetection::Rack { tail_probes: false }, ack: delayed, ..tcp() },
         ),
         ("rack, time stamps, delayed acks", TcpSpec { timestamps: true, ack: delayed, ..rack() }),
         ("mintcp", min_tcp()),
-        ("mintcp, span", TcpSpec { flight: FlightSpec::Span, ..min_tcp() }),
-        ("mintcp without sack", TcpSpec { sack: SackSpec::Off, probe_after: Some(1), ..min_tcp() }),
+        ("mintcp, span", TcpSpec { flight: Flight::Span, ..min_tcp() }),
+        ("mintcp without sack", TcpSpec { sack: Sack::Off, probe_after: Some(1), ..min_tcp() }),
         (
             "dctcp, delayed acks",
             TcpSpec { controller: dctcp.clone(), ecn: EcnSpec::Accurate, ack: delayed, ..tcp() },
@@ -48,7 +48,7 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
         (
             "one block, no limited transmit",
             TcpSpec {
-                sack: SackSpec::Blocks { blocks: 1, on_wire: true },
+                sack: Sack::Blocks { blocks: 1, on_wire: true },
                 limited_transmit: false,
                 probe_after: Some(2),
                 ..tcp()
@@ -62,7 +62,7 @@ fn every_transport() -> Vec<(&'static str, TcpSpec)> {
             "fixed window, fixed timer",
             TcpSpec {
                 controller: ControllerSpec::Fixed(Default::default()),
-                rto: RtoSpec::Fixed(Span::from_us(60)), // shorter than a round trip: always spurious
+                rto: RtoRule::Fixed { value: Span::from_us(60) }, // shorter than a round trip: always spurious
                 ..tcp()
             },
         ),
@@ -131,10 +131,10 @@ proptest! {
     #[test]
     fn never_more_in_the_network_than_permitted(script in script()) {
         for (name, spec) in every_transport() {
-            let probes = spec.loss == LossSpec::Rack { tail_probes: true };
-            let limited = spec.limited_transmit && spec.sack == SackSpec::Off;
+            let probes = spec.loss == LossDetection::Rack { tail_probes: true };
+            let limited = spec.limited_transmit && spec.sack == Sack::Off;
             let excess = if limited { 2 * MSS } else { u64::from(probes) * MSS };
-            let span = spec.flight == FlightSpec::Span;
+            let span = spec.flight == Flight::Span;
             let mut pair = Pair::new(spec, 60);
             let mut fates = scripted(script.clone());
             let mut before = pair.stats();

@@ -26,7 +26,7 @@ fn in_recovery_nothing_leaves_while_as_much_is_in_flight_as_the_window_allows() 
         ["106: 22", "108: 23", "110: 24", "112: 25", "114: 26", "116: 27", "119: 28", "201: 29", "202: 30"];
     let old =
         ["107: 22", "109: 23", "111: 24", "113: 25", "117: 26", "118: 27", "119: 28", "201: 29", "202: 30"];
-    for (prr, repairs) in [(PrrSpec::Rfc9937, new), (PrrSpec::Rfc6937, old)] {
+    for (prr, repairs) in [(PrrRule::Rfc9937, new), (PrrRule::Rfc6937, old)] {
         let course = [&begins[..], &repairs, &["203: 31"]].concat();
         assert_eq!(sent(prr), course, "{prr:?}");
     }

@@ -97,7 +97,7 @@ fn without_sack_every_partial_ack_repairs_one_hole_per_round_trip() {
 #[test]
 fn an_impatient_sender_restarts_its_timer_at_the_first_partial_ack_only() {
     let ends = |impatient| {
-        let rto = RtoSpec::Fixed(Span::from_us(250));
+        let rto = RtoRule::Fixed { value: Span::from_us(250) };
         let mut pair = Pair::new(TcpSpec { impatient, rto, ..reno() }, 30);
         pair.run_losing(&[2, 3, 4, 5, 6]);
         (pair.stats().timeouts, pair.stats().acked_bytes)
@@ -180,7 +180,7 @@ fn without_sack_a_false_alarm_resends_much_but_cuts_once() {
 
 #[test]
 fn the_duplicate_threshold_is_a_parameter() {
-    let mut pair = Pair::new(TcpSpec { loss: LossSpec::DupAck { threshold: 8 }, ..tcp() }, 20);
+    let mut pair = Pair::new(TcpSpec { loss: LossDetection::DupAck { threshold: 8 }, ..tcp() }, 20);
     pair.run(late(2, 1)); // overtaken by seven
     assert_eq!(pair.stats().retransmitted_packets, 0);
 }
@@ -256,7 +256,7 @@ fn a_packet_says_what_it_carries() {
 
 #[test]
 fn sack_blocks_lengthen_acks_on_the_wire_if_asked() {
-    let mut pair = Pair::new(TcpSpec { sack: SackSpec::Blocks { blocks: 2, on_wire: true }, ..tcp() }, 10);
+    let mut pair = Pair::new(TcpSpec { sack: Sack::Blocks { blocks: 2, on_wire: true }, ..tcp() }, 10);
     pair.run_losing(&[1, 3, 5]);
     let acks: Vec<_> =
         pair.wire_log.iter().filter(|p| p.kind == thalweg_wire::Kind::Ack).map(|p| p.wire).collect();
@@ -343,11 +343,9 @@ fn parameters_that_cannot_work_are_refused_by_name() {
     };
     assert!(refusal(TcpSpec { mss: 0, ..tcp() }).contains("mss"));
     assert!(refusal(iw(0, tcp())).contains("initial_window"));
-    assert!(
-        refusal(TcpSpec { sack: SackSpec::Blocks { blocks: 17, on_wire: false }, ..tcp() }).contains("17")
-    );
-    assert!(refusal(TcpSpec { rto: RtoSpec::Fixed(Span::ZERO), ..tcp() }).contains("timeout"));
+    assert!(refusal(TcpSpec { sack: Sack::Blocks { blocks: 17, on_wire: false }, ..tcp() }).contains("17"));
+    assert!(refusal(TcpSpec { rto: RtoRule::Fixed { value: Span::ZERO }, ..tcp() }).contains("timeout"));
     let crossed =
-        RtoSpec::Rfc6298 { initial: Span::from_ms(1), min: Span::from_ms(2), max: Span::from_ms(1) };
+        RtoRule::Rfc6298 { initial: Span::from_ms(1), min: Span::from_ms(2), max: Span::from_ms(1) };
     assert!(refusal(TcpSpec { rto: crossed, ..tcp() }).contains("2ms"));
 }

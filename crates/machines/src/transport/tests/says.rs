@@ -8,23 +8,23 @@ use thalweg_wire::{Kind, NO_SIDE};
 
 /// One of each kind.
 fn all() -> Vec<TransportSpec> {
-    let stream = TcpSpec { handshake: true, syn_wire: 60, sack: SackSpec::Off, ..tcp() };
-    let udp = UdpSpec { payload: 1000, header: 28, pace: UdpPace::Burst, rank: RankSpec::None };
+    let stream = TcpSpec { handshake: true, syn_wire: 60, sack: Sack::Off, ..tcp() };
+    let udp = UdpSpec { payload: 1000, header: 28, pace: UdpPace::Burst, rank: Rank::None };
     let rdma = RdmaSpec {
         controller: ControllerSpec::Fixed(Default::default()),
         payload: 1024,
         header: 66,
         extra_header: 16,
         answers: AnswerSpec { ack: 70, nack: 74 },
-        recovery: RecoverySpec::GoBackN { repeat_nack: None },
+        recovery: Recovery::GoBackN { repeat_nack: None },
         cap: Some(4),
         acks: RdmaAcks::PerPacket,
         timer: RdmaTimer::Off,
         timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
-        rank: RankSpec::None,
+        rank: Rank::None,
         notification: Notification::Off,
-        rtt: RttSpec {
+        rtt: RoundTrips {
             segment: 1,
             less_serialization: false,
             nacks: false,

@@ -18,15 +18,15 @@ fn rdma(controller: ControllerSpec) -> RdmaSpec {
         header: 90,
         extra_header: 0,
         answers: AnswerSpec { ack: 88, nack: 88 },
-        recovery: RecoverySpec::GoBackN { repeat_nack: None },
+        recovery: Recovery::GoBackN { repeat_nack: None },
         cap: None,
         acks: RdmaAcks::PerPacket,
         timer: RdmaTimer::Off,
         timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
-        rank: RankSpec::None,
+        rank: Rank::None,
         notification: Notification::Off,
-        rtt: RttSpec {
+        rtt: RoundTrips {
             segment: 1,
             less_serialization: false,
             nacks: false,
@@ -135,7 +135,7 @@ fn tcp_receivers_send_back_the_newest_and_gaps_go_before() {
     let spec = TcpSpec {
         controller: hpcc(hpcc::Variant::Published),
         ack,
-        sack: SackSpec::Blocks { blocks: 4, on_wire: false },
+        sack: Sack::Blocks { blocks: 4, on_wire: false },
         ..tcp()
     };
     let start = spec.start(Rate::from_gbps(10), Span::from_us(10), Span::ZERO);

@@ -132,7 +132,7 @@ fn mintcp_ignores_duplicates_and_resends_only_what_is_missing_after_the_timeout(
 
 #[test]
 fn mintcp_counting_a_span_sends_only_when_an_ack_advances() {
-    let mut pair = Pair::new(TcpSpec { flight: FlightSpec::Span, ..min_tcp() }, 20);
+    let mut pair = Pair::new(TcpSpec { flight: Flight::Span, ..min_tcp() }, 20);
     pair.run_losing(&[0, 3]);
     assert_eq!(
         pair.sent(),
@@ -184,10 +184,12 @@ fn probes_replace_resends_after_so_many_timeouts_and_any_ack_ends_them() {
 
 #[test]
 fn a_fixed_timer_is_restarted_by_every_ack_that_advances() {
-    let mut pair = Pair::new(TcpSpec { rto: RtoSpec::Fixed(Span::from_us(150)), ..iw(2, min_tcp()) }, 12);
+    let mut pair =
+        Pair::new(TcpSpec { rto: RtoRule::Fixed { value: Span::from_us(150) }, ..iw(2, min_tcp()) }, 12);
     pair.run_losing(&[]);
     assert_eq!(pair.stats().timeouts, 0);
-    let mut pair = Pair::new(TcpSpec { rto: RtoSpec::Fixed(Span::from_us(150)), ..iw(2, min_tcp()) }, 6);
+    let mut pair =
+        Pair::new(TcpSpec { rto: RtoRule::Fixed { value: Span::from_us(150) }, ..iw(2, min_tcp()) }, 6);
     pair.run_losing(&[5]);
     assert_eq!(pair.sent(), ["0: 0 1", "100: 2 3 4 5", "350: 5r"]); // last advance at 200 us
 }
@@ -288,19 +290,19 @@ fn the_answer_to_a_syn_that_was_sent_twice_gives_a_sample_with_time_stamps_only(
 #[test]
 fn after_a_lost_syn_the_timer_of_the_first_data_runs_for_three_seconds() {
     let ms = Span::from_ms;
-    let rto = RtoSpec::Rfc6298 { initial: ms(1000), min: ms(200), max: ms(60_000) };
+    let rto = RtoRule::Rfc6298 { initial: ms(1000), min: ms(200), max: ms(60_000) };
     let sent = |syn_loss, lost: &[u64]| {
         let options = TcpOptions { syn_loss, ..TcpOptions::default() };
         let mut pair = Pair::new(TcpSpec { rto, options, handshake: true, ..tcp() }, 1);
         pair.run_losing(lost);
         pair.sent().join(", ")
     };
-    assert_eq!(sent(SynLossSpec::Rfc, &[0, 2]), "0: S, 1000000: S, 1000100: 0, 4000100: 0r");
-    assert_eq!(sent(SynLossSpec::Ignored, &[0, 2]), "0: S, 1000000: S, 1000100: 0, 3000100: 0r");
+    assert_eq!(sent(SynLoss::Rfc, &[0, 2]), "0: S, 1000000: S, 1000100: 0, 4000100: 0r");
+    assert_eq!(sent(SynLoss::Ignored, &[0, 2]), "0: S, 1000000: S, 1000100: 0, 3000100: 0r");
     // Two SYNs: the timeout had doubled to 4 s, which is not below 3 s.
     let two = "0: S, 1000000: S, 3000000: S, 3000100: 0";
-    assert_eq!(sent(SynLossSpec::Rfc, &[0, 1, 3]), format!("{two}, 7000100: 0r"));
-    assert_eq!(sent(SynLossSpec::Linux, &[0, 1, 3]), format!("{two}, 6000100: 0r"));
+    assert_eq!(sent(SynLoss::Rfc, &[0, 1, 3]), format!("{two}, 7000100: 0r"));
+    assert_eq!(sent(SynLoss::Linux, &[0, 1, 3]), format!("{two}, 6000100: 0r"));
 }
 
 /// RFC 6298 §3 (Karn): the original was late, its retransmission unnecessary. Only time stamps show which of
@@ -331,10 +333,10 @@ fn linux_forgives_the_first_lost_syn_and_simulators_forgive_all() {
         pair.run_losing(lost);
         pair.sent().pop().unwrap()
     };
-    assert_eq!(sent(SynLossSpec::Rfc, &[0]), "3200: 1 2");
-    assert_eq!(sent(SynLossSpec::Linux, &[0]), "3200: 2");
-    assert_eq!(sent(SynLossSpec::Linux, &[0, 1]), "9200: 1 2");
-    assert_eq!(sent(SynLossSpec::Ignored, &[0, 1]), "9200: 2");
+    assert_eq!(sent(SynLoss::Rfc, &[0]), "3200: 1 2");
+    assert_eq!(sent(SynLoss::Linux, &[0]), "3200: 2");
+    assert_eq!(sent(SynLoss::Linux, &[0, 1]), "9200: 1 2");
+    assert_eq!(sent(SynLoss::Ignored, &[0, 1]), "9200: 2");
 }
 
 #[test]

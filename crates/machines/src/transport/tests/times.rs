@@ -24,7 +24,7 @@ fn a_lost_tail_is_probed_after_two_round_trips_and_no_timer_expires() {
     pair.run_losing(&[9]);
     assert_eq!(pair.sent(), ["0: 0 1 2 3 4 5 6 7 8 9", "300: 9r"]);
     assert_eq!((pair.stats().timeouts, pair.answered().last().unwrap().as_str()), (0, "350: a10"));
-    let mut without = Pair::new(TcpSpec { loss: LossSpec::Rack { tail_probes: false }, ..tcp() }, 10);
+    let mut without = Pair::new(TcpSpec { loss: LossDetection::Rack { tail_probes: false }, ..tcp() }, 10);
     without.run_losing(&[9]);
     assert_eq!((without.stats().timeouts, without.sent().last().unwrap().as_str()), (1, "1100: 9r"));
 }
@@ -49,8 +49,7 @@ fn the_probe_timeout_ends_when_the_reordering_timer_starts() {
 #[test]
 fn without_a_round_trip_measured_since_the_last_probe_the_retransmission_timer_runs() {
     let sent = |timestamps| {
-        let writes =
-            WritesSpec { first: Bytes::new(10 * MSS), chunk: Bytes::new(MSS), every: Span::from_ms(10) };
+        let writes = Writes { first: Bytes::new(10 * MSS), chunk: Bytes::new(MSS), every: Span::from_ms(10) };
         let mut pair = Pair::new(TcpSpec { writes: Some(writes), timestamps, ..rack() }, 11);
         pair.run(|way, n, _| match (way, n) {
             (Way::ToReceiver, 9) => Fate::Late(Span::from_us(250)),
@@ -98,7 +97,7 @@ fn of_a_tail_of_three_the_probe_tells_which_are_lost_and_the_others_follow() {
 #[test]
 fn fast_recovery_forgets_the_probe_that_began_it_and_the_window_is_cut_once() {
     let writes =
-        WritesSpec { first: Bytes::new(20 * MSS), chunk: Bytes::new(10 * MSS), every: Span::from_ms(10) };
+        Writes { first: Bytes::new(20 * MSS), chunk: Bytes::new(10 * MSS), every: Span::from_ms(10) };
     let mut pair = Pair::new(TcpSpec { writes: Some(writes), ..iw(20, rack()) }, 30);
     pair.run_losing(&[10, 11, 12, 13, 14, 15, 16, 17, 18, 19]);
     assert_eq!(pair.sent()[1], "300: 19r");
@@ -147,7 +146,7 @@ fn a_lost_retransmission_is_found_by_what_left_after_it() {
 
 #[test]
 fn a_burst_is_sent_again_at_once_and_the_window_is_cut_once() {
-    for prr in [PrrSpec::Off, PrrSpec::Rfc9937] {
+    for prr in [PrrRule::Off, PrrRule::Rfc9937] {
         let mut pair =
             Pair::new(TcpSpec { options: TcpOptions { prr, ..TcpOptions::default() }, ..rack() }, 30);
         pair.run_losing(&[2, 3, 4]);
@@ -159,14 +158,15 @@ fn a_burst_is_sent_again_at_once_and_the_window_is_cut_once() {
 /// §6.3: the first, and what left more than a round trip and a window before.
 #[test]
 fn a_timeout_does_not_lose_what_left_a_moment_ago() {
-    let mut pair = Pair::new(TcpSpec { rto: RtoSpec::Fixed(Span::from_us(150)), ..iw(2, rack()) }, 8);
+    let mut pair =
+        Pair::new(TcpSpec { rto: RtoRule::Fixed { value: Span::from_us(150) }, ..iw(2, rack()) }, 8);
     pair.run_losing(&[2, 3, 4, 5]);
     assert_eq!((pair.stats().acked_bytes, pair.stats().retransmitted_packets >= 4), (8000, true));
 }
 
 #[test]
 fn without_sack_or_by_another_count_of_what_is_in_flight_it_is_refused() {
-    for spec in [TcpSpec { sack: SackSpec::Off, ..rack() }, TcpSpec { flight: FlightSpec::Span, ..rack() }] {
+    for spec in [TcpSpec { sack: Sack::Off, ..rack() }, TcpSpec { flight: Flight::Span, ..rack() }] {
         let start = spec.start(Rate::from_gbps(10), ONE_WAY + ONE_WAY, Span::ZERO);
         let made = TransportSpec::Tcp(spec).sender(FlowId(7), 1000, &start, Stream::new(1, "test", 0));
         assert!(made.unwrap_err().to_string().contains("losses by time need SACK"));
@@ -196,7 +196,7 @@ proptest! {
             if controller.key() == "custom" || !needs.fit_tcp() || !alone {
                 continue;
             }
-            for prr in [PrrSpec::Off, PrrSpec::Rfc9937] {
+            for prr in [PrrRule::Off, PrrRule::Rfc9937] {
                 let options = TcpOptions { prr, ..TcpOptions::default() };
                 let mut pair = Pair::bytes(TcpSpec { controller: controller.clone(), options, ..rack() }, size);
                 pair.run(scripted([data.clone(), acks.clone()]));

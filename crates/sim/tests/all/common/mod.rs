@@ -5,7 +5,7 @@ use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_machines::transport::{
-    AckSpec, EcnSpec, FlightSpec, LossSpec, RankSpec, RtoSpec, SackSpec, TcpOptions, TcpSpec, TransportSpec,
+    AckSpec, EcnSpec, Flight, LossDetection, Rank, RtoRule, Sack, TcpOptions, TcpSpec, TransportSpec,
     UdpPace, UdpSpec,
 };
 use thalweg_net::spec::*;
@@ -35,18 +35,18 @@ pub fn wide_open() -> TcpSpec {
         initial_window: Bytes::new(1 << 40),
         max_window: Bytes::MAX,
         initial_threshold: Bytes::MAX,
-        rto: RtoSpec::Fixed(Span::from_secs(100)),
-        loss: LossSpec::DupAck { threshold: 3 },
+        rto: RtoRule::Fixed { value: Span::from_secs(100) },
+        loss: LossDetection::DupAck { threshold: 3 },
         limited_transmit: false,
         impatient: false,
-        sack: SackSpec::Blocks { blocks: 4, on_wire: false },
+        sack: Sack::Blocks { blocks: 4, on_wire: false },
         ack: AckSpec { every: 1, delay: Span::ZERO },
         handshake: false,
         ecn: EcnSpec::Off,
-        flight: FlightSpec::Pipe,
+        flight: Flight::Pipe,
         timestamps: false,
         probe_after: None,
-        rank: RankSpec::None,
+        rank: Rank::None,
         acks_in_class: false,
         writes: None,
         options: TcpOptions::default(),
@@ -54,7 +54,7 @@ pub fn wide_open() -> TcpSpec {
 }
 
 pub fn udp(payload: u32, pace: UdpPace) -> TransportSpec {
-    TransportSpec::Udp(UdpSpec { payload, header: 0, pace, rank: RankSpec::None })
+    TransportSpec::Udp(UdpSpec { payload, header: 0, pace, rank: Rank::None })
 }
 
 pub fn link(a: u32, b: u32, rate: Rate, delay: Span) -> LinkSpec {

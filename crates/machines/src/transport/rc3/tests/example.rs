@@ -87,8 +87,7 @@ fn a_bump_is_worth_one_segment_and_repeating_it_is_no_loss() {
 fn every_write_is_sent_from_its_own_tail() {
     let mut spec = rc3();
     let every = Span::from_us(400);
-    spec.primary.writes =
-        Some(WritesSpec { first: Bytes::new(20 * MSS), chunk: Bytes::new(10 * MSS), every });
+    spec.primary.writes = Some(Writes { first: Bytes::new(20 * MSS), chunk: Bytes::new(10 * MSS), every });
     let mut p = path(spec, 40);
     p.run(|_| false);
     let low: Vec<Sent> = p.handed.iter().filter(|h| h.2 > 0).copied().collect();
@@ -103,11 +102,11 @@ fn every_write_is_sent_from_its_own_tail() {
 #[test]
 fn without_sack_the_rest_is_harvested_by_bumps() {
     let mut spec = rc3();
-    spec.primary.sack = SackSpec::Off;
+    spec.primary.sack = Sack::Off;
     let mut p = path(spec, 66);
     p.run(|(_, segment, class)| class > 0 && (21..=22).contains(&segment));
     assert_eq!(p.sender.stats().timeouts, 0);
-    let plain = TcpSpec { sack: SackSpec::Off, ..rc3().primary };
+    let plain = TcpSpec { sack: Sack::Off, ..rc3().primary };
     let mut tcp = Slots::new(TransportSpec::Tcp(plain), 66);
     tcp.run(|_| false);
     assert!(p.received_in < tcp.received_in, "{} {}", p.received_in, tcp.received_in);
@@ -124,7 +123,7 @@ fn what_cannot_share_its_buffer_is_refused() {
     spec.primary.acks_in_class = false;
     assert!(made(spec, MSS).unwrap_err().to_string().contains("class"));
     let mut spec = rc3();
-    spec.primary.loss = LossSpec::Timeout;
+    spec.primary.loss = LossDetection::TimeoutOnly;
     assert!(made(spec, MSS).unwrap_err().to_string().contains("duplicate"));
 }
 
@@ -156,8 +155,7 @@ fn in_pull_mode_nothing_is_handed_over_while_there_is_anything_else_to_send() {
 fn in_pull_mode_every_write_is_asked_for_from_its_own_tail() {
     let mut spec = Rc3Spec { handed: Handed::Pull, ..rc3() };
     let every = Span::from_us(400);
-    spec.primary.writes =
-        Some(WritesSpec { first: Bytes::new(60 * MSS), chunk: Bytes::new(60 * MSS), every });
+    spec.primary.writes = Some(Writes { first: Bytes::new(60 * MSS), chunk: Bytes::new(60 * MSS), every });
     let mut p = path(spec, 180);
     p.run(|_| false);
     assert_eq!(p.handed_in(1)[..40], (21..=60).rev().collect::<Vec<_>>());

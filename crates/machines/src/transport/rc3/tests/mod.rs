@@ -22,7 +22,7 @@ pub fn rc3() -> Rc3Spec {
         limited_transmit: false,
         acks_in_class: true,
         ack: AckSpec { every: 1, delay: Span::ZERO },
-        rto: RtoSpec::Rfc6298 {
+        rto: RtoRule::Rfc6298 {
             initial: Span::from_ms(1000),
             min: Span::from_ms(200),
             max: Span::from_ms(60_000),

@@ -36,7 +36,7 @@ proptest! {
             false => Rc3Spec { together, ..rc3() },
         };
         if !sack {
-            spec.primary.sack = SackSpec::Off;
+            spec.primary.sack = Sack::Off;
         }
         let mut p = path(spec, segments);
         p.run(loses(&pattern));

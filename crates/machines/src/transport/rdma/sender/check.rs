@@ -1,6 +1,6 @@
 //! Which parameters can work, and which exclude each other.
 
-use super::super::super::{Notification, RdmaAcks, RdmaSpec, RdmaTimer, RecoverySpec};
+use super::super::super::{Notification, RdmaAcks, RdmaSpec, RdmaTimer, Recovery};
 use super::super::layout::Layout;
 use crate::congestion::{CongestionControl, Controller, Start};
 use crate::problems::Invalid;
@@ -23,7 +23,7 @@ pub(super) fn check(
 }
 
 fn problem(spec: &RdmaSpec, size: u64, start: &Start, controller: &Controller) -> Option<Wrong> {
-    let (payload, selective) = (spec.payload, !matches!(spec.recovery, RecoverySpec::GoBackN { .. }));
+    let (payload, selective) = (spec.payload, !matches!(spec.recovery, Recovery::GoBackN { .. }));
     if payload == 0 || start.mss != payload {
         let reported = start.mss;
         let why =
@@ -42,7 +42,7 @@ fn problem(spec: &RdmaSpec, size: u64, start: &Start, controller: &Controller) -
     if spec.rtt.segment == 0 {
         return Some(("rtt", "one round trip per 0 packets; allowed: at least 1".into()));
     }
-    if let RecoverySpec::Selective { nack_threshold: 0, .. } = spec.recovery {
+    if let Recovery::Irn { nack_threshold: 0, .. } = spec.recovery {
         return Some(("nack_threshold", "nack_threshold is 0; allowed: at least 1".into()));
     }
     timer_problem(&spec.timer)
@@ -54,7 +54,7 @@ fn timer_problem(timer: &RdmaTimer) -> Option<Wrong> {
     let never = || ("timer", "a retransmission timeout of 0".to_owned());
     match *timer {
         RdmaTimer::Off => None,
-        RdmaTimer::Fixed(span) => span.is_zero().then(never),
+        RdmaTimer::Fixed { value } => value.is_zero().then(never),
         RdmaTimer::Dynamic { initial, min } => (initial.is_zero() || min.is_zero()).then(never),
         RdmaTimer::Pair { low, high, .. } if low.is_zero() || low > high => {
             Some(("timer", format!("RTO_low is {low}, RTO_high {high}; allowed: above 0, at most RTO_high")))

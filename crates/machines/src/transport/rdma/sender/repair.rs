@@ -1,14 +1,14 @@
 //! Loss repair around the recovery core: the retransmission timer, and what is fetched again.
 
 use super::super::super::{RdmaSpec, Rto, TimerRestart};
-use super::super::recovery::Recovery;
+use super::super::recovery::LossRecovery;
 use super::super::timer::Timer;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in super::super) struct Repair {
-    pub(in super::super) recovery: Recovery,
+    pub(in super::super) recovery: LossRecovery,
     pub(super) timer: Timer,
     pub(super) rto: Rto,
     /// What was found lost last may leave from then on.
@@ -18,7 +18,7 @@ pub(in super::super) struct Repair {
 impl Repair {
     pub(super) fn new(spec: &RdmaSpec) -> Self {
         Self {
-            recovery: Recovery::new(spec),
+            recovery: LossRecovery::new(spec),
             timer: Timer::STOPPED,
             rto: Rto::default(),
             fetched: Time::ZERO,

@@ -9,7 +9,7 @@ use thalweg_wire::{Flags, Kind};
 
 fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
     let selective = |sack, nack_threshold, enter_on_advance| RdmaSpec {
-        recovery: RecoverySpec::Selective { sack, nack_threshold, enter_on_advance },
+        recovery: Recovery::Irn { sack, nack_threshold, enter_on_advance },
         ..spec()
     };
     let pair = spec().timer;
@@ -20,7 +20,7 @@ fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
         min_rate: Rate::from_mbps(100),
     });
     let segments = SegmentSpec { bytes: 3500, outstanding: 2, nic_pace: Some(Rate::from_gbps(3)) };
-    let groups = RttSpec { segment: 4, less_serialization: true, noise: Span::from_us(3), ..spec().rtt };
+    let groups = RoundTrips { segment: 4, less_serialization: true, noise: Span::from_us(3), ..spec().rtt };
     let cnp = Notification::Packet { interval: Span::from_us(50), wire: 82 };
     vec![
         ("irn", spec()),
@@ -37,7 +37,7 @@ fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
                 ..spec()
             },
         ),
-        ("irn, impatient", RdmaSpec { timer: RdmaTimer::Fixed(Span::from_us(15)), ..spec() }),
+        ("irn, impatient", RdmaSpec { timer: RdmaTimer::Fixed { value: Span::from_us(15) }, ..spec() }),
         ("irn, groups", RdmaSpec { acks: RdmaAcks::PerSegment, rtt: groups, ..spec() }),
         (
             "irn, no sack, groups",
@@ -49,7 +49,7 @@ fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
         (
             "roce, repeated nacks",
             RdmaSpec {
-                recovery: RecoverySpec::GoBackN { repeat_nack: Some(Span::from_us(50)) },
+                recovery: Recovery::GoBackN { repeat_nack: Some(Span::from_us(50)) },
                 notification: cnp,
                 ..roce()
             },
@@ -207,16 +207,15 @@ fn what_cannot_work_is_refused_by_name() {
         let error = made.err().unwrap_or_else(|| panic!("{word}: not refused"));
         assert!(error.of == "rdma" && !error.key.is_empty() && error.why.contains(word), "{error:?}");
     };
-    let selective =
-        |nack_threshold| RecoverySpec::Selective { sack: true, nack_threshold, enter_on_advance: false };
-    let groups = RttSpec { segment: 16, ..spec().rtt };
+    let selective = |nack_threshold| Recovery::Irn { sack: true, nack_threshold, enter_on_advance: false };
+    let groups = RoundTrips { segment: 16, ..spec().rtt };
     let segments = SegmentSpec { bytes: 4000, outstanding: 2, nic_pace: None };
     refused(RdmaSpec { payload: 0, ..spec() }, "payload");
     refused(RdmaSpec { extra_header: u32::MAX, ..spec() }, "headers");
     refused(RdmaSpec { cap: Some(0), ..spec() }, "cap");
-    refused(RdmaSpec { rtt: RttSpec { segment: 0, ..groups }, ..spec() }, "round trip");
+    refused(RdmaSpec { rtt: RoundTrips { segment: 0, ..groups }, ..spec() }, "round trip");
     refused(RdmaSpec { recovery: selective(0), ..spec() }, "nack_threshold");
-    refused(RdmaSpec { timer: RdmaTimer::Fixed(Span::ZERO), ..spec() }, "timeout");
+    refused(RdmaSpec { timer: RdmaTimer::Fixed { value: Span::ZERO }, ..spec() }, "timeout");
     let inverted = RdmaTimer::Pair {
         low: Span::from_us(2),
         high: Span::from_us(1),

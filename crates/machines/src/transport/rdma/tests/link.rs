@@ -14,9 +14,9 @@ pub const LINE: Rate = Rate::from_gbps(10);
 /// Go-back-N without PFC: an ACK per packet, one timeout, no cap.
 pub fn roce() -> RdmaSpec {
     RdmaSpec {
-        recovery: RecoverySpec::GoBackN { repeat_nack: None },
+        recovery: Recovery::GoBackN { repeat_nack: None },
         cap: None,
-        timer: RdmaTimer::Fixed(Span::from_us(320)),
+        timer: RdmaTimer::Fixed { value: Span::from_us(320) },
         ..spec()
     }
 }

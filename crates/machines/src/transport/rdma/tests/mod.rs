@@ -26,7 +26,7 @@ pub(super) fn spec() -> RdmaSpec {
         header: 250,
         extra_header: 0,
         answers: AnswerSpec { ack: 70, nack: 74 },
-        recovery: RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false },
+        recovery: Recovery::Irn { sack: true, nack_threshold: 1, enter_on_advance: false },
         cap: Some(110),
         acks: RdmaAcks::PerPacket,
         timer: RdmaTimer::Pair {
@@ -37,9 +37,9 @@ pub(super) fn spec() -> RdmaSpec {
         },
         timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
-        rank: RankSpec::None,
+        rank: Rank::None,
         notification: Notification::Off,
-        rtt: RttSpec {
+        rtt: RoundTrips {
             segment: 1,
             less_serialization: false,
             nacks: false,

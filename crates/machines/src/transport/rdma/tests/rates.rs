@@ -59,7 +59,7 @@ fn a_rate_of_zero_waits_for_the_controllers_next_word() {
 
 #[test]
 fn nothing_times_out_while_nothing_is_in_flight() {
-    let timer = RdmaTimer::Fixed(Span::from_us(100));
+    let timer = RdmaTimer::Fixed { value: Span::from_us(100) };
     let mut link = Link::new(RdmaSpec { timer, ..paced(Rate::from_mbps(50)) }, 5); // one per 200 us
     link.run_losing(&[]);
     assert_eq!((link.fct(), link.sender.stats().timeouts), (811, 0));
@@ -78,11 +78,11 @@ fn a_slow_flow_does_not_use_the_short_timeout() {
 /// Segments of 4 packets: 5000 B on the wire, 4 us at line rate.
 fn timely() -> RdmaSpec {
     RdmaSpec {
-        recovery: RecoverySpec::GoBackN { repeat_nack: None },
+        recovery: Recovery::GoBackN { repeat_nack: None },
         cap: None,
         acks: RdmaAcks::PerSegment,
         timer: RdmaTimer::Off,
-        rtt: RttSpec { segment: 1, less_serialization: true, ..super::spec().rtt },
+        rtt: RoundTrips { segment: 1, less_serialization: true, ..super::spec().rtt },
         segments: Some(SegmentSpec { bytes: 4000, outstanding: 2, nic_pace: None }),
         ..spec()
     }
@@ -166,7 +166,7 @@ fn noise_is_uniform_and_the_flows_own() {
 
 #[test]
 fn with_selective_recovery_a_resent_packet_takes_its_share_of_the_rate() {
-    let recovery = RecoverySpec::Selective { sack: true, nack_threshold: 1, enter_on_advance: false };
+    let recovery = Recovery::Irn { sack: true, nack_threshold: 1, enter_on_advance: false };
     let spec = RdmaSpec { recovery, controller: recorder(), acks: RdmaAcks::PerPacket, ..timely() };
     pace(Rate::from_gbps(1)); // 10 us per packet
     let mut link = Link::new(spec, 12);
@@ -208,7 +208,7 @@ fn a_connections_next_flow_goes_on_with_rate_pacing_and_count() {
 fn nacks_and_what_is_sent_again_measure_round_trips_only_where_they_are_told_to() {
     for (nacks, resent, reported) in [(false, false, 3), (true, false, 4), (false, true, 4), (true, true, 5)]
     {
-        let rtt = RttSpec { nacks, resent, ..spec().rtt };
+        let rtt = RoundTrips { nacks, resent, ..spec().rtt };
         let mut link = Link::new(RdmaSpec { controller: recorder(), rtt, ..spec() }, 5);
         link.run_losing(&[3]); // 0, 1 and 2 are acknowledged, 4 is answered by a NACK, 3 is sent again
         assert!(link.sender.is_done());
@@ -218,7 +218,7 @@ fn nacks_and_what_is_sent_again_measure_round_trips_only_where_they_are_told_to(
 
 #[test]
 fn the_last_packet_of_every_group_measures_the_round_trip() {
-    let rtt = RttSpec { segment: 16, less_serialization: true, ..super::spec().rtt };
+    let rtt = RoundTrips { segment: 16, less_serialization: true, ..super::spec().rtt };
     let spec = RdmaSpec { controller: recorder(), rtt, ..spec() };
     let mut link = Link::new(spec, 40);
     // The 32nd packet is lost, so its ACK measures nothing; others' NACKs and retransmissions do not either.

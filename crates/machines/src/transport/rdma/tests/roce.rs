@@ -42,7 +42,7 @@ fn a_lost_nack_is_repaired_by_the_timer_alone_unless_it_is_repeated() {
     assert_eq!(link.sender.stats().timeouts, 1);
     assert_eq!(link.answered().iter().filter(|a| a.1.starts_with('n')).count(), 1);
 
-    let recovery = RecoverySpec::GoBackN { repeat_nack: Some(Span::from_us(100)) };
+    let recovery = Recovery::GoBackN { repeat_nack: Some(Span::from_us(100)) };
     let mut link = Link::new(RdmaSpec { recovery, ..roce() }, 200);
     link.run(lose_nacks);
     // 3 was refused at 14 us; what arrives at 114 us is refused aloud again.
@@ -74,7 +74,7 @@ fn go_back_n_counts_what_it_sends_again_against_the_cap() {
 
 #[test]
 fn an_ack_may_cover_a_group_of_packets() {
-    let rtt = RttSpec { segment: 4, less_serialization: false, ..super::spec().rtt };
+    let rtt = RoundTrips { segment: 4, less_serialization: false, ..super::spec().rtt };
     let mut link = Link::new(RdmaSpec { acks: RdmaAcks::PerSegment, rtt, ..roce() }, 10);
     link.run_losing(&[]);
     assert_eq!(link.answered(), [(14, "a4"), (18, "a8"), (20, "a10")]);

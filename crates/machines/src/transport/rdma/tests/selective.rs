@@ -6,7 +6,7 @@ use super::*;
 use crate::transport::testing::{Fate, Way};
 
 fn without_sack() -> RdmaSpec {
-    let recovery = RecoverySpec::Selective { sack: false, nack_threshold: 1, enter_on_advance: false };
+    let recovery = Recovery::Irn { sack: false, nack_threshold: 1, enter_on_advance: false };
     RdmaSpec { recovery, ..spec() }
 }
 
@@ -127,7 +127,7 @@ fn the_controllers_window_lowers_the_cap_but_never_to_nothing() {
 
 #[test]
 fn where_acks_cover_groups_a_retransmission_is_answered_all_the_same() {
-    let rtt = RttSpec { segment: 8, ..spec().rtt };
+    let rtt = RoundTrips { segment: 8, ..spec().rtt };
     let grouped = RdmaSpec { acks: RdmaAcks::PerSegment, timer: RdmaTimer::Off, rtt, ..without_sack() };
     let mut link = Link::new(grouped, 8);
     link.run_losing(&[1, 2]);
@@ -159,12 +159,12 @@ fn extra_headers_lengthen_every_packet_on_the_wire() {
 #[test]
 fn the_wrap_of_the_numbers_changes_nothing() {
     use super::super::irn::{IrnOptions, IrnReceiver, IrnSender};
-    use super::super::{Psn, receiver::Arrived, recovery::Recovery};
+    use super::super::{Psn, receiver::Arrived, recovery::LossRecovery};
     let story = |first: u32| {
         let mut link = Link::new(spec(), 400);
         let psn = Psn::new(first);
         link.sender.repair.recovery =
-            Recovery::Selective { irn: IrnSender::new(IrnOptions::default(), psn), una: 0 };
+            LossRecovery::Selective { irn: IrnSender::new(IrnOptions::default(), psn), una: 0 };
         link.receiver.arrived = Arrived::Selective { irn: IrnReceiver::new(psn), e: 0 };
         link.run(|way, n, _| if way == Way::ToReceiver && n % 7 == 3 { Fate::Drop } else { Fate::Deliver });
         assert_eq!(link.receiver.received(), 400_000);

@@ -1,6 +1,6 @@
 //! Which parameters can work.
 
-use super::super::super::{FlightSpec, LossSpec, RtoSpec, SackSpec, TcpSpec};
+use super::super::super::{Flight, LossDetection, RtoRule, Sack, TcpSpec};
 use crate::congestion::Start;
 use crate::problems::Invalid;
 use thalweg_units::Bytes;
@@ -30,16 +30,16 @@ pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Inva
     if spec.ack.every == 0 {
         return refuse("ack", "one ACK per 0 segments; allowed: at least 1".into());
     }
-    if let SackSpec::Blocks { blocks, .. } = spec.sack
+    if let Sack::Blocks { blocks, .. } = spec.sack
         && !(1..=SackBlocks::CAPACITY).contains(&usize::from(blocks))
     {
         return refuse("sack", format!("{blocks} SACK blocks; allowed: 1 to {}", SackBlocks::CAPACITY));
     }
-    if spec.loss == (LossSpec::DupAck { threshold: 0 }) {
+    if spec.loss == (LossDetection::DupAck { threshold: 0 }) {
         return refuse("loss", "a duplicate-ACK threshold of 0; allowed: at least 1".into());
     }
-    let by_time = matches!(spec.loss, LossSpec::Rack { .. });
-    if by_time && (spec.sack == SackSpec::Off || spec.flight != FlightSpec::Pipe) {
+    let by_time = matches!(spec.loss, LossDetection::Rack { .. });
+    if by_time && (spec.sack == Sack::Off || spec.flight != Flight::Pipe) {
         return refuse("loss", "losses by time need SACK, and count the pipe".into());
     }
     if let Some(writes) = spec.writes
@@ -48,13 +48,13 @@ pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Inva
         return refuse("writes", "an application that writes nothing, or without pause".into());
     }
     match spec.rto {
-        RtoSpec::Fixed(span) if span.is_zero() => refuse("rto", "a retransmission timeout of 0".into()),
-        RtoSpec::Rfc6298 { initial, max, .. } | RtoSpec::Linux { initial, max, .. }
+        RtoRule::Fixed { value } if value.is_zero() => refuse("rto", "a retransmission timeout of 0".into()),
+        RtoRule::Rfc6298 { initial, max, .. } | RtoRule::Linux { initial, max, .. }
             if initial.is_zero() || max.is_zero() =>
         {
             refuse("rto", "a retransmission timeout of 0".into())
         }
-        RtoSpec::Rfc6298 { min, max, .. } | RtoSpec::Linux { min, max, .. } if min > max => {
+        RtoRule::Rfc6298 { min, max, .. } | RtoRule::Linux { min, max, .. } if min > max => {
             refuse("rto", format!("the smallest timeout {min} is above the largest {max}"))
         }
         _ => Ok(()),

@@ -10,7 +10,7 @@ pub(super) struct Departures {
     pub(super) next: Time,
     /// Packets take whole multiples of so many picoseconds.
     quantum: u32,
-    /// With `FlightSpec::Span`: nothing leaves until an ACK advances.
+    /// With `Flight::Span`: nothing leaves until an ACK advances.
     pub(super) held: bool,
     /// What packets have room for.
     pub(super) feedback: FeedbackKind,

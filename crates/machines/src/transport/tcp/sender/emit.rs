@@ -1,7 +1,7 @@
 //! What leaves: segments, SYNs, probes; and which segment is next (NextSeg of RFC 6675 §4, limited transmit
 //! of RFC 3042, go-back after a timeout).
 
-use super::super::super::{EcnSpec, FlightSpec, LossSpec, SackSpec, TcpSpec, Transmit};
+use super::super::super::{EcnSpec, Flight, LossDetection, Sack, TcpSpec, Transmit};
 use super::state::{Connection, Phase, Probing};
 use super::{Segment, TcpSender};
 use crate::congestion::{CongestionControl, Feedback, FeedbackKind};
@@ -15,7 +15,7 @@ impl TcpSender {
         if self.repair.rack().is_some() {
             return self.next_by_times(spec, window);
         }
-        if spec.flight != FlightSpec::Pipe {
+        if spec.flight != Flight::Pipe {
             return self.next_in_span(spec, window);
         }
         if self.extras.is_some() && self.state.phase != Phase::Normal {
@@ -74,13 +74,13 @@ impl TcpSender {
     pub(super) fn flight_with_dup_acks(&self, spec: &TcpSpec) -> u64 {
         match (spec.loss, spec.sack) {
             // Every segment that has left the network makes room for another.
-            (LossSpec::Timeout, SackSpec::Blocks { .. }) => self.in_flight(),
-            (LossSpec::Timeout, SackSpec::Off) => self.space.outstanding(),
+            (LossDetection::TimeoutOnly, Sack::Blocks { .. }) => self.in_flight(),
+            (LossDetection::TimeoutOnly, Sack::Off) => self.space.outstanding(),
             _ if !spec.limited_transmit => self.space.outstanding(),
             // RFC 6675 §5 (3): the pipe says it.
-            (_, SackSpec::Blocks { .. }) => self.in_flight(),
+            (_, Sack::Blocks { .. }) => self.in_flight(),
             // RFC 3042: one segment per duplicate ACK, at most two beyond the window.
-            (_, SackSpec::Off) => self
+            (_, Sack::Off) => self
                 .space
                 .outstanding()
                 .saturating_sub(u64::from(self.repair.dup_acks.min(2)) * u64::from(spec.mss)),
@@ -102,7 +102,7 @@ impl TcpSender {
         let board = self.repair.board.as_ref()?;
         let pipe = board.pipe;
         let window = board.prr.as_ref().map_or(window, |prr| prr.cwnd);
-        if spec.sack == SackSpec::Off {
+        if spec.sack == Sack::Off {
             return self.new_data(spec, pipe, window);
         }
         // NextSeg (§4): (1) a lost hole, (2) new data, (3) a hole below the highest SACK, (4) the last hole, once.
@@ -130,7 +130,7 @@ impl TcpSender {
         (len > 0 && fits(pipe, len, window)).then_some(Segment { seq: start, len, moves_high_rxt: false })
     }
 
-    /// [`FlightSpec::Span`]: holes after a timeout, then new data, as far as window + SACKed bytes reach.
+    /// [`Flight::Span`]: holes after a timeout, then new data, as far as window + SACKed bytes reach.
     fn next_in_span(&mut self, spec: &TcpSpec, window: u64) -> Option<Segment> {
         if self.departures.held {
             return None;

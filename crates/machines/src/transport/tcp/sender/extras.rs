@@ -6,7 +6,7 @@
 //! only ACKs of this loop's own data do. It is taken into the scoreboard when such an ACK comes, and when
 //! something is to be repaired.
 
-use super::super::super::{SynLossSpec, TcpSpec, WritesSpec};
+use super::super::super::{SynLoss, TcpSpec, Writes};
 use super::super::Scoreboard;
 use super::TcpSender;
 use super::state::Connection;
@@ -53,7 +53,7 @@ struct Delivered {
 impl Extras {
     /// Of a flow that starts.
     pub(super) fn new(spec: &TcpSpec, start: &Start) -> Option<Box<Self>> {
-        let opens = spec.handshake && spec.options.syn_loss != SynLossSpec::Ignored;
+        let opens = spec.handshake && spec.options.syn_loss != SynLoss::Ignored;
         let opening = opens.then(|| Box::new(*start));
         (opens || spec.writes.is_some()).then(|| Box::new(Self { opening, ..Self::default() }))
     }
@@ -242,7 +242,7 @@ impl TcpSender {
 impl Writer {
     /// After a write that was due at `at`.
     // CHOICE: what a write ends with is sent as a whole segment, so that all segments but the flow's last are full.
-    fn settle(&mut self, writes: &WritesSpec, mss: u32, at: Time) {
+    fn settle(&mut self, writes: &Writes, mss: u32, at: Time) {
         self.written = self.bytes.div_ceil(u64::from(mss)).saturating_mul(u64::from(mss));
         self.next = at.saturating_add(writes.every);
     }

@@ -2,7 +2,7 @@
 //! are not used), draft-ietf-ccwg-bbr §4.1.2.4 (samples that say nothing of the path), RFC 5681 §4.1 (windows
 //! after a pause), RFC 3168 §6.1.2 (a marked window of one segment).
 
-use super::super::super::{EcnFloorSpec, EcnSpec, FlightSpec, GrowthSpec, RestartSpec, TcpSpec};
+use super::super::super::{EcnFloor, EcnSpec, Flight, Growth, RestartRule, TcpSpec};
 use super::TcpSender;
 use super::state::{Phase, Probing};
 use crate::congestion::{CongestionControl, Restart};
@@ -18,15 +18,15 @@ const NON_VALIDATED: Span = Span::from_secs(300);
 #[inline(always)]
 pub(super) fn is_used_up(sender: &TcpSender, spec: &TcpSpec, window: u64) -> bool {
     let flight = match spec.flight {
-        FlightSpec::Pipe => sender.in_flight(),
-        FlightSpec::Span | FlightSpec::SpanOmniscient => {
+        Flight::Pipe => sender.in_flight(),
+        Flight::Span | Flight::SpanOmniscient => {
             sender.space.outstanding().saturating_sub(sender.repair.sacked())
         }
     };
     match spec.options.growth {
-        GrowthSpec::WhenUsed => flight.saturating_add(u64::from(spec.mss)) > window,
-        GrowthSpec::WhenHalfUsed => flight.saturating_mul(2) >= window,
-        GrowthSpec::Always => true,
+        Growth::WhenUsed => flight.saturating_add(u64::from(spec.mss)) > window,
+        Growth::WhenHalfUsed => flight.saturating_mul(2) >= window,
+        Growth::Always => true,
     }
 }
 
@@ -71,12 +71,12 @@ pub(super) fn resume(sender: &mut TcpSender, spec: &TcpSpec, now: Time, idle: Sp
     let rto = sender.timer.rto.timeout(&spec.rto);
     let (window, initial) = (sender.controller.permit().window.get(), spec.initial_window.get());
     let (left, keeps_threshold) = match spec.options.restart {
-        RestartSpec::Rfc5681 if unsent > rto => (initial, false),
-        RestartSpec::Linux if unsent > rto => {
+        RestartRule::Rfc5681 if unsent > rto => (initial, false),
+        RestartRule::Linux if unsent > rto => {
             let halvings = (unsent.ps() - 1) / rto.ps().max(1);
             ((window >> halvings.min(63)).max(initial), true)
         }
-        RestartSpec::Rfc7661 if idle > NON_VALIDATED => ((window / 2).max(initial), true),
+        RestartRule::Rfc7661 if idle > NON_VALIDATED => ((window / 2).max(initial), true),
         _ => return,
     };
     if left < window {
@@ -96,7 +96,7 @@ pub(super) fn is_marked_least(sender: &mut TcpSender, spec: &TcpSpec, echo: bool
         return false;
     }
     spec.ecn == EcnSpec::Classic
-        && spec.options.ecn_floor == EcnFloorSpec::Timer
+        && spec.options.ecn_floor == EcnFloor::Timer
         && sender.controller.permit().window.get() <= u64::from(spec.mss)
 }
 

@@ -1,7 +1,7 @@
 //! Loss repair: what ACKs say is missing, when an episode begins and ends, the retransmission timer. RFC 6675
 //! §§3–5, 5681 §3.2, 6582 §3.2, 6298 §5; pFabric §4.2.
 
-use super::super::super::{LossSpec, SackSpec, TcpSpec};
+use super::super::super::{LossDetection, Sack, TcpSpec};
 use super::super::Scoreboard;
 use super::super::prr::Prr;
 use super::TcpSender;
@@ -39,7 +39,7 @@ impl TcpSender {
                 (board.high_rxt, board.lost_to, board.inflation) = (una, 0, 0);
                 self.repair.put_away();
             }
-            Phase::Recovery if spec.sack == SackSpec::Off => {
+            Phase::Recovery if spec.sack == Sack::Off => {
                 // Partial ACK, RFC 6582 §3.2 step 3: resend the next hole; deflate by what left the
                 // network, and add back one segment if that much did.
                 self.repair.resend_first = true;
@@ -70,9 +70,9 @@ impl TcpSender {
                 board.pipe = rack.segments.pipe();
                 return;
             }
-            let has_sack = spec.sack != SackSpec::Off;
+            let has_sack = spec.sack != Sack::Off;
             board.lost_by_sack = match spec.loss {
-                LossSpec::DupAck { threshold }
+                LossDetection::DupAck { threshold }
                     if has_sack && board.sacked() > 0 && self.state.phase != Phase::Timeout =>
                 {
                     let lost = board.lost_boundary(threshold, spec.mss);
@@ -96,7 +96,7 @@ impl TcpSender {
     /// RFC 6675 §5 (1), (2); RFC 5681 §3.2.
     #[cold]
     pub(super) fn detect_loss(&mut self, spec: &TcpSpec, now: Time, delivered: u64) {
-        let LossSpec::DupAck { threshold } = spec.loss else { return };
+        let LossDetection::DupAck { threshold } = spec.loss else { return };
         let lost = self.repair.board.as_ref().is_some_and(|b| b.lost_by_sack > self.space.una);
         if self.repair.dup_acks < threshold && !lost {
             return;
@@ -104,7 +104,7 @@ impl TcpSender {
         // RFC 6582 §3.2 step 2: duplicates at the end of an earlier episode come from its own resends.
         // CHOICE RFC 6582 §3.2: so without SACK a real loss of the very next segment waits for the timer (§4's
         // heuristics are left out); SACKs distinguish the two.
-        if spec.sack == SackSpec::Off && self.repair.recover > 0 && self.space.una <= self.repair.recover {
+        if spec.sack == Sack::Off && self.repair.recover > 0 && self.space.una <= self.repair.recover {
             return;
         }
         let inflation = u64::from(self.repair.dup_acks.min(threshold)) * u64::from(spec.mss);

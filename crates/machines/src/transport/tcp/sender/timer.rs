@@ -1,6 +1,6 @@
 //! The retransmission timer: RFC 6298, §5.
 
-use super::super::super::{Rto, RtoSpec};
+use super::super::super::{Rto, RtoRule};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
@@ -19,7 +19,7 @@ impl Timer {
 
     /// It runs from now on, whether it ran or not.
     #[inline(always)]
-    pub(super) fn start(&mut self, spec: &RtoSpec, now: Time) {
+    pub(super) fn start(&mut self, spec: &RtoRule, now: Time) {
         self.deadline = now.saturating_add(self.rto.timeout(spec));
     }
     #[inline(always)]
@@ -33,7 +33,7 @@ impl Timer {
 
     /// §5.2 and §5.3: new data was acknowledged, all there is or not.
     #[inline(always)]
-    pub(super) fn restart(&mut self, spec: &RtoSpec, now: Time, all: bool) {
+    pub(super) fn restart(&mut self, spec: &RtoRule, now: Time, all: bool) {
         self.deadline = if all { Time::MAX } else { now.saturating_add(self.rto.timeout(spec)) };
     }
 }

@@ -1,6 +1,6 @@
 //! What a sender that infers losses by time does besides ([`Rack`](super::super::rack::Rack)): RFC 8985 §§6 and 7.
 
-use super::super::super::{LossSpec, TcpSpec};
+use super::super::super::{LossDetection, TcpSpec};
 use super::super::rack::ProbeOutcome;
 use super::state::Phase;
 use super::{Segment, TcpSender};
@@ -75,7 +75,7 @@ impl TcpSender {
 
     /// §7.2.
     pub(super) fn schedule_probe(&mut self, spec: &TcpSpec, now: Time) {
-        let LossSpec::Rack { tail_probes } = spec.loss else { return };
+        let LossDetection::Rack { tail_probes } = spec.loss else { return };
         let may = tail_probes && self.state.phase == Phase::Normal && self.repair.sacked() == 0;
         let srtt = may.then(|| self.timer.rto.srtt());
         let delay = if spec.ack.every > 1 { spec.ack.delay } else { Span::ZERO };

@@ -1,0 +1,171 @@
+//! What queue pairs do differently: each choice is a key of scenarios as it stands here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Span, tagged};
+
+tagged! {
+    /// Loss recovery.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[schemars(extend("x-default-kind" = "irn"))]
+    pub enum Recovery {
+        /// IRN: the receiver keeps what is out of order and answers each such packet with a NACK that names it
+        /// (Mittal et al., SIGCOMM 2018, §3.1).
+        Irn {
+            /// The sender uses the names (SACK); otherwise it repairs one hole per round trip.
+            #[serde(default = "yes")]
+            sack: bool,
+            /// Recovery begins at this many NACKs for the same gap; 3 where packets are sprayed (§4.6 of the dissertation).
+            #[serde(default = "one")]
+            #[schemars(range(min = 1, max = 1000))]
+            nack_threshold: u32,
+            /// A NACK that also acknowledges begins recovery too.
+            // CHOICE IRN §4.2: the text of §4.2 read literally; the authors' modules, which made the results,
+            // wait for the next.
+            #[serde(default)]
+            enter_on_advance: bool,
+        },
+        /// RoCE: the receiver drops what is out of order and says so once per gap; the sender starts again from there
+        /// (InfiniBand specification, 2007, §9.7).
+        GoBackN {
+            /// Say it again if the gap stands for so long (the HPCC authors' simulator: 500us); never if not given.
+            repeat_nack: Option<Span>,
+        },
+        /// An ideal: switches notify the sender of every packet that they drop, at once but for the propagation
+        /// delay, and it sends that one again, whatever the window; the receiver keeps what is out of order (HPCC
+        /// without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
+        DropNotified,
+    }
+}
+
+impl Default for Recovery {
+    fn default() -> Self {
+        Self::Irn { sack: true, nack_threshold: one(), enter_on_advance: false }
+    }
+}
+
+/// What starts a running retransmission timer again, besides the retransmission of the lowest packet not acknowledged.
+// CHOICE IRN §4.2: not published; `answer` has the statistics of the authors' trace (papers/irn/traces.py).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum TimerRestart {
+    /// An acknowledgement of more than before, as TCP's (RFC 6298, §5.3).
+    #[default]
+    Progress,
+    /// Every ACK and every NACK, while something is outstanding: the timer measures silence.
+    Answer,
+}
+
+/// What receivers acknowledge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum RdmaAcks {
+    /// Every packet.
+    PerPacket,
+    /// The last packet of every so many (`rtt.segment`, or those of a posted segment) and the flow's last.
+    PerSegment,
+    /// Nothing: only NACKs are sent, and a sender is done when all is sent.
+    Never,
+}
+
+tagged! {
+    /// Retransmission timers of queue pairs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum RdmaTimer {
+        /// IRN's two: the short one fires with few packets in flight only (Mittal et al., SIGCOMM 2018, §3.1).
+        Pair {
+            /// RTO_low.
+            #[serde(default = "rto_low")]
+            low: Span,
+            /// RTO_high.
+            #[serde(default = "rto_high")]
+            high: Span,
+            /// N: the short one fires with at most this many packets in flight.
+            #[serde(default = "rto_packets")]
+            max_in_flight: u32,
+            /// And if the flow's rate is no less than the line's divided by this; 0: whatever the rate.
+            // CHOICE IRN §4.2: in the authors' modules only.
+            #[serde(default = "rto_rate_factor")]
+            max_rate_factor: u32,
+        },
+        /// Always the same.
+        Fixed {
+            /// The time-out.
+            #[serde(default = "rto_high")]
+            value: Span,
+        },
+        /// Smoothed round trip + 4 deviations (Jacobson & Karels, SIGCOMM 1988).
+        Dynamic {
+            /// Before the first sample.
+            #[serde(default = "rto_high")]
+            initial: Span,
+            /// Floor.
+            #[serde(default = "rto_low")]
+            min: Span,
+        },
+        /// None: the network is lossless.
+        Off,
+    }
+}
+
+impl RdmaTimer {
+    /// IRN's pair with its defaults.
+    pub fn pair() -> Self {
+        Self::Pair {
+            low: rto_low(),
+            high: rto_high(),
+            max_in_flight: rto_packets(),
+            max_rate_factor: rto_rate_factor(),
+        }
+    }
+    /// RTO_high alone.
+    pub fn fixed() -> Self {
+        Self::Fixed { value: rto_high() }
+    }
+}
+
+/// Which round trips are reported to a controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RoundTrips {
+    /// One sample per so many packets, at the ACK of the last of them, and one at the flow's end. (Posted
+    /// segments give one each.)
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub segment: u32,
+    /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.
+    pub less_serialization: bool,
+    /// Also from NACKs.
+    // CHOICE IRN §4.3.1: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
+    pub nacks: bool,
+    /// Also from what is sent again: the answer indicates which copy it answers.
+    // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) otherwise.
+    pub resent: bool,
+    /// Measurement noise, uniform from 0 to this, added to every sample.
+    pub noise: Span,
+}
+
+impl Default for RoundTrips {
+    fn default() -> Self {
+        // 16 KB of 1024 B: TIMELY §3.5
+        Self { segment: 16, less_serialization: true, nacks: false, resent: false, noise: Span::ZERO }
+    }
+}
+
+fn yes() -> bool {
+    true
+}
+fn one() -> u32 {
+    1
+}
+fn rto_low() -> Span {
+    Span::from_us(100) // IRN §4.3.1
+}
+fn rto_high() -> Span {
+    Span::from_us(320) // IRN §4.3.1
+}
+fn rto_packets() -> u32 {
+    3 // IRN §4.3.1
+}
+fn rto_rate_factor() -> u32 {
+    4 // the authors' modules
+}
