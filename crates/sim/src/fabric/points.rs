@@ -1,7 +1,7 @@
 //! Congestion points: the notices that ports send to the sources of the flows that pass them, and their way.
 //!
 //! The machines are [`thalweg_machines::point`]. Here they are notified of what joins and leaves their queue,
-//! and what they say becomes packets of control that begin at the port's switch. These have no source route,
+//! and what they report becomes packets of control that begin at the port's switch. These have no source route,
 //! as no flow's path need lead back through that switch: every switch looks up the next hop, as for any
 //! packet to that host. They belong to no end's account of its packets, and one whose flow is over by the
 //! time it arrives is discarded.
@@ -96,15 +96,15 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 /// Where a message comes that meets a decision of its port at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tie {
-    /// Before it, as what arrives: it is said of a packet that joins.
+    /// Before it, as what arrives: it is reported of a packet that joins.
     Before,
     /// Behind it: clocks tick after all ports have decided, those included that have no event for it.
     Behind,
 }
 
-/// Sends what the point of a port has said of a packet that joins.
+/// Sends what the point of a port has reported of a packet that joins.
 #[inline(never)]
-pub(crate) fn tell<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(crate) fn notify<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     send_all(fabric, cx, id, Tie::Before);
 }
 
