@@ -64,7 +64,7 @@ pub struct TcpOptions {
     pub prr: PrrSpec,
     /// A window is paced, as Linux does, where the controller has no pace of its own.
     pub pacing: bool,
-    /// When ACKs say that the window was used up.
+    /// When ACKs report that the window was used up.
     pub growth: GrowthSpec,
     /// What is left of a window after a pause.
     pub restart: RestartSpec,

@@ -77,7 +77,7 @@ impl TcpSender {
             (LossSpec::Timeout, SackSpec::Blocks { .. }) => self.in_flight(),
             (LossSpec::Timeout, SackSpec::Off) => self.space.outstanding(),
             _ if !spec.limited_transmit => self.space.outstanding(),
-            // RFC 6675 §5 (3): the pipe says it.
+            // RFC 6675 §5 (3): the pipe decides.
             (_, SackSpec::Blocks { .. }) => self.in_flight(),
             // RFC 3042: one segment per duplicate ACK, at most two beyond the window.
             (_, SackSpec::Off) => self
@@ -194,7 +194,7 @@ impl TcpSender {
             flags.set(Flags::RETRANSMISSION);
             self.counts.resent += 1;
             // RFC 3168 §6.1.5.
-            // CHOICE RFC 3168 §6.1.5: with the echo of RFC 8257, which does not say, retransmissions are ECN-capable,
+            // CHOICE RFC 3168 §6.1.5: with the echo of RFC 8257, which is silent, retransmissions are ECN-capable,
             // as in Linux (tcp_ca_needs_ecn). Other reading: they are not, and are dropped where others are marked.
             if spec.ecn == EcnSpec::Classic {
                 ecn = Ecn::NotEct;
