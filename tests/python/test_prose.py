@@ -124,3 +124,29 @@ def test_comments_have_the_words_of_the_field(suffix):
         if (match := words.search(QUOTED.sub("", line)))
     ]
     assert not found, f"{len(found)} comments, such as {found[:20]}; write {WORDS}"
+
+
+# In names, where nothing is quoted, every form of these. (`crates/lab` and `crates/python` have yet to follow.)
+IN_NAMES = (
+    "tell tells told hear hears heard ask asks asked say says said nobody somebody anybody everybody whoever beside"
+)
+NAMED = re.compile(
+    r"^\s*(?:pub(?:\([^)]*\))? )?(?:const |unsafe )*(?:fn|struct|enum|trait|mod|type|const) (\w+)", flags=re.M
+)
+CRATES = ("machines", "wire", "units", "theory", "verbs", "sim")
+
+
+def words_of(name: str) -> set[str]:
+    """Of `snake_case`, `CamelCase` and `SCREAMING_CASE`."""
+    return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+", name)}
+
+
+@pytest.mark.parametrize("crate", CRATES)
+def test_names_have_the_words_of_the_field(crate):
+    names = {
+        f"{path.relative_to(ROOT)}: {name}": words_of(name)
+        for path in sorted((ROOT / "crates" / crate).rglob("*.rs"))
+        for name in NAMED.findall(path.read_text(encoding="utf-8"))
+    }
+    found = [where for where, words in names.items() if words & set(IN_NAMES.split())]
+    assert names and not found, f"{len(found)} names, such as {found[:20]}; notify, report, receive, request, declare"

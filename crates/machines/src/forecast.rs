@@ -67,10 +67,10 @@ pub(crate) struct Forecaster {
     tick: u32,
     /// Bytes that came in it.
     came: u32,
-    /// Until then nothing need come: the sender has said so.
+    /// Until then nothing need come: the sender has declared it.
     pauses: Time,
     /// A packet came last.
-    heard: Time,
+    last_arrival: Time,
     /// The forecast of the last tick that is over, once it has been requested.
     latest: Option<Forecast>,
 }
@@ -86,7 +86,7 @@ impl Forecaster {
             tick: 0,
             came: 0,
             pauses: Time::ZERO,
-            heard: Time::ZERO,
+            last_arrival: Time::ZERO,
             latest: None,
         }
     }
@@ -94,10 +94,10 @@ impl Forecaster {
     /// A packet of so many bytes comes; `pauses`: it was the last of a flight.
     pub(crate) fn on_arrival(&mut self, now: Time, bytes: u32, pauses: bool) {
         self.advance(now);
-        // A lone packet after so long is a keep-alive: it says that the sender is there, and nothing of the link.
-        let alone = pauses && self.heard > Time::ZERO && now.since(self.heard) >= ALONE;
+        // A lone packet after so long is a keep-alive: it shows that the sender is there, and nothing of the link.
+        let alone = pauses && self.last_arrival > Time::ZERO && now.since(self.last_arrival) >= ALONE;
         self.came += if alone && !self.reading.is_by_bytes() { 0 } else { bytes };
-        self.heard = now;
+        self.last_arrival = now;
         self.pauses =
             if pauses { self.pauses.max(now.saturating_add(KEEP_ALIVE)) } else { self.pauses.max(now) };
     }
@@ -132,7 +132,7 @@ impl Forecaster {
     pub(crate) fn next(&self) -> Time {
         let Some(began) = self.began else { return Time::MAX };
         let next = began.saturating_add(TICK);
-        let reaches = self.heard.saturating_add(TICK.saturating_mul(Forecast::TICKS as u64));
+        let reaches = self.last_arrival.saturating_add(TICK.saturating_mul(Forecast::TICKS as u64));
         if next <= reaches { next } else { Time::MAX }
     }
 
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_is_an_outage_unless_the_sender_has_said_that_it_pauses() {
+    fn silence_is_an_outage_unless_the_sender_declared_a_pause() {
         let silent = |pauses| {
             let mut f = fed(2000, 1000, pauses);
             let before = expected(&f);

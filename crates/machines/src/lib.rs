@@ -21,7 +21,7 @@
 //! * [`pause`]: when a switch requests that its neighbours stop, and what a port then may not send.
 //! * [`relief`]: what switches do about packets that wait behind a pause, or ports that wait for each other.
 //! * [`plugin`]: what machines written by users have in common.
-//! * [`problems`]: what an algorithm says is wrong with its parameters.
+//! * [`problems`]: what an algorithm reports as wrong with its parameters.
 //!
 //! [`Stream`]: thalweg_units::Stream
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What is wrong with parameters: what an algorithm says of its own ([`Problem`]: one sentence, the way out, and
+//! What is wrong with parameters: what an algorithm reports of its own ([`Problem`]: one sentence, the way out, and
 //! whether it is impossible or only in vain), and why something is not made ([`Invalid`]).
 
 use std::borrow::Cow;
@@ -18,13 +18,13 @@ use thalweg_units::{Bytes, Rate, Span};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Invalid {
-    /// Whose parameter: the algorithm's name. Empty where the sentence says it.
+    /// Whose parameter: the algorithm's name. Empty where the sentence names it.
     pub of: Cow<'static, str>,
     /// Which one, dotted within the table of its owner. Empty: the whole of it, or what it is made for.
     pub key: Cow<'static, str>,
     /// What is wrong: a sentence that names it.
     pub why: Cow<'static, str>,
-    /// The way out. Empty where the sentence says it.
+    /// The way out. Empty where the sentence names it.
     pub hint: Cow<'static, str>,
 }
 
@@ -128,10 +128,10 @@ impl Problems {
             self.wrong(key, reason, format!("at most \"{line}\""));
         }
     }
-    /// The size of a packet, or of a step: above zero, at most 1 GiB; `said` is what an impossible one is called.
-    pub fn size(&mut self, key: &str, size: Bytes, said: impl FnOnce(Bytes) -> String, example: &str) {
+    /// The size of a packet, or of a step: above zero, at most 1 GiB; `reason` is what an impossible one is called.
+    pub fn size(&mut self, key: &str, size: Bytes, reason: impl FnOnce(Bytes) -> String, example: &str) {
         if size.get() == 0 || size.get() > 1 << 30 {
-            self.wrong(key, said(size), format!("for example \"{example}\""));
+            self.wrong(key, reason(size), format!("for example \"{example}\""));
         }
     }
     /// A number in (0, 1].

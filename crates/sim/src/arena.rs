@@ -20,7 +20,7 @@ impl<T> Default for Arena<T> {
 }
 
 impl<T> Arena<T> {
-    /// Stores `value` and says where.
+    /// Stores `value` and returns where.
     #[inline]
     pub fn insert(&mut self, value: T) -> Handle {
         if let Some(slot) = self.free.pop() {

@@ -315,13 +315,13 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
             // A stage that reports arrivals and departures to senders sees all of a port on the reference
             // lane only.
-            let tells = stage.needs().headers;
+            let reports = stage.needs().headers;
             // A neighbour that is slowed down paces what it sends.
             let slowed =
                 spec.inputs.and_then(|i| i.effects()).is_some_and(|pauses| pauses.reach == Reach::Rates);
-            // A queue that holds back says until when only there.
+            // A queue that holds back reports until when only there.
             let holds_back = kind.order.needs().holds_back;
-            let otherwise = unseen || tells || slowed || holds_back;
+            let otherwise = unseen || reports || slowed || holds_back;
             let crossed = in_switch && spec.inputs.is_some_and(|inputs| inputs.one_per_input);
             let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference
@@ -416,11 +416,11 @@ fn build_points(spec: &NetworkSpec) -> Result<Vec<Option<PointMachine>>, BuildEr
     ports.map(|port| has_point(spec, PortId(port)).then(|| make(port)).transpose()).collect()
 }
 
-/// A port that may send something else than what its queue says: see [`crate::fabric`], gated ports.
+/// A port that may send something else than what its queue names: see [`crate::fabric`], gated ports.
 fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
     let pauses = spec.inputs.is_some_and(|i| i.pause.is_some());
-    let asks = || spec.nic.order.pulls() || pulls_when_idle(spec);
-    pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { asks() }
+    let pulls = || spec.nic.order.pulls() || pulls_when_idle(spec);
+    pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { pulls() }
 }
 
 /// Who shares memory can do what its policy wants of it.

@@ -40,7 +40,7 @@ pub(crate) struct Features {
     pub crossbar: bool,
     /// The most that their memory has held is kept.
     pub memory_peaks: bool,
-    /// Queues are paused one by one, and packets say from which they come (backpressure flow control).
+    /// Queues are paused one by one, and packets name those they come from (backpressure flow control).
     pub backpressure: bool,
     /// Departures are seen at another instant than that at which they are sent: see [`crate::fabric::settling`].
     pub apart: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Features {
     /// Some packets bypass the queue of their port.
     pub priority_bypass: bool,
     /// NICs pull packets from flows, all of them or (see below) some.
-    pub nic_asks: bool,
+    pub nic_may_pull: bool,
     /// NICs pull every packet from flows.
     pub nic_pull: bool,
     /// NICs have queues, and pull from flows what these hand over only when there is nothing else: see
@@ -98,7 +98,7 @@ pub(crate) fn trims(spec: &NetworkSpec) -> bool {
     shared || spec.disciplines.iter().any(|kind| kind.order.needs().trims.is_some())
 }
 
-/// Some sender can say beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.
+/// Some sender can declare beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.
 fn foresees(spec: &NetworkSpec) -> bool {
     spec.nic.order.needs() == Needs { pulls: true, waits: Waits::InTurn }
         && spec.incidents.is_empty()
@@ -147,7 +147,7 @@ impl Features {
                 _ => None,
             },
             priority_bypass: spec.control_first || spec.nic.order.pulls(),
-            nic_asks: spec.nic.order.pulls() || pulls_when_idle(spec),
+            nic_may_pull: spec.nic.order.pulls() || pulls_when_idle(spec),
             nic_pull: spec.nic.order.pulls(),
             nic_idle: pulls_when_idle(spec),
             foresees: foresees(spec),

@@ -5,7 +5,7 @@
 //!
 //! The state of a network has four owners, each of which serialises its own part: `fabric` (switches, ports, wires,
 //! packets), `hosts` (the ends of the active flows, NIC scheduling), `flows` (the life of every flow) and `instruments`
-//! (what looks on). [`Sim`] is the run loop that moves events and packets between them; `features` says which code
+//! (what looks on). [`Sim`] is the run loop that moves events and packets between them; `features` names which code
 //! paths a network takes.
 //!
 //! * [`events`]: what happens next, in a total order that does not depend on insertion history;

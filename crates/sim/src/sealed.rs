@@ -1,4 +1,4 @@
-//! Saved bytes that cannot be damaged unnoticed: a head of 64 bytes says what follows, in which layout, who wrote it,
+//! Saved bytes that cannot be damaged unnoticed: a head of 64 bytes states what follows, in which layout, who wrote it,
 //! how long it is and what it hashes to. All of that is verified before anything is decoded: decoding random
 //! bytes can request any amount of memory, and may even succeed.
 //!
@@ -49,7 +49,7 @@ pub enum LoadError {
     /// Bytes are missing, or there are too many.
     #[error("this saved run is damaged: it should have {expected} bytes and has {found}")]
     Length {
-        /// As its head says.
+        /// As its head states.
         expected: u64,
         /// There are.
         found: u64,

@@ -57,7 +57,7 @@ impl<Q: Events> Sim<Q> {
     ///
     /// # Errors
     /// If the network has no flow control.
-    pub fn tell(&mut self, id: PortId, frame: Frame) -> Result<(), String> {
+    pub fn send_frame(&mut self, id: PortId, frame: Frame) -> Result<(), String> {
         if self.fabric.gates.is_empty() || self.cx.spec.inputs.is_none_or(|i| i.pause.is_none()) {
             return Err("a network without flow control has no frames".into());
         }
@@ -74,7 +74,7 @@ impl<Q: Events> Sim<Q> {
         let budget = max_events.min(self.cx.spec.stop.max_events.saturating_sub(self.processed));
         for _ in 0..budget {
             let Some(event) = self.cx.events.pop() else {
-                relief::hear_the_rest(&mut self.fabric, &mut self.cx);
+                relief::apply_remaining_releases(&mut self.fabric, &mut self.cx);
                 self.cx.stopped = true;
                 return Pause::Ended;
             };

@@ -234,7 +234,7 @@ impl Run<'_> {
         self.servers[node].active = Some((best.packet, now));
     }
 
-    /// What the rule says of `p` at `now`; the definitions.
+    /// What the rule states of `p` at `now`; the definitions.
     fn rank(&self, p: &Present, now: i64) -> i64 {
         let Present { packet, hop, arrived, .. } = *p;
         let header = self.header[packet];

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn random_instances_are_what_the_generator_says() {
+    fn random_instances_are_as_declared() {
         for index in 0..2_000 {
             let i = Instance::random(Shape::hops(3), 7, index);
             assert!((1..=9).contains(&i.nodes.len()) && (2..=6).contains(&i.flows.len()));

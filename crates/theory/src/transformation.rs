@@ -117,7 +117,7 @@ fn exchange(
 /// packet in order; first come, first served among equal slack. Returns the schedule and the number of exchanges.
 ///
 /// # Errors
-/// What the proof says cannot happen.
+/// What the proof excludes.
 pub fn transform(jobs: &[Job], stream: &mut Stream) -> Result<(Vec<Slot>, u64), String> {
     let mut slots = feasible_schedule(jobs);
     if let Some(late) = slots.iter().find(|s| s.at + 1 > jobs[s.job].start + jobs[s.job].length) {
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn who_arrives_after_his_local_deadline_breaks_it() {
+    fn an_arrival_after_its_local_deadline_breaks_it() {
         let p = Job { arrive: 0, start: 0, length: 3, waits_after: 0 };
         let q = Job { arrive: 4, start: 3, length: 1, waits_after: 0 };
         assert!(transform(&[p, q], &mut Stream::new(1, "test", 0)).unwrap_err().contains("o + T"));

@@ -1,4 +1,4 @@
-//! Typed indices. An id is a position in the table that its name says, nothing else.
+//! Typed indices. An id is a position in the table that its name states, nothing else.
 
 use serde::{Deserialize, Serialize};
 

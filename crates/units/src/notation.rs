@@ -371,7 +371,7 @@ pub fn pattern(quantity: &str) -> Option<String> {
 pub fn check(quantity: &str, text: &str) -> Result<(), String> {
     let products = ["room", "length", "capacity"].contains(&quantity);
     check_plain(quantity, text).map_err(|e| match e.strip_suffix(')') {
-        // What may be a multiple of the bandwidth-delay product says so.
+        // What may be a multiple of the bandwidth-delay product declares it.
         Some(units) if products && units.contains("(units: ") => {
             let near = text.trim_end().to_ascii_lowercase().ends_with("bdp");
             format!("{units}, bdp){}", if near { "; the unit is written `bdp`" } else { "" })

@@ -4,7 +4,7 @@ use crate::{Bytes, Rate, Span, Time};
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a quantity string is not one; says what was written and which units would fit.
+/// Why a quantity string is not one; names what was written and which units would fit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError {
     /// What was written.

@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_what_they_say() {
+    fn means_are_as_declared() {
         let mut s = Stream::new(7, "test", 0);
         let n = 200_000;
         let mean = |f: &mut dyn FnMut() -> f64| (0..n).map(|_| f()).sum::<f64>() / f64::from(n);

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn no_operation_touches_more_words_than_said() {
+    fn no_operation_exceeds_its_declared_words() {
         for cap in [110, 275] {
             let mut map = Bitmap2::new(cap);
             let all = map.capacity();

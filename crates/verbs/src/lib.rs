@@ -4,7 +4,7 @@
 //! A [`Requester`] and a [`Responder`] are the two ends of a queue pair; they exchange packets as bytes
 //! ([`wire`]) and touch registered [`memory`]. Packets that arrive out of order are placed at once; what they
 //! entail (completions, Reads, Atomics, MSN) waits for everything before them as two bits per packet
-//! ([`bitmap2`]). A [`Setup`] says whether a queue pair speaks IRN or falls back to RoCE.
+//! ([`bitmap2`]). A [`Setup`] states whether a queue pair speaks IRN or falls back to RoCE.
 
 mod arriving;
 pub mod bitmap2;

@@ -1,7 +1,7 @@
 //! The retransmission timer: IRN's two static timeouts (§4.2.1). Which of them counts is decided when the
 //! short one runs out.
 //!
-//! CHOICE IRN §4.2.1 (not said): armed when a packet is sent and it does not run, when the cumulative
+//! CHOICE IRN §4.2.1 (not stated): armed when a packet is sent and it does not run, when the cumulative
 //! acknowledgement advances, when the lowest unacknowledged packet is sent again, and after it fires; always
 //! with RTO_low first. No back-off.
 

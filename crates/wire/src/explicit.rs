@@ -13,7 +13,7 @@ pub enum ExplicitKind {
     Rate,
     /// How loaded the way is (VCP).
     Load,
-    /// What the link will deliver: the receiver says it (Sprout).
+    /// What the link will deliver: the receiver reports it (Sprout).
     Forecast(Reading),
 }
 
@@ -31,9 +31,9 @@ pub enum Load {
 /// Explicit feedback: each hop takes the minimum of it and its own; of loads the maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Explicit {
-    /// Thousandths of a byte by which the window is to change; `None`: no router has said.
+    /// Thousandths of a byte by which the window is to change; `None`: no router has stated one.
     Change(Option<i64>),
-    /// The least rate on the way, on the wire; `None`: no router has said.
+    /// The least rate on the way, on the wire; `None`: no router has stated one.
     Rate(Option<Rate>),
     /// The highest load on the way.
     Load(Load),
@@ -54,7 +54,7 @@ impl Explicit {
         }
     }
 
-    /// What an ACK says that answers another packet besides, which came later: changes add up, of the rest
+    /// What an ACK states that answers another packet besides, which came later: changes add up, of the rest
     /// the later counts.
     #[must_use]
     pub fn and(self, later: Self) -> Self {
@@ -69,7 +69,7 @@ impl Explicit {
 /// The header of [`Explicit`] feedback. In an ACK there is room for as many ranges besides as a TCP option holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ExplicitHeader {
-    /// What routers have said.
+    /// What routers have stated.
     pub what: Explicit,
     /// Data: its sender's round trip; zero: not known.
     pub rtt: Span,

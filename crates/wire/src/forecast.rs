@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How Sprout's receiver reads what comes; data say it, since a receiver has no parameters of its own. A
+/// How Sprout's receiver reads what comes; data carry it, since a receiver has no parameters of its own. A
 /// byte: every sender has one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub enum Reading {

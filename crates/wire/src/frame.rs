@@ -54,7 +54,7 @@ pub enum Frame {
 
 impl Frame {
     /// One that waits and was not sent yet, `earlier`, need not be sent before this: it would change nothing
-    /// that this does not say anew.
+    /// that this does not repeat.
     pub fn supersedes(&self, earlier: &Frame) -> bool {
         let classes = |frame: &Frame| match frame {
             Frame::Xoff { classes, .. } | Frame::Xon { classes } => Some(*classes),
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_sent_yet_is_replaced_by_what_says_it_anew() {
+    fn a_frame_not_yet_sent_is_replaced_by_its_successor() {
         let xoff = |classes| Frame::Xoff { classes, hold: None };
         let (one, two) = (Classes::one(1), Classes::one(2));
         assert!(

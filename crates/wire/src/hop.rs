@@ -1,4 +1,4 @@
-//! What a node says to the next one of a packet that it sends there.
+//! What a node states to the next one of a packet that it sends there.
 
 use serde::{Deserialize, Serialize};
 

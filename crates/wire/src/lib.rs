@@ -2,7 +2,7 @@
 //!
 //! A packet is one cache line of headers that every hop may touch ([`Packet`]); what few packets carry lies in a cold
 //! header of its own ([`Side`]): selective acknowledgements, telemetry, explicit feedback, and what transports, host
-//! agents and switches say to each other ([`Message`]), each with names and units. Frames ([`Frame`]) go between
+//! agents and switches send to each other ([`Message`]), each with names and units. Frames ([`Frame`]) go between
 //! neighbours, ahead of everything, and are no packets.
 //!
 //! Nothing here decides anything: who writes a field, and what follows from it, is in the machines.

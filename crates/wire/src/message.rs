@@ -1,4 +1,4 @@
-//! What transports, host agents and switches say to each other, one variant for each thing that can be said.
+//! What transports, host agents and switches send to each other, one variant for each kind of message.
 //!
 //! Most are packets of their own ([`Side::packet_of`](crate::Side::packet_of)); some go along with data
 //! ([`Message::is_alongside`]). A receiver matches on the variant and leaves those of others alone.

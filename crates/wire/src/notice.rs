@@ -9,11 +9,11 @@ use thalweg_units::{PortId, Rate};
 pub struct Notice {
     /// The port that it comes from.
     pub point: PortId,
-    /// What it says.
+    /// Its content.
     pub body: NoticeBody,
 }
 
-/// What a congestion point says. More will come.
+/// What a congestion point reports. More will come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum NoticeBody {

@@ -75,7 +75,7 @@ pub struct Packet {
     pub input: u8,
     /// One-bit fields.
     pub flags: Flags,
-    /// Hop-local field: what the node before says of it.
+    /// Hop-local field: what the node before states of it.
     pub hop: HopTag,
 }
 
@@ -125,7 +125,7 @@ impl Packet {
     pub fn bare(&self) -> u32 {
         if self.is_control() { self.wire } else { self.wire - self.payload }
     }
-    /// Cuts the payload off, and says so in the header. How many bytes that were.
+    /// Cuts the payload off, and flags that in the header. How many bytes that were.
     pub fn trim(&mut self) -> u32 {
         let cut = self.wire - self.bare();
         (self.wire, self.payload) = (self.wire - cut, self.payload - cut);
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trimmed_packet_is_its_header_and_says_so_and_control_packets_are_nothing_else() {
+    fn a_trimmed_packet_is_its_header_with_a_flag_and_control_packets_have_no_more() {
         let mut data = Packet { wire: 4150, payload: 4086, seq: 8172, ..Packet::default() };
         assert_eq!((data.bare(), data.trim()), (64, 4086));
         assert_eq!((data.wire, data.payload, data.seq, data.is_trimmed()), (64, 0, 8172, true));

@@ -20,7 +20,7 @@ pub enum Side {
     Int(IntStack),
     /// What routers write for the sender as a data packet passes, echoed in its ACK.
     Explicit(ExplicitHeader),
-    /// What a transport, an agent or a switch says, along with data or in a packet of its own.
+    /// What a transport, an agent or a switch sends, along with data or in a packet of its own.
     Message(Message),
 }
 

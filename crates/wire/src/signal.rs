@@ -28,7 +28,7 @@ pub enum Signal {
         /// Hops that it may still go.
         hops: u16,
     },
-    /// Along the cycle that was found: everybody on it sends one packet.
+    /// Along the cycle that was found: every port on it sends one packet.
     Advance {
         /// The port that found the cycle.
         id: u32,

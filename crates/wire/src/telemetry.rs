@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Time};
 
-/// What a port says of itself as a packet leaves it (in-band network telemetry; HPCC, SIGCOMM 2019, §3.1, Figure 7).
+/// What a port reports of itself as a packet leaves it (in-band network telemetry; HPCC, SIGCOMM 2019, §3.1, Figure 7).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct IntHop {
     /// When.

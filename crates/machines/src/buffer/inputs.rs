@@ -277,7 +277,7 @@ impl Inputs {
         self.policy.as_mut().and_then(|policy| policy.on_released(now, input, held))
     }
 
-    /// The neighbour behind `output` has said something.
+    /// The neighbour behind `output` has sent a frame.
     pub fn on_frame(&mut self, now: Time, output: usize, frame: Frame) {
         if let Some(policy) = &mut self.policy {
             policy.on_frame(now, output, frame);

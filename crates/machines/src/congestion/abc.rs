@@ -1,10 +1,10 @@
-//! ABC's sender: an ACK that says accelerate releases two packets, one that says brake none. Goyal,
+//! ABC's sender: an ACK of accelerate releases two packets, one of brake none. Goyal,
 //! "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal
 //! et al., NSDI 2020. Needs: an ABC router on the path (`marking = { kind = "abc" }`) and exact echoes: a
 //! marked byte brakes, an unmarked one accelerates. In the full encoding the codepoint decides, and a mark
 //! (CE) affects the other window only (see the stage).
 //!
-//! CHOICE ABC §2.3: what a loss does to the ABC window is not said: nothing, losses belong to the other
+//! CHOICE ABC §2.3: what a loss does to the ABC window is not stated: nothing, losses belong to the other
 //! window. A timeout leaves it, too, but until an ACK comes only the first hole is sent again: cellular links
 //! fall silent for seconds, and to send a whole window again for each expiry fills the queue with copies. The
 //! least window is two segments.
@@ -144,7 +144,7 @@ impl Abc {
     // CHOICE ABC §2.4.1: CUBIC's curve goes on meanwhile, as Linux' does. Other reading: time in which the
     // window did not limit does not count (RFC 9438 §4.2); a wired queue then fills only after tens of round
     // trips.
-    fn tell_other(&mut self, ack: &AckSample<'_>, acked: f64) {
+    fn update_other(&mut self, ack: &AckSample<'_>, acked: f64) {
         let Some(other) = &mut self.other else { return };
         let window = other.permit().window;
         let out = ack.in_flight.get() as f64 + acked;
@@ -190,7 +190,7 @@ impl CongestionControl for Abc {
         // §2.3.1.1 and equation 2.3, by bytes: delayed and lost ACKs change nothing.
         self.window += accelerate - brake;
         self.window += self.params.additive * self.mss * acked / before;
-        self.tell_other(ack, acked);
+        self.update_other(ack, acked);
         self.in_flight = ack.in_flight.get() as f64;
         self.silent = false;
         self.cap();
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_paced_sends_two_windows_per_round_trip() {
+    fn pacing_is_two_windows_per_round_trip() {
         let paced = Params { paced: true, dual: false, additive: 0.0, ..Params::default() };
         let mut c = Abc::new(&Start { header: 500, ..start(1000, 10) }, paced);
         assert_eq!(c.permit().pace, None);

@@ -310,7 +310,7 @@ impl Bbr {
         self.rounds.update(sent_at, self.flight.delivered);
         self.window.conserves &= !self.rounds.begins;
         let limited = sample.app_limited || self.flight.is_limited(sent_at);
-        self.hear_policer(now, lost, limited);
+        self.check_policer(now, lost, limited);
         // draft-ietf-ccwg-bbr §4.1.2.4: the ACKs of less than a round trip may have come compressed.
         if sample.interval().is_zero() || self.flight.least.is_some_and(|least| sample.interval() < least) {
             return;
@@ -321,7 +321,7 @@ impl Bbr {
         }
     }
 
-    fn hear_policer(&mut self, now: Time, lost: u64, limited: bool) {
+    fn check_policer(&mut self, now: Time, lost: u64, limited: bool) {
         if !self.params.policer {
             return;
         }
@@ -506,7 +506,7 @@ impl CongestionControl for Bbr {
         self.pipe.forget();
         self.rounds.begins = true;
         (self.window.cwnd, self.window.conserves) = (self.given.mss, false);
-        self.hear_policer(loss.now, self.given.mss, false);
+        self.check_policer(loss.now, self.given.mss, false);
     }
 
     fn on_restart(&mut self, now: Time, _: Span) {

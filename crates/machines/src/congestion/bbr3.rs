@@ -380,7 +380,7 @@ impl Bbr3 {
     }
 
     /// HandleLostPacket, for all losses that an ACK reports.
-    fn hear_losses(&mut self, now: Time, rs: &Sample) {
+    fn handle_losses(&mut self, now: Time, rs: &Sample) {
         if self.signals.note_loss(self.flight.delivered) {
             self.save_cwnd();
         }
@@ -456,7 +456,7 @@ impl CongestionControl for Bbr3 {
         let now = ack.now;
         let rs = self.flight.observe(ack);
         if rs.newly_lost > 0 {
-            self.hear_losses(now, &rs);
+            self.handle_losses(now, &rs);
         }
         if self.window.repairs.is_some_and(|recover| ack.acked_to >= recover) {
             (self.window.repairs, self.window.timed_out) = (None, false);

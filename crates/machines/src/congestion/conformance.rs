@@ -235,7 +235,7 @@ proptest! {
     }
 
     #[test]
-    fn those_who_do_not_hear_of_what_is_sent_would_make_nothing_of_it(
+    fn controllers_without_the_call_ignore_what_is_sent(
         story in prop::collection::vec(events(), 1..100)
     ) {
         for spec in ControllerSpec::variants() {

@@ -307,7 +307,7 @@ impl CongestionControl for Cubic {
         }
         let window = (restart.window.get() as f64 / f64::from(self.mss)).max(1.0);
         if window < self.cwnd {
-            // CHOICE RFC 9438 §4.2: what becomes of the stage after RFC 5681 §4.1 is not said. A new one begins
+            // CHOICE RFC 9438 §4.2: what becomes of the stage after RFC 5681 §4.1 is not stated. A new one begins
             // where slow start ends, towards the W_max there was. Other reading: the old curve goes on, which
             // would lift the window back within round trips.
             self.cwnd = window;

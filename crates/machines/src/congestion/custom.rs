@@ -30,7 +30,7 @@ pub struct ControllerFactory {
     pub load: fn(name: &str, saved: &[u8]) -> Made<dyn PluggedController>,
 }
 
-/// What a controller says of itself before any flow starts: scenarios are checked against it.
+/// What a controller declares before any flow starts: scenarios are checked against it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Declared {
     /// It uses ECN marks, so its packets may be marked unless the scenario says otherwise.

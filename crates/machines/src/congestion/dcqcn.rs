@@ -191,7 +191,7 @@ impl Dcqcn {
     fn age_alpha(&mut self, now: Time) {
         let (g, timer) = (self.params.gain, self.params.alpha_timer);
         while self.alpha_at <= now && self.alpha_at != Time::MAX {
-            self.alpha = (1.0 - g) * self.alpha + self.looks.heard(g);
+            self.alpha = (1.0 - g) * self.alpha + self.looks.take_gain(g);
             self.alpha_at = self.alpha_at.saturating_add(timer);
             if self.alpha < 1e-300 && self.alpha_at <= now {
                 // It is too small to change any sum or difference: the remaining updates are skipped.

@@ -1,4 +1,4 @@
-//! What a controller says of itself, once: its keys with their defaults, documentation and ranges, what it
+//! What a controller declares, once: its keys with their defaults, documentation and ranges, what it
 //! needs and what it gives. The scenario's schema, `explain`, the catalogue, the manual, the checks and the
 //! laws all come from here.
 

@@ -1,4 +1,4 @@
-//! HPCC: windows by what every link of the path says of itself. Li, Miao, Liu, Zhuang, Feng, Tang, Cao,
+//! HPCC: windows by what every link of the path reports. Li, Miao, Liu, Zhuang, Feng, Tang, Cao,
 //! Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion Control", SIGCOMM 2019, §3 and Algorithm 1.
 //! Needs: in-band telemetry, written by every switch and sent back with every ACK.
 //!
@@ -153,7 +153,7 @@ pub struct Hpcc {
     w_ai: f64,
     /// W_init.
     w_init: f64,
-    /// L, what the links said in the ACK before; empty before the first.
+    /// L, what the links reported in the ACK before; empty before the first.
     l: IntStack,
     /// U, the average of the utilisation.
     u: f64,

@@ -205,7 +205,7 @@ pub enum Feedback<'a> {
     /// Nothing.
     #[default]
     None,
-    /// It met congestion (CE): [`AckSample::marked`] says how many bytes.
+    /// It met congestion (CE): [`AckSample::marked`] counts the bytes.
     Mark,
     /// Telemetry of every hop, in their order, and which path it was: hops of another path are other ports (HPCC).
     Int(&'a IntStack),

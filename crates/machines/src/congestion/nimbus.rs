@@ -12,7 +12,7 @@
 //! CHOICE: a flow begins as its first mode does, slow start from the initial window included. Other reading (the
 //! published implementation): 16 Mb/s for a second.
 //! CHOICE: no sample is taken while the application has nothing to send, and a second of silence empties the windows:
-//! nothing is said of either.
+//! nothing is stated of either.
 
 mod capacity;
 mod competitive;

@@ -17,7 +17,7 @@ pub struct Quantity {
     pub doc: Words,
 }
 
-/// What one controller says at one instant.
+/// What one controller reports at one instant.
 ///
 /// ```
 /// use thalweg_machines::congestion::Report;

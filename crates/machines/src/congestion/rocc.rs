@@ -3,7 +3,7 @@
 //! Menikkumbura, Purdue University 2022, §3.3.5 and Algorithm 2; Taheri et al., CoNEXT 2020. The rate itself
 //! comes from the network ([`crate::point::rocc`]); where hosts compute it (§3.3.6), this is where.
 //!
-//! Before the first message the flow has the whole line and no limiter. What a message says takes effect
+//! Before the first message the flow has the whole line and no limiter. What a message states takes effect
 //! after the NIC's reaction delay, in the order in which messages came; one that is ignored leaves the timer
 //! alone.
 //!
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_rate_counts_and_who_gave_it_may_raise_it_until_another_is_smaller() {
+    fn the_smallest_rate_counts_and_its_point_may_raise_it_until_another_is_smaller() {
         let mut c = flow(0);
         reported(&mut c, 0, A, 5000);
         reported(&mut c, 1, B, 6000);

@@ -19,7 +19,7 @@
 //! of which works alone; as the paper has it, a forecast's ticks depend on each other, as the rate's do. A
 //! fourth makes no difference where a forecast comes with every tick, and is not here: with each tick that
 //! passes the program takes off the forecast for all ticks until then.
-//! CHOICE Sprout §3.4: the last packet of a flight says so, and promises the next within 50 ms; the authors'
+//! CHOICE Sprout §3.4: the last packet of a flight is flagged, and promises the next within 50 ms; the authors'
 //! header has the time.
 //! ```
 

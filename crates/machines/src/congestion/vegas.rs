@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn slow_start_ends_at_the_window_that_would_wait_for_nobody_and_one_more() {
+    fn slow_start_ends_one_above_the_window_without_a_queue() {
         // 20 segments at 1250 us: 16 would do.
         let mut c = vegas(20, false, Difference::Linux);
         assert_eq!(round(&mut c, 1250), 17);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn two_round_trips_tell_nothing_and_a_loss_hands_the_window_to_newreno() {
+    fn two_round_trips_are_too_few_and_a_loss_is_newreno_s() {
         let mut c = vegas(10, true, Difference::Linux);
         c.base = Some(Span::from_us(10));
         c.on_ack(&ack(1000, 0)); // alone in its round: 10 + 1/10 segments

@@ -3,7 +3,7 @@
 //! SIGCOMM 2015, §4, with the constants of the authors' published sender (yzaki/verus). Needs: round trips.
 //!
 //! Every epoch (5 ms) the delay that is wanted moves by a step, down if delays have grown and up if not; the
-//! profile says which window brings it, and the epoch sends what is missing to it. The profile is a smooth
+//! profile defines which window brings it, and the epoch sends what is missing to it. The profile is a smooth
 //! curve through what was seen (`profile`).
 //!
 //! ```text
@@ -163,7 +163,7 @@ impl Verus {
     fn restart(&mut self) {
         self.phase = Phase::SlowStart;
         (self.window, self.profile) = (1.0, Profile::default());
-        self.delays = Delays::new(self.delays.heard);
+        self.delays = Delays::new(self.delays.last_ack);
         (self.wanted, self.tick, self.credit) = (0.0, None, 0);
     }
 

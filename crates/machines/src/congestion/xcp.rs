@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_window_changes_by_what_it_is_told_and_by_nothing_else() {
+    fn the_window_changes_by_feedback_alone() {
         let mut c = Params {}.make(&start(1000, 10)).unwrap();
         let mut reported = |change: Option<i64>| {
             c.on_ack(&AckSample { feedback: Feedback::Explicit(Explicit::Change(change)), ..ack(1000, 0) });

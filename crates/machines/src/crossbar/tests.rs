@@ -109,10 +109,10 @@ impl Naive {
             let grants: Vec<(u8, u8)> = free
                 .iter()
                 .filter_map(|&output| {
-                    let asks =
+                    let requests =
                         |input: &u8| waiting[usize::from(*input)].contains(&output) && !self.busy(*input);
-                    let asking: Vec<u8> = (0..self.n).filter(asks).collect();
-                    Some((self.from(self.grant[usize::from(output)], &asking)?, output))
+                    let requesting: Vec<u8> = (0..self.n).filter(requests).collect();
+                    Some((self.from(self.grant[usize::from(output)], &requesting)?, output))
                 })
                 .collect();
             if grants.is_empty() {

@@ -301,7 +301,7 @@ fn a_batch_for_one_user_ends_where_the_next_packet_is_for_another() {
 
 /// 8 Gb/s and 500 ns for every batch of two.
 #[test]
-fn block_acks_tell_abc_the_rate_of_full_batches() {
+fn block_acks_yield_the_rate_of_full_batches() {
     let (overhead, contention) = (Span::from_ns(500), Span::ZERO);
     let batched = BatchedSpec { overhead, contention, ..BatchedSpec::of(RATE, 2) };
     let link = LinkSpec { transmitter: batched.into(), ..LinkSpec::fixed(RATE, Span::ZERO) };

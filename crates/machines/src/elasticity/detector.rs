@@ -1,7 +1,7 @@
 //! Elastic or not: a line at the pulse's frequency in the spectrum of the cross traffic. Goyal 2022, §4.3.3 and
 //! §4.3.4, equation 4.3: η is the magnitude at the pulse's frequency against the largest of its neighbours, up to
 //! its second harmonic. Guards against what a metric of ratios cannot tell are those of the authors' published
-//! implementation, but for the last (§4.6 asks for it and gives no test).
+//! implementation, but for the last (§4.6 requires it and gives no test).
 
 use super::spectrum::{Band, Spectrum};
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,7 @@ pub struct Reading {
     pub verdict: Verdict,
 }
 
-/// A window of ẑ and R, and what it says.
+/// A window of ẑ and R, and what it shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Detector {
     spec: DetectorSpec,

@@ -68,7 +68,7 @@ impl Meter {
         self.flight
     }
 
-    /// The ACK of a packet that was sent once came. (One that was sent twice says nothing of either rate; its bytes
+    /// The ACK of a packet that was sent once came. (One that was sent twice is a sample of neither rate; its bytes
     /// count with the next.)
     pub fn on_ack(&mut self, now: Time, passage: &Passage) {
         if let Some(cap) = self.cap {

@@ -9,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// A band of frequencies, Hz; which of its ends belong to it is up to who asks.
+/// A band of frequencies, Hz; which of its ends belong to it is up to the caller.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Band {
     /// Lower end.

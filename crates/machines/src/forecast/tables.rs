@@ -97,7 +97,7 @@ fn jointly() -> Comes {
     all
 }
 
-/// The same if what comes in one tick says nothing of the next: each tick's rate is drawn anew from where
+/// The same if what comes in one tick is independent of the next: each tick's rate is drawn anew from where
 /// drift alone has taken it, and the counts are added up as independent ones. What exceeds the most of a tick
 /// is left out.
 fn apart() -> Comes {

@@ -19,10 +19,10 @@ struct Incoming {
     size: u64,
     received: u64,
     granted: u64,
-    /// What its last grant said.
+    /// The level of its last grant.
     level: u8,
     /// The last packet of it that brought something came then, or the last grant was repeated.
-    heard_at: Time,
+    progress_at: Time,
 }
 
 impl Incoming {
@@ -102,14 +102,14 @@ impl HomaAgent {
             received: 0,
             granted: spec.unscheduled(size),
             level: spec.scheduled_level(0, 1),
-            heard_at: now,
+            progress_at: now,
         };
         let known = self.incoming.contains_key(&flow);
         let message = self.incoming.entry(flow).or_insert(fresh);
         let waits = message.granted < size;
         let before = (message.left(), flow);
         if received > message.received {
-            (message.received, message.heard_at) = (received, now);
+            (message.received, message.progress_at) = (received, now);
         }
         let after = (message.left(), flow);
         if !waits {
@@ -155,14 +155,14 @@ impl HostAgent for HomaAgent {
         }
         let mut next = Time::MAX;
         for (flow, message) in &mut self.incoming {
-            if now >= message.heard_at.saturating_add(spec.resend) {
-                message.heard_at = now;
+            if now >= message.progress_at.saturating_add(spec.resend) {
+                message.progress_at = now;
                 let Incoming { granted, received, level, .. } = *message;
                 if granted > spec.unscheduled(message.size) {
                     self.due.push_back(Grant { flow: *flow, to: granted, received, level });
                 }
             }
-            next = next.min(message.heard_at.saturating_add(spec.resend));
+            next = next.min(message.progress_at.saturating_add(spec.resend));
         }
         self.check_at = next;
     }

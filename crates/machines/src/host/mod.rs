@@ -50,7 +50,7 @@ pub struct Came<'a> {
 }
 
 impl<'a> Came<'a> {
-    /// What the packet says besides, or alone.
+    /// What the packet carries with data, or alone.
     #[inline]
     pub fn message(&self) -> Option<&'a Message> {
         self.side.and_then(Side::message)

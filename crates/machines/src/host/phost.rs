@@ -65,7 +65,7 @@ pub struct PhostAgent {
     /// The next token leaves no earlier.
     next: Time,
     incoming: BTreeMap<FlowId, Incoming>,
-    /// Flows that begin here: bytes that have not arrived, as their destination last said.
+    /// Flows that begin here: bytes that have not arrived, as their destination last reported.
     outgoing: BTreeMap<FlowId, u64>,
 }
 
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_flows_that_begin_here_the_one_with_the_least_left_goes_first_as_its_tokens_say() {
+    fn of_local_flows_the_one_with_the_least_left_by_its_tokens_goes_first() {
         let mut a = agent();
         a.on_start(&SPEC, US(0), FlowId(3), 9600);
         a.on_start(&SPEC, US(0), FlowId(4), 4800);

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn it_lasts_as_long_as_it_says_repeats_exactly_and_directions_differ() {
+    fn it_has_its_period_repeats_exactly_and_directions_differ() {
         let one = made(Params::default(), 0);
         assert_eq!(one.period(), Span::from_secs(60));
         assert_eq!(one, made(Params::default(), 0));

@@ -1,4 +1,4 @@
-//! What a kind of transmitter says of itself, once: its keys with their defaults, documentation and ranges,
+//! What a kind of transmitter declares, once: its keys with their defaults, documentation and ranges,
 //! and what cannot take effect. The scenario's schema, `explain`, the catalogue, the manual and the checks
 //! come from here.
 
@@ -32,7 +32,7 @@ pub trait Parameters: Clone + Debug + PartialEq + Serialize + DeserializeOwned +
     fn spec(&self, making: Making) -> Result<Self::Spec, Invalid>;
 }
 
-/// What a transmitter's parameters do not say themselves.
+/// What a transmitter's parameters do not state themselves.
 #[derive(Clone, Debug)]
 pub struct Making {
     /// Serialisation times are cut down to whole multiples of this.

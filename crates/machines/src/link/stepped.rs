@@ -308,7 +308,7 @@ mod tests {
     proptest! {
         /// The rate summed up picosecond by picosecond.
         #[test]
-        fn the_integral_of_the_rate_is_what_a_sum_over_picoseconds_says(
+        fn the_integral_of_the_rate_is_a_sum_over_picoseconds(
             gaps in prop::collection::vec((1u64..40, 0u64..3), 1..6),
             tail in 1u64..40,
             repeats in any::<bool>(),

@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn asking_changes_nothing_a_clone_goes_on_identically_and_so_does_what_was_saved(
+    fn queries_change_nothing_and_clones_and_snapshots_go_on_identically(
         which in 0..transmitters().len(),
         loads in prop::collection::vec((0u64..20_000, 1u32..9000), 2..40),
     ) {

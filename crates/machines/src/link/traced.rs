@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn opportunities_with_nothing_to_send_are_told_once_with_what_they_could_have_carried() {
+    fn unused_opportunities_are_reported_once_with_their_capacity() {
         let mut m = traced(&[1, 2, 5]);
         assert_eq!(m.send(MS(1), Load::one(1000)), MS(1));
         assert_eq!(m.take_unused(MS(1)), None, "more may come at the same instant");

@@ -36,7 +36,7 @@ pub struct Places {
 pub trait Backlog {
     /// All of it is acknowledged.
     fn is_over(&self, flow: FlowId) -> bool;
-    /// When its rate allows the next packet, if it has one, whatever its window says.
+    /// When its rate allows the next packet, if it has one, whatever its window is.
     fn due(&self, flow: FlowId) -> Option<Time>;
     /// Its next packet, if it may send one.
     fn poll(&mut self, flow: FlowId) -> Transmit;
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_of_who_sent_last_stays_when_flows_before_it_leave() {
+    fn the_last_sender_stays_marked_when_flows_before_it_leave() {
         let mut nic = nic(4);
         let mut flows = Fixed(vec![Some(Transmit::Packet); 4]);
         assert_eq!([1, 2].map(|_| nic.scan(Time::ZERO, &mut flows)), [1, 2].map(|f| Scan::Sends(FlowId(f))));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_its_window_counts_as_due_and_once_that_is_past_nothing_is_timed() {
+    fn a_flow_that_waits_for_its_window_is_due_and_then_nothing_is_timed() {
         let at = |ns: u64| Time::from_ps(ns * 1000);
         let mut flows = Fixed(vec![Some(Transmit::Idle), Some(Transmit::At(at(40)))]);
         assert_eq!(nic(2).scan(at(0), &mut flows), Scan::Timer(FlowId(0), at(30)));

@@ -1,7 +1,7 @@
 //! NIC scheduling: where the next packet of a host's link comes from.
 //!
 //! Either flows put what they may send into the port's queue, or the link *pulls*: whenever it is free it polls a
-//! flow for a packet, control packets first. An order says which flow is polled. Flows that may have something to
+//! flow for a packet, control packets first. An order chooses which flow is polled. Flows that may have something to
 //! send wait in a list, in the order in which they came to have it; one that was polled and has sent goes to its
 //! end. An order may take the first ([`Waits::InTurn`]), pick one ([`Waits::Picked`]), or have flows wait in
 //! another way ([`Waits::AtPlaces`]).
@@ -49,7 +49,7 @@ pub enum Waits {
     InTurn,
     /// In a list out of which the order picks one ([`Order::pick`]).
     Picked,
-    /// Where they began, whether or not they may send: [`Places`] says who is next.
+    /// Where they began, whether or not they may send: [`Places`] names the next.
     AtPlaces,
 }
 
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_pulls_not_is_the_default_and_only_those_that_pull_have_flows_wait_elsewhere() {
+    fn no_pull_is_the_default_and_only_pulling_orders_have_flows_wait_elsewhere() {
         assert!(!NicOrder::default().pulls());
         for order in NicOrder::all() {
             let needs = order.needs();

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reminder_says_which_counters_are_not_zero() {
+    fn a_reminder_names_the_counters_above_zero() {
         let mut switch = Backpressure::new(&Params::default(), 1).unwrap();
         for queue in [3, 200, 3] {
             switch.on_overfull(Time::ZERO, Passing { input: 0, output: 1, packet: &from(queue) });
@@ -262,7 +262,7 @@ mod tests {
 
     /// M8.4 of the design: whatever queue its packets came from.
     #[test]
-    fn where_frames_name_flows_a_flow_is_paused_once_per_input_and_nobody_is_reminded() {
+    fn where_frames_name_flows_a_flow_is_paused_once_per_input_without_reminders() {
         let mut switch = Backpressure::new(&Params { pauses: Pauses::Flow, ..Params::default() }, 2).unwrap();
         let (a, b) = (Packet { flow: FlowId(4), ..from(7) }, Packet { flow: FlowId(4), ..from(9) });
         let at = |input, packet| Passing { input, output: 1, packet };

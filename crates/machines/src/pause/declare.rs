@@ -1,4 +1,4 @@
-//! What a pause policy says of itself, once: its keys with their defaults and documentation, what they need
+//! What a pause policy declares, once: its keys with their defaults and documentation, what they need
 //! of the switch, and what follows for the network. The scenario's schema, the checks, the engine's short
 //! cuts and the tables all come from here.
 

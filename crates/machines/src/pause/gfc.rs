@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_neighbour_is_told_of_every_other_stage_once() {
+    fn a_neighbour_is_notified_once_per_stage() {
         let mut gfc = Gfc::new(&SPEC, 2).unwrap();
         let held = |bytes| Held { bytes, headroom: 0, threshold: u64::MAX };
         let packet = Packet::default();

@@ -50,7 +50,7 @@ pub struct Passing<'a> {
     pub packet: &'a Packet,
 }
 
-/// What a switch's memory says of one of its inputs.
+/// What a switch's memory reports of one of its inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
     /// Bytes stored that came by it, headroom included.
@@ -121,7 +121,7 @@ pub trait PausePolicy {
     fn reminder(&self, _input: usize) -> Option<Frame> {
         None
     }
-    /// The neighbour behind `output` has said something. What it pauses reaches the port without the policy.
+    /// The neighbour behind `output` has sent a frame. What it pauses reaches the port without the policy.
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
     /// The last frame to the neighbour of `input` requested a stop, wholly or in part.
     fn has_paused(&self, input: usize) -> bool;

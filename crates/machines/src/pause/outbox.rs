@@ -7,7 +7,7 @@ use thalweg_wire::Frame;
 /// A frame for the far end of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Posted {
-    /// What is said.
+    /// The frame.
     pub frame: Frame,
     /// The cause, in the caller's own numbering; the port returns it unchanged.
     pub cause: u32,
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_frame_takes_the_place_of_one_that_it_says_anew_and_of_no_other() {
+    fn a_frame_replaces_one_that_it_supersedes_and_no_other() {
         let mut outbox = Outbox::default();
         let frames =
             [Frame::PauseQueue { queue: 1 }, Frame::PauseQueue { queue: 2 }, Frame::ResumeQueue { queue: 1 }];

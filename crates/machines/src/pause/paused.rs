@@ -1,4 +1,4 @@
-//! What a port may not send, because its neighbour said so.
+//! What a port may not send, because its neighbour has paused it.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bitmap_says_which_queues_are_paused_whatever_was_lost_before() {
+    fn a_bitmap_names_the_paused_queues_whatever_was_lost_before() {
         let mut p = Paused::default();
         assert_eq!(p.on_frame(US(1), Frame::PauseQueue { queue: 7 }), Change::Paused);
         let map = [2, 9].into_iter().collect();

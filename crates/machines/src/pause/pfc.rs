@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_stops_above_xoff_and_goes_on_at_xon_and_says_each_once() {
+    fn an_input_sends_xoff_once_above_xoff_and_xon_once_at_xon() {
         let mut p = pfc(fixed(1000, 800)).unwrap();
         let at = |bytes| held(bytes, 0, u64::MAX);
         assert_eq!(

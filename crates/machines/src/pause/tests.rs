@@ -14,25 +14,25 @@ fn held(bytes: u64) -> Held {
 fn fill_and_drain(policy: &mut PauseMachine, queue: u16) -> Vec<Frame> {
     let packet = Packet { hop: HopTag::from_queue(queue), flags: Flags::HELD_BACK, ..Packet::default() };
     let at = Passing { input: 1, output: 2, packet: &packet };
-    let mut said = Vec::new();
+    let mut frames = Vec::new();
     for n in 1..=5 {
-        said.extend(policy.on_taken(Time::ZERO, at, held(1000 * n)));
-        said.extend(policy.on_overfull(Time::ZERO, at));
+        frames.extend(policy.on_taken(Time::ZERO, at, held(1000 * n)));
+        frames.extend(policy.on_overfull(Time::ZERO, at));
     }
     for n in (0..5).rev() {
-        said.extend(policy.on_departed(Time::ZERO, at));
-        said.extend(policy.on_released(Time::ZERO, 1, held(1000 * n)));
+        frames.extend(policy.on_departed(Time::ZERO, at));
+        frames.extend(policy.on_released(Time::ZERO, 1, held(1000 * n)));
     }
-    said
+    frames
 }
 
 #[test]
-fn who_has_told_a_neighbour_to_stop_tells_it_to_go_on_and_then_knows_of_nothing() {
+fn every_pause_ends_in_a_resume_and_leaves_no_state() {
     for spec in PauseSpec::variants() {
         let fresh = spec.make(INPUTS).unwrap();
         let mut policy = fresh.clone();
-        let said = fill_and_drain(&mut policy, 7);
-        assert!(said.len() >= 2, "{spec:?} said {said:?}");
+        let frames = fill_and_drain(&mut policy, 7);
+        assert!(frames.len() >= 2, "{spec:?} sent {frames:?}");
         assert_eq!(policy, fresh, "{spec:?}");
         assert!((0..INPUTS).all(|input| !policy.has_paused(input)) && !policy.is_pausing(), "{spec:?}");
     }

@@ -1,4 +1,4 @@
-//! What a congestion point says of itself, once.
+//! What a congestion point declares, once.
 
 use super::CongestionPoint;
 use crate::congestion::Messages;
@@ -17,8 +17,8 @@ pub trait Parameters:
     /// The state machine of one port.
     type Machine: CongestionPoint;
 
-    /// What it says: to those who [need](crate::congestion::Needs::messages) it.
-    fn says(&self) -> Messages;
+    /// What it sends: to those who [need](crate::congestion::Needs::messages) it.
+    fn sends(&self) -> Messages;
 
     /// A message's bytes on the wire.
     fn message(&self) -> Bytes;

@@ -37,8 +37,8 @@ kinds! {
     }
 
     impl PointSpec {
-        /// See [`Parameters::says`].
-        pub fn says(&self) -> crate::congestion::Messages;
+        /// See [`Parameters::sends`].
+        pub fn sends(&self) -> crate::congestion::Messages;
         /// See [`Parameters::message`].
         pub fn message(&self) -> Bytes;
         fn check(&self, problems: &mut Problems);
@@ -86,7 +86,7 @@ pub type Notices = Vec<(FlowId, NoticeBody)>;
 pub trait CongestionPoint {
     /// A packet has joined the queue; `view` is the queue without it.
     fn on_join(&mut self, _now: Time, _view: &View, _packet: &Packet, _notices: &mut Notices) {}
-    /// A packet that had joined waits no longer: it is being sent, or was given up. May be said later than it
+    /// A packet that had joined waits no longer: it is being sent, or was given up. May be reported later than it
     /// happens, but before anything else is.
     fn on_leave(&mut self, _packet: &Packet) {}
     /// When [`CongestionPoint::tick`] is to be called.

@@ -48,7 +48,7 @@ impl Default for Params {
 impl Parameters for Params {
     type Machine = Qcn;
 
-    fn says(&self) -> Messages {
+    fn sends(&self) -> Messages {
         Messages::Severity
     }
     fn message(&self) -> Bytes {

@@ -152,7 +152,7 @@ impl Params {
 impl Parameters for Params {
     type Machine = Rocc;
 
-    fn says(&self) -> Messages {
+    fn sends(&self) -> Messages {
         Messages::FairRate
     }
     fn message(&self) -> Bytes {
@@ -280,12 +280,12 @@ impl CongestionPoint for Rocc {
             let queue = u32::try_from(queue).unwrap_or(u32::MAX);
             NoticeBody::Queue(QueueReport { queue, tick: self.ticks, fair, law: self.law })
         };
-        let says = match self.computes {
+        let body = match self.computes {
             Computes::Switch => NoticeBody::FairRate(Rate::from_bps(law::rate(&self.law, self.fair))),
             Computes::Host => report(Some(before)),
             Computes::HostAlone => report(None),
         };
-        self.recipients.each(now, &mut |flow: FlowId| notices.push((flow, says)));
+        self.recipients.each(now, &mut |flow: FlowId| notices.push((flow, body)));
     }
 }
 
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_in_the_queue_is_told_at_every_tick_and_nobody_else() {
+    fn all_flows_in_the_queue_are_notified_at_every_tick() {
         let (mut point, mut notices) = (at(40), Notices::new());
         for flow in [7, 3, 7, 5] {
             point.on_join(Time::ZERO, &SENT, &of(flow), &mut notices);

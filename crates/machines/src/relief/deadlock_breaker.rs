@@ -1,4 +1,4 @@
-//! The deadlock breaker of Menikkumbura, Purdue 2022, §4.6.4: cycles are found as [`super::detect`] says, and
+//! The deadlock breaker of Menikkumbura, Purdue 2022, §4.6.4: cycles are found as [`super::detect`] describes, and
 //! turned: every port on one sends the first packet that the cycle brought it, pause or not, into a place
 //! that each input keeps for that. Nothing is lost or reordered.
 //!
@@ -61,7 +61,7 @@ impl DeadlockBreaker {
         self.tally.lifted += 1;
         self.tally.signals += 1;
         acts.push(Act::LiftFirst { output, input });
-        acts.push(Act::Tell(output, Signal::Advance { id, hops }));
+        acts.push(Act::Signal(output, Signal::Advance { id, hops }));
     }
 }
 

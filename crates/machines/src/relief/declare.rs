@@ -1,4 +1,4 @@
-//! What a relief says of itself, once.
+//! What a relief declares, once.
 
 use super::Relief;
 use crate::problems::Problems;

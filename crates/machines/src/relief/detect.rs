@@ -49,12 +49,13 @@ impl Detector {
         view.is_paused(output) && view.waiting(output) > 0 && now.since(view.last_sent(output)) >= self.after
     }
 
-    /// Everybody suspected says so.
+    /// All suspected ports send a signal.
     pub fn tick(&mut self, now: Time, view: &impl SwitchView, acts: &mut Vec<Act>) {
         let before = acts.len();
         let suspected = (0..view.ports()).filter(|output| self.suspects(now, *output, view));
         acts.extend(
-            suspected.map(|output| Act::Tell(output, Signal::Detect { id: view.id(output), hops: FURTHEST })),
+            suspected
+                .map(|output| Act::Signal(output, Signal::Detect { id: view.id(output), hops: FURTHEST })),
         );
         self.sent += (acts.len() - before) as u64;
     }
@@ -81,7 +82,7 @@ impl Detector {
             if own == id {
                 closed = Some(output);
             } else if own < id && hops > 0 {
-                acts.push(Act::Tell(output, Signal::Detect { id, hops: hops - 1 }));
+                acts.push(Act::Signal(output, Signal::Detect { id, hops: hops - 1 }));
             }
         }
         self.sent += (acts.len() - before) as u64;

@@ -1,4 +1,4 @@
-//! The loop breaker of Menikkumbura, Purdue 2022, §4.6.4: cycles are found as [`super::detect`] says, and
+//! The loop breaker of Menikkumbura, Purdue 2022, §4.6.4: cycles are found as [`super::detect`] describes, and
 //! broken by giving packets up. (That of Shpiner et al., HotNets 2016, sends them another way.)
 
 use super::detect::Detector;

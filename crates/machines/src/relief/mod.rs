@@ -91,7 +91,7 @@ pub trait SwitchView {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
     /// The neighbour at a port is sent a signal.
-    Tell(usize, Signal),
+    Signal(usize, Signal),
     /// The first packet of a flow that waits at the output joins its lane, to escape so many hops.
     Lift {
         /// Which port.

@@ -54,7 +54,7 @@ enum Step {
     Stop(bool, usize),
     Go(bool, usize),
     Tick,
-    Hears(usize, u32, u16, u8),
+    Receives(usize, u32, u16, u8),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -63,7 +63,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => (any::<bool>(), 0usize..4).prop_map(|(input, port)| Step::Stop(input, port)),
         1 => (any::<bool>(), 0usize..4).prop_map(|(input, port)| Step::Go(input, port)),
         2 => Just(Step::Tick),
-        3 => (0usize..4, 0u32..6, 1u16..5, 0u8..4).prop_map(|(p, f, h, k)| Step::Hears(p, f, h, k)),
+        3 => (0usize..4, 0u32..6, 1u16..5, 0u8..4).prop_map(|(p, f, h, k)| Step::Receives(p, f, h, k)),
     ];
     prop::collection::vec(one, 1..150)
 }
@@ -102,7 +102,7 @@ proptest! {
                         let calm = view.stopped_inputs.is_empty() && view.stopped_outputs.is_empty();
                         prop_assert!(!calm || acts.is_empty());
                     }
-                    Step::Hears(port, flow, hops, kind) => {
+                    Step::Receives(port, flow, hops, kind) => {
                         let signal = match kind {
                             0 => Signal::Token { flow, hops },
                             1 => Signal::Release { flow, hops },
@@ -117,7 +117,7 @@ proptest! {
                 prop_assert_eq!(&acts, &again);
                 for act in acts {
                     match act {
-                        Act::Tell(port, _) | Act::GiveUp(port) => prop_assert!(port < 4),
+                        Act::Signal(port, _) | Act::GiveUp(port) => prop_assert!(port < 4),
                         Act::LiftFirst { output, input } => prop_assert!(view.held(output, input) > 0),
                         Act::Lift { output, flow, hops } => prop_assert!(view.waits(output, flow) && hops > 0),
                     }
@@ -134,7 +134,7 @@ fn a_detection_that_comes_back_closes_its_cycle_and_a_smaller_one_ends() {
     let now = Time::from_ms(2);
     let mut acts = Vec::new();
     breaker.tick(now, &view, &mut acts);
-    assert_eq!(acts, [Act::Tell(1, Signal::Detect { id: 101, hops: 64 })]);
+    assert_eq!(acts, [Act::Signal(1, Signal::Detect { id: 101, hops: 64 })]);
     let mut receives = |port, id| {
         let mut acts = Vec::new();
         breaker.on_signal(now, port, Signal::Detect { id, hops: 9 }, &view, &mut acts);
@@ -142,7 +142,7 @@ fn a_detection_that_comes_back_closes_its_cycle_and_a_smaller_one_ends() {
     };
     assert_eq!(receives(0, 101), [Act::GiveUp(1)]);
     assert_eq!(receives(0, 100), []);
-    assert_eq!(receives(0, 200), [Act::Tell(1, Signal::Detect { id: 200, hops: 8 })]);
+    assert_eq!(receives(0, 200), [Act::Signal(1, Signal::Detect { id: 200, hops: 8 })]);
     assert_eq!(receives(2, 101), [], "nothing of that input waits there");
 }
 
@@ -157,13 +157,14 @@ fn a_cycle_is_turned_by_one_packet_of_each_port_until_it_is_suspected_no_longer(
         breaker.on_signal(now, 0, signal, view, &mut acts);
         acts
     };
-    let round = [Act::LiftFirst { output: 1, input: 0 }, Act::Tell(1, Signal::Advance { id: 101, hops: 64 })];
+    let round =
+        [Act::LiftFirst { output: 1, input: 0 }, Act::Signal(1, Signal::Advance { id: 101, hops: 64 })];
     assert_eq!(receives(&view, Signal::Detect { id: 101, hops: 5 }), round);
     assert_eq!(receives(&view, Signal::Detect { id: 101, hops: 5 }), [], "it is being turned");
     assert_eq!(receives(&view, Signal::Advance { id: 101, hops: 62 }), round);
     assert_eq!(
         receives(&view, Signal::Advance { id: 300, hops: 62 })[1],
-        Act::Tell(1, Signal::Advance { id: 300, hops: 61 })
+        Act::Signal(1, Signal::Advance { id: 300, hops: 61 })
     );
     view.stopped_outputs.clear();
     assert_eq!(receives(&view, Signal::Advance { id: 101, hops: 62 }), []);

@@ -1,4 +1,4 @@
-//! What a rule says of itself, once: its keys with their defaults, documentation and ranges, and what it needs of
+//! What a rule declares, once: its keys with their defaults, documentation and ranges, and what it needs of
 //! its driver. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from
 //! here.
 

@@ -13,7 +13,7 @@ pub(crate) struct Ports {
 }
 
 impl Ports {
-    /// Ports 0, 2, 4, .. of which nothing is said but how much waits.
+    /// Ports 0, 2, 4, .. of which only how much waits is given.
     pub fn waiting(waiting: &[u64]) -> Self {
         let ids = (0..waiting.len() as u32).map(|n| 2 * n).collect();
         Self { ids, waiting: waiting.to_vec(), looks: 0 }
@@ -112,7 +112,7 @@ fn a_rule_that_neither_draws_nor_remembers_goes_by_the_packet_alone() {
 }
 
 #[test]
-fn a_rule_that_stamps_says_so_and_others_leave_values_alone() {
+fn only_rules_that_declare_to_stamp_change_values() {
     for rule in by_packet() {
         let mut host = rule.make(&at_host(3)).unwrap();
         let stamps = (0..64).any(|n| host.stamp(n + 7, true) != n + 7);

@@ -40,7 +40,7 @@ impl Parameters for Params {
             key,
             classes: classed.then_some(u16::from(self.classes)),
             inputs: self.pipelines > 1,
-            says_overfull: true,
+            reports_overfull: true,
             keeps: true,
             apart: self.post_queue > 0 || !self.recirc_delay.is_zero(),
             ..Needs::NOTHING

@@ -1,4 +1,4 @@
-//! What an order of service says of itself, once: its keys with their defaults, documentation and ranges, and
+//! What an order of service declares, once: its keys with their defaults, documentation and ranges, and
 //! what it needs of senders and switches. The scenario's schema, `explain`, the catalogue, the manual, the
 //! checks and the laws all come from here.
 
@@ -76,7 +76,7 @@ pub struct Needs {
     pub key: Key,
     /// It serves [`Packet::class`](thalweg_wire::Packet::class), of which it knows so many.
     pub classes: Option<u16>,
-    /// It serves control packets, too, by the class that they say.
+    /// It serves control packets, too, by the class that they name.
     pub control_classes: bool,
     /// It needs to know by which input of a switch a packet came.
     pub inputs: bool,
@@ -92,9 +92,9 @@ pub struct Needs {
     pub marks: bool,
     /// It may let nothing leave though something waits and the link is free.
     pub holds_back: bool,
-    /// It says when one of its queues has become too long
+    /// It reports when one of its queues has become too long
     /// ([`Discipline::is_overfull`](super::Discipline::is_overfull)).
-    pub says_overfull: bool,
+    pub reports_overfull: bool,
     /// Packets can be taken out of its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
     pub searchable: bool,
     /// What it lets go is out of the reach of pauses, or known to be gone, at another instant than that at
@@ -121,7 +121,7 @@ impl Needs {
         manages: Manages::Nothing,
         marks: false,
         holds_back: false,
-        says_overfull: false,
+        reports_overfull: false,
         searchable: false,
         apart: false,
         foretells: false,

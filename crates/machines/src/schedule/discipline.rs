@@ -67,7 +67,7 @@ pub trait Discipline {
         None
     }
     /// Its queues, if the hop before is to pause one that grows too long. Called for orders that declare it
-    /// ([`Needs::says_overfull`](super::Needs::says_overfull)).
+    /// ([`Needs::reports_overfull`](super::Needs::reports_overfull)).
     fn hop_by_hop(&self) -> Option<&dyn HopByHop> {
         None
     }

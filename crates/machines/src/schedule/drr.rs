@@ -119,7 +119,7 @@ impl Order for Drr {
             self.arrived_at_front = true;
         }
     }
-    /// CHOICE Shreedhar & Varghese §3: they drop from the longest queue (McKenney 1990) without saying how
+    /// CHOICE Shreedhar & Varghese §3: they drop from the longest queue (McKenney 1990) without stating how
     /// long is measured; here in bytes.
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         let victim = self.lanes.tail_of_longest()?;

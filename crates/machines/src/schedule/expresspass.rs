@@ -61,9 +61,9 @@ impl Parameters for Params {
                 problems.wrong(key, "no credit would ever pass", "at least 1");
             }
         }
-        let said = |size| format!("a packet of {size} is impossible");
-        problems.size("credit", self.credit, said, "84B");
-        problems.size("packet", self.packet, said, "1538B");
+        let reason = |size| format!("a packet of {size} is impossible");
+        problems.size("credit", self.credit, reason, "84B");
+        problems.size("packet", self.packet, reason, "1538B");
     }
 
     fn make(&self, at: &At) -> Result<Credits, Invalid> {

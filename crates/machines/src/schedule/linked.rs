@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// No place.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// Something that waits, and says where the one behind it is: of the same FIFO, or of the free places.
+/// Something that waits, and names the place of the one behind it: of the same FIFO, or of the free places.
 pub(super) trait Linked: Copy {
     fn next(&self) -> u32;
     fn set_next(&mut self, next: u32);

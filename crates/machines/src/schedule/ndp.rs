@@ -5,7 +5,7 @@
 //!
 //! Three things differ from cut payload (Cheng et al., NSDI 2014), whose phase effects and collapse they mend:
 //! headers wait in a queue of their own; it has ten turns for one of the data's, so that headers alone cannot fill
-//! the link; and a fair coin says whether the arriving packet is trimmed or the one at the tail of the queue.
+//! the link; and a fair coin decides whether the arriving packet is trimmed or the one at the tail of the queue.
 //!
 //! ```text
 //! CHOICE NDP §3.1: turns are counted while both queues wait, and only then. Other reading: by time.

@@ -1,7 +1,7 @@
 //! Two classes, flows of even and of odd number, that send a packet each in turn while both have any: fair queueing
 //! between two orders of service (Mittal et al., NSDI 2016, Table 1, "FQ: SJF/FIFO").
 //!
-//! CHOICE UPS §2.3 (FQ of SJF and FIFO): the paper does not say which flows are in which class, nor how long
+//! CHOICE UPS §2.3 (FQ of SJF and FIFO): the paper does not state which flows are in which class, nor how long
 //! a turn is: parity of the flow number (in both directions), and one packet.
 
 use super::fifo::Fifo;
@@ -27,7 +27,7 @@ pub struct Params {
 }
 
 impl Default for Params {
-    // CHOICE UPS §2.3: which flows form which class is not said
+    // CHOICE UPS §2.3: which flows form which class is not stated
     fn default() -> Self {
         Self { even: ClassOrder::Sjf, odd: ClassOrder::Fifo }
     }

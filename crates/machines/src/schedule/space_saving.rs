@@ -68,7 +68,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn who_comes_when_all_counters_are_taken_takes_over_the_smallest() {
+    fn without_a_free_counter_a_flow_takes_over_the_smallest() {
         let mut top = SpaceSaving::new(2);
         for (flow, bytes) in [(1, 100), (2, 300), (1, 50), (3, 10)] {
             top.add(FlowId(flow), bytes);

@@ -66,7 +66,7 @@ impl Port {
         spec.preemptive = true;
         Self { queue: make(&spec), arrivals: 0 }
     }
-    /// Everybody who was dropped because of this packet, itself included.
+    /// All that was dropped because of this packet, itself included.
     fn arrive_at(&mut self, ns: u64, packet: Packet) -> Vec<u32> {
         let (handle, mut out) = (Handle(self.arrivals), vec![]);
         self.arrivals += 1;

@@ -4,7 +4,7 @@
 //! Lakshman, Wong, "SRED: Stabilized RED", INFOCOM 1999, §2.
 //!
 //! Every packet is compared with one of a list of those that came before, at random. With N flows that send
-//! alike it is of the same flow one time in N; a moving mean of that says 1/N. A packet that differs takes
+//! alike it is of the same flow one time in N; a moving mean of that estimates 1/N. A packet that differs takes
 //! the place of the other by chance.
 //!
 //! It fails as short flows are many: each counts as much as a long one, and the queue they are in gets a

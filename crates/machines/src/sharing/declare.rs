@@ -1,4 +1,4 @@
-//! What a policy says of itself, once: its keys with their defaults, documentation and ranges, and what it needs of
+//! What a policy declares, once: its keys with their defaults, documentation and ranges, and what it needs of
 //! queues and transports.
 
 use super::{Admission, Arriving, Memory, Sharing};

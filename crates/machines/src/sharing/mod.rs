@@ -2,7 +2,7 @@
 //!
 //! A port's own limit is its queue's affair ([`crate::schedule::Limit`]), and memory accounted for by the input at
 //! which packets came is [`crate::buffer`]. Here all ports of a switch draw on one memory ([`Pool`]); a policy is given
-//! a packet that arrives and a view of what the ports hold ([`Memory`]), and says what becomes of it ([`Admission`]).
+//! a packet that arrives and a view of what the ports hold ([`Memory`]), and returns its verdict ([`Admission`]).
 
 mod declare;
 mod pool;

@@ -43,7 +43,7 @@ impl Pool {
         Self { total: total.get(), used: 0, sharing: sharing.make() }
     }
 
-    /// May this packet join its port? `port` says which the `nth` of so many `ports` is, and how much waits there.
+    /// May this packet join its port? `port` names which the `nth` of so many `ports` is, and how much waits there.
     #[inline]
     pub fn admit(
         &mut self,

@@ -31,11 +31,11 @@ impl Switch {
         self.pool.release(bytes);
     }
 
-    /// A packet arrives: what was said of it in the end. Packets are pushed out in pieces of 100 B at the most.
+    /// A packet arrives: the verdict in the end. Packets are pushed out in pieces of 100 B at the most.
     fn arrive(&mut self, port: usize, wire: u32, header: Option<u32>) -> Admission {
         loop {
-            let said = self.consult(port, wire, header);
-            match said {
+            let verdict = self.consult(port, wire, header);
+            match verdict {
                 Admission::Keep => self.holds(port, u64::from(wire)),
                 Admission::Trim => {
                     self.holds(port, u64::from(header.expect("something is left")));
@@ -50,7 +50,7 @@ impl Switch {
                 // First come, first served: the arriving packet is the last.
                 Admission::Drop | Admission::PushOut(_) => {}
             }
-            return said;
+            return verdict;
         }
     }
 }
@@ -104,15 +104,15 @@ fn those_that_come_late_find_what_the_policy_leaves() {
 
 #[test]
 fn the_longest_queue_makes_room_counted_with_the_arriving_packet_and_its_own_among_equals() {
-    let said = |waiting: [u64; 3], port: usize| {
+    let verdict = |waiting: [u64; 3], port: usize| {
         let mut switch = Switch::new(waiting.iter().sum(), 3, &SharingSpec::longest_queue());
         waiting.iter().enumerate().for_each(|(at, bytes)| switch.holds(at, *bytes));
         switch.consult(port, 100, None)
     };
-    assert_eq!(said([700, 200, 100], 1), Admission::PushOut(PortId(0)));
-    assert_eq!(said([300, 200, 0], 1), Admission::PushOut(PortId(1)), "300 and 300");
-    assert_eq!(said([400, 200, 400], 1), Admission::PushOut(PortId(0)), "the lowest of two others");
-    assert_eq!(said([0, 0, 0], 2), Admission::PushOut(PortId(2)), "it fits nowhere");
+    assert_eq!(verdict([700, 200, 100], 1), Admission::PushOut(PortId(0)));
+    assert_eq!(verdict([300, 200, 0], 1), Admission::PushOut(PortId(1)), "300 and 300");
+    assert_eq!(verdict([400, 200, 400], 1), Admission::PushOut(PortId(0)), "the lowest of two others");
+    assert_eq!(verdict([0, 0, 0], 2), Admission::PushOut(PortId(2)), "it fits nowhere");
 }
 
 #[test]
@@ -131,9 +131,9 @@ fn what_is_beyond_a_threshold_is_cut_to_a_header_where_that_is_wanted_and_fits()
 fn the_least_memory_has_room_for_a_packet_and_less_has_not() {
     for sharing in SharingSpec::variants() {
         let least = sharing.least(1500, 4);
-        for (total, said) in [(least, true), (least - 1, false)] {
+        for (total, keeps) in [(least, true), (least - 1, false)] {
             let mut switch = Switch::new(total, 4, &sharing);
-            assert_eq!(switch.arrive(2, 1500, None) == Admission::Keep, said, "{total} B, {sharing:?}");
+            assert_eq!(switch.arrive(2, 1500, None) == Admission::Keep, keeps, "{total} B, {sharing:?}");
         }
     }
 }
@@ -148,7 +148,7 @@ fn what_is_no_share_is_refused_by_name() {
 }
 
 proptest! {
-    /// No more is held than there is; who makes room has something; a policy said to admit all does.
+    /// No more is held than there is; who makes room has something; a policy that declares to admit all does.
     #[test]
     fn laws_of_every_policy(
         total in 100u64..5000, ports in 1usize..6,
@@ -160,9 +160,9 @@ proptest! {
                 let port = port % ports;
                 if arrives {
                     let header = (trims && wire > 40).then_some(40);
-                    let said = switch.arrive(port, wire, header);
-                    prop_assert!(sharing.needs().trims || said != Admission::Trim, "{sharing:?}");
-                    prop_assert!(sharing.needs().pushes_out || !matches!(said, Admission::PushOut(_)));
+                    let verdict = switch.arrive(port, wire, header);
+                    prop_assert!(sharing.needs().trims || verdict != Admission::Trim, "{sharing:?}");
+                    prop_assert!(sharing.needs().pushes_out || !matches!(verdict, Admission::PushOut(_)));
                 } else {
                     switch.gives(port, u64::from(wire).min(switch.waiting[port]));
                 }
@@ -173,7 +173,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_said_to_admit_all_does(
+    fn what_declares_it_admits_all(
         total in 100u64..20_000, ports in 1usize..5, each in 100u64..4000,
         steps in prop::collection::vec((0usize..5, 1u32..400), 1..200),
     ) {

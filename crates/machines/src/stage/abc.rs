@@ -6,12 +6,12 @@
 //! There are two encodings (§2.4.2). In that of the authors' experiments, for proxies, a packet that is
 //! ECN-capable accelerates and one that is marked (CE) brakes, so no queue on the way may mark for another
 //! reason. In the full one ECT(1) accelerates and ECT(0) brakes, both of which look ECN-capable to other
-//! routers, and CE is theirs: a marked packet has lost what ABC said.
+//! routers, and CE is theirs: a marked packet has lost ABC's feedback.
 //!
 //! A second queue for other traffic (§2.4.3) is a scheduler's affair: [`crate::schedule::max_min`].
 //!
 //! μ is the link's rate, or, of a link with delivery opportunities, what it offered in the window, used or
-//! not: the port says which. Of a Wi-Fi link that sends batches it is what full batches would carry, as block
+//! not: the port names it. Of a Wi-Fi link that sends batches it is what full batches would carry, as block
 //! ACKs let it be estimated (§2.5.1, [`BlockAcks`]).
 //!
 //! CHOICE ABC §2.3.1.2: the rates are those of a sliding window, `window`, which the dissertation leaves
@@ -218,7 +218,7 @@ pub struct Abc {
     p: Params,
     /// token, packets, or bytes in packets of [`PACKET`].
     token: f64,
-    /// `None`: its rate says all.
+    /// `None`: its rate suffices.
     link: Option<Known>,
     /// Opportunities, used or not; departures; arrivals.
     offered: Sliding,

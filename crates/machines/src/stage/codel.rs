@@ -223,7 +223,7 @@ impl Codel {
         self.first_above.is_none() && !self.dropping && self.resumes_from(now, interval, law) == 1
     }
 
-    /// The next packet to send. `take` takes the next one off the queue and says how it fared; one that would
+    /// The next packet to send. `take` takes the next one off the queue and reports how it fared; one that would
     /// be dropped is shown to `mark`, and sent if that has marked it; `drop` gets those that are given up
     /// before it.
     // CHOICE RFC 8289 §5.5: a mark is counted as a drop, and its packet is sent: no further one is looked at,

@@ -1,4 +1,4 @@
-//! What a stage says of itself, once: its keys with their defaults, documentation and ranges, and what it
+//! What a stage declares, once: its keys with their defaults, documentation and ranges, and what it
 //! does to packets. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all
 //! come from here.
 
@@ -54,7 +54,7 @@ pub enum Acts {
     /// It drops packets.
     Drops,
     /// It signals explicitly to senders, from what arrives and leaves: it stands around the queue.
-    Tells(ExplicitKind),
+    Signals(ExplicitKind),
     /// It writes into headers: it stands behind a queue, not inside it.
     Writes,
 }

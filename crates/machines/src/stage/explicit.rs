@@ -29,7 +29,7 @@ pub(super) struct Seen {
 /// Counts in periods, one after the other from the first packet on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Meter {
-    /// The link has opportunities: what they offer is counted; otherwise its rate says it.
+    /// The link has opportunities: what they offer is counted; otherwise its rate is it.
     pub opportunities: bool,
     begun: Option<Time>,
     arrived: u64,

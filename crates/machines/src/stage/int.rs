@@ -5,7 +5,7 @@
 //! Control", SIGCOMM 2019: timestamp, queue length, transmitted bytes, link rate.
 //!
 //! ```text
-//! CHOICE HPCC: whether the packet itself counts is not said. It counts neither in the queue nor in the bytes
+//! CHOICE HPCC: whether the packet itself counts is not stated. It counts neither in the queue nor in the bytes
 //! sent, as in the authors' simulator, which writes as the packet is taken out of the queue. Other reading:
 //! both with it.
 //! CHOICE HPCC §4.1: the path id is the exclusive or of the switches' ids, 12 bits each. Here it is that of the

@@ -162,7 +162,7 @@ impl View {
 pub enum Arrival {
     /// Take it.
     Admit,
-    /// Take it and set CE (only ever said of ECN-capable packets).
+    /// Take it and set CE (only ever returned for ECN-capable packets).
     Mark,
     /// Refuse it.
     Drop,
@@ -173,9 +173,9 @@ pub enum Arrival {
 pub enum Leave {
     /// Send it.
     Pass,
-    /// Send it and set CE (only ever said of ECN-capable packets).
+    /// Send it and set CE (only ever returned for ECN-capable packets).
     Mark,
-    /// Send it and turn accelerate into brake (only ever said of ECT(1); ABC).
+    /// Send it and turn accelerate into brake (only ever returned for ECT(1); ABC).
     Brake,
     /// Discard it; the stage is called for the next one at the same instant.
     Drop,

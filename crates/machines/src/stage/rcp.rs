@@ -75,7 +75,7 @@ impl Parameters for Params {
     type Machine = Rcp;
 
     fn acts(&self) -> Acts {
-        Acts::Tells(ExplicitKind::Rate)
+        Acts::Signals(ExplicitKind::Rate)
     }
 
     fn check(&self, _: &Around, problems: &mut Problems) {
@@ -162,7 +162,7 @@ impl Rcp {
         }
     }
 
-    /// d moves towards what the packets of a period have said.
+    /// d moves towards what the packets of a period have stated.
     fn move_d(&mut self, period: Span, capacity: Rate) {
         let (bytes, sum) = std::mem::take(&mut self.round_trips);
         if bytes == 0 {
@@ -248,10 +248,10 @@ mod tests {
     #[test]
     fn spare_rate_raises_the_rate_of_all_and_a_queue_lowers_it() {
         let mut router = rcp(4e6);
-        let told_at: Vec<u64> =
+        let rates: Vec<u64> =
             (0..=200).step_by(2).map(|ms| reported(router.passes(ms, 1500, 0, MS_100))).collect();
-        assert_eq!((told_at[0], told_at[49]), (4_000_000, 4_000_000));
-        assert_eq!(told_at[50], (4e6 * (1.0 + 0.5 * 5.4 / 11.4)) as u64);
+        assert_eq!((rates[0], rates[49]), (4_000_000, 4_000_000));
+        assert_eq!(rates[50], (4e6 * (1.0 + 0.5 * 5.4 / 11.4)) as u64);
         // 11.4 Mb/s come; 14 250 B wait: 0.25 · 14 250 · 8 / 0.1 b/s are to drain.
         let mut router = rcp(4e6);
         let last = (0..95).map(|n| reported(router.passes(n, 1500, 14_250, MS_100))).last();
@@ -278,7 +278,7 @@ mod tests {
 
     /// A SYN is given the rate and counts in no mean; its answer brings back what it was given.
     #[test]
-    fn a_syn_is_told_the_rate_and_its_answer_keeps_it() {
+    fn a_syn_gets_the_rate_and_its_answer_keeps_it() {
         let mut router = rcp(4e6).0;
         let view = super::super::tests::behind(0, 0, 40);
         let mut reported = |kind, rate| {

@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_slope_marks_come_as_often_as_the_probability_says() {
+    fn on_the_slope_marks_come_with_the_probability() {
         let mut m = red_ecn(DCQCN);
         for (bytes, p) in [(102_500, 0.005), (200_000, 0.01)] {
             let n = 200_000;

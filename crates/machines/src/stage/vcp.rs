@@ -1,4 +1,4 @@
-//! VCP's router: two bits that say how loaded a link is. Xia, Subramanian, Stoica, Kalyanaraman, "One More
+//! VCP's router: two bits that report how loaded a link is. Xia, Subramanian, Stoica, Kalyanaraman, "One More
 //! Bit Is Enough", IEEE/ACM Transactions on Networking 2008, §3.2: σ = (arrivals + κ_q q) / (γ_l capacity),
 //! per period t_ρ.
 //!
@@ -43,7 +43,7 @@ impl Parameters for Params {
     type Machine = Vcp;
 
     fn acts(&self) -> Acts {
-        Acts::Tells(ExplicitKind::Load)
+        Acts::Signals(ExplicitKind::Load)
     }
 
     fn check(&self, _: &Around, problems: &mut Problems) {

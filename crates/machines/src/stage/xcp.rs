@@ -80,7 +80,7 @@ impl Parameters for Params {
     type Machine = Xcp;
 
     fn acts(&self) -> Acts {
-        Acts::Tells(ExplicitKind::Change)
+        Acts::Signals(ExplicitKind::Change)
     }
 
     fn check(&self, _: &Around, problems: &mut Problems) {
@@ -246,7 +246,7 @@ mod tests {
         }
     }
 
-    /// Packets say 500 ms and have waited 20: the interval after the first has 120.
+    /// Packets state 500 ms and have waited 20: the interval after the first has 120.
     #[test]
     fn round_trips_may_be_those_of_the_way_and_what_packets_waited_here() {
         for (round_trips, ms) in [(RoundTrips::Senders, 500), (RoundTrips::Waits, 120)] {
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_the_way_stays_and_who_carries_nothing_is_let_alone() {
+    fn the_least_of_the_path_stays_and_other_packets_are_left_alone() {
         let mut router = xcp(Computed::Intervals);
         for ms in 0..201 {
             router.passes(ms, 1500, 15_000, Span::from_ms(100));

@@ -25,7 +25,7 @@ impl Collector {
         Self { flow, size, payload, arrived: Arrivals::new(packets), bytes: 0, answers: None }
     }
 
-    /// A packet has come; after the last byte did, it says that the ACK was lost.
+    /// A packet has come; after the last byte did, it shows that the ACK was lost.
     pub fn take(&mut self, packet: &Packet) {
         if packet.kind == Kind::Data && self.arrived.insert(packet.seq / u64::from(self.payload)) {
             self.bytes += u64::from(packet.payload);

@@ -1,4 +1,4 @@
-//! What a transport is: its two ends, and what it says of itself to everybody else.
+//! What a transport is: its two ends, and what it declares to all others.
 
 use super::rdma;
 use crate::congestion::{Report, Start};

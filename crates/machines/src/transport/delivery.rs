@@ -145,12 +145,12 @@ mod tests {
     const US: fn(u64) -> Time = Time::from_us;
 
     /// What was delivered, in how many us, how much was lost, and whether the application is to blame.
-    type Told = Option<(u64, u64, u64, bool)>;
+    type Reported = Option<(u64, u64, u64, bool)>;
 
-    fn delivery(delivered: u64, us: u64, lost: u64, app_limited: bool) -> Told {
+    fn delivery(delivered: u64, us: u64, lost: u64, app_limited: bool) -> Reported {
         Some((delivered, us, lost, app_limited))
     }
-    fn told(sample: Option<Delivery>) -> Told {
+    fn reported(sample: Option<Delivery>) -> Reported {
         let of =
             |d: Delivery| (d.delivered.get(), d.interval().ps() / 1_000_000, d.lost.get(), d.app_limited);
         sample.map(of)
@@ -162,15 +162,15 @@ mod tests {
         let mut log = SendLog::default();
         (0..4).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000));
         log.on_arrived(US(100), 0, 1);
-        assert_eq!(told(log.sample()), delivery(1000, 100, 0, false));
+        assert_eq!(reported(log.sample()), delivery(1000, 100, 0, false));
         log.on_sent(US(100), 4, 1000, 3000);
         for n in 1..4 {
             log.on_arrived(US(100 + 10 * n), 0, n + 1);
-            assert_eq!(told(log.sample()), delivery(1000 * (n + 1), 100 + 10 * n, 0, false));
+            assert_eq!(reported(log.sample()), delivery(1000 * (n + 1), 100 + 10 * n, 0, false));
         }
         // Segment 4 left when 1000 B had arrived; 4000 B more have by 200 us, in 100 us.
         log.on_arrived(US(200), 0, 5);
-        assert_eq!(told(log.sample()), delivery(4000, 100, 0, false));
+        assert_eq!(reported(log.sample()), delivery(4000, 100, 0, false));
         assert!(log.records.is_empty() && log.sample().is_none());
     }
 
@@ -180,14 +180,14 @@ mod tests {
         // One segment per 10 us; the ACKs of all come at once at 200 us.
         (0..10).for_each(|n| log.on_sent(US(10 * n), n, 1000, n * 1000));
         log.on_arrived(US(100), 0, 1);
-        assert_eq!(told(log.sample()), delivery(1000, 100, 0, false));
+        assert_eq!(reported(log.sample()), delivery(1000, 100, 0, false));
         log.on_sent(US(100), 10, 1000, 9000);
         log.on_sent(US(150), 11, 1000, 10_000);
         log.on_arrived(US(199), 0, 11);
         log.sample();
         log.on_arrived(US(200), 0, 12);
         // 11 000 B were acknowledged within 100 us; they left within 150 us, which is the slower of both.
-        assert_eq!(told(log.sample()), delivery(11_000, 150, 0, false));
+        assert_eq!(reported(log.sample()), delivery(11_000, 150, 0, false));
     }
 
     #[test]
@@ -195,33 +195,33 @@ mod tests {
         let mut log = SendLog::default();
         (0..3).for_each(|n| log.on_sent(US(0), n, 1000, n * 1000));
         log.on_arrived(US(50), 1, 2);
-        assert_eq!(told(log.sample()), delivery(1000, 50, 0, false));
+        assert_eq!(reported(log.sample()), delivery(1000, 50, 0, false));
         log.on_arrived(US(51), 1, 3); // the second, again, and the third
-        assert_eq!(told(log.sample()), delivery(2000, 51, 0, false));
+        assert_eq!(reported(log.sample()), delivery(2000, 51, 0, false));
         log.on_sent(US(60), 0, 1000, 0);
         log.on_arrived(US(110), 0, 3);
         // The copy left after the loss was known: of its own flight nothing was lost.
-        assert_eq!(told(log.sample()), delivery(1000, 50, 0, false));
+        assert_eq!(reported(log.sample()), delivery(1000, 50, 0, false));
         assert_eq!(log.delivered, 3000);
     }
 
     #[test]
-    fn what_leaves_after_the_application_ran_dry_says_so_until_it_is_delivered() {
+    fn samples_are_app_limited_until_the_data_then_in_flight_is_delivered() {
         let mut log = SendLog::default();
         log.on_sent(US(0), 0, 1000, 0);
         log.limited(1000); // all that is written is in flight
         log.on_sent(US(30), 1, 1000, 1000);
         log.on_arrived(US(50), 0, 1);
-        assert_eq!(told(log.sample()), delivery(1000, 50, 0, false), "it left before");
+        assert_eq!(reported(log.sample()), delivery(1000, 50, 0, false), "it left before");
         // The 1000 B in flight then are delivered, and not one byte more: what leaves now is the
         // application's doing, too.
         log.on_sent(US(60), 2, 1000, 1000);
         log.on_arrived(US(80), 0, 2);
-        assert_eq!(told(log.sample()), delivery(2000, 80, 0, true));
+        assert_eq!(reported(log.sample()), delivery(2000, 80, 0, true));
         log.on_sent(US(90), 3, 1000, 1000);
         log.on_arrived(US(110), 0, 3);
-        assert_eq!(told(log.sample()), delivery(2000, 60, 0, true));
+        assert_eq!(reported(log.sample()), delivery(2000, 60, 0, true));
         log.on_arrived(US(140), 0, 4);
-        assert_eq!(told(log.sample()), delivery(2000, 60, 0, false), "it left when more was delivered");
+        assert_eq!(reported(log.sample()), delivery(2000, 60, 0, false), "it left when more was delivered");
     }
 }

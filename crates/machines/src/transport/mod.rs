@@ -1,7 +1,7 @@
 //! Reliability, apart from congestion control: a sender and a receiver machine per flow.
 //!
 //! Both are driven alike: `on_packet` and `on_timer` feed observations in, `poll_transmit` hands packets
-//! out one by one until it says why it stops, and `timer` names the next deadline (the owner re-arms
+//! out one by one until it reports why it stops, and `timer` names the next deadline (the owner re-arms
 //! lazily: a deadline may move later at any time). After *every* `on_packet`, `on_timer` and
 //! [`Sender::start`], poll until it answers something else than [`Transmit::Packet`]. The owner adds what
 //! only the network knows: destination and route.

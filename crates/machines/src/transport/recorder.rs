@@ -1,4 +1,4 @@
-//! A controller that records its calls and permits what the test says.
+//! A controller that records its calls and permits what the test sets.
 
 use crate::congestion::custom::{ControllerFactory, PluggedController, register_controller};
 use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Permit, Restart};

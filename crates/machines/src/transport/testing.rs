@@ -193,7 +193,7 @@ impl Pair {
         macro_rules! drained {
             ($end:expr) => {{
                 let (mut packet, mut side) = (Packet::default(), Side::default());
-                let (mut left, mut asked, mut copy) = (Vec::new(), Vec::new(), $end.clone());
+                let (mut left, mut polled, mut copy) = (Vec::new(), Vec::new(), $end.clone());
                 let standing = $end.drain(&self.spec, self.now, (&mut packet, &mut side), |packet, side| {
                     assert!(left.len() < 100_000, "it never stops sending");
                     left.push((*packet, *side));
@@ -201,13 +201,13 @@ impl Pair {
                 let paced = super::recorder::unrecorded(|| {
                     loop {
                         match copy.poll_transmit(&self.spec, self.now, &mut packet, &mut side) {
-                            Transmit::Packet => asked.push(packet),
+                            Transmit::Packet => polled.push(packet),
                             Transmit::Idle => break Time::MAX,
                             Transmit::At(later) => break later,
                         }
                     }
                 });
-                assert!(left.iter().map(|(packet, _)| packet).eq(&asked));
+                assert!(left.iter().map(|(packet, _)| packet).eq(&polled));
                 assert_eq!(standing, copy.standing(paced));
                 assert_eq!(standing.done, $end.is_done());
                 assert_eq!(standing.wake, $end.timer().unwrap_or(Time::MAX).min(paced));

@@ -1,11 +1,11 @@
 //! Recovery sequences, packet by packet. A round trip is 100 us, segments are numbered from 0.
 
 mod calls;
+mod declares;
 mod ecn;
 mod properties;
 mod prr;
 mod recovery;
-mod says;
 mod telemetry;
 mod timers;
 mod times;

@@ -153,7 +153,7 @@ impl Endpoint for UdpSender {
         self.next = self.next.saturating_add(gap);
         Transmit::Packet
     }
-    /// Always none: [`Transmit::At`] says when the next datagram leaves.
+    /// Always none: [`Transmit::At`] states when the next datagram leaves.
     fn timer(&self) -> Option<Time> {
         None
     }

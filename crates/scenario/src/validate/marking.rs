@@ -13,7 +13,7 @@ pub(super) fn check(r: &mut Report<'_>, section: &str, marking: Marking, at: &Ar
         let why = "no transport is ECN-capable, so no packet can be marked";
         r.useless(&key, why, hint);
     }
-    if let Acts::Tells(kind) = marking.acts() {
+    if let Acts::Signals(kind) = marking.acts() {
         let listens = |c: &ControllerSpec| c.needs().feedback == FeedbackKind::Explicit(kind);
         if !resolve::used(doc).any(|t| t.congestion().is_some_and(listens)) {
             let hint = "use its controller, `transport.congestion`, of the same name, or remove the marking";

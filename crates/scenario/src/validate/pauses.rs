@@ -64,10 +64,10 @@ fn claims(r: &mut Report<'_>, effects: &Effects, inputs: Inputs, graph: &Graph) 
 
 /// Frames that stop single queues.
 fn of_queues(r: &mut Report<'_>, key: &str, own: QueuePauses, doc: &Document, graph: &Graph) {
-    let says = |(section, s): (&str, &Scheduler)| section != "nic" && s.needs().says_overfull;
+    let says = |(section, s): (&str, &Scheduler)| section != "nic" && s.needs().reports_overfull;
     if !resolve::schedulers(doc).any(says) {
         let all = OrderSpec::all();
-        let known: Vec<&str> = all.iter().filter(|s| s.needs().says_overfull).map(|s| s.key()).collect();
+        let known: Vec<&str> = all.iter().filter(|s| s.needs().reports_overfull).map(|s| s.key()).collect();
         let why = format!("only queues of the scheduler `{}` are ever too long", known.join("` or `"));
         r.useless(key, &why, format!("write `switch.scheduler = \"{}\"`, or remove the key", known[0]));
     }

@@ -8,7 +8,7 @@ use thalweg_machines::congestion::Messages;
 const KEY: &str = "switch.congestion_point";
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
-    let said = doc.switch.congestion_point.map_or(Messages::None, |point| point.says());
+    let said = doc.switch.congestion_point.map_or(Messages::None, |point| point.sends());
     listeners(r, doc, said);
     let Some(point) = doc.switch.congestion_point else { return };
     r.tell(KEY, point.problems());

@@ -275,7 +275,7 @@ fn explicit(r: &mut Report<'_>, key: &str, congestion: &ControllerSpec, doc: &Do
     if matches!(kind, ExplicitKind::Forecast(_)) {
         return; // the receiver gives it
     }
-    let tells = |marking: &Marking| marking.acts() == Acts::Tells(kind);
+    let tells = |marking: &Marking| marking.acts() == Acts::Signals(kind);
     if tells(&doc.switch.marking) || doc.nic.marking.as_ref().is_some_and(tells) {
         return;
     }

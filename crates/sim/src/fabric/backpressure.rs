@@ -1,4 +1,4 @@
-//! Backpressure flow control: packets say from which queue they come, and those that make a queue too long
+//! Backpressure flow control: packets name the queue they come from, and those that make a queue too long
 //! are held against it.
 //!
 //! As long as such packets wait at a port, ends of transmissions there are events: what leaves may let a
@@ -14,7 +14,7 @@ use thalweg_machines::schedule::Discipline;
 use thalweg_units::PortId;
 use thalweg_wire::{Flags, Frame, Handle, HopTag, Packet};
 
-/// After so many reminders that say that nothing is paused there are no more.
+/// After so many reminders that report that nothing is paused there are no more.
 const IDLE_REMINDERS: u8 = 2;
 
 /// A packet has joined the queue of a switch port, through the port `from`: if it made the queue too long,
@@ -45,20 +45,20 @@ pub(super) fn note_overfull<Q: Events>(
         fabric.make_port_eager(cx, id);
     }
     if let Some(frame) = frame {
-        tell_of_queue(fabric, cx, PortId(from.0 ^ 1), frame);
+        notify_of_queue(fabric, cx, PortId(from.0 ^ 1), frame);
     }
 }
 
 /// The neighbour of a port is notified of its queues, and reminded from time to time.
-pub(super) fn tell_of_queue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back: PortId, frame: Frame) {
+pub(super) fn notify_of_queue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back: PortId, frame: Frame) {
     fabric.post_frame(cx, back, frame, u32::MAX);
     if backpressure(cx).flows {
         return;
     }
-    let asked = &mut fabric.gates[back.at()].asked;
-    asked.idle = 0;
-    if !asked.pending {
-        asked.pending = true;
+    let requested = &mut fabric.gates[back.at()].requested;
+    requested.idle = 0;
+    if !requested.pending {
+        requested.pending = true;
         let at = cx.now.saturating_add(backpressure(cx).every);
         cx.schedule(at, Phase::Quanta, 2 * back.0 + REFRESH);
     }
@@ -70,13 +70,13 @@ pub(super) fn remind<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId)
     fabric.catch_up_now(cx, id);
     let place = &fabric.ports[id.at()].place;
     let frame = fabric.memory.switches[place.owner as usize].reminder(usize::from(place.number));
-    let asked = &mut fabric.gates[id.at()].asked;
-    asked.pending = false;
+    let requested = &mut fabric.gates[id.at()].requested;
+    requested.pending = false;
     let Some(frame @ Frame::Bitmap(queues)) = frame else { return };
-    let idle = if queues.is_empty() { asked.idle + 1 } else { 0 };
+    let idle = if queues.is_empty() { requested.idle + 1 } else { 0 };
     if idle <= IDLE_REMINDERS {
-        tell_of_queue(fabric, cx, id, frame);
-        fabric.gates[id.at()].asked.idle = idle;
+        notify_of_queue(fabric, cx, id, frame);
+        fabric.gates[id.at()].requested.idle = idle;
     }
 }
 
@@ -98,7 +98,7 @@ pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
 
 /// A switch is notified that a packet has left the port. Returns the frame that a neighbour is sent for that,
 /// and the port that sends it.
-pub(super) fn heard<Q>(
+pub(super) fn report_departure<Q>(
     fabric: &mut Fabric,
     cx: &Cx<Q>,
     id: PortId,
@@ -115,10 +115,10 @@ pub(super) fn heard<Q>(
 #[cold]
 pub(super) fn dropped<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
     let packet = fabric.packets[handle];
-    let reported = heard(fabric, cx, id, &packet);
+    let reported = report_departure(fabric, cx, id, &packet);
     held_back_gone(fabric, id);
     if let Some((back, frame)) = reported {
-        tell_of_queue(fabric, cx, back, frame);
+        notify_of_queue(fabric, cx, back, frame);
     }
 }
 
@@ -137,7 +137,7 @@ pub(super) fn is_deaf<Q>(fabric: &Fabric, cx: &Cx<Q>, id: PortId) -> bool {
     fabric.ports[id.at()].place.from_host && !backpressure(cx).nics
 }
 
-/// The neighbour of a port has said what is paused: that holds for a while.
+/// The neighbour of a port has reported what is paused: that holds for a while.
 pub(super) fn confirm_pauses<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     if backpressure(cx).flows {
         return;

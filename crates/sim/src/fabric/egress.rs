@@ -28,7 +28,7 @@ impl Reference {
     }
 }
 
-/// The queue of a port that has one: its lane says where it is kept.
+/// The queue of a port that has one: its lane names where it is kept.
 pub(crate) fn queue_of<'a>(port: &Port, queues: &'a [Queue], egresses: &'a [Reference]) -> Option<&'a Queue> {
     match port.mode.lane {
         Lane::Express => None,

@@ -50,7 +50,7 @@ fn fail<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
         fabric.catch_up_now(cx, id);
         fabric.outages.fail_in_flight(id, fabric.ports[id.at()].flight.len());
         if !fabric.gates.is_empty() {
-            // No neighbour can say any more whether the port may send. First: what waits in a paused queue is lost too.
+            // No neighbour can pause or resume the port any more. First: what waits in a paused queue is lost too.
             let change = fabric.gates[id.at()].paused.clear(cx.now);
             fabric.pauses_changed(cx, id, change, u32::MAX);
         }
@@ -100,7 +100,7 @@ fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
         return;
     }
     for id in [PortId(2 * link), PortId(2 * link + 1)] {
-        // An ingress that still holds too much says so again.
+        // An ingress that still holds too much sends its frame again.
         if cx.features.backpressure && fabric.holds_neighbour(cx, id) {
             backpressure::remind(fabric, cx, id);
         } else if fabric.holds_neighbour(cx, id) {

@@ -114,7 +114,7 @@ pub(crate) struct Gate {
     pub blocked: bool,
     /// Flows of its host may have something to send ([`crate::hosts`], NIC scheduling).
     pub input_ready: bool,
-    /// Its host's flows have said beforehand that they will have nothing when the link is free.
+    /// Its host's flows have declared beforehand that they will have nothing when the link is free.
     pub foresight: Foresight,
     /// An event for the end of a pause is pending; it may be early.
     pub expiry_pending: bool,
@@ -131,7 +131,7 @@ pub(crate) struct Gate {
     /// Packets waiting here for which a queue of the hop before is paused.
     pub held_back: u32,
     /// The pause that this port has requested from its neighbour, if it expires.
-    pub asked: Asked,
+    pub requested: Requested,
     /// The bypass limit of the port, while a pause of single queues has it see every packet.
     pub bypass_limit: Option<u64>,
     /// Its queue lets nothing leave before: an event is pending then.
@@ -140,7 +140,7 @@ pub(crate) struct Gate {
 
 /// What a port remembers that has sent an XOFF for a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Asked {
+pub(crate) struct Requested {
     /// It sends it again then, if its ingress still needs it.
     pub refresh: Time,
     /// An event for that is pending; it may be early.
@@ -151,7 +151,7 @@ pub(crate) struct Asked {
     pub idle: u8,
 }
 
-impl Default for Asked {
+impl Default for Requested {
     fn default() -> Self {
         Self { refresh: Time::MAX, pending: false, cause: u32::MAX, idle: 0 }
     }

@@ -5,7 +5,7 @@
 //! Such a port takes these decisions at events; while none of this is pending it is as any other and decides
 //! when it is next touched.
 //!
-//! Pauses may expire (IEEE 802.1Qbb; IEEE 802.3 Annex 31B): XOFF says for how long, in quanta of 512 bit
+//! Pauses may expire (IEEE 802.1Qbb; IEEE 802.3 Annex 31B): XOFF states for how long, in quanta of 512 bit
 //! times of its link, and XON is a frame of zero quanta. The sender of an XOFF repeats it while its ingress
 //! holds too much. So a frame that is lost costs time or, at worst, what comes until the next: an XOFF is
 //! repeated, and an XON that never arrives is replaced by the end of the quanta.
@@ -459,12 +459,12 @@ impl Fabric {
     // may have to wait for, a packet, must fit into the other half.
     fn refresh_later<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
         let Some(quanta) = self.quanta(cx, id) else { return };
-        let asked = &mut self.gates[id.at()].asked;
-        asked.refresh = cx.now.saturating_add(quanta / 2);
-        asked.cause = cause;
-        if !asked.pending {
-            asked.pending = true;
-            let at = asked.refresh;
+        let requested = &mut self.gates[id.at()].requested;
+        requested.refresh = cx.now.saturating_add(quanta / 2);
+        requested.cause = cause;
+        if !requested.pending {
+            requested.pending = true;
+            let at = requested.refresh;
             cx.schedule(at, Phase::Quanta, 2 * id.0 + REFRESH);
         }
     }
@@ -488,13 +488,13 @@ impl Fabric {
             }
             return self.arm_expiry(cx, id);
         }
-        let asked = &mut self.gates[id.at()].asked;
-        asked.pending = asked.refresh > cx.now;
-        if asked.pending {
-            let at = asked.refresh;
+        let requested = &mut self.gates[id.at()].requested;
+        requested.pending = requested.refresh > cx.now;
+        if requested.pending {
+            let at = requested.refresh;
             return cx.schedule(at, Phase::Quanta, entity);
         }
-        let cause = asked.cause;
+        let cause = requested.cause;
         if self.holds_neighbour(cx, id) && !(cx.features.failures && self.outages.is_down(id)) {
             self.post_frame(cx, id, Frame::Xoff { classes: Classes::ALL, hold: None }, cause);
         }

@@ -71,13 +71,13 @@ impl Fabric {
         }
         self.waits(out, handle, input, wire);
         if !quiet {
-            self.tell_of_taken(cx, from, out, handle);
+            self.notify_of_taken(cx, from, out, handle);
         }
         true
     }
 
-    /// A packet was stored, and that matters: notifies the neighbour of its ingress if the policy says so.
-    fn tell_of_taken<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, out: PortId, handle: Handle) {
+    /// A packet was stored, and that matters: notifies the neighbour of its ingress if the policy requires it.
+    fn notify_of_taken<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, out: PortId, handle: Handle) {
         let place = &self.ports[out.at()].place;
         let (switch, output) = (place.owner as usize, usize::from(place.number));
         let packet = &self.packets[handle];
@@ -120,7 +120,7 @@ impl Fabric {
         }
         let (switch, input) = self.waits_no_more(id, handle, wire);
         if cx.features.backpressure {
-            self.tell_of_departed(cx, id, switch, handle);
+            self.notify_of_departed(cx, id, switch, handle);
         }
         if cx.features.release_at_start {
             self.release(cx, switch, input, wire);
@@ -131,18 +131,18 @@ impl Fabric {
 
     /// Policies that pause single queues are notified of what leaves.
     #[inline]
-    fn tell_of_departed<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, switch: usize, handle: Handle) {
+    fn notify_of_departed<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, switch: usize, handle: Handle) {
         let packet = &self.packets[handle];
         let input = usize::from(packet.input);
         let passing = Passing { input, output: usize::from(self.ports[id.at()].place.number), packet };
         if let Some(frame) = self.memory.switches[switch].on_departed(cx.now, passing) {
-            self.tell_neighbour(cx, id, self.memory.links[switch][input], frame);
+            self.notify_neighbour(cx, id, self.memory.links[switch][input], frame);
         }
     }
 
     /// A departure from the port `id` has a switch send a frame by the port `back`.
     #[inline(never)]
-    pub(super) fn tell_neighbour<Q: Events>(
+    pub(super) fn notify_neighbour<Q: Events>(
         &mut self,
         cx: &mut Cx<Q>,
         id: PortId,
@@ -153,7 +153,7 @@ impl Fabric {
         if cx.events.ties().draw(cx.now, Phase::Decide).precedes(back.0, id.0) {
             self.catch_up_now(cx, back);
         }
-        backpressure::tell_of_queue(self, cx, back, frame);
+        backpressure::notify_of_queue(self, cx, back, frame);
     }
 
     /// A packet that was admitted is dropped while it waits.
@@ -185,14 +185,14 @@ impl Fabric {
         let inputs = &mut self.memory.switches[switch];
         inputs.release(usize::from(input), wire);
         if inputs.is_pausing() {
-            self.tell_of_released(cx, switch, input);
+            self.notify_of_released(cx, switch, input);
         }
     }
 
-    /// Bytes were released while some neighbour is paused: notifies that of their ingress if the policy says
+    /// Bytes were released while some neighbour is paused: notifies that of their ingress if the policy requires
     /// so.
     #[inline(never)]
-    fn tell_of_released<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8) {
+    fn notify_of_released<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8) {
         let inputs = &mut self.memory.switches[switch];
         let Some(frame) = inputs.on_released(cx.now, usize::from(input)) else { return };
         let still = inputs.is_pausing();

@@ -223,7 +223,7 @@ impl Fabric {
     }
 
     /// A packet that has come through the port `from` (none: from a host) joins the queue of the port `id`;
-    /// `LAST`: nothing else happens in this event; `DETOURS`: as the feature of this name says.
+    /// `LAST`: nothing else happens in this event; `DETOURS`: as the feature of this name states.
     #[inline(always)]
     pub(crate) fn enqueue<const LAST: bool, const DETOURS: bool, Q: Events>(
         &mut self,
@@ -333,7 +333,7 @@ impl Fabric {
         points::arm(self, cx);
     }
 
-    /// The ports that a flow's packets pass: as many as [`Paths::stride`] says, data first, ACKs from the middle on.
+    /// The ports that a flow's packets pass: as many as [`Paths::stride`] is, data first, ACKs from the middle on.
     pub fn lay_path(&self, spec: &NetworkSpec, flow: FlowId) -> Vec<PortId> {
         let ends = &spec.flows[flow.at()];
         let (stride, middle) = (self.paths.stride(), self.paths.middle());

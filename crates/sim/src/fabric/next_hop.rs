@@ -1,4 +1,4 @@
-//! The next hop where no source route says it: a switch's routing rule chooses, packet by packet.
+//! The next hop where no source route names it: a switch's routing rule chooses, packet by packet.
 
 use crate::cx::Cx;
 use crate::events::Events;

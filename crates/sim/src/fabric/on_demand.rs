@@ -338,7 +338,7 @@ impl Fabric {
         }
         self.egresses.iter_mut().for_each(|reference| reference.egress.catch_up(cx.now));
         let at_the_end = cx.stopped && cx.now == cx.spec.stop.until;
-        relief::all_hear_releases(self, cx, cx.now.saturating_add(Span::from_ps(u64::from(at_the_end))));
+        relief::apply_all_releases(self, cx, cx.now.saturating_add(Span::from_ps(u64::from(at_the_end))));
     }
 
     /// As [`Fabric::catch_up`], decisions that are due at this very instant included.
@@ -349,7 +349,7 @@ impl Fabric {
         }
     }
 
-    /// A port whose transmitter is free at `at` sends what its queue says. Not inlined: the way of a packet
+    /// A port whose transmitter is free at `at` sends what its queue names. Not inlined: the way of a packet
     /// should fit into the instruction cache.
     #[inline(never)]
     pub(crate) fn dequeue_at<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {

@@ -1,7 +1,7 @@
 //! Congestion points: the notices that ports send to the sources of the flows that pass them, and their way.
 //!
 //! The machines are [`thalweg_machines::point`]. Here they are notified of what joins and leaves their queue,
-//! and what they say becomes packets of control that begin at the port's switch. These have no source route,
+//! and what they report becomes packets of control that begin at the port's switch. These have no source route,
 //! as no flow's path need lead back through that switch: every switch looks up the next hop, as for any
 //! packet to that host. They belong to no end's account of its packets, and one whose flow is over by the
 //! time it arrives is discarded.

@@ -158,8 +158,8 @@ pub(crate) fn tx<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> 
         let port = &fabric.ports[id.at()];
         let egress = &fabric.egresses[port.queue as usize].egress;
         let gate = &fabric.gates[id.at()];
-        let asks = port.place.pulls || gate.input_ready;
-        let may_pull = asks && port.waiting.packets == 0 && !gate.stopped;
+        let has_source = port.place.pulls || gate.input_ready;
+        let may_pull = has_source && port.waiting.packets == 0 && !gate.stopped;
         if may_pull && port.free_at <= cx.now && egress.opens(cx.now) == cx.now {
             return true;
         }
@@ -176,7 +176,7 @@ fn drop_frames(fabric: &mut Fabric, id: PortId) {
     }
 }
 
-/// All that the machine says is to be sent now.
+/// All that the machine has to send now.
 fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     loop {
         let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;

@@ -3,7 +3,7 @@
 //! The machines are [`thalweg_machines::relief`], one for each switch. Here they see their switch, and what
 //! they want is done. A packet that escapes is in the lane of its port
 //! ([`thalweg_machines::schedule::liftable`]), which has memory of its own: no input counts it. Its
-//! [hop tag](thalweg_wire::Packet::hop) says how many hops it still escapes.
+//! [hop tag](thalweg_wire::Packet::hop) states how many hops it still escapes.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
@@ -85,11 +85,11 @@ impl SwitchView for View<'_> {
 }
 
 /// Calls the relief of a switch with a view of the switch; its acts are kept for [`carry_out`].
-fn ask<R>(
+fn call<R>(
     fabric: &mut Fabric,
     hosts: u32,
     switch: usize,
-    question: impl FnOnce(&mut ReliefMachine, &View<'_>, &mut Vec<Act>) -> R,
+    body: impl FnOnce(&mut ReliefMachine, &View<'_>, &mut Vec<Act>) -> R,
 ) -> R {
     let Fabric { stages: Stages { relief, .. }, ports, gates, memory, queues, egresses, outages, .. } =
         fabric;
@@ -105,7 +105,7 @@ fn ask<R>(
         outages,
         hosts,
     };
-    question(&mut machines[switch], &view, acts)
+    body(&mut machines[switch], &view, acts)
 }
 
 /// A switch, for who only looks.
@@ -133,7 +133,7 @@ pub(super) fn enters<Q: Events>(
     let hops = packet.hop.escape_hops();
     if !relief.machines[switch].recalls(name, usize::from(input), output) {
         let now = cx.now;
-        hears_releases(fabric, cx, switch, (now, from));
+        apply_releases(fabric, cx, switch, (now, from));
         fabric.stages.relief.machines[switch].on_passing(name, usize::from(input), output);
     }
     hops == 0 || !escapes(fabric, cx, from, id, flying, name)
@@ -153,7 +153,7 @@ fn escapes<Q: Events>(
     let handle = flying.handle;
     let (input, place) = (fabric.ports[(from.0 ^ 1) as usize].place.number, fabric.ports[id.at()].place);
     let now = cx.now;
-    hears_releases(fabric, cx, place.owner as usize, (now, from));
+    apply_releases(fabric, cx, place.owner as usize, (now, from));
     let machine = &mut fabric.stages.relief.machines[place.owner as usize];
     let packet = &mut fabric.packets[handle];
     let hops = packet.hop.escape_hops();
@@ -232,10 +232,10 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) 
         let id = fabric.memory.links[switch as usize][number];
         fabric.catch_up_now(cx, id);
     }
-    hears_releases(fabric, cx, switch as usize, (now, PortId::NONE));
-    ask(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
+    apply_releases(fabric, cx, switch as usize, (now, PortId::NONE));
+    call(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
     carry_out(fabric, cx, switch as usize);
-    if ask(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
+    if call(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
         stir(fabric, cx, switch);
     }
 }
@@ -248,7 +248,7 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
     }
     let (switch, port) = (place.owner as usize, usize::from(place.number));
     let now = cx.now;
-    hears_releases(fabric, cx, switch, (now, PortId(back.0 ^ 1)));
+    apply_releases(fabric, cx, switch, (now, PortId(back.0 ^ 1)));
     fabric.catch_up(cx, back);
     // (Where it finds no place, the names of what waits are not needed.)
     if matches!(signal, Signal::Token { .. }) && fabric.stages.relief.machines[switch].has_place(port) {
@@ -260,13 +260,13 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
 
 /// Applies a signal that has come by a port at the instant `at` to the relief of its switch.
 fn receives<Q>(fabric: &mut Fabric, cx: &Cx<Q>, switch: usize, port: usize, at: Time, signal: Signal) {
-    ask(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
+    call(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
 }
 
 /// Applies to the relief of a switch the releases that have arrived before what lands at the instant and by
 /// the port of `end`.
 #[inline]
-fn hears_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, end: (Time, PortId)) {
+fn apply_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, end: (Time, PortId)) {
     if releases::is_quiet(fabric, switch, end.0) {
         return;
     }
@@ -276,17 +276,17 @@ fn hears_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize,
 }
 
 /// Applies the releases that have arrived before `end`, at all switches.
-pub(super) fn all_hear_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, end: Time) {
+pub(super) fn apply_all_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, end: Time) {
     for switch in 0..fabric.stages.relief.machines.len() {
-        hears_releases(fabric, cx, switch, (end, PortId(0)));
+        apply_releases(fabric, cx, switch, (end, PortId(0)));
     }
 }
 
 /// Applies the releases that arrive until the run is over, when nothing else will happen.
 #[cold]
-pub(crate) fn hear_the_rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
+pub(crate) fn apply_remaining_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
     if let Some(last) = releases::last(fabric, cx) {
-        all_hear_releases(fabric, cx, last.saturating_add(Span::from_ps(1)));
+        apply_all_releases(fabric, cx, last.saturating_add(Span::from_ps(1)));
         cx.now = cx.now.max(last);
     }
 }
@@ -334,7 +334,7 @@ fn carry_out<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) {
     for act in acts.drain(..) {
         let port = |fabric: &Fabric, number: usize| fabric.memory.links[switch][number];
         match act {
-            Act::Tell(number, signal) => {
+            Act::Signal(number, signal) => {
                 fabric.post_frame(cx, port(fabric, number), Frame::Signal(signal), u32::MAX)
             }
             Act::Lift { output, flow, hops } => {

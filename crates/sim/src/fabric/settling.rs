@@ -54,10 +54,10 @@ fn let_go<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
         .map(|pipeline| pipeline.late())
         .unwrap_or_default();
     if late.is_zero() {
-        if let Some((back, frame)) = backpressure::heard(fabric, cx, id, &packet) {
+        if let Some((back, frame)) = backpressure::report_departure(fabric, cx, id, &packet) {
             match when {
-                As::Arrival => backpressure::tell_of_queue(fabric, cx, back, frame),
-                As::Decision => fabric.tell_neighbour(cx, id, back, frame),
+                As::Arrival => backpressure::notify_of_queue(fabric, cx, back, frame),
+                As::Decision => fabric.notify_neighbour(cx, id, back, frame),
             }
         }
         return;
@@ -77,10 +77,10 @@ pub(crate) fn return_due<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Por
             return cx.schedule(at, Phase::Return, id.0);
         }
         fabric.memory.returning[id.at()].pop_front();
-        if let Some((back, frame)) = backpressure::heard(fabric, cx, id, &packet) {
+        if let Some((back, frame)) = backpressure::report_departure(fabric, cx, id, &packet) {
             // Ports have decided at this instant, those without an event for it, too.
             fabric.catch_up_now(cx, back);
-            backpressure::tell_of_queue(fabric, cx, back, frame);
+            backpressure::notify_of_queue(fabric, cx, back, frame);
         }
     }
 }

@@ -88,7 +88,7 @@ pub(crate) const LOOKED_UP: u32 = u32::MAX;
 pub(crate) struct Points {
     /// By port; empty if there are none.
     pub by_port: Vec<Option<PointMachine>>,
-    /// Within an event: what is to be said.
+    /// Within an event: what is to be sent.
     #[serde(skip)]
     pub notices: Notices,
 }

@@ -63,8 +63,8 @@ pub(crate) struct Hosts {
 impl Hosts {
     /// Of a network; those of its hosts' links that carry packets away from them have these rates.
     pub fn new(spec: &NetworkSpec, line_rate: impl Fn(HostId) -> Rate) -> Self {
-        let asks = spec.nic.order.pulls() || pulls_when_idle(spec);
-        let nics = if asks { 2 * spec.links.len() } else { 0 };
+        let pulls = spec.nic.order.pulls() || pulls_when_idle(spec);
+        let nics = if pulls { 2 * spec.links.len() } else { 0 };
         Self {
             nics: vec![Nic::default(); nics],
             agents: Agents::new(spec, line_rate),
@@ -145,9 +145,9 @@ impl Hosts {
             let sending = &mut self.sending[slot];
             sending.balance = sending.balance.wrapping_sub(1);
             let transport = &self.transports[sending.transport as usize];
-            let heard = sending.sender.on_packet(transport, cx.now, &packet, side);
+            let reception = sending.sender.on_packet(transport, cx.now, &packet, side);
             if cx.features.completions
-                && let Some(rtt) = heard.round_trip()
+                && let Some(rtt) = reception.round_trip()
             {
                 self.note_completion(cx, slot, packet.flow, rtt);
             }
@@ -176,9 +176,9 @@ impl Hosts {
         let sending = &mut self.sending[slot as usize];
         let transport = &self.transports[sending.transport as usize];
         let side = &fabric.sides[Handle(packet.side)];
-        let heard = sending.sender.on_packet(transport, cx.now, &packet, Some(side));
+        let reception = sending.sender.on_packet(transport, cx.now, &packet, Some(side));
         fabric.discard(handle, &packet);
-        if heard == Reception::Ignored {
+        if reception == Reception::Ignored {
             return;
         }
         self.pump_sender(cx, fabric, flows, slot as usize, packet.flow);
@@ -255,15 +255,15 @@ impl Hosts {
         slot: usize,
         flow: FlowId,
     ) {
-        if cx.features.nic_asks {
-            return self.pump_asked(cx, fabric, flows, slot, flow);
+        if cx.features.nic_may_pull {
+            return self.pump_pulled(cx, fabric, flows, slot, flow);
         }
         self.push(cx, fabric, flows, slot, flow);
     }
 
     /// The same where NICs pull all packets, or some.
     #[inline(never)]
-    fn pump_asked<Q: Events>(
+    fn pump_pulled<Q: Events>(
         &mut self,
         cx: &mut Cx<Q>,
         fabric: &mut Fabric,

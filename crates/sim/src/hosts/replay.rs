@@ -1,6 +1,6 @@
 //! A recorded schedule run again: packets are injected where and when they entered the recorded network (ups §2.1).
 //!
-//! Flows never start in a replay; they only say where their packets go. Packets are pushed a few at a time, in the
+//! Flows never start in a replay; they only name where their packets go. Packets are pushed a few at a time, in the
 //! order in which they enter: a replay needs memory for what is in the network, not for the recording.
 
 use crate::cx::Cx;

@@ -1,5 +1,5 @@
 //! Contested ties: packets that join one queue at one instant by different links, so that only a draw, or
-//! their links' numbers, say which is first ([`Ties`](crate::events::Ties)).
+//! their links' numbers, decide which is first ([`Ties`](crate::events::Ties)).
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Time};

@@ -12,7 +12,7 @@ pub struct OwnColumns {
 }
 
 impl OwnColumns {
-    /// Sample number `sample` has this to say.
+    /// Sample number `sample` has this to report.
     pub(crate) fn record(&mut self, sample: usize, report: &Report) {
         for (quantity, value) in report.values() {
             let known = self.columns.iter().position(|column| column == quantity);
@@ -39,17 +39,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_is_of_all_who_declare_it_alike_and_empty_where_nothing_is_said() {
+    fn a_column_is_of_all_that_declare_it_alike_and_empty_elsewhere() {
         let mut own = OwnColumns::default();
-        let said = |name: &'static str, unit: &'static str, value: Option<f64>| {
+        let declared = |name: &'static str, unit: &'static str, value: Option<f64>| {
             let mut report = Report::default();
             report.add(name, unit, "", value);
             report
         };
-        own.record(0, &said("alpha", "", Some(0.5)));
-        own.record(2, &said("alpha", "", Some(0.25)));
-        own.record(2, &said("alpha", "b/s", Some(1.0)));
-        own.record(3, &said("beta", "", None));
+        own.record(0, &declared("alpha", "", Some(0.5)));
+        own.record(2, &declared("alpha", "", Some(0.25)));
+        own.record(2, &declared("alpha", "b/s", Some(1.0)));
+        own.record(3, &declared("beta", "", None));
         let found: Vec<_> = own.columns(4).into_iter().map(|(of, v)| (of.name.to_string(), v)).collect();
         let alpha = vec![Some(0.5), None, Some(0.25), None];
         let other = vec![None, None, Some(1.0), None];

@@ -91,7 +91,7 @@ pub struct Probes {
     pub links: Vec<LinkSample>,
     /// Senders.
     pub controllers: Vec<ControllerSample>,
-    /// What their controllers said of themselves.
+    /// What their controllers reported.
     pub own: OwnColumns,
     /// Round trips.
     pub completions: Vec<Completion>,

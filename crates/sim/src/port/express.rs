@@ -29,7 +29,7 @@ impl Port {
         }
     }
 
-    /// Books a place on the wire for `packet`, not before `ready`; marks it if the queue says so.
+    /// Books a place on the wire for `packet`, not before `ready`; marks it if the queue decides so.
     #[inline]
     pub fn book(&mut self, now: Time, ready: Time, flying: Flying, packet: &mut Packet) -> Booked {
         let wire = flying.wire;
@@ -82,7 +82,7 @@ impl Port {
         prefetch(self.flight.end());
     }
 
-    /// What the queue management says.
+    /// What the queue management decides.
     #[inline]
     fn advice(&mut self, now: Time, packet: &Packet) -> Arrival {
         let idle_for = if self.waiting.packets == 0 { now.since(self.free_at) } else { Span::ZERO };

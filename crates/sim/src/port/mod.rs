@@ -313,7 +313,7 @@ impl Port {
 
     /// What the port has done so far.
     pub fn totals(&self, now: Time) -> PortTotals {
-        // Express: said as each was booked.
+        // Express: reported as each was booked.
         let waits = if self.on_demand() { self.waiting.packets } else { 0 };
         PortTotals {
             packets: self.sent.packets,

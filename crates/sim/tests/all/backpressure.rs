@@ -1,5 +1,5 @@
 //! Backpressure flow control (Goyal, MIT 2022, ch. 3): nothing is lost, nothing stays paused, and a lone flow
-//! does what App. C says.
+//! does what App. C states.
 use crate::common::*;
 use crate::lossless::{backpressure, bfc, by_flow};
 use proptest::prelude::*;
@@ -54,7 +54,7 @@ pub fn quiet(sim: &Network) -> Result<(), String> {
     Ok(())
 }
 
-/// Two racks of eight and three spines; everybody but one host of each rack sends to host 0, or to the host after it.
+/// Two racks of eight and three spines; all but one host of each rack sends to host 0, or to the host after it.
 fn fabric(flows: Vec<FlowSpec>) -> NetworkSpec {
     let mut links: Vec<LinkSpec> = (0..16).map(|h| link(h, 16 + h / 8, RATE, HOP)).collect();
     links.extend((0..6).map(|l| link(16 + l / 3, 18 + l % 3, RATE, HOP)));
@@ -120,7 +120,7 @@ fn lone(drain_gbps: u64, x: f64, order: Params) -> (f64, u64) {
 }
 
 #[test]
-fn a_lone_flow_leaves_its_link_empty_for_the_share_that_the_fluid_model_says() {
+fn a_lone_flow_leaves_its_link_idle_for_the_share_of_the_fluid_model() {
     for drained in [20u32, 50] {
         for (k, x) in [(1.0, 1.1), (1.0, 2.0), (1.0, 5.0), (2.0, 1.5), (4.0, 3.0)] {
             let model = (x - 1.0) / (k * x + x * x - 1.0);

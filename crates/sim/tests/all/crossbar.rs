@@ -103,8 +103,8 @@ fn by_steps(hosts: usize, packets: &[Crossing]) -> Vec<Crossing> {
         for round in 0.. {
             let mut offers = vec![Vec::new(); hosts];
             for output in (0..hosts).filter(|o| output_free[*o] <= now) {
-                let asks = |i: &usize| input_free[*i] <= now && !queues[*i][output].is_empty();
-                if let Some(input) = (0..hosts).map(|k| (grant[output] + k) % hosts).find(asks) {
+                let requests = |i: &usize| input_free[*i] <= now && !queues[*i][output].is_empty();
+                if let Some(input) = (0..hosts).map(|k| (grant[output] + k) % hosts).find(requests) {
                     offers[input].push(output);
                 }
             }
@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// Everybody has much for everybody: no output is idle but for what a host does not send to itself, and all
+/// Every host has much for every other: no output is idle but for what a host does not send to itself, and all
 /// pairs get the same.
 #[test]
 fn full_queues_are_served_equally_at_full_rate() {

@@ -20,7 +20,7 @@ fn wire(a: u32, b: u32) -> LinkSpec {
     link(a, b, RATE, HOP)
 }
 
-/// Hosts only say where packets go.
+/// Hosts only name where packets go.
 fn bare(hosts: u32, switches: u32, links: Vec<LinkSpec>) -> NetworkSpec {
     let flows = vec![flow(0, 1, 1, Time::ZERO)];
     network(hosts, switches, links, udp(1000, UdpPace::Constant(RATE)), flows)
@@ -201,7 +201,7 @@ fn a_clos_network_whose_reroutes_close_a_circle_stands_still_unless_valleys_are_
     let exempt = elision(&Ways::of(&spec)).unwrap();
     assert!(found.cycle().is_some());
     assert_eq!(found.without(|turn| exempt.binary_search(&turn).is_ok()).cycle(), None);
-    // Hosts 2r and 2r + 1 are rack r's. Around the circle 3, 4, 5 everybody sends to the next rack, and so
+    // Hosts 2r and 2r + 1 are rack r's. Around the circle 3, 4, 5 every host sends to the next rack, and so
     // around 0, 1, 2, over those racks: every port of the circle is offered four times what it carries.
     let next = |h: u32| if h < 6 { (h + 2) % 6 } else { 6 + (h - 6 + 2) % 6 };
     spec.flows = (0..12).map(|h| flow(h, next(h), 2_500_000, Time::from_us(50))).collect();

@@ -75,7 +75,7 @@ fn a_sprayed_packet_has_no_way_back() {
 }
 
 #[test]
-fn the_reference_lane_tells_the_same() {
+fn the_reference_lane_agrees() {
     let spec = two_to_one(60, Recovery::DropNotified);
     let slow = run(NetworkSpec { shortcuts: false, ..spec.clone() });
     let fast = run(spec);

@@ -70,9 +70,9 @@ fn later(choice: &Choice, agent: Index, mixed: bool, quanta: u16, stops: bool) -
     spec
 }
 
-/// pHost's tokens and Homa's grants are control packets, as is what a point says of their flows.
+/// pHost's tokens and Homa's grants are control packets, as is what a point reports of their flows.
 #[test]
-fn what_points_say_is_neither_token_nor_grant_to_flows_that_do_not_listen() {
+fn notices_of_points_are_neither_tokens_nor_grants() {
     let incast = (0..6).map(|src| flow(src, 6, 60_000, Time::ZERO)).collect::<Vec<_>>();
     for transport in [phost(Span::from_ns(1200)), homa(Span::from_us(20))] {
         let mut spec = star(7, Rate::from_gbps(10), Span::from_us(1), transport, incast.clone());

@@ -1,4 +1,4 @@
-//! A flow alone in the network takes exactly as long as the closed form says.
+//! A flow alone in the network takes exactly as long as the closed form states.
 use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::transport::TransportSpec;

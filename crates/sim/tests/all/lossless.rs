@@ -79,7 +79,7 @@ pub fn in_turns() -> DisciplineSpec {
     DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }
 }
 
-/// Two racks of four hosts behind a trunk as fast as one host; everybody sends to everybody.
+/// Two racks of four hosts behind a trunk as fast as one host; all hosts send to all.
 fn two_racks(seed: u64, inputs: Option<InputSpec>, nic: NicSpec, order: DisciplineSpec) -> NetworkSpec {
     let rto =
         RtoRule::Rfc6298 { initial: Span::from_us(200), min: Span::from_us(100), max: Span::from_ms(10) };

@@ -1,4 +1,4 @@
-//! The most that switch memories have held, against what the recorded packets say.
+//! The most that switch memories have held, against what the recorded packets show.
 use crate::common::*;
 use std::collections::BTreeMap;
 use thalweg_machines::buffer::{InputMemory, InputSpec};
@@ -9,7 +9,7 @@ use thalweg_net::spec::*;
 use thalweg_sim::MemoryPeaks;
 use thalweg_units::{Bytes, Serializer, Span};
 
-/// Two racks of four hosts behind a trunk as fast as one host; everybody sends to everybody. Nothing is ever lost.
+/// Two racks of four hosts behind a trunk as fast as one host; all hosts send to all. Nothing is ever lost.
 fn two_racks(seed: u64, inputs: InputSpec) -> NetworkSpec {
     let mut spec = racks(seed, wide_open());
     spec.disciplines = vec![DisciplineSpec { order: OrderSpec::input_round_robin(), ..fifo() }];
@@ -121,7 +121,7 @@ fn the_most_held_is_exact_although_releases_are_deferred() {
 }
 
 #[test]
-fn asking_for_it_changes_nothing_and_neither_does_looking() {
+fn probes_and_checks_change_nothing() {
     for (name, inputs) in kinds() {
         let spec = two_racks(4, inputs);
         let mut unprobed = spec.clone();

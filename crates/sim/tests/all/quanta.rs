@@ -56,11 +56,11 @@ fn refreshed_in_time_a_pause_lasts_as_long_as_without_quanta() {
     // One more frame for each whole half of the quanta that a pause lasts.
     let again: u64 =
         timed.pauses().iter().map(|p| (p.ended.since(p.began).ps() - 1) / (LASTS / 2).ps()).sum();
-    let (asked, repeated) = (plain.counters().pause_frames, timed.counters().pause_frames);
+    let (requested, repeated) = (plain.counters().pause_frames, timed.counters().pause_frames);
     assert!(again > 0);
     // The last of a pause may leave while the XON that ends it is due.
-    assert!(repeated >= asked + again, "{asked} + {again}, {repeated}");
-    assert!(repeated <= asked + again + timed.pauses().len() as u64, "{asked} + {again}, {repeated}");
+    assert!(repeated >= requested + again, "{requested} + {again}, {repeated}");
+    assert!(repeated <= requested + again + timed.pauses().len() as u64, "{requested} + {again}, {repeated}");
     assert_eq!(plain.counters().resume_frames, timed.counters().resume_frames);
     assert_eq!(timed.counters().packets_dropped, 0);
 }

@@ -38,9 +38,9 @@ fn run_until(sim: &mut Network, at: Time) {
     while sim.now() < at && sim.run(1) {}
 }
 
-fn tell(sim: &mut Network, at: u64, frame: Frame) {
+fn send_frame(sim: &mut Network, at: u64, frame: Frame) {
     run_until(sim, Time::from_us(at));
-    sim.tell(BACK, frame).expect("flow control");
+    sim.send_frame(BACK, frame).expect("flow control");
 }
 
 fn received(sim: &Network) -> [u64; 2] {
@@ -51,7 +51,7 @@ fn received(sim: &Network) -> [u64; 2] {
 fn a_paused_queue_waits_and_the_other_goes_on() {
     for queue in [0u16, 1] {
         let mut sim = Network::new(two_classes(1)).expect("a network");
-        tell(&mut sim, 30, Frame::PauseQueue { queue });
+        send_frame(&mut sim, 30, Frame::PauseQueue { queue });
         run_until(&mut sim, Time::from_us(40));
         let before = received(&sim);
         run_until(&mut sim, Time::from_us(140));
@@ -59,7 +59,7 @@ fn a_paused_queue_waits_and_the_other_goes_on() {
         assert_eq!(after[usize::from(queue)], before[usize::from(queue)], "queue {queue} is paused");
         // A third of 1 byte per ns for 100 us.
         assert!(after[other] - before[other] >= 32_000, "{before:?} {after:?}");
-        tell(&mut sim, 150, Frame::ResumeQueue { queue });
+        send_frame(&mut sim, 150, Frame::ResumeQueue { queue });
         while sim.run(1000) {}
         assert_eq!(received(&sim), [100_000; 2]);
         let totals = sim.totals(PortId(BACK.0 ^ 1));
@@ -73,15 +73,15 @@ fn a_paused_queue_waits_and_the_other_goes_on() {
 #[test]
 fn all_queues_paused_one_by_one_stop_the_port_and_a_bitmap_frees_it() {
     let mut sim = Network::new(two_classes(1)).expect("a network");
-    tell(&mut sim, 30, Frame::PauseQueue { queue: 0 });
-    tell(&mut sim, 32, Frame::PauseQueue { queue: 1 });
+    send_frame(&mut sim, 30, Frame::PauseQueue { queue: 0 });
+    send_frame(&mut sim, 32, Frame::PauseQueue { queue: 1 });
     run_until(&mut sim, Time::from_us(40));
     let before = received(&sim);
     run_until(&mut sim, Time::from_us(90));
     assert_eq!(received(&sim), before);
     let mut saved = Network::load(&sim.save()).expect("a saved run");
     for sim in [&mut sim, &mut saved] {
-        tell(sim, 100, Frame::Bitmap(QueueSet::default()));
+        send_frame(sim, 100, Frame::Bitmap(QueueSet::default()));
         while sim.run(1000) {}
         assert_eq!((received(sim), sim.counters().packets_dropped), ([100_000; 2], 0));
     }
@@ -92,7 +92,9 @@ fn all_queues_paused_one_by_one_stop_the_port_and_a_bitmap_frees_it() {
 fn a_network_without_flow_control_has_no_frames() {
     let mut sim = Network::new(NetworkSpec { inputs: None, ..two_classes(1) }).expect("a network");
     assert!(
-        sim.tell(BACK, Frame::Xon { classes: Classes::ALL }).unwrap_err().contains("without flow control")
+        sim.send_frame(BACK, Frame::Xon { classes: Classes::ALL })
+            .unwrap_err()
+            .contains("without flow control")
     );
 }
 
@@ -110,17 +112,17 @@ fn frames() -> impl Strategy<Value = Frame> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// Whatever is said, in whatever order: once everything is resumed, everything arrives.
+    /// Whatever is sent, in whatever order: once everything is resumed, everything arrives.
     #[test]
     fn nothing_is_lost_or_stuck(story in prop::collection::vec((1u64..15, frames()), 0..25)) {
         let mut sim = Network::new(two_classes(1)).expect("a network");
         let mut at = 0;
         for (gap, frame) in story {
             at += gap;
-            tell(&mut sim, at, frame);
+            send_frame(&mut sim, at, frame);
         }
-        tell(&mut sim, at + 1, Frame::Bitmap(QueueSet::default()));
-        tell(&mut sim, at + 2, Frame::Xon { classes: Classes::ALL });
+        send_frame(&mut sim, at + 1, Frame::Bitmap(QueueSet::default()));
+        send_frame(&mut sim, at + 2, Frame::Xon { classes: Classes::ALL });
         while sim.run(1000) {}
         prop_assert_eq!(received(&sim), [100_000; 2]);
         prop_assert!(sim.pauses().iter().all(|p| p.ended != Time::MAX));
@@ -135,7 +137,7 @@ fn what_waits_in_a_paused_queue_is_lost_with_its_link() {
         Incident { at: Time::from_us(300), what: IncidentKind::LinkUp(2) },
     ];
     let mut sim = Network::new(spec).expect("a network");
-    tell(&mut sim, 30, Frame::PauseQueue { queue: 1 });
+    send_frame(&mut sim, 30, Frame::PauseQueue { queue: 1 });
     run_until(&mut sim, Time::from_us(100));
     assert_eq!(sim.backlog(PortId(5)), (0, 0));
     while sim.run_checked(1000, 1).expect("laws hold") {}

@@ -62,7 +62,7 @@ fn lossy(spec: &mut NetworkSpec) {
 /// sends meanwhile leaves twice; pulled, nothing but the first window ever waits, and hardly anything leaves
 /// twice.
 #[test]
-fn a_nic_that_asks_holds_little_and_sends_nothing_that_tcp_has_sent() {
+fn a_nic_that_pulls_holds_little_and_repeats_nothing_of_tcp() {
     let alone = |mode| {
         let flows = vec![flow(0, 1, 200 * 1460, Time::ZERO)];
         let spec = NetworkSpec { flows, ..crowd(1, mode) };
@@ -79,7 +79,7 @@ fn a_nic_that_asks_holds_little_and_sends_nothing_that_tcp_has_sent() {
 
 /// Packets of several flows that wait for the same NIC leave in the order of their classes.
 #[test]
-fn a_nic_asks_the_flow_whose_packet_is_most_important() {
+fn a_nic_pulls_the_most_important_packet() {
     let mut spec = crowd(1, PULL);
     spec.flows = vec![flow(0, 1, 90 * 1460, Time::ZERO), flow(0, 2, 30 * 1460, Time::ZERO)];
     spec.probes.record = Some(RecordSpec { hops: false });
@@ -127,7 +127,7 @@ proptest! {
 
     /// Whatever is lost and fails: laws hold, every flow ends, short cuts change nothing.
     #[test]
-    fn short_cuts_change_nothing_where_nics_ask_and_flows_take_back(
+    fn short_cuts_change_nothing_where_nics_pull(
         seed in 0u64..1000, pull: bool, loses: bool, fails: bool,
     ) {
         let mut spec = crowd(seed, if pull { PULL } else { FLUSH });

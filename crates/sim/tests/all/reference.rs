@@ -364,13 +364,13 @@ fn row(order: OrderSpec) -> Choice {
 
 /// A point's clock ticks after all ports have decided at that instant, also those without an event for it.
 #[test]
-fn what_a_clock_says_joins_its_port_behind_the_decision_of_the_same_instant() {
+fn notices_of_a_clock_join_behind_the_decision_of_the_same_instant() {
     rows(row);
 }
 
 /// Queues held one by one at a port whose switch pauses a neighbour: the end of what it sent last is an event.
 #[test]
-fn a_port_that_pauses_a_neighbour_and_may_send_nothing_hears_of_the_end_of_what_it_sent() {
+fn a_paused_port_that_pauses_a_neighbour_has_an_event_for_its_last_bit() {
     let (stage, transport) = (stages()[4], transports()[3].clone());
     let gated = Choice {
         seed: 829,
@@ -599,21 +599,21 @@ fn what_cannot_run_without_short_cuts_is_refused_with_the_reason() {
     let lossy_link = || behind(Direction { loss, ..gbps() }, udp(1000, UdpPace::Burst), 5000);
     let mut spec = lossy_link();
     spec.disciplines[0] = DisciplineSpec { order: OrderSpec::lifo(), preemptive: true, ..fifo() };
-    let said = refused(spec);
+    let reason = refused(spec);
     assert!(
-        said.starts_with("port 2: on links that are not plain") && said.contains("interrupted"),
-        "{said}"
+        reason.starts_with("port 2: on links that are not plain") && reason.contains("interrupted"),
+        "{reason}"
     );
     let mut spec = lossy_link();
     spec.cut_through = Some(CutThrough { header: 64 });
-    let said = refused(spec);
-    assert!(said.contains("cut-through"), "{said}");
+    let reason = refused(spec);
+    assert!(reason.contains("cut-through"), "{reason}");
     let batched = BatchedSpec::of(Rate::from_gbps(1), 4);
     let odd = Direction { transmitter: batched.into(), ..gbps() };
     let mut spec = behind(odd, udp(1000, UdpPace::Burst), 5000);
     spec.inputs = Some(lossy(20_000));
-    let said = refused(spec);
-    assert!(said.contains("per-ingress accounting"), "{said}");
+    let reason = refused(spec);
+    assert!(reason.contains("per-ingress accounting"), "{reason}");
     let mut spec = busy(1, OrderSpec::lifo(), StageSpec::tail_drop());
     spec.disciplines[0].preemptive = true;
     spec.shortcuts = false;

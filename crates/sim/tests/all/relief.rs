@@ -381,7 +381,7 @@ fn what_may_pass_does_in_time_and_the_headroom_needs_room_for_a_pool() {
 
 /// If nothing happened any more, both would be found: packets that may pass a pause, and a cycle that stands.
 #[test]
-fn whoever_looks_finds_what_stands_still() {
+fn both_checks_find_what_stands_still() {
     let finds = |what: &str| {
         let spec = relieved(ring(5, u64::MAX, Time::from_ms(1)), escape(Params::default()), 100_000, 50_000);
         let mut sim = Network::new(spec).expect("a network");

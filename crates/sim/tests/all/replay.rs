@@ -171,7 +171,7 @@ fn candidate(
     spec
 }
 
-/// LSTF and what its header says when packets leave.
+/// LSTF and what its header holds when packets leave.
 fn lstf(spec: &NetworkSpec, recorded: &Recorded, preemptive: bool) -> Vec<Exit> {
     let spec = candidate(spec.clone(), CarriedSpec::Slack, true, preemptive);
     replay(spec, recorded, |sim, row| {

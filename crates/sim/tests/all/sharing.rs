@@ -45,7 +45,7 @@ fn a_part_is_not_lent_and_a_threshold_leaves_room() {
 }
 
 #[test]
-fn who_would_have_to_give_up_what_it_keeps_is_refused() {
+fn push_out_of_a_queue_that_keeps_all_is_refused() {
     let mut spec = two_queues(SharingSpec::longest_queue(), 8000, 3);
     spec.disciplines[0].order = bfc::Params::default().into();
     let refused = Network::new(spec).map(|_| ()).unwrap_err().to_string();

@@ -83,7 +83,7 @@ impl Path {
         })
     }
 
-    /// Until the sender is done, or for so many slots; what `lost` says does not arrive.
+    /// Until the sender is done, or for so many slots; what `lost` names does not arrive.
     pub fn run(&mut self, slots: u64, mut lost: impl FnMut(Sent) -> bool) {
         while self.done == u64::MAX && self.now < slots {
             self.slot(&mut lost);

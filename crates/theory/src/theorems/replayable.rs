@@ -6,7 +6,7 @@ use crate::instance::Shape;
 use crate::outcome::{Outcome, Trial, trials};
 
 /// No packet late: what all but the claims of existence demand.
-fn nobody_late(t: &mut Trial, replay: &crate::candidate::Replay) {
+fn none_late(t: &mut Trial, replay: &crate::candidate::Replay) {
     let late = t.overdue(replay);
     t.expect(late.is_empty(), || format!("late: {late:?}"));
 }
@@ -22,7 +22,7 @@ pub fn th3(instances: u32, seed: u64) -> Outcome {
     trials(instances, seed, Shape::hops(9), |t| {
         let headers = Headers::timetable(&t.instance, &t.record);
         let replay = t.replay(&headers, Candidate::preemptive(Rule::Omniscient));
-        nobody_late(t, &replay);
+        none_late(t, &replay);
         for (p, hops) in replay.hops.iter().enumerate() {
             for (k, hop) in hops.iter().enumerate() {
                 let original = t.record.hops[p][k];
@@ -44,7 +44,7 @@ pub fn th4(instances: u32, seed: u64) -> Outcome {
     trials(instances, seed, Shape::hops(1), |t| {
         let headers = Headers::local_exit(&t.instance, &t.record, |_| 0);
         let replay = t.replay(&headers, Candidate::preemptive(Rule::Priority));
-        nobody_late(t, &replay);
+        none_late(t, &replay);
         t.outcome.found += u64::from(t.record.hops.iter().flatten().any(|h| h.start > h.arrive));
     })
 }
@@ -80,7 +80,7 @@ fn th5_with(instances: u32, seed: u64, lstf: Candidate, max_hops: usize) -> Outc
     trials(instances, seed, Shape::hops(max_hops), |t| {
         let headers = Headers::slack(&t.instance, &t.record);
         let replay = t.replay(&headers, lstf);
-        nobody_late(t, &replay);
+        none_late(t, &replay);
         for (p, hops) in replay.hops.iter().enumerate() {
             for (k, hop) in hops.iter().enumerate() {
                 t.outcome.found += u64::from(hops.len() == 2);

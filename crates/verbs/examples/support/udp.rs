@@ -171,7 +171,7 @@ fn relay(
     Ok(done)
 }
 
-/// Runs both ends until everything is over, or says which of them is not at the deadline.
+/// Runs both ends until everything is over, or names which of them is not at the deadline.
 pub fn run(
     requester: &mut RequesterEnd,
     responder: &mut ResponderEnd,
@@ -186,17 +186,17 @@ pub fn run(
     }
     let ends = [address(&near)?, address(&far)?];
     let (clock, stop) = (Instant::now(), AtomicBool::new(false));
-    let (asked, answered) = (AtomicBool::new(false), AtomicBool::new(false));
+    let (requested, responded) = (AtomicBool::new(false), AtomicBool::new(false));
     let deadline = clock + patience;
     std::thread::scope(|scope| {
         let middle = scope.spawn(|| relay(&middle, ends, faults, &stop));
-        let far = scope.spawn(|| drive(&far, responder, clock, deadline, (&answered, &asked)));
-        let asking = drive(&near, requester, clock, deadline, (&asked, &answered));
-        let answering = far.join().map_err(|_| "the responder's thread panicked")?;
+        let far = scope.spawn(|| drive(&far, responder, clock, deadline, (&responded, &requested)));
+        let requesting = drive(&near, requester, clock, deadline, (&requested, &responded));
+        let responding = far.join().map_err(|_| "the responder's thread panicked")?;
         stop.store(true, Ordering::SeqCst);
         let relayed = middle.join().map_err(|_| "the relay's thread panicked")?;
-        asking.map_err(|why| format!("requester: {why}"))?;
-        answering.map_err(|why| format!("responder: {why}"))?;
+        requesting.map_err(|why| format!("requester: {why}"))?;
+        responding.map_err(|why| format!("responder: {why}"))?;
         relayed.map_err(|why| format!("relay: {why}"))
     })
 }

@@ -1,4 +1,4 @@
-//! A path that loses, repeats and reorders: at random from a seed, or packet by packet as a schedule says.
+//! A path that loses, repeats and reorders: at random from a seed, or packet by packet by a schedule.
 
 use super::{Fate, Way};
 use crate::wire::{Opcode, Packet};
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_has_the_shares_and_delays_that_were_asked_for_and_comes_from_the_seed() {
+    fn chance_has_the_configured_shares_and_delays_from_its_seed() {
         let path = Path { loss: 0.2, repeat: 0.5, jitter: Span::from_us(5), ..Path::default() };
         let packets = vec![(Opcode::ReadRequest, 0); 10_000];
         let found = fates(path.clone(), &packets);

@@ -47,7 +47,7 @@ pub struct Counters {
 }
 
 /// One end of a queue pair. After every [`Requester::post`], [`Requester::on_packet`] and [`Requester::on_timer`], poll
-/// [`Requester::poll_transmit`] until it says false; call [`Requester::on_timer`] when [`Requester::timer`] says so.
+/// [`Requester::poll_transmit`] until it returns false; call [`Requester::on_timer`] at [`Requester::timer`].
 #[derive(Clone, Debug)]
 pub struct Requester {
     setup: Setup,

@@ -25,7 +25,7 @@ pub fn place_of(opcode: Opcode) -> Place {
     }
 }
 
-/// A packet's payload is as long as its place says: full, but for the last.
+/// A packet's payload is as long as its place requires: full, but for the last.
 pub fn check_length(place: Place, payload: usize, mtu: u32) -> Result<(), Syndrome> {
     let mtu = mtu as usize;
     let fits = match place {

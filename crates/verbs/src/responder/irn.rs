@@ -89,7 +89,7 @@ impl Engine {
             return Err(Ignored::Number);
         }
         context.counters.most_ahead = context.counters.most_ahead.max(d);
-        // CHOICE IRN §4.4 (not said): nor is a second copy of what waits. It is answered (every packet out of
+        // CHOICE IRN §4.4 (not stated): nor is a second copy of what waits. It is answered (every packet out of
         // order is).
         if self.arrived.get(d).is_none() {
             // 2. and 3.

@@ -27,7 +27,7 @@ pub struct Host {
 }
 
 /// The other end of a queue pair. After every [`Responder::on_packet`] and [`Responder::on_timer`], poll
-/// [`Responder::poll_transmit`] until it says false; call [`Responder::on_timer`] when [`Responder::timer`] says so.
+/// [`Responder::poll_transmit`] until it returns false; call [`Responder::on_timer`] at [`Responder::timer`].
 #[derive(Clone, Debug)]
 pub struct Responder {
     setup: Setup,
@@ -87,7 +87,7 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Counts a refusal; the answer is what to say on the wire.
+    /// Counts a refusal; the answer is what to send on the wire.
     fn refusal(&mut self, error: Syndrome) -> Syndrome {
         self.counters.refusals += 1;
         match error {

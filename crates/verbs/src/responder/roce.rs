@@ -1,4 +1,4 @@
-//! RoCE's responder: takes packets in order only, says once per gap that one is missing, answers Reads in the
+//! RoCE's responder: takes packets in order only, reports once per gap that one is missing, answers Reads in the
 //! requests' own space of numbers, executes repeated Reads again and remembers the results of Atomics
 //! (InfiniBand §9).
 
@@ -17,7 +17,7 @@ use thalweg_machines::transport::rdma::Psn;
 pub struct Engine {
     /// The next packet expected.
     e: Psn,
-    /// It was said that this one is missing.
+    /// A NACK has reported this one as missing.
     nak_open: bool,
     /// The message of which a part has arrived.
     open: Option<Open>,

@@ -16,7 +16,7 @@ pub enum WireError {
     Syndrome(u8),
     /// A field that must have one value has another.
     Reserved(&'static str),
-    /// Payload where there is none, longer than 4096 bytes, or not padded as said.
+    /// Payload where there is none, longer than 4096 bytes, or not padded as stated.
     Payload(usize),
 }
 

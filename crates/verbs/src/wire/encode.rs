@@ -2,7 +2,7 @@
 
 use super::{Dialect, MAX_PAYLOAD, Packet, names_a_packet};
 
-/// The partition key of everybody; there is only this one here.
+/// The partition key of all; there is only this one here.
 pub(super) const DEFAULT_PARTITION: u16 = 0xffff;
 /// The bit that requests an acknowledgement, next to the PSN: on every request (IRN acknowledges each
 /// packet).

@@ -59,7 +59,7 @@ pub struct Reth {
 /// Acknowledgement header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Aeth {
-    /// What it says.
+    /// Its content.
     pub syndrome: Syndrome,
     /// Messages that have arrived completely, and all before them.
     pub msn: Serial,

@@ -60,7 +60,7 @@ pub enum Opcode {
     ReadRequest,
     /// Part of the answer to a Read.
     ReadResponse(Place),
-    /// Acknowledges requests: ACK or NACK, as the syndrome says.
+    /// Acknowledges requests: ACK or NACK, as the syndrome states.
     Acknowledge,
     /// The answer to an atomic: what was there before.
     AtomicAcknowledge,
@@ -68,7 +68,7 @@ pub enum Opcode {
     CompareSwap,
     /// Fetch and add, 8 bytes.
     FetchAdd,
-    /// IRN: acknowledges responses to Reads and Atomics: read ACK or read NACK, as the syndrome says.
+    /// IRN: acknowledges responses to Reads and Atomics: read ACK or read NACK, as the syndrome states.
     ReadAcknowledge,
 }
 
@@ -100,7 +100,7 @@ pub struct Layout {
 }
 
 impl Opcode {
-    /// The five low bits of the opcode byte; the three high ones, 0, say "reliable connection".
+    /// The five low bits of the opcode byte; the three high ones, 0, mean "reliable connection".
     pub fn code(self) -> u8 {
         use Place::*;
         match self {
@@ -127,7 +127,7 @@ impl Opcode {
             Self::FetchAdd => 20,
             Self::SendInvalidate(false) => 22,
             Self::SendInvalidate(true) => 23,
-            // CHOICE IRN §4.4: one of the eight unused codes; the paper only says that they suffice.
+            // CHOICE IRN §4.4: one of the eight unused codes; the paper only states that they suffice.
             Self::ReadAcknowledge => 24,
         }
     }

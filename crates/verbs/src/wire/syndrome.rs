@@ -2,7 +2,7 @@
 
 use thalweg_units::Span;
 
-/// What an acknowledgement says.
+/// What an acknowledgement states.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Syndrome {
     /// All is well. Free Receive WQEs as a code ([`Credits`]); `None`: the receiver does not count them.
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_delay_on_the_wire_is_never_shorter_than_asked() {
+    fn the_delay_is_never_shorter_than_requested() {
         assert_eq!(rnr_code(Span::from_us(100)), 7); // 120 us
         assert_eq!(rnr_code(Span::from_us(120)), 7);
         assert_eq!(rnr_code(Span::from_ms(655)), 0);

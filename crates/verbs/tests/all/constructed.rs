@@ -160,7 +160,7 @@ fn nonsense_is_ignored() {
 
 /// Fences hold back the first packet until what was posted before is over, at the requester.
 #[test]
-fn fences_wait_for_what_they_say() {
+fn fences_wait_as_declared() {
     let read = Operation::Read { into: at(32, 8), from: there(0) };
     let invalidate = |key: u32| Operation::Send { from: at(0, 4), with: SendWith::Invalidate(key) };
     let cases: [(Operation, Operation, Fence, bool); 6] = [

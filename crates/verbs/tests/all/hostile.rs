@@ -1,5 +1,5 @@
 //! A peer that lies: well-formed packets with any numbers, addresses and lengths. Nothing panics, nothing
-//! outside the rights granted changes, everything said in answer is a packet.
+//! outside the rights granted changes, every answer is a packet.
 
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Stream, Time};

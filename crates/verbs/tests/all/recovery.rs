@@ -64,7 +64,7 @@ fn a_repeated_packet_out_of_order_is_not_placed_again() {
     assert_eq!(net.completions.len(), 3);
 }
 
-/// A Read that uses a slot again says that the answer before it in that slot has arrived: so read ACKs may all be lost.
+/// A Read that uses a slot again shows that the answer before it in that slot has arrived: read ACKs may all be lost.
 #[test]
 fn a_slot_used_again_acknowledges_its_last_answer() {
     let fate = |packet: &Packet<'_>, _: Way, now: Time| match packet.opcode {

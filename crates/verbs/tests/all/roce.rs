@@ -9,7 +9,7 @@ use thalweg_verbs::{Fence, Operation, Setup};
 
 /// RoCE, M4: one NACK per gap; everything from the lost packet on is sent again.
 #[test]
-fn roce_says_once_that_a_packet_is_missing_and_goes_back_to_it() {
+fn roce_nacks_a_missing_packet_once_and_goes_back_to_it() {
     let mut net = net(Setup { dialect: Dialect::Roce, ..small() }, lose_first(&[3]));
     post(&mut net, 0, write(0, 40, 0), Fence::None);
     net.run(Time::MAX);
@@ -20,7 +20,7 @@ fn roce_says_once_that_a_packet_is_missing_and_goes_back_to_it() {
 
 /// RoCE: a Read takes the numbers of its answer; of an answer with a gap, the rest is requested once more.
 #[test]
-fn roce_asks_again_for_the_rest_of_an_answer() {
+fn roce_requests_the_rest_of_an_answer() {
     let mut lost = false;
     let fate = |packet: &Packet<'_>, _: Way, _: Time| {
         let loses = matches!(packet.opcode, Opcode::ReadResponse(_)) && packet.psn == Psn::new(3) && !lost;

@@ -38,18 +38,18 @@ fn hpcc() -> Inputs {
 }
 
 /// Whether the neighbour of an input receives a request to stop, and whether one to resume.
-trait Asks {
-    fn asks_pause(&mut self, input: usize) -> bool;
-    fn asks_resume(&mut self, input: usize) -> bool;
+trait Requests {
+    fn requests_pause(&mut self, input: usize) -> bool;
+    fn requests_resume(&mut self, input: usize) -> bool;
 }
 
-impl Asks for Inputs {
-    fn asks_pause(&mut self, input: usize) -> bool {
+impl Requests for Inputs {
+    fn requests_pause(&mut self, input: usize) -> bool {
         let frame = self.on_taken(Time::ZERO, Passing { input, output: 0, packet: &Packet::default() });
         assert!(frame.is_none_or(|f| f == Frame::Xoff { classes: Classes::ALL, hold: None }));
         frame.is_some()
     }
-    fn asks_resume(&mut self, input: usize) -> bool {
+    fn requests_resume(&mut self, input: usize) -> bool {
         let frame = self.on_released(Time::ZERO, input);
         assert!(frame.is_none_or(|f| f == Frame::Xon { classes: Classes::ALL }));
         frame.is_some()
@@ -60,7 +60,7 @@ impl Asks for Inputs {
 fn until_pause(m: &mut Inputs, input: usize, wire: u32, most: usize) -> usize {
     let arrives = |_: &usize| {
         assert!(m.take(input, wire));
-        m.asks_pause(input)
+        m.requests_pause(input)
     };
     (1..=most).find(arrives).unwrap_or(most)
 }
@@ -71,23 +71,23 @@ fn until_drop(m: &mut Inputs, input: usize, wire: u32) -> usize {
 fn until_resume(m: &mut Inputs, input: usize, wire: u32) -> usize {
     let leaves = |_: &usize| {
         m.release(input, wire);
-        m.asks_resume(input)
+        m.requests_resume(input)
     };
     (1..).find(leaves).unwrap()
 }
 
 #[test]
-fn memory_per_input_is_full_to_the_byte_and_nobody_elses() {
+fn memory_per_input_is_full_to_the_byte_for_that_input() {
     let mut m = Inputs::new(per_input(240_000, None), 2).unwrap();
     assert_eq!(until_drop(&mut m, 0, 1090), 220); // 239 800
     assert!(!m.take(0, 201) && m.take(0, 200) && m.take(1, 1090));
     assert_eq!((m.inputs()[0].bytes, m.inputs()[1].bytes, m.is_pausing()), (240_000, 1090, false));
     m.release(0, 1090);
-    assert!(m.take(0, 1090) && !m.asks_pause(0) && !m.asks_resume(0));
+    assert!(m.take(0, 1090) && !m.requests_pause(0) && !m.requests_resume(0));
 }
 
 #[test]
-fn shared_memory_is_full_for_everybody() {
+fn shared_memory_is_full_for_all() {
     let mut m = Inputs::new(shared(10_000, None), 3).unwrap();
     assert!(m.take(0, 6000) && m.take(1, 4000) && !m.take(2, 1));
     m.release(1, 4000);
@@ -99,16 +99,16 @@ fn irns_switch_pauses_above_220_kb_and_has_room_for_what_is_on_its_way() {
     // X-OFF at 240 000 − 20 000; limit 220 000 + 20 000 + 3 · 1090 + 64, minus nothing that drains.
     let mut m = Inputs::new(per_input(243_334, fixed(220_000, 220_000, 23_334)), 6).unwrap();
     assert_eq!(until_pause(&mut m, 3, 1090, 999), 202); // 201 packets are 219 090 B
-    assert!(m.is_pausing() && !m.asks_pause(3), "notified once");
+    assert!(m.is_pausing() && !m.requests_pause(3), "notified once");
     // 20 000 B on two wires, a packet ahead of the frame, the frame, a packet in progress: 22 244 B.
     assert!((0..20).all(|_| m.take(3, 1090)) && m.take(3, 444));
     assert_eq!(m.inputs()[3].bytes, 220_180 + 22_244);
     assert!(!m.take(3, 911) && m.take(3, 910), "243 334 and no more");
     // One threshold, no hysteresis: on at 220 000 or less.
     (0..21).for_each(|_| m.release(3, 1090)); // 220 444
-    assert!(!m.asks_resume(3));
+    assert!(!m.requests_resume(3));
     m.release(3, 444);
-    assert!(m.asks_resume(3) && !m.asks_resume(3) && !m.is_pausing());
+    assert!(m.requests_resume(3) && !m.requests_resume(3) && !m.is_pausing());
 }
 
 #[test]
@@ -156,17 +156,17 @@ fn hpccs_threshold_falls_for_all_as_others_fill_the_memory_but_is_looked_at_on_a
     let counts: Vec<_> = (1..8).map(|input| until_pause(&mut m, input, 1048, 9999)).collect();
     assert_eq!(counts, [3158, 2808, 2497, 2220, 1974, 1755, 1560]);
     assert!(m.threshold() < 3_139_904 && !m.has_paused(0), "nothing has come to input 0 since");
-    assert!(m.take(0, 1048) && m.asks_pause(0));
+    assert!(m.take(0, 1048) && m.requests_pause(0));
     assert_eq!(m.inputs()[0].headroom, 1048, "it would exceed the threshold");
     // It has far to go until s + 3072 ≤ threshold, unless others make room.
     m.release(0, 1048);
-    assert!(m.inputs()[0].headroom == 0 && !m.asks_resume(0));
+    assert!(m.inputs()[0].headroom == 0 && !m.requests_resume(0));
     for input in 1..8 {
         (0..counts[input - 1]).for_each(|_| m.release(input, 1048));
     }
     assert!(m.has_paused(0), "not asked");
     m.release(0, 1048);
-    assert!(m.asks_resume(0));
+    assert!(m.requests_resume(0));
 }
 
 #[test]
@@ -185,19 +185,19 @@ fn exactly_the_threshold_pauses_and_is_not_quiet() {
     // alpha 1: of 1000 B, 500 leave a threshold of 500.
     let mut m = Inputs::new(shared(1200, dynamic(1.0, 0, 0, 100)), 2).unwrap();
     assert!(!m.is_quiet(0, 500) && m.is_quiet(0, 499));
-    assert!(m.take(0, 499) && !m.asks_pause(0));
-    assert!(m.take(0, 1) && m.asks_pause(0));
+    assert!(m.take(0, 499) && !m.requests_pause(0));
+    assert!(m.take(0, 1) && m.requests_pause(0));
     // Nothing to share: the threshold is zero, and what fits the reserve pauses all the same.
     let mut m = Inputs::new(shared(300, dynamic(1.0, 50, 0, 100)), 2).unwrap();
     assert!(!m.is_quiet(0, 40));
-    assert!(m.take(0, 40) && m.asks_pause(0));
+    assert!(m.take(0, 40) && m.requests_pause(0));
 }
 
 #[test]
 fn with_alpha_above_one_the_memory_is_still_no_larger_than_it_is() {
     // Two inputs set 2 · 100 aside of 1200; alpha 4: with 900 of the other 1000 taken, the threshold is 400.
     let mut m = Inputs::new(shared(1200, dynamic(4.0, 0, 0, 100)), 2).unwrap();
-    assert!(m.take(0, 900) && m.asks_pause(0));
+    assert!(m.take(0, 900) && m.requests_pause(0));
     assert!(!m.take(1, 101), "100 are left, and 100 of headroom: a packet is not split");
     assert!(m.take(1, 100) && m.take(1, 100) && !m.take(1, 1));
     assert_eq!((m.used, m.inputs()[1].headroom), (1000, 100));
@@ -274,14 +274,14 @@ impl Switch {
                     return true;
                 }
                 self.stored.push((input, wire));
-                if self.memory.asks_pause(input) {
+                if self.memory.requests_pause(input) {
                     assert!(!std::mem::replace(&mut self.paused[input], true), "paused twice");
                 }
             }
             Step::Out(index) if !self.stored.is_empty() => {
                 let (input, wire) = self.stored.swap_remove(index.index(self.stored.len()));
                 self.memory.release(input, wire);
-                if self.memory.asks_resume(input) {
+                if self.memory.requests_resume(input) {
                     assert!(std::mem::replace(&mut self.paused[input], false), "resumed, but was not paused");
                 }
             }
@@ -327,13 +327,13 @@ proptest! {
         for at in (0..s.stored.len()).rev() {
             let (input, wire) = s.stored[at];
             s.memory.release(input, wire);
-            s.memory.asks_resume(input);
+            s.memory.requests_resume(input);
         }
         prop_assert_eq!(&s.memory, &Inputs::new(spec, INPUTS).unwrap(), "empty again, none waits");
     }
 
     #[test]
-    fn what_is_quiet_stays_so_whoever_leaves_first(
+    fn quiet_inputs_stay_so_in_any_order(
         spec in memories(), steps in steps(120), input in 0..INPUTS, wire in 1u32..1500,
         leaves in prop::collection::vec(any::<bool>(), 120),
     ) {
@@ -346,10 +346,10 @@ proptest! {
             let mut m = s.memory.clone();
             for (&(input, wire), _) in s.stored.iter().zip(&leaves).filter(|(_, leaves)| **leaves) {
                 m.release(input, wire);
-                prop_assert!(!m.asks_resume(input), "none was paused");
+                prop_assert!(!m.requests_resume(input), "none was paused");
             }
             prop_assert!(m.take(input, wire), "{:?}", m);
-            prop_assert!(!m.asks_pause(input), "{:?}", m);
+            prop_assert!(!m.requests_pause(input), "{:?}", m);
         }
     }
 

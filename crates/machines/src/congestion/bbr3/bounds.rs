@@ -1,4 +1,4 @@
-//! What losses say: of the round that just ended, and the bounds that follow for the time being and for longer.
+//! What losses show: of the round that just ended, and the bounds that follow for the time being and for longer.
 //! draft-ietf-ccwg-bbr-06, §5.5.10.3.
 
 use super::path::Sample;

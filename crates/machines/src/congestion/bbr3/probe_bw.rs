@@ -1,4 +1,4 @@
-//! ProbeBW: down, cruise, refill, up, and what its ACKs say of the long run. draft-ietf-ccwg-bbr-06, §5.3.3.
+//! ProbeBW: down, cruise, refill, up, and what its ACKs show of the long run. draft-ietf-ccwg-bbr-06, §5.3.3.
 
 use super::path::Sample;
 use super::{Bbr3, State};

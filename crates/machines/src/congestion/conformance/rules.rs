@@ -43,7 +43,7 @@ impl Life {
     }
 
     /// An ACK of a segment, `then` as it should be otherwise; the window is full before it, and whatever
-    /// routers say is good news.
+    /// routers report is good news.
     fn acknowledge(&mut self, then: impl Fn(AckSample<'static>) -> AckSample<'static>) {
         self.now += Span::from_ms(1);
         self.acked_to += MSS;
@@ -210,13 +210,13 @@ const LAWS: [fn(&ControllerSpec) -> bool; 11] = [
 ];
 
 #[test]
-fn who_says_that_a_rule_is_kept_keeps_it_and_who_says_that_it_is_not_does_not() {
+fn a_rule_is_kept_exactly_where_declared() {
     let mut wrong = Vec::new();
     for spec in ControllerSpec::variants() {
-        for ((section, rule, says), law) in spec.rules().all().into_iter().zip(LAWS) {
-            let keeps = says == Rule::Kept;
-            if says != Rule::Foreign && law(&spec) != keeps {
-                wrong.push(format!("{section}, {rule}: {says:?}, but {spec:?}"));
+        for ((section, rule, declared), law) in spec.rules().all().into_iter().zip(LAWS) {
+            let keeps = declared == Rule::Kept;
+            if declared != Rule::Foreign && law(&spec) != keeps {
+                wrong.push(format!("{section}, {rule}: {declared:?}, but {spec:?}"));
             }
         }
     }
@@ -224,7 +224,7 @@ fn who_says_that_a_rule_is_kept_keeps_it_and_who_says_that_it_is_not_does_not() 
 }
 
 #[test]
-fn who_has_slow_start_has_an_answer_for_its_growth_and_its_restart() {
+fn slow_start_requires_rules_for_its_growth_and_its_restart() {
     for spec in ControllerSpec::variants() {
         if spec.needs().gives == (Gives::Window { slow_start: true }) {
             let rules = spec.rules();

@@ -57,16 +57,16 @@ impl HyStart {
             self.current = self.current.min(rtt);
             self.samples += 1;
         }
-        let heard = self.samples >= N_RTT_SAMPLE;
+        let sampled = self.samples >= N_RTT_SAMPLE;
         match &mut self.conservative {
-            None if heard && self.last != Span::MAX => {
+            None if sampled && self.last != Span::MAX => {
                 let threshold = (self.last / MIN_RTT_DIVISOR).clamp(MIN_RTT_THRESH, MAX_RTT_THRESH);
                 if self.current >= self.last + threshold {
                     // The rest of this round counts as one (§4.2).
                     self.conservative = Some(Conservative { baseline: self.current, rounds: 1 });
                 }
             }
-            Some(css) if heard && self.current < css.baseline => self.conservative = None,
+            Some(css) if sampled && self.current < css.baseline => self.conservative = None,
             _ => {}
         }
         if ack.acked_to < self.window_end {

@@ -70,7 +70,7 @@ impl Looks {
     }
 
     /// What an update adds to (1 − g) α: g if notified since the last.
-    pub(super) fn heard(&mut self, g: f64) -> f64 {
+    pub(super) fn take_gain(&mut self, g: f64) -> f64 {
         if std::mem::take(&mut self.alpha_notified) { g } else { 0.0 }
     }
 }

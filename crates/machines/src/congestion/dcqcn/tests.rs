@@ -168,7 +168,7 @@ fn a_rate_is_never_below_the_floor_reaches_the_line_and_then_rests() {
 }
 
 #[test]
-fn a_loss_backs_off_at_most_once_per_interval_if_asked_to() {
+fn a_loss_may_back_off_once_per_interval() {
     let mut c = dcqcn(Params { back_off: Some(Span::from_us(24)), ..PAPER }, 40);
     let at = |us| Loss { now: US(us), ..loss(9, 0, 9) };
     c.on_loss(&at(10));

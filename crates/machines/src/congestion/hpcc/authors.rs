@@ -46,7 +46,7 @@ pub struct Simulator {
     multi: u64,
     additive: Rate,
     min_rate: Rate,
-    /// What the links said in the ACK before.
+    /// What the links reported in the ACK before.
     l: IntStack,
     /// U.
     u: f64,

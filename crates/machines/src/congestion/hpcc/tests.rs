@@ -164,18 +164,18 @@ fn without_a_key_w_ai_shares_the_headroom_among_a_hundred() {
 #[test]
 fn impossible_and_useless_parameters_are_named() {
     let line = Rate::from_gbps(10);
-    let said = |p: Params| {
+    let found = |p: Params| {
         let mut problems = Problems::default();
         p.check(line, &mut problems);
         problems.0.into_iter().map(|p| (p.key, p.useless)).collect::<Vec<_>>()
     };
     let variant = Variant::Simulator { additive: Rate::from_mbps(40), min_rate: Rate::from_gbps(100) };
-    assert_eq!(said(params(5)), []);
-    assert_eq!(said(Params { eta: 1.5, ..params(5) }), [("eta".into(), false)]);
-    assert_eq!(said(Params { base_rtt: Some(Span::ZERO), ..params(5) }), [("base_rtt".into(), false)]);
-    assert_eq!(said(Params { additive: Some(Bytes::ZERO), ..params(5) }), [("additive".into(), false)]);
+    assert_eq!(found(params(5)), []);
+    assert_eq!(found(Params { eta: 1.5, ..params(5) }), [("eta".into(), false)]);
+    assert_eq!(found(Params { base_rtt: Some(Span::ZERO), ..params(5) }), [("base_rtt".into(), false)]);
+    assert_eq!(found(Params { additive: Some(Bytes::ZERO), ..params(5) }), [("additive".into(), false)]);
     let both = [("variant.min_rate".into(), false), ("additive".into(), true)];
-    assert_eq!(said(Params { variant, ..params(5) }), both);
+    assert_eq!(found(Params { variant, ..params(5) }), both);
 }
 
 /// The authors' simulator with T = 4160 ns: W_init = 52 000 B, fields in units of 512 B and 320 B.

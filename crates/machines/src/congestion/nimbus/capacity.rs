@@ -124,9 +124,9 @@ mod tests {
         assert!(c.rate() < 13e6, "one sample is smoothed: {}", c.rate());
     }
 
-    /// Trains of five packets of 1000 B whose ACKs are 100 us apart; a pair tells nothing.
+    /// Trains of five packets of 1000 B whose ACKs are 100 us apart; a pair is no measurement.
     #[test]
-    fn trains_tell_the_rate_and_pairs_do_not() {
+    fn only_trains_measure_the_rate() {
         let mut c = Capacity::new(&Params { estimate: Some(Estimate::PacketPairs), ..Params::default() });
         let mut total = 0;
         let mut train = |c: &mut Capacity, ms: u64, packets: u64, gap: u64| {

@@ -1,7 +1,7 @@
 //! What competes with elastic traffic: a window as TCP's, from which a rate is made. Goyal 2022, §4.4.1; MulTCP:
 //! Crowcroft and Oechslin, 1998, as the published implementation has it.
 //!
-//! CHOICE §4.4.1: what CUBIC was before is not said when a window is taken up again: its curve begins there, as
+//! CHOICE §4.4.1: what CUBIC was before is not stated when a window is taken up again: its curve begins there, as
 //! after slow start, and the largest window of before is forgotten. Other reading: it is kept for fast convergence.
 //! CHOICE: a timeout is a loss like any other (the published implementation). Other reading: slow start from one
 //! segment; the transport sends everything again either way.

@@ -24,7 +24,7 @@ const SEES: f64 = 0.02;
 const CONFLICTS: f64 = 0.04;
 /// What is a reason to follow, to see none, to see several.
 const FOLLOW_FROM: f64 = 1.25;
-const NOBODY_BELOW: f64 = 1.5;
+const NONE_BELOW: f64 = 1.5;
 const SEVERAL_FROM: f64 = 2.0;
 /// With this probability per tick a pulser that sees others becomes a watcher.
 const STEPS_DOWN: f64 = 0.01;
@@ -69,7 +69,7 @@ pub(super) struct Coordination {
     /// Where a pulser that competes is, and one that keeps delays low.
     competes: Band,
     delays: Band,
-    heard: Spectrum,
+    spectrum: Spectrum,
     follow: f64,
     present: f64,
     conflict: f64,
@@ -90,7 +90,7 @@ impl Coordination {
             kappa: params.kappa,
             competes,
             delays,
-            heard: Spectrum::new(WINDOW, tick, Band::new(competes.from.min(delays.from), QUIET.to)),
+            spectrum: Spectrum::new(WINDOW, tick, Band::new(competes.from.min(delays.from), QUIET.to)),
             follow: 1.0,
             present: TAKEN_FOR_GRANTED,
             conflict: 1.0,
@@ -115,18 +115,18 @@ impl Coordination {
 
     /// A tick. `Some`: a watcher follows into this mode.
     pub(super) fn on_tick(&mut self, seen: &Sight) -> Option<Mode> {
-        self.heard.push(seen.received);
+        self.spectrum.push(seen.received);
         match self.role {
             Role::Pulser => {
                 self.watch_for_others(seen);
                 None
             }
-            Role::Watcher if self.heard.is_full() => self.watch(seen),
+            Role::Watcher if self.spectrum.is_full() => self.watch(seen),
             Role::Watcher => None,
         }
     }
 
-    /// With several pulsers everybody sees elastic traffic, which is safe; one of them should do.
+    /// With several pulsers all see elastic traffic, which is safe; one of them should do.
     fn watch_for_others(&mut self, seen: &Sight) {
         let Some((cross, own)) = seen.lines else { return };
         self.conflict += (cross / own.max(f64::MIN_POSITIVE) - self.conflict) * CONFLICTS;
@@ -136,10 +136,10 @@ impl Coordination {
     }
 
     fn watch(&mut self, seen: &Sight) -> Option<Mode> {
-        let quiet = self.heard.above(QUIET).max(f64::MIN_POSITIVE);
-        let loudest = self.heard.peak(self.competes).max(self.heard.peak(self.delays));
+        let quiet = self.spectrum.above(QUIET).max(f64::MIN_POSITIVE);
+        let loudest = self.spectrum.peak(self.competes).max(self.spectrum.peak(self.delays));
         self.present += ((loudest / quiet).min(1e6) - self.present) * SEES;
-        if self.present < NOBODY_BELOW {
+        if self.present < NONE_BELOW {
             self.draw_lots(seen);
             return None;
         }
@@ -147,7 +147,7 @@ impl Coordination {
             Mode::Competitive => (self.competes, self.delays, Mode::Delay),
             Mode::Delay => (self.delays, self.competes, Mode::Competitive),
         };
-        let ratio = self.heard.above(there) / self.heard.above(here).max(f64::MIN_POSITIVE);
+        let ratio = self.spectrum.above(there) / self.spectrum.above(here).max(f64::MIN_POSITIVE);
         self.follow += (ratio.min(1e6) - self.follow) * FOLLOWS;
         let reason = other == Mode::Delay || seen.cross > LITTLE * seen.mu;
         if self.follow <= FOLLOW_FROM || !reason {
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watcher_that_sees_nobody_becomes_the_pulser_in_the_end() {
+    fn a_watcher_that_sees_no_pulser_becomes_one() {
         let mut c = made(3);
         let mut after = 0;
         while c.role() == Role::Watcher && after < 100_000 {

@@ -34,7 +34,7 @@ impl Delay {
     }
 
     /// It takes over, at this rate; round trips were `mean` seconds of late.
-    // CHOICE §4.4.1: with what window a delay mode begins is not said: the one that makes the rate of before.
+    // CHOICE §4.4.1: with what window a delay mode begins is not stated: the one that makes the rate of before.
     pub(super) fn enter(&mut self, seen: &Seen, rate: f64, mean: f64) {
         let window = rate * seen.rtt;
         match self {

@@ -106,7 +106,7 @@ impl Measured {
         }
         self.app_limited = ack.app_limited;
         self.acked += (ack.acked + ack.sacked).get();
-        // What was sent twice says nothing: which copy arrived is not known.
+        // What was sent twice is no sample: which copy arrived is not known.
         let Some(of) = ack.delivery.as_ref().filter(|of| !of.resent) else { return };
         let (sent, total) = (of.sent, of.total.get());
         let Delivery { departures, arrivals, .. } = *of;

@@ -69,7 +69,7 @@ fn a_keep_alive_leaves_every_fifty_milliseconds_but_only_as_many_as_a_round_trip
 }
 
 #[test]
-fn before_the_first_forecast_the_window_is_that_of_one_who_knows_nothing() {
+fn before_the_first_forecast_the_window_is_that_of_a_new_forecaster() {
     let s = sprout();
     let reported = Forecaster::new(Reading::default(), 1000).forecast().delivers;
     assert_eq!(s.permit().window.get(), (u64::from(reported[5] - reported[0]) * 1000).max(1000));

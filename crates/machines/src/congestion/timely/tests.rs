@@ -275,7 +275,7 @@ fn rates_stay_between_the_floor_and_the_line_and_samples_may_be_missing() {
 }
 
 #[test]
-fn a_loss_backs_off_at_most_once_per_interval_if_asked_to() {
+fn a_loss_may_back_off_once_per_interval() {
     let at = |us| Loss { now: Time::from_us(us), ..loss(9, 0, 9) };
     let mut c = timely(PLAIN);
     c.on_loss(&at(1));

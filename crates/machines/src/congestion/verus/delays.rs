@@ -16,18 +16,18 @@ pub(super) struct Delays {
     /// D_min; D_mean.
     pub(super) least: f64,
     pub(super) mean: f64,
-    pub(super) heard: Option<Time>,
+    pub(super) last_ack: Option<Time>,
 }
 
 impl Delays {
-    /// No delays recorded; the last ACK came at `heard`.
-    pub(super) fn new(heard: Option<Time>) -> Self {
-        Self { epoch_max: None, last_max: None, least: f64::INFINITY, mean: 0.0, heard }
+    /// No delays recorded; the last ACK came at `last_ack`.
+    pub(super) fn new(last_ack: Option<Time>) -> Self {
+        Self { epoch_max: None, last_max: None, least: f64::INFINITY, mean: 0.0, last_ack }
     }
 
     /// A packet took so long.
     pub(super) fn observe(&mut self, now: Time, delay: f64) {
-        self.heard = Some(now);
+        self.last_ack = Some(now);
         self.epoch_max = Some(self.epoch_max.map_or(delay, |max| max.max(delay)));
         self.mean = OLD * self.mean + (1.0 - OLD) * delay;
     }
@@ -40,7 +40,7 @@ impl Delays {
     /// An epoch ends: D_max of those before it, and its own. Of one without an ACK that is what was before,
     /// or the silence.
     pub(super) fn end_epoch(&mut self, now: Time) -> (f64, f64) {
-        let silence = self.heard.map_or(0.0, |heard| now.since(heard).secs() * 1e3);
+        let silence = self.last_ack.map_or(0.0, |last_ack| now.since(last_ack).secs() * 1e3);
         let max = self.epoch_max.take().unwrap_or_else(|| self.last_max.unwrap_or(0.0).max(silence));
         (*self.last_max.get_or_insert(max), max)
     }

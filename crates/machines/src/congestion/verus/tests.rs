@@ -90,7 +90,7 @@ fn the_wanted_delay_rises_by_two_falls_by_one_when_delays_grow_and_by_two_when_t
 #[test]
 fn an_epoch_without_an_ack_counts_the_silence() {
     let mut v = normal();
-    (v.delays.heard, v.delays.last_max) = (Some(Time::from_ms(700)), Some(120.0));
+    (v.delays.last_ack, v.delays.last_max) = (Some(Time::from_ms(700)), Some(120.0));
     v.epoch(Time::from_ms(1000));
     assert_eq!(v.wanted, 139.0, "300 ms are more than 120");
     assert!((v.delays.last_max.unwrap() - (24.0 + 240.0)).abs() < 1e-9);
@@ -179,7 +179,7 @@ fn the_curve_is_drawn_every_second_and_epochs_come_every_five_milliseconds() {
 }
 
 #[test]
-fn who_leaves_slow_start_knowing_less_than_five_windows_begins_anew() {
+fn slow_start_with_fewer_than_five_windows_begins_anew() {
     let mut v = verus();
     sends(&mut v, 0, 1);
     receives(&mut v, 100, 100, 0);

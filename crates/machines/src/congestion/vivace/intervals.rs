@@ -85,7 +85,7 @@ pub(super) struct Trial {
     /// How many of them there are, which one sends (`count`: none), and which one is being evaluated.
     pub(super) count: usize,
     sending: usize,
-    hearing: usize,
+    evaluating: usize,
 }
 
 impl Trial {
@@ -115,9 +115,9 @@ impl Trial {
 
     /// The application has held back what is sent, and what is acknowledged now.
     pub(super) fn starve(&mut self) {
-        let (count, sending, hearing) = (self.count, self.sending, self.hearing);
+        let (count, sending, evaluating) = (self.count, self.sending, self.evaluating);
         let last = count.min(sending + 1);
-        for one in &mut self.intervals[hearing.min(last)..last] {
+        for one in &mut self.intervals[evaluating.min(last)..last] {
             one.starved = true;
         }
     }
@@ -143,11 +143,11 @@ impl Trial {
         totals: &Totals,
         starting: bool,
     ) -> bool {
-        let Some(one) = self.intervals[..self.count].get_mut(self.hearing) else { return false };
+        let Some(one) = self.intervals[..self.count].get_mut(self.evaluating) else { return false };
         if one.end.is_some_and(|end| totals.answered >= end) {
             one.utility = one.utility(params, mss, now, totals, starting);
-            self.hearing += 1;
-            return self.hearing == self.count;
+            self.evaluating += 1;
+            return self.evaluating == self.count;
         }
         if one.from.is_none() && totals.answered >= one.begin + IGNORED * mss as u64 {
             one.from = Some((now, *totals));

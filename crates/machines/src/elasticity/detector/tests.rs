@@ -74,7 +74,7 @@ fn white_noise_passes_as_often_as_it_must() {
 }
 
 /// D2: cross traffic that is clocked by ACKs has the line that the sender's own arrivals have; it is elastic by both
-/// profiles. Constant traffic shows nothing but the residue of divisions: G2 tells.
+/// profiles. Constant traffic shows nothing but the residue of divisions: G2 detects it.
 #[test]
 fn acks_make_it_elastic_and_constant_traffic_is_inelastic_by_both_profiles() {
     for (spec, frequency) in [(DetectorSpec::PAPER, 5.0), (DetectorSpec::ARTIFACT, 6.0)] {

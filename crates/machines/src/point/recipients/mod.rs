@@ -123,13 +123,13 @@ impl Recipients {
             table.leave(flow);
         }
     }
-    /// Calls `tell` for every flow that is notified now.
-    pub fn each(&mut self, now: Time, tell: &mut impl FnMut(FlowId)) {
+    /// Calls `notify` for every flow that is notified now.
+    pub fn each(&mut self, now: Time, notify: &mut impl FnMut(FlowId)) {
         match self {
-            Self::InQueue(table) => table.flows().for_each(tell),
-            Self::Aged(table) => table.flows(now).for_each(tell),
-            Self::Sampled(table) => table.flows().for_each(tell),
-            Self::Elephants(table) => table.flows().for_each(tell),
+            Self::InQueue(table) => table.flows().for_each(notify),
+            Self::Aged(table) => table.flows(now).for_each(notify),
+            Self::Sampled(table) => table.flows().for_each(notify),
+            Self::Elephants(table) => table.flows().for_each(notify),
         }
     }
 }

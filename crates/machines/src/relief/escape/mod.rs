@@ -1,4 +1,4 @@
-//! Escape: a switch that holds a neighbour back says which flow's packets could go on, and these come through
+//! Escape: a switch that holds a neighbour back names which flow's packets could go on, and these come through
 //! lanes that no pause holds. Menikkumbura, "Software-Defined Buffer Management and Robust Congestion Control
 //! for Modern Datacenter Networks", Purdue 2022, ch. 4.
 //!
@@ -219,9 +219,9 @@ impl Escape {
         self.params.arithmetic == Arithmetic::Consistent && self.params.reclaim != Reclaim::Paper
     }
 
-    fn tell(&mut self, port: usize, signal: Signal, acts: &mut Vec<Act>) {
+    fn send(&mut self, port: usize, signal: Signal, acts: &mut Vec<Act>) {
         self.tally.signals += 1;
-        acts.push(Act::Tell(port, signal));
+        acts.push(Act::Signal(port, signal));
     }
 
     /// e2, lines 5 to 9: a token has come by the port p^E.
@@ -249,13 +249,13 @@ impl Escape {
         };
         lent.add(hops + 1);
         self.pools[port] -= 1;
-        self.tell(input, Signal::Token { flow, hops: hops + 1 }, acts);
+        self.send(input, Signal::Token { flow, hops: hops + 1 }, acts);
     }
 
     /// A token ends here: what it has reserved on its way is free.
     fn end(&mut self, port: usize, flow: u32, hops: u16, acts: &mut Vec<Act>) {
         if self.params.reclaim == Reclaim::Release {
-            self.tell(port, Signal::Release { flow, hops }, acts);
+            self.send(port, Signal::Release { flow, hops }, acts);
         }
     }
 
@@ -267,7 +267,7 @@ impl Escape {
         let output = usize::from(known.output);
         self.pools[output] += 1;
         if hops > 1 {
-            self.tell(output, Signal::Release { flow, hops: hops - 1 }, acts);
+            self.send(output, Signal::Release { flow, hops: hops - 1 }, acts);
         }
     }
 
@@ -309,7 +309,7 @@ impl Relief for Escape {
                 self.pools[output] += count as i32;
                 if hops > 1 && self.params.reclaim == Reclaim::Release {
                     self.tally.signals += u64::from(count);
-                    let on = Act::Tell(output, Signal::Release { flow: known.flow, hops: hops - 1 });
+                    let on = Act::Signal(output, Signal::Release { flow: known.flow, hops: hops - 1 });
                     acts.extend((0..count).map(|_| on));
                 }
             }
@@ -344,9 +344,9 @@ impl Relief for Escape {
             self.reclaim(now);
         }
         // CHOICE Escape §4.3.2: not for hosts, which take no notice of tokens.
-        let asks = |input| view.has_paused(input) && view.faces_switch(input);
+        let needs_token = |input| view.has_paused(input) && view.faces_switch(input);
         self.held_back.clear();
-        self.held_back.extend((0..view.ports()).map(asks));
+        self.held_back.extend((0..view.ports()).map(needs_token));
         if !self.held_back.contains(&true) {
             return;
         }
@@ -370,7 +370,7 @@ impl Relief for Escape {
                 self.table.lent(at).add(1);
                 self.table.turn = (at + 1) % flows;
                 self.tally.tokens += 1;
-                self.tell(input, Signal::Token { flow, hops: 1 }, acts);
+                self.send(input, Signal::Token { flow, hops: 1 }, acts);
             }
         }
     }

@@ -40,11 +40,11 @@ fn a_switch_names_the_flows_whose_output_is_open_while_it_holds_their_input_back
     let mut one = escape(Params::default());
     assert_eq!(ticks(&mut one, &Paper { ports: 4, ..Paper::default() }), []);
     let half = Paper { stopped_outputs: [2].into(), ..held_back() };
-    assert_eq!(ticks(&mut one, &half), [Act::Tell(0, token(7, 1))]);
+    assert_eq!(ticks(&mut one, &half), [Act::Signal(0, token(7, 1))]);
     assert_eq!((one.pools()[1], one.pools()[2]), (7, 8));
     assert_eq!(ticks(&mut one, &Paper { hosts: [0].into(), ..held_back() }), [], "a host takes no notice");
     // The one that was not served comes first.
-    assert_eq!(ticks(&mut one, &held_back()), [Act::Tell(0, token(8, 1)), Act::Tell(0, token(7, 1))]);
+    assert_eq!(ticks(&mut one, &held_back()), [Act::Signal(0, token(8, 1)), Act::Signal(0, token(7, 1))]);
     assert_eq!(one.check(&[0; 4]), Ok(()));
     let (mut now, mut ticks) = (Time::ZERO, Vec::new());
     for _ in 0..100 {
@@ -69,7 +69,7 @@ fn a_token_lifts_a_packet_with_one_hop_more_than_it_has_gone() {
 #[test]
 fn a_token_that_finds_nothing_goes_on_up_the_path_and_leaves_a_place_reserved() {
     let mut one = escape(Params::default());
-    assert_eq!(receives(&mut one, 1, token(7, 1), &held_back()), [Act::Tell(0, token(7, 2))]);
+    assert_eq!(receives(&mut one, 1, token(7, 1), &held_back()), [Act::Signal(0, token(7, 2))]);
     assert_eq!((one.pools()[1], one.check(&[0; 4])), (7, Ok(())));
     // The packet has come, is in the lane, and leaves.
     assert!(one.on_escaping(7, 1, 2), "the token went on with two hops");
@@ -85,19 +85,23 @@ fn a_token_that_ends_gives_back_what_it_has_reserved_on_its_way() {
     let free = Paper { ports: 4, ..Paper::default() };
     assert_eq!(
         receives(&mut one, 1, token(7, 3), &free),
-        [Act::Tell(1, release(7, 3))],
+        [Act::Signal(1, release(7, 3))],
         "the hop before is not held back"
     );
-    assert_eq!(receives(&mut one, 1, token(99, 3), &held_back()), [Act::Tell(1, release(99, 3))], "unknown");
+    assert_eq!(
+        receives(&mut one, 1, token(99, 3), &held_back()),
+        [Act::Signal(1, release(99, 3))],
+        "unknown"
+    );
     receives(&mut one, 1, token(7, 1), &held_back());
     assert_eq!(
         receives(&mut one, 1, token(7, 4), &held_back()),
-        [Act::Tell(1, release(7, 4))],
+        [Act::Signal(1, release(7, 4))],
         "the pool is empty"
     );
     assert_eq!((one.tally.ended_source, one.tally.ended_pool), (2, 1));
     // Its own comes back from the hop before, and goes on down.
-    assert_eq!(receives(&mut one, 0, release(7, 2), &held_back()), [Act::Tell(1, release(7, 1))]);
+    assert_eq!(receives(&mut one, 0, release(7, 2), &held_back()), [Act::Signal(1, release(7, 1))]);
     assert_eq!((one.pools()[1], one.check(&[0; 4])), (1, Ok(())));
     assert_eq!(receives(&mut one, 0, release(7, 1), &held_back()), [], "nothing was lent");
 }
@@ -139,12 +143,12 @@ fn as_a_link_fails_what_was_reserved_for_packets_that_were_to_come_by_it_is_free
     let mut one = escape(Params::default());
     let view = Paper { stopped_outputs: [2].into(), ..held_back() };
     receives(&mut one, 1, token(7, 2), &view);
-    assert_eq!((ticks(&mut one, &view), one.pools()[1]), (vec![Act::Tell(0, token(7, 1))], 6));
+    assert_eq!((ticks(&mut one, &view), one.pools()[1]), (vec![Act::Signal(0, token(7, 1))], 6));
     let mut acts = Vec::new();
     one.on_link_down(3, &mut acts);
     assert_eq!((acts.len(), one.pools()[1]), (0, 6), "it comes by another");
     one.on_link_down(0, &mut acts);
-    assert_eq!((acts, one.pools()[1]), (vec![Act::Tell(1, release(7, 2))], 8));
+    assert_eq!((acts, one.pools()[1]), (vec![Act::Signal(1, release(7, 2))], 8));
     // One that comes all the same, once the link is back, has no place, and a release frees none.
     assert!(!one.on_escaping(7, 1, 3));
     assert_eq!((receives(&mut one, 0, release(7, 1), &view), one.pools()[1]), (vec![], 8));
@@ -161,11 +165,11 @@ fn a_packet_on_the_wire_as_its_token_passes_is_overtaken_as_published_and_goes_f
         let (blocked, empty) = (held_back(), Paper { stopped_outputs: [1].into(), ..held_back() });
         assert_eq!(
             ticks(&mut origin, &Paper { stopped_outputs: [2].into(), ..blocked }),
-            [Act::Tell(0, token(7, 1))]
+            [Act::Signal(0, token(7, 1))]
         );
         assert_eq!(
             receives(&mut middle, 1, token(7, 1), &empty),
-            [Act::Tell(0, token(7, 2))],
+            [Act::Signal(0, token(7, 2))],
             "nothing of the flow waits"
         );
         // #7 lands, behind the pause. #8 is lifted one switch up, and comes.

@@ -50,7 +50,7 @@ impl Table {
         (remaining.clamp(0, i64::from(self.cap)) as u32).div_ceil(self.mtu)
     }
 
-    /// Counts a packet of so many remaining bytes and says which queue it goes to.
+    /// Counts a packet of so many remaining bytes and returns which queue it goes to.
     #[inline]
     pub fn classify(&mut self, remaining: i64) -> u8 {
         let priority = self.priority(remaining);

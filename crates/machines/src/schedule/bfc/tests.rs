@@ -138,7 +138,7 @@ fn a_flow_that_is_paused_holds_the_queue_that_it_waits_in_as_long_as_it_waits_th
         "flow 1"
     );
     assert_eq!((leave(&mut port, US(1)), port.is_held()), (None, true));
-    // By number nothing is paused, whatever is said of that.
+    // By number nothing is paused, whatever frames name.
     port.pausable_mut().unwrap().pause_only(&QueueSet::default());
     assert!(port.is_held());
     port.pausable_mut().unwrap().pause_flows(&flows(&[7]));
@@ -255,7 +255,7 @@ fn flows_that_wait_at_the_same_time_share_no_queue_as_long_as_one_is_free_and_pa
 
 /// App. E: half of the packets are not counted.
 #[test]
-fn packets_that_are_not_sampled_never_hold_anybody_back() {
+fn packets_not_sampled_hold_no_queue_back() {
     let mut port = port(Params { sampling: 0.5, ..Params::default() });
     let over = (0..1025).filter(|n| join(&mut port, US(1), packet(1), *n)).count();
     assert!((440..=560).contains(&over), "{over} of 1000");
@@ -285,7 +285,7 @@ fn what_cannot_work_is_refused_with_what_can() {
 }
 
 #[test]
-fn who_asks_is_shown_all_that_waits_and_told_how_many_queues_hold_it() {
+fn all_that_waits_is_listed_with_the_number_of_queues() {
     let mut port = port(Params::default());
     (0..6).for_each(|n| {
         join(&mut port, US(1), packet(n % 3), n);
@@ -306,7 +306,7 @@ fn join_by(port: &mut Queue, now: Time, flow: u32, input: u8, number: u32) {
 /// §3.4: at multiples of the period, as it was before.
 #[test]
 fn a_bitmap_that_is_copied_shows_queues_as_they_were_at_the_last_copy() {
-    // Of two queues for data one is taken at 1.5 us; the copies at 1 us and 2 us say neither is, and that one is.
+    // Of two queues for data one is taken at 1.5 us; the copies at 1 us and 2 us report that none is, that one is.
     let with = |bitmap_stale: Span, second: Time| {
         let mut met = 0;
         for seed in 0..40 {
@@ -379,7 +379,7 @@ fn packets_behind_the_egress_pipeline_leave_whatever_is_paused_and_make_no_queue
 }
 
 #[test]
-fn an_entry_hears_of_departures_when_their_headers_have_come_round() {
+fn an_entry_counts_departures_when_their_headers_return() {
     // Not sticky: without the way round the flow is forgotten as its packet leaves.
     let again = |recirc_delay: Span, after: u64| {
         let mut kept = 0;
@@ -399,7 +399,7 @@ fn an_entry_hears_of_departures_when_their_headers_have_come_round() {
 
 /// Traps 5 of the design: a flow whose packets leave at once keeps a queue that looks empty.
 #[test]
-fn reserved_queues_are_given_to_nobody_else_while_others_are_free() {
+fn reserved_queues_are_assigned_to_other_flows_last() {
     let met = |assignment| {
         let mut met = 0;
         for seed in 0..40 {

@@ -37,10 +37,10 @@ impl Tofino {
     /// `None` where nothing of it is configured.
     pub fn of(p: &Params) -> Option<Self> {
         let pipelines = usize::from(p.pipelines);
-        let asked =
+        let configured =
             !p.bitmap_stale.is_zero() || pipelines > 1 || p.post_queue > 0 || !p.recirc_delay.is_zero();
         let apart = |n: usize| (n % pipelines * usize::from(p.queues - 1) / pipelines) as u16;
-        asked.then(|| Self {
+        configured.then(|| Self {
             stale: p.bitmap_stale,
             copied: Time::ZERO,
             copy: QueueSet::default(),

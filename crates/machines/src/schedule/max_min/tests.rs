@@ -17,7 +17,7 @@ fn short_flows_are_served_first_and_the_rest_is_shared_alike() {
 }
 
 #[test]
-fn three_flows_beside_one_get_three_quarters_once_an_interval_has_passed() {
+fn three_flows_against_one_get_three_quarters_after_an_interval() {
     let mut m = max_min(Params::default());
     // All send as much; each wants a tenth more than it got.
     for ms in 0..500 {

@@ -82,7 +82,7 @@ fn headers_that_find_their_queue_full_are_dropped_and_so_is_what_is_nothing_but_
     assert_eq!(join(&mut p, &data(), 3), (Verdict::Trimmed(Handle(3)), vec![]));
     assert_eq!(join(&mut p, &ack(), 4), (Verdict::Dropped, vec![]));
     assert_eq!(join(&mut p, &data(), 5), (Verdict::Dropped, vec![]));
-    // Where the coin says the tail, that one is discarded and the arriving packet waits.
+    // Where the coin chooses the tail, that one is discarded and the arriving packet waits.
     let mut p = port(1, Params { headers: Bytes::new(1), ..Params::default() });
     join(&mut p, &data(), 0);
     let out: Vec<_> = (1..20).map(|n| join(&mut p, &data(), n)).collect();

@@ -178,14 +178,14 @@ fn packets_and_bytes_are_conserved_and_the_limit_is_never_exceeded() {
         for _ in 0..2000 {
             run.step(Span::ZERO);
         }
-        let asked = spec.order.needs().manages != Manages::Everything;
-        let may_drop = asked && matches!(spec.stage, StageSpec::Codel(_)) && spec.limit == Limit::Unlimited;
+        let staged = spec.order.needs().manages != Manages::Everything;
+        let may_drop = staged && matches!(spec.stage, StageSpec::Codel(_)) && spec.limit == Limit::Unlimited;
         assert!(run.dropped > 0 || !may_drop, "CoDel's way was never taken");
     });
 }
 
 #[test]
-fn who_says_that_it_knows_which_packet_is_next_does_and_the_others_say_nothing() {
+fn only_orders_that_foretell_name_the_next_packet() {
     everywhere(|spec, seed| {
         let mut run = Run::new(spec, seed);
         for _ in 0..600 {
@@ -282,7 +282,10 @@ fn an_order_has_what_it_declares() {
         (0..3).for_each(|n| drop(port.arrive(data(n, 0, 1500))));
         let queue = &mut port.queue;
         assert_eq!(queue.by_input().is_some(), needs.by_input, "{order:?}: inputs in turn");
-        assert!(queue.hop_by_hop().is_some() || !needs.says_overfull, "{order:?}: queues that are too long");
+        assert!(
+            queue.hop_by_hop().is_some() || !needs.reports_overfull,
+            "{order:?}: queues that are too long"
+        );
         assert!(queue.pipeline().is_some() || !needs.apart, "{order:?}: packets between queue and wire");
         assert_eq!(queue.pausable().is_some(), queue.pausable_mut().is_some(), "{order:?}");
         assert_eq!(queue.by_input().is_some(), queue.by_input_mut().is_some(), "{order:?}");

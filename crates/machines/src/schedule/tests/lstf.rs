@@ -1,5 +1,5 @@
 //! LSTF as a push-in first-out queue and two header hooks (Mittal et al., NSDI 2016, §5) against its definition, which
-//! looks at everybody's remaining slack anew at every decision (ups, UPS-H1); and FIFO+ as LSTF (ups, UPS-F3z).
+//! looks at every packet's remaining slack anew at every decision (ups, UPS-H1); and FIFO+ as LSTF (ups, UPS-F3z).
 
 use super::*;
 use crate::slack::{SlackClock, SlackRule, SlackSpec};

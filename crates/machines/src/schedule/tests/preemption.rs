@@ -9,7 +9,7 @@ fn preemptive(order: OrderSpec) -> Port {
 }
 
 #[test]
-fn in_a_stack_whoever_comes_goes_first_and_the_interrupted_one_keeps_its_place() {
+fn in_a_stack_the_latest_goes_first_and_the_interrupted_one_keeps_its_place() {
     let mut port = preemptive(OrderSpec::lifo());
     port.arrive(data(1, 0, 100));
     port.arrive(data(1, 0, 100));

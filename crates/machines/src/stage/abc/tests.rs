@@ -90,7 +90,7 @@ fn the_share_is_half_the_target_over_what_leaves_and_falls_by_the_excess_delay()
 }
 
 #[test]
-fn opportunities_that_nobody_used_are_capacity() {
+fn unused_opportunities_are_capacity() {
     let mut m = traced(Params::default());
     // One in two is used: the share is twice as large, at most 1.
     for ms in 0..100 {
@@ -114,7 +114,7 @@ fn a_fixed_link_that_idles_has_its_whole_rate_to_give() {
 }
 
 #[test]
-fn who_knows_the_future_aims_at_what_the_link_will_offer() {
+fn with_foresight_it_aims_at_what_the_link_will_offer() {
     // 100 ms of two opportunities per ms, then 100 ms of one.
     let ms = (1..=100).flat_map(|ms| [ms, ms]).chain(101..=200).collect();
     let trace = Arc::new(Trace::from_ms(ms).unwrap());
@@ -130,7 +130,7 @@ fn who_knows_the_future_aims_at_what_the_link_will_offer() {
 }
 
 #[test]
-fn the_published_queue_aims_at_a_part_of_what_leaves_and_pays_for_what_nobody_used() {
+fn the_published_queue_aims_at_a_part_of_what_leaves_and_pays_for_idle_time() {
     let p = Params { arithmetic: Arithmetic::Artifact, tokens: 5.0, ..Params::default() };
     let mut m = traced(p);
     let other = Leaving { ecn: Ecn::NotEct };
@@ -209,7 +209,7 @@ fn nonsense_is_refused_with_its_value() {
 }
 
 #[test]
-fn before_a_link_that_sends_batches_block_acks_say_what_it_carries_and_what_leaves() {
+fn before_a_link_that_sends_batches_block_acks_report_its_rates() {
     let mut m = abc(Params::default());
     m.stands_before(&BatchedSpec::of(Rate::from_mbps(12), 20).into());
     assert!(m.needs().batches && !abc(Params::default()).needs().batches);
@@ -226,20 +226,20 @@ fn before_a_link_that_sends_batches_block_acks_say_what_it_carries_and_what_leav
 }
 
 #[test]
-fn what_block_acks_would_be_asked_is_in_vain_where_there_are_none() {
-    let said = |p: Params, batches| {
+fn keys_of_block_acks_are_in_vain_without_any() {
+    let found = |p: Params, batches| {
         let mut problems = Problems::default();
         p.check(&Around { batches, ..Around::ANY }, &mut problems);
         problems.0.into_iter().map(|p| (p.key, p.useless)).collect::<Vec<_>>()
     };
     let narrow = Params { ack_window: Span::from_ms(20), ..Params::default() };
     let without = Params { exclude_idle: true, ..Params::default() };
-    assert_eq!(said(narrow, false), [("ack_window".into(), true)]);
-    assert_eq!(said(without, false), [("exclude_idle".into(), true)]);
-    assert!(said(narrow, true).is_empty() && said(without, true).is_empty());
+    assert_eq!(found(narrow, false), [("ack_window".into(), true)]);
+    assert_eq!(found(without, false), [("exclude_idle".into(), true)]);
+    assert!(found(narrow, true).is_empty() && found(without, true).is_empty());
     let knows = Params { foresight: Span::from_ms(100), ..without };
-    assert_eq!(said(knows, true), [("exclude_idle".into(), true)]);
-    assert!(said(Params { ack_window: Span::ZERO, ..narrow }, true) == [("ack_window".into(), false)]);
+    assert_eq!(found(knows, true), [("exclude_idle".into(), true)]);
+    assert!(found(Params { ack_window: Span::ZERO, ..narrow }, true) == [("ack_window".into(), false)]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ fn batch(begun: Time, lasts: Span, packets: u32, rate: Rate) -> Batch {
 }
 
 #[test]
-fn a_batch_of_five_says_what_one_of_twenty_would_have_taken() {
+fn a_batch_of_five_predicts_the_time_of_one_of_twenty() {
     // 60 kbit at 12 Mb/s are 5 ms, and 1 ms besides. Twenty would have taken 20 ms and 1 ms: 240 kbit in 21 ms.
     let mut acks = BlockAcks::new(WINDOW, false);
     assert_eq!(acks.rates(), None);
@@ -34,7 +34,7 @@ fn a_batch_of_five_says_what_one_of_twenty_would_have_taken() {
 }
 
 #[test]
-fn what_left_the_window_is_forgotten_and_what_nobody_uses_is_cut_to_twice_what_leaves() {
+fn what_left_the_window_is_forgotten_and_unused_rate_is_cut_to_twice_what_leaves() {
     let mut acks = BlockAcks::new(WINDOW, true);
     acks.on_batch(&batch(Time::ZERO, Span::from_ms(6), 5, Rate::from_mbps(12)));
     // A packet after a long silence, at another rate: 12 kbit in 2 ms, twenty would have taken 20.

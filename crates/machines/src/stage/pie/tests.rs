@@ -93,7 +93,7 @@ fn drops(p: &mut Pie, packets: u32, n: u32) -> u32 {
 }
 
 #[test]
-fn drops_come_as_often_as_the_probability_says_but_never_from_a_queue_of_two() {
+fn drops_come_with_the_probability_but_never_from_a_queue_of_two() {
     let mut p = standing(0.1, Params::default());
     let seen = drops(&mut p, 3, 100_000);
     assert!((9500..10_500).contains(&seen), "{seen}");
@@ -137,7 +137,7 @@ fn capable_packets_are_marked_up_to_a_probability_of_a_tenth() {
 }
 
 #[test]
-fn updates_that_nobody_saw_are_made_up_for_however_many() {
+fn any_number_of_skipped_updates_is_made_up_for() {
     let mut p = pie(Params::default());
     p.probability = 0.3;
     arrives(&mut p, 10_000_000, 0, Ecn::NotEct);

@@ -13,9 +13,9 @@
 //! CHOICE ExpressPass §3.3: the rate rises to w·max + (1 − w)·rate; Algorithm 1 aims at max·(1 + target
 //! loss). w rises by 0.05, there halfway to its largest. The target loss shrinks as the rate nears its
 //! largest, there it is fixed. After a loss the rate is what was delivered, times 1 + target loss.
-//! CHOICE ExpressPass §3.1: one ACK says that all has come. A source that has sent all says so (CREDIT_STOP);
+//! CHOICE ExpressPass §3.1: one ACK reports that all has come. A source that has sent all reports it (CREDIT_STOP);
 //! if the destination misses anything then, its further credits name packets, which are sent again. (In the
-//! paper data are never lost.) A destination that has all, as the request has said how much, sends no more
+//! paper data are never lost.) A destination that has all, as the request has named its size, sends no more
 //! credits even before the stop comes.
 //! ```
 

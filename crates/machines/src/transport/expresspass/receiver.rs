@@ -1,4 +1,4 @@
-//! The destination's end: credits at the rate that feedback says, and one ACK of all.
+//! The destination's end: credits at the rate that feedback sets, and one ACK of all.
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, ExpressPassSpec, ReceivingEnd, Reception, Transmit};

@@ -22,10 +22,10 @@ struct Credit {
 pub struct ExpressPassSender {
     flow: FlowId,
     size: u64,
-    /// What is to be said: that credits are wanted, or no more.
+    /// The next message: that credits are wanted, or no more.
     pending: Option<CreditMessage>,
-    /// Something was said before.
-    said: Option<CreditMessage>,
+    /// The last message sent.
+    last: Option<CreditMessage>,
     retry_at: Time,
     credits: VecDeque<Credit>,
     /// The first byte never sent.
@@ -36,7 +36,7 @@ pub struct ExpressPassSender {
     counts: Counts,
 }
 
-/// What a source says to its destination.
+/// What a source sends to its destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum CreditMessage {
     /// CREDIT_REQUEST.
@@ -52,7 +52,7 @@ impl ExpressPassSender {
             flow,
             size,
             pending: None,
-            said: None,
+            last: None,
             retry_at: Time::MAX,
             credits: VecDeque::new(),
             sent_to: 0,
@@ -63,14 +63,20 @@ impl ExpressPassSender {
     }
 
     /// A request or a stop, in a packet of its own.
-    fn say(&mut self, spec: &ExpressPassSpec, now: Time, wish: CreditMessage, side: &mut Side) -> Packet {
+    fn announce(
+        &mut self,
+        spec: &ExpressPassSpec,
+        now: Time,
+        wish: CreditMessage,
+        side: &mut Side,
+    ) -> Packet {
         let size = self.size;
         let message = match wish {
             CreditMessage::Request => Message::CreditRequest { size },
             CreditMessage::Stop => Message::CreditStop { size },
         };
         let mut packet = side.packet_of(message, now, self.flow, spec.control);
-        if self.said.replace(wish) == Some(wish) {
+        if self.last.replace(wish) == Some(wish) {
             packet.flags.set(Flags::RETRANSMISSION);
         }
         self.retry_at = now.saturating_add(spec.retry);
@@ -141,7 +147,7 @@ impl Endpoint for ExpressPassSender {
             return Transmit::Idle;
         }
         if let Some(pending) = self.pending.take() {
-            *packet = self.say(spec, now, pending, side);
+            *packet = self.announce(spec, now, pending, side);
             return Transmit::Packet;
         }
         while let Some(Credit { number, sent_at, offset }) = self.credits.pop_front() {
@@ -201,7 +207,7 @@ impl SendingEnd for ExpressPassSender {
     }
 
     fn stats(&self) -> SenderStats {
-        // What was sent arrives, but for what is sent again: nothing says so before the end.
+        // What was sent arrives, but for what is sent again: nothing reports it before the end.
         let acked = if self.done { self.size } else { 0 };
         SenderStats {
             wasted_credits: self.wasted,

@@ -40,7 +40,7 @@ fn number(credit: &Sent) -> u64 {
 }
 
 #[test]
-fn a_flow_asks_sends_a_packet_per_credit_and_says_when_it_has_no_more() {
+fn a_flow_requests_credits_sends_a_packet_for_each_and_stops() {
     let (mut s, mut r) = ends(1500);
     let request = poll(&mut s, US(0)).expect("a request");
     assert_eq!((request.kind, request.seq, request.wire), (Kind::Syn, 1500, 84));
@@ -107,7 +107,7 @@ fn what_is_missing_when_all_was_sent_is_named_by_further_credits() {
 }
 
 #[test]
-fn a_source_that_hears_nothing_repeats_its_request_or_its_stop() {
+fn a_request_or_stop_without_an_answer_is_repeated() {
     let (mut s, _) = ends(1000);
     poll(&mut s, US(0)).expect("a request");
     assert_eq!(s.timer(), Some(US(100)));
@@ -176,7 +176,7 @@ fn a_credit_per_round_trip_is_the_least_and_losses_at_the_target_count_as_none()
 }
 
 #[test]
-fn what_others_say_is_no_credit() {
+fn only_a_credit_is_a_credit() {
     let (mut s, _) = ends(1000);
     poll(&mut s, US(0)).expect("a request");
     let grant = Sent::of(Message::Grant { offset: 1000, received: 0, level: 0 });

@@ -1,18 +1,18 @@
 //! Homa, a receiver-driven transport (Montazeri, Li, Alizadeh, Ousterhout, "Homa: A Receiver-Driven
 //! Low-Latency Transport Protocol Using Network Priorities", SIGCOMM 2018): the first RTTbytes of a message
 //! leave at once ("unscheduled"), at a priority by the message's size; each further packet answers a grant of
-//! its destination, at the priority that the grant says. A destination keeps RTTbytes granted and not yet
+//! its destination, at the priority that the grant names. A destination keeps RTTbytes granted and not yet
 //! received of several messages at once (overcommitment), those with the fewest bytes left first; that is its
 //! host agent's business ([`crate::host::HomaAgent`]), as is which of a source's messages sends next. A
 //! message is a flow.
 //!
 //! ```text
-//! CHOICE Homa §3.1: there are no calls, only messages, so no answer acknowledges one: one ACK says that the
+//! CHOICE Homa §3.1: there are no calls, only messages, so no answer acknowledges one: one ACK reports that the
 //! last byte has come.
 //! CHOICE Homa §3.7: no BUSY. A destination that has received nothing of a message for `resend` requests what
 //! is missing of it, and its agent repeats the last grant; a source sends again what it had sent, and leaves
 //! the rest to come in its turn.
-//! CHOICE Homa §3.7: what is sent again goes at the highest priority of data. (The paper: as the request says.)
+//! CHOICE Homa §3.7: what is sent again goes at the highest priority of data. (The paper: as the request names.)
 //! ```
 
 mod receiver;

@@ -13,15 +13,20 @@ pub struct HomaReceiver {
     flow: FlowId,
     all: Collector,
     /// When what is missing is requested; [`Time::MAX`]: nothing has come yet.
-    ask_at: Time,
+    request_at: Time,
     /// The request is due.
-    asks: bool,
+    request_due: bool,
 }
 
 impl HomaReceiver {
     /// Expects `size` bytes.
     pub(super) fn new(spec: &HomaSpec, flow: FlowId, size: u64) -> Self {
-        Self { flow, all: Collector::new(flow, size, spec.payload), ask_at: Time::MAX, asks: false }
+        Self {
+            flow,
+            all: Collector::new(flow, size, spec.payload),
+            request_at: Time::MAX,
+            request_due: false,
+        }
     }
 
     /// The first stretch of packets that are missing: from, to.
@@ -44,17 +49,17 @@ impl Endpoint for HomaReceiver {
         self.all.take(packet);
         // What had arrived before is no progress: a source that repeats its first packet every `resend` would
         // put the request off for ever.
-        if self.all.bytes() > before || self.ask_at == Time::MAX {
-            self.ask_at = now.saturating_add(spec.resend);
+        if self.all.bytes() > before || self.request_at == Time::MAX {
+            self.request_at = now.saturating_add(spec.resend);
         }
         Reception::default()
     }
 
     fn on_timer(&mut self, spec: &HomaSpec, now: Time) -> Expiry {
-        if self.is_done() || now < self.ask_at {
+        if self.is_done() || now < self.request_at {
             return Expiry::Other;
         }
-        (self.asks, self.ask_at) = (true, now.saturating_add(spec.resend));
+        (self.request_due, self.request_at) = (true, now.saturating_add(spec.resend));
         Expiry::Retransmission
     }
 
@@ -69,14 +74,14 @@ impl Endpoint for HomaReceiver {
             *packet = ack;
             return Transmit::Packet;
         }
-        let gap = if std::mem::take(&mut self.asks) { self.gap(spec) } else { None };
+        let gap = if std::mem::take(&mut self.request_due) { self.gap(spec) } else { None };
         let Some((from, to)) = gap else { return Transmit::Idle };
         *packet = side.packet_of(Message::Resend { from, to }, now, self.flow, spec.control);
         Transmit::Packet
     }
 
     fn timer(&self) -> Option<Time> {
-        (!self.is_done() && self.ask_at != Time::MAX).then_some(self.ask_at)
+        (!self.is_done() && self.request_at != Time::MAX).then_some(self.request_at)
     }
 
     fn is_done(&self) -> bool {

@@ -17,11 +17,11 @@ pub struct HomaSender {
     sent_to: u64,
     /// What may be sent.
     granted: u64,
-    /// The level of scheduled packets, as the last grant said.
+    /// The level of scheduled packets, as the last grant states.
     level: u8,
     /// To be sent again: from, to.
     again: Option<(u64, u64)>,
-    /// Bytes that the destination has, as far as it has said.
+    /// Bytes that the destination has, as far as it has reported.
     acked: u64,
     /// When a source that has received nothing sends its first packet again.
     retry_at: Time,

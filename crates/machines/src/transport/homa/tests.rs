@@ -82,7 +82,7 @@ fn one_ack_ends_a_message_and_what_comes_later_is_answered_again() {
 }
 
 #[test]
-fn a_silent_message_s_gap_is_asked_for_and_sent_again_first_at_the_highest_level() {
+fn a_silent_message_s_gap_is_requested_and_resent_at_the_highest_level() {
     let (mut s, mut r) = ends(6000);
     let packets: Vec<Sent> = std::iter::from_fn(|| poll(&mut s, US(0))).collect();
     assert_eq!(r.timer(), None, "nothing is known of it");
@@ -102,7 +102,7 @@ fn a_silent_message_s_gap_is_asked_for_and_sent_again_first_at_the_highest_level
 }
 
 #[test]
-fn a_source_that_hears_nothing_sends_its_first_packet_again() {
+fn a_first_packet_without_an_answer_is_resent() {
     let (mut s, _) = ends(6000);
     assert_eq!(data(&mut s, US(0)).len(), 3);
     assert_eq!(s.timer(), Some(US(100)));
@@ -179,7 +179,7 @@ fn a_first_packet_that_comes_again_does_not_put_off_the_request_for_what_is_miss
 }
 
 #[test]
-fn what_others_say_is_no_grant_and_puts_nothing_off() {
+fn other_messages_grant_and_postpone_nothing() {
     let (mut s, _) = ends(6500);
     assert_eq!(data(&mut s, US(0)).len(), 3);
     let token = Sent::of(Message::Token { offset: 6000, number: 7, missing: 0 });

@@ -21,7 +21,7 @@ pub struct NdpSender {
     /// The highest number of a pull that has come.
     pulled: u64,
     /// ACKs and NACKs that have come: as many arrivals have added pulls.
-    heard: u64,
+    answers: u64,
     /// The first packet never sent.
     next: u64,
     /// NACKed, the oldest NACK first.
@@ -44,7 +44,7 @@ impl NdpSender {
             started: false,
             credit: spec.packets(size).min(u64::from(spec.window)),
             pulled: 0,
-            heard: 0,
+            answers: 0,
             next: 0,
             again: VecDeque::new(),
             acked: Arrivals::new(spec.packets(size)),
@@ -79,7 +79,7 @@ impl NdpSender {
     }
 
     /// Sent, and neither ACKed nor NACKed since.
-    fn unheard(&self) -> Vec<u64> {
+    fn unanswered(&self) -> Vec<u64> {
         let of = |index: &u64| !self.acked.has(*index) && !self.again.contains(index);
         (self.acked.lowest()..self.next).filter(of).collect()
     }
@@ -100,7 +100,7 @@ impl Endpoint for NdpSender {
                 self.pulled = self.pulled.max(number);
             }
             Kind::Ack => {
-                self.heard += 1;
+                self.answers += 1;
                 let index = packet.trigger / u64::from(spec.payload);
                 if packet.flags.has(Flags::NACK) {
                     self.nacked(index);
@@ -123,10 +123,10 @@ impl Endpoint for NdpSender {
         }
         self.counts.timeouts += 1;
         self.retry_at = now.saturating_add(spec.retry);
-        let unheard = self.unheard();
+        let unanswered = self.unanswered();
         // Nothing is on its way: a pull was lost.
-        self.credit += (unheard.len() as u64).max(1);
-        self.again.extend(unheard);
+        self.credit += (unanswered.len() as u64).max(1);
+        self.again.extend(unanswered);
         Expiry::Retransmission
     }
 
@@ -136,7 +136,7 @@ impl Endpoint for NdpSender {
         }
         let Some((index, again)) = self.take_next() else {
             // Only what has overtaken its ACK, or NACK, may be of use yet.
-            self.credit = self.credit.min(self.pulled.saturating_sub(self.heard));
+            self.credit = self.credit.min(self.pulled.saturating_sub(self.answers));
             return Transmit::Idle;
         };
         self.credit -= 1;

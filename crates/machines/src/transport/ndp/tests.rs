@@ -128,12 +128,12 @@ fn each_packet_takes_the_next_path_and_eight_of_them_all_eight() {
 }
 
 #[test]
-fn a_source_that_hears_nothing_sends_again_what_was_neither_acked_nor_nacked() {
+fn a_timeout_resends_what_was_neither_acked_nor_nacked() {
     let (mut s, mut r) = (sender(4), receiver(4));
     let first = sends(&mut s, US(0));
     for (index, whole) in [(0, true), (2, false)] {
-        let heard = answer(&mut r, US(5), &first[index], whole);
-        give(&mut s, &SPEC, US(10), &heard);
+        let answered = answer(&mut r, US(5), &first[index], whole);
+        give(&mut s, &SPEC, US(10), &answered);
     }
     assert_eq!((s.timer(), s.on_timer(&SPEC, US(209))), (Some(US(210)), Expiry::Other));
     assert_eq!(s.on_timer(&SPEC, US(210)), Expiry::Retransmission);

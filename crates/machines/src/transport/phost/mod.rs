@@ -3,7 +3,7 @@
 //! with a request, and each of its packets answers a token of its destination, which names the packet; so
 //! that short ones need not wait, sources have free tokens. Which flow gets the next token is the business of
 //! the destination's host agent ([`crate::host::PhostAgent`]), for which all its flows compete; which of
-//! several flows with tokens sends next, that of the source's. When the last byte has come, one ACK says so.
+//! several flows with tokens sends next, that of the source's. When the last byte has come, one ACK reports it.
 //!
 //! What the paper leaves open is as in the authors' simulator (NetSys/simulator, `ext/capability*`): numbers
 //! of tokens, the window counted from the highest that was answered, the waits. Left out: tenants and

@@ -33,7 +33,7 @@ pub struct PhostSender {
     request: Request,
     tokens: VecDeque<Token>,
     sent: Arrivals,
-    /// Bytes that the destination has, as far as it has said.
+    /// Bytes that the destination has, as far as it has reported.
     acked: u64,
     /// How long free tokens are worth something.
     free_life: Span,

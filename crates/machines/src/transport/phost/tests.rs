@@ -53,7 +53,7 @@ fn data(sender: &mut PhostSender, now: Time) -> Vec<(u64, u64, u8)> {
 }
 
 #[test]
-fn a_long_flow_asks_and_sends_what_its_tokens_name() {
+fn a_long_flow_requests_and_sends_per_token() {
     let mut s = sender(4000);
     let request = poll(&mut s, US(0)).expect("a request");
     assert_eq!((request.kind, request.seq, request.wire, request.class), (Kind::Syn, 4000, 40, 0));
@@ -110,14 +110,14 @@ fn what_a_token_names_again_is_sent_again_and_one_ack_ends_it() {
     give(&mut r, &SPEC, US(12), &again);
     let ack = poll(&mut r, US(12)).expect("the ACK");
     assert_eq!((ack.kind, ack.seq, ack.wire, ack.stamp), (Kind::Ack, 2880, 40, US(9)));
-    let heard = give(&mut s, &SPEC, US(15), &ack);
-    assert_eq!(heard, Reception::RoundTrip(Span::from_us(6)));
+    let reception = give(&mut s, &SPEC, US(15), &ack);
+    assert_eq!(reception, Reception::RoundTrip(Span::from_us(6)));
     assert!(s.is_done() && r.is_done() && s.timer().is_none());
     assert_eq!((s.stats().acked_bytes, s.stats().retransmitted_packets), (2880, 1));
 }
 
 #[test]
-fn a_source_that_hears_nothing_asks_again_and_a_destination_that_has_all_says_so() {
+fn a_request_without_an_answer_is_repeated_and_completion_acked() {
     let (mut s, mut r) = (sender(960), SPEC.receiver(FlowId(5), 960, Stream::default()));
     poll(&mut s, US(0));
     give(&mut r, &SPEC, US(3), &poll(&mut s, US(0)).expect("data"));

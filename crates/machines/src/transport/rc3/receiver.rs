@@ -1,5 +1,5 @@
 //! RC3's receiving end: TCP's, one sequence space for both loops. ACKs are of the class of what they answer,
-//! one for each packet, most recent block first, so that the primary loop's say nothing of the other's
+//! one for each packet, most recent block first, so that the primary loop's report nothing of the other's
 //! arrivals but by their blocks.
 
 use super::super::tcp::TcpReceiver;

@@ -44,7 +44,7 @@ impl Rc3Sender {
     /// A sender that has not started.
     ///
     /// # Errors
-    /// If a parameter is out of range, or the primary loop cannot share its buffer; the message says why.
+    /// If a parameter is out of range, or the primary loop cannot share its buffer; the message states why.
     pub fn new(spec: &Rc3Spec, flow: FlowId, size: u64, start: &Start) -> Result<Self, Invalid> {
         let tcp = &spec.primary;
         let wrong = if spec.levels == 0 || spec.first == 0 || spec.together == 0 {
@@ -208,7 +208,7 @@ impl Endpoint for Rc3Sender {
         if self.is_done() { None } else { self.primary.timer() }
     }
 
-    /// The last bytes may have come by the RLP loop, and no ACK of the primary loop will ever say so.
+    /// The last bytes may have come by the RLP loop, and no ACK of the primary loop will ever report it.
     #[inline]
     fn is_done(&self) -> bool {
         self.primary.is_done() || self.primary.all_delivered()
@@ -247,7 +247,7 @@ impl SendingEnd for Rc3Sender {
         if self.waits_for_idle(spec).is_none() {
             return Transmit::Idle;
         }
-        // The first `None` says that this block is through.
+        // The first `None` means that this block is through.
         let Some(segment) = self.next_low(spec).or_else(|| self.next_low(spec)) else {
             return Transmit::Idle;
         };

@@ -114,7 +114,7 @@ pub struct GoBackNReceiver {
 impl GoBackNReceiver {
     /// A data packet arrives. `repeat`: report a gap again at a packet that arrives so long after the last report.
     // CHOICE IRN §4.1.1: InfiniBand's rule, one NACK per gap; a NACK that is lost is not replaced. The HPCC
-    // authors' simulator says it again after 500 us, as `repeat` does.
+    // authors' simulator repeats it after 500 us, as `repeat` does.
     #[inline]
     pub fn on_data(&mut self, now: Time, index: u64, repeat: Option<Span>) -> GbnReply {
         if index == self.e {
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sender_starts_again_where_the_nack_or_the_timer_says() {
+    fn the_sender_goes_back_to_the_nack_or_the_oldest() {
         let mut s = GoBackNSender::default();
         for n in 0..5 {
             assert_eq!(s.tx_free(true, 5), Some((n, false)));

@@ -39,7 +39,7 @@ impl Prr {
         Some(Self { spec, recover_fs: recover_fs.max(1), ssthresh, delivered: 0, out: 0, cwnd: ssthresh })
     }
 
-    /// An ACK says that `delivered` more bytes have left the network, which leaves `inflight` there. `safe`:
+    /// An ACK reports that `delivered` more bytes have left the network, which leaves `inflight` there. `safe`:
     /// it advances, and reports no further loss.
     pub(super) fn on_ack(&mut self, inflight: u64, delivered: u64, safe: bool, smss: u64) {
         if delivered == 0 && self.out > 0 && self.spec == PrrRule::Rfc9937 {

@@ -235,7 +235,7 @@ mod tests {
         rack.on_sent(US(120), 1000, 1000);
         assert_eq!((rack.segments.first_lost(), rack.segments.pipe()), (None, 3000));
         rack.on_sent(US(121), 5000, 1000);
-        // 3 and 4 left before it: they say nothing. 5 left after.
+        // 3 and 4 left before it: they are no evidence. 5 left after.
         arrives(&mut rack, 140, 4);
         rack.detect(US(140), Span::from_us(100), true, true);
         assert_eq!(rack.segments.first_lost(), Some((3000, 1000)));
@@ -246,7 +246,7 @@ mod tests {
 
     /// Sent again at 120; an ACK at 125 can only be of the original.
     #[test]
-    fn an_ack_too_early_for_a_retransmission_says_nothing_of_its_time() {
+    fn an_ack_too_early_for_a_retransmission_is_no_sample_of_it() {
         let acked = |us, echo| {
             let mut rack = five();
             arrives(&mut rack, 100, 0);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time};
 use thalweg_wire::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 
-/// What an ACK says about the packet that triggered it.
+/// What an ACK reports about the packet that triggered it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Trigger {
     stamp: Time,
@@ -60,10 +60,10 @@ struct Reassembly {
 impl Reassembly {
     /// What the ACK of a data packet with such a header reports: what routers wrote, or a forecast.
     fn answer(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, what: Explicit) -> Explicit {
-        let Explicit::Forecast(said) = what else { return what };
-        let made = || Box::new(Forecaster::new(said.reading, spec.mss));
+        let Explicit::Forecast(stated) = what else { return what };
+        let made = || Box::new(Forecaster::new(stated.reading, spec.mss));
         let forecaster = self.forecaster.get_or_insert_with(made);
-        forecaster.on_arrival(now, packet.payload, said.pauses);
+        forecaster.on_arrival(now, packet.payload, stated.pauses);
         let class = if spec.acks_in_class { packet.class } else { 0 };
         self.beat = Some(Trigger { stamp: now, seq: packet.seq, payload: 0, class, resent: false });
         Explicit::Forecast(forecaster.forecast())
@@ -117,7 +117,7 @@ impl TcpReceiver {
         match spec.ecn {
             EcnSpec::Off => {}
             EcnSpec::Classic => {
-                // RFC 3168 §6.1.3: echo until the sender says it has reduced; this packet's own mark counts, unless
+                // RFC 3168 §6.1.3: echo until the sender sets CWR; this packet's own mark counts, unless
                 // (§6.1.5) all of it had arrived before.
                 let old = packet.seq + u64::from(packet.payload) <= self.next;
                 if (echo == Flags::ECE && !old) || packet.flags.has(Flags::CWR) {

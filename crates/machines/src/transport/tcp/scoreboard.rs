@@ -123,7 +123,7 @@ impl Scoreboard {
         debug_assert!(start < end);
         // Every range that overlaps or touches: [first, last).
         let first = self.ranges.partition_point(|r| r.1 < start);
-        // Most blocks of an ACK repeat what earlier ones said (RFC 2018 §4).
+        // Most blocks of an ACK repeat what earlier ones reported (RFC 2018 §4).
         let (mut last, mut from, mut fresh) = (first, start, 0);
         let mut merged = (start, end);
         while let Some(&(s, e)) = self.ranges.get(last).filter(|r| r.0 <= end) {

@@ -129,7 +129,7 @@ impl TcpSender {
         }
         let opening = self.take_opening();
         if resent > 0 {
-            // With time stamps the answer to the first SYN says that nothing was lost.
+            // With time stamps the answer to the first SYN shows that nothing was lost.
             let lost = !spec.timestamps || packet.flags.has(Flags::RETRANSMISSION);
             self.reopen(spec, if lost { resent } else { 0 }, sample, opening);
         }
@@ -212,7 +212,7 @@ impl TcpSender {
             sacked = self.insert_blocks(blocks);
         }
         let by_time = self.repair.rack().is_some();
-        let repaired = by_time && self.hear_times(spec, now, packet, advance, blocks);
+        let repaired = by_time && self.update_rack(spec, now, packet, advance, blocks);
         let has_sack = spec.sack != Sack::Off;
         let duplicate = !stale
             && self.space.outstanding() > 0
@@ -269,7 +269,7 @@ impl TcpSender {
         }
         if advance > 0 {
             // CHOICE RFC 6582 §4: the timer restarts at every partial ACK too ("slow but steady"), as RFC
-            // 6298 §5.3 says of every ACK of new data. Other reading (`impatient`): at the first one only.
+            // 6298 §5.3 states of every ACK of new data. Other reading (`impatient`): at the first one only.
             let partial = was_in_recovery && self.state.phase == Phase::Recovery;
             let again = std::mem::replace(&mut self.repair.partial, partial) && partial;
             if !(again && spec.impatient && !has_sack) {
@@ -280,7 +280,7 @@ impl TcpSender {
         if acked + sacked > 0 {
             let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
             if echo && spec.ecn == EcnSpec::Classic && self.departures.is_news(self.space.una) {
-                self.departures.tell_cut(self.space.sent_to);
+                self.departures.signal_cut(self.space.sent_to);
             }
             let reported = |yes| Bytes::new(if yes { acked + sacked } else { 0 });
             let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);

@@ -50,7 +50,7 @@ fn window(segments: u64) {
 }
 
 /// Three segments at once, and three more every 10 ms.
-fn talks(spec: TcpSpec) -> TcpSpec {
+fn writes_thrice(spec: TcpSpec) -> TcpSpec {
     let bytes = Bytes::new(3 * MSS);
     let writes = Some(Writes { first: bytes, chunk: bytes, every: Span::from_ms(10) });
     TcpSpec { controller: recorder(), writes, ..spec }
@@ -58,7 +58,7 @@ fn talks(spec: TcpSpec) -> TcpSpec {
 
 #[test]
 fn tcp_opens_sends_receives_falls_silent_and_restarts() {
-    let mut pair = Pair::new(TcpSpec { handshake: true, ..talks(tcp()) }, 6);
+    let mut pair = Pair::new(TcpSpec { handshake: true, ..writes_thrice(tcp()) }, 6);
     window(10);
     pair.run(|_, _, _| Fate::Deliver);
     assert_eq!(
@@ -107,7 +107,7 @@ fn after_a_pause_longer_than_the_timer_the_window_is_the_initial_one_unless_the_
 fn every_way_to_repair_losses_restarts_once_per_silence() {
     let span = TcpSpec { flight: Flight::Span, ..tcp() };
     for spec in [tcp(), rack(), reno(), span, TcpSpec { loss: LossDetection::TimeoutOnly, ..tcp() }] {
-        let mut pair = Pair::new(talks(spec), 12);
+        let mut pair = Pair::new(writes_thrice(spec), 12);
         window(10);
         pair.run_losing(&[1, 5, 8]);
         let restarts: Vec<Time> = calls()
@@ -119,8 +119,8 @@ fn every_way_to_repair_losses_restarts_once_per_silence() {
 }
 
 #[test]
-fn what_is_acknowledged_says_whether_the_window_was_used_up_in_its_round_trip() {
-    let mut pair = Pair::new(talks(tcp()), 6);
+fn an_ack_reports_whether_the_window_was_used_up_in_its_round_trip() {
+    let mut pair = Pair::new(writes_thrice(tcp()), 6);
     window(3); // exactly what is written: there is no room for another
     pair.run(|_, _, _| Fate::Deliver);
     assert_eq!(
@@ -134,7 +134,7 @@ fn what_is_acknowledged_says_whether_the_window_was_used_up_in_its_round_trip() 
     // Half of it is enough for RFC 7661, nothing is for the letter of RFC 5681.
     for (growth, used) in [(Growth::WhenUsed, false), (Growth::WhenHalfUsed, true), (Growth::Always, true)] {
         let options = TcpOptions { growth, ..TcpOptions::default() };
-        let mut pair = Pair::new(TcpSpec { options, ..talks(tcp()) }, 3);
+        let mut pair = Pair::new(TcpSpec { options, ..writes_thrice(tcp()) }, 3);
         window(6);
         pair.run(|_, _, _| Fate::Deliver);
         assert!(calls().iter().all(|c| !matches!(c, Call::Ack(a) if a.cwnd_limited != used)), "{growth:?}");
@@ -151,7 +151,7 @@ fn a_pace_that_holds_data_back_uses_no_window_up() {
 }
 
 #[test]
-fn the_ack_comes_before_the_loss_that_it_tells_of_and_the_loss_before_its_repair() {
+fn the_ack_comes_before_the_loss_that_it_reports_and_that_before_its_repair() {
     let mut pair = Pair::new(TcpSpec { controller: recorder(), ..tcp() }, 6);
     window(6);
     pair.run_losing(&[0]);

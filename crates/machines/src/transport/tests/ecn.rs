@@ -13,7 +13,7 @@ fn marking(numbers: &'static [u64]) -> impl FnMut(Way, u64, &Packet) -> Fate {
 }
 
 #[test]
-fn a_classic_echo_is_latched_until_the_sender_says_it_has_reduced() {
+fn a_classic_echo_is_latched_until_cwr_arrives() {
     let mut pair = Pair::new(iw(4, TcpSpec { ecn: EcnSpec::Classic, ..tcp() }), 20);
     pair.run(marking(&[2, 3]));
     assert_eq!(
@@ -29,7 +29,7 @@ fn a_classic_echo_is_latched_until_the_sender_says_it_has_reduced() {
 }
 
 #[test]
-fn a_loss_too_is_told_by_cwr_and_resends_are_not_ecn_capable() {
+fn a_loss_also_sets_cwr_and_resends_are_not_ecn_capable() {
     let mut pair = Pair::new(TcpSpec { ecn: EcnSpec::Classic, ..tcp() }, 30);
     pair.run_losing(&[2]);
     assert_eq!(pair.sent()[2], "200: 16c 17 18 19 20 21");
@@ -45,7 +45,7 @@ fn accurate_echoes_follow_every_packet() {
 }
 
 #[test]
-fn with_delayed_acks_a_change_of_marks_is_told_at_once() {
+fn with_delayed_acks_a_change_of_marks_is_acked_now() {
     let ack = AckSpec { every: 2, delay: Span::from_us(40) };
     let spec = iw(6, TcpSpec { ecn: EcnSpec::Accurate, ack, ..tcp() });
     let mut pair = Pair::new(spec.clone(), 6);
@@ -130,7 +130,7 @@ fn dctcp_cuts_by_half_of_alpha_once_per_window() {
 
 /// ABC in both codepoints (§2.4.2, §2.6): DCTCP's machine with a third state. What a mark has erased is neither.
 #[test]
-fn acks_tell_accelerate_from_brake_and_both_from_marks() {
+fn acks_distinguish_accelerate_brake_and_marks() {
     let ack = AckSpec { every: 2, delay: Span::from_us(40) };
     let spec = iw(8, TcpSpec { ecn: EcnSpec::Codepoints, ack, ..tcp() });
     let mut pair = Pair::new(spec, 8);

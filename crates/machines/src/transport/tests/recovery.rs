@@ -235,7 +235,7 @@ fn lost_acks_do_not_matter_if_a_later_one_comes() {
 }
 
 #[test]
-fn a_packet_says_what_it_carries() {
+fn a_packet_names_its_payload() {
     let mut pair = Pair::bytes(TcpSpec { ecn: EcnSpec::Classic, ..tcp() }, 2500);
     pair.run_losing(&[]);
     let data = |i: usize| pair.wire_log[i];
@@ -255,7 +255,7 @@ fn a_packet_says_what_it_carries() {
 }
 
 #[test]
-fn sack_blocks_lengthen_acks_on_the_wire_if_asked() {
+fn sack_blocks_lengthen_acks_if_configured() {
     let mut pair = Pair::new(TcpSpec { sack: Sack::Blocks { blocks: 2, on_wire: true }, ..tcp() }, 10);
     pair.run_losing(&[1, 3, 5]);
     let acks: Vec<_> =

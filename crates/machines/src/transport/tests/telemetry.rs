@@ -84,7 +84,7 @@ fn queue_pairs_make_room_and_every_answer_carries_back_what_its_packet_brought()
 }
 
 #[test]
-fn who_does_not_ask_makes_no_room_and_hears_nothing() {
+fn without_a_request_there_is_no_room() {
     let fixed = ControllerSpec::Fixed(crate::congestion::fixed::Params {});
     let spec = rdma(fixed);
     let mut sender = sender(&spec);
@@ -175,7 +175,7 @@ fn rate(mbps: Option<f64>) -> Side {
 
 /// 1040 B at 83.2 Mb/s: a packet every 100 us.
 #[test]
-fn the_syn_asks_for_a_rate_and_the_first_data_leave_at_the_one_that_its_answer_brings() {
+fn the_first_data_leave_at_the_rate_that_the_syn_requested() {
     for at_once in [false, true] {
         let controller = ControllerSpec::Rcp(rcp::Params { at_once, ..rcp::Params::default() });
         let spec = TcpSpec { controller, handshake: true, ..tcp() };
@@ -188,8 +188,8 @@ fn the_syn_asks_for_a_rate_and_the_first_data_leave_at_the_one_that_its_answer_b
             let (mut packet, mut side) = (Packet::default(), Side::Empty);
             (sender.poll_transmit(&spec, Time::from_us(us), &mut packet, &mut side), packet, side)
         };
-        let (answer, syn, asked) = polls(&mut sender, 0);
-        assert_eq!((answer, syn.kind, syn.side, asked), (Transmit::Packet, Kind::Syn, 0, rate(None)));
+        let (answer, syn, requested) = polls(&mut sender, 0);
+        assert_eq!((answer, syn.kind, syn.side, requested), (Transmit::Packet, Kind::Syn, 0, rate(None)));
         receiver.on_packet(&spec, Time::from_us(50), &syn, Some(&rate(Some(83.2))));
         let answer = receiver.poll_transmit(&spec, Time::from_us(50), &mut packet, &mut side);
         assert_eq!((answer, packet.kind, packet.side), (Transmit::Packet, Kind::SynAck, 0));
@@ -214,7 +214,7 @@ fn the_syn_asks_for_a_rate_and_the_first_data_leave_at_the_one_that_its_answer_b
 }
 
 #[test]
-fn only_those_who_want_a_rate_ask_for_it_with_the_syn() {
+fn only_flows_that_need_a_rate_request_one() {
     for kind in ["xcp", "newreno"] {
         let controller = match kind {
             "xcp" => ControllerSpec::Xcp(Default::default()),

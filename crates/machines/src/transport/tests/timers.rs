@@ -247,7 +247,7 @@ fn after_a_lost_syn_one_segment_leaves_and_the_next_after_its_ack_whatever_the_c
 
 /// The answer to the first SYN comes late: without time stamps that looks like a loss, with them it does not.
 #[test]
-fn a_syn_ack_that_is_late_counts_as_lost_unless_time_stamps_tell() {
+fn a_late_syn_ack_counts_as_lost_without_time_stamps() {
     let late = |timestamps| {
         let mut pair = Pair::new(TcpSpec { handshake: true, timestamps, ..iw(2, tcp()) }, 3);
         let delay = Span::from_us(3950);

@@ -43,7 +43,7 @@ fn the_probe_timeout_ends_when_the_reordering_timer_starts() {
     assert_eq!(pair.stats().timeouts, 0);
 }
 
-/// §7.3: segment 9 comes late, so its probe was for nothing; neither's ACK says which copy it answers. Segment 10,
+/// §7.3: segment 9 comes late, so its probe was for nothing; neither's ACK names the copy it answers. Segment 10,
 /// written at 10 ms and lost, is not probed for two round trips later, but waits for the retransmission timer: no
 /// round trip was measured since the last probe. Time stamps measure one.
 #[test]
@@ -80,7 +80,7 @@ fn before_the_first_round_trip_is_measured_nothing_is_probed() {
 }
 
 #[test]
-fn of_a_tail_of_three_the_probe_tells_which_are_lost_and_the_others_follow() {
+fn of_a_tail_of_three_the_probe_shows_the_lost_and_the_others_follow() {
     let mut pair = Pair::new(rack(), 10);
     pair.run_losing(&[7, 8, 9]);
     assert_eq!(pair.sent()[1..], ["300: 9r", "400: 7r 8r"]);

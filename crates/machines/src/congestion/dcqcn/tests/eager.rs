@@ -11,7 +11,7 @@ struct Eager {
     target: u64,
     alpha: f64,
     rises: u32,
-    heard: [bool; 2],
+    notified: [bool; 2],
     /// Rise, α, look: nanoseconds.
     due: [u64; 3],
 }
@@ -38,11 +38,11 @@ impl Eager {
                 self.rate = (self.target + self.rate).div_ceil(2);
             } else if self.due[1] == at {
                 self.due[1] += self.spec.alpha_timer.ps() / 1000;
-                self.alpha = (1.0 - g) * self.alpha + if self.heard[0] { g } else { 0.0 };
-                self.heard[0] = false;
+                self.alpha = (1.0 - g) * self.alpha + if self.notified[0] { g } else { 0.0 };
+                self.notified[0] = false;
             } else {
                 self.due[2] += every;
-                if std::mem::take(&mut self.heard[1]) {
+                if std::mem::take(&mut self.notified[1]) {
                     if self.rises > 0 {
                         self.target = self.rate;
                     }
@@ -67,11 +67,11 @@ impl Eager {
                 self.due[1] = alpha_due;
             }
             Decrease::Checked { every } => {
-                self.heard[1] = true;
+                self.notified[1] = true;
                 if self.due[2] == u64::MAX {
                     self.due[1..].copy_from_slice(&[alpha_due, now + every.ps() / 1000 + 1]);
                 } else {
-                    self.heard[0] = true;
+                    self.notified[0] = true;
                 }
             }
         }
@@ -88,7 +88,7 @@ proptest! {
         let line = 100_000_000_000;
         let mut c = dcqcn(spec, 100);
         let mut eager = Eager {
-            spec, line, rate: line, target: line, alpha: 1.0, rises: 0, heard: [false; 2], due: [u64::MAX; 3],
+            spec, line, rate: line, target: line, alpha: 1.0, rises: 0, notified: [false; 2], due: [u64::MAX; 3],
         };
         let mut now = 0;
         for gap in gaps {

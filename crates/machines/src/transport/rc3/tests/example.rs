@@ -152,7 +152,7 @@ fn in_pull_mode_nothing_is_handed_over_while_there_is_anything_else_to_send() {
 }
 
 #[test]
-fn in_pull_mode_every_write_is_asked_for_from_its_own_tail() {
+fn in_pull_mode_every_write_is_pulled_from_its_tail() {
     let mut spec = Rc3Spec { handed: Handed::Pull, ..rc3() };
     let every = Span::from_us(400);
     spec.primary.writes = Some(Writes { first: Bytes::new(60 * MSS), chunk: Bytes::new(60 * MSS), every });

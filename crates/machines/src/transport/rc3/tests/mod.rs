@@ -131,7 +131,7 @@ impl Slots {
             self.done_in = self.now;
         }
         let next = self.nic.iter_mut().find_map(VecDeque::pop_front);
-        if let Some(packet) = next.or_else(|| self.ask(now)) {
+        if let Some(packet) = next.or_else(|| self.pull(now)) {
             let sent = (self.now, packet.seq / MSS + 1, packet.class);
             self.wire.push(sent);
             if !lost(sent) {
@@ -153,7 +153,7 @@ impl Slots {
     }
 
     /// The NIC has nothing else to send.
-    fn ask(&mut self, now: Time) -> Option<Packet> {
+    fn pull(&mut self, now: Time) -> Option<Packet> {
         let (mut packet, mut side) = (Packet::default(), Side::default());
         let class = self.sender.waits_for_idle(&self.spec);
         let answer = self.sender.poll_idle(&self.spec, now, &mut packet, &mut side);

@@ -68,7 +68,7 @@ proptest! {
         let primary = |p: &Slots| p.wire.iter().filter(|w| w.2 == 0).copied().collect::<Vec<_>>();
         // With more losses the two may differ. Three ranges above a hole indicate a second loss to TCP by
         // SACKs alone, but not to RC3, which may then need a timer where TCP needs none (29, 53, 63 and 101
-        // of 99 segments, Cubic). Without SACKs they differ once an ACK says that several segments have come
+        // of 99 segments, Cubic). Without SACKs they differ once an ACK reports that several segments have come
         // (what was behind a hole that a timeout filled): in congestion avoidance TCP's window grows by all
         // of them, RC3's by one, since it could be the other loop that brought them (§2.3.1).
         if lost.len() <= 1 {

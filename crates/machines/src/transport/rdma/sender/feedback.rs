@@ -30,21 +30,21 @@ impl RdmaSender {
         let cwnd_limited = self.is_used_up(spec);
         self.check_app_limited(cwnd_limited);
 
-        let heard = self.repair.recovery.on_ack(cum, named, nack);
-        let (mut acked, sacked) = (0, heard.sacked * u64::from(layout.len(named)));
-        if heard.advanced > 0 {
+        let outcome = self.repair.recovery.on_ack(cum, named, nack);
+        let (mut acked, sacked) = (0, outcome.sacked * u64::from(layout.len(named)));
+        if outcome.advanced > 0 {
             let to = layout.offset(self.repair.recovery.una());
             acked = self.offsets.advance(to);
             // The flow's last packet, alone not full, is absorbed only with all others.
-            let absorbed = match self.repair.recovery.sacked() - heard.sacked {
+            let absorbed = match self.repair.recovery.sacked() - outcome.sacked {
                 0 => self.offsets.sacked,
-                _ => heard.absorbed * u64::from(spec.payload),
+                _ => outcome.absorbed * u64::from(spec.payload),
             };
             acked -= absorbed;
             self.offsets.sacked -= absorbed;
         }
         self.offsets.sacked += sacked;
-        if heard.lost {
+        if outcome.lost {
             self.found_lost(spec, now);
             self.repair.timer.fired &=
                 self.repair.recovery.in_recovery() && !self.repair.recovery.goes_back();
@@ -57,7 +57,7 @@ impl RdmaSender {
         if acked + sacked > 0 || rtt.is_some() {
             let delivery = self.kept.as_mut().and_then(|kept| kept.log.as_mut()).and_then(|log| {
                 log.on_arrived(now, 0, self.repair.recovery.una());
-                if heard.sacked > 0 {
+                if outcome.sacked > 0 {
                     log.on_arrived(now, named, named + 1);
                 }
                 log.sample()
@@ -93,17 +93,17 @@ impl RdmaSender {
             });
         }
         self.limiter.replan(|| self.controller.permit().pace);
-        if heard.lost && self.repair.recovery.goes_back() {
+        if outcome.lost && self.repair.recovery.goes_back() {
             self.controller.on_loss(&loss); // IRN's recovery begins when the retransmission leaves
         }
 
-        if self.is_done() && heard.advanced > 0 {
+        if self.is_done() && outcome.advanced > 0 {
             self.turn.done = Some(now);
         }
-        if heard.advanced > 0 {
+        if outcome.advanced > 0 {
             self.data.forget(self.repair.recovery.una());
         }
-        self.repair.restart_timer(spec, now, heard.advanced > 0);
+        self.repair.restart_timer(spec, now, outcome.advanced > 0);
         rtt
     }
 

@@ -24,7 +24,7 @@ fn two_messages(spec: RdmaSpec, packets: u64) -> Vec<Call> {
 }
 
 #[test]
-fn every_recovery_tells_of_acks_losses_limits_and_restarts() {
+fn every_recovery_reports_acks_losses_limits_and_restarts() {
     for spec in [roce(), spec()] {
         let calls = two_messages(spec, 20);
         let count = |which: fn(&Call) -> bool| calls.iter().filter(|call| which(call)).count();

@@ -140,7 +140,7 @@ fn without_sack_one_hole_is_repaired_per_partial_ack() {
 }
 
 #[test]
-fn recovery_begins_at_the_third_nack_of_the_same_gap_and_not_at_one_that_advances_unless_asked_to() {
+fn recovery_begins_at_the_third_nack_of_a_gap_or_by_choice_at_one_that_advances() {
     let options = IrnOptions { nack_threshold: 3, ..IrnOptions::default() };
     let mut t = Trace::new(options, 0, 9, 9);
     (0..9).for_each(|_| _ = t.tx());

@@ -205,7 +205,7 @@ fn a_connections_next_flow_goes_on_with_rate_pacing_and_count() {
 }
 
 #[test]
-fn nacks_and_what_is_sent_again_measure_round_trips_only_where_they_are_told_to() {
+fn nacks_and_resends_measure_round_trips_only_where_configured() {
     for (nacks, resent, reported) in [(false, false, 3), (true, false, 4), (false, true, 4), (true, true, 5)]
     {
         let rtt = RoundTrips { nacks, resent, ..spec().rtt };
@@ -228,7 +228,7 @@ fn the_last_packet_of_every_group_measures_the_round_trip() {
 }
 
 #[test]
-fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrote() {
+fn a_controller_receives_delivery_rates_and_telemetry_if_needed() {
     let mut link = Link::new(RdmaSpec { controller: recorder(), ..spec() }, 5);
     link.run_losing(&[]);
     // Five packets leave back to back and arrive so: each sample is of the whole flight since the first left.
@@ -251,12 +251,12 @@ fn a_controller_that_asks_is_told_how_fast_data_is_delivered_and_what_ports_wrot
     let hop = thalweg_wire::IntHop { queue: 7, ..thalweg_wire::IntHop::default() };
     side.new_int().push(3, hop);
     let ack = Packet { kind: Kind::Ack, seq: 1000, trigger: 0, payload: 1000, flags: Flags::default(), ..p };
-    let heard = sender.on_packet(&spec, Time::from_us(20), &ack, Some(&side));
+    let reception = sender.on_packet(&spec, Time::from_us(20), &ack, Some(&side));
     assert_eq!(
         samples()[0].feedback,
         crate::congestion::Feedback::Int(&thalweg_wire::IntStack::of(3, &[hop]))
     );
-    assert_eq!(heard.round_trip(), samples()[0].rtt);
+    assert_eq!(reception.round_trip(), samples()[0].rtt);
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn samples_add_up_to_what_was_delivered_and_recovery_is_entered_once() {
 }
 
 #[test]
-fn a_timeout_is_told_as_one_and_not_as_a_loss_too() {
+fn a_timeout_is_not_reported_as_a_loss_too() {
     for spec in [spec(), roce()] {
         let mut link = Link::new(RdmaSpec { controller: recorder(), ..spec }, 2);
         link.run_losing(&[0, 1]);
@@ -169,7 +169,7 @@ fn a_timeout_is_told_as_one_and_not_as_a_loss_too() {
 }
 
 #[test]
-fn go_back_n_tells_one_loss_per_nack_with_what_was_out() {
+fn go_back_n_reports_a_loss_per_nack_with_its_flight() {
     let mut link = Link::new(RdmaSpec { controller: recorder(), ..roce() }, 8);
     link.run_losing(&[2]);
     let losses: Vec<Call> = calls().into_iter().filter(|c| matches!(c, Call::Loss(_))).collect();

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_answers_a_probe_tells_whether_it_repaired_a_loss() {
+    fn the_answer_to_a_probe_shows_a_repaired_loss() {
         let reported = |again, ack, duplicate| {
             let mut tail = TailProbe::default();
             tail.left(5000, again);

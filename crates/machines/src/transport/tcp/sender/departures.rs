@@ -60,7 +60,7 @@ impl Departures {
 
     /// The window shrank, with everything below `sent_to` sent: by RFC 3168 §6.1.2 this is signalled to the
     /// receiver, once per window of data.
-    pub(super) fn tell_cut(&mut self, sent_to: u64) {
+    pub(super) fn signal_cut(&mut self, sent_to: u64) {
         (self.cwr_due, self.cwr_to) = (true, sent_to);
     }
 

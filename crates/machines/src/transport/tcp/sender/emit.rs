@@ -194,7 +194,7 @@ impl TcpSender {
             flags.set(Flags::RETRANSMISSION);
             self.counts.resent += 1;
             // RFC 3168 §6.1.5.
-            // CHOICE RFC 3168 §6.1.5: with the echo of RFC 8257, which does not say, retransmissions are ECN-capable,
+            // CHOICE RFC 3168 §6.1.5: with the echo of RFC 8257, which is silent, retransmissions are ECN-capable,
             // as in Linux (tcp_ca_needs_ecn). Other reading: they are not, and are dropped where others are marked.
             if spec.ecn == EcnSpec::Classic {
                 ecn = Ecn::NotEct;

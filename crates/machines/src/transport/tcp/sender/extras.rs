@@ -63,10 +63,10 @@ impl Extras {
         self.delivered.is_some()
     }
 
-    /// What is lost, of what the scoreboard says is.
+    /// What is lost, of what the scoreboard declares lost.
     // CHOICE RC3 §2.3.1: duplicate ACKs alone begin an episode. In it a hole is lost if three segments above
     // it are SACKed, as in RFC 6675, but only below the recovery point: above it lies what this loop passed
-    // over, which says nothing of what it has just sent.
+    // over, which is no report of what it has just sent.
     pub(super) fn lost(&self, by_sack: u64, in_recovery: bool, recover: u64) -> u64 {
         if in_recovery { by_sack.min(recover) } else { 0 }
     }
@@ -101,7 +101,7 @@ impl TcpSender {
         self.extras.get_or_insert_default().delivered = Some(delivered);
     }
 
-    /// The receiver has these bytes, says an ACK.
+    /// An ACK reports that the receiver has these bytes.
     pub(crate) fn is_delivered(&mut self, from: u64, to: u64) {
         let (from, to) = (from, to.min(self.space.size));
         if let Some(delivered) = self.delivered()
@@ -118,7 +118,7 @@ impl TcpSender {
         delivered.is_some_and(|d| d.board.sacked() >= self.space.size)
     }
 
-    /// What the receiver has in order, say ACKs of either loop.
+    /// What the receiver has in order, as ACKs of either loop report.
     pub(crate) fn in_order(&self) -> u64 {
         let delivered = self.extras.as_ref().and_then(|b| b.delivered.as_ref());
         let first = delivered.and_then(|d| d.board.ranges().next());
@@ -145,7 +145,7 @@ impl TcpSender {
         self.extras.as_mut()?.delivered.as_mut()
     }
 
-    /// An ACK of this loop's data says `cumulative`: beyond SND.NXT it is a bump (RC3 §2.3.1), data that
+    /// An ACK of this loop's data states `cumulative`: beyond SND.NXT it is a bump (RC3 §2.3.1), data that
     /// others delivered is passed over. The last bump, if there is another loop at all; `u64::MAX`: none yet.
     #[inline]
     pub(super) fn take_in(&mut self, cumulative: u64) -> Option<u64> {

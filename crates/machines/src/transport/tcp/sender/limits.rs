@@ -1,5 +1,5 @@
 //! What holds a sender back: its window, its application, a mark. RFC 9438 §5.8 and RFC 7661 (windows that
-//! are not used), draft-ietf-ccwg-bbr §4.1.2.4 (samples that say nothing of the path), RFC 5681 §4.1 (windows
+//! are not used), draft-ietf-ccwg-bbr §4.1.2.4 (samples that measure nothing of the path), RFC 5681 §4.1 (windows
 //! after a pause), RFC 3168 §6.1.2 (a marked window of one segment).
 
 use super::super::super::{EcnFloor, EcnSpec, Flight, Growth, RestartRule, TcpSpec};

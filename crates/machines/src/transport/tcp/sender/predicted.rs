@@ -43,7 +43,7 @@ pub(super) fn on_expected_ack(
     sender.timer.restart(&spec.rto, now, sender.space.outstanding() == 0);
     let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
     if echo && spec.ecn == EcnSpec::Classic && sender.departures.is_news(sender.space.una) {
-        sender.departures.tell_cut(sender.space.sent_to);
+        sender.departures.signal_cut(sender.space.sent_to);
     }
     let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
     let reported = |yes| Bytes::new(if yes { acked } else { 0 });
@@ -122,8 +122,8 @@ mod tests {
             if expects(sender, &packet) {
                 let crate::transport::TransportSpec::Tcp(spec) = &pair.spec else { unreachable!() };
                 let (mut short, mut long) = (sender.clone(), sender.clone());
-                let heard = on_expected_ack(&mut short, spec, pair.now, &packet);
-                prop_assert_eq!(heard, long.on_ack(spec, pair.now, &packet, &[], Feedback::None));
+                let reception = on_expected_ack(&mut short, spec, pair.now, &packet);
+                prop_assert_eq!(reception, long.on_ack(spec, pair.now, &packet, &[], Feedback::None));
                 prop_assert_eq!(format!("{short:?}"), format!("{long:?}"));
             }
         }

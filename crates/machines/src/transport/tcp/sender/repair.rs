@@ -1,4 +1,4 @@
-//! Loss repair: what ACKs say is missing, when an episode begins and ends, the retransmission timer. RFC 6675
+//! Loss repair: what ACKs report as missing, when an episode begins and ends, the retransmission timer. RFC 6675
 //! §§3–5, 5681 §3.2, 6582 §3.2, 6298 §5; pFabric §4.2.
 
 use super::super::super::{LossDetection, Sack, TcpSpec};
@@ -124,7 +124,7 @@ impl TcpSender {
             rack.forget_probe();
         }
         self.controller.on_loss(&self.loss(now));
-        self.departures.tell_cut(self.space.sent_to);
+        self.departures.signal_cut(self.space.sent_to);
         self.refresh(spec);
         self.begin_reduction(spec, delivered);
     }
@@ -170,7 +170,7 @@ impl TcpSender {
         // RFC 6675 §5.1: everything outstanding is lost unless SACKed, and no fast retransmit until all
         // of it is acknowledged. SACKs are kept: receivers here never renege.
         self.controller.on_timeout(&self.loss(now));
-        self.departures.tell_cut(self.space.sent_to);
+        self.departures.signal_cut(self.space.sent_to);
         self.merge();
         self.state.phase = Phase::Timeout;
         self.repair.recover = self.space.sent_to;

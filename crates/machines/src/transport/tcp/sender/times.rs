@@ -12,7 +12,7 @@ impl TcpSender {
     /// An ACK advances by so much, and selectively acknowledges some. True: it shows that a probe has
     /// repaired a loss.
     #[cold]
-    pub(super) fn hear_times(
+    pub(super) fn update_rack(
         &mut self,
         spec: &TcpSpec,
         now: Time,
@@ -28,7 +28,7 @@ impl TcpSender {
             rack.tail.due = false; // no probe is needed: this ACK is the answer
             rack.on_arrived(now, una - advance, una, echo);
         }
-        // What another loop has brought was never fresh: then all that the blocks say.
+        // What another loop has brought was never fresh: then all that the blocks report.
         let harvests = self.extras.as_ref().is_some_and(|extras| extras.harvests());
         let arrived = if harvests || blocks.is_empty() { blocks } else { &board.fresh };
         for &(start, end) in arrived {
@@ -65,7 +65,7 @@ impl TcpSender {
                 self.begin_recovery(spec, now, delivered, 0);
             } else if repaired {
                 self.controller.on_loss(&self.loss(now));
-                self.departures.tell_cut(self.space.sent_to);
+                self.departures.signal_cut(self.space.sent_to);
             }
         }
         if advances || self.state.phase != Phase::Normal {

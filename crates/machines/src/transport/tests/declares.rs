@@ -1,4 +1,4 @@
-//! What a transport says of itself is what it does: sizes on the wire, classes, acknowledgements.
+//! What a transport declares is what it does: sizes on the wire, classes, acknowledgements.
 
 use super::super::testing::tcp;
 use super::super::*;
@@ -60,7 +60,7 @@ fn packets(spec: &TransportSpec, size: u64) -> Vec<Packet> {
 }
 
 #[test]
-fn packets_have_the_sizes_that_their_transport_says() {
+fn packets_have_the_sizes_of_their_transport() {
     for spec in all() {
         let (wire, size) = (spec.wire(), 4500);
         let packets = packets(&spec, size);
@@ -92,7 +92,7 @@ fn senders_write_their_flows_class_and_what_comes_back_is_served_first() {
 }
 
 #[test]
-fn what_controllers_are_told_of_windows_follows_from_the_parameters() {
+fn the_windows_reported_to_controllers_follow_from_the_parameters() {
     let reported = |spec: &TransportSpec| {
         let start = spec.start(Rate::from_gbps(40), Span::from_us(12), Span::from_ns(1));
         assert_eq!((start.mss, start.base_rtt), (spec.wire().payload, Span::from_us(12)));
