@@ -83,11 +83,12 @@ lint: setup
 	@$(BIN)/ruff format --quiet --check python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --quiet python tests docs $(wildcard papers)
 
-# What simulates builds for a browser, too, with no thread, file or clock. Where the target is not installed that is said.
+# What simulates builds for a browser, too, with no thread or clock, and no file but those that a scenario names. Where the target is not installed that is said.
 WASM := wasm32-unknown-unknown
 wasm: | tools
 	@if [ -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)" ]; then echo "== $(WASM)"; \
-	  cargo check --quiet --target $(WASM) -p thalweg-units -p thalweg-wire -p thalweg-machines -p thalweg-sim; \
+	  cargo check --quiet --target $(WASM) -p thalweg-units -p thalweg-wire -p thalweg-machines -p thalweg-net \
+	    -p thalweg-scenario -p thalweg-sim; \
 	else echo "== $(WASM): skipped, not installed (rustup target add $(WASM))"; fi
 
 # Properties draw the same cases on every machine; another number draws others.

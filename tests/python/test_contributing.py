@@ -29,7 +29,7 @@ def test_what_is_named_exists(file):
 
 ENGINE = [
     path
-    for crate in ("units", "wire", "machines", "sim", "lab", "python")
+    for crate in ("units", "wire", "machines", "net", "scenario", "sim", "lab", "python")
     for path in sorted((ROOT / "crates" / crate / "src").rglob("*.rs"))
     if not any(part.endswith("tests") for part in path.parts)
     and not path.stem.startswith("test")
@@ -37,16 +37,16 @@ ENGINE = [
 ]
 # Where a list stands, what its enum is called, and who else may name a member: machines that are made of
 # others, and those who name their default.
-RELIEVED = ("crates/lab/src/network/queues.rs", "crates/lab/src/validate/pauses.rs")
+RELIEVED = ("crates/scenario/src/network/queues.rs", "crates/scenario/src/validate/pauses.rs")
 LISTS = {
     "A congestion controller": (
         "crates/machines/src/congestion",
         r"congestion::(?:\w+::)*{module}\b|ControllerSpec::{name}\b",
         {
-            "newreno": {"crates/lab/src/schema/tcp.rs"},
-            "fixed": {"crates/lab/src/schema/rdma.rs"},
+            "newreno": {"crates/scenario/src/schema/tcp.rs"},
+            "fixed": {"crates/scenario/src/schema/rdma.rs"},
             # Its ends and its routers must mean the same by the same codepoints.
-            "abc": {"crates/lab/src/validate/marking.rs"},
+            "abc": {"crates/scenario/src/validate/marking.rs"},
             # The point may compute the rate that the controller would: one law, kept with the controller.
             "rocc": {"crates/machines/src/point/rocc.rs"},
         },
@@ -74,9 +74,9 @@ LISTS = {
                 "crates/sim/src/fabric/reliefs.rs",
             },
             # Backpressure pauses the queues of this order and no other's, and sets how far its neighbours are.
-            "bfc": {"crates/lab/src/resolve/lossless.rs", "crates/lab/src/validate/pauses.rs"},
+            "bfc": {"crates/scenario/src/resolve/lossless.rs", "crates/scenario/src/validate/pauses.rs"},
             # The transport of that name needs its credits metered, and nothing else does.
-            "expresspass": {"crates/lab/src/validate/receivers.rs"},
+            "expresspass": {"crates/scenario/src/validate/receivers.rs"},
         },
     ),
     "A header stage": (
@@ -86,10 +86,10 @@ LISTS = {
             # Nothing is marked or dropped in a replay; CoDel's law is also one of an edge and of an order.
             "tail_drop": {"crates/lab/src/replay.rs"},
             # A controller that reads telemetry puts it at every port: no scenario writes it by itself.
-            "int": {"crates/lab/src/network/mod.rs"},
+            "int": {"crates/scenario/src/network/mod.rs"},
             # Its codepoints are its senders' too, and its window that of what a scheduler allots to it.
             "abc": {
-                "crates/lab/src/validate/marking.rs",
+                "crates/scenario/src/validate/marking.rs",
                 "crates/machines/src/congestion/abc.rs",
                 "crates/machines/src/schedule/two_queues.rs",
             },
@@ -97,10 +97,10 @@ LISTS = {
                 "crates/machines/src/stage/edge.rs",
                 "crates/machines/src/schedule/fq_codel.rs",
                 "crates/machines/src/schedule/bins.rs",
-                "crates/lab/src/validate/slack.rs",
+                "crates/scenario/src/validate/slack.rs",
             },
             # DCQCN's thresholds follow the hosts' rate where a scheme sets them.
-            "red_ecn": {"crates/lab/src/resolve/mod.rs"},
+            "red_ecn": {"crates/scenario/src/resolve/mod.rs"},
         },
     ),
     "A congestion point": ("crates/machines/src/point", r"point::(?:\w+::)*{module}::|PointSpec::{name}\b", {}),
@@ -109,7 +109,7 @@ LISTS = {
         r"route::(?:\w+::)*{module}::|super::{module}::|RouteSpec::{name}\b|RouteSpec::{module}\("
         r"|RouteMachine::{name}\b",
         # Paths that are written down for every flow are a specification's own.
-        {"pinned": {"crates/sim/src/spec.rs"}},
+        {"pinned": {"crates/net/src/spec/routing.rs"}},
     ),
     "A way to share memory": (
         "crates/machines/src/sharing",
@@ -127,8 +127,8 @@ LISTS = {
         r"pause::(?:\w+::)*{module}::|super::{module}::|PauseSpec::{name}\b|PauseMachine::{name}\b",
         {},
     ),
-    "A topology": ("crates/lab/src/topology", r"topology::(?:\w+::)*{module}::|Shape::{name}\b", {}),
-    "A traffic family": ("crates/lab/src/traffic", r"traffic::(?:\w+::)*{module}::|Pattern::{name}\b", {}),
+    "A topology": ("crates/scenario/src/topology", r"topology::(?:\w+::)*{module}::|Shape::{name}\b", {}),
+    "A traffic family": ("crates/scenario/src/traffic", r"traffic::(?:\w+::)*{module}::|Pattern::{name}\b", {}),
 }
 
 

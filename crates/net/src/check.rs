@@ -11,8 +11,7 @@ fn wrong<T>(why: String) -> Result<T, Invalid> {
 }
 
 impl NetworkSpec {
-    /// Whoever is named is there, and flows are in their order. Parameters are checked where algorithms are made of
-    /// them.
+    /// What is named exists, and flows are in their order. Parameters are checked where algorithms are made of them.
     ///
     /// # Errors
     /// The first table that does not agree with another.

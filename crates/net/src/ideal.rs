@@ -4,7 +4,7 @@
 //! T(i, j) = T(1, j) + (i − 1) · max_{k ≤ j} s_k. ACKs are the same jobs on further links, so one
 //! recursion covers data and ACK; only the last, shorter packet is followed link by link.
 
-use crate::routing::{Routes, flow_pick};
+use crate::routing::Routes;
 use crate::spec::NetworkSpec;
 use thalweg_machines::transport::SetUp;
 use thalweg_units::{FlowId, PortId, Serializer, Span, Time};
@@ -100,17 +100,7 @@ pub fn of_flow(network: &NetworkSpec, routes: &Routes, flow: FlowId) -> (Span, S
     if spec.size == u64::MAX {
         return (Span::ZERO, Span::ZERO);
     }
-    let (mut data, mut ack) = (Vec::new(), Vec::new());
-    if let Some(paths) = network.routing.paths() {
-        let pinned = &paths[flow.at()];
-        // Checked when the network was built.
-        let _ = routes.pinned(flow.0, spec.src, spec.dst, &pinned.data, &mut data);
-        let _ = routes.pinned(flow.0, spec.dst, spec.src, &pinned.ack, &mut ack);
-    } else {
-        let pick = |back| flow_pick(&network.routing.rule, flow, spec, back);
-        routes.path(spec.src, spec.dst, pick(false), &mut data);
-        routes.path(spec.dst, spec.src, pick(true), &mut ack);
-    }
+    let (data, ack) = (routes.of_flow(network, flow, false), routes.of_flow(network, flow, true));
     let wire = network.transports[usize::from(spec.transport)].wire();
     let (packets, last) = (wire.packets(spec.size), wire.last(spec.size));
     let shape = Shape { packets, full: wire.full(), last, ack: wire.ack.unwrap_or(0) };

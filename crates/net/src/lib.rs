@@ -1,6 +1,6 @@
 //! Floor 3: a network as data, and what follows from it alone.
 //!
-//! No time passes here. Whoever simulates a network, checks it, estimates it or takes a part out of it begins with a
+//! No time passes here. What simulates a network, checks it, estimates it or takes a part out of it begins with a
 //! [`spec::NetworkSpec`]:
 //!
 //! * [`spec`]: nodes, links, queues, flows, incidents, probes;

@@ -1,9 +1,10 @@
 //! One port of a network as a machine of its own, without the network around it.
 //!
-//! What a port needs of others is either a value of its own beside the machine, for whoever drives it to run (memory
-//! that its switch shares or accounts for by input, with the pauses that come of it, and a congestion point), or it
-//! keeps the port from standing alone ([`Entangled`]).
+//! What a port needs of others is either a value of its own next to the machine, for its driver to run (memory that its
+//! switch shares or accounts for by input, with the pauses that come of it, and a congestion point), or it keeps the
+//! port from standing alone ([`Entangled`]).
 
+use crate::routing::Routes;
 use crate::spec::{Incident, IncidentKind, NetworkSpec, SharedBufferSpec};
 use thalweg_machines::Invalid;
 use thalweg_machines::buffer::InputSpec;
@@ -11,7 +12,7 @@ use thalweg_machines::egress::{Egress, EgressSpec};
 use thalweg_machines::point::PointSpec;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
-use thalweg_units::{NodeId, PortId};
+use thalweg_units::{FlowId, NodeId, PortId};
 
 /// A port that stands alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,6 +114,21 @@ impl NetworkSpec {
             inputs,
             point: self.point.filter(|_| in_switch),
         })
+    }
+
+    /// The port of a switch at which the rate that is left for each of the flows that pass it is least; the first of
+    /// several. `None`: no flow passes a switch.
+    pub fn bottleneck(&self, routes: &Routes) -> Option<PortId> {
+        let mut flows = vec![0u64; 2 * self.links.len()];
+        for flow in (0..self.flows.len()).map(FlowId::from) {
+            routes.of_flow(self, flow, false).into_iter().for_each(|id| flows[id.at()] += 1);
+        }
+        let ports = (0..flows.len()).map(PortId::from);
+        let passed = ports.filter(|id| flows[id.at()] > 0 && self.is_switch(self.ends(*id).0));
+        let rate = |id: PortId| u128::from(self.direction(id).mean_rate().bps());
+        // a/m < b/n, in whole numbers.
+        let left = |id: PortId, other: PortId| rate(id) * u128::from(flows[other.at()]);
+        passed.min_by(|a, b| left(*a, *b).cmp(&left(*b, *a)))
     }
 
     /// A port as one machine next to the other ports of its network.

@@ -3,7 +3,7 @@
 //! Hosts hang off one *attachment* each (their switch, or the other host of a pair), so tables are
 //! kept per attachment, not per host: `next[switch][attachment]` names a group of equal-cost ports.
 
-use crate::spec::{FlowSpec, LinkSpec, RouteSpec};
+use crate::spec::{FlowSpec, LinkSpec, NetworkSpec, RouteSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 pub use thalweg_machines::route::Pick;
@@ -363,6 +363,24 @@ impl Routes {
             return Err(broken(self.peer(port), NodeId(dst.0)));
         }
         Ok(())
+    }
+
+    /// The ports that a flow's data pass, or those that come `back`; only the first part if there is a gap.
+    pub fn of_flow(&self, network: &NetworkSpec, flow: FlowId, back: bool) -> Vec<PortId> {
+        let ends = &network.flows[flow.at()];
+        let (from, to) = if back { (ends.dst, ends.src) } else { (ends.src, ends.dst) };
+        let mut path = Vec::new();
+        match network.routing.paths().map(|paths| &paths[flow.at()]) {
+            Some(pinned) => {
+                let via = if back { &pinned.ack } else { &pinned.data };
+                // What does not follow links is refused when the network is built.
+                let _ = self.pinned(flow.0, from, to, via, &mut path);
+            }
+            None => {
+                self.path(from, to, flow_pick(&network.routing.rule, flow, ends, back), &mut path);
+            }
+        }
+        path
     }
 
     /// Links on the longest shortest path between hosts: an upper bound for path storage.

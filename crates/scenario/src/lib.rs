@@ -3,10 +3,11 @@
 //! ```text
 //! load(text, file, dir, set) -> Scenario | Vec<Diagnostic>      strict: file, line, key, reason, way out
 //! Scenario::{to_toml, to_json, estimate, network, flows_csv}    resolved: every default written out
+//! Scenario::{port, bottleneck}                                  one port of it as a machine of its own
 //! schema() / catalogue(kind) / explain(key)                     what can be written
 //! ```
 //!
-//! [`Scenario::network`] is a [`thalweg_net::spec::NetworkSpec`]: whoever runs it, or a part of it, begins there.
+//! [`Scenario::network`] is a [`thalweg_net::spec::NetworkSpec`]: what runs it, or a part of it, begins there.
 #![forbid(unsafe_code)]
 
 mod catalogue;
@@ -20,6 +21,7 @@ pub mod fuzzing;
 mod input;
 mod network;
 pub mod parse;
+mod port;
 mod resolve;
 mod scenario;
 pub mod schema;

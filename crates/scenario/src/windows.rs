@@ -12,8 +12,8 @@ impl Scenario {
         (at(doc.measure.from.0.ps()), doc.measure.until.map_or(self.until(), |q| at(q.0.ps())))
     }
 
-    /// The part of the measured window in which flows arrive at random or from a list; all of it if none do. `network` is
-    /// that of the scenario.
+    /// The part of the measured window in which flows arrive at random or from a list; all of it if none do. `network`
+    /// is that of the scenario.
     pub fn load_window(&self, network: &NetworkSpec) -> (Time, Time) {
         let (doc, measured) = (self.document(), self.measured_window());
         let (mut from, mut until) = (Time::MAX, Time::ZERO);

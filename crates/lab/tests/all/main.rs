@@ -22,6 +22,7 @@ mod names;
 mod ndp;
 mod phost;
 mod points;
+mod port_on_a_trace;
 mod products;
 mod queueing;
 mod rc3;

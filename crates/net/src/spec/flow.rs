@@ -12,8 +12,8 @@ pub struct FlowSpec {
     pub dst: HostId,
     /// Payload bytes, at least 1; `u64::MAX`: never ends (backlogged).
     pub size: u64,
-    /// When it starts; for flows that follow others ([`precedence`](super::NetworkSpec::precedence)), the pause after the last byte of the
-    /// last of them arrived.
+    /// When it starts; for flows that follow others ([`precedence`](super::NetworkSpec::precedence)), the pause after
+    /// the last byte of the last of them arrived.
     pub start: Time,
     /// A flow without end stops at this instant: it ends with what it has sent by then; [`Time::MAX`]: it does not.
     pub until: Time,

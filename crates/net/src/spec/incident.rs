@@ -15,8 +15,8 @@ pub struct Incident {
 /// What breaks or is restored.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum IncidentKind {
-    /// Both directions of the link (an index into [`links`](super::NetworkSpec::links)): what is on it and what waits for
-    /// it is lost, and what still comes; routes change [`convergence`](super::NetworkSpec::convergence) later.
+    /// Both directions of the link (an index into [`links`](super::NetworkSpec::links)): what is on it and what waits
+    /// for it is lost, and what still comes; routes change [`convergence`](super::NetworkSpec::convergence) later.
     LinkDown(u32),
     /// The link works again; routes change likewise.
     LinkUp(u32),

@@ -1,4 +1,6 @@
 //! What a network as data promises, from outside, in one program.
 
+mod common;
+
 mod port;
 mod structure;

@@ -10,6 +10,7 @@ mod errors_ups;
 mod foreign;
 mod mahimahi;
 mod mutations;
+mod port_on_a_trace;
 mod references;
 mod scenarios;
 mod structure;

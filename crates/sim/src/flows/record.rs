@@ -77,7 +77,8 @@ impl FlowRecord {
 pub enum FlowEnd {
     /// Complete at both ends.
     Completed,
-    /// It had no end, was stopped ([`thalweg_net::spec::FlowSpec::until`]), and what it had sent is complete at both ends.
+    /// It had no end, was stopped ([`thalweg_net::spec::FlowSpec::until`]), and what it had sent is complete at both
+    /// ends.
     Stopped,
     /// The run ended first, by its clock, its budget of events, or because all measured flows were done.
     Censored,
