@@ -46,8 +46,9 @@ def distant(trip: float):
         ways = [(25.0 if n % PAIRS == 0 else trip / 2) - between for n in range(2 * PAIRS)]
         rows = [f"{n},{left if n < PAIRS else right},1Gbps,{ms * (n < PAIRS):g}ms" for n, ms in enumerate(ways)]
         lines = ["a,b,rate,delay", *rows, f"{left},{right},{RATE}Mbps,{between:g}ms"]
-        (folder / "links.csv").write_text("\n".join(lines) + "\n")
-        return {"topology": {"kind": "file", "format": "links-csv", "file": str((folder / "links.csv").resolve())}}
+        file = folder / f"links-{trip:g}.csv"  # all runs share the folder
+        file.write_text("\n".join(lines) + "\n")
+        return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
 
     return prepare
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import estimator, robust, synthetic
+from . import estimator, robust, synthetic, wan
 
-CHAPTERS = (estimator, synthetic, robust)
+CHAPTERS = (estimator, synthetic, robust, wan)
 include(globals(), *CHAPTERS)
 
 
