@@ -13,7 +13,7 @@ from thalweg.papers import RunSpec
 from .settings import PAIRS, RATE, Point
 
 LOAD = 48.0  # Mb/s of payload, in the mean
-INITIAL_WINDOW = 14_480  # bytes: what is not larger does not wait for the network
+INITIAL_WINDOW = 15_000  # bytes: what is not larger does not wait for the network
 SMALL, SMALLEST, LARGE, LARGEST, SHAPE = 0.9651, 10e3, 15e3, 100e6, 0.8
 
 
