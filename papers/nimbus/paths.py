@@ -12,7 +12,7 @@ from thalweg.papers import measure
 
 from .outcome import accuracy, competes, goodput, series, waits, within
 from .robust import BUFFER, CATEGORIES, MODEST, TRIP, TRIPS
-from .settings import BASIC, PAIRS, POISSON, RATE, SEEDS, Cross, Point, distant, mean, needs, seeds
+from .settings import BASIC, PAIRS, RATE, SEEDS, Cross, Point, distant, mean, needs, seeds
 
 # --- Rates, shares, pulses (Figure 4-11) --------------------------------------------------------------------
 
@@ -41,12 +41,12 @@ def square(category: str, mbps: int, share: float, pulse: float) -> Point:
         "switch.buffer": f"{mbps * 12_500}B",
         "transport.congestion": BASIC | {"link_rate": f"{mbps}Mbps", "pulse": pulse},
     }
-    return Point(f"f4.11:{category}-{mbps}-{share:g}-{pulse:g}", cross=crowd(category, mbps, share), seconds=60, set=set)
+    return Point(
+        f"f4.11:{category}-{mbps}-{share:g}-{pulse:g}", cross=crowd(category, mbps, share), seconds=60, set=set
+    )
 
 
-GRIDS = {
-    scale: {(c, *at): square(c, *at) for c in CATEGORIES for at in product(*axes)} for scale, axes in GRID.items()
-}
+GRIDS = {scale: {(c, *at): square(c, *at) for c in CATEGORIES for at in product(*axes)} for scale, axes in GRID.items()}
 
 # --- Elastic flows of several round trips (§4.7.2) -----------------------------------------------------------
 

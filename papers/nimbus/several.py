@@ -95,7 +95,9 @@ WINDOWS = [(at + 60, at + 120) for at in range(0, 840, 120)]
 
 
 def jain(results, begin: float, end: float) -> float:
-    rates = np.array([rate(f, begin, end) for f in each(results).values() if f["at"][0] <= begin and f["at"][-1] >= end - 1])
+    rates = np.array(
+        [rate(f, begin, end) for f in each(results).values() if f["at"][0] <= begin and f["at"][-1] >= end - 1]
+    )
     return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
 
 
@@ -162,4 +164,6 @@ def _(runs):
     part = {}
     for k in KAPPAS:
         part[k] = float(np.mean([(pulsers(r)[2] > 1).mean() for r in found(runs, f"t4.5:{k:g}", True)]))
-    return {"smallest step": float(np.diff(list(part.values())).min()), "at 2": part[2]} | {f"κ = {k:g}": v for k, v in part.items()}
+    return {"smallest step": float(np.diff(list(part.values())).min()), "at 2": part[2]} | {
+        f"κ = {k:g}": v for k, v in part.items()
+    }
