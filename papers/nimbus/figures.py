@@ -11,7 +11,9 @@ from .estimator import CBR, ELASTIC, ONE, RANDOM, spectrum
 from .outcome import accuracy, delays, etas, series
 from .robust import LOAD, LOADS, RATIO, RATIOS
 from .settings import NAMES, RATE, mean, needs, seeds
+from .several import each, found
 from .synthetic import COMPARED, POINTS, SEGMENTS, fair, row
+from .wan import ALONE, SCHEMES, deviation, pooled
 
 LABELS = {"ncc": "NimbusCC", "copa": "Copa"}
 
@@ -119,4 +121,40 @@ def _(runs):
         axes[1].set(xlabel="round trip of the elastic flow / own", ylim=(0, 1.02))
         for ax in axes:
             ax.legend(fontsize=6)
+        return fig
+
+
+@figure("fig4-8", "Figure 4-8: delays and shares next to the WAN workload", needs=needs(*ALONE.values()))
+def _(runs):
+    with plots.style():
+        fig, axes = plots.figure(6.6, 2.8, columns=2)
+        for n, scheme in enumerate(SCHEMES):
+            ms = np.sort(pooled(runs, ALONE[scheme], delays))[::20]
+            axes[0].plot(ms, np.linspace(0, 1, len(ms)), label=NAMES[scheme])
+            low, first, median, third, high = np.percentile(
+                pooled(runs, ALONE[scheme], deviation), (10, 25, 50, 75, 90)
+            )
+            axes[1].plot([n, n], [low, high], color=plots.COLOURS[n % len(plots.COLOURS)], linewidth=1)
+            axes[1].plot([n, n], [first, third], color=plots.COLOURS[n % len(plots.COLOURS)], linewidth=5)
+            axes[1].plot(n, median, "k_")
+        axes[0].set(xlabel="queueing delay (ms)", ylabel="fraction", xlim=(0, 105))
+        axes[0].legend(fontsize=6)
+        axes[1].set(ylabel="from the fair share, over 5 s", ylim=(-1, 4))
+        axes[1].set_xticks(range(len(SCHEMES)), [NAMES[s].split("+")[0] for s in SCHEMES], fontsize=6)
+        return fig
+
+
+@figure("fig4-15", "Figure 4-15: four NimbusCC flows that come and go; thick: it pulses", needs=["f4.15@*"])
+def _(runs):
+    with plots.style():
+        fig, ax = plots.figure(6.6, 2.8)
+        for number, flow in each(found(runs, "f4.15")[0]).items():
+            step = 100
+            at, mbps = flow["at"][step::step], np.diff(flow["arrived"][::step]) * 8e-6 / 2 * 1500 / 1448
+            colour = plots.COLOURS[number % len(plots.COLOURS)]
+            ax.plot(at[: len(mbps)], mbps, color=colour, linewidth=0.8, label=f"flow {number + 1}")
+            pulses = flow["pulses"][step::step][: len(mbps)] > 0
+            ax.plot(at[: len(mbps)], np.where(pulses, mbps, np.nan), color=colour, linewidth=3)
+        ax.set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
+        ax.legend(fontsize=6, ncols=4)
         return fig

@@ -8,7 +8,7 @@ import numpy as np
 from thalweg.papers import measure
 
 from .outcome import accuracy, competes, etas, goodput, switches, waits
-from .settings import BASIC, MIX, NEWRENO, PAIRS, POISSON, RATE, SEEDS, Cross, Point, mean, needs
+from .settings import BASIC, MIX, NEWRENO, POISSON, RATE, SEEDS, Cross, Point, distant, mean, needs
 
 # --- One cross flow each (Table 4.2) ------------------------------------------------------------------------
 
@@ -33,23 +33,6 @@ LOAD = {
     for x in LOADS
 }
 CATEGORIES = {"inelastic": POISSON, "elastic": NEWRENO, "mix": MIX}
-
-
-def distant(trip: float):
-    """What `RunSpec.prepare` calls: the tested flow has 50 ms, cross traffic this round trip (ms), and the link between
-    the switches what is left of the shorter one."""
-    between = min(trip, 50.0) / 2
-
-    def prepare(_, folder) -> dict:
-        folder.mkdir(parents=True, exist_ok=True)
-        left, right = 2 * PAIRS, 2 * PAIRS + 1
-        ways = [(25.0 if n % PAIRS == 0 else trip / 2) - between for n in range(2 * PAIRS)]
-        rows = [f"{n},{left if n < PAIRS else right},1Gbps,{ms * (n < PAIRS):g}ms" for n, ms in enumerate(ways)]
-        lines = ["a,b,rate,delay", *rows, f"{left},{right},{RATE}Mbps,{between:g}ms"]
-        (folder / "links.csv").write_text("\n".join(lines) + "\n")
-        return {"topology": {"kind": "file", "format": "links-csv", "file": str((folder / "links.csv").resolve())}}
-
-    return prepare
 
 
 RATIO = {(s, x): Point(f"f4.12r:{x:g}", s, NEWRENO, prepare=distant(50 * x)) for s in ("ncc", "copa") for x in RATIOS}

@@ -23,10 +23,11 @@ SCHEMES: dict[str, object] = {
     "vegas": "vegas",
     "copa": "copa",
     "vivace": "vivace",
+    "compound": "compound",
 }
 NAMES = {
     "ncc": "Cubic+BasicDelay", "ncc-copa": "Cubic+Copa", "ncc-newreno": "NewReno+BasicDelay", "cubic": "Cubic",
-    "bbr": "BBR", "vegas": "Vegas", "copa": "Copa", "vivace": "PCC Vivace",
+    "bbr": "BBR", "vegas": "Vegas", "copa": "Copa", "vivace": "PCC Vivace", "compound": "Compound",
 }  # fmt: skip
 
 
@@ -86,6 +87,25 @@ class Point:
             "traffic": sections,
         }
         return RunSpec(self.at(seed), "scenarios/shared.toml", chosen | dict(self.set), prepare=self.prepare)
+
+
+def distant(*trips: float) -> Callable:
+    """What `RunSpec.prepare` calls: the tested flow has 50 ms, the cross traffic's hosts these round trips (ms; the
+    rest the last one), and the link between the switches what is left of the shortest."""
+    each = [50.0, *trips, *[trips[-1]] * PAIRS][:PAIRS]
+    between = min(each) / 2
+
+    def prepare(_, folder) -> dict:
+        folder.mkdir(parents=True, exist_ok=True)
+        left, right = 2 * PAIRS, 2 * PAIRS + 1
+        ways = [ms / 2 - between for ms in each] + [0.0] * PAIRS
+        rows = [f"{n},{left if n < PAIRS else right},1Gbps,{ms:g}ms" for n, ms in enumerate(ways)]
+        lines = ["a,b,rate,delay", *rows, f"{left},{right},{RATE}Mbps,{between:g}ms"]
+        file = folder / f"links-{'-'.join(f'{ms:g}' for ms in trips)}.csv"  # all runs share the folder
+        file.write_text("\n".join(lines) + "\n")
+        return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
+
+    return prepare
 
 
 # The three categories of §4.7.2.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import estimator, robust, synthetic
+from . import estimator, paths, robust, several, synthetic, wan
 
-CHAPTERS = (estimator, synthetic, robust)
+CHAPTERS = (estimator, synthetic, robust, paths, several, wan)
 include(globals(), *CHAPTERS)
 
 

@@ -39,7 +39,7 @@ def schedule() -> tuple[Cross, ...]:
     return tuple(out)
 
 
-POINTS = {s: Point("f4.7", s, schedule(), 180) for s in (*COMPARED, "ncc-newreno")}
+POINTS = {s: Point("f4.7", s, schedule(), 180) for s in (*COMPARED, "ncc-newreno", "compound")}
 
 
 def runs(scale: str) -> list:
@@ -161,3 +161,9 @@ def _(runs):
 def modes(results) -> tuple[float, float]:
     """Parts of the time in which it competes: with elastic traffic, without."""
     return competes(results, *ELASTIC), competes(results, 125, 180)
+
+
+@measure("NIM-C1", needs=needs(POINTS["compound"], POINTS["ncc"]))
+def _(runs):
+    found, ours = row(runs, "compound"), row(runs, "ncc")
+    return {"delay / NimbusCC's": found["delay, inelastic (ms)"] / ours["delay, inelastic (ms)"]} | found

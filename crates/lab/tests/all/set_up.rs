@@ -56,7 +56,7 @@ fn in_flight(run: &Run, ms: i128) -> i128 {
 /// trip apart.
 #[test]
 fn after_a_lost_syn_the_initial_window_is_one_segment() {
-    for congestion in ["newreno", "cubic", "dctcp", "vegas"] {
+    for congestion in ["newreno", "cubic", "dctcp", "vegas", "compound"] {
         let marking = ("switch.marking", "{kind=\"step\",threshold=\"100pkts\"}");
         let mut set = vec![("transport.congestion", congestion)];
         set.extend((congestion == "dctcp").then_some(marking));

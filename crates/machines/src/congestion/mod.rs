@@ -18,6 +18,7 @@ pub mod abc;
 pub mod aimd;
 pub mod bbr;
 pub mod bbr3;
+pub mod compound;
 pub mod copa;
 pub mod cubic;
 pub mod custom;
@@ -86,6 +87,7 @@ kinds! {
         vcp: Vcp(vcp::Vcp), "vcp";
         swift: Swift(Box<swift::Swift>), "swift";
         nimbus: Nimbus(Box<nimbus::Nimbus>), "nimbus";
+        compound: Compound(Box<compound::Compound>), "compound";
         custom: Custom(custom::CustomController), "custom";
     }
 

@@ -8,11 +8,12 @@
 //! has been. While its last packets are on their way the sender goes on at the rate it has.
 //!
 //! ```text
-//! CHOICE Vivace §4: the first gradient after a probe is that between the rate that won and the one that
-//! lost, each with the mean of its two utilities. Other reading: the rate that won is tried against itself
-//! first.
-//! CHOICE Vivace §4: when the direction changes the rate goes back to the one before, as when starting ends,
-//! and is probed around.
+//! CHOICE Vivace §4 (the module): the rate that wins a probe, with its utility in the second pair, is what the
+//! next interval, of the same rate, is compared with. There is no gradient between them, so that a probe is
+//! followed by the least step upwards, whoever won. Other reading: the gradient between winner and loser.
+//! CHOICE Vivace §4 (the module): every step down is followed by a probe around the rate that it leads to. The
+//! module means to probe where the direction changes, but never writes down the last one, and compares with
+//! upwards. Other reading: steps down go on as steps up do.
 //! CHOICE Vivace §4 (the module): an MI in which nothing could be counted (one ACK answered for all of it) is
 //! tried again by a probe; there it has the least of all utilities. So is one that the application did not
 //! fill, for its rate was not tried (the module does not look).
@@ -249,39 +250,27 @@ impl Vivace {
 
     /// §4.2: both pairs must agree; otherwise once more.
     fn conclude(&mut self, worth: [f64; 4]) {
-        let [mut high, mut low] = [(0.0, 0.0); 2];
-        let mut wins = 0;
-        for pair in [0, 2] {
-            let (a, b) = (
-                (self.trial.intervals[pair].rate, worth[pair]),
-                (self.trial.intervals[pair + 1].rate, worth[pair + 1]),
-            );
-            let (up, down) = if a.0 > b.0 { (a, b) } else { (b, a) };
-            wins += u32::from(up.1 > down.1);
-            (high, low) = ((up.0, high.1 + up.1 / 2.0), (down.0, low.1 + down.1 / 2.0));
+        let rate = |n: usize| self.trial.intervals[n].rate;
+        // Of each pair, which one did better.
+        let [first, second] = [0, 2].map(|pair| if worth[pair] > worth[pair + 1] { pair } else { pair + 1 });
+        if rate(first) == rate(second) {
+            self.last = Some((rate(second), worth[second]));
+            (self.mode, self.rate) = (Mode::Moving, rate(second));
         }
-        let (won, lost) = match wins {
-            2 => (high, low),
-            0 => (low, high),
-            _ => return,
-        };
-        (self.mode, self.rate, self.last) = (Mode::Moving, won.0, Some(lost));
     }
 
-    /// §4.3: a step along the gradient, and another one while the direction stays.
+    /// §4.3: a step along the gradient; another one if that was upwards.
     fn climb(&mut self, worth: f64) {
         let Some((last, before)) = self.last else { return };
         let gone = self.rate - last;
         let near = gone.abs() < APART * self.rate;
         let gradient = if near { 0.0 } else { (worth - before) / gone };
-        if (gradient >= 0.0) != (gone >= 0.0) {
-            self.steps.turn();
-            (self.mode, self.rate) = (Mode::Probing, last);
-            return;
-        }
         let theta = self.params.step.bps() as f64 / 8.0;
-        let step = self.steps.next(theta, gradient, self.rate, gone);
+        let step = self.steps.next(theta * gradient, self.rate, gone);
         (self.last, self.rate) = (Some((self.rate, worth)), self.rate + step);
+        if step < 0.0 {
+            self.mode = Mode::Probing;
+        }
     }
 
     fn set_permit(&mut self) {

@@ -12,6 +12,10 @@ const LOSSES: &[&str] =
     &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}", "switch.buffer=10KB"];
 /// No slow start, which overshoots so far that nothing else happens.
 const VEGAS: &[&str] = &["%.congestion={kind=\"vegas\",alpha=10.0,beta=20.0}", "%.initial_threshold=10pkts"];
+/// No slow start, which would end beyond what the delay part waits for; on a path with room for 38 segments and more.
+const COMPOUND: &[&str] = &["%.congestion=compound", "%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"];
+/// Queues that are noticed.
+const QUEUED: &[&str] = &["%.congestion={kind=\"compound\",gamma=1.0,low=2.0}", "%.initial_threshold=10pkts"];
 /// The first SYN is lost; the first two.
 const SYN_LOST: &[&str] = &[
     "%.handshake=true",
@@ -142,6 +146,12 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(bbr).margin", WAN, BBR, "", "0.1", Outcome),
     ("%(tcp).congestion(bbr).quantum", WAN, BBR, "", "1", Outcome),
     ("%(tcp).congestion(bbr).aggregation", WAN, BBR, "true", "false", Outcome),
+    ("%(tcp).congestion=compound", WAN, &["%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"], "compound", "newreno", Outcome),
+    ("%(tcp).congestion(compound).alpha", WAN, COMPOUND, "", "0.5", Outcome),
+    ("%(tcp).congestion(compound).k", WAN, COMPOUND, "", "0.9", Outcome),
+    ("%(tcp).congestion(compound).gamma", WAN, COMPOUND, "", "1.0", Outcome),
+    ("%(tcp).congestion(compound).zeta", WAN, QUEUED, "", "0.1", Outcome),
+    ("%(tcp).congestion(compound).low", WAN, COMPOUND, "", "1000.0", Outcome),
     ("%(tcp).congestion=bbr3", BUSY, &[], "bbr3", "bbr", Outcome),
     ("%(tcp).congestion(bbr3).loss_threshold", WAN, BBR3_LOSSY, "", "0.5", Outcome),
     ("%(tcp).congestion(bbr3).beta", WAN, BBR3_LOSSY, "", "0.9", Outcome),

@@ -137,7 +137,8 @@ impl Coordination {
 
     fn watch(&mut self, seen: &Sight) -> Option<Mode> {
         let quiet = self.spectrum.above(QUIET).max(f64::MIN_POSITIVE);
-        let loudest = self.spectrum.peak(self.competes).max(self.spectrum.peak(self.delays));
+        // Not the bin below, which a slow drift of R alone lifts above [`NONE_BELOW`]: its spectrum falls with 1/f.
+        let loudest = self.spectrum.above(self.pulsers());
         self.present += ((loudest / quiet).min(1e6) - self.present) * SEES;
         if self.present < NONE_BELOW {
             self.draw_lots(seen);
@@ -233,6 +234,18 @@ mod tests {
             after += 1;
         }
         assert!((WINDOW as u32..20_000).contains(&after), "{after}");
+    }
+
+    /// The line of a drift is 1.49 times as high from 4.5 Hz on as from 7 Hz on, and 1.63 times from 4.3 Hz on.
+    #[test]
+    fn a_drift_is_not_taken_for_a_pulser() {
+        let mut c = made(3);
+        let mut after = 0;
+        while c.role() == Role::Watcher && after < 100_000 {
+            let _ = c.on_tick(&sight(Mode::Competitive, MU / 4.0 + f64::from(after)));
+            after += 1;
+        }
+        assert!((WINDOW as u32..50_000).contains(&after), "{after}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::{Params, worth};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// Packets of an MI: at least, and not counted at its beginning.
+/// Packets of an MI: at least, and not counted at its beginning, nor at its end.
 const LEAST_PACKETS: u64 = 50;
 const IGNORED: u64 = 10;
 /// While starting fewer losses than that do not count.
@@ -54,7 +54,12 @@ impl Interval {
         totals.sent - self.begin >= LEAST_PACKETS * mss as u64 && totals.answered > self.begin
     }
 
-    /// u(x), §3; `to`: the totals as its last packet is answered for.
+    /// All that count have been answered for.
+    fn is_known(&self, mss: f64, totals: &Totals) -> bool {
+        self.end.is_some_and(|end| totals.answered + IGNORED * mss as u64 > end)
+    }
+
+    /// u(x), §3; `to`: the totals as the last packet that counts is answered for.
     fn utility(&self, params: &Params, mss: f64, now: Time, to: &Totals, starting: bool) -> Option<f64> {
         let (at, from) = self.from?;
         let (all, delivered) = (to.answered - from.answered, to.delivered - from.delivered);
@@ -144,7 +149,7 @@ impl Trial {
         starting: bool,
     ) -> bool {
         let Some(one) = self.intervals[..self.count].get_mut(self.evaluating) else { return false };
-        if one.end.is_some_and(|end| totals.answered >= end) {
+        if one.is_known(mss, totals) {
             one.utility = one.utility(params, mss, now, totals, starting);
             self.evaluating += 1;
             return self.evaluating == self.count;

@@ -22,14 +22,17 @@ impl Steps {
         Self { amplifier: AMPLIFIER, swing: 0, bound: BOUND.0 }
     }
 
-    /// The direction has turned.
-    pub(super) fn turn(&mut self) {
-        *self = Self { swing: (self.swing + 1).min(SWINGS), ..Self::new() };
-    }
-
-    /// The next step, of a rate that has gone the way of `gone`: θ times the gradient, amplified, within bounds.
-    pub(super) fn next(&mut self, theta: f64, gradient: f64, rate: f64, gone: f64) -> f64 {
-        let mut step = theta * f64::from(self.amplifier) * gradient;
+    /// The next step of a rate that has `gone` so far: `step` (θ times the gradient), amplified, within bounds.
+    /// Without a gradient it is upwards.
+    pub(super) fn next(&mut self, mut step: f64, rate: f64, gone: f64) -> f64 {
+        if (step > 0.0) != (gone > 0.0) {
+            *self = Self { swing: (self.swing + 1).min(SWINGS), ..Self::new() };
+        } else if self.swing > 0 {
+            self.swing -= 1;
+        } else {
+            self.amplifier += 1;
+        }
+        step *= f64::from(self.amplifier);
         let most = self.bound * rate;
         if step.abs() > most {
             step = most.copysign(step);
@@ -37,11 +40,7 @@ impl Steps {
         } else {
             self.bound = BOUND.0;
         }
-        if self.swing > 0 {
-            self.swing -= 1;
-        } else {
-            self.amplifier += 1;
-        }
-        step.abs().max(LEAST_STEP * rate).copysign(gone)
+        let least = LEAST_STEP * rate;
+        if step < 0.0 { step.min(-least) } else { step.max(least) }
     }
 }

@@ -95,7 +95,7 @@ fn it_starts_by_half_as_much_again_per_interval_while_that_pays_and_goes_back() 
 }
 
 #[test]
-fn an_interval_has_fifty_packets_and_a_round_trip_and_the_first_ten_do_not_count() {
+fn an_interval_has_fifty_packets_and_a_round_trip_and_neither_its_first_ten_nor_its_last_ten_count() {
     let mut v = vivace();
     let sends = |v: &mut Vivace, ms: u64| v.on_sent(Time::from_ms(ms), Bytes::new(1000), Bytes::ZERO);
     let totals = |v: &mut Vivace, ms: u64, in_flight: u64| {
@@ -116,9 +116,9 @@ fn an_interval_has_fifty_packets_and_a_round_trip_and_the_first_ten_do_not_count
     assert_eq!(v.trial.intervals[0].from, None);
     totals(&mut v, 109, 50);
     assert_eq!(v.trial.intervals[0].from.unwrap().1.answered, 10_000);
-    (10..59).for_each(|n| totals(&mut v, 100 + n, 59 - n));
-    assert_eq!(v.rate, 1e5);
-    totals(&mut v, 159, 0);
+    (10..50).for_each(|n| totals(&mut v, 100 + n, 59 - n));
+    assert_eq!(v.rate, 1e5, "50 of 60 have been answered for");
+    totals(&mut v, 150, 9);
     assert_eq!(v.last, Some((1e5, 1e5)), "nothing grew, nothing was lost: worth its rate");
     assert_eq!((v.rate, v.trial.intervals[0].begin), (1.5e5, 60_000));
 }
@@ -141,15 +141,16 @@ fn a_probe_is_two_pairs_in_random_order_and_both_must_agree() {
         (v.mode, v.rate, v.last) = (Mode::Probing, 1e5, None);
         let rates = [1.05e5, 0.95e5, 0.95e5, 1.05e5];
         let wins = [first_wins[0], !first_wins[0], first_wins[1], !first_wins[1]];
-        for (one, (rate, wins)) in v.trial.intervals.iter_mut().zip(rates.into_iter().zip(wins)) {
-            (one.rate, one.utility) = (rate, Some(if wins { 5.0 } else { 3.0 }));
+        for (n, one) in v.trial.intervals.iter_mut().enumerate() {
+            (one.rate, one.utility) = (rates[n], Some(n as f64 + if wins[n] { 5.0 } else { 3.0 }));
         }
         v.trial.count = 4;
         v.decide();
         (v.mode, v.rate, v.last)
     };
-    assert_eq!(reported([true, false]), (Mode::Moving, 1.05e5, Some((0.95e5, 3.0))));
-    assert_eq!(reported([false, true]), (Mode::Moving, 0.95e5, Some((1.05e5, 3.0))));
+    // The utility of the second pair, which is that of the last two intervals.
+    assert_eq!(reported([true, false]), (Mode::Moving, 1.05e5, Some((1.05e5, 8.0))));
+    assert_eq!(reported([false, true]), (Mode::Moving, 0.95e5, Some((0.95e5, 7.0))));
     assert_eq!(reported([true, true]), (Mode::Probing, 1e5, None));
 }
 
@@ -157,27 +158,42 @@ fn a_probe_is_two_pairs_in_random_order_and_both_must_agree() {
 fn steps_follow_the_gradient_get_longer_and_are_bounded_both_ways() {
     let mut v = vivace();
     (v.mode, v.rate, v.last) = (Mode::Moving, 1e6, Some((9e5, 9e5)));
-    // A gradient of one: 2 · 25 000 B/s.
+    // A gradient of one, the third in a row: 3 · 25 000 B/s.
     v.climb(1e6);
-    assert_eq!((v.rate, v.last, v.steps.amplifier), (1.05e6, Some((1e6, 1e6)), 3));
-    // Three times; and more than a tenth of the rate.
-    v.climb(1e6 + 2.0 * 5e4);
-    assert!(
-        (v.rate - 1.155e6).abs() < 1e-3 && (v.steps.bound - 0.17).abs() < 1e-9,
-        "{} {}",
-        v.rate,
-        v.steps.bound
-    );
+    assert_eq!((v.rate, v.last, v.steps.amplifier), (1.075e6, Some((1e6, 1e6)), 3));
+    // Two, four times: more than a tenth of the rate.
+    v.climb(1e6 + 2.0 * 7.5e4);
+    assert!((v.rate - 1.1825e6).abs() < 1e-3 && (v.steps.bound - 0.17).abs() < 1e-9, "{}", v.rate);
     // Hardly a gradient: 2.2 % all the same.
     v.climb(v.last.unwrap().1 + 1.0);
-    assert!((v.rate - 1.155e6 * 1.022).abs() < 1e-3 && v.steps.bound == 0.1);
-    // The direction turns: back, a probe, and two steps before the amplifier grows again.
-    let last = v.last.unwrap();
-    v.climb(last.1 - 1e6);
-    assert_eq!((v.mode, v.rate, v.steps.amplifier, v.steps.swing), (Mode::Probing, last.0, 2, 1));
+    assert!((v.rate - 1.1825e6 * 1.022).abs() < 1e-3 && v.steps.bound == 0.1);
+    // A steep one downwards: a tenth of the rate that was tried, and a probe there; two directions in a row pass
+    // before the amplifier grows again.
+    let tried = v.rate;
+    v.climb(v.last.unwrap().1 - 1e7);
+    assert!((v.rate - 0.9 * tried).abs() < 1e-3);
+    assert_eq!((v.mode, v.steps.amplifier, v.steps.swing), (Mode::Probing, 2, 1));
     (v.mode, v.rate, v.last) = (Mode::Moving, 1e6, Some((9e5, 9e5)));
     v.climb(1e6);
     assert_eq!((v.steps.amplifier, v.steps.swing), (2, 0));
+}
+
+/// The rate that won is compared with itself, which is no gradient; after a step down there is a probe.
+#[test]
+fn a_probe_is_followed_by_the_least_step_up_whoever_won() {
+    let mut v = vivace();
+    (v.mode, v.rate) = (Mode::Probing, 1e6);
+    v.begin(Time::ZERO);
+    for one in &mut v.trial.intervals {
+        one.utility = Some(-one.rate);
+    }
+    v.decide();
+    assert_eq!((v.mode, v.rate, v.last), (Mode::Moving, 9.5e5, Some((9.5e5, -9.5e5))));
+    v.climb(-9.5e5);
+    assert_eq!((v.mode, v.rate, v.steps.amplifier), (Mode::Moving, 9.5e5 * 1.022, 3));
+    v.climb(-9.5e5 * 1.022);
+    // A gradient of minus one, the direction turned: 2 · 25 000 B/s down.
+    assert!((v.rate - (9.5e5 * 1.022 - 5e4)).abs() < 1e-6 && v.mode == Mode::Probing, "{}", v.rate);
 }
 
 /// Alone on a link its rate stays around the capacity, and its queue small: u falls as soon as one grows by 3 %.
