@@ -15,7 +15,8 @@ tagged! {
             /// The sender uses the names (SACK); otherwise it repairs one hole per round trip.
             #[serde(default = "yes")]
             sack: bool,
-            /// Recovery begins at this many NACKs for the same gap; 3 where packets are sprayed (§4.6 of the dissertation).
+            /// Recovery begins at this many NACKs for the same gap; 3 where packets are sprayed (§4.6 of the
+            /// dissertation).
             #[serde(default = "one")]
             #[schemars(range(min = 1, max = 1000))]
             nack_threshold: u32,
