@@ -37,5 +37,6 @@ mod stopping;
 mod structure;
 mod telemetry;
 mod ties;
+mod tree_all_reduce;
 mod ups;
 mod windows;

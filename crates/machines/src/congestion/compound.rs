@@ -62,7 +62,9 @@ impl Parameters for Params {
         if !(alpha > 0.0 && alpha <= 1000.0) {
             problems.wrong("alpha", format!("{alpha} is out of range"), "allowed: above 0, at most 1000");
         }
-        for (key, value, most) in [("k", k, 1.0), ("gamma", gamma, 1e6), ("zeta", zeta, 1e3), ("low", low, 1e6)] {
+        for (key, value, most) in
+            [("k", k, 1.0), ("gamma", gamma, 1e6), ("zeta", zeta, 1e3), ("low", low, 1e6)]
+        {
             if !(0.0..=most).contains(&value) {
                 problems.wrong(key, format!("{value} is out of range"), format!("allowed: 0 to {most}"));
             }

@@ -96,6 +96,9 @@ pub(super) mod default {
     pub(crate) fn one() -> u32 {
         1
     }
+    pub(crate) fn two() -> u32 {
+        2
+    }
     pub(crate) fn weight() -> f64 {
         1.0 // NSDI 2016 §3.3: all flows alike
     }

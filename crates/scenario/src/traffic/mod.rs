@@ -22,6 +22,7 @@ mod poisson;
 mod request_response;
 mod ring_all_reduce;
 mod rpc;
+mod tree_all_reduce;
 mod udp;
 
 pub use arrivals::Arrivals;
@@ -53,6 +54,7 @@ list::families! {
     request_response: RequestResponse, "request-response";
     rpc: Rpc, "rpc";
     ring_all_reduce: RingAllReduce, "ring-all-reduce";
+    tree_all_reduce: TreeAllReduce, "tree-all-reduce";
     udp: UdpStream, "udp";
 }
 

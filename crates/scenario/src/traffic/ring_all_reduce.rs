@@ -21,7 +21,7 @@ use crate::Diagnostic;
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, NodeId, Span};
+use thalweg_units::{Bytes, Span};
 
 /// Hosts in a ring sum up a vector, chunk by chunk, again and again (Patarasuk & Yuan, JPDC 2009).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,10 +47,6 @@ pub struct RingAllReduce {
 }
 
 impl RingAllReduce {
-    fn ring(&self, s: &Section<'_>) -> Vec<u32> {
-        if self.hosts.is_empty() { (0..s.graph.hosts).collect() } else { self.hosts.clone() }
-    }
-
     /// Bytes of a chunk: all together are the vector, and no two differ by more than one.
     fn chunk(&self, number: usize, chunks: usize) -> u64 {
         let upto = |n: usize| (u128::from(self.size.0.get()) * n as u128 / chunks as u128) as u64;
@@ -66,19 +62,7 @@ fn steps(hosts: usize) -> usize {
 impl Family for RingAllReduce {
     fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
         s.start("start", self.start.0)?;
-        for host in &self.hosts {
-            s.host("hosts", *host)?;
-        }
-        let ring = self.ring(s);
-        let mut sorted = ring.clone();
-        sorted.sort_unstable();
-        if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
-            let reason = format!("host {} stands in the ring twice", s.graph.say(NodeId(twice[0])));
-            return Err(s.cx.error(&s.key("hosts"), reason, "name each host once"));
-        }
-        if ring.len() < 2 {
-            return Err(s.cx.error(&s.key("hosts"), "a ring of one host", "name at least two hosts"));
-        }
+        let ring = s.members("hosts", &self.hosts)?;
         if self.size.0.get() < ring.len() as u64 {
             let reason = format!("{} are no {} chunks of at least 1 byte", self.size.0, ring.len());
             return Err(s.cx.error(&s.key("size"), reason, format!("write \"{}B\" or more", ring.len())));
@@ -92,7 +76,7 @@ impl Family for RingAllReduce {
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
-        let ring = self.ring(s);
+        let ring = s.members("hosts", &self.hosts)?;
         let all = ring.len();
         let start = s.start("start", self.start.0)?;
         // Each host's flow of the step before, by its place in the ring.

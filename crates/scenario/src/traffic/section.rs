@@ -43,6 +43,23 @@ impl Section<'_> {
         let hint = format!("hosts are 0 to {}", self.graph.hosts - 1);
         Err(self.cx.error(&self.key(name), format!("there is no host {host}"), hint))
     }
+    /// The hosts of a collective operation: those that a key names, each once; all, if it names none.
+    pub fn members(&self, name: &str, hosts: &[u32]) -> Result<Vec<u32>, Diagnostic> {
+        let all = || (0..self.graph.hosts).collect();
+        let members: Vec<u32> = if hosts.is_empty() { all() } else { hosts.to_vec() };
+        members.iter().try_for_each(|host| self.host(name, *host).map(drop))?;
+        let mut sorted = members.clone();
+        sorted.sort_unstable();
+        if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
+            let reason = format!("host {} is named twice", self.graph.say(NodeId(twice[0])));
+            return Err(self.cx.error(&self.key(name), reason, "name each host once"));
+        }
+        if members.len() < 2 {
+            let reason = "one host has no other to send to";
+            return Err(self.cx.error(&self.key(name), reason, "name at least two hosts"));
+        }
+        Ok(members)
+    }
     /// Two different hosts.
     pub fn ends(&self, a: (&str, u32), b: (&str, u32)) -> Result<(u32, u32), Diagnostic> {
         let pair = (self.host(a.0, a.1)?, self.host(b.0, b.1)?);

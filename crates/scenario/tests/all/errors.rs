@@ -138,7 +138,7 @@ fn types_units_and_ranges() {
         "kind = \"poisson\"\n",
         "",
         "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, \
-         incast, list, backlogged, flow, request-response, rpc, ring-all-reduce, udp",
+         incast, list, backlogged, flow, request-response, rpc, ring-all-reduce, tree-all-reduce, udp",
     );
 }
 

@@ -5,6 +5,7 @@ use super::{Row, Shows};
 use Shows::*;
 
 const RING: &str = "traffic.0={kind=\"ring-all-reduce\",size=\"20KB\",transport=\"x\"}";
+const TREE: &str = "traffic.0={kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}";
 
 #[rustfmt::skip]
 pub const KEYS: &[Row] = &[
@@ -125,6 +126,14 @@ pub const KEYS: &[Row] = &[
     ("traffic[](ring-all-reduce).iterations", PLAIN, &[RING], "", "2", Outcome),
     ("traffic[](ring-all-reduce).compute", PLAIN, &[RING, "traffic.0.iterations=2"], "", "10us", Outcome),
     ("traffic[](ring-all-reduce).start", PLAIN, &[RING], "", "10us", Outcome),
+    ("traffic[]=tree-all-reduce", PLAIN, &[TREE], "{kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}",
+        "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
+    ("traffic[](tree-all-reduce).hosts", PLAIN, &[TREE], "", "[1, 2, 0]", Outcome),
+    ("traffic[](tree-all-reduce).size", PLAIN, &[TREE], "20KB", "30KB", Outcome),
+    ("traffic[](tree-all-reduce).arity", PLAIN, &[TREE], "", "1", Outcome),
+    ("traffic[](tree-all-reduce).iterations", PLAIN, &[TREE], "", "2", Outcome),
+    ("traffic[](tree-all-reduce).compute", PLAIN, &[TREE, "traffic.0.iterations=2"], "", "10us", Outcome),
+    ("traffic[](tree-all-reduce).start", PLAIN, &[TREE], "", "10us", Outcome),
     ("traffic[]=udp", PLAIN, &["transports={}"], "{kind=\"udp\",src=3,dst=2,rate=\"1Gbps\",size=\"20KB\"}", "{kind=\"flow\",src=3,dst=2,size=\"20KB\"}", Outcome),
     ("traffic[](udp).src", PLAIN, &["transports={}", "traffic.0={kind=\"udp\",src=3,dst=2,rate=\"1Gbps\",size=\"20KB\"}"], "3", "1", Outcome),
     ("traffic[](udp).dst", PLAIN, &["transports={}", "traffic.0={kind=\"udp\",src=3,dst=2,rate=\"1Gbps\",size=\"20KB\"}"], "2", "1", Outcome),

@@ -13,7 +13,8 @@ const LOSSES: &[&str] =
 /// No slow start, which overshoots so far that nothing else happens.
 const VEGAS: &[&str] = &["%.congestion={kind=\"vegas\",alpha=10.0,beta=20.0}", "%.initial_threshold=10pkts"];
 /// No slow start, which would end beyond what the delay part waits for; on a path with room for 38 segments and more.
-const COMPOUND: &[&str] = &["%.congestion=compound", "%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"];
+const COMPOUND: &[&str] =
+    &["%.congestion=compound", "%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"];
 /// Queues that are noticed.
 const QUEUED: &[&str] = &["%.congestion={kind=\"compound\",gamma=1.0,low=2.0}", "%.initial_threshold=10pkts"];
 /// The first SYN is lost; the first two.
