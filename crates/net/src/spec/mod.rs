@@ -1,4 +1,4 @@
-//! What a network is made of, as data: the contract between the laboratory (files, names, defaults)
+//! What a network is made of, as data: the contract between scenarios (files, names, defaults)
 //! and the simulator. Nothing here has a default.
 
 mod flow;

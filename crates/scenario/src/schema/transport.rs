@@ -34,7 +34,7 @@ macro_rules! transports {
     };
 }
 
-// The one list. What the laboratory makes of each kind is in `crate::transport`.
+// The one list. What is made of each kind is in `crate::transport`.
 transports! { $
     /// A byte stream with acknowledgements.
     Tcp(Tcp), "tcp";

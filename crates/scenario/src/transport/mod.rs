@@ -1,4 +1,4 @@
-//! What the laboratory wants to know of a transport, whichever it is: each kind answers in a file of its own.
+//! What scenarios want to know of a transport, whichever it is: each kind answers in a file of its own.
 
 mod expresspass;
 mod homa;
