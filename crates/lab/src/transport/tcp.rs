@@ -3,10 +3,11 @@
 use super::{Kind, Ranks, bytes, rank};
 use crate::schema::{
     AckClass, Borders, DelayedAcks, EcnFloor, EcnMode, Flight, Growth, HandOver, LossDetection, Prr, Rank,
-    Restart, Rto, Sack, SynLoss, Tcp, Transport,
+    Restart, Rto, Sack, SynLoss, Tcp, Transport, Video,
 };
 use thalweg_machines::congestion::{ControllerSpec, Marks};
 use thalweg_machines::transport as t;
+use thalweg_units::Rate;
 
 impl Kind for Tcp {
     fn spec(&self) -> t::TransportSpec {
@@ -67,6 +68,7 @@ impl Kind for Tcp {
                 every: w.every.0,
             }),
             options: t::TcpOptions {
+                video: self.video.as_ref().map(watched),
                 prr: match self.prr {
                     Prr::Off => t::PrrSpec::Off,
                     Prr::Rfc6937 => t::PrrSpec::Rfc6937,
@@ -136,4 +138,13 @@ impl Kind for Tcp {
         let Self { mss, header, ack_size, .. } = *self;
         Transport::Tcp(Self { mss, header, ack_size, ..Self::default() })
     }
+}
+
+/// The video, as the machine has it.
+fn watched(video: &Video) -> t::VideoSpec {
+    let mut ladder = [Rate::ZERO; t::RUNGS];
+    for (rung, rate) in ladder.iter_mut().zip(&video.ladder) {
+        *rung = rate.0;
+    }
+    t::VideoSpec { ladder, chunk: video.chunk.0, buffer: video.buffer.0, safety: video.safety }
 }

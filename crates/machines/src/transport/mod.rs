@@ -42,6 +42,7 @@ pub use rc3::spec::*;
 pub use rdma::spec::*;
 pub use rto::Rto;
 pub use tcp::spec::*;
+pub use tcp::{RUNGS, VideoSpec};
 pub use udp::{UdpPace, UdpSpec};
 
 use crate::congestion::{Report, Start};

@@ -7,10 +7,12 @@ mod receiver;
 mod scoreboard;
 mod sender;
 pub(super) mod spec;
+mod video;
 
 pub use receiver::TcpReceiver;
 pub use scoreboard::Scoreboard;
 pub use sender::TcpSender;
+pub use video::{RUNGS, VideoSpec};
 
 use super::{FlightSpec, Protocol, SetUp, TcpSpec, Windows, Wire};
 use crate::congestion::Start;

@@ -1,6 +1,7 @@
 //! TCP as data. Defaults live in the scenario schema, not here.
 
 use crate::congestion::ControllerSpec;
+use super::VideoSpec;
 use crate::transport::RankSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
@@ -58,8 +59,10 @@ pub struct TcpSpec {
 }
 
 /// What real senders add.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TcpOptions {
+    /// A viewer requests what the application writes, in place of `writes`.
+    pub video: Option<VideoSpec>,
     /// How the window comes down while losses are repaired.
     pub prr: PrrSpec,
     /// A window is paced, as Linux does, where the controller has no pace of its own.
