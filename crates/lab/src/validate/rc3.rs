@@ -25,7 +25,11 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     if let Some(video) = &t.video {
         check_video(r, &at("video"), video);
         if t.writes.is_some() {
-            r.error(&at("video"), "it is the viewer who says what is written when", "remove `writes` or `video`");
+            r.error(
+                &at("video"),
+                "it is the viewer who says what is written when",
+                "remove `writes` or `video`",
+            );
         }
     }
     let by_class = |s: &Scheduler| s.needs().control_classes || s.needs().anything();
@@ -122,7 +126,7 @@ fn levels(r: &mut Report<'_>, key: &str, levels: u8, doc: &Document) {
     }
 }
 
-/// A video that nobody can watch.
+/// A video that cannot be watched.
 fn check_video(r: &mut Report<'_>, key: &str, video: &Video) {
     let at = |name: &str| format!("{key}.{name}");
     let rates: Vec<u64> = video.ladder.iter().map(|rate| rate.0.bps()).collect();

@@ -13,7 +13,8 @@ const LOSSES: &[&str] =
 /// No slow start, which overshoots so far that nothing else happens.
 const VEGAS: &[&str] = &["%.congestion={kind=\"vegas\",alpha=10.0,beta=20.0}", "%.initial_threshold=10pkts"];
 /// No slow start, which would end beyond what the delay part waits for; on a path with room for 38 segments and more.
-const COMPOUND: &[&str] = &["%.congestion=compound", "%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"];
+const COMPOUND: &[&str] =
+    &["%.congestion=compound", "%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"];
 /// A flow that a viewer requests.
 const VIEWER: &[&str] = &["%.video={}"];
 /// Queues that are noticed.

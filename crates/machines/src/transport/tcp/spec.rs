@@ -1,7 +1,7 @@
 //! TCP as data. Defaults live in the scenario schema, not here.
 
-use crate::congestion::ControllerSpec;
 use super::VideoSpec;
+use crate::congestion::ControllerSpec;
 use crate::transport::RankSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};

@@ -1,7 +1,7 @@
 //! A viewer of a video, as its server sees it: it requests one chunk after the other, each at the highest rate of a
-//! ladder that the last chunks' throughput allows, and pauses while its playback buffer is full. Stockhammer, "Dynamic
-//! Adaptive Streaming over HTTP", MMSys 2011, for chunks and ladder; the choice by the harmonic mean of the last five
-//! throughputs: Jiang, Sekar, Zhang, "FESTIVE", CoNEXT 2012, §3.3.
+//! ladder that the last chunks' throughput allows, and pauses while its playback buffer is full: dynamic adaptive
+//! streaming over HTTP. The choice by the harmonic mean of the last five throughputs is that of Jiang, Sekar, Zhang,
+//! "FESTIVE", CoNEXT 2012, §3.3.
 //!
 //! Chunks come over one connection. A request is half a round trip on its way, as an ACK is: the viewer has a chunk half
 //! a round trip before its last byte is acknowledged, and what it requests then reaches the server with that ACK.
@@ -69,9 +69,8 @@ impl Viewer {
     /// Harmonic mean of the last chunks', b/s; zero: none has come.
     fn throughput(&self) -> f64 {
         let known = self.seen.iter().filter(|(bytes, _)| *bytes > 0);
-        let (count, inverse) = known.fold((0.0, 0.0), |(n, sum), (bytes, took)| {
-            (n + 1.0, sum + took.secs() / (8.0 * *bytes as f64))
-        });
+        let (count, inverse) = known
+            .fold((0.0, 0.0), |(n, sum), (bytes, took)| (n + 1.0, sum + took.secs() / (8.0 * *bytes as f64)));
         if count > 0.0 { count / inverse } else { 0.0 }
     }
 }

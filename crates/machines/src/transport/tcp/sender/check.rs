@@ -50,7 +50,8 @@ pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Inva
     if let Some(video) = &spec.options.video {
         let rises = video.ladder.windows(2).all(|two| two[1] == Rate::ZERO || two[1] > two[0]);
         let safe = video.safety > 0.0 && video.safety.is_finite();
-        if spec.writes.is_some() || video.ladder[0] == Rate::ZERO || !rises || video.chunk.is_zero() || !safe {
+        if spec.writes.is_some() || video.ladder[0] == Rate::ZERO || !rises || video.chunk.is_zero() || !safe
+        {
             return refuse("video", "a video without rates, chunks or a viewer of its own".into());
         }
     }

@@ -1,6 +1,6 @@
-//! What few flows have besides TCP's own loop: an application that writes at its own pace or at a viewer's, another loop over the same
-//! buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]), and, until the answer to the SYN
-//! has come, what the controller was made from.
+//! What few flows have besides TCP's own loop: an application that writes at its own pace, or as a viewer requests;
+//! another loop over the same buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]); and,
+//! until the answer to the SYN has come, what the controller was made from.
 //!
 //! What that other loop delivers is no evidence of losses, makes no room in the window and moves no timer:
 //! only ACKs of this loop's own data do. It is taken into the scoreboard when such an ACK comes, and when
@@ -19,7 +19,7 @@ use thalweg_units::{Bytes, Span, Time};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Extras {
     writer: Option<Writer>,
-    /// Who requests what it writes, if anybody does.
+    /// What requests that it writes, if a viewer does.
     viewer: Option<Viewer>,
     /// There is another loop: what the receiver has, whichever loop sent it.
     delivered: Option<Delivered>,
@@ -58,7 +58,8 @@ impl Extras {
     pub(super) fn new(spec: &TcpSpec, start: &Start) -> Option<Box<Self>> {
         let opens = spec.handshake && spec.options.syn_loss != SynLossSpec::Ignored;
         let opening = opens.then(|| Box::new(*start));
-        (opens || spec.writes.is_some() || spec.options.video.is_some()).then(|| Box::new(Self { opening, ..Self::default() }))
+        (opens || spec.writes.is_some() || spec.options.video.is_some())
+            .then(|| Box::new(Self { opening, ..Self::default() }))
     }
 
     /// Another loop over the same buffer delivers.
