@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from thalweg.papers import include
 
-from . import estimator, paths, robust, several, synthetic, wan
+from . import estimator, internet, paths, robust, several, synthetic, video, wan
 
-CHAPTERS = (estimator, synthetic, robust, paths, several, wan)
+CHAPTERS = (estimator, synthetic, robust, paths, several, wan, video, internet)
 include(globals(), *CHAPTERS)
 
 

@@ -284,7 +284,7 @@ BINS = (0, 15e3, 50e3, 150e3, 1e6, 10e6, np.inf)
 
 
 def completion(runs, point) -> np.ndarray:
-    """The 95th percentile by size, s, of twenty flows at least; one that is not complete counts with what has passed."""
+    """The 95th percentile by size, s, of 20 flows at least; one that is not complete counts with what has passed."""
     found = [others(r) for r in seeds(runs, point)]
     start, end, size = (np.concatenate([f[n] for f in found]) for n in range(3))
     old = start < SECONDS - 20

@@ -33,11 +33,11 @@ def mean_size() -> float:
     return float(SMALL * small + (1 - SMALL) * large)
 
 
-def flows(seed: int, seconds: float) -> tuple[np.ndarray, np.ndarray]:
-    """When they start (s), and their sizes (bytes)."""
+def flows(seed: int, seconds: float, load: float = LOAD) -> tuple[np.ndarray, np.ndarray]:
+    """When they start (s), and their sizes (bytes); so many Mb/s in the mean."""
     draw = np.random.default_rng([22, seed])
-    count = round(LOAD * 1e6 / 8 / mean_size() * seconds * 1.2) + 100
-    starts = np.cumsum(draw.exponential(mean_size() * 8 / (LOAD * 1e6), count))
+    count = round(load * 1e6 / 8 / mean_size() * seconds * 1.2) + 100
+    starts = np.cumsum(draw.exponential(mean_size() * 8 / (load * 1e6), count))
     bytes = np.maximum(np.rint(sizes(draw.random(count))), 1)
     return starts[starts < seconds], bytes[starts < seconds].astype(int)
 
@@ -52,13 +52,14 @@ class Crowd(Point):
     """A run next to that workload; each of its flows has one of these controllers, drawn alike."""
 
     controllers: Sequence[str] = ("cubic",)
+    load: float = LOAD  # Mb/s
 
     def spec(self, seed: int) -> RunSpec:
         plain = super().spec(seed)
 
         def prepare(_, folder) -> Mapping:
             folder.mkdir(parents=True, exist_ok=True)
-            starts, bytes = flows(seed, self.seconds - 1)
+            starts, bytes = flows(seed, self.seconds - 1, self.load)
             own = np.random.default_rng([23, seed]).integers(0, len(self.controllers), len(starts))
             sections = list(plain.set["traffic"])
             for n, controller in enumerate(self.controllers):
@@ -67,7 +68,7 @@ class Crowd(Point):
                     host = 1 + place % (PAIRS - 1)
                     rows.append(f"{place},{host},{host + PAIRS},{bytes[place]},{round(starts[place] * 1e9)}")
                 # All runs share the folder.
-                file = folder / f"{controller}-of-{len(self.controllers)}-{seed}.csv"
+                file = folder / f"{controller}-of-{len(self.controllers)}-{self.load:g}-{seed}.csv"
                 file.write_text("\n".join(rows) + "\n")
                 transport = {"congestion": controller}
                 sections.append({"kind": "list", "file": str(file.resolve()), "transport": transport})

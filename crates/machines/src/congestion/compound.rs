@@ -1,4 +1,4 @@
-//! Compound TCP: Reno's window and, beside it, one that grows fast while queues are short and gives way as they
+//! Compound TCP: Reno's window and, next to it, one that grows fast while queues are short and gives way as they
 //! grow. Tan, Song, Zhang, Sridharan, "A Compound TCP Approach for High-Speed and Long Distance Networks", INFOCOM
 //! 2006, §III, with the names of draft-sridharan-tcpm-ctcp-02. Needs: ACKs and round trips; losses are NewReno's.
 //!
@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// Compound TCP: Reno's window, and one by delay beside it (Tan et al., INFOCOM 2006).
+/// Compound TCP: Reno's window, and one by delay next to it (Tan et al., INFOCOM 2006).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {

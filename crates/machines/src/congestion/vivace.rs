@@ -10,7 +10,7 @@
 //! ```text
 //! CHOICE Vivace §4 (the module): the rate that wins a probe, with its utility in the second pair, is what the
 //! next interval, of the same rate, is compared with. There is no gradient between them, so that a probe is
-//! followed by the least step upwards, whoever won. Other reading: the gradient between winner and loser.
+//! followed by the least step upwards, whichever won. Other reading: the gradient between winner and loser.
 //! CHOICE Vivace §4 (the module): every step down is followed by a probe around the rate that it leads to. The
 //! module means to probe where the direction changes, but never writes down the last one, and compares with
 //! upwards. Other reading: steps down go on as steps up do.

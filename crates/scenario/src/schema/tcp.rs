@@ -9,7 +9,7 @@ pub use thalweg_machines::transport::{
     Borders, EcnFloor, Flight, Growth, Handed, LossDetection, PrrRule, RestartRule, RtoRule, Sack, SynLoss,
     Writes,
 };
-use thalweg_units::{Bytes, Span};
+use thalweg_units::{Bytes, Rate, Span};
 
 /// TCP as data: what a scheme switches on or off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +72,9 @@ pub struct Tcp {
     /// An application that writes at its own pace; everything at once if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub writes: Option<Writes>,
+    /// A viewer at the other end requests chunks of a video one after the other; everything at once if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub video: Option<Video>,
     /// How the window comes down while losses are repaired.
     #[serde(skip_serializing_if = "is_default")]
     pub prr: PrrRule,
@@ -107,6 +110,32 @@ pub enum AckClass {
     First,
     /// That of the data they answer.
     Data,
+}
+
+/// A viewer that requests chunks of a video one after the other, each at the highest rate that the last five chunks'
+/// throughput allows (harmonic mean: FESTIVE, CoNEXT 2012), and pauses while its buffer is full.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Video {
+    /// Rates that the video is stored at, rising, eight at most; the first chunk has the lowest.
+    #[schemars(length(min = 1, max = 8))]
+    pub ladder: Vec<Q<Rate>>,
+    /// How long a chunk plays.
+    pub chunk: Q<Span>,
+    /// How much the viewer stores, in playing time: it requests a chunk as soon as there is room for it.
+    pub buffer: Q<Span>,
+    /// The part of the throughput that a rate may be.
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
+    pub safety: f64,
+}
+
+impl Default for Video {
+    fn default() -> Self {
+        // CHOICE: a stream in 4K, as services describe theirs.
+        let ladder = [1_500, 3_000, 6_000, 12_000, 18_000, 25_000].map(|kbps| Q(Rate::from_bps(1000 * kbps)));
+        let span = |s| Q(Span::from_secs(s));
+        Self { ladder: ladder.into(), chunk: span(4), buffer: span(20), safety: 0.8 }
+    }
 }
 
 /// RC3 (Mittal, Sherry, Ratnasamy, Shenker, NSDI 2014): everything above is its primary loop.
@@ -170,6 +199,7 @@ impl Default for Tcp {
             rank: None,
             ack_class: AckClass::First,
             writes: None,
+            video: None,
             prr: PrrRule::default(),
             pacing: false,
             growth: Growth::default(),

@@ -1,9 +1,10 @@
 //! Transports of kind `tcp`.
 
 use super::{Kind, Ranks, bytes};
-use crate::schema::{AckClass, DelayedAcks, EcnMode, Rank, Tcp, Transport};
+use crate::schema::{AckClass, DelayedAcks, EcnMode, Rank, Tcp, Transport, Video};
 use thalweg_machines::congestion::{ControllerSpec, Marks};
 use thalweg_machines::transport as t;
+use thalweg_units::Rate;
 
 impl Kind for Tcp {
     fn spec(&self) -> t::TransportSpec {
@@ -41,6 +42,7 @@ impl Kind for Tcp {
             acks_in_class: self.rc3.is_some() || self.ack_class == AckClass::Data,
             writes: self.writes,
             options: t::TcpOptions {
+                video: self.video.as_ref().map(watched),
                 prr: self.prr,
                 pacing: self.pacing,
                 growth: self.growth,
@@ -84,4 +86,13 @@ impl Kind for Tcp {
         let Self { mss, header, ack_size, .. } = *self;
         Transport::Tcp(Self { mss, header, ack_size, ..Self::default() })
     }
+}
+
+/// The video, as the machine has it.
+fn watched(video: &Video) -> t::VideoSpec {
+    let mut ladder = [Rate::ZERO; t::RUNGS];
+    for (rung, rate) in ladder.iter_mut().zip(&video.ladder) {
+        *rung = rate.0;
+    }
+    t::VideoSpec { ladder, chunk: video.chunk.0, buffer: video.buffer.0, safety: video.safety }
 }

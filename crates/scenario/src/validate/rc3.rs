@@ -1,8 +1,11 @@
-//! `rc3`, `ack_class` and `writes` of transports of kind `tcp`.
+//! `rc3`, `ack_class`, `writes` and `video` of transports of kind `tcp`.
 
 use super::Report;
 use crate::resolve;
-use crate::schema::{AckClass, DelayedAcks, Document, Flight, Handed, LossDetection, Rc3, Scheduler, Tcp};
+use crate::schema::{
+    AckClass, DelayedAcks, Document, Flight, Handed, LossDetection, Rc3, Scheduler, Tcp, Video,
+};
+use thalweg_machines::transport::RUNGS;
 
 /// What is impossible in a table of kind `tcp`, or has no effect.
 pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
@@ -17,6 +20,16 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         }
         if w.every.is_zero() {
             r.error(&at("writes.every"), "writes without pause are one", "remove `writes`");
+        }
+    }
+    if let Some(video) = &t.video {
+        check_video(r, &at("video"), video);
+        if t.writes.is_some() {
+            r.error(
+                &at("video"),
+                "it is the viewer who says what is written when",
+                "remove `writes` or `video`",
+            );
         }
     }
     let by_class = |s: &Scheduler| s.needs().control_classes || s.needs().anything();
@@ -110,5 +123,28 @@ fn levels(r: &mut Report<'_>, key: &str, levels: u8, doc: &Document) {
             let reason = format!("rc3 has {levels} levels below it, and there are 256 classes");
             r.error(&format!("traffic.{i}.class"), reason, "a smaller class");
         }
+    }
+}
+
+/// A video that cannot be watched.
+fn check_video(r: &mut Report<'_>, key: &str, video: &Video) {
+    let at = |name: &str| format!("{key}.{name}");
+    let rates: Vec<u64> = video.ladder.iter().map(|rate| rate.0.bps()).collect();
+    if rates.is_empty() || rates.len() > RUNGS {
+        let reason = format!("{} rates", rates.len());
+        r.error(&at("ladder"), reason, format!("write one to {RUNGS}"));
+    } else if rates[0] == 0 || rates.windows(2).any(|two| two[1] <= two[0]) {
+        r.error(&at("ladder"), "its rates do not rise from above zero", "sort them");
+    }
+    if video.chunk.0.is_zero() {
+        r.error(&at("chunk"), "a chunk of no time has no bytes", "for example \"4s\"");
+    }
+    if video.buffer.0 < video.chunk.0 {
+        let reason = format!("{} hold no chunk of {}", video.buffer.0, video.chunk.0);
+        r.error(&at("buffer"), reason, "raise it");
+    }
+    if !(video.safety > 0.0 && video.safety <= 10.0) {
+        let reason = format!("{} is out of range", video.safety);
+        r.error(&at("safety"), reason, "allowed: above 0, at most 10");
     }
 }

@@ -246,11 +246,11 @@ fn window_use(r: &mut Report<'_>, key: &str, t: &Tcp) {
             "remove the key, or choose a controller that looks (docs/controllers-rules.md)",
         );
     }
-    if t.restart != RestartRule::default() && t.writes.is_none() {
+    if t.restart != RestartRule::default() && t.writes.is_none() && t.video.is_none() {
         r.useless(
             &at("restart"),
-            "without `writes` a flow has no pauses",
-            "write `writes`, or remove the key",
+            "without `writes` or `video` a flow has no pauses",
+            "write `writes` or `video`, or remove the key",
         );
     } else if t.restart != RestartRule::default() && rules.restarts != Rule::Kept && !any {
         let why = "the controller resumes after a pause by rules of its own";

@@ -15,6 +15,8 @@ const VEGAS: &[&str] = &["%.congestion={kind=\"vegas\",alpha=10.0,beta=20.0}", "
 /// No slow start, which would end beyond what the delay part waits for; on a path with room for 38 segments and more.
 const COMPOUND: &[&str] =
     &["%.congestion=compound", "%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"];
+/// A flow that a viewer requests.
+const VIEWER: &[&str] = &["%.video={}"];
 /// Queues that are noticed.
 const QUEUED: &[&str] = &["%.congestion={kind=\"compound\",gamma=1.0,low=2.0}", "%.initial_threshold=10pkts"];
 /// The first SYN is lost; the first two.
@@ -150,7 +152,7 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion=compound", WAN, &["%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"], "compound", "newreno", Outcome),
     ("%(tcp).congestion(compound).alpha", WAN, COMPOUND, "", "0.5", Outcome),
     ("%(tcp).congestion(compound).k", WAN, COMPOUND, "", "0.9", Outcome),
-    ("%(tcp).congestion(compound).gamma", WAN, COMPOUND, "", "1.0", Outcome),
+    ("%(tcp).congestion(compound).gamma", WAN, QUEUED, "1.0", "1000.0", Outcome),
     ("%(tcp).congestion(compound).zeta", WAN, QUEUED, "", "0.1", Outcome),
     ("%(tcp).congestion(compound).low", WAN, COMPOUND, "", "1000.0", Outcome),
     ("%(tcp).congestion=bbr3", BUSY, &[], "bbr3", "bbr", Outcome),
@@ -293,6 +295,11 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).ack_class", BUSY, ACKS, "", "data", Outcome),
     ("%(tcp).ack_class=first", BUSY, ACKS, "first", "data", Outcome),
     ("%(tcp).ack_class=data", BUSY, ACKS, "data", "first", Outcome),
+    ("%(tcp).video", WAN, &[], "", "{}", Outcome),
+    ("%(tcp).video.ladder", WAN, VIEWER, "", "[\"1Mbps\",\"2Mbps\"]", Outcome),
+    ("%(tcp).video.chunk", WAN, VIEWER, "", "1s", Outcome),
+    ("%(tcp).video.buffer", WAN, VIEWER, "", "4s", Outcome),
+    ("%(tcp).video.safety", WAN, VIEWER, "", "0.2", Outcome),
     ("%(tcp).writes", BUSY, &[], "", "{first=\"10KB\",chunk=\"5KB\",every=\"50us\"}", Outcome),
     ("%(tcp).writes.first", BUSY, VIDEO, "10KB", "20KB", Outcome),
     ("%(tcp).writes.chunk", BUSY, VIDEO, "5KB", "9KB", Outcome),

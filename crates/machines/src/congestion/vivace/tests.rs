@@ -180,7 +180,7 @@ fn steps_follow_the_gradient_get_longer_and_are_bounded_both_ways() {
 
 /// The rate that won is compared with itself, which is no gradient; after a step down there is a probe.
 #[test]
-fn a_probe_is_followed_by_the_least_step_up_whoever_won() {
+fn a_probe_is_followed_by_the_least_step_up_whichever_rate_won() {
     let mut v = vivace();
     (v.mode, v.rate) = (Mode::Probing, 1e6);
     v.begin(Time::ZERO);

@@ -321,7 +321,7 @@ impl TcpSender {
             self.detect_loss(spec, now, acked + sacked);
         }
         if self.extras.is_some() {
-            self.note_silence(now);
+            self.note_silence(spec, now);
         }
         measured.into()
     }

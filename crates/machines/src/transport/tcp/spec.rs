@@ -1,5 +1,6 @@
 //! TCP as data. Defaults live in the scenario schema, not here.
 
+use super::VideoSpec;
 use super::choices::{EcnFloor, Flight, Growth, LossDetection, PrrRule, RestartRule, RtoRule, Sack, SynLoss};
 use crate::congestion::ControllerSpec;
 use crate::transport::Rank;
@@ -60,8 +61,10 @@ pub struct TcpSpec {
 }
 
 /// What real senders add.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TcpOptions {
+    /// A viewer requests what the application writes, in place of `writes`.
+    pub video: Option<VideoSpec>,
     /// How the window comes down while losses are repaired.
     pub prr: PrrRule,
     /// A window is paced, as Linux does, where the controller has no pace of its own.

@@ -3,7 +3,7 @@
 use super::super::super::{Flight, LossDetection, RtoRule, Sack, TcpSpec};
 use crate::congestion::Start;
 use crate::problems::Invalid;
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Rate};
 use thalweg_wire::SackBlocks;
 
 /// Refuses what cannot work, by name.
@@ -46,6 +46,14 @@ pub(super) fn check(spec: &TcpSpec, size: u64, start: &Start) -> Result<(), Inva
         && (writes.chunk == Bytes::ZERO || writes.every.is_zero())
     {
         return refuse("writes", "an application that writes nothing, or without pause".into());
+    }
+    if let Some(video) = &spec.options.video {
+        let rises = video.ladder.windows(2).all(|two| two[1] == Rate::ZERO || two[1] > two[0]);
+        let safe = video.safety > 0.0 && video.safety.is_finite();
+        if spec.writes.is_some() || video.ladder[0] == Rate::ZERO || !rises || video.chunk.is_zero() || !safe
+        {
+            return refuse("video", "a video without rates, chunks or a viewer of its own".into());
+        }
     }
     match spec.rto {
         RtoRule::Fixed { value } if value.is_zero() => refuse("rto", "a retransmission timeout of 0".into()),

@@ -1,23 +1,26 @@
-//! What few flows have besides TCP's own loop: an application that writes at its own pace, another loop over the same
-//! buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]), and, until the answer to the SYN
-//! has come, what the controller was made from.
+//! What few flows have besides TCP's own loop: an application that writes at its own pace, or as a viewer requests;
+//! another loop over the same buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]); and,
+//! until the answer to the SYN has come, what the controller was made from.
 //!
 //! What that other loop delivers is no evidence of losses, makes no room in the window and moves no timer:
 //! only ACKs of this loop's own data do. It is taken into the scoreboard when such an ACK comes, and when
 //! something is to be repaired.
 
-use super::super::super::{SynLoss, TcpSpec, Writes};
+use super::super::super::{SynLoss, TcpSpec};
 use super::super::Scoreboard;
+use super::super::video::Viewer;
 use super::TcpSender;
 use super::state::Connection;
 use crate::congestion::Start;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Bytes, Span, Time};
 
 /// What few flows have besides.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Extras {
     writer: Option<Writer>,
+    /// What requests that it writes, if a viewer does.
+    viewer: Option<Viewer>,
     /// There is another loop: what the receiver has, whichever loop sent it.
     delivered: Option<Delivered>,
     /// From what the controller is made anew if the SYN is lost; there until the answer to it has come.
@@ -55,7 +58,8 @@ impl Extras {
     pub(super) fn new(spec: &TcpSpec, start: &Start) -> Option<Box<Self>> {
         let opens = spec.handshake && spec.options.syn_loss != SynLoss::Ignored;
         let opening = opens.then(|| Box::new(*start));
-        (opens || spec.writes.is_some()).then(|| Box::new(Self { opening, ..Self::default() }))
+        (opens || spec.writes.is_some() || spec.options.video.is_some())
+            .then(|| Box::new(Self { opening, ..Self::default() }))
     }
 
     /// Another loop over the same buffer delivers.
@@ -184,24 +188,33 @@ impl TcpSender {
 
     /// The flow starts, and with it its application.
     pub(super) fn begin_writing(&mut self, spec: &TcpSpec, now: Time) {
-        let Some(writes) = spec.writes else { return };
-        let mut writer = Writer { bytes: 0, written: 0, next: now, sent: now, silent: Time::MAX };
-        writer.bytes = writes.first.get();
-        writer.settle(&writes, spec.mss, now);
+        let mut writer = Writer { bytes: 0, written: 0, next: Time::MAX, sent: now, silent: Time::MAX };
+        if let Some(video) = &spec.options.video {
+            let mut viewer = Viewer::default();
+            writer.add(viewer.request(video, now), spec.mss);
+            self.extras.get_or_insert_default().viewer = Some(viewer);
+        } else if let Some(writes) = spec.writes {
+            writer.add(writes.first, spec.mss);
+            writer.next = now.saturating_add(writes.every);
+        } else {
+            return;
+        }
         self.extras.get_or_insert_default().writer = Some(writer);
     }
 
     /// The application writes what is due. If that ends a silence: how long it was, and how long nothing has left.
     #[inline]
     pub(super) fn write(&mut self, spec: &TcpSpec, now: Time) -> Option<(Span, Span)> {
-        if let Some(writes) = spec.writes
-            && let Some(writer) = self.extras.as_mut().and_then(|b| b.writer.as_mut())
-        {
+        if let Some(Extras { writer: Some(writer), viewer, .. }) = self.extras.as_deref_mut() {
             let (before, silent, sent) = (writer.written, writer.silent, writer.sent);
             while writer.next <= now && writer.written < self.space.size {
-                writer.bytes = writer.bytes.saturating_add(writes.chunk.get());
-                let due = writer.next;
-                writer.settle(&writes, spec.mss, due);
+                let due = std::mem::replace(&mut writer.next, Time::MAX);
+                if let (Some(video), Some(viewer)) = (&spec.options.video, &mut *viewer) {
+                    writer.add(viewer.request(video, due), spec.mss);
+                } else if let Some(writes) = spec.writes {
+                    writer.add(writes.chunk, spec.mss);
+                    writer.next = due.saturating_add(writes.every);
+                }
             }
             if writer.written > before && silent != Time::MAX {
                 writer.silent = Time::MAX;
@@ -221,12 +234,14 @@ impl TcpSender {
 
     /// An ACK was taken in: perhaps it was of the last there is so far.
     #[cold]
-    pub(super) fn note_silence(&mut self, now: Time) {
+    pub(super) fn note_silence(&mut self, spec: &TcpSpec, now: Time) {
         let (seq, end) = self.unsent();
         let silent = seq >= end && self.in_flight() == 0;
-        if let Some(writer) = self.extras.as_mut().and_then(|b| b.writer.as_mut())
-            && silent
-        {
+        if silent && let Some(Extras { writer: Some(writer), viewer, .. }) = self.extras.as_deref_mut() {
+            // A chunk was on its way until now.
+            if let (Some(video), Some(viewer), Time::MAX) = (&spec.options.video, viewer, writer.silent) {
+                writer.next = viewer.on_chunk(video, now);
+            }
             writer.silent = writer.silent.min(now);
         }
     }
@@ -240,10 +255,10 @@ impl TcpSender {
 }
 
 impl Writer {
-    /// After a write that was due at `at`.
+    /// It writes.
     // CHOICE: what a write ends with is sent as a whole segment, so that all segments but the flow's last are full.
-    fn settle(&mut self, writes: &Writes, mss: u32, at: Time) {
+    fn add(&mut self, bytes: Bytes, mss: u32) {
+        self.bytes = self.bytes.saturating_add(bytes.get());
         self.written = self.bytes.div_ceil(u64::from(mss)).saturating_mul(u64::from(mss));
-        self.next = at.saturating_add(writes.every);
     }
 }
