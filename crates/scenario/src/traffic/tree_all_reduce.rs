@@ -1,13 +1,13 @@
 //! Tree all-reduce: every host of a tree has a vector, and in the end all have their sum (Thakur, Rabenseifner, Gropp,
 //! Optimization of collective communication operations in MPICH, Int. J. High Performance Computing Applications
-//! 19(1), 2005: a reduction to the root, then a broadcast). With a few bytes it is a barrier: no host goes on before all
-//! have come.
+//! 19(1), 2005: a reduction to the root, then a broadcast). With a few bytes it is a barrier: no host goes on before
+//! all have come.
 //!
 //! Hosts are numbered by their places: the parent of place i is place (i − 1) / arity, rounded down, and place 0 is the
 //! root. Every host but the root sends the sum of its subtree to its parent when it has those of its children; a host
 //! that has the sum of all sends that to its children, to all at once. A host begins the next iteration when it has had
-//! the sum for the time to compute; one with children waits for them, which have had it no earlier. That adding up takes
-//! no time is a simplification.
+//! the sum for the time to compute; one with children waits for them, which have had it no earlier. That adding up
+//! takes no time is a simplification.
 
 use super::Family;
 use super::course::{Course, Fluid};
