@@ -65,8 +65,7 @@ FIRST, SECOND = 192, 96  # Mb/s
 
 
 def row_of_two(_, folder) -> dict:
-    """Three switches: the tested flow crosses both links, each of which has cross traffic of its own; all
-    have 50 ms."""
+    """Three switches: the tested flow crosses both links, each of which has cross traffic of its own; all 50 ms."""
     folder.mkdir(parents=True, exist_ok=True)
     a, b, c = range(2 * PAIRS, 2 * PAIRS + 3)
     at = {0: (a, 0), 1: (a, 12.5), 2: (b, 12.5), PAIRS: (c, 0), PAIRS + 1: (b, 0), PAIRS + 2: (c, 0)}

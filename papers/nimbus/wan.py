@@ -297,7 +297,8 @@ def completion(runs, point) -> np.ndarray:
 
 def ratios(runs, schemes) -> dict[str, np.ndarray]:
     ours = completion(runs, ALONE["ncc"])
-    return {s: completion(runs, ALONE[s]) / ours for s in schemes}
+    enough = ~np.isnan(ours)
+    return {s: (completion(runs, ALONE[s]) / ours)[enough] for s in schemes}
 
 
 @measure("NIM-FG1a", needs=needs(*(ALONE[s] for s in ("ncc", "bbr"))))

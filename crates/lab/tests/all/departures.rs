@@ -35,6 +35,10 @@ senders = "with-replacement"
 size = "20KB"
 "#;
 
+/// SYNs, as all that controls, go before what waits.
+const BACKPRESSURE: &str =
+    "{scheduler={kind=\"bfc\",queues=8},inputs={shared=\"2MB\"},backpressure={},control_first=true}";
+
 /// Begun, as the table has it, and when the first packet of each flow began to leave, as the recording has it; -1:
 /// never.
 fn both(text: &str, set: &[(&str, &str)]) -> (Vec<i128>, Vec<i128>, Vec<i128>) {
@@ -61,6 +65,8 @@ fn a_flow_has_begun_when_its_first_packet_leaves_its_host_behind_pauses_and_queu
         (QUEUES, &[("switch.scheduler", "fq")]),
         (QUEUES, &[("nic.order", "round-robin")]),
         (QUEUES, &[("nic.buffer", "6KB")]),
+        (QUEUES, &[("switch.scheduler", "srpt"), ("switch.preemptive", "true")]),
+        (QUEUES, &[("switch", BACKPRESSURE), ("transport.handshake", "true")]),
     ] {
         let (begun, first, start) = both(text, set);
         assert_eq!(begun, first, "{set:?}");

@@ -1,34 +1,9 @@
 //! The contract of orders of service, and of queues as the drivers of ports see them.
 
-use super::Discipline;
 use super::capabilities::{ByInput, HopByHop, Pausable, Pipeline, Preemptible, Searchable};
-use serde::{Deserialize, Serialize};
+use super::{Discipline, Entry};
 use thalweg_units::Time;
-use thalweg_wire::{Ecn, Handle, Packet};
-
-/// A waiting packet, as far as a queue must know it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Entry {
-    /// Which.
-    pub handle: Handle,
-    /// Bytes on the wire.
-    pub wire: u32,
-    /// Its [`Packet::route`], with which the packet can be forwarded without looking into it.
-    pub route: u32,
-    /// Its ECN bits: as it came, and once it is served as it leaves.
-    pub ecn: Ecn,
-    /// See [`Packet::is_control`].
-    pub control: bool,
-}
-
-impl Entry {
-    /// What is kept of `packet`.
-    #[inline]
-    pub fn new(packet: &Packet, handle: Handle) -> Self {
-        let Packet { wire, route, ecn, .. } = *packet;
-        Self { handle, wire, route, ecn, control: packet.is_control() }
-    }
-}
+use thalweg_wire::{Handle, Packet};
 
 /// An order of service: which packet next, and which one to give up. Knows no limit.
 ///

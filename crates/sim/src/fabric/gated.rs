@@ -291,6 +291,9 @@ impl Fabric {
         if self.is_reference(id) {
             return reference::transmit_pulled(self, cx, id, flying);
         }
+        if cx.instruments.firsts.pending > 0 && self.ports[id.at()].place.from_host {
+            cx.instruments.firsts.done(flying.handle, Some(cx.now));
+        }
         if cx.features.headers {
             let now = cx.now;
             self.note_departure(cx, id, flying.handle, now);

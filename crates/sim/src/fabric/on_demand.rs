@@ -497,6 +497,9 @@ impl Fabric {
 
     /// A port begins, or resumes, the transmission of a packet at the present instant.
     pub(crate) fn serve<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, wire: u32) {
+        if cx.instruments.firsts.pending > 0 && self.ports[id.at()].place.from_host {
+            cx.instruments.firsts.done(handle, Some(cx.now));
+        }
         let port = &mut self.ports[id.at()];
         let left = self.preempted.start(id, handle, port.span(wire));
         port.free_at = cx.now + left;

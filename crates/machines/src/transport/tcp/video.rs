@@ -3,9 +3,8 @@
 //! streaming over HTTP. The choice by the harmonic mean of the last five throughputs is that of Jiang, Sekar, Zhang,
 //! "FESTIVE", CoNEXT 2012, §3.3.
 //!
-//! Chunks come over one connection. A request is half a round trip on its way, as an ACK is: the viewer has a
-//! chunk half a round trip before its last byte is acknowledged, and what it requests then reaches the server
-//! with that ACK.
+//! Chunks come over one connection. A request is half a round trip on its way, as an ACK is: the viewer has a chunk
+//! half a round trip before its last byte is acknowledged, and what it requests then reaches the server with that ACK.
 //!
 //! CHOICE: players differ in their rules; these are the plainest of those published. Other reading: by the buffer.
 
