@@ -34,4 +34,11 @@ def test_that_manifest_resolves_outside_the_tree(tmp_path):
     )
     assert said.returncode == 0, said.stderr
     packages = {p["name"] for p in json.loads(said.stdout)["packages"]}
-    assert {"thalweg-lab", "thalweg-machines", "thalweg-net", "thalweg-scenario", "thalweg-units", "thalweg-sim"} <= packages
+    assert {
+        "thalweg-lab",
+        "thalweg-machines",
+        "thalweg-net",
+        "thalweg-scenario",
+        "thalweg-units",
+        "thalweg-sim",
+    } <= packages
