@@ -301,6 +301,7 @@ impl<'ast> Visit<'ast> for File {
 impl File {
     fn declare(&mut self, item: &Item) {
         let name = match item {
+            Item::Macro(item) => return self.items.extend(types_in_tokens(item.mac.tokens.clone())),
             Item::Struct(item) => &item.ident,
             Item::Enum(item) => &item.ident,
             Item::Fn(item) => &item.sig.ident,
@@ -315,6 +316,19 @@ impl File {
         }
         self.items.insert(name.to_string());
     }
+}
+
+/// Types that a macro is given the declarations of (`tagged!`, `kinds!`).
+fn types_in_tokens(tokens: TokenStream) -> Vec<String> {
+    let idents: Vec<Option<String>> = tokens
+        .into_iter()
+        .map(|token| if let TokenTree::Ident(ident) = token { Some(ident.to_string()) } else { None })
+        .collect();
+    let declared = |two: &[Option<String>]| match two {
+        [Some(keyword), Some(name)] if keyword == "enum" || keyword == "struct" => Some(name.clone()),
+        _ => None,
+    };
+    idents.windows(2).filter_map(declared).collect()
 }
 
 /// A path that begins with this leads through this crate.

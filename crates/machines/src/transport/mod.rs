@@ -44,7 +44,7 @@ pub use rdma::spec::*;
 pub use rto::Rto;
 pub use tcp::choices::*;
 pub use tcp::spec::*;
-pub use tcp::{RUNGS, VideoSpec};
+pub use tcp::video::{RUNGS, VideoSpec};
 pub use udp::{UdpPace, UdpSpec};
 
 use crate::congestion::{Report, Start};

@@ -8,12 +8,11 @@ mod receiver;
 mod scoreboard;
 mod sender;
 pub(super) mod spec;
-mod video;
+pub(super) mod video;
 
 pub use receiver::TcpReceiver;
 pub use scoreboard::Scoreboard;
 pub use sender::TcpSender;
-pub use video::{RUNGS, VideoSpec};
 
 use super::{Flight, Protocol, SetUp, TcpSpec, Windows, Wire};
 use crate::congestion::Start;

@@ -1,7 +1,7 @@
 //! TCP as data. Defaults live in the scenario schema, not here.
 
-use super::VideoSpec;
 use super::choices::{EcnFloor, Flight, Growth, LossDetection, PrrRule, RestartRule, RtoRule, Sack, SynLoss};
+use super::video::VideoSpec;
 use crate::congestion::ControllerSpec;
 use crate::transport::Rank;
 use schemars::JsonSchema;
