@@ -23,7 +23,9 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         }
     }
     if let Some(video) = &t.video {
-        check_video(r, &at("video"), video);
+        for (name, reason, hint) in unwatchable(video) {
+            r.error(&at(&format!("video.{name}")), reason, hint);
+        }
         if t.writes.is_some() {
             r.error(
                 &at("video"),
@@ -126,25 +128,24 @@ fn levels(r: &mut Report<'_>, key: &str, levels: u8, doc: &Document) {
     }
 }
 
-/// A video that cannot be watched.
-fn check_video(r: &mut Report<'_>, key: &str, video: &Video) {
-    let at = |name: &str| format!("{key}.{name}");
+/// Why a video cannot be watched: keys, reasons and ways out.
+fn unwatchable(video: &Video) -> Vec<(&'static str, String, String)> {
+    let mut found = Vec::new();
+    let mut wrong = |name, reason: String, hint: &str| found.push((name, reason, hint.to_owned()));
     let rates: Vec<u64> = video.ladder.iter().map(|rate| rate.0.bps()).collect();
     if rates.is_empty() || rates.len() > RUNGS {
-        let reason = format!("{} rates", rates.len());
-        r.error(&at("ladder"), reason, format!("write one to {RUNGS}"));
+        wrong("ladder", format!("{} rates", rates.len()), &format!("write one to {RUNGS}"));
     } else if rates[0] == 0 || rates.windows(2).any(|two| two[1] <= two[0]) {
-        r.error(&at("ladder"), "its rates do not rise from above zero", "sort them");
+        wrong("ladder", "its rates do not rise from above zero".into(), "sort them");
     }
     if video.chunk.0.is_zero() {
-        r.error(&at("chunk"), "a chunk of no time has no bytes", "for example \"4s\"");
+        wrong("chunk", "a chunk of no time has no bytes".into(), "for example \"4s\"");
     }
     if video.buffer.0 < video.chunk.0 {
-        let reason = format!("{} hold no chunk of {}", video.buffer.0, video.chunk.0);
-        r.error(&at("buffer"), reason, "raise it");
+        wrong("buffer", format!("{} hold no chunk of {}", video.buffer.0, video.chunk.0), "raise it");
     }
     if !(video.safety > 0.0 && video.safety <= 10.0) {
-        let reason = format!("{} is out of range", video.safety);
-        r.error(&at("safety"), reason, "allowed: above 0, at most 10");
+        wrong("safety", format!("{} is out of range", video.safety), "allowed: above 0, at most 10");
     }
+    found
 }
