@@ -22,10 +22,14 @@ MIXED = {
     for s in ("ncc", "cubic", "bbr", "vegas", "copa")
 }
 THRESHOLDS = (1, 2, 3, 4, 5, 6)
-BY_THRESHOLD = {
-    x: Crowd(f"f4.13:{x}", seconds=SECONDS, set=COARSE | {"transport.congestion": BASIC | {"detector": {"threshold": float(x)}}})
-    for x in THRESHOLDS if x != 2
-} | {2: ALONE["ncc"]}  # fmt: skip
+
+
+def at_threshold(x: int) -> Crowd:
+    detector = {"transport.congestion": BASIC | {"detector": {"threshold": float(x)}}}
+    return Crowd(f"f4.13:{x}", seconds=SECONDS, set=COARSE | detector)
+
+
+BY_THRESHOLD = {x: at_threshold(x) for x in THRESHOLDS if x != 2} | {2: ALONE["ncc"]}
 ALL = (*ALONE.values(), *MIXED.values(), *BY_THRESHOLD.values())
 
 

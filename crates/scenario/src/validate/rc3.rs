@@ -29,7 +29,7 @@ pub(super) fn check(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
         if t.writes.is_some() {
             r.error(
                 &at("video"),
-                "it is the viewer who says what is written when",
+                "the viewer's requests decide what is written when",
                 "remove `writes` or `video`",
             );
         }
