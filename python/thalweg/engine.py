@@ -53,11 +53,12 @@ def run(
     return conclude(simulation, scenario, out, progress, check=check, max_seconds=max_seconds)
 
 
-def record_setting(record: bool | str) -> dict:
-    """What `record` sets in the scenario."""
+def record_setting(record: bool | str, decisions: bool = False) -> dict:
+    """What `record` and `decisions` set in the scenario."""
     if record not in (False, True, "hops"):
         raise refuse(f'`record` is True, False or "hops", not {record!r}')
-    return {"measure.packets": {"hops": record == "hops"}} if record else {}
+    packets = {"measure.packets": {"hops": record == "hops"}} if record else {}
+    return packets | ({"measure.decisions": True} if decisions else {})
 
 
 def resume(
@@ -279,4 +280,6 @@ def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float,
         except ControllerError as e:
             # What there is is worth keeping all the same.
             meta["no_snapshot"] = " ".join(str(e).split())
-    return Results(scenario_toml, summary, Tables(tables), meta, snapshot)
+    # Those of a partial run are in its snapshot.
+    decisions = None if stopped else bytes(simulation.take_decisions()) or None
+    return Results(scenario_toml, summary, Tables(tables), meta, snapshot, decisions)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
-FORMAT, VERSION = "thalweg packets", 2
+FORMAT, VERSION = "thalweg packets", 3
 PACKETS, LATE = "packets.parquet", "late.parquet"
 # Rows of a row group: what is in memory at a time is a small multiple of this.
 GROUP = 1 << 18
@@ -34,15 +34,19 @@ COLUMNS = {
     "seq": ("B", "data: offset of the first payload byte; ACK: next byte expected"),
     "wire": ("B", "on the wire"),
     "handed_ps": ("ps", "when it was given to its NIC"),
-    "ingress_ps": ("ps", "i(p): when its NIC began to transmit it"),
-    "exit_ps": ("ps", "o(p): when its last bit reached its host; null: not before the run ended"),
+    "ingress_ps": ("ps", "i(p): when its NIC began to transmit it; where it was dropped there, when that was"),
+    "exit_ps": ("ps", "o(p): when its last bit reached its host; null: it was lost, or the run ended before"),
+    "lost_ps": ("ps", "when it was dropped, or lost on a link; null: it was not"),
+    "lost_at": ("", "the port that it was lost at; null: none"),
+    "marked": ("", "congestion was experienced on its way"),
     "waited_ps": ("ps", "time spent waiting at switch ports"),
     "queues": ("", "switch ports at which it had to wait"),
     "hops": ("", "switch ports it came to"),
 }
 HOP_COLUMNS = {
     "arrivals_ps": ("ps", "when it came to each switch port"),
-    "starts_ps": ("ps", "when its transmission began there; null: not before the run ended"),
+    "starts_ps": ("ps", "when its transmission began there; null: it was lost, or the run ended before"),
+    "ports": ("", "which switch ports these were"),
 }
 
 
@@ -57,13 +61,13 @@ def schema(hops: bool) -> pa.Schema:
     import pyarrow as pa
 
     types = {"flow": pa.uint32(), "wire": pa.uint32(), "seq": pa.uint64(), "forward": pa.uint8()}
-    types |= {"queues": pa.uint8(), "hops": pa.uint8()}
+    types |= {"queues": pa.uint8(), "hops": pa.uint8(), "lost_at": pa.uint32(), "marked": pa.uint8()}
     wanted = COLUMNS | (HOP_COLUMNS if hops else {})
     fields = []
     for name, (unit, doc) in wanted.items():
-        element = pa.field("element", pa.int64(), nullable=name == "starts_ps")
-        kind = pa.list_(element) if name in HOP_COLUMNS else pa.int64()
-        nullable = name == "exit_ps"
+        of = pa.uint32() if name == "ports" else pa.int64()
+        kind = pa.list_(pa.field("element", of, nullable=name == "starts_ps")) if name in HOP_COLUMNS else of
+        nullable = name in ("exit_ps", "lost_ps", "lost_at")
         fields.append(pa.field(name, types.get(name, kind), nullable=nullable, metadata={"unit": unit, "doc": doc}))
     return pa.schema(fields, metadata={"table": "packets", "doc": "One row per packet."})
 
@@ -95,14 +99,14 @@ class Writer:
     def _open(self, name: str):
         import pyarrow.parquet as pq
 
-        delta = ("ingress_ps", "exit_ps", "seq")
+        delta = ("ingress_ps", "exit_ps", "lost_ps", "seq")
         plain = ("waited_ps", *((f"{c}.list.element" for c in HOP_COLUMNS) if self._hops else ()))
         return pq.ParquetWriter(
             self._folder / name,
             self._schema,
             compression="zstd",
             compression_level=1,
-            use_dictionary=["flow", "forward", "wire", "handed_ps", "queues", "hops"],
+            use_dictionary=["flow", "forward", "wire", "handed_ps", "lost_at", "marked", "queues", "hops"],
             column_encoding=dict.fromkeys((*delta, *plain), "DELTA_BINARY_PACKED"),
             write_statistics=False,
             write_page_checksum=True,
@@ -142,7 +146,8 @@ class Writer:
         seen = {k: np.frombuffer(v, dtype=v.dtype) for k, v in rows.items()}
         # Not before the end: 2^64 - 1, here -1, of exits, and 0 of starts.
         seen |= {k: v.view(np.int64) for k, v in seen.items() if v.dtype == np.uint64 and k != "seq"}
-        missing = {"exit_ps": seen["exit"] < 0} | ({"starts_ps": seen["starts"] == 0} if self._hops else {})
+        missing = {"exit_ps": seen["exit"] < 0, "lost_ps": seen["lost"] < 0, "lost_at": seen["lost"] < 0}
+        missing |= {"starts_ps": seen["starts"] == 0} if self._hops else {}
         found = lambda name: pa.array(seen[name.removesuffix("_ps")], mask=missing.get(name))  # noqa: E731
         arrays = [found(name) for name in COLUMNS]
         if self._hops:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thalweg import _input, _places
+from thalweg.decisions import DECISIONS
 from thalweg.errors import nearest, refuse
 from thalweg.recording import LATE, PACKETS
 from thalweg.rundata import RunData, Tables
 
 if TYPE_CHECKING:
+    import polars
     import pyarrow
 
     from thalweg.runplots import Plots
@@ -23,9 +26,24 @@ SNAPSHOT = "snapshot.bin"
 class Results(RunData):
     """One run's results."""
 
-    def __init__(self, scenario_toml: str, summary: dict, tables: Tables, meta: dict, snapshot: bytes | None = None):
+    def __init__(
+        self,
+        scenario_toml: str,
+        summary: dict,
+        tables: Tables,
+        meta: dict,
+        snapshot: bytes | None = None,
+        decisions: bytes | None = None,
+    ):
         super().__init__(scenario_toml, summary, tables, meta)
-        self._snapshot = snapshot
+        self._snapshot, self._decisions = snapshot, decisions
+
+    @cached_property
+    def decisions(self) -> polars.DataFrame:
+        """One row per call of a congestion controller, where `measure.decisions` recorded them."""
+        from thalweg import decisions
+
+        return decisions.table(self._decisions or self.path or "this run")
 
     @property
     def plot(self) -> Plots:
@@ -64,6 +82,8 @@ class Results(RunData):
             pq.write_table(self.tables.arrow(name), folder / f"{name}.parquet", compression="zstd")
         if self._snapshot is not None:
             (folder / SNAPSHOT).write_bytes(self._snapshot)
+        if self._decisions is not None:
+            (folder / DECISIONS).write_bytes(self._decisions)
         _places.seal(folder, self.meta)
 
     @classmethod

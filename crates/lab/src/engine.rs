@@ -1,6 +1,7 @@
 //! The one place that touches the simulator.
 
 use thalweg_machines::buffer::Inputs;
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::events::Calendar;
 use thalweg_sim::port::PortTotals;
@@ -110,6 +111,9 @@ impl Engine {
     }
     pub fn take_recorded(&mut self, end: bool) -> Recorded {
         self.sim.take_recorded(end)
+    }
+    pub fn take_decisions(&mut self) -> Vec<Log> {
+        self.sim.take_decisions()
     }
     pub fn feed(&mut self, next: Injection<'_>) {
         self.sim.push(next);

@@ -6,9 +6,11 @@
 //! Run::{new, step, take_recorded, progress, save, load, digest, tables, summary}
 //! Replay::{new, feed, feed_end, step, summary, tables}          a recorded run under another scheduler
 //! diff(left, right)                                             where two scenarios' runs part
+//! decisions::{table, replay, compare}                           what controllers decided, wherever it was recorded
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod decisions;
 mod difference;
 mod engine;
 #[doc(hidden)]

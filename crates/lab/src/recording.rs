@@ -13,6 +13,7 @@ use thalweg_sim::Recorded;
 pub(crate) struct RecordingCounts {
     packets: u64,
     inside: u64,
+    lost: u64,
     /// Packets by wire size.
     wire: BTreeMap<u32, u64>,
     /// Packets that left by number of switch ports at which they had to wait.
@@ -36,6 +37,10 @@ impl RecordingCounts {
             run.1 += 1;
             self.packets += 1;
             let exit = rows.exit[row];
+            if rows.lost[row] != u64::MAX {
+                self.lost += 1;
+                continue;
+            }
             if exit == u64::MAX {
                 self.inside += 1;
                 continue;
@@ -56,8 +61,9 @@ impl RecordingCounts {
         let common = self.wire.iter().rev().max_by_key(|(_, n)| **n).map_or(0, |(wire, _)| *wire);
         json!({
             "recorded": self.packets,
-            "left": self.packets - self.inside,
+            "left": self.packets - self.inside - self.lost,
             "inside": self.inside,
+            "lost": self.lost,
             "delay_us": self.delay.summary_us(),
             "waited_us": self.waited.summary_us(),
             "congestion_points": self.congestion_points,
@@ -109,22 +115,24 @@ mod tests {
     #[test]
     fn delays_are_of_measured_data_that_left() {
         let rows = Recorded {
-            flow: vec![0, 0, 0, 1],
-            forward: vec![1, 0, 1, 1],
-            seq: vec![0; 4],
-            wire: vec![1500, 40, 1500, 1500],
-            handed: vec![1_000_000; 4],
-            ingress: vec![2_000_000; 4],
-            exit: vec![4_000_000, 9_000_000, u64::MAX, 9_000_000],
-            waited: vec![500_000; 4],
-            queues: vec![1, 0, 3, 1],
-            hops: vec![2, 3, 9, 4],
+            flow: vec![0, 0, 0, 1, 0],
+            forward: vec![1, 0, 1, 1, 1],
+            seq: vec![0; 5],
+            wire: vec![1500, 40, 1500, 1500, 1500],
+            handed: vec![1_000_000; 5],
+            ingress: vec![2_000_000; 5],
+            exit: vec![4_000_000, 9_000_000, u64::MAX, 9_000_000, u64::MAX],
+            lost: vec![u64::MAX, u64::MAX, u64::MAX, u64::MAX, 3_000_000],
+            waited: vec![500_000; 5],
+            queues: vec![1, 0, 3, 1, 0],
+            hops: vec![2, 3, 9, 4, 9],
             ..Recorded::default()
         };
         let mut counts = RecordingCounts::default();
         counts.add(&rows, &[flow(true), flow(false)]);
         let s = counts.summary();
-        assert_eq!((&s["recorded"], &s["left"], &s["inside"]), (&json!(4), &json!(3), &json!(1)));
+        assert_eq!((&s["recorded"], &s["left"]), (&json!(5), &json!(3)));
+        assert_eq!((&s["inside"], &s["lost"]), (&json!(1), &json!(1)));
         assert_eq!((&s["delay_us"]["count"], &s["delay_us"]["mean"]), (&json!(1), &json!(3.0)));
         assert_eq!((&s["congestion_points"], &s["hops"]), (&json!([1, 2]), &json!({ "min": 2, "max": 4 })));
         assert_eq!(s["most_common_wire_bytes"], 1500);

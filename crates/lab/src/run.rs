@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::recording::RecordingCounts;
 use crate::window::Window;
 use serde::{Deserialize, Serialize};
+use thalweg_machines::congestion::decisions;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_scenario::schema::Fct;
 use thalweg_scenario::topology::Names;
@@ -133,6 +134,15 @@ impl Run {
             counts.add(&rows, &self.engine.spec().flows);
         }
         rows
+    }
+
+    /// The decisions recorded since the last time, as a file or a part of one; empty where they are not recorded.
+    pub fn take_decisions(&mut self) -> Vec<u8> {
+        if self.engine.spec().probes.decisions {
+            decisions::write(&self.engine.take_decisions())
+        } else {
+            vec![]
+        }
     }
 
     /// Whether the run has not ended: its results are partial.

@@ -5,32 +5,35 @@
 ///
 /// The first enum is of `module::Params`: its form in files (in text a table with a `kind`, in binary by number, as
 /// that cannot look ahead), its JSON Schema, and a constructor with the defaults that is called as the module. The
-/// first line is the default. The second enum is of the machines. What follows are `impl`s for either, as `dispatch!`
+/// first line is the default; lines with `around` are machines that no file names, made around another. The second enum is of the machines. What follows are `impl`s for either, as `dispatch!`
 /// takes them.
 macro_rules! kinds {
     (@first $module:ident $($others:ident)*) => { Self::$module() };
-    (@dispatch $variants:tt) => {};
-    (@dispatch $variants:tt impl $enum:ident { $($methods:tt)* } $($more:tt)*) => {
-        thalweg_units::dispatch! { impl $enum over $variants { $($methods)* } }
-        crate::kinds::kinds! { @dispatch $variants $($more)* }
+    // What is parameters' own, and contracts that machines keep.
+    (@dispatch $specs:tt $machines:tt) => {};
+    (@dispatch $specs:tt $machines:tt impl $enum:ident { $($methods:tt)* } $($more:tt)*) => {
+        thalweg_units::dispatch! { impl $enum over $specs { $($methods)* } }
+        crate::kinds::kinds! { @dispatch $specs $machines $($more)* }
     };
-    (@dispatch $variants:tt impl $contract:ident for $enum:ident { $($methods:tt)* } $($more:tt)*) => {
-        thalweg_units::dispatch! { impl $contract for $enum over $variants { $($methods)* } }
-        crate::kinds::kinds! { @dispatch $variants $($more)* }
+    (@dispatch $specs:tt $machines:tt impl $contract:ident for $enum:ident { $($methods:tt)* } $($more:tt)*) => {
+        thalweg_units::dispatch! { impl $contract for $enum over $machines { $($methods)* } }
+        crate::kinds::kinds! { @dispatch $specs $machines $($more)* }
     };
     (
         $(#[$meta:meta])* pub enum $spec:ident;
         $(#[$machine_meta:meta])* pub enum $machine:ident {
             $($module:ident: $name:ident($type:ty), $key:literal;)*
+            $($(#[$around_meta:meta])* around $around:ident($around_type:ty);)*
         }
         $($dispatched:tt)*
     ) => {
-        crate::kinds::kinds! { @dispatch [$($name)*] $($dispatched)* }
+        crate::kinds::kinds! { @dispatch [$($name)*] [$($name)* $($around)*] $($dispatched)* }
 
         $(#[$machine_meta])*
         #[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
         pub enum $machine {
             $(#[allow(missing_docs)] $name($type),)*
+            $($(#[$around_meta])* $around($around_type),)*
         }
 
         $(#[$meta])*

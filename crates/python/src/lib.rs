@@ -4,7 +4,9 @@
 //! between draws progress, obeys Ctrl-C and saves. Wrapped by the package `thalweg`; the names here are private.
 
 mod buffer;
+mod capture;
 mod controller;
+mod decisions;
 mod patience;
 mod replay;
 mod scenario;
@@ -78,6 +80,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<scenario::Scenario>()?;
     m.add_class::<simulation::Simulation>()?;
     m.add_class::<replay::Replay>()?;
+    m.add_class::<capture::PcapWriter>()?;
     m.add_class::<controller::Flow>()?;
     m.add_class::<controller::Ack>()?;
     m.add_class::<controller::Hop>()?;
@@ -91,6 +94,10 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(scenario::kinds_of_tables, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::explain_scheme, m)?)?;
     m.add_function(wrap_pyfunction!(scenario::diff, m)?)?;
+    m.add_function(wrap_pyfunction!(capture::qlog, m)?)?;
+    m.add_function(wrap_pyfunction!(decisions::decisions_table, m)?)?;
+    m.add_function(wrap_pyfunction!(decisions::decisions_replay, m)?)?;
+    m.add_function(wrap_pyfunction!(decisions::decisions_compare, m)?)?;
     m.add_function(wrap_pyfunction!(replay::candidates, m)?)?;
     m.add_function(wrap_pyfunction!(replay::packet_time_ps, m)?)?;
     m.add_function(wrap_pyfunction!(replay::span_ps, m)?)?;

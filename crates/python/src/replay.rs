@@ -24,7 +24,7 @@ impl Replay {
     }
 }
 
-fn values<T: Element>(columns: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
+pub(crate) fn values<T: Element>(columns: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
     let column = columns.get_item(name)?.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
     PyBuffer::<T>::get(&column)?.to_vec(columns.py())
 }

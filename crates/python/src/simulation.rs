@@ -102,20 +102,37 @@ impl Simulation {
         py.detach(|| self.lock().spec().probes.record.map(|r| r.hops))
     }
 
+    /// The decisions recorded since the last time, as a file; empty where they are not recorded.
+    fn take_decisions<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let file = py.detach(|| self.lock().take_decisions());
+        PyBytes::new(py, &file)
+    }
+
     /// Rows of the recording that are ready, as columns by name; at the `end` all.
     fn take_recorded<'py>(&self, py: Python<'py>, end: bool) -> PyResult<Bound<'py, PyDict>> {
         let rows = py.detach(|| self.lock().take_recorded(end));
         let dict = PyDict::new(py);
-        let u8s = [("forward", rows.forward), ("queues", rows.queues), ("hops", rows.hops)];
-        let u32s = [("flow", rows.flow), ("wire", rows.wire)];
+        let u8s = [
+            ("forward", rows.forward),
+            ("queues", rows.queues),
+            ("hops", rows.hops),
+            ("marked", rows.marked),
+        ];
+        let u32s = [
+            ("flow", rows.flow),
+            ("wire", rows.wire),
+            ("lost_at", rows.lost_at),
+            ("ports", rows.visits.ports),
+        ];
         let u64s = [
             ("seq", rows.seq),
             ("handed", rows.handed),
             ("ingress", rows.ingress),
             ("exit", rows.exit),
+            ("lost", rows.lost),
             ("waited", rows.waited),
-            ("arrivals", rows.arrivals),
-            ("starts", rows.starts),
+            ("arrivals", rows.visits.arrivals),
+            ("starts", rows.visits.starts),
         ];
         for (name, values) in u8s {
             dict.set_item(name, Py::new(py, Buffer::new(Values::U8(values), "uint8"))?)?;

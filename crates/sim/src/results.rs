@@ -13,6 +13,7 @@ use crate::instruments::recording::Recorded;
 use crate::port::{Port, PortTotals};
 use crate::sim::Sim;
 use thalweg_machines::buffer::Inputs;
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::pause::Paused;
 use thalweg_machines::relief::{ReliefMachine, Tally};
 use thalweg_net::ideal;
@@ -248,6 +249,11 @@ impl<Q: Events> Sim<Q> {
     /// The rows that are ready; at the `end` of a recorded run all, packets that are still in the network included.
     pub fn take_recorded(&mut self, end: bool) -> Recorded {
         self.cx.instruments.take_recorded(end, &self.fabric.packets, self.cx.now)
+    }
+
+    /// What controllers have recorded of their decisions since the last time, piece by piece in no order.
+    pub fn take_decisions(&mut self) -> Vec<Log> {
+        self.hosts.take_logs()
     }
 
     /// Packets lost on links that lose some: not dropped, and missed like those that are.

@@ -373,14 +373,43 @@ def compare(args) -> int:
 
 
 def diff(args) -> int:
-    from thalweg import _core
+    from thalweg import _core, _format, decisions
     from thalweg.scenario import as_scenario
 
     load_plugins(args)
+    records = [decisions.is_record(name) for name in (args.a, args.b)]
+    if all(records):
+        parted = decisions.compare(args.a, args.b)
+        for flow, words in parted.items():
+            print(f"flow {flow}: {words}")
+        print(f"{_format.plural(len(parted), 'flow')} differ" if parted else "no decision differs")
+        return FOUND if parted else OK
+    if any(records):
+        raise refuse("a record of decisions and something else", hint="name two records, or two scenarios or runs")
     a, b = as_scenario(args.a), as_scenario(args.b)
     found = _core.diff(a._core, b._core)
     print(found if found is not None else "no event differs")
     return OK if found is None else FOUND
+
+
+def decide(args) -> int:
+    """Replays records of decisions."""
+    from thalweg import decisions
+    from thalweg._lines import print_table
+
+    load_plugins(args)
+    found = decisions.replay(args.record)
+    if args.json:
+        print(json.dumps([row._asdict() for row in found]))
+    else:
+        head = ["flow", "controller", "decisions", "the same", "digest"]
+        print_table(head, [[str(r.flow), r.controller, str(r.decisions), str(r.same), r.digest] for r in found])
+        for row in found:
+            if row.differs is not None:
+                print(f"flow {row.flow}: {row.differs}")
+    if args.csv:
+        decisions.table(args.record).write_csv(args.csv)
+    return OK if all(row.differs is None for row in found) else FOUND
 
 
 def doctor(args) -> int:

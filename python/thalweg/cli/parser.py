@@ -161,6 +161,8 @@ def build() -> Parser:
     p.add_argument(
         "--record-hops", action="store_true", help="record when every packet came to and left every switch port, too"
     )
+    p.add_argument("--pcap", metavar="FILE", help="record with hops, and write the packets as pcapng here")
+    p.add_argument("--qlog", metavar="DIR", help="record decisions, and write them as qlog into this folder")
     p.add_argument(
         "--max-seconds",
         type=positive_seconds,
@@ -353,6 +355,23 @@ def build() -> Parser:
 
     command("schema", "asking:schema", "print the JSON Schema of scenarios, for editors")
 
+    p = command("export-pcap", "exporting:pcap", "write a recorded run's packets as pcapng, for Wireshark")
+    p.add_argument("run", metavar="RUN", help="run directory (`thalweg run --record-hops`)")
+    p.add_argument("file", metavar="FILE", help="file to write (.pcapng)")
+    p.add_argument(
+        "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
+    )
+    p.add_argument(
+        "--port", type=port_number, action="append", default=[], metavar="N", help="only this port (repeatable)"
+    )
+
+    p = command("export-qlog", "exporting:qlog", "write recorded decisions as qlog, a file per flow, for qvis")
+    p.add_argument("record", metavar="RECORD", help="run directory (`measure.decisions`), or record of decisions")
+    p.add_argument("folder", metavar="DIR", help="folder to write into")
+    p.add_argument(
+        "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
+    )
+
     p = command("export-flows", "asking:export_flows", "print a scenario's flow list, for other simulators")
     p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
     sets(p)
@@ -382,9 +401,15 @@ def build() -> Parser:
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--plot", metavar="FILE", help="draw both distributions here (.png, .svg or .pdf)")
 
-    p = command("diff", "asking:diff", "name the first event in which two scenarios or runs differ")
-    p.add_argument("a", metavar="A", help="scenario file or run directory")
-    p.add_argument("b", metavar="B", help="scenario file or run directory")
+    p = command("diff", "asking:diff", "name the first event, or decision, in which two runs differ")
+    p.add_argument("a", metavar="A", help="scenario file, run directory, or record of decisions")
+    p.add_argument("b", metavar="B", help="the same")
+    plugins(p)
+
+    p = command("decisions", "asking:decide", "replay what congestion controllers decided, in whatever world")
+    p.add_argument("record", metavar="RECORD", help="run directory, or record of decisions (decisions.bin)")
+    p.add_argument("--csv", metavar="FILE", help="also write every call as a row here")
+    p.add_argument("--json", action="store_true", help="print one JSON object")
     plugins(p)
 
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")

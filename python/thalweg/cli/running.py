@@ -24,12 +24,21 @@ def run(args) -> int:
     load_plugins(args)
     if (args.scenario is None) == (args.resume is None):
         raise refuse("thalweg run: give a scenario file, or --resume DIR" + (", not both" if args.scenario else ""))
-    record = "hops" if args.record_hops else args.record
-    if args.resume is not None and (args.set or args.out or record):
-        raise refuse("thalweg run: --resume continues what was begun: --set, --out and --record cannot take effect")
+    record = "hops" if args.record_hops or args.pcap else args.record
+    if args.resume is not None and (args.set or args.out or record or args.qlog):
+        raise refuse(
+            "thalweg run: --resume continues what was begun: --set, --out, --record, --pcap and --qlog cannot "
+            "take effect"
+        )
     if args.no_out:
         refuse_kept(args, "--out", args.out)
-        for flag, wanted in (("--resume", args.resume), ("--report", args.report), ("--record", record)):
+        for flag, wanted in (
+            ("--resume", args.resume),
+            ("--report", args.report),
+            ("--pcap", args.pcap),
+            ("--record", record),
+            ("--qlog", args.qlog),
+        ):
             refuse_kept(args, flag, wanted)
     quiet = args.quiet or (args.json and not sys.stderr.isatty())
     show = not quiet
@@ -43,7 +52,7 @@ def run(args) -> int:
             from thalweg import _memory, _places
             from thalweg.scenario import as_scenario
 
-            scenario = as_scenario(args.scenario, dict(args.set) | engine.record_setting(record))
+            scenario = as_scenario(args.scenario, dict(args.set) | engine.record_setting(record, bool(args.qlog)))
             place = Path(args.out) if args.out else Path("runs") / (scenario.name or Path(args.scenario).stem)
             place = None if args.no_out else place
             if place is not None:
@@ -62,6 +71,12 @@ def run(args) -> int:
     if violation:
         say(f"thalweg: internal error: an invariant does not hold: {violation}; please report this, with the scenario")
         code = INTERNAL
+    exported = []
+    if not results.partial and (args.pcap or args.qlog):
+        from thalweg.cli import exporting
+
+        exported += [exporting.write_pcap(results, args.pcap)] if args.pcap else []
+        exported += [exporting.write_qlog(results.path, args.qlog)] if args.qlog else []
     page = results.report(results.path / "report.html") if args.report else None
     if args.json:
         print(json.dumps(results.summary, ensure_ascii=False))
@@ -71,6 +86,8 @@ def run(args) -> int:
     meta = results.meta
     speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
     print(f"{_format.wall(meta['seconds'])}, {speed} · {kept(results)}" + (f" · report {page}" if page else ""))
+    for line in exported:
+        print(line)
     if meta["stopped"]:
         way_on = (
             "a recorded run cannot be continued"

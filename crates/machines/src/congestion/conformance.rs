@@ -45,7 +45,7 @@ pub fn loss(in_flight: u64, acked_to: u64, sent_to: u64) -> Loss {
 }
 
 #[derive(Clone, Debug)]
-enum Event {
+pub enum Event {
     Sent,
     Ack { acked: u64, sacked: u64, marked: bool, in_recovery: bool, rtt: u64, queue: u64 },
     Loss,
@@ -55,7 +55,7 @@ enum Event {
     Tick,
 }
 
-fn events() -> impl Strategy<Value = Event> {
+pub fn events() -> impl Strategy<Value = Event> {
     prop_oneof![
         2 => Just(Event::Sent),
         6 => (0u64..4, 0u64..3, any::<bool>(), prop::bool::weighted(0.2), 10u64..120, 0u64..100_000)
@@ -71,8 +71,8 @@ fn events() -> impl Strategy<Value = Event> {
 }
 
 /// Gives a controller a sequence of events, with bookkeeping of its own that is consistent.
-struct Story {
-    controller: Controller,
+pub struct Story {
+    pub controller: Controller,
     began: Time,
     now: Time,
     una: u64,
@@ -86,11 +86,11 @@ struct Story {
 }
 
 impl Story {
-    fn new(spec: &ControllerSpec, now: Time) -> Self {
+    pub fn new(spec: &ControllerSpec, now: Time) -> Self {
         Self::from(spec, Start { max_window: Bytes::new(1460 * 200), ..start(1460, 10) }, now)
     }
 
-    fn from(spec: &ControllerSpec, start: Start, now: Time) -> Self {
+    pub fn from(spec: &ControllerSpec, start: Start, now: Time) -> Self {
         let hop = IntHop { rate: Rate::from_gbps(10), ..IntHop::default() };
         let hops = (spec.needs().feedback == FeedbackKind::Int).then_some([hop; 2]);
         let delivers = spec.needs().delivery;
@@ -102,7 +102,7 @@ impl Story {
         Self { explicit, controller, began: now, now, una: 0, sent_to: 0, hops, delivers }
     }
 
-    fn apply(&mut self, event: &Event) -> Permit {
+    pub fn apply(&mut self, event: &Event) -> Permit {
         self.now += Span::from_ns(700);
         let (now, mss) = (self.now, 1460);
         let c = &mut self.controller;

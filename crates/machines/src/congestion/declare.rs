@@ -218,6 +218,10 @@ impl Calls {
     pub fn ticks(self) -> bool {
         matches!(self, Self::Ticks | Self::Both)
     }
+    /// And it is notified of what is sent.
+    pub fn and_sent(self) -> Self {
+        if self.ticks() { Self::Both } else { Self::Sent }
+    }
     /// It is notified of what is sent.
     #[inline]
     pub fn sent(self) -> bool {

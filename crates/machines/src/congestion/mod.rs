@@ -7,7 +7,10 @@
 mod back_off;
 #[cfg(test)]
 mod conformance;
+pub mod decisions;
 mod declare;
+mod observation;
+mod recorder;
 mod report;
 mod spec;
 mod start;
@@ -46,6 +49,8 @@ pub mod xcp;
 use crate::kinds::kinds;
 pub use crate::problems::{Invalid, Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
+pub use observation::{Observation, Written};
+pub use recorder::Recorder;
 pub use report::{Quantity, Report};
 pub use start::{Restart, Start};
 use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
@@ -89,6 +94,8 @@ kinds! {
         nimbus: Nimbus(Box<nimbus::Nimbus>), "nimbus";
         compound: Compound(Box<compound::Compound>), "compound";
         custom: Custom(custom::CustomController), "custom";
+        /// One of the others, recorded.
+        around Recorded(Box<Recorder<Controller>>);
     }
 
     impl ControllerSpec {
@@ -120,11 +127,12 @@ kinds! {
         fn permit(&self) -> Permit;
         fn threshold(&self) -> Bytes;
         fn report(&self, report: &mut Report);
+        fn take_log(&mut self) -> Option<decisions::Log>;
     }
 }
 
 /// Data was acknowledged.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct AckSample<'a> {
     /// The instant at which the ACK arrived.
     pub now: Time,
@@ -157,7 +165,8 @@ pub struct AckSample<'a> {
     /// How fast data is delivered, when this ACK is of a segment newer than those acknowledged before or
     /// fills a gap. Only for controllers that need it ([`Needs::delivery`]); for all others `None`.
     pub delivery: Option<Delivery>,
-    /// What the network wrote on the way.
+    /// What the network wrote on the way. Lent by a packet, so that saved samples are without: [`Observation`] has it.
+    #[serde(skip)]
     pub feedback: Feedback<'a>,
 }
 
@@ -171,7 +180,7 @@ impl AckSample<'_> {
 
 /// A delivery rate sample: draft-ietf-ccwg-bbr, §4.1. It is of the newest segment acknowledged, and of what
 /// arrived since that one was sent: the flight of one round trip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Delivery {
     /// Payload bytes that arrived since the newest segment acknowledged here was sent, those of this ACK included.
     pub delivered: Bytes,
@@ -216,7 +225,7 @@ pub enum Feedback<'a> {
 }
 
 /// The transport declared packets lost.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Loss {
     /// When.
     pub now: Time,
@@ -335,4 +344,8 @@ pub trait CongestionControl {
     }
     /// What else it knows, for time series: columns of its own. Called only when it is sampled.
     fn report(&self, _report: &mut Report) {}
+    /// What it has recorded of its decisions since the last time, if it does ([`Recorder`]).
+    fn take_log(&mut self) -> Option<decisions::Log> {
+        None
+    }
 }

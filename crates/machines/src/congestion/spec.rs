@@ -1,6 +1,6 @@
 //! What follows from a controller's parameters, whichever it is.
 
-use super::{Controller, ControllerSpec, Start};
+use super::{Controller, ControllerSpec, Recorder, Start};
 use crate::problems::{Invalid, Problem, Problems};
 use thalweg_units::Rate;
 
@@ -16,6 +16,11 @@ impl ControllerSpec {
     /// If a parameter is out of range, or nothing is registered under a custom name.
     pub fn make(&self, start: &Start) -> Result<Controller, Invalid> {
         Problems(self.problems(start.line_rate)).first(self.key())?;
-        self.unchecked(start)
+        let made = self.unchecked(start)?;
+        if !start.records {
+            return Ok(made);
+        }
+        let start = Start { records: false, ..*start };
+        Ok(Controller::Recorded(Box::new(Recorder::new(self, &start, made))))
     }
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 
 /// What is left of a window after a pause, in payload bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restart {
     /// The window is at most this.
     pub window: Bytes,
@@ -41,4 +41,6 @@ pub struct Start {
     /// Gaps of a pace are cut down to whole multiples of this, as the network's times on the wire are; zero
     /// keeps them exact. At most 4 ms.
     pub time_quantum: Span,
+    /// Its decisions are recorded ([`Recorder`](super::Recorder)).
+    pub records: bool,
 }

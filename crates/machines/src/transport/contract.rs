@@ -1,6 +1,7 @@
 //! What a transport is: its two ends, and what it declares to all others.
 
 use super::rdma;
+use crate::congestion::decisions::Log;
 use crate::congestion::{Report, Start};
 use crate::problems::Invalid;
 use serde::de::DeserializeOwned;
@@ -313,6 +314,11 @@ pub trait SendingEnd: Endpoint {
     /// What its controller reports of itself:
     /// [`CongestionControl::report`](crate::congestion::CongestionControl::report).
     fn report(&self, _report: &mut Report) {}
+    /// What its controller has recorded since the last time:
+    /// [`CongestionControl::take_log`](crate::congestion::CongestionControl::take_log).
+    fn take_log(&mut self) -> Option<Log> {
+        None
+    }
     /// When the pace allows the next packet, whatever the window says; `None` if there is no packet to send
     /// or no pace, or if the host posts them.
     fn next_departure(&self) -> Option<Time> {

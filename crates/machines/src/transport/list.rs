@@ -64,6 +64,8 @@ macro_rules! transports {
                 pub fn stats(&self) -> SenderStats;
                 /// See [`SendingEnd::report`].
                 pub fn report(&self, report: &mut Report);
+                /// See [`SendingEnd::take_log`].
+                pub fn take_log(&mut self) -> Option<Log>;
                 /// See [`SendingEnd::next_departure`].
                 pub fn next_departure(&self) -> Option<Time>;
                 /// See [`SendingEnd::foresee`].

@@ -26,6 +26,8 @@ pub struct ProbeSpec {
     pub pauses: bool,
     /// Keep the most that each input of a switch, and each shared memory, has held.
     pub memory: bool,
+    /// Record the decisions of every controller.
+    pub decisions: bool,
     /// Record every packet.
     pub record: Option<RecordSpec>,
 }

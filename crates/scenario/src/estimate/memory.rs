@@ -23,6 +23,7 @@ const QUEUE_SAMPLE: f64 = 96.0;
 const LINK_SAMPLE: f64 = 105.0;
 const CONTROLLER_SAMPLE: f64 = 215.0;
 const ROUND_TRIP: f64 = 88.0;
+const DECISION: f64 = 64.0;
 /// Rows of a recording that wait to be written: it leaves while the run goes on.
 const ROWS: f64 = 600_000.0;
 /// Such a row in the simulation, as columns, and in the writer; further two times for each hop, in each of
@@ -78,8 +79,9 @@ pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static 
     let routes = f64::from(graph.switches) * attachments.len() as f64 * 4.0;
     let m = &doc.measure;
     let round_trips = if m.round_trips { t.acks * ROUND_TRIP } else { 0.0 };
-    let probes =
-        s.queues * QUEUE_SAMPLE + s.links * LINK_SAMPLE + s.controllers * CONTROLLER_SAMPLE + round_trips;
+    let decisions = if m.decisions { t.acks * DECISION } else { 0.0 };
+    let samples = s.queues * QUEUE_SAMPLE + s.links * LINK_SAMPLE + s.controllers * CONTROLLER_SAMPLE;
+    let probes = samples + round_trips + decisions;
     let histogram = m
         .priority_histogram
         .as_ref()

@@ -51,6 +51,7 @@ pub(super) fn probes(
         carried: None,
         controllers,
         priority_histogram: m.priority_histogram.as_ref().map(|h| (h.cap.0, h.mtu.0.get() as u32)),
+        decisions: m.decisions,
         record: m.packets.map(|p| RecordSpec { hops: p.hops }),
     })
 }

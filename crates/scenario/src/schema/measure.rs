@@ -45,6 +45,9 @@ pub struct Measure {
     /// The most that each input of a switch, and each memory that inputs share, has held. Needs `switch.inputs`.
     #[serde(default)]
     pub memory: bool,
+    /// Record the decisions of every congestion controller: what it observed, and what it allowed after that.
+    #[serde(default)]
+    pub decisions: bool,
     /// Record every packet: when it entered the network, when it left, how long it waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketRecord>,
@@ -67,6 +70,7 @@ impl Default for Measure {
             delays: None,
             pauses: false,
             memory: false,
+            decisions: false,
             packets: None,
             priority_histogram: None,
         }

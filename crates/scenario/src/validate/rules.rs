@@ -58,6 +58,9 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     if let Some(probe) = &doc.measure.controllers {
         every(r, "measure.controllers.every", probe.every.0, end);
     }
+    if doc.measure.decisions && !resolve::used(doc).any(|t| t.congestion().is_some()) {
+        r.useless("measure.decisions", "no flow has a congestion controller", "remove the key");
+    }
     if let Some(h) = &doc.measure.priority_histogram {
         let most = crate::parse::tables::MOST_PRIORITIES as u64;
         if h.mtu.0.get() == 0 || h.mtu.0.get() > 1 << 30 || h.cap.0.get().div_ceil(h.mtu.0.get()) >= most {

@@ -88,11 +88,11 @@ fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         for flying in std::mem::take(&mut gate.control) {
             fabric.outages.lost += 1;
             fabric.ports[id.at()].verdicts.dropped += 1;
-            fabric.lose(cx, flying.handle);
+            fabric.lose(cx, id, flying.handle);
         }
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;
-    fabric.lose_pushed_out(cx, id);
+    fabric.lose_pushed_out(cx, id, cx.now);
 }
 
 fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {

@@ -23,7 +23,7 @@ impl Fabric {
         let (route, wire) = (packet.route, packet.wire);
         stages.carried.on_arrival(cx.now, packet, handle, || paths.time_to_exit(ports, route, wire));
         if let Some(journal) = &mut cx.instruments.journal {
-            journal.arrive(handle, cx.now);
+            journal.arrive(handle, id, cx.now);
         }
     }
 
@@ -80,7 +80,7 @@ impl Fabric {
         }
         self.stages.carried.on_booking(cx.now, begins, &mut self.packets[handle], handle);
         if let Some(journal) = &mut cx.instruments.journal {
-            journal.arrive(handle, cx.now);
+            journal.arrive(handle, id, cx.now);
             journal.depart(handle, begins);
         }
     }

@@ -32,6 +32,7 @@ pub(crate) mod withdrawal;
 use crate::arena::{Arena, Packets};
 use crate::cx::Cx;
 use crate::events::{Events, Phase, Tag};
+use crate::instruments::recording::End;
 use crate::paths::Paths;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Port, PortTotals};
@@ -175,7 +176,7 @@ impl Fabric {
         if DETOURS && cx.features.failures && self.outages.failed_in_flight(id) {
             if self.outages.lose_on_the_way(&landed) {
                 self.ports[id.at()].verdicts.dropped += 1;
-                self.lose(cx, landed.handle);
+                self.lose(cx, id, landed.handle);
             } else {
                 self.gates.frames.remove(landed.handle);
             }
@@ -208,7 +209,7 @@ impl Fabric {
         if !(DETOURS && cx.features.per_hop) {
             let out = self.paths.port(landed.route as usize);
             if DETOURS && cx.features.failures && out == PortId::NONE {
-                return self.lose(cx, landed.handle);
+                return self.lose(cx, from, landed.handle);
             }
             let flying = Flying { route: landed.route + 1, ..landed };
             self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
@@ -216,7 +217,7 @@ impl Fabric {
             let mut flying = landed;
             let router = next_hop::Router { fabric: self, cx };
             let Some(out) = router.next_hop(from, &mut flying) else {
-                return self.lose(cx, landed.handle);
+                return self.lose(cx, from, landed.handle);
             };
             self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
         }
@@ -241,7 +242,7 @@ impl Fabric {
             if cx.features.relief {
                 relief::finds_no_link(self, id, flying.handle);
             }
-            return self.lose(cx, flying.handle);
+            return self.lose(cx, id, flying.handle);
         }
         if DETOURS && cx.features.drop_notices {
             self.packets[flying.handle].route = flying.route;
@@ -255,7 +256,7 @@ impl Fabric {
         match port.book(cx.now, ready, flying, &mut self.packets[flying.handle]) {
             Booked::First(at) => cx.schedule(at, Phase::Arrive, id.0),
             Booked::Behind => {}
-            Booked::Dropped => return self.lose(cx, flying.handle),
+            Booked::Dropped => return self.lose(cx, id, flying.handle),
         }
         if cx.features.headers {
             let port = &self.ports[id.at()];
@@ -264,23 +265,29 @@ impl Fabric {
         }
     }
 
-    /// A packet is dropped in a queue.
+    /// A packet is dropped in a port's queue, or there is no way on from that port's far end.
     #[cold]
-    pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
+    pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+        self.lose_at(cx, id, handle, cx.now);
+    }
+
+    /// The same by a decision that fell due at `at`.
+    #[cold]
+    pub(crate) fn lose_at<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, at: Time) {
         cx.instruments.tally.dropped += 1;
         let packet = &self.packets[handle];
         cx.instruments.tally.payload.dropped += packet.data_bytes();
         let notified = cx.features.drop_notices && packet.kind == Kind::Data;
         let fate = if notified { Fate::Notified(self.way_back(packet.route)) } else { Fate::Gone };
-        self.miss(cx, handle, fate);
+        self.miss(cx, End::Lost(at, id), handle, fate);
     }
 
-    /// A packet leaves, and its link loses it.
+    /// A packet leaves a port, whose link loses it.
     #[cold]
-    pub(crate) fn lose_on_link<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle) {
+    pub(crate) fn lose_on_link<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
         cx.instruments.tally.lost += 1;
         cx.instruments.tally.payload.dropped += self.packets[handle].data_bytes();
-        self.miss(cx, handle, Fate::Gone);
+        self.miss(cx, End::Lost(cx.now, id), handle, Fate::Gone);
     }
 
     /// Propagation from the node at which the position `route` of a path was reached back to the flow's source.
@@ -295,14 +302,12 @@ impl Fabric {
         sum
     }
 
-    fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle, fate: Fate) {
+    fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, end: End, handle: Handle, fate: Fate) {
         let packet = self.packets[handle];
         if cx.instruments.firsts.pending > 0 {
             cx.instruments.firsts.done(handle, None);
         }
-        if let Some(journal) = &mut cx.instruments.journal {
-            journal.leave(handle);
-        }
+        cx.instruments.record(handle, &packet, end, cx.now);
         self.preempted.forget(handle);
         self.discard(handle, &packet);
         self.lost.push(Lost { packet, fate });

@@ -81,7 +81,7 @@ impl Fabric {
             return false;
         }
         if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
-            self.lose(cx, flying.handle);
+            self.lose(cx, id, flying.handle);
             return false;
         }
         if reference {
@@ -131,7 +131,7 @@ impl Fabric {
         }
         if room == Room::None {
             self.ports[id.at()].verdicts.dropped += 1;
-            self.lose(cx, handle);
+            self.lose(cx, id, handle);
             return false;
         }
         let port = &mut self.ports[id.at()];
@@ -208,12 +208,12 @@ impl Fabric {
         if verdict == Verdict::Dropped {
             self.ports[id.at()].verdicts.dropped += 1;
             self.release_dropped(cx, id, handle);
-            self.lose(cx, handle);
+            self.lose(cx, id, handle);
         } else if cx.features.points {
             points::joined(self, cx, id, handle, before);
         }
         if !self.pushed_out.is_empty() {
-            self.lose_pushed_out(cx, id);
+            self.lose_pushed_out(cx, id, cx.now);
         }
         if cx.features.points {
             points::send_notices(self, cx, id, points::Tie::Before);
@@ -285,7 +285,7 @@ impl Fabric {
     }
 
     #[inline]
-    pub(crate) fn lose_pushed_out<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn lose_pushed_out<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
         if self.pushed_out.is_empty() {
             return;
         }
@@ -297,7 +297,7 @@ impl Fabric {
                 points::left(self, id, victim);
             }
             self.release_dropped(cx, id, victim);
-            self.lose(cx, victim);
+            self.lose_at(cx, id, victim, at);
         }
         self.pushed_out = victims;
     }
@@ -381,14 +381,14 @@ impl Fabric {
             if let Some(pool) = self.memory.pools.get_mut(port.place.pool as usize) {
                 pool.release(before - port.waiting.bytes);
             }
-            let Some((entry, mark)) = served else { return self.note_served(cx, id) };
+            let Some((entry, mark)) = served else { return self.note_served(cx, id, at) };
             if mark {
                 self.packets[entry.handle].ecn = entry.ecn;
                 port.verdicts.marked += 1;
             }
             if port.mode.preemptive {
                 self.serve(cx, id, entry.handle, entry.wire);
-                return self.lose_pushed_out(cx, id);
+                return self.lose_pushed_out(cx, id, at);
             }
             if (cx.features.headers || cx.features.ingress_accounting)
                 && let Some(next) = self.queues[self.ports[id.at()].queue as usize].upcoming()
@@ -411,15 +411,15 @@ impl Fabric {
             flying
         };
         self.send(cx, id, at, flying);
-        self.note_served(cx, id);
+        self.note_served(cx, id, at);
     }
 
     /// A queue was polled for its next packet: some that it had may be lost, and what is paused may hold back
     /// all that it has left.
     #[inline(always)]
-    fn note_served<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    fn note_served<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
         if !self.pushed_out.is_empty() {
-            self.lose_pushed_out(cx, id);
+            self.lose_pushed_out(cx, id, at);
         }
         if self.ports[id.at()].mode.gated {
             self.note_held(cx, id);

@@ -40,7 +40,7 @@ pub(crate) fn enqueue<Q: Events>(
     let room = sharing::find_room(fabric, cx, id, handle);
     if room == Room::None {
         fabric.ports[id.at()].verdicts.dropped += 1;
-        return fabric.lose(cx, handle);
+        return fabric.lose(cx, id, handle);
     }
     let before = fabric.ports[id.at()].waiting.bytes;
     let mut arrived = arrive(fabric, cx, id, handle);
@@ -81,12 +81,12 @@ pub(crate) fn enqueue<Q: Events>(
     if arrived == Arrived::Dropped {
         fabric.ports[id.at()].verdicts.dropped += 1;
         fabric.release_dropped(cx, id, handle);
-        fabric.lose(cx, handle);
+        fabric.lose(cx, id, handle);
     } else if cx.features.points {
         points::joined(fabric, cx, id, handle, before);
     }
     if !fabric.pushed_out.is_empty() {
-        fabric.lose_pushed_out(cx, id);
+        fabric.lose_pushed_out(cx, id, cx.now);
     }
     if cx.features.points {
         points::send_notices(fabric, cx, id, points::Tie::Before);
@@ -193,7 +193,7 @@ fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
             }
         }
         if !fabric.pushed_out.is_empty() {
-            fabric.lose_pushed_out(cx, id);
+            fabric.lose_pushed_out(cx, id, cx.now);
         }
         if !matches!(poll, Poll::Transmit { .. }) {
             return;
@@ -233,7 +233,7 @@ fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
         Some(arrive) => fly(fabric, cx, id, Flying { arrive, ..flying }),
         None => {
             fabric.egresses[port.queue as usize].lost += 1;
-            fabric.lose_on_link(cx, handle);
+            fabric.lose_on_link(cx, id, handle);
         }
     }
 }
@@ -349,8 +349,8 @@ pub(crate) fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) 
     for handle in control {
         fabric.outages.lost += 1;
         fabric.ports[id.at()].verdicts.dropped += 1;
-        fabric.lose(cx, handle);
+        fabric.lose(cx, id, handle);
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;
-    fabric.lose_pushed_out(cx, id);
+    fabric.lose_pushed_out(cx, id, cx.now);
 }

@@ -64,7 +64,7 @@ pub(super) fn find_room<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Port
         if fabric.pushed_out.is_empty() {
             return Room::None;
         }
-        fabric.lose_pushed_out(cx, victim);
+        fabric.lose_pushed_out(cx, victim, cx.now);
     }
 }
 

@@ -35,5 +35,5 @@ pub(crate) fn withdraw<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortI
         egresses[port.queue as usize].egress.withdraw(&mut belongs, pushed_out);
         reference::note_queue(fabric, cx.now, id);
     }
-    fabric.lose_pushed_out(cx, id);
+    fabric.lose_pushed_out(cx, id, cx.now);
 }

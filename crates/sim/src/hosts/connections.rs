@@ -14,6 +14,7 @@ use crate::hosts::streams::NO_STREAM;
 use crate::paths::NO_SLOT;
 use crate::port::Port;
 use thalweg_machines::congestion::Start;
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::host::End;
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Sender, TransportSpec};
@@ -110,6 +111,7 @@ impl Hosts {
             class: spec.class,
             switches: path[..middle].iter().filter(|id| **id != PortId::NONE).count().saturating_sub(1)
                 as u32,
+            records: cx.spec.probes.decisions,
             ..start_of(transport, nic, &fabric.ports, &path, middle)
         };
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
@@ -201,6 +203,8 @@ impl Hosts {
         self.count_if_done(cx, flows, slot, flow);
         let number = cx.spec.flows[flow.at()].connection;
         let Some(connection) = self.shared.get_mut(number as usize) else { return };
+        // Before the next flow has its controller: records go on, and are not copied.
+        self.logs.extend(self.sending[slot].sender.take_log());
         connection.before = self.sending[slot].sender.hand_over();
         match connection.waiting.pop_front() {
             Some(next) => self.begin(cx, fabric, flows, next),
@@ -232,9 +236,18 @@ impl Hosts {
         let (sending, receiving) = (&self.sending[slot as usize], &self.receiving[slot as usize]);
         if sending.complete && receiving.complete && sending.balance.wrapping_add(receiving.balance) == 0 {
             flows.write(flow, &sending.sender.stats(), receiving.receiver.received());
+            self.logs.extend(self.sending[slot as usize].sender.take_log());
             self.give_queue_back(fabric, slot as usize);
             fabric.paths.close(flow);
         }
+    }
+
+    /// What controllers have recorded since the last time, piece by piece.
+    pub fn take_logs(&mut self) -> Vec<Log> {
+        let mut logs = std::mem::take(&mut self.logs);
+        logs.extend(self.sending.iter_mut().filter_map(|sending| sending.sender.take_log()));
+        logs.retain(|log| !log.is_empty());
+        logs
     }
 
     /// The flow whose ends carry a flow.

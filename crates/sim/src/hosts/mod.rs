@@ -17,6 +17,7 @@ use crate::fabric::Fabric;
 use crate::features::pulls_when_idle;
 use crate::flows::Flows;
 use crate::instruments::probe::Completion;
+use crate::instruments::recording;
 use crate::paths::{NO_SLOT, travels_forward};
 use crate::port::flying::Flying;
 use agents::Agents;
@@ -26,6 +27,7 @@ use nic::Nic;
 use replay::Replay;
 use serde::{Deserialize, Serialize};
 use streams::{NO_STREAM, Streams};
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Expiry, Receiver, Reception, Sender, Standing, TransportSpec};
 use thalweg_net::spec::NetworkSpec;
@@ -51,6 +53,8 @@ pub(crate) struct Hosts {
     shared: Vec<Connection>,
     /// Those that carry them back to back.
     streams: Streams,
+    /// What controllers have recorded, piece by piece, of flows that are over.
+    logs: Vec<Log>,
     /// Instead of transports: recorded packets.
     pub replay: Option<Replay>,
     /// What the flows of a kind share: the network's, within reach of both ends.
@@ -200,7 +204,7 @@ impl Hosts {
             return false;
         }
         let mut packet = fabric.packets[handle];
-        cx.instruments.record_exit(handle, &packet, cx.now);
+        cx.instruments.record(handle, &packet, recording::End::Arrived(cx.now), cx.now);
         let slot = fabric.paths.slot(packet.flow) as usize;
         let delivered = self.pass_edge(cx, slot, &mut packet, fabric.stages.initial_slack(handle));
         fabric.packets[handle] = packet;

@@ -173,9 +173,9 @@ impl Replay {
         };
         if let Some(journal) = &mut cx.instruments.journal {
             let trace = journal.leave(handle);
-            let (arrivals, starts) = journal.hop_times(handle, trace.hops);
-            exit.arrivals.extend(arrivals.iter().map(|t| Time::from_ps(*t)));
-            exit.starts.extend(starts.iter().map(|t| Time::from_ps(*t)));
+            let hops = journal.hops(handle, trace.hops);
+            exit.arrivals.extend(hops.arrivals.iter().map(|t| Time::from_ps(*t)));
+            exit.starts.extend(hops.starts.iter().map(|t| Time::from_ps(*t)));
         }
         self.exits.push(exit);
         self.packets[slot] -= 1;

@@ -1,7 +1,7 @@
 //! Where each packet in the network has been so far: kept apart from the packets, while runs are recorded or replayed.
 
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use thalweg_units::{PortId, Time};
 use thalweg_wire::Handle;
 
 /// One packet under way.
@@ -31,12 +31,25 @@ impl Trace {
 const NOWHERE: Trace =
     Trace { handed: Time::ZERO, ingress: Time::MAX, arrived: Time::ZERO, waited: 0, queues: 0, hops: 0 };
 
+/// The switch ports that a packet has come to, in their order.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hops<'a> {
+    /// When it came, ps.
+    pub arrivals: &'a [u64],
+    /// When its service began, ps; 0: not yet.
+    pub starts: &'a [u64],
+    /// Which they are.
+    pub ports: &'a [PortId],
+}
+
 /// All packets under way, by handle.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
     traces: Vec<Trace>,
     /// Per packet `stride` arrivals and `stride` starts of service, ps; empty if hops are not kept.
     times: Vec<u64>,
+    /// Per packet `stride` ports; empty if hops are not kept.
+    ports: Vec<PortId>,
     stride: usize,
     keep_hops: bool,
 }
@@ -44,7 +57,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// For paths of at most `stride` switch ports.
     pub fn new(stride: usize, keep_hops: bool) -> Self {
-        Self { traces: Vec::new(), times: Vec::new(), stride, keep_hops }
+        Self { traces: Vec::new(), times: Vec::new(), ports: Vec::new(), stride, keep_hops }
     }
 
     /// A packet is given to its NIC.
@@ -54,6 +67,7 @@ impl Journal {
             self.traces.resize(at + 1, NOWHERE);
             if self.keep_hops {
                 self.times.resize((at + 1) * 2 * self.stride, 0);
+                self.ports.resize((at + 1) * self.stride, PortId::NONE);
             }
         }
         self.traces[at] = Trace { handed: now, ..NOWHERE };
@@ -67,13 +81,14 @@ impl Journal {
 
     /// It comes to a switch port.
     #[inline]
-    pub fn arrive(&mut self, handle: Handle, now: Time) {
+    pub fn arrive(&mut self, handle: Handle, port: PortId, now: Time) {
         let trace = &mut self.traces[handle.0 as usize];
         trace.arrived = now;
         if self.keep_hops {
             let hop = handle.0 as usize * 2 * self.stride + usize::from(trace.hops);
             self.times[hop] = now.ps();
             self.times[hop + self.stride] = 0;
+            self.ports[handle.0 as usize * self.stride + usize::from(trace.hops)] = port;
         }
         trace.hops += 1;
     }
@@ -96,14 +111,17 @@ impl Journal {
         std::mem::replace(&mut self.traces[handle.0 as usize], NOWHERE)
     }
 
-    /// When it came to each switch port so far, and when its service began there; empty if hops are not kept.
-    pub fn hop_times(&self, handle: Handle, hops: u8) -> (&[u64], &[u64]) {
+    /// Its switch ports so far; none if hops are not kept.
+    pub fn hops(&self, handle: Handle, hops: u8) -> Hops<'_> {
         if !self.keep_hops {
-            return (&[], &[]);
+            return Hops::default();
         }
-        let first = handle.0 as usize * 2 * self.stride;
-        let n = usize::from(hops);
-        (&self.times[first..first + n], &self.times[first + self.stride..first + self.stride + n])
+        let (first, n) = (handle.0 as usize * self.stride, usize::from(hops));
+        Hops {
+            arrivals: &self.times[2 * first..][..n],
+            starts: &self.times[2 * first + self.stride..][..n],
+            ports: &self.ports[first..][..n],
+        }
     }
 
     /// The earliest entry among the packets under way.

@@ -16,7 +16,7 @@ use firsts::Firsts;
 use journal::Journal;
 use pauses::{Deadlock, PauseRecord};
 use probe::Probes;
-use recording::{Recorded, Recorder};
+use recording::{End, Recorded, Recorder};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::stage::Refreshes;
 use thalweg_net::spec::NetworkSpec;
@@ -146,10 +146,12 @@ impl Instruments {
         self.deadlocks.iter_mut().filter(stands).for_each(|d| d.ended = now);
     }
 
-    /// A packet of a recorded run has reached its host.
-    pub fn record_exit(&mut self, handle: Handle, packet: &Packet, now: Time) {
-        if let (Some(recorder), Some(journal)) = (&mut self.recorder, &mut self.journal) {
-            recorder.record_exit(journal, handle, packet, now);
+    /// A packet of a recorded run has reached its host, or is lost.
+    pub fn record(&mut self, handle: Handle, packet: &Packet, end: End, now: Time) {
+        match (&mut self.recorder, &mut self.journal) {
+            (Some(recorder), Some(journal)) => recorder.record(journal, handle, packet, end, now),
+            (None, Some(journal)) => drop(journal.leave(handle)),
+            _ => {}
         }
     }
 

@@ -4,11 +4,11 @@
 //! waits to be handed out is bounded: a packet that outlives [`WINDOW`] others comes late, behind younger ones.
 
 use crate::arena::Packets;
-use crate::instruments::journal::{Journal, Trace};
+use crate::instruments::journal::{Hops, Journal, Trace};
 use crate::paths::travels_forward;
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
-use thalweg_wire::{Handle, Packet};
+use thalweg_units::{PortId, Time};
+use thalweg_wire::{Ecn, Handle, Packet};
 
 /// Rows between two attempts to hand some out.
 const STRIDE: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
@@ -29,20 +29,35 @@ pub struct Recorded {
     pub wire: Vec<u32>,
     /// When it was given to its NIC.
     pub handed: Vec<u64>,
-    /// i(p): when its NIC began to transmit it.
+    /// i(p): when its NIC began to transmit it; where it was dropped there, when that was.
     pub ingress: Vec<u64>,
     /// o(p): when its last bit reached its host; `u64::MAX`: not before the run ended.
     pub exit: Vec<u64>,
+    /// When it was dropped, or lost on a link; `u64::MAX`: it was not.
+    pub lost: Vec<u64>,
+    /// The port that it was lost at; `u32::MAX`: none.
+    pub lost_at: Vec<u32>,
+    /// 1: congestion was experienced on its way, so far.
+    pub marked: Vec<u8>,
     /// Time spent waiting at switch ports.
     pub waited: Vec<u64>,
     /// Switch ports at which it had to wait: those that were busy or had others waiting when it came.
     pub queues: Vec<u8>,
     /// Switch ports it came to.
     pub hops: Vec<u8>,
-    /// If hops are recorded: when it came to each of them, packets one after the other.
+    /// If hops are recorded: its visits to them, packets one after the other.
+    pub visits: Visits,
+}
+
+/// Switch ports that packets came to, as many for each as its `hops`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Visits {
+    /// When it came.
     pub arrivals: Vec<u64>,
-    /// If hops are recorded: when its service began at each of them; 0: not before the run ended.
+    /// When its service began; 0: not before the run ended, or it was lost there.
     pub starts: Vec<u64>,
+    /// Which port.
+    pub ports: Vec<u32>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -52,6 +67,8 @@ struct Row {
     forward: bool,
     seq: u64,
     exit: Time,
+    lost: Option<(Time, PortId)>,
+    marked: bool,
     handed: Time,
     waited: u64,
     wire: u32,
@@ -59,6 +76,18 @@ struct Row {
     hops: u8,
     /// Arrivals, then starts.
     times: Vec<u64>,
+    ports: Vec<PortId>,
+}
+
+/// What has become of a packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum End {
+    /// Its last bit has reached its host.
+    Arrived(Time),
+    /// It was dropped, or lost on a link: when, and at which port.
+    Lost(Time, PortId),
+    /// It is in the network still.
+    Inside,
 }
 
 /// Rows on their way out.
@@ -73,9 +102,16 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    fn add(&mut self, packet: &Packet, trace: Trace, exit: Time, (arrivals, starts): (&[u64], &[u64])) {
+    fn add(&mut self, packet: &Packet, trace: Trace, ends: End, hops: Hops<'_>) {
+        let (exit, lost) = match ends {
+            End::Arrived(at) => (at, None),
+            End::Lost(at, port) => (Time::MAX, Some((at, port))),
+            End::Inside => (Time::MAX, None),
+        };
         self.done.push(Row {
-            ingress: trace.ingress,
+            ingress: trace.ingress.min(lost.map_or(Time::MAX, |(at, _)| at)),
+            lost,
+            marked: packet.ecn == Ecn::Ce,
             flow: packet.flow.0,
             forward: travels_forward(packet.kind),
             seq: packet.seq,
@@ -85,7 +121,8 @@ impl Recorder {
             wire: packet.wire,
             queues: trace.queues,
             hops: trace.hops,
-            times: [arrivals, starts].concat(),
+            times: [hops.arrivals, hops.starts].concat(),
+            ports: hops.ports.to_vec(),
         });
     }
 
@@ -105,9 +142,9 @@ impl Recorder {
     }
 
     /// A packet has left the network.
-    pub fn record_exit(&mut self, journal: &mut Journal, handle: Handle, packet: &Packet, now: Time) {
+    pub fn record(&mut self, journal: &mut Journal, handle: Handle, packet: &Packet, end: End, now: Time) {
         let trace = journal.leave(handle);
-        self.add(packet, trace, now, journal.hop_times(handle, trace.hops));
+        self.add(packet, trace, end, journal.hops(handle, trace.hops));
         if self.done.len() >= self.due.max(STRIDE) {
             self.flush(journal.earliest().min(now));
         }
@@ -121,8 +158,7 @@ impl Recorder {
     /// All rows, those of packets that are still in the network included.
     pub fn take_all(&mut self, journal: &Journal, packets: &Packets, now: Time) -> Recorded {
         for (handle, trace) in journal.inside(now) {
-            let times = journal.hop_times(handle, trace.hops);
-            self.add(&packets[handle], trace, Time::MAX, times);
+            self.add(&packets[handle], trace, End::Inside, journal.hops(handle, trace.hops));
         }
         self.sort();
         self.ready.append(&mut self.done);
@@ -134,8 +170,8 @@ fn columns(rows: Vec<Row>) -> Recorded {
     let mut out = Recorded::default();
     for row in rows {
         let (arrivals, starts) = row.times.split_at(row.times.len() / 2);
-        out.arrivals.extend_from_slice(arrivals);
-        out.starts.extend_from_slice(starts);
+        out.visits.arrivals.extend_from_slice(arrivals);
+        out.visits.starts.extend_from_slice(starts);
         out.flow.push(row.flow);
         out.forward.push(u8::from(row.forward));
         out.seq.push(row.seq);
@@ -143,6 +179,10 @@ fn columns(rows: Vec<Row>) -> Recorded {
         out.handed.push(row.handed.ps());
         out.ingress.push(row.ingress.ps());
         out.exit.push(row.exit.ps());
+        out.lost.push(row.lost.map_or(u64::MAX, |(at, _)| at.ps()));
+        out.lost_at.push(row.lost.map_or(u32::MAX, |(_, port)| port.0));
+        out.marked.push(u8::from(row.marked));
+        out.visits.ports.extend(row.ports.iter().map(|port| port.0));
         out.waited.push(row.waited);
         out.queues.push(row.queues);
         out.hops.push(row.hops);
@@ -169,7 +209,7 @@ mod tests {
             inside.remove(&n);
             let trace = Trace::of(Time::from_ps(n), Time::from_ps(n));
             let packet = Packet { flow: FlowId(n as u32), ..Packet::default() };
-            recorder.add(&packet, trace, Time::from_ps(exit), (&[], &[]));
+            recorder.add(&packet, trace, End::Arrived(Time::from_ps(exit)), Hops::default());
             if recorder.done.len() >= recorder.due.max(STRIDE) {
                 recorder.flush(Time::from_ps(inside.first().copied().unwrap_or(u64::MAX)));
             }

@@ -144,11 +144,11 @@ fn recorded(spec: &NetworkSpec) -> Vec<Crossing> {
             let flow = &spec.flows[rows.flow[row] as usize];
             assert_eq!(rows.hops[row], 1);
             Crossing {
-                came: rows.arrivals[row],
+                came: rows.visits.arrivals[row],
                 input: flow.src.at(),
                 output: flow.dst.at(),
                 lasts: span.span(rows.wire[row]).ps(),
-                began: rows.starts[row],
+                began: rows.visits.starts[row],
             }
         })
         .collect();

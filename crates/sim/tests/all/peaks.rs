@@ -74,7 +74,7 @@ fn ledger(spec: &NetworkSpec, at_start: bool) -> Ledger {
         };
         assert_eq!(way.len(), usize::from(r.hops[row]));
         for (switch, input) in way {
-            let (came, began) = (r.arrivals[next], r.starts[next]);
+            let (came, began) = (r.visits.arrivals[next], r.visits.starts[next]);
             let gone = if at_start { began } else { began + span.span(r.wire[row]).ps() };
             let wire = i64::from(r.wire[row]);
             let book = ledger.entry(switch).or_default();

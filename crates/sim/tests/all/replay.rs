@@ -43,8 +43,12 @@ fn record(mut spec: NetworkSpec, hops: bool) -> Recorded {
         all.waited.extend(more.waited);
         all.queues.extend(more.queues);
         all.hops.extend(more.hops);
-        all.arrivals.extend(more.arrivals);
-        all.starts.extend(more.starts);
+        all.lost.extend(more.lost);
+        all.lost_at.extend(more.lost_at);
+        all.marked.extend(more.marked);
+        all.visits.arrivals.extend(more.visits.arrivals);
+        all.visits.starts.extend(more.visits.starts);
+        all.visits.ports.extend(more.visits.ports);
     };
     while sim.run_checked(500, 100).expect("laws hold") {
         add(sim.take_recorded(false));
@@ -103,11 +107,11 @@ fn a_recording_holds_every_packet_once_in_the_order_of_entry() {
             let times = hop..hop + hops;
             hop += hops;
             assert!(recorded.handed[row] <= recorded.ingress[row]);
-            assert!(recorded.ingress[row] < recorded.arrivals[times.start]);
-            let waits = recorded.arrivals[times.clone()].iter().zip(&recorded.starts[times]);
+            assert!(recorded.ingress[row] < recorded.visits.arrivals[times.start]);
+            let waits = recorded.visits.arrivals[times.clone()].iter().zip(&recorded.visits.starts[times]);
             assert_eq!(waits.map(|(a, s)| s - a).sum::<u64>(), recorded.waited[row]);
         }
-        assert_eq!(hop, recorded.arrivals.len());
+        assert_eq!(hop, recorded.visits.arrivals.len());
     }
 }
 

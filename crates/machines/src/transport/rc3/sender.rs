@@ -4,6 +4,7 @@ use super::super::tcp::TcpSender;
 use super::super::{
     Endpoint, Expiry, Handed, LossDetection, Rc3Spec, Reception, SenderStats, SendingEnd, Transmit,
 };
+use crate::congestion::decisions::Log;
 use crate::congestion::{Controller, Report, Start};
 use crate::problems::Invalid;
 use crate::transport::Flight;
@@ -261,6 +262,10 @@ impl SendingEnd for Rc3Sender {
 
     fn report(&self, report: &mut Report) {
         self.primary.report(report);
+    }
+
+    fn take_log(&mut self) -> Option<Log> {
+        self.primary.take_log()
     }
 
     fn stats(&self) -> SenderStats {

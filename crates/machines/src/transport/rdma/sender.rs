@@ -21,6 +21,7 @@ use super::hand_over::State;
 use super::layout::Layout;
 use super::segments::Segments;
 use super::timer::Outlook;
+use crate::congestion::decisions::Log;
 use crate::congestion::{Calls, CongestionControl, Controller, FeedbackKind, Report, Start};
 use crate::problems::Invalid;
 use limiter::Limiter;
@@ -400,6 +401,10 @@ impl SendingEnd for RdmaSender {
 
     fn report(&self, report: &mut Report) {
         self.controller.report(report);
+    }
+
+    fn take_log(&mut self) -> Option<Log> {
+        self.controller.take_log()
     }
 
     fn stats(&self) -> SenderStats {

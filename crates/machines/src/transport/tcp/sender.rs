@@ -27,6 +27,7 @@ use super::super::{
 };
 use super::Scoreboard;
 use super::rack::Rack;
+use crate::congestion::decisions::Log;
 use crate::congestion::{
     AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Permit, Report, Start,
 };
@@ -83,7 +84,7 @@ impl TcpSender {
             space: Space { una: 0, sent_to: 0, size },
             repair: Repair::new(by_time.then(|| Box::new(Scoreboard::by_time(spec.mss)))),
             timer: Timer::new(),
-            departures: Departures::new(start.time_quantum, &needs),
+            departures: Departures::new(start.time_quantum, &needs, start.records),
             counts: Counts::default(),
             extras: Extras::new(spec, start),
             log: needs.delivery.then(Box::default),
@@ -509,6 +510,10 @@ impl SendingEnd for TcpSender {
 
     fn report(&self, report: &mut Report) {
         self.controller.report(report);
+    }
+
+    fn take_log(&mut self) -> Option<Log> {
+        self.controller.take_log()
     }
 
     fn stats(&self) -> SenderStats {

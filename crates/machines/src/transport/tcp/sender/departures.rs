@@ -26,9 +26,11 @@ pub(super) struct Departures {
 }
 
 impl Departures {
-    pub(super) fn new(quantum: Span, needs: &Needs) -> Self {
+    pub(super) fn new(quantum: Span, needs: &Needs, records: bool) -> Self {
         let quantum = u32::try_from(quantum.ps()).unwrap_or(u32::MAX);
         let Needs { feedback, calls, .. } = *needs;
+        // A record is of what was sent, too; controllers that do not require the call ignore it.
+        let calls = if records { calls.and_sent() } else { calls };
         Self {
             next: Time::ZERO,
             quantum,

@@ -1,0 +1,144 @@
+//! A simulated packet as the bytes that it would have on a wire: IPv4 with TCP, or UDP for what is not TCP.
+//!
+//! Payloads are not there (files hold headers), and checksums over them are zero.
+
+use std::net::Ipv4Addr;
+
+/// What is written of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Host that it comes from.
+    pub from: u32,
+    /// Host that it goes to.
+    pub to: u32,
+    /// Its flow: ports follow from it, those of the data's sender first.
+    pub flow: u32,
+    /// It goes with the data, or comes back.
+    pub forward: bool,
+    /// Data: offset of its first byte. ACK: next byte expected.
+    pub seq: u64,
+    /// Bytes on the wire.
+    pub wire: u32,
+    /// Of these, headers, if it is data.
+    pub header: u32,
+    /// Over TCP.
+    pub tcp: bool,
+    /// Congestion was experienced.
+    pub marked: bool,
+}
+
+/// Port of a flow's receiving end.
+const SERVICE: u16 = 5001;
+
+/// A host's address: its number in 10.0.0.0/8, from 10.0.0.1 on.
+pub fn address(host: u32) -> Ipv4Addr {
+    Ipv4Addr::from((10 << 24) | (host.wrapping_add(1) & 0x00ff_ffff))
+}
+
+/// RFC 1071.
+fn checksum(header: &[u8]) -> u16 {
+    let sum: u32 = header.chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
+    let folded = (sum & 0xffff) + (sum >> 16);
+    !((folded & 0xffff) as u16 + (folded >> 16) as u16)
+}
+
+impl Frame {
+    /// The port of the data's sender: flows of one pair of hosts differ by it.
+    fn port(&self) -> u16 {
+        10_000 + (self.flow % 50_000) as u16
+    }
+
+    /// The headers.
+    pub fn bytes(&self) -> Vec<u8> {
+        let (source, destination) =
+            if self.forward { (self.port(), SERVICE) } else { (SERVICE, self.port()) };
+        let mut out = Vec::with_capacity(80);
+        let length = self.wire.clamp(28, 0xffff) as u16;
+        let ecn = if self.marked { 3 } else { 0 };
+        out.extend([0x45, ecn]);
+        out.extend(length.to_be_bytes());
+        out.extend([0, 0, 0x40, 0, 64, if self.tcp { 6 } else { 17 }, 0, 0]);
+        out.extend(address(self.from).octets());
+        out.extend(address(self.to).octets());
+        let sum = checksum(&out).to_be_bytes();
+        out[10..12].copy_from_slice(&sum);
+        out.extend(source.to_be_bytes());
+        out.extend(destination.to_be_bytes());
+        if self.tcp {
+            self.tcp(&mut out);
+        } else {
+            out.extend((length - 20).to_be_bytes());
+            out.extend([0, 0]);
+        }
+        out.truncate(self.wire as usize);
+        out
+    }
+
+    fn tcp(&self, out: &mut Vec<u8>) {
+        // Positions count from one, after the SYN.
+        let position = (self.seq as u32).wrapping_add(1).to_be_bytes();
+        // A data packet's headers up to TCP's longest, so that what follows is its payload; an ACK is header alone.
+        let headers = if self.forward { self.header } else { self.wire };
+        let words = (headers.saturating_sub(20) / 4).clamp(5, 15);
+        let one = 1u32.to_be_bytes();
+        let (seq, ack) = if self.forward { (position, one) } else { (one, position) };
+        out.extend(seq);
+        out.extend(ack);
+        out.extend([(words << 4) as u8, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+        out.extend(std::iter::repeat_n(1, (words as usize - 5) * 4)); // NOPs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DATA: Frame = Frame {
+        from: 0,
+        to: 300,
+        flow: 7,
+        forward: true,
+        seq: 1460,
+        wire: 1500,
+        header: 40,
+        tcp: true,
+        marked: true,
+    };
+
+    #[test]
+    fn a_data_packet() {
+        let bytes = DATA.bytes();
+        assert_eq!(bytes[..4], [0x45, 3, 0x05, 0xdc]);
+        assert_eq!(bytes[12..20], [10, 0, 0, 1, 10, 0, 1, 45]);
+        assert_eq!(bytes[20..24], [0x27, 0x17, 0x13, 0x89]); // 10007, 5001
+        assert_eq!(bytes[24..32], [0, 0, 5, 0xb5, 0, 0, 0, 1]);
+        assert_eq!((bytes[32], bytes.len()), (0x50, 40));
+        assert_eq!(checksum(&bytes[..20]), 0, "RFC 1071: with its checksum a header sums to zero");
+    }
+
+    #[test]
+    fn headers_make_up_what_is_not_payload() {
+        for header in [40, 52, 60, 66, 80, 400] {
+            let bytes = Frame { header, ..DATA }.bytes();
+            let tcp = usize::from(bytes[32] >> 4) * 4;
+            assert_eq!(bytes.len(), 20 + tcp);
+            assert!(tcp <= 60 && (header > 80 || tcp as u32 == (header - 20) / 4 * 4), "{header}: {tcp}");
+        }
+        let ack = Frame { forward: false, wire: 40, ..DATA }.bytes();
+        assert_eq!((ack[20..24].to_vec(), ack.len()), (vec![0x13, 0x89, 0x27, 0x17], 40));
+        assert_eq!(ack[24..32], [0, 0, 0, 1, 0, 0, 5, 0xb5]);
+    }
+
+    #[test]
+    fn no_packet_is_longer_than_itself() {
+        for wire in [1, 19, 20, 27, 28, 39, 40] {
+            assert!(
+                [true, false]
+                    .iter()
+                    .all(|tcp| Frame { wire, tcp: *tcp, ..DATA }.bytes().len() <= wire as usize)
+            );
+        }
+        let udp = Frame { tcp: false, ..DATA }.bytes();
+        assert_eq!(udp[20..28], [0x27, 0x17, 0x13, 0x89, 0x05, 0xc8, 0, 0]);
+    }
+}

@@ -1,0 +1,12 @@
+//! Floor 4: packets and decisions as files that other tools read, of simulated, emulated and real runs alike.
+//!
+//! ```text
+//! pcapng::Writer::{new, interface, packet}   packets with ns stamps, an interface per port, drops as comments
+//! frame::Frame::bytes                        a simulated packet as IPv4 with TCP or UDP
+//! qlog::write                                what controllers observed and allowed, as qvis draws it
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod frame;
+pub mod pcapng;
+pub mod qlog;

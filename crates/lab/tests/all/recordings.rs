@@ -1,0 +1,70 @@
+//! A recording has every packet: those that were dropped and those that were sent again, too.
+
+use crate::common::*;
+use std::path::Path;
+use thalweg_lab::Run;
+use thalweg_sim::Recorded;
+
+const NONE: u64 = u64::MAX;
+
+/// Five senders to one receiver, through a buffer that is too short, with what is set.
+fn recorded(set: &[(&str, &str)]) -> (Run, Recorded) {
+    let text = "seed = 5\n[topology]\nkind = \"star\"\nhosts = 6\n[switch]\nbuffer = \"30KB\"\n[[traffic]]\nkind = \"incast\"\n\
+         fan_in = 5\nsize = \"200KB\"\n[measure]\npackets = { hops = true }\n[run]\nuntil = \"1s\"\n";
+    let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let mut run = finish(&scenario(text, Path::new("."), &set));
+    let rows = run.take_recorded(true);
+    (run, rows)
+}
+
+#[test]
+fn every_packet_has_a_row_and_drops_say_where() {
+    let settings: [&[(&str, &str)]; 5] = [
+        &[],
+        &[("switch.scheduler", "drr")],
+        &[("switch.scheduler", "fq-codel")],
+        &[("switch.shared_buffer", "{total=\"40KB\"}"), ("switch.buffer", "unlimited")],
+        &[("topology.link", "{rate=\"10Gbps\",delay=\"1us\",loss=0.02}")],
+    ];
+    for set in settings {
+        let (run, rows) = recorded(set);
+        let lost: Vec<usize> = (0..rows.flow.len()).filter(|row| rows.lost[*row] != NONE).collect();
+        assert!(lost.len() > 20, "{set:?}: {}", lost.len());
+        // Data rows are what senders sent.
+        let sent: i128 = column(&run, "flows", "packets").iter().sum();
+        let forward = rows.forward.iter().filter(|f| **f == 1).count();
+        assert_eq!(forward as i128, sent, "{set:?}");
+        // Rows that were lost at a port are its drops, and what its link lost.
+        let dropped = column(&run, "ports", "dropped");
+        let on_links = column(&run, "ports", "lost");
+        for (port, drops) in dropped.iter().enumerate() {
+            let here = lost.iter().filter(|row| rows.lost_at[**row] as usize == port).count();
+            assert_eq!(here as i128, drops + on_links[port], "{set:?}: port {port}");
+        }
+        // The last port that a packet came to is the one that it was lost at, unless that was its NIC.
+        let mut first = 0;
+        for (row, hops) in rows.hops.iter().map(|h| usize::from(*h)).enumerate() {
+            let ports = &rows.visits.ports[first..first + hops];
+            if let (true, Some(last)) = (rows.lost[row] != NONE, ports.last()) {
+                assert_eq!(*last, rows.lost_at[row], "{set:?}");
+            }
+            assert_eq!(rows.exit[row] == NONE, rows.lost[row] != NONE, "{set:?}: nothing is left inside");
+            first += hops;
+        }
+    }
+}
+
+#[test]
+fn marks_are_recorded() {
+    let set = [
+        ("transport.congestion", "dctcp"),
+        ("switch.marking", "{kind=\"step\",threshold=\"10KB\"}"),
+        ("switch.buffer", "1MB"),
+    ];
+    let (run, rows) = recorded(&set);
+    let marked = rows.marked.iter().filter(|m| **m == 1).count() as i128;
+    assert_eq!(rows.lost.iter().filter(|l| **l != NONE).count(), 0, "nothing is dropped");
+    // What a NIC has marked the switch marks again, and both count it.
+    assert_eq!(Some(&marked), column(&run, "ports", "marked").iter().max());
+    assert!(marked > 50);
+}

@@ -1,0 +1,174 @@
+"""Runs as files of other tools: packets as pcapng (Wireshark, tcpdump, tshark), decisions as qlog (qvis)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from thalweg import _core, _places, decisions
+from thalweg.errors import nearest, refuse
+
+if TYPE_CHECKING:
+    import polars
+
+    from thalweg.rundata import RunData
+
+COMMENTS = ["dropped", "lost on the link"]
+# Files that carry it may be replaced.
+MARK = "by thalweg"
+# Rows of a batch.
+_BATCH = 1 << 18
+
+
+def pcap(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> int:
+    """Writes the packets of a recorded run as they left the ports on their way: how many records there are.
+
+    An interface per port and direction, named after its ends; a packet has a record for every port that sent it, with
+    the instant at which its transmission began, and one with a comment where it was dropped or lost. Where hops were
+    not recorded, only its sender's NIC has one. `flows` and `ports`: only these.
+
+    Raises:
+        ScenarioError: the run has no recording; there is no such flow or port.
+    """
+    path = Path(path)
+    columns, interfaces, hosts = _records(run, flows, ports)
+    _places.check_file(path, mark=MARK)
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        writer = _core.PcapWriter(str(temporary), f"{MARK}: {run.name}".rstrip(": "), hosts)
+        for name, rate in interfaces:
+            writer.interface(name, rate)
+        for at in range(0, columns.height, _BATCH):
+            rows = columns.slice(at, _BATCH)
+            writer.write({name: rows[name].to_numpy(writable=True) for name in rows.columns}, COMMENTS)
+        writer.close()
+        temporary.replace(path)
+    except OSError as e:
+        raise refuse(f"cannot be written: {e}", file=path) from None
+    finally:
+        temporary.unlink(missing_ok=True)
+    return columns.height
+
+
+def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]], list[str]]:
+    """Columns as the writer takes them, in order of time; interfaces; hosts' names."""
+    import polars as pl
+
+    packets, table, named = run.packets, run.tables["ports"], run.named("ports")
+    for what, wanted, known in (("flow", flows, run.flows.height), ("port", ports, table.height)):
+        for number in wanted:
+            if not 0 <= number < known:
+                raise refuse(f"there is no {what} {number}", hint=f"{what}s are 0 to {known - 1}")
+    if flows:
+        packets = packets.filter(pl.col("flow").is_in(list(flows)))
+    rows = packets.with_row_index("packet").collect()
+    ends = run.flows.select(pl.col("id").alias("flow"), "src", "dst", "group").join(_transports(run), on="group")
+    rows = rows.join(ends, on="flow", how="left", maintain_order="left")
+    forward = pl.col("forward") == 1
+    rows = rows.with_columns(
+        src=pl.when(forward).then("src").otherwise("dst"), dst=pl.when(forward).then("dst").otherwise("src")
+    )
+    nics = table.with_row_index("interface").unique("from", keep="first", maintain_order=True)
+    nics = nics.select(pl.col("from").alias("src"), "interface")
+    at_nic = rows.join(nics, on="src", how="left", maintain_order="left").with_columns(at=pl.col("ingress_ps"))
+    seen = [at_nic.with_columns(lost=pl.col("lost_at") == pl.col("interface"))]
+    if "ports" in rows.columns:
+        hops = rows.explode("arrivals_ps", "starts_ps", "ports").filter(pl.col("ports").is_not_null())
+        hops = hops.rename({"ports": "interface"})
+        hops = hops.with_columns(lost=pl.col("lost_at") == pl.col("interface"), at=pl.coalesce("starts_ps", "lost_ps"))
+        # What waits as the run ends has not been sent.
+        seen.append(hops.filter(pl.col("at").is_not_null()))
+    wanted = [
+        "at",
+        "interface",
+        "src",
+        "dst",
+        "flow",
+        "forward",
+        "seq",
+        "wire",
+        "marked",
+        "lost",
+        "lost_ps",
+        "packet",
+        "starts_ps",
+    ]
+    wanted += ["header", "tcp"]
+    seen = [frame.select([name for name in wanted if name in frame.columns]) for frame in seen]
+    every = pl.concat([frame.with_columns(sent=_sent(frame)) for frame in seen], how="diagonal")
+    if ports:
+        every = every.filter(pl.col("interface").is_in(list(ports)))
+    every = every.sort("at", "packet", maintain_order=True)
+    on_link = pl.col("lost").fill_null(False) & pl.col("sent")
+    comment = pl.when(on_link).then(2).when(pl.col("lost").fill_null(False)).then(1).otherwise(0)
+    columns = every.select(
+        at_ns=(pl.col("at") // 1000).cast(pl.UInt64),
+        interface=pl.col("interface").cast(pl.UInt32),
+        src=pl.col("src").cast(pl.UInt32),
+        dst=pl.col("dst").cast(pl.UInt32),
+        flow=pl.col("flow").cast(pl.UInt32),
+        forward=pl.col("forward").cast(pl.UInt8),
+        seq=pl.col("seq").cast(pl.UInt64),
+        wire=pl.col("wire").cast(pl.UInt32),
+        header=pl.col("header").cast(pl.UInt32),
+        tcp=pl.col("tcp").cast(pl.UInt8),
+        marked=pl.col("marked").cast(pl.UInt8),
+        comment=comment.cast(pl.UInt8),
+    )
+    interfaces = [
+        (f"{a} > {b}", int(rate)) for a, b, rate in zip(named["from"], named["to"], named["rate_bps"], strict=True)
+    ]
+    nodes = run.tables["nodes"]
+    hosts = [str(name) for name, kind in zip(nodes["name"], nodes["kind"], strict=True) if kind == "host"]
+    return columns, interfaces, hosts
+
+
+def _sent(frame: polars.DataFrame) -> polars.Expr:
+    """Whether the port has sent it: what it sent and is lost there, its link has lost."""
+    import polars as pl
+
+    if "starts_ps" in frame.columns and frame.schema["starts_ps"] == pl.Int64:
+        return pl.col("starts_ps").is_not_null()
+    # A NIC: what is dropped there has no other instant.
+    return pl.col("at") != pl.col("lost_ps").fill_null(-1)
+
+
+def _transports(run: RunData) -> polars.DataFrame:
+    """By section of traffic: bytes of headers of a data packet, and whether it is TCP's."""
+    import tomllib
+
+    import polars as pl
+
+    document = tomllib.loads(run.scenario_toml)
+    rows = []
+    for number, section in enumerate(document["traffic"]):
+        own = document.get("transports", {}).get(section.get("transport"), document["transport"])
+        # (Resolved scenarios write sizes as `40B`.)
+        header = str(own.get("header", "40B")).removesuffix("B")
+        rows.append((number, int(header) if header.isdigit() else 40, own["kind"] == "tcp"))
+    return pl.DataFrame(rows, schema={"group": pl.UInt32, "header": pl.UInt32, "tcp": pl.Boolean}, orient="row")
+
+
+def qlog(record: bytes | str | Path, place: str | Path, flows: Sequence[int] = ()) -> list[Path]:
+    """Writes recorded decisions (`measure.decisions`, or `--record` of a real connection) as qlog: one file per flow,
+    `flow-N.sqlog` in the folder `place`. Which files.
+
+    Raises:
+        ScenarioError: there is no record, it is damaged, or has no such flow.
+    """
+    title = MARK if isinstance(record, bytes) else f"{Path(record).name} {MARK}"
+    try:
+        files = dict(_core.qlog(decisions.read(record), title))
+    except ValueError as e:
+        raise refuse(str(e), file="the record" if isinstance(record, bytes) else record) from None
+    for flow in flows:
+        if flow not in files:
+            raise refuse(f"there is no record of flow {flow}", hint=nearest(str(flow), [str(n) for n in files]))
+    folder, written = Path(place), []
+    folder.mkdir(parents=True, exist_ok=True)
+    for flow in flows or files:
+        path = folder / f"flow-{flow}.sqlog"
+        _places.write_file(path, bytes(files[flow]), mark=MARK)
+        written.append(path)
+    return written

@@ -1,0 +1,131 @@
+"""Runs as files of other tools: pcapng and qlog."""
+
+import json
+import shutil
+import struct
+import subprocess
+
+import polars as pl
+import pytest
+
+import thalweg
+from thalweg import captures, decisions
+from thalweg.errors import ScenarioError
+
+SCENARIO = """
+seed = 5
+[topology]
+kind = "star"
+hosts = 6
+[switch]
+buffer = "30KB"
+[[traffic]]
+kind = "incast"
+fan_in = 5
+size = "200KB"
+[measure]
+packets = { hops = true }
+decisions = true
+[run]
+until = "1s"
+"""
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    place = tmp_path_factory.mktemp("captures")
+    (place / "s.toml").write_text(SCENARIO)
+    return thalweg.run(place / "s.toml", place / "run")
+
+
+def blocks(file):
+    """Kind and body of a file's blocks; every length stands at both ends."""
+    data, at = file.read_bytes(), 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        assert struct.unpack_from("<I", data, at + length - 4) == (length,)
+        yield kind, data[at + 8 : at + length - 4]
+        at += length
+
+
+def test_a_capture_has_every_port_that_a_packet_passed_and_every_drop(run, tmp_path):
+    file = tmp_path / "run.pcapng"
+    written = captures.pcap(run, file)
+    found = list(blocks(file))
+    ports = run.tables["ports"]
+    assert sum(kind == 1 for kind, _ in found) == ports.height
+    packets = [body for kind, body in found if kind == 6]
+    assert len(packets) == written
+    times = [(high << 32) + low for high, low in (struct.unpack_from("<II", p, 4) for p in packets)]
+    assert times == sorted(times) and times[-1] > 0
+    dropped = sum(b"dropped" in p for p in packets)
+    assert dropped == ports["dropped"].sum() > 20
+    # What was sent: a record at each port that carried it.
+    assert len(packets) - dropped == ports["packets"].sum()
+    by_port = [0] * ports.height
+    for p in packets:
+        by_port[struct.unpack_from("<I", p)[0]] += b"dropped" not in p
+    assert by_port == ports["packets"].to_list()
+
+
+def test_one_flow_at_one_port(run, tmp_path):
+    port = int(run.tables["ports"]["dropped"].arg_max())
+    written = captures.pcap(run, tmp_path / "one.pcapng", flows=[2], ports=[port])
+    of_flow = run.packets.filter(pl.col("flow") == 2, pl.col("forward") == 1).collect()
+    assert written == of_flow.height
+    with pytest.raises(ScenarioError, match="there is no flow 99"):
+        captures.pcap(run, tmp_path / "none.pcapng", flows=[99])
+    assert not (tmp_path / "none.pcapng").exists()
+
+
+def test_a_file_of_someone_else_is_not_overwritten(run, tmp_path):
+    (tmp_path / "mine").write_text("a letter")
+    with pytest.raises(ScenarioError, match="did not write this file"):
+        captures.pcap(run, tmp_path / "mine")
+    captures.pcap(run, tmp_path / "ours", flows=[0])
+    captures.pcap(run, tmp_path / "ours", flows=[1])
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["mine", "ours"]
+
+
+@pytest.mark.skipif(shutil.which("tcpdump") is None, reason="tcpdump is not installed")
+def test_tcpdump_reads_it(run, tmp_path):
+    file = tmp_path / "run.pcapng"
+    written = captures.pcap(run, file)
+    shown = subprocess.run(["tcpdump", "-nr", str(file)], capture_output=True, text=True, check=True).stdout
+    lines = shown.splitlines()
+    assert len(lines) == written
+    assert any("10.0.0.1.10000 >" in line and "length 1460" in line for line in lines)
+    assert not any("bad" in line or "truncated" in line for line in lines)
+
+
+def test_qlog_is_of_every_flow_and_ends_where_the_record_does(run, tmp_path):
+    files = captures.qlog(run.path, tmp_path / "q")
+    assert [f.name for f in files] == [f"flow-{n}.sqlog" for n in range(5)]
+    table = run.decisions
+    for flow, file in enumerate(files):
+        head, *events = [json.loads(r) for r in file.read_text().split("\x1e")[1:]]
+        assert (head["qlog_format"], head["trace"]["title"]) == ("JSON-SEQ", f"flow {flow} (newreno)")
+        of_flow = table.filter(pl.col("flow") == flow)
+        sent = [e for e in events if e["name"] == "transport:packet_sent"]
+        assert len(sent) == run.flows["packets"][flow]
+        windows = [e["data"]["congestion_window"] for e in events if e["name"] == "recovery:metrics_updated"]
+        assert windows[-1] == of_flow["window"][-1]
+        assert [e["time"] for e in events] == sorted(e["time"] for e in events)
+    with pytest.raises(ScenarioError, match="no record of flow 7"):
+        captures.qlog(run.path, tmp_path / "q", flows=[7])
+
+
+def test_decisions_are_replayed_and_compared(run, tmp_path):
+    found = decisions.replay(run.path)
+    assert [r.flow for r in found] == list(range(5))
+    assert all(r.differs is None and r.same == r.decisions > 50 for r in found)
+    assert decisions.compare(run.path, run.path) == {}
+    other = thalweg.run(run.path / "scenario.toml", tmp_path / "other", set={"switch.buffer": "40KB"})
+    parted = decisions.compare(run.path, other.path)
+    assert parted and all("are the same; then" in words for words in parted.values())
+    damaged = tmp_path / "cut.bin"
+    damaged.write_bytes(decisions.read(run.path)[:-7])
+    with pytest.raises(ScenarioError, match="cut off"):
+        decisions.replay(damaged)
+    with pytest.raises(ScenarioError, match="no record of decisions"):
+        decisions.replay(tmp_path / "nothing")
