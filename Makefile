@@ -12,7 +12,7 @@ OUT    ?= out
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: all help demo test rust-side python-side build wheel setup tools lint wasm rust-test python-test handfuls claims golden format bench docs clean
+.PHONY: all help demo test rust-side python-side build wheel setup engine tools lint wasm rust-test python-test handfuls claims golden format bench docs clean
 
 all: help
 help:
@@ -39,6 +39,10 @@ $(VENV)/installed: pyproject.toml $(VENV)/made
 
 setup: $(VENV)/installed
 
+# Most of the engine compiles while packages arrive: what does not depend on the interpreter.
+engine: | tools
+	@cargo build --profile quick --quiet -p thalweg-lab -p thalweg-theory -p thalweg-verbs -p thalweg-bench
+
 $(VENV)/built: $(VENV)/installed $(RUST_SOURCES)
 	@echo "== engine (two minutes the first time)"
 	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --profile quick --quiet > $(VENV)/build.log 2>&1 || \
@@ -48,7 +52,9 @@ $(VENV)/built: $(VENV)/installed $(RUST_SOURCES)
 build: $(VENV)/built
 
 # With PAPER on the command line: that study at quick scale, minutes.
-demo: build
+demo:
+	@$(MAKE) --no-print-directory -j2 setup engine
+	@$(MAKE) --no-print-directory build
 ifneq ($(filter command% environment%,$(origin PAPER)),)
 	@echo "== study $(PAPER), quick scale"
 	@$(BIN)/thalweg reproduce $(PAPER) --scale quick --out $(OUT)/$(PAPER)-quick

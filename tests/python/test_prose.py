@@ -133,7 +133,7 @@ IN_NAMES = (
 NAMED = re.compile(
     r"^\s*(?:pub(?:\([^)]*\))? )?(?:const |unsafe )*(?:fn|struct|enum|trait|mod|type|const) (\w+)", flags=re.M
 )
-CRATES = ("machines", "wire", "units", "theory", "verbs", "sim")
+CRATES = ("units", "wire", "machines", "net", "scenario", "capture", "sim", "lab", "theory", "verbs", "python")
 
 
 def words_of(name: str) -> set[str]:

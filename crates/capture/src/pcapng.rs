@@ -1,7 +1,7 @@
 //! The pcapng file format (draft-ietf-opsawg-pcapng): what is written here of it.
 //!
-//! One section; a block per interface with its name, rate and nanosecond stamps; a block with the names of hosts; a block
-//! per packet, with a comment where something happened to it. Written as it comes: what was written before an
+//! One section; a block per interface with its name, rate and nanosecond stamps; a block with the names of hosts; a
+//! block per packet, with a comment where something happened to it. Written as it comes: what was written before an
 //! interruption can be read.
 
 use std::io::{self, Write};
@@ -216,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_is_said_blocks_stay_whole(
+        fn whatever_is_written_blocks_stay_whole(
             comment in ".{0,80}", name in ".{0,40}", bytes in prop::collection::vec(any::<u8>(), 0..200), wire in 0u32..300,
         ) {
             let mut w = Writer::new(Vec::new(), &comment).unwrap();

@@ -1,10 +1,9 @@
-//! What a controller observed and allowed, as qlog (draft-ietf-quic-qlog-main-schema, draft-ietf-quic-qlog-quic-events):
-//! JSON text sequences (RFC 7464) of one connection, as qvis draws them. The same of a simulated flow, of the kernel's
-//! TCP, and of QUIC.
+//! What a controller observed and allowed, as qlog (draft-ietf-quic-qlog-main-schema,
+//! draft-ietf-quic-qlog-quic-events): JSON text sequences (RFC 7464) of one connection, as qvis draws them. The same of
+//! a simulated flow, of the kernel's TCP, and of QUIC.
 //!
-//! CHOICE qlog: QUIC numbers packets; here: a packet's number is that of the transmission, in their order, which is
-//! what QUIC's is; of what was acknowledged the bytes are known, so that `acked_ranges` are the oldest that are not
-//! acknowledged yet. Exact where nothing is lost.
+//! QUIC numbers packets, and a controller knows bytes. A packet's number is here that of its transmission, which is
+//! what QUIC's is; `acked_ranges` are the oldest packets that what was acknowledged covers: exact where nothing is lost.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -137,7 +136,7 @@ impl<W: Write> Trace<W> {
         permit: Permit,
     ) -> io::Result<()> {
         self.min_rtt = [self.min_rtt, rtt].into_iter().flatten().min();
-        // "No limit" is no number that anybody could draw.
+        // "No limit" is no number that could be drawn.
         let window = Some(permit.window.get()).filter(|window| *window < 1 << 53);
         let now = Metrics {
             congestion_window: window,

@@ -5,8 +5,8 @@
 ///
 /// The first enum is of `module::Params`: its form in files (in text a table with a `kind`, in binary by number, as
 /// that cannot look ahead), its JSON Schema, and a constructor with the defaults that is called as the module. The
-/// first line is the default; lines with `around` are machines that no file names, made around another. The second enum is of the machines. What follows are `impl`s for either, as `dispatch!`
-/// takes them.
+/// first line is the default. The second enum is of the machines; lines with `around` are machines that no file names,
+/// made around another. What follows are `impl`s for either, as `dispatch!` takes them.
 macro_rules! kinds {
     (@first $module:ident $($others:ident)*) => { Self::$module() };
     // What is parameters' own, and contracts that machines keep.

@@ -44,8 +44,8 @@ impl PcapWriter {
         self.with(|writer| writer.interface(pcapng::RAW, name, Some(bits_per_second)))
     }
 
-    /// Packets as columns of one length: `at_ns`, `interface`, `src`, `dst`, `flow`, `forward`, `seq`, `wire`, `header`,
-    /// `tcp`, `marked`, and `comment`, a number in `comments` (0: none).
+    /// Packets as columns of one length: `at_ns`, `interface`, `src`, `dst`, `flow`, `forward`, `seq`, `wire`,
+    /// `header`, `tcp`, `marked`, and `comment`, a number in `comments` (0: none).
     fn write(&self, py: Python<'_>, columns: &Bound<'_, PyDict>, comments: Vec<String>) -> PyResult<()> {
         let [at, seq] = [values::<u64>(columns, "at_ns")?, values::<u64>(columns, "seq")?];
         let [interface, src, dst, flow, wire, header] = [

@@ -197,14 +197,14 @@ pub fn explain(key: &str) -> Option<String> {
             None => meanings.push((text, vec![kinds])),
         }
     }
-    let said: Vec<String> = meanings
+    let found: Vec<String> = meanings
         .into_iter()
         .map(|(text, kinds)| match kinds.join(", or ") {
             kinds if kinds.is_empty() => text,
             kinds => format!("{text}\nwith: {kinds}"),
         })
         .collect();
-    (!said.is_empty()).then(|| said.join("\n\n"))
+    (!found.is_empty()).then(|| found.join("\n\n"))
 }
 
 /// A word that stands for a choice somewhere: a kind of table, or one of several words.

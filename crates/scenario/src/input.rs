@@ -72,7 +72,7 @@ fn bounded(path: &Path, limit: Bytes) -> Result<String, Refusal> {
 mod tests {
     use super::*;
 
-    fn says(path: &Path, limit: u64) -> String {
+    fn outcome(path: &Path, limit: u64) -> String {
         match bounded(path, Bytes::new(limit)) {
             Ok(text) => format!("{} bytes", text.len()),
             Err(Refusal::Missing) => "missing".into(),
@@ -83,16 +83,16 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn devices_and_pipes_are_refused_at_once() {
-        assert_eq!(says(Path::new("/dev/zero"), 1 << 40), "is not a regular file");
+        assert_eq!(outcome(Path::new("/dev/zero"), 1 << 40), "is not a regular file");
         let pipe = std::env::temp_dir().join(format!("thalweg-pipe-{}", std::process::id()));
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().is_ok_and(|s| s.success());
         if made {
-            assert_eq!(says(&pipe, 10), "is not a regular file");
+            assert_eq!(outcome(&pipe, 10), "is not a regular file");
             let _ = std::fs::remove_file(&pipe);
         }
-        assert_eq!(says(Path::new("/"), 10), "is a folder");
-        assert_eq!(says(Path::new("/nowhere/x"), 10), "missing");
-        assert_eq!(says(Path::new("a\0b"), 10), "is not the name of a file");
+        assert_eq!(outcome(Path::new("/"), 10), "is a folder");
+        assert_eq!(outcome(Path::new("/nowhere/x"), 10), "missing");
+        assert_eq!(outcome(Path::new("a\0b"), 10), "is not the name of a file");
     }
 
     #[test]
@@ -100,13 +100,13 @@ mod tests {
         let file = std::env::temp_dir().join(format!("thalweg-input-{}", std::process::id()));
         std::fs::write(&file, "\u{feff}a,b\n").expect("written");
         assert_eq!(bounded(&file, Bytes::new(7)), Ok("a,b\n".into()));
-        assert_eq!(says(&file, 6), "holds more than 6B");
+        assert_eq!(outcome(&file, 6), "holds more than 6B");
         std::fs::write(&file, [0xff, 0xfe]).expect("written");
-        assert_eq!(says(&file, 6), "is not a text file (UTF-8)");
+        assert_eq!(outcome(&file, 6), "is not a text file (UTF-8)");
         let _ = std::fs::remove_file(&file);
         // A file of the kernel says that it is empty.
         if Path::new("/proc/self/status").exists() {
-            assert_eq!(says(Path::new("/proc/self/status"), 20), "holds more than 20B");
+            assert_eq!(outcome(Path::new("/proc/self/status"), 20), "holds more than 20B");
         }
     }
 }

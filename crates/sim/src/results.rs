@@ -253,7 +253,10 @@ impl<Q: Events> Sim<Q> {
 
     /// What controllers have recorded of their decisions since the last time, piece by piece in no order.
     pub fn take_decisions(&mut self) -> Vec<Log> {
-        self.hosts.take_logs()
+        let mut logs = std::mem::take(&mut self.hosts.logs);
+        logs.extend(self.hosts.sending.iter_mut().filter_map(|sending| sending.sender.take_log()));
+        logs.retain(|log| !log.is_empty());
+        logs
     }
 
     /// Packets lost on links that lose some: not dropped, and missed like those that are.

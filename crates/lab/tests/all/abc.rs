@@ -37,7 +37,7 @@ fn both_encodings_send_the_same_packets_at_the_same_instants() {
 /// A router that marks every other packet for reasons of its own: they neither accelerate nor brake, and
 /// CUBIC's window, which halves by them, rules.
 #[test]
-fn beside_a_router_that_marks_the_other_window_rules_and_the_link_stands_idle() {
+fn next_to_a_router_that_marks_the_other_window_rules_and_the_link_stands_idle() {
     let legacy = |dual: &str| {
         let marks =
             "nic = { marking = { kind = \"random-ecn\", probability = 0.5 }, buffer = \"unlimited\" }";
@@ -54,7 +54,7 @@ fn beside_a_router_that_marks_the_other_window_rules_and_the_link_stands_idle() 
 }
 
 #[track_caller]
-fn says(text: &str) -> String {
+fn refusals(text: &str) -> String {
     match load(text, "s.toml", Path::new("."), &[]) {
         Ok(_) => String::new(),
         Err(all) => all.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
@@ -63,11 +63,11 @@ fn says(text: &str) -> String {
 
 #[test]
 fn encodings_that_do_not_fit_are_refused() {
-    assert_eq!(says(&wired("full")), "");
+    assert_eq!(refusals(&wired("full")), "");
     let mixed =
         wired("full").replace("marking = { kind = \"abc\", encoding = \"full\" }", "marking = \"abc\"");
     assert_eq!(
-        says(&mixed),
+        refusals(&mixed),
         "s.toml:6: `transport.congestion.encoding`: routers have another, by `switch.marking.encoding`; write the same in both"
     );
     let step = wired("proxy").replace(
@@ -75,18 +75,18 @@ fn encodings_that_do_not_fit_are_refused() {
         "nic = { marking = { kind = \"step\", threshold = \"9pkts\" }",
     );
     assert_eq!(
-        says(&step),
+        refusals(&step),
         "s.toml:6: `transport.congestion.encoding`: `nic.marking` marks for reasons of its own, which would be read as brakes; write \"full\" here and in ABC's marking"
     );
     let classic = wired("full").replace("delayed_acks", "ecn = \"classic\"\ndelayed_acks");
     assert_eq!(
-        says(&classic),
+        refusals(&classic),
         "s.toml:7: `transport.ecn`: the controller needs an exact echo of both codepoints; write \"accurate\" or remove the key"
     );
 }
 
 /// One flow of each; by class they are in different queues.
-const BESIDE: &str = r#"topology = { kind = "dumbbell", pairs = 1, bottleneck_rate = "12Mbps", delay = "10ms" }
+const NEXT_TO: &str = r#"topology = { kind = "dumbbell", pairs = 1, bottleneck_rate = "12Mbps", delay = "10ms" }
 switch = { buffer = "80pkts", marking = "abc", scheduler = "max-min" }
 nic = { marking = "none", buffer = "unlimited", scheduler = "fifo" }
 run = { until = "20s", stop_when_done = false }
@@ -106,14 +106,14 @@ transport = "cubic"
 "#;
 
 #[test]
-fn a_flow_of_abc_beside_one_of_cubic_gets_half_in_a_queue_of_its_own_and_little_in_the_same() {
+fn a_flow_of_abc_next_to_one_of_cubic_gets_half_in_a_queue_of_its_own_and_little_in_the_same() {
     let share = |text: &str| {
         let delivered = column(&run(text), "flows", "delivered");
         delivered[0] as f64 / (delivered[0] + delivered[1]) as f64
     };
-    let two = share(BESIDE);
+    let two = share(NEXT_TO);
     assert!((0.42..0.58).contains(&two), "{two}");
-    let one = share(&BESIDE.replace(", scheduler = \"max-min\"", "").replace("class = 1\n", ""));
+    let one = share(&NEXT_TO.replace(", scheduler = \"max-min\"", "").replace("class = 1\n", ""));
     assert!(one < 0.3, "{one}");
 }
 
@@ -122,11 +122,11 @@ fn shares_of_a_rate_that_changes_are_refused() {
     let link =
         "[[link]]\nwhich = \"core-links\"\ndirection = \"forward\"\ntransmitter = { kind = \"cellular\" }\n";
     assert_eq!(
-        says(&format!("{BESIDE}{link}")),
+        refusals(&format!("{NEXT_TO}{link}")),
         "s.toml:21: `link.0.transmitter`: `switch.scheduler` shares out the link's rate, which must not change; remove it, or use another scheduler"
     );
     assert_eq!(
-        says(&BESIDE.replace("class = 1\n", "")),
+        refusals(&NEXT_TO.replace("class = 1\n", "")),
         "s.toml:2: `switch.scheduler`: it has no effect: all traffic is of class 0; write `class = 1` in a [[traffic]] section, or another scheduler"
     );
 }

@@ -96,14 +96,14 @@ fn shared_memory_leaves_a_port_no_limit_but_its_share() {
     // 32 x 64 KB are 2 MB: alpha 8 lets one port have 8/9 of 4 MB.
     let plain = finish(&scenario(INCAST, Path::new("."), &set(&[])));
     assert_eq!(plain.summary()["drops"], 0);
-    let said = finish(&scenario(INCAST, Path::new("."), &set(&[("switch.buffer", "unlimited")])));
+    let message = finish(&scenario(INCAST, Path::new("."), &set(&[("switch.buffer", "unlimited")])));
     assert_eq!(plain.digest(), said.digest());
     let capped = finish(&scenario(INCAST, Path::new("."), &set(&[("switch.buffer", "500KB")])));
     assert!(capped.summary()["drops"].as_u64() > Some(0), "a limit that is written is kept");
 }
 
 #[test]
-fn a_window_larger_than_the_limit_beside_it_is_refused() {
+fn a_window_larger_than_the_limit_next_to_it_is_refused() {
     let refused = |key: &str, value: &str| {
         let set = [(key.to_owned(), value.to_owned())];
         digest(INCAST, &set).expect_err(value)

@@ -96,7 +96,7 @@ fn windows_that_a_controller_does_not_look_at_are_refused() {
 }
 
 #[test]
-fn a_useless_key_of_a_scheme_is_said_to_be_the_schemes() {
+fn a_useless_key_of_a_scheme_is_reported_as_the_schemes() {
     let text = "name = \"s\"\nscheme = \"tcp+fifo\"\ntopology = { kind = \"star\", hosts = 2 }\nrun = { until = \"1ms\" }\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1KB\"\n";
     let set = [("transport.congestion", "vivace")].map(|(key, value)| (key.to_owned(), value.to_owned()));
     let errors = load(text, "s.toml", Path::new("."), &set).unwrap_err();

@@ -74,7 +74,7 @@ fn percentiles_are_over_packets_and_not_over_flows() {
 }
 
 #[test]
-fn flows_with_an_end_are_not_measured_unless_that_is_asked_for() {
+fn flows_with_an_end_are_not_measured_unless_that_is_set() {
     assert_eq!(meet(2, ""), Json::Null);
     let text = "topology = { kind = \"star\", hosts = 2 }\nrun = { until = \"1ms\" }\n\
                 traffic = [{ kind = \"backlogged\", src = 0, dst = 1 }]\n";

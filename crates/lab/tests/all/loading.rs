@@ -10,7 +10,7 @@ const PODS: &str = "[topology]\nkind = \"fat-tree\"\nk = 16\n[[traffic]]\nkind =
 const INCAST: &str = "[topology]\nkind = \"star\"\nhosts = 16\n[[traffic]]\nkind = \"incast\"\nfan_in = 3\nsize = \"1KB\"\nat = \"1us\"\nperiod = \"1us\"\nrepeat = 100\n";
 
 #[test]
-fn loading_that_nobody_waits_for_stops() {
+fn loading_that_is_not_awaited_stops() {
     let stop = Stop::default();
     let here = Path::new(".");
     let s = load_unless(&stop, POISSON, "s.toml", here, &[]).expect("right");

@@ -70,7 +70,7 @@ fn the_cap_follows_rate_and_path() {
 }
 
 #[test]
-fn roce_sends_the_acks_that_somebody_needs() {
+fn roce_sends_the_acks_that_are_needed() {
     let acks = |scheme: &str, set: &[(&str, &str)]| {
         let set = [&[("scheme", scheme)], set].concat();
         let s = spec(FAT_TREE, &set);
@@ -326,7 +326,7 @@ fn pauses_are_listed_with_their_causes_and_sums_agree() {
 }
 
 #[test]
-fn the_most_held_is_told_by_input_with_its_share_of_limit_and_headroom() {
+fn the_most_held_is_reported_by_input_with_its_share_of_limit_and_headroom() {
     let run = run(STORM);
     let column = |name| column(&run, "memory", name);
     let (node, from, most) = (column("node"), column("from_node"), column("most_bytes"));
@@ -372,7 +372,7 @@ fn text(run: &Run, name: &str) -> Vec<String> {
 }
 
 #[test]
-fn flows_say_how_they_ended_and_why() {
+fn flows_report_how_they_ended_and_why() {
     let run = run(STORM);
     assert!(text(&run, "end").iter().all(|e| e == "completed"));
     assert_eq!(text(&run, "reason"), Vec::<String>::new(), "null: nothing is to be explained");

@@ -161,18 +161,18 @@ fn routers_of_every_format_get_hosts() {
         &[("net.toml", "hosts = 2\nswitches = 1\nlinks = [{a=0,b=2},{a=1,b=2}]\n"), ("ring.graphml", RING)],
     );
     let links = "rate = \"10Gbps\"\ndelay = \"1ms\"\n";
-    let says =
+    let message =
         |file, format, more: &str| maps(&dir, file, format, &format!("{links}{more}")).expect_err(more);
     assert_eq!(
-        says("net.toml", "thalweg-toml", "hosts_per_router = 1"),
+        message("net.toml", "thalweg-toml", "hosts_per_router = 1"),
         "s.toml:7: `topology.hosts_per_router`: `net.toml` has 2 hosts of its own; remove the key: it is for maps of routers"
     );
     assert!(
-        says("net.toml", "thalweg-toml", "host_rate = \"1Gbps\"")
+        message("net.toml", "thalweg-toml", "host_rate = \"1Gbps\"")
             .contains("`topology.host_rate`: it has no effect")
     );
     assert_eq!(
-        says("ring.graphml", "graphml", ""),
+        message("ring.graphml", "graphml", ""),
         "s.toml:3: `topology.file`: `ring.graphml` is a map of routers without hosts; write `hosts_per_router = 1` under [topology]"
     );
 }

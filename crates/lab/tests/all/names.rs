@@ -52,16 +52,16 @@ fn an_unknown_name_is_refused_with_the_names_that_there_are() {
             Path::new("."),
         )
     };
-    let says = |dst: &str| flow(dst).expect_err("refused");
+    let message = |dst: &str| flow(dst).expect_err("refused");
     let hint = "hosts are `h0` to `h3`, or by number 0 to 3";
-    assert_eq!(says("\"h4\""), format!("s.toml:9: `traffic.0.dst`: there is no host `h4`; {hint}"));
-    assert_eq!(says("\"leaf0\""), format!("s.toml:9: `traffic.0.dst`: `leaf0` is a switch; {hint}"));
+    assert_eq!(message("\"h4\""), format!("s.toml:9: `traffic.0.dst`: there is no host `h4`; {hint}"));
+    assert_eq!(message("\"leaf0\""), format!("s.toml:9: `traffic.0.dst`: `leaf0` is a switch; {hint}"));
     assert_eq!(
-        says("\"h0\""),
+        message("\"h0\""),
         "s.toml:9: `traffic.0.dst`: a flow from host 0 to itself; choose another `dst`"
     );
     assert_eq!(
-        says("1.5"),
+        message("1.5"),
         "s.toml:9: `traffic.0.dst`: expected the number or the name of a node, found a number; for example `1`"
     );
     assert!(flow("\"3\"").is_ok(), "a number in quotes is a number");
@@ -118,11 +118,11 @@ fn names_of_files_are_kept_to_the_end() {
     let run = finish(&s);
     assert_eq!(names(&run), ["web", "db", "n17", "tor, left"]);
     assert_eq!(names(&Run::load(&run.save()).expect("loads")), names(&run));
-    let says = |flows: &str| with(flows).expect_err("refused");
-    assert_eq!(says("typo.csv"), "typo.csv:2: there is no host `wbe`; did you mean `web`?");
-    assert_eq!(says("self.csv"), "self.csv:2: a flow from host 1 (`db`) to itself; src and dst differ");
+    let message = |flows: &str| with(flows).expect_err("refused");
+    assert_eq!(message("typo.csv"), "typo.csv:2: there is no host `wbe`; did you mean `web`?");
+    assert_eq!(message("self.csv"), "self.csv:2: a flow from host 1 (`db`) to itself; src and dst differ");
     assert_eq!(
-        says("endless.csv"),
+        message("endless.csv"),
         "endless.csv:2: a flow of 18446744073709551615 bytes is too large; at most 9223372036854775807; flows without end are traffic of kind \"backlogged\""
     );
 }

@@ -42,7 +42,7 @@ fn run(pairs: &[(&str, &str)]) -> Run {
     run
 }
 
-fn says(pairs: &[(&str, &str)]) -> Vec<String> {
+fn refusals(pairs: &[(&str, &str)]) -> Vec<String> {
     let errors = load(STAR, "s.toml", Path::new("."), &set(pairs)).map(|_| ()).expect_err("a refusal");
     let tail = |text: String| text.split_once(": `").map_or(text.clone(), |(_, rest)| format!("`{rest}"));
     errors.iter().map(|e| tail(e.to_string())).collect()
@@ -62,7 +62,7 @@ fn last(run: &Run, table: &str, name: &str, rows: usize) -> Vec<f64> {
 }
 
 #[test]
-fn ten_flows_get_a_tenth_each_with_a_queue_at_the_set_point_and_nobody_pauses() {
+fn ten_flows_get_a_tenth_each_with_a_queue_at_the_set_point_and_no_pauses() {
     let run = run(&[]);
     let mean = |v: Vec<f64>| v.iter().sum::<f64>() / v.len() as f64;
     let queue = mean(last(&run, "queues", "bytes", 40));
@@ -86,7 +86,7 @@ fn hosts_that_compute_and_smaller_tables_come_to_the_same() {
 }
 
 #[test]
-fn what_nobody_hears_or_says_is_refused() {
+fn what_no_end_receives_or_sends_is_refused() {
     let cases: [(&[(&str, &str)], &str); 5] = [
         (
             &[
@@ -114,7 +114,7 @@ fn what_nobody_hears_or_says_is_refused() {
         ),
     ];
     for (pairs, expected) in cases {
-        let found = says(pairs);
+        let found = refusals(pairs);
         assert!(found.iter().any(|line| line == expected), "{pairs:?}: {found:#?}");
     }
 }

@@ -22,7 +22,7 @@ fn refused(set: &[(&str, &str)], expected: &str) {
 #[test]
 fn products_of_bandwidth_and_delay_are_bytes_once_resolved() {
     // 1 Gb/s x 100 us = 12 500 B (as exact as the delays that were solved from it).
-    let said = toml(&[
+    let message = toml(&[
         ("switch.buffer", "1bdp"),
         ("nic.buffer", "unlimited"),
         ("transport.max_window", "2.5 bdp"),
@@ -33,14 +33,14 @@ fn products_of_bandwidth_and_delay_are_bytes_once_resolved() {
     }
     assert!(!said.contains("bdp"), "{said}");
     // The slower bottleneck counts.
-    let said = toml(&[("topology.bottleneck_rate", "500Mbps"), ("switch.buffer", "1bdp")]);
+    let message = toml(&[("topology.bottleneck_rate", "500Mbps"), ("switch.buffer", "1bdp")]);
     assert!(said.contains("\nbuffer = \"6250B\""), "{said}");
     // A name is a name.
     assert!(toml(&[("name", "1bdp")]).contains("name = \"1bdp\""));
 }
 
 #[test]
-fn what_is_no_product_is_said() {
+fn what_is_no_product_is_reported() {
     refused(
         &[("switch.buffer", "xbdp")],
         "`xbdp` is not a multiple of the bandwidth-delay product: it does not begin with a number",
@@ -58,7 +58,7 @@ fn what_is_no_product_is_said() {
 #[test]
 fn a_dumbbell_has_the_names_of_its_siblings() {
     let delays = |set: &[(&str, &str)]| {
-        let said = toml(set);
+        let message = toml(set);
         let value = |key: &str| {
             let at = said.find(key).unwrap_or_else(|| panic!("{key} in {said}")) + key.len();
             said[at..].split('"').next().unwrap_or_default().to_owned()

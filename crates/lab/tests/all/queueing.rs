@@ -53,7 +53,7 @@ fn m_d_1_at_95_per_cent() {
 
 /// The heavy-tailed sizes as bursts: the wait of a burst's first bit is that of M/G/1, ρ E[S²] / (2 E[S] (1 − ρ)).
 #[test]
-fn bursts_of_heavy_tailed_sizes_wait_as_pollaczek_and_khinchine_say() {
+fn bursts_of_heavy_tailed_sizes_wait_by_pollaczek_and_khinchine() {
     // Benson et al. as published: packets of 1460 B and their cumulative probabilities.
     let published = [
         (1.0, 0.5),
@@ -109,7 +109,7 @@ fn bursts_of_heavy_tailed_sizes_wait_as_pollaczek_and_khinchine_say() {
 
 /// The engine's waits at a switch port are exactly Lindley's: W' = max(0, W + S − gap), arrival by arrival.
 #[test]
-fn single_packets_into_a_switch_port_wait_as_lindley_says() {
+fn single_packets_into_a_switch_port_wait_by_lindleys_recursion() {
     let mut draw = thalweg_units::Stream::new(7, "lindley", 0);
     let mut list = String::from("id,src,dst,size_bytes,start_ns\n");
     let (mut at, mut arrivals) = (0u64, Vec::new());

@@ -30,7 +30,7 @@ check = true
 #[track_caller]
 fn wrong(set: &[(&str, &str)], expected: &str) {
     let set: Vec<(String, String)> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let said = match load(RIGHT, "s.toml", Path::new("."), &set) {
+    let message = match load(RIGHT, "s.toml", Path::new("."), &set) {
         Ok(_) => "nothing".to_owned(),
         Err(errors) => errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
     };

@@ -18,13 +18,13 @@ fn recorded(set: &[(&str, &str)]) -> (Run, Recorded) {
 }
 
 #[test]
-fn every_packet_has_a_row_and_drops_say_where() {
+fn every_packet_has_a_row_and_drops_name_their_port() {
     let settings: [&[(&str, &str)]; 5] = [
         &[],
         &[("switch.scheduler", "drr")],
         &[("switch.scheduler", "fq-codel")],
         &[("switch.shared_buffer", "{total=\"40KB\"}"), ("switch.buffer", "unlimited")],
-        &[("topology.link", "{rate=\"10Gbps\",delay=\"1us\",loss=0.02}")],
+        &[("link", "[{loss={independent=0.02}}]")],
     ];
     for set in settings {
         let (run, rows) = recorded(set);

@@ -93,7 +93,7 @@ fn what_no_section_can_use_of_the_main_transport_is_refused_where_it_is_written(
 }
 
 #[test]
-fn what_is_wrong_in_a_section_is_said_of_its_own_key() {
+fn what_is_wrong_in_a_section_is_reported_at_its_own_key() {
     let wrong = errors(&three("transport = { congestion = \"bbbr\" }", INLINE[1], INLINE[2]), &[]);
     assert!(
         wrong[0].starts_with("s.toml:9: `traffic.0.transport.congestion`: `bbbr` is not a choice"),
@@ -193,7 +193,7 @@ fn a_run_that_is_cut_and_resumed_keeps_its_window() {
 
 #[test]
 fn both_ways_to_write_a_sections_transport_are_explained() {
-    let said = explain("traffic.0.transport").expect("a key");
+    let message = explain("traffic.0.transport").expect("a key");
     assert!(said.contains("[transports]") && said.contains("congestion = \"bbr\""), "{said}");
     let first = |key: &str| explain(key).and_then(|text| text.lines().next().map(str::to_owned));
     assert_eq!(first("traffic.0.transport.mss"), first("transport.mss"));

@@ -149,13 +149,13 @@ fn a_run_that_was_saved_goes_on_with_its_telemetry() {
 #[test]
 fn t_is_the_longest_round_trip_with_full_packets() {
     // 4 x 1 us, and 1024 + 66 + 42 B out and 70 + 42 B back over two links of 100 Gb/s: 4 us + 2 x (90.56 + 8.96) ns.
-    let said = scenario(INCAST, Path::new("."), &[]).to_toml();
+    let message = scenario(INCAST, Path::new("."), &[]).to_toml();
     assert!(said.contains("base_rtt = \"4199040ps\""), "{said}");
     assert!(said.contains("telemetry = \"42B\""), "{said}");
 }
 
 #[test]
-fn what_cannot_be_is_said() {
+fn what_cannot_be_is_reported() {
     refused(
         INCAST,
         &[("transport.congestion", "fixed"), ("transport.telemetry", "42B")],

@@ -129,7 +129,7 @@ fn a_mix_goes_by_the_numbers_of_switches() {
 
 /// "UPS-CPc": paths have 4 to 7 routers; a lone packet takes what the propagation and its transmissions take.
 #[test]
-fn datagrams_cross_internet2_as_the_closed_form_says() {
+fn datagrams_cross_internet2_by_the_closed_form() {
     let one = "[{kind=\"flow\",src=0,dst=4,size=\"1460B\"}]";
     let s = file("i2.toml", &[("traffic", one), ("switch.scheduler", "fifo")]);
     let run = finish(&s);

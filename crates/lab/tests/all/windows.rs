@@ -39,7 +39,7 @@ fn sawtooth(samples: &[(f64, f64)]) -> (f64, f64, f64) {
 /// N synchronised flows: A = ½ √(2 N (C·RTT + K)), Q_max = K + N, Q_min = Q_max − A, a period of A/N round trips
 /// (Alizadeh et al., SIGCOMM 2010, §3.3, equations 8 to 11).
 #[test]
-fn dctcp_s_queue_swings_around_k_as_its_model_says() {
+fn dctcp_s_queue_swings_around_k_by_its_model() {
     for (flows, threshold) in [(1u32, 40.0), (2, 40.0), (10, 60.0)] {
         let run = run(&format!(
             "[topology]\nkind = \"dumbbell\"\npairs = {flows}\nhost_rate = \"100Gbps\"\nbottleneck_rate = \"10Gbps\"\nhost_delay = \"10us\"\ndelay = \"29us\"\n\

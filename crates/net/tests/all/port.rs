@@ -43,7 +43,7 @@ fn a_port_has_the_queue_the_link_and_the_stages_of_its_network() {
 }
 
 #[test]
-fn the_memory_of_a_switch_is_a_value_beside_its_ports_and_not_those_of_hosts() {
+fn the_memory_of_a_switch_is_a_value_next_to_its_ports_and_not_those_of_hosts() {
     let memory = InputMemory::Shared(Bytes::new(9000));
     let inputs = InputSpec { memory, pause: None, release_at_start: false, one_per_input: false };
     let spec = NetworkSpec { inputs: Some(inputs), ..dumbbell() };

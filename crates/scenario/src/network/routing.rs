@@ -57,13 +57,13 @@ fn paths(
             if let Some(gap) = hops.windows(2).find(|w| !joined(w)) {
                 let reason = format!(
                     "`{name}` of flow {label} is not a path: no link from {} to {}",
-                    graph.say(gap[0]),
-                    graph.say(gap[1])
+                    graph.shown(gap[0]),
+                    graph.shown(gap[1])
                 );
                 let hint = format!(
                     "it leads from host {} to host {} over linked switches",
-                    graph.say(from),
-                    graph.say(to)
+                    graph.shown(from),
+                    graph.shown(to)
                 );
                 return Err(Diagnostic::in_file(file, row.line, reason).hint(hint));
             }

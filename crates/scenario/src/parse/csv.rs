@@ -143,9 +143,9 @@ mod tests {
 
     #[test]
     fn a_header_is_shown_only_if_it_looks_like_one() {
-        let says = |text: &str| headed(text, &["a,b"]).err().map(|e| e.reason);
-        assert_eq!(says("a,size b\n"), Some("`a,size b` is not the header".into()));
-        assert_eq!(says("root:$6$salt$hash:1:0:::::\n"), Some("the first line is not the header".into()));
-        assert_eq!(says(" \"a\" , b\n"), None);
+        let message = |text: &str| headed(text, &["a,b"]).err().map(|e| e.reason);
+        assert_eq!(message("a,size b\n"), Some("`a,size b` is not the header".into()));
+        assert_eq!(message("root:$6$salt$hash:1:0:::::\n"), Some("the first line is not the header".into()));
+        assert_eq!(message(" \"a\" , b\n"), None);
     }
 }

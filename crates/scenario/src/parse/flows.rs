@@ -269,7 +269,7 @@ mod tests {
 
     /// Made up after the file that the simulator comes with: more flows than announced, and prose.
     #[test]
-    fn as_many_flows_are_read_as_the_first_line_says() {
+    fn as_many_flows_are_read_as_the_first_line_names() {
         let text = "2\r\n1 2 3 100 100000 2\r\n2\t1 3 100 1e5 2.5e-05 \r\n9 9 3 100 1 2\r\n\r\nFirst line: flows\r\n";
         let mut graph = Graph::new(2, 1);
         let names = ["n1", "n2", "n0"].map(str::to_owned).to_vec();

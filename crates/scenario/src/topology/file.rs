@@ -152,8 +152,8 @@ fn with_hosts(cx: &Cx<'_>, f: &GraphFile, raw: RawGraph) -> Result<RawGraph, Dia
 const TWO_LINKS: &str = "a host has exactly one link; of GPUs with a link to an NVSwitch and one to the network keep \
                          one of both networks, or name the GPU among the switches and link a host to it";
 
-fn say(g: &Graph, node: u32) -> String {
-    g.say(NodeId(node))
+fn shown(g: &Graph, node: u32) -> String {
+    g.shown(NodeId(node))
 }
 
 fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnostic> {
@@ -177,7 +177,7 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
             line => (format!(" (line {line})"), what.to_owned()),
         };
         let reason =
-            format!("`{}` gives no {what} for the link {} - {}{link}", f.file, say(g, l.a), say(g, l.b));
+            format!("`{}` gives no {what} for the link {} - {}{link}", f.file, shown(g, l.a), shown(g, l.b));
         cx.error("topology.file", reason, format!("write `{key}` under [topology]"))
     };
     let mut placed = false;
@@ -209,7 +209,7 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
         for node in [l.a, l.b] {
             degree[node.at()] += 1;
             if g.is_host(node) && degree[node.at()] > 1 {
-                let reason = format!("host {} has a second link", g.say(node));
+                let reason = format!("host {} has a second link", g.shown(node));
                 let hint = match f.format {
                     GraphFormat::Hpcc => TWO_LINKS,
                     _ => "a host has exactly one link",
@@ -233,7 +233,7 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
         let reason = format!(
             "the graph of `{}` is not connected: no path from host 0 to {what} {}",
             f.file,
-            say(&g, node as u32)
+            shown(&g, node as u32)
         );
         let hint = "add the missing links, or write `largest_part = true` under [topology]";
         return Err(cx.error("topology.file", reason, hint));

@@ -94,7 +94,7 @@ impl Graph {
     }
 
     /// A node for a message: its number, and what it is called unless that is the number again.
-    pub(crate) fn say(&self, node: NodeId) -> String {
+    pub(crate) fn shown(&self, node: NodeId) -> String {
         let name = self.names.of(node.0);
         if name == format!("h{node}") { node.to_string() } else { format!("{node} (`{name}`)") }
     }

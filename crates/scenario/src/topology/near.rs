@@ -104,7 +104,7 @@ mod tests {
 
     /// A pod of k = 16 has 64 hosts and 16 switches; the network has 1024 and 320.
     #[test]
-    fn whoever_asks_for_the_pod_does_not_look_beyond_it() {
+    fn a_search_within_the_pod_does_not_look_beyond_it() {
         let g = graph("{ kind = \"fat-tree\", k = 16 }");
         let (nearness, mut ball) = (Nearness::new(&g), Ball::default());
         assert_eq!(nearness.hosts_nearer(0, 6, &mut ball), (0..64).collect::<Vec<u32>>());

@@ -237,7 +237,7 @@ fn flows_arrive_as_often_as_published() {
 
 /// Destinations on the same core router are too near, all others are drawn alike.
 #[test]
-fn nobody_sends_to_a_host_on_its_own_core_router() {
+fn no_host_sends_to_one_on_its_own_core_router() {
     let text = "[topology]\nkind = \"internet2\"\n[[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"1KB\" }\n\
                 load = 0.5\npairs = { min_links = 5 }\nuntil = \"1ms\"\n";
     let s = crate::load(text, "t.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));

@@ -83,7 +83,7 @@ impl FlowList {
             );
         }
         if r.src == r.dst {
-            let reason = format!("a flow from host {} to itself", s.graph.say(NodeId(r.src)));
+            let reason = format!("a flow from host {} to itself", s.graph.shown(NodeId(r.src)));
             return wrong(reason, "src and dst differ".into());
         }
         if r.size == 0 {

@@ -51,7 +51,7 @@ impl Section<'_> {
         let mut sorted = members.clone();
         sorted.sort_unstable();
         if let Some(twice) = sorted.windows(2).find(|w| w[0] == w[1]) {
-            let reason = format!("host {} is named twice", self.graph.say(NodeId(twice[0])));
+            let reason = format!("host {} is named twice", self.graph.shown(NodeId(twice[0])));
             return Err(self.cx.error(&self.key(name), reason, "name each host once"));
         }
         if members.len() < 2 {
@@ -64,7 +64,7 @@ impl Section<'_> {
     pub fn ends(&self, a: (&str, u32), b: (&str, u32)) -> Result<(u32, u32), Diagnostic> {
         let pair = (self.host(a.0, a.1)?, self.host(b.0, b.1)?);
         if pair.0 == pair.1 {
-            let reason = format!("a flow from host {} to itself", self.graph.say(NodeId(pair.0)));
+            let reason = format!("a flow from host {} to itself", self.graph.shown(NodeId(pair.0)));
             return Err(self.cx.error(&self.key(b.0), reason, format!("choose another `{}`", b.0)));
         }
         Ok(pair)

@@ -77,10 +77,10 @@ pub(super) fn ends(r: &mut Report<'_>, key: &str, link: [u32; 2], graph: &Graph)
     others.sort_unstable();
     others.dedup();
     let more = if others.len() > 16 { ", .." } else { "" };
-    let say = |node: u32| graph.say(NodeId(node));
-    let list: Vec<String> = others.iter().take(16).map(|n| say(*n)).collect();
-    let reason = format!("there is no link between {} and {}", say(link[0]), say(link[1]));
-    r.error(key, reason, format!("node {} is linked to {}{more}", say(link[0]), list.join(", ")));
+    let shown = |node: u32| graph.shown(NodeId(node));
+    let list: Vec<String> = others.iter().take(16).map(|n| shown(*n)).collect();
+    let reason = format!("there is no link between {} and {}", shown(link[0]), shown(link[1]));
+    r.error(key, reason, format!("node {} is linked to {}{more}", shown(link[0]), list.join(", ")));
 }
 
 /// Only switches send pause frames.

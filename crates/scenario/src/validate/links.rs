@@ -16,7 +16,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         return;
     }
     // Which section speaks of a port's transmitter, loss, jitter.
-    let mut said: Vec<[Option<usize>; 3]> = vec![[None; 3]; 2 * graph.links.len()];
+    let mut sections: Vec<[Option<usize>; 3]> = vec![[None; 3]; 2 * graph.links.len()];
     for (i, link) in doc.link.iter().enumerate() {
         which(r, i, doc, graph);
         let parts = [link.transmitter.is_some(), link.loss.is_some(), link.jitter.is_some()];
@@ -30,7 +30,8 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         for (part, name) in
             ["transmitter", "loss", "jitter"].into_iter().enumerate().filter(|(p, _)| parts[*p])
         {
-            let taken = ports.iter().find_map(|port| said[*port as usize][part].map(|other| (*port, other)));
+            let taken =
+                ports.iter().find_map(|port| sections[*port as usize][part].map(|other| (*port, other)));
             if let Some((port, other)) = taken.filter(|(_, other)| *other != i) {
                 let from = graph.links[port as usize / 2].a.0;
                 let to = graph.links[port as usize / 2].b.0;
@@ -46,7 +47,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
                     "let each direction of a link have it from one section",
                 );
             }
-            ports.iter().for_each(|port| said[*port as usize][part] = Some(i));
+            ports.iter().for_each(|port| sections[*port as usize][part] = Some(i));
         }
     }
     if let Ok(plain) =

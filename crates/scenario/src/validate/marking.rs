@@ -20,7 +20,7 @@ pub(super) fn check(r: &mut Report<'_>, section: &str, marking: Marking, at: &Ar
             r.useless(&key, "no controller reads its feedback", hint);
         }
     }
-    r.tell(&key, marking.problems(at));
+    r.report(&key, marking.problems(at));
 }
 
 /// ABC's ends and routers mean the same by the same codepoints, and nothing else marks where a mark is a

@@ -50,7 +50,7 @@ impl Report<'_> {
         self.errors.push(self.cx.error(key, reason, hint));
     }
     /// What an algorithm says of its table `key`.
-    pub fn tell(&mut self, key: &str, problems: Vec<Problem>) {
+    pub fn report(&mut self, key: &str, problems: Vec<Problem>) {
         for Problem { key: inner, reason, hint, useless, .. } in problems {
             let key = if inner.is_empty() { key.to_owned() } else { format!("{key}.{inner}") };
             match useless {

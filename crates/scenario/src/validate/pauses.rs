@@ -34,7 +34,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
                 r.error(&key, reason, "write `switch.inputs = { memory = \"240KB\" }`");
             }
             Some(inputs) => {
-                r.tell(&key, policy.problems(&resolve::site(doc, graph, resolve::full_packet(doc))));
+                r.report(&key, policy.problems(&resolve::site(doc, graph, resolve::full_packet(doc))));
                 claims(r, &effects, inputs, graph);
             }
         }
@@ -64,7 +64,7 @@ fn claims(r: &mut Report<'_>, effects: &Effects, inputs: Inputs, graph: &Graph) 
 
 /// Frames that stop single queues.
 fn of_queues(r: &mut Report<'_>, key: &str, own: QueuePauses, doc: &Document, graph: &Graph) {
-    let says = |(section, s): (&str, &Scheduler)| section != "nic" && s.needs().reports_overfull;
+    let message = |(section, s): (&str, &Scheduler)| section != "nic" && s.needs().reports_overfull;
     if !resolve::schedulers(doc).any(says) {
         let all = OrderSpec::all();
         let known: Vec<&str> = all.iter().filter(|s| s.needs().reports_overfull).map(|s| s.key()).collect();
@@ -121,7 +121,7 @@ fn no_stops(r: &mut Report<'_>, doc: &Document) {
 fn relief(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let Some(relief) = doc.switch.relief else { return };
     let key = "switch.relief";
-    r.tell(key, relief.problems());
+    r.report(key, relief.problems());
     if !doc.switch.stops_ports() {
         let reason = "there are no pauses that it could relieve";
         return r.error(key, reason, "write `switch.pfc = {}` and `switch.inputs = { memory = \"240KB\" }`");

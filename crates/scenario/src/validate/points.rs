@@ -8,10 +8,10 @@ use thalweg_machines::congestion::Messages;
 const KEY: &str = "switch.congestion_point";
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
-    let said = doc.switch.congestion_point.map_or(Messages::None, |point| point.sends());
+    let message = doc.switch.congestion_point.map_or(Messages::None, |point| point.sends());
     listeners(r, doc, said);
     let Some(point) = doc.switch.congestion_point else { return };
-    r.tell(KEY, point.problems());
+    r.report(KEY, point.problems());
     if !resolve::used(doc).any(|t| t.congestion().is_some_and(|c| c.needs().messages == said)) {
         let why = "no controller listens to it";
         r.useless(KEY, why, format!("write `transport.congestion = \"{}\"`, or remove the key", point.key()));

@@ -56,7 +56,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         } else {
             split(r, s, doc, graph, full);
         }
-        r.tell("switch.shared_buffer.sharing", sharing(s, doc));
+        r.report("switch.shared_buffer.sharing", sharing(s, doc));
     }
     let header = doc.switch.cut_through.0.get();
     if header > 0 && graph.switches == 0 {

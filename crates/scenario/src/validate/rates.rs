@@ -21,7 +21,7 @@ pub(super) fn rate(rate: Rate, graph: &Graph) -> Vec<Problem> {
 
 /// What a controller says is wrong with its parameters.
 pub(super) fn controller(r: &mut Report<'_>, key: &str, spec: &ControllerSpec, graph: &Graph) {
-    r.tell(key, spec.problems(line(graph)));
+    r.report(key, spec.problems(line(graph)));
     if let ControllerSpec::Custom(user) = spec {
         registered(r, key, &user.name, &user.params.0);
     }

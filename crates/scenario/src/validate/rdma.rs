@@ -33,7 +33,7 @@ impl Checked for Rdma {
                           packet by packet";
             r.error(&at("recovery"), reason, "write \"irn\", or `routing = \"ecmp\"`");
         }
-        r.tell(&at("path_values"), path_values(t, doc).0);
+        r.report(&at("path_values"), path_values(t, doc).0);
         if matches!(t.rank, Some(Rank::SocketBuffer { .. })) {
             let reason = "a queue pair is posted whole messages: there is no send buffer";
             r.error(&at("rank"), reason, "write \"from-here\", \"remaining\" or \"flow-size\"");
@@ -231,7 +231,7 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
         r.error(&at("bytes"), reason, format!("a multiple of {}, for example 16 of them", t.mtu.0));
     }
     if let Some(pace) = s.nic_pace {
-        r.tell(&at("nic_pace"), rates::rate(pace.0, graph));
+        r.report(&at("nic_pace"), rates::rate(pace.0, graph));
     }
 }
 

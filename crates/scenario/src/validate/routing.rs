@@ -10,7 +10,7 @@ use thalweg_machines::route::Around;
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let rule = &doc.routing.rule;
     let path_values = resolve::used(doc).any(|t| t.spec().needs().path_values);
-    r.tell("routing", rule.problems(&Around { links: links(graph), path_values }));
+    r.report("routing", rule.problems(&Around { links: links(graph), path_values }));
     if rule.needs().source_routes {
         return;
     }

@@ -23,7 +23,7 @@ pub(super) fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &
         Some(_) => Paused::Queues,
     };
     let at = Around { section, overflows: buffer != Capacity::Unlimited, end: doc.run.until.0, paused };
-    r.tell(&key, s.problems(&at));
+    r.report(&key, s.problems(&at));
     if let Scheduler::Custom(user) = s {
         let known = thalweg_machines::schedule::custom::disciplines();
         if !known.contains(&user.name) {
@@ -42,7 +42,7 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
     let key = format!("{section}.scheduler");
     let needs = s.needs();
     if needs.trims.is_some() {
-        r.tell(&key, ndp::trimming(doc));
+        r.report(&key, ndp::trimming(doc));
     }
     match needs.manages {
         Manages::Everything if marking != Marking::default() => {

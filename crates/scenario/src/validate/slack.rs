@@ -145,7 +145,7 @@ fn edge(r: &mut Report<'_>, edge: Edge, doc: &Document, graph: &Graph) {
                 ..codel::Params::default()
             }
             .check_times(&mut problems);
-            r.tell("edge", problems.0);
+            r.report("edge", problems.0);
             if refresh.0 <= target.0 {
                 let reason = format!("a gap of {} is no longer than the target, {}", refresh.0, target.0);
                 r.error("edge.refresh", reason, "two to four times the target");

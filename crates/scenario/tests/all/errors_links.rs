@@ -186,7 +186,7 @@ fn transmitters() {
 }
 
 #[test]
-fn batches_for_one_user_and_what_block_acks_tell() {
+fn batches_for_one_user_and_what_block_acks_report() {
     let dir = Folder::new("errors-batches", FILES);
     let users = "{ kind = \"batched\", rate = \"65Mbps\", one_user = true }";
     let with =
@@ -287,7 +287,7 @@ fn patterns() {
 }
 
 #[test]
-fn sections_that_contradict_each_other_and_rates_that_nobody_has() {
+fn sections_that_contradict_each_other_and_rates_that_no_link_has() {
     let dir = Folder::new("errors-overlap", FILES);
     let twice = format!("{RIGHT}[[link]]\nwhich = \"all\"\ntransmitter = {{ fixed = \"1Mbps\" }}\n");
     assert_eq!(

@@ -25,7 +25,7 @@ pub const RAMP: (&str, &str) = ("switch.marking", "{kind=\"red-ecn\",min=\"5KB\"
 pub const GBN: (&str, &str) = ("transport.recovery", "go-back-n");
 pub const LOSSY: (&str, &str) = ("switch", "{scheduler=\"input-round-robin\",inputs={memory=\"60KB\"}}");
 
-pub fn says(set: &[(&str, &str)]) -> Vec<String> {
+pub fn refusals(set: &[(&str, &str)]) -> Vec<String> {
     let set: Vec<(String, String)> = set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     match load(RIGHT, "s.toml", Path::new("."), &set) {
         Ok(_) => Vec::new(),
@@ -42,12 +42,12 @@ pub fn says(set: &[(&str, &str)]) -> Vec<String> {
 
 #[track_caller]
 pub fn wrong(set: &[(&str, &str)], expected: &str) {
-    assert_eq!(says(set), [expected]);
+    assert_eq!(refusals(set), [expected]);
 }
 
 #[track_caller]
 pub fn right(set: &[(&str, &str)]) {
-    assert_eq!(says(set), Vec::<String>::new());
+    assert_eq!(refusals(set), Vec::<String>::new());
 }
 
 #[test]
@@ -322,7 +322,7 @@ fn incidents() {
 const BFC: (&str, &str) = ("switch", "{scheduler=\"bfc\",inputs={shared=\"2MB\"},backpressure={}}");
 
 #[test]
-fn backpressure_that_names_flows_or_elides_says_what_it_does_not_go_with() {
+fn backpressure_that_names_flows_or_elides_is_refused_with_what_it_does_not_fit() {
     right(&[BFC, ("switch.backpressure.pauses", "flow")]);
     right(&[BFC, ("switch.backpressure.elide", "cycles")]);
     wrong(
@@ -355,7 +355,7 @@ fn backpressure_that_names_flows_or_elides_says_what_it_does_not_go_with() {
 }
 
 #[test]
-fn what_the_tofino_does_late_is_refused_where_nobody_would_notice() {
+fn what_the_tofino_does_late_is_refused_where_it_has_no_effect() {
     let hashed = ("switch.scheduler.assignment", "hashed");
     let all = "{kind=\"bfc\",bitmap_stale=\"1us\",pipelines=4,post_queue=3,recirc_delay=\"500ns\"}";
     right(&[BFC, ("switch.scheduler", all)]);

@@ -3,7 +3,7 @@
 use super::errors_lossless::{GBN, LOSSY, RAMP, right, says, wrong};
 
 #[test]
-fn acks_that_somebody_waits_for() {
+fn acks_that_a_sender_waits_for() {
     let never = ("transport.acks", "never");
     let refused = |why: &str| format!("`transport.acks`: {why}; write \"per-packet\"");
     right(&[GBN, never]);
@@ -165,7 +165,7 @@ fn sizes_and_times() {
 }
 
 #[test]
-fn round_trips_that_nobody_reads() {
+fn round_trips_that_no_controller_reads() {
     wrong(
         &[("transport.rtt", "{segment=4}")],
         "`transport.rtt.segment`: it has no effect: the controller does not look at round trips; remove the key, or use the controller timely",
@@ -239,7 +239,7 @@ fn controllers() {
         "`transport.congestion.back_off`: a time of 0 never passes; for example \"24us\"",
     );
     // Other tests of this program register some.
-    let said = says(&[("transport.congestion", "{kind=\"custom\",name=\"nobody\"}")]);
+    let message = message(&[("transport.congestion", "{kind=\"custom\",name=\"nobody\"}")]);
     assert!(said[0].starts_with("`transport.congestion`: no controller is registered as `nobody`; known: "));
     right(&[("switch.scheduler", "srpt")]);
     wrong(

@@ -23,7 +23,7 @@ size = "1MB"
 
 /// The first error if `from` is replaced by `to`; "" if there is none.
 #[track_caller]
-fn says(from: &str, to: &str) -> String {
+fn refusals(from: &str, to: &str) -> String {
     assert!(RIGHT.contains(from), "{from}");
     let text = RIGHT.replacen(from, to, 1);
     match load(&text, "s.toml", Path::new("."), &[]) {
@@ -34,7 +34,7 @@ fn says(from: &str, to: &str) -> String {
 
 #[track_caller]
 fn wrong(from: &str, to: &str, expected: &str) {
-    assert_eq!(says(from, to), expected);
+    assert_eq!(refusals(from, to), expected);
 }
 
 const SWITCH: &str = "scheduler = \"lstf\"";

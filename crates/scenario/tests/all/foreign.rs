@@ -15,22 +15,22 @@ fn errors(text: &str, dir: &Path) -> Vec<String> {
 
 #[test]
 fn a_scenario_s_name_is_one_part_of_a_path() {
-    let said = |name: &str| errors(&format!("# a comment\nname = {name}\n{PAIR}"), Path::new("."));
-    assert_eq!(said("\"irn, k = 4\""), Vec::<String>::new());
+    let message = |name: &str| errors(&format!("# a comment\nname = {name}\n{PAIR}"), Path::new("."));
+    assert_eq!(message("\"irn, k = 4\""), Vec::<String>::new());
     assert_eq!(
-        said("\"../../victim\""),
+        message("\"../../victim\""),
         [
             "s.toml:2: `name`: `../../victim` cannot be the name of a folder: it holds a `/` or a `\\`; for example `name = \"victim\"`"
         ]
     );
     assert_eq!(
-        said("\"\\u001b[31m\""),
+        message("\"\\u001b[31m\""),
         [
             "s.toml:2: `name`: `\\u{1b}[31m` cannot be the name of a folder: it holds characters that cannot be printed; for example `name = \"31m\"`"
         ]
     );
     for name in ["\"/tmp/x\"", "\".\"", "\"..\"", "\"a\\u0000b\"", "\"\"", "'a\\b'", "\" \""] {
-        let all = said(name);
+        let all = message(name);
         assert!(all.len() == 1 && all[0].starts_with("s.toml:2: `name`: "), "{all:?}");
     }
 }

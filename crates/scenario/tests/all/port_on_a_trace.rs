@@ -53,11 +53,11 @@ fn a_port_is_found_by_the_names_of_its_ends() {
     let s = star(&[]);
     assert_eq!(s.port("switch0", "h2").expect("a port"), s.bottleneck().expect("a port"));
     assert_eq!(s.port("2", "4").expect("a port").id, PortId(4));
-    let says = |from, to| s.port(from, to).expect_err("no port").to_string();
-    assert_eq!(says("h0", "h1"), "s.toml: there is no link between `h0` and `h1`");
+    let message = |from, to| s.port(from, to).expect_err("no port").to_string();
+    assert_eq!(message("h0", "h1"), "s.toml: there is no link between `h0` and `h1`");
     let hint = "nodes are `h0` to `switch0`, or by number 0 to 4";
-    assert_eq!(says("h0", "swich0"), format!("s.toml: there is no node `swich0`; {hint}"));
-    assert_eq!(says("h0", "9"), "s.toml: there is no node 9");
+    assert_eq!(message("h0", "swich0"), format!("s.toml: there is no node `swich0`; {hint}"));
+    assert_eq!(message("h0", "9"), "s.toml: there is no node 9");
 }
 
 #[test]

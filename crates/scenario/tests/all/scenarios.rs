@@ -98,7 +98,7 @@ fn keys_are_explained_with_type_and_default() {
 
 #[test]
 fn a_key_of_several_kinds_is_explained_for_each() {
-    let said = explain("transport.congestion").expect("known");
+    let message = explain("transport.congestion").expect("known");
     let [tcp, rdma] = said.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{said}") };
     assert!(
         tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, rtt-target, vegas, bbr, bbr3, copa, vivace, verus, sprout, abc, xcp, rcp, vcp, swift, nimbus, compound, custom\n"),
@@ -114,16 +114,16 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     assert!(rdma.ends_with("with: transport.kind = \"rdma\""), "{rdma}");
     // One kind alone has it.
     for (key, kind) in [("recovery", "rdma"), ("timer", "rdma"), ("rto", "tcp"), ("pace", "udp")] {
-        let said = explain(&format!("transport.{key}")).expect("known");
+        let message = explain(&format!("transport.{key}")).expect("known");
         assert!(said.ends_with(&format!("\nwith: transport.kind = \"{kind}\"")), "{said}");
     }
     // The same meaning is written once, a kind that is named in the key not at all.
-    let said = explain("transport.header").expect("known");
+    let message = explain("transport.header").expect("known");
     assert!(said.starts_with("Headers of every data packet on the wire.\n"), "{said}");
     assert_eq!(said.matches("with: ").count(), 5, "different defaults: {said}");
-    let said = explain("switch.pfc.threshold.alpha").expect("known");
+    let message = explain("switch.pfc.threshold.alpha").expect("known");
     assert!(said.ends_with("with: switch.pfc.threshold.kind = \"dynamic\""), "{said}");
-    let said = explain("transport.congestion.gain").expect("known");
+    let message = explain("transport.congestion.gain").expect("known");
     let both = "with: transport.kind = \"tcp\" and transport.congestion.kind = \"dctcp\", or \
                 transport.kind = \"rdma\" and transport.congestion.kind = \"dctcp\"\n";
     assert!(said.contains(both), "{said}");
@@ -135,7 +135,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
 
 #[test]
 fn a_key_and_a_kind_of_the_same_name_are_both_explained() {
-    let said = explain("topology.file").expect("known");
+    let message = explain("topology.file").expect("known");
     assert!(
         said.contains("with: topology.kind = \"file\"") && said.contains("Any graph from a file."),
         "{said}"

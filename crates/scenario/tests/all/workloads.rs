@@ -180,7 +180,7 @@ fn exported_lists_read_back() {
 }
 
 #[test]
-fn racks_talk_to_themselves_or_to_others_as_told() {
+fn racks_send_to_themselves_or_to_others_as_written() {
     let rack = |h: u32| h / 16;
     let with = |pairs: &str| {
         flows(&ads("", "0.2").replace("load = 0.2", &format!("load = 0.2\npairs = \"{pairs}\"")))

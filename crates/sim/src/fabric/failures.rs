@@ -88,7 +88,7 @@ fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
         for flying in std::mem::take(&mut gate.control) {
             fabric.outages.lost += 1;
             fabric.ports[id.at()].verdicts.dropped += 1;
-            fabric.lose(cx, id, flying.handle);
+            fabric.lose(cx, id, flying.handle, cx.now);
         }
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;

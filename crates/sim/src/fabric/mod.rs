@@ -176,7 +176,7 @@ impl Fabric {
         if DETOURS && cx.features.failures && self.outages.failed_in_flight(id) {
             if self.outages.lose_on_the_way(&landed) {
                 self.ports[id.at()].verdicts.dropped += 1;
-                self.lose(cx, id, landed.handle);
+                self.lose(cx, id, landed.handle, cx.now);
             } else {
                 self.gates.frames.remove(landed.handle);
             }
@@ -209,7 +209,7 @@ impl Fabric {
         if !(DETOURS && cx.features.per_hop) {
             let out = self.paths.port(landed.route as usize);
             if DETOURS && cx.features.failures && out == PortId::NONE {
-                return self.lose(cx, from, landed.handle);
+                return self.lose(cx, from, landed.handle, cx.now);
             }
             let flying = Flying { route: landed.route + 1, ..landed };
             self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
@@ -217,7 +217,7 @@ impl Fabric {
             let mut flying = landed;
             let router = next_hop::Router { fabric: self, cx };
             let Some(out) = router.next_hop(from, &mut flying) else {
-                return self.lose(cx, from, landed.handle);
+                return self.lose(cx, from, landed.handle, cx.now);
             };
             self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
         }
@@ -242,7 +242,7 @@ impl Fabric {
             if cx.features.relief {
                 relief::finds_no_link(self, id, flying.handle);
             }
-            return self.lose(cx, id, flying.handle);
+            return self.lose(cx, id, flying.handle, cx.now);
         }
         if DETOURS && cx.features.drop_notices {
             self.packets[flying.handle].route = flying.route;
@@ -256,7 +256,7 @@ impl Fabric {
         match port.book(cx.now, ready, flying, &mut self.packets[flying.handle]) {
             Booked::First(at) => cx.schedule(at, Phase::Arrive, id.0),
             Booked::Behind => {}
-            Booked::Dropped => return self.lose(cx, id, flying.handle),
+            Booked::Dropped => return self.lose(cx, id, flying.handle, cx.now),
         }
         if cx.features.headers {
             let port = &self.ports[id.at()];
@@ -265,15 +265,10 @@ impl Fabric {
         }
     }
 
-    /// A packet is dropped in a port's queue, or there is no way on from that port's far end.
+    /// A packet is dropped in a port's queue, or there is no way on from that port's far end; by a decision that fell
+    /// due at `at`.
     #[cold]
-    pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
-        self.lose_at(cx, id, handle, cx.now);
-    }
-
-    /// The same by a decision that fell due at `at`.
-    #[cold]
-    pub(crate) fn lose_at<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, at: Time) {
+    pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, at: Time) {
         cx.instruments.tally.dropped += 1;
         let packet = &self.packets[handle];
         cx.instruments.tally.payload.dropped += packet.data_bytes();

@@ -81,7 +81,7 @@ impl Fabric {
             return false;
         }
         if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
-            self.lose(cx, id, flying.handle);
+            self.lose(cx, id, flying.handle, cx.now);
             return false;
         }
         if reference {
@@ -131,7 +131,7 @@ impl Fabric {
         }
         if room == Room::None {
             self.ports[id.at()].verdicts.dropped += 1;
-            self.lose(cx, id, handle);
+            self.lose(cx, id, handle, cx.now);
             return false;
         }
         let port = &mut self.ports[id.at()];
@@ -208,7 +208,7 @@ impl Fabric {
         if verdict == Verdict::Dropped {
             self.ports[id.at()].verdicts.dropped += 1;
             self.release_dropped(cx, id, handle);
-            self.lose(cx, id, handle);
+            self.lose(cx, id, handle, cx.now);
         } else if cx.features.points {
             points::joined(self, cx, id, handle, before);
         }
@@ -297,7 +297,7 @@ impl Fabric {
                 points::left(self, id, victim);
             }
             self.release_dropped(cx, id, victim);
-            self.lose_at(cx, id, victim, at);
+            self.lose(cx, id, victim, at);
         }
         self.pushed_out = victims;
     }

@@ -159,7 +159,7 @@ pub(crate) fn forward<Q: Events>(
 fn leave<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, from: PortId, out: Option<PortId>, flying: Flying) {
     match out {
         Some(out) => fabric.enqueue::<false, true, _>(cx, from, out, flying, Span::ZERO),
-        None => fabric.lose(cx, from, flying.handle),
+        None => fabric.lose(cx, from, flying.handle, cx.now),
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn enqueue<Q: Events>(
     let room = sharing::find_room(fabric, cx, id, handle);
     if room == Room::None {
         fabric.ports[id.at()].verdicts.dropped += 1;
-        return fabric.lose(cx, id, handle);
+        return fabric.lose(cx, id, handle, cx.now);
     }
     let before = fabric.ports[id.at()].waiting.bytes;
     let mut arrived = arrive(fabric, cx, id, handle);
@@ -81,7 +81,7 @@ pub(crate) fn enqueue<Q: Events>(
     if arrived == Arrived::Dropped {
         fabric.ports[id.at()].verdicts.dropped += 1;
         fabric.release_dropped(cx, id, handle);
-        fabric.lose(cx, id, handle);
+        fabric.lose(cx, id, handle, cx.now);
     } else if cx.features.points {
         points::joined(fabric, cx, id, handle, before);
     }
@@ -349,7 +349,7 @@ pub(crate) fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) 
     for handle in control {
         fabric.outages.lost += 1;
         fabric.ports[id.at()].verdicts.dropped += 1;
-        fabric.lose(cx, id, handle);
+        fabric.lose(cx, id, handle, cx.now);
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;
     fabric.lose_pushed_out(cx, id, cx.now);

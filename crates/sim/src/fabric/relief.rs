@@ -320,7 +320,7 @@ pub(super) fn link_fails<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Por
         fabric.stages.relief.machines[switch].on_sent(number);
         fabric.ports[id.at()].verdicts.dropped += 1;
         fabric.outages.lost += 1;
-        fabric.lose(cx, id, entry.handle);
+        fabric.lose(cx, id, entry.handle, cx.now);
     }
     note_queue(fabric, cx.now, id);
     let Reliefs { machines, acts, .. } = &mut fabric.stages.relief;
@@ -382,7 +382,7 @@ fn give_up<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, id: Po
         fabric.release_dropped(cx, id, entry.handle);
         note_queue(fabric, cx.now, id);
         fabric.ports[id.at()].verdicts.dropped += 1;
-        fabric.lose(cx, id, entry.handle);
+        fabric.lose(cx, id, entry.handle, cx.now);
     }
 }
 

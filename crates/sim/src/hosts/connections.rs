@@ -14,7 +14,6 @@ use crate::hosts::streams::NO_STREAM;
 use crate::paths::NO_SLOT;
 use crate::port::Port;
 use thalweg_machines::congestion::Start;
-use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::host::End;
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Sender, TransportSpec};
@@ -240,14 +239,6 @@ impl Hosts {
             self.give_queue_back(fabric, slot as usize);
             fabric.paths.close(flow);
         }
-    }
-
-    /// What controllers have recorded since the last time, piece by piece.
-    pub fn take_logs(&mut self) -> Vec<Log> {
-        let mut logs = std::mem::take(&mut self.logs);
-        logs.extend(self.sending.iter_mut().filter_map(|sending| sending.sender.take_log()));
-        logs.retain(|log| !log.is_empty());
-        logs
     }
 
     /// The flow whose ends carry a flow.

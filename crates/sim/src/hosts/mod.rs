@@ -54,7 +54,7 @@ pub(crate) struct Hosts {
     /// Those that carry them back to back.
     streams: Streams,
     /// What controllers have recorded, piece by piece, of flows that are over.
-    logs: Vec<Log>,
+    pub logs: Vec<Log>,
     /// Instead of transports: recorded packets.
     pub replay: Option<Replay>,
     /// What the flows of a kind share: the network's, within reach of both ends.

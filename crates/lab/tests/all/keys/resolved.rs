@@ -10,7 +10,7 @@ use thalweg_units::Stream;
 
 /// A NIC that pulls has no queue, and a pair no switch: nothing would have this buffer.
 #[test]
-fn a_buffer_that_nobody_has_is_refused_at_once() {
+fn a_buffer_that_no_switch_has_is_refused_at_once() {
     let text = "topology = \"pair\"\n[switch]\nbuffer = \"100KB\"\n[nic]\norder = \"round-robin\"\n[transport]\nkind = \"rdma\"\n\
                 [[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n";
     let errors = load(text, "s.toml", Path::new("."), &[]).expect_err("refused");

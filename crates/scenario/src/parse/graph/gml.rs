@@ -249,25 +249,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
-        let says = |text: &str| {
+    fn what_is_wrong_is_reported_with_its_line() {
+        let message = |text: &str| {
             let e = parse(text).expect_err(text);
             format!("{}: {}", e.line, e.reason)
         };
-        assert_eq!(says(""), "0: there is no `graph [`");
-        assert_eq!(says("<graphml>"), "1: `<graphml>` stands where a key should");
-        assert_eq!(says("graph [\nnode [\nid 1"), "2: a `[` is not closed");
-        assert_eq!(says("graph [\n]\n]"), "3: `]` closes nothing");
-        assert_eq!(says("graph [\nnode [ label \"x\" ]\n]"), "2: a node has no `id`");
-        assert_eq!(says("graph [\nnode [ id 1 ]\nnode [ id 1 ] ]"), "3: node `1` is defined twice");
-        assert_eq!(says("graph [ node [ id 1 ]\nedge [ target 1 ] ]"), "2: an edge has no `source`");
-        assert_eq!(says("graph [ node [ id 1 ]\nedge [ source 1 target 2 ] ]"), "2: there is no node `2`");
-        assert_eq!(says("graph [\nlabel ]"), "2: `label` has no value");
-        assert_eq!(says("graph [\nlabel \"x ]"), "2: a text is not closed");
-        assert_eq!(says("graph [\n1 2 ]"), "2: `1` stands where a key should");
-        assert_eq!(says("graph [ ]\ngraph [ ]"), "2: there is a second graph");
+        assert_eq!(message(""), "0: there is no `graph [`");
+        assert_eq!(message("<graphml>"), "1: `<graphml>` stands where a key should");
+        assert_eq!(message("graph [\nnode [\nid 1"), "2: a `[` is not closed");
+        assert_eq!(message("graph [\n]\n]"), "3: `]` closes nothing");
+        assert_eq!(message("graph [\nnode [ label \"x\" ]\n]"), "2: a node has no `id`");
+        assert_eq!(message("graph [\nnode [ id 1 ]\nnode [ id 1 ] ]"), "3: node `1` is defined twice");
+        assert_eq!(message("graph [ node [ id 1 ]\nedge [ target 1 ] ]"), "2: an edge has no `source`");
+        assert_eq!(message("graph [ node [ id 1 ]\nedge [ source 1 target 2 ] ]"), "2: there is no node `2`");
+        assert_eq!(message("graph [\nlabel ]"), "2: `label` has no value");
+        assert_eq!(message("graph [\nlabel \"x ]"), "2: a text is not closed");
+        assert_eq!(message("graph [\n1 2 ]"), "2: `1` stands where a key should");
+        assert_eq!(message("graph [ ]\ngraph [ ]"), "2: there is a second graph");
         let edge = |more: &str| {
-            says(&format!("graph [ node [ id 1 ] node [ id 2 ]\nedge [ source 1 target 2\n{more} ] ]"))
+            message(&format!("graph [ node [ id 1 ] node [ id 2 ]\nedge [ source 1 target 2\n{more} ] ]"))
         };
         assert!(edge("rate \"fast\"").starts_with("3: `fast` is not a rate: it does not begin with"));
     }

@@ -312,23 +312,26 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_line() {
-        let says = |text: &str| {
+    fn what_is_wrong_is_reported_with_its_line() {
+        let message = |text: &str| {
             let e = parse(text).expect_err("wrong");
             format!("{}: {}", e.line, e.reason)
         };
-        assert_eq!(says("<graphml>\n<graph>\n<node/></graph></graphml>"), "3: <node> has no `id`");
-        assert_eq!(says("<graph>\n<node id='a'/>\n\n<node id='a'/></graph>"), "4: node `a` is defined twice");
-        assert_eq!(says("<graph>\n<edge source='a' target='b'/></graph>"), "2: there is no node `a`");
+        assert_eq!(message("<graphml>\n<graph>\n<node/></graph></graphml>"), "3: <node> has no `id`");
         assert_eq!(
-            says("<graph>\n<node id='a"),
+            message("<graph>\n<node id='a'/>\n\n<node id='a'/></graph>"),
+            "4: node `a` is defined twice"
+        );
+        assert_eq!(message("<graph>\n<edge source='a' target='b'/></graph>"), "2: there is no node `a`");
+        assert_eq!(
+            message("<graph>\n<node id='a"),
             "2: this is not XML: syntax error: attribute value not closed: `'` not found before end of input"
         );
-        assert_eq!(says("<graph>\n<node id='a'>\n"), "2: a tag is not closed");
-        assert_eq!(says("<graph>\n<node id=a b/></graph>"), "2: the attributes of <node> are broken");
-        assert_eq!(says("<a>\n<graph></a>").split(':').next(), Some("2"));
-        assert_eq!(says("<a>\n&x;</a>"), "2: there is no entity `&x;`");
-        assert_eq!(says("plain text"), "0: there is no <graph>");
+        assert_eq!(message("<graph>\n<node id='a'>\n"), "2: a tag is not closed");
+        assert_eq!(message("<graph>\n<node id=a b/></graph>"), "2: the attributes of <node> are broken");
+        assert_eq!(message("<a>\n<graph></a>").split(':').next(), Some("2"));
+        assert_eq!(message("<a>\n&x;</a>"), "2: there is no entity `&x;`");
+        assert_eq!(message("plain text"), "0: there is no <graph>");
     }
 
     /// The reader works without recursion.

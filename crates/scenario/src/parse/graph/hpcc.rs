@@ -207,15 +207,15 @@ mod tests {
             "5 1 2 1 4 A100\n2 3 4\n0 2 1Gbps 1us 0\n1 3 1Gbps 1us 0\n2 4 1Gbps 1us 0\n3 4 1Gbps 1us 0\n",
         );
         assert_eq!(g.map(|g| (g.hosts, g.nodes)), Ok((2, 5)));
-        let says = |header: &str, reason: &str| {
+        let message = |header: &str, reason: &str| {
             let e = parse(&format!("{header}\n2\n{links}")).expect_err(header);
             assert_eq!(e.reason, reason);
             assert!(e.hint.contains("nodes switches tors links"), "{}", e.hint);
         };
-        says("3 1 1 1 2", "the header has 5 values");
-        says("3 1 2 2", "the header has 2 ToRs among 1 switches");
-        says("3 1", "the number of links is missing");
-        says("3 9 2", "the header has 9 switches among 3 nodes");
+        message("3 1 1 1 2", "the header has 5 values");
+        message("3 1 2 2", "the header has 2 ToRs among 1 switches");
+        message("3 1", "the number of links is missing");
+        message("3 9 2", "the header has 9 switches among 3 nodes");
     }
 
     #[test]

@@ -151,9 +151,9 @@ mod tests {
         assert!(parse("a,b\n0,2\n1,2\n").expect("reads").names.is_empty());
         let swapped = parse("delay,b,a\n,tor,web\n2us,tor,db\n").expect("columns in another order");
         assert_eq!(swapped.links.iter().map(|l| l.delay).collect::<Vec<_>>(), [None, Some(Span::from_us(2))]);
-        let says = |text: &str| parse(text).expect_err("wrong").reason;
-        assert_eq!(says("a,b\nx,x\n"), "a link from `x` to itself");
-        assert_eq!(says("a,b\nx,\u{7}\n"), "`\\u{7}` is not a name for a node");
-        assert_eq!(says("a,b\n0,-1\n"), "`-1` is not a node");
+        let message = |text: &str| parse(text).expect_err("wrong").reason;
+        assert_eq!(message("a,b\nx,x\n"), "a link from `x` to itself");
+        assert_eq!(message("a,b\nx,\u{7}\n"), "`\\u{7}` is not a name for a node");
+        assert_eq!(message("a,b\n0,-1\n"), "`-1` is not a node");
     }
 }

@@ -71,7 +71,7 @@ struct Link {
 pub fn toml(text: &str) -> Result<RawGraph, ParseError> {
     let file: File = toml::from_str(text).map_err(|e| {
         let line = e.span().map_or(0, |s| text[..s.start.min(text.len())].matches('\n').count() + 1);
-        ParseError::new(line, said(&e.message().replace('\n', ", ")), "")
+        ParseError::new(line, shortened(&e.message().replace('\n', ", ")), "")
     })?;
     graph(&file)
 }
@@ -82,13 +82,13 @@ pub fn json(text: &str) -> Result<RawGraph, ParseError> {
     let file: File = serde_json::from_str(text).map_err(|e| {
         let message = e.to_string();
         let short = message.rsplit_once(" at line").map_or(message.as_str(), |(m, _)| m);
-        ParseError::new(e.line(), said(short), "")
+        ParseError::new(e.line(), shortened(short), "")
     })?;
     graph(&file)
 }
 
 /// What a library says, which may quote the file: cut.
-fn said(message: &str) -> String {
+fn shortened(message: &str) -> String {
     match message.char_indices().nth(200) {
         Some((end, _)) => format!("{}…", &message[..end]),
         None => message.to_owned(),
@@ -133,11 +133,11 @@ mod tests {
         let g = toml(text).expect("reads");
         assert_eq!(g.names, ["web", "db", "tor"]);
         assert_eq!(g.links.iter().map(|l| (l.a, l.b)).collect::<Vec<_>>(), [(0, 2), (1, 2)]);
-        let says = |from: &str, to: &str| toml(&text.replace(from, to)).expect_err("wrong");
-        assert_eq!(says("a=\"web\"", "a=\"wbe\"").reason, "there is no node `wbe`");
-        assert_eq!(says("\"db\", ", "").reason, "2 names for 3 nodes");
-        assert_eq!(says("\"db\"", "\"3\"").reason, "`3` is not a name for a node");
-        let e = says("a=1", "a=-1");
+        let message = |from: &str, to: &str| toml(&text.replace(from, to)).expect_err("wrong");
+        assert_eq!(message("a=\"web\"", "a=\"wbe\"").reason, "there is no node `wbe`");
+        assert_eq!(message("\"db\", ", "").reason, "2 names for 3 nodes");
+        assert_eq!(message("\"db\"", "\"3\"").reason, "`3` is not a name for a node");
+        let e = message("a=1", "a=-1");
         assert_eq!(
             (e.line, e.reason.as_str()),
             (4, "invalid value: integer `-1`, expected the number or the name of a node")

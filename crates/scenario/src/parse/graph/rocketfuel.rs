@@ -200,20 +200,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_with_a_map_is_said_with_its_line() {
-        let says = |text: &str, line: u32, reason: &str| {
+    fn what_is_wrong_with_a_map_is_reported_with_its_line() {
+        let message = |text: &str, line: u32, reason: &str| {
             let e = cch(text).expect_err(reason);
             assert_eq!((e.line, e.reason.as_str()), (line, reason));
         };
-        says("", 0, "there is no router");
-        says("1 Paris (0) -> =x r0", 1, "the location `@..` is missing");
-        says("1 @Paris (0) -> =x r0\n1 @Rome (0) -> =y r0", 2, "router 1 is named twice");
-        says("1 @Paris (0) =x r0", 1, "`->` is missing");
-        says("1 @Paris (0) -> =x rx", 1, "`x` is not a radius `rn`");
-        says("1 @Paris (0) -> <x> =x r0", 1, "`x` is not a neighbour's uid");
-        says("1 @Paris (0) -> 2 =x r0", 1, "`2` is no part of a router");
-        says("1 @Paris (x) -> =x r0", 1, "`x` is not the number of neighbours");
-        says("-7 Paris", 1, "a router of another network needs `=address`");
+        message("", 0, "there is no router");
+        message("1 Paris (0) -> =x r0", 1, "the location `@..` is missing");
+        message("1 @Paris (0) -> =x r0\n1 @Rome (0) -> =y r0", 2, "router 1 is named twice");
+        message("1 @Paris (0) =x r0", 1, "`->` is missing");
+        message("1 @Paris (0) -> =x rx", 1, "`x` is not a radius `rn`");
+        message("1 @Paris (0) -> <x> =x r0", 1, "`x` is not a neighbour's uid");
+        message("1 @Paris (0) -> 2 =x r0", 1, "`2` is no part of a router");
+        message("1 @Paris (x) -> =x r0", 1, "`x` is not the number of neighbours");
+        message("-7 Paris", 1, "a router of another network needs `=address`");
     }
 
     #[test]
