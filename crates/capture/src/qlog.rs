@@ -3,7 +3,8 @@
 //! a simulated flow, of the kernel's TCP, and of QUIC.
 //!
 //! QUIC numbers packets, and a controller knows bytes. A packet's number is here that of its transmission, which is
-//! what QUIC's is; `acked_ranges` are the oldest packets that what was acknowledged covers: exact where nothing is lost.
+//! what QUIC's is; `acked_ranges` are the oldest packets that the acknowledged bytes cover: exact where nothing is
+//! lost.
 
 use serde::Serialize;
 use serde_json::{Value, json};
