@@ -69,14 +69,22 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     rows = rows.with_columns(
         src=pl.when(forward).then("src").otherwise("dst"), dst=pl.when(forward).then("dst").otherwise("src")
     )
+    here = pl.col("lost_at") == pl.col("interface")
     nics = table.with_row_index("interface").unique("from", keep="first", maintain_order=True)
     nics = nics.select(pl.col("from").alias("src"), "interface")
-    at_nic = rows.join(nics, on="src", how="left", maintain_order="left").with_columns(at=pl.col("ingress_ps"))
-    seen = [at_nic.with_columns(lost=pl.col("lost_at") == pl.col("interface"))]
+    seen = [
+        rows.join(nics, on="src", how="left", maintain_order="left").with_columns(
+            at=pl.col("ingress_ps"),
+            # What a NIC drops has no instant but that.
+            lost=pl.when(here).then(pl.when(pl.col("ingress_ps") == pl.col("lost_ps")).then(1).otherwise(2)),
+        )
+    ]
     if "ports" in rows.columns:
-        hops = rows.explode("arrivals_ps", "starts_ps", "ports").filter(pl.col("ports").is_not_null())
-        hops = hops.rename({"ports": "interface"})
-        hops = hops.with_columns(lost=pl.col("lost_at") == pl.col("interface"), at=pl.coalesce("starts_ps", "lost_ps"))
+        hops = rows.explode("arrivals_ps", "starts_ps", "ports").rename({"ports": "interface"})
+        hops = hops.filter(pl.col("interface").is_not_null()).with_columns(
+            at=pl.coalesce("starts_ps", pl.when(here).then("lost_ps")),
+            lost=pl.when(here).then(pl.when(pl.col("starts_ps").is_null()).then(1).otherwise(2)),
+        )
         # What waits as the run ends has not been sent.
         seen.append(hops.filter(pl.col("at").is_not_null()))
     wanted = [
@@ -90,18 +98,14 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
         "wire",
         "marked",
         "lost",
-        "lost_ps",
         "packet",
-        "starts_ps",
+        "header",
+        "tcp",
     ]
-    wanted += ["header", "tcp"]
-    seen = [frame.select([name for name in wanted if name in frame.columns]) for frame in seen]
-    every = pl.concat([frame.with_columns(sent=_sent(frame)) for frame in seen], how="diagonal")
+    every = pl.concat([frame.select(wanted) for frame in seen], how="vertical_relaxed")
     if ports:
         every = every.filter(pl.col("interface").is_in(list(ports)))
     every = every.sort("at", "packet", maintain_order=True)
-    on_link = pl.col("lost").fill_null(False) & pl.col("sent")
-    comment = pl.when(on_link).then(2).when(pl.col("lost").fill_null(False)).then(1).otherwise(0)
     columns = every.select(
         at_ns=(pl.col("at") // 1000).cast(pl.UInt64),
         interface=pl.col("interface").cast(pl.UInt32),
@@ -114,7 +118,7 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
         header=pl.col("header").cast(pl.UInt32),
         tcp=pl.col("tcp").cast(pl.UInt8),
         marked=pl.col("marked").cast(pl.UInt8),
-        comment=comment.cast(pl.UInt8),
+        comment=pl.col("lost").fill_null(0).cast(pl.UInt8),
     )
     interfaces = [
         (f"{a} > {b}", int(rate)) for a, b, rate in zip(named["from"], named["to"], named["rate_bps"], strict=True)
@@ -122,16 +126,6 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     nodes = run.tables["nodes"]
     hosts = [str(name) for name, kind in zip(nodes["name"], nodes["kind"], strict=True) if kind == "host"]
     return columns, interfaces, hosts
-
-
-def _sent(frame: polars.DataFrame) -> polars.Expr:
-    """Whether the port has sent it: what it sent and is lost there, its link has lost."""
-    import polars as pl
-
-    if "starts_ps" in frame.columns and frame.schema["starts_ps"] == pl.Int64:
-        return pl.col("starts_ps").is_not_null()
-    # A NIC: what is dropped there has no other instant.
-    return pl.col("at") != pl.col("lost_ps").fill_null(-1)
 
 
 def _transports(run: RunData) -> polars.DataFrame:

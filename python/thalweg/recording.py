@@ -38,7 +38,7 @@ COLUMNS = {
     "exit_ps": ("ps", "o(p): when its last bit reached its host; null: it was lost, or the run ended before"),
     "lost_ps": ("ps", "when it was dropped, or lost on a link; null: it was not"),
     "lost_at": ("", "the port that it was lost at; null: none"),
-    "marked": ("", "congestion was experienced on its way"),
+    "marked": ("", "congestion was experienced on its way; 0 of what was lost"),
     "waited_ps": ("ps", "time spent waiting at switch ports"),
     "queues": ("", "switch ports at which it had to wait"),
     "hops": ("", "switch ports it came to"),

@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
-/// What packets begin with: LINKTYPE_RAW, an IP header.
-pub const RAW: u16 = 101;
+/// What packets begin with: LINKTYPE_IPV4, an IPv4 header. (LINKTYPE_RAW is refused by libpcap on a second interface.)
+pub const IPV4: u16 = 228;
 /// LINKTYPE_ETHERNET.
 pub const ETHERNET: u16 = 1;
 
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn a_file_byte_for_byte() {
         let mut w = Writer::new(Vec::new(), "x").unwrap();
-        assert_eq!(w.interface(RAW, "a->b", Some(1_000)).unwrap(), 0);
+        assert_eq!(w.interface(IPV4, "a->b", Some(1_000)).unwrap(), 0);
         let seen = Seen {
             at_ns: (7 << 32) + 5,
             interface: 0,
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(blocks.iter().map(|b| b.0).collect::<Vec<_>>(), [0x0a0d_0d0a, 1, 6]);
         assert_eq!(blocks[0].1[..8], [0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0]);
         let interface = [
-            &[101, 0, 0, 0, 0, 0, 0, 0][..],
+            &[228, 0, 0, 0, 0, 0, 0, 0][..],
             &[2, 0, 4, 0],
             b"a->b",
             &[8, 0, 8, 0, 232, 3, 0, 0, 0, 0, 0, 0],

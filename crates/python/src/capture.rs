@@ -41,7 +41,7 @@ impl PcapWriter {
 
     /// One more interface; its number.
     fn interface(&self, name: &str, bits_per_second: u64) -> PyResult<u32> {
-        self.with(|writer| writer.interface(pcapng::RAW, name, Some(bits_per_second)))
+        self.with(|writer| writer.interface(pcapng::IPV4, name, Some(bits_per_second)))
     }
 
     /// Packets as columns of one length: `at_ns`, `interface`, `src`, `dst`, `flow`, `forward`, `seq`, `wire`,

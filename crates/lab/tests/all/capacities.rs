@@ -97,7 +97,7 @@ fn shared_memory_leaves_a_port_no_limit_but_its_share() {
     let plain = finish(&scenario(INCAST, Path::new("."), &set(&[])));
     assert_eq!(plain.summary()["drops"], 0);
     let message = finish(&scenario(INCAST, Path::new("."), &set(&[("switch.buffer", "unlimited")])));
-    assert_eq!(plain.digest(), said.digest());
+    assert_eq!(plain.digest(), message.digest());
     let capped = finish(&scenario(INCAST, Path::new("."), &set(&[("switch.buffer", "500KB")])));
     assert!(capped.summary()["drops"].as_u64() > Some(0), "a limit that is written is kept");
 }

@@ -29,12 +29,12 @@ fn products_of_bandwidth_and_delay_are_bytes_once_resolved() {
         ("transport.initial_window", "0.5bdp"),
     ]);
     for line in ["\nbuffer = \"12500B\"", "max_window = \"31250B\"", "initial_window = \"6250B\""] {
-        assert!(said.contains(line), "{line} in {said}");
+        assert!(message.contains(line), "{line} in {message}");
     }
-    assert!(!said.contains("bdp"), "{said}");
+    assert!(!message.contains("bdp"), "{message}");
     // The slower bottleneck counts.
     let message = toml(&[("topology.bottleneck_rate", "500Mbps"), ("switch.buffer", "1bdp")]);
-    assert!(said.contains("\nbuffer = \"6250B\""), "{said}");
+    assert!(message.contains("\nbuffer = \"6250B\""), "{message}");
     // A name is a name.
     assert!(toml(&[("name", "1bdp")]).contains("name = \"1bdp\""));
 }
@@ -60,8 +60,8 @@ fn a_dumbbell_has_the_names_of_its_siblings() {
     let delays = |set: &[(&str, &str)]| {
         let message = toml(set);
         let value = |key: &str| {
-            let at = said.find(key).unwrap_or_else(|| panic!("{key} in {said}")) + key.len();
-            said[at..].split('"').next().unwrap_or_default().to_owned()
+            let at = message.find(key).unwrap_or_else(|| panic!("{key} in {message}")) + key.len();
+            message[at..].split('"').next().unwrap_or_default().to_owned()
         };
         (value("host_delay = \""), value("\ndelay = \""))
     };

@@ -34,7 +34,7 @@ fn wrong(set: &[(&str, &str)], expected: &str) {
         Ok(_) => "nothing".to_owned(),
         Err(errors) => errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"),
     };
-    assert!(said.lines().any(|line| line.ends_with(expected)), "{said}\nexpected: {expected}");
+    assert!(message.lines().any(|line| line.ends_with(expected)), "{message}\nexpected: {expected}");
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn a_run_that_is_cut_and_resumed_keeps_its_window() {
 #[test]
 fn both_ways_to_write_a_sections_transport_are_explained() {
     let message = explain("traffic.0.transport").expect("a key");
-    assert!(said.contains("[transports]") && said.contains("congestion = \"bbr\""), "{said}");
+    assert!(message.contains("[transports]") && message.contains("congestion = \"bbr\""), "{message}");
     let first = |key: &str| explain(key).and_then(|text| text.lines().next().map(str::to_owned));
     assert_eq!(first("traffic.0.transport.mss"), first("transport.mss"));
 }

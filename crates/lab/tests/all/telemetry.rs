@@ -150,8 +150,8 @@ fn a_run_that_was_saved_goes_on_with_its_telemetry() {
 fn t_is_the_longest_round_trip_with_full_packets() {
     // 4 x 1 us, and 1024 + 66 + 42 B out and 70 + 42 B back over two links of 100 Gb/s: 4 us + 2 x (90.56 + 8.96) ns.
     let message = scenario(INCAST, Path::new("."), &[]).to_toml();
-    assert!(said.contains("base_rtt = \"4199040ps\""), "{said}");
-    assert!(said.contains("telemetry = \"42B\""), "{said}");
+    assert!(message.contains("base_rtt = \"4199040ps\""), "{message}");
+    assert!(message.contains("telemetry = \"42B\""), "{message}");
 }
 
 #[test]

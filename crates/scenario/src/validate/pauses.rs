@@ -65,7 +65,7 @@ fn claims(r: &mut Report<'_>, effects: &Effects, inputs: Inputs, graph: &Graph) 
 /// Frames that stop single queues.
 fn of_queues(r: &mut Report<'_>, key: &str, own: QueuePauses, doc: &Document, graph: &Graph) {
     let message = |(section, s): (&str, &Scheduler)| section != "nic" && s.needs().reports_overfull;
-    if !resolve::schedulers(doc).any(says) {
+    if !resolve::schedulers(doc).any(message) {
         let all = OrderSpec::all();
         let known: Vec<&str> = all.iter().filter(|s| s.needs().reports_overfull).map(|s| s.key()).collect();
         let why = format!("only queues of the scheduler `{}` are ever too long", known.join("` or `"));

@@ -8,11 +8,11 @@ use thalweg_machines::congestion::Messages;
 const KEY: &str = "switch.congestion_point";
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
-    let message = doc.switch.congestion_point.map_or(Messages::None, |point| point.sends());
-    listeners(r, doc, said);
+    let sent = doc.switch.congestion_point.map_or(Messages::None, |point| point.sends());
+    listeners(r, doc, sent);
     let Some(point) = doc.switch.congestion_point else { return };
     r.report(KEY, point.problems());
-    if !resolve::used(doc).any(|t| t.congestion().is_some_and(|c| c.needs().messages == said)) {
+    if !resolve::used(doc).any(|t| t.congestion().is_some_and(|c| c.needs().messages == sent)) {
         let why = "no controller listens to it";
         r.useless(KEY, why, format!("write `transport.congestion = \"{}\"`, or remove the key", point.key()));
     }
@@ -40,11 +40,11 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
 }
 
 /// Controllers that wait for messages that are never sent.
-fn listeners(r: &mut Report<'_>, doc: &Document, said: Messages) {
+fn listeners(r: &mut Report<'_>, doc: &Document, sent: Messages) {
     for (key, transport) in resolve::transports(doc) {
         let Some(controller) = transport.congestion() else { continue };
         let needs = controller.needs().messages;
-        if needs != Messages::None && needs != said {
+        if needs != Messages::None && needs != sent {
             let name = controller.key();
             let reason = format!("{name} listens to congestion points of its own kind, and there are none");
             r.error(

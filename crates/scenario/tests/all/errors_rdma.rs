@@ -1,6 +1,6 @@
-//! What is refused of RDMA transports, their controllers and connections, and how it is said.
+//! What is refused of RDMA transports, their controllers and connections, and how it is message.
 
-use super::errors_lossless::{GBN, LOSSY, RAMP, right, says, wrong};
+use super::errors_lossless::{GBN, LOSSY, RAMP, refusals, right, wrong};
 
 #[test]
 fn acks_that_a_sender_waits_for() {
@@ -239,8 +239,10 @@ fn controllers() {
         "`transport.congestion.back_off`: a time of 0 never passes; for example \"24us\"",
     );
     // Other tests of this program register some.
-    let message = message(&[("transport.congestion", "{kind=\"custom\",name=\"nobody\"}")]);
-    assert!(said[0].starts_with("`transport.congestion`: no controller is registered as `nobody`; known: "));
+    let message = refusals(&[("transport.congestion", "{kind=\"custom\",name=\"nobody\"}")]);
+    assert!(
+        message[0].starts_with("`transport.congestion`: no controller is registered as `nobody`; known: ")
+    );
     right(&[("switch.scheduler", "srpt")]);
     wrong(
         &[("switch.scheduler", "srpt"), ("transport", "{kind=\"phost\"}"), ("nic.order", "round-robin")],

@@ -99,7 +99,7 @@ fn keys_are_explained_with_type_and_default() {
 #[test]
 fn a_key_of_several_kinds_is_explained_for_each() {
     let message = explain("transport.congestion").expect("known");
-    let [tcp, rdma] = said.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{said}") };
+    let [tcp, rdma] = message.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{message}") };
     assert!(
         tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, rtt-target, vegas, bbr, bbr3, copa, vivace, verus, sprout, abc, xcp, rcp, vcp, swift, nimbus, compound, custom\n"),
         "{tcp}"
@@ -115,18 +115,18 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     // One kind alone has it.
     for (key, kind) in [("recovery", "rdma"), ("timer", "rdma"), ("rto", "tcp"), ("pace", "udp")] {
         let message = explain(&format!("transport.{key}")).expect("known");
-        assert!(said.ends_with(&format!("\nwith: transport.kind = \"{kind}\"")), "{said}");
+        assert!(message.ends_with(&format!("\nwith: transport.kind = \"{kind}\"")), "{message}");
     }
     // The same meaning is written once, a kind that is named in the key not at all.
     let message = explain("transport.header").expect("known");
-    assert!(said.starts_with("Headers of every data packet on the wire.\n"), "{said}");
-    assert_eq!(said.matches("with: ").count(), 5, "different defaults: {said}");
+    assert!(message.starts_with("Headers of every data packet on the wire.\n"), "{message}");
+    assert_eq!(message.matches("with: ").count(), 5, "different defaults: {message}");
     let message = explain("switch.pfc.threshold.alpha").expect("known");
-    assert!(said.ends_with("with: switch.pfc.threshold.kind = \"dynamic\""), "{said}");
+    assert!(message.ends_with("with: switch.pfc.threshold.kind = \"dynamic\""), "{message}");
     let message = explain("transport.congestion.gain").expect("known");
     let both = "with: transport.kind = \"tcp\" and transport.congestion.kind = \"dctcp\", or \
                 transport.kind = \"rdma\" and transport.congestion.kind = \"dctcp\"\n";
-    assert!(said.contains(both), "{said}");
+    assert!(message.contains(both), "{message}");
     assert!(explain("transport.rdma.congestion").expect("known").ends_with(
         "timely, hpcc, rtt-target, rocc, qcn, vegas, bbr, bbr3, copa, vivace, verus, abc, xcp, rcp, vcp, swift, nimbus, compound, custom"
     ));
@@ -137,10 +137,10 @@ fn a_key_of_several_kinds_is_explained_for_each() {
 fn a_key_and_a_kind_of_the_same_name_are_both_explained() {
     let message = explain("topology.file").expect("known");
     assert!(
-        said.contains("with: topology.kind = \"file\"") && said.contains("Any graph from a file."),
-        "{said}"
+        message.contains("with: topology.kind = \"file\"") && message.contains("Any graph from a file."),
+        "{message}"
     );
-    assert!(said.contains("hosts_per_router"), "the kind's keys: {said}");
+    assert!(message.contains("hosts_per_router"), "the kind's keys: {message}");
     // Positions in lists may be left out.
     assert_eq!(explain("traffic.backlogged"), explain("traffic.0.backlogged"));
     assert!(explain("traffic.load").expect("known").starts_with("Target, a fraction of the capacity"));

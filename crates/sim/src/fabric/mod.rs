@@ -242,6 +242,9 @@ impl Fabric {
             if cx.features.relief {
                 relief::finds_no_link(self, id, flying.handle);
             }
+            if cx.features.headers {
+                self.note_arrival(cx, id, flying.handle);
+            }
             return self.lose(cx, id, flying.handle, cx.now);
         }
         if DETOURS && cx.features.drop_notices {
@@ -256,7 +259,12 @@ impl Fabric {
         match port.book(cx.now, ready, flying, &mut self.packets[flying.handle]) {
             Booked::First(at) => cx.schedule(at, Phase::Arrive, id.0),
             Booked::Behind => {}
-            Booked::Dropped => return self.lose(cx, id, flying.handle, cx.now),
+            Booked::Dropped => {
+                if cx.features.headers {
+                    self.note_arrival(cx, id, flying.handle);
+                }
+                return self.lose(cx, id, flying.handle, cx.now);
+            }
         }
         if cx.features.headers {
             let port = &self.ports[id.at()];

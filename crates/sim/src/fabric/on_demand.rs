@@ -81,6 +81,9 @@ impl Fabric {
             return false;
         }
         if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
+            if cx.features.headers {
+                self.note_arrival(cx, id, flying.handle);
+            }
             self.lose(cx, id, flying.handle, cx.now);
             return false;
         }

@@ -37,7 +37,7 @@ pub struct Recorded {
     pub lost: Vec<u64>,
     /// The port that it was lost at; `u32::MAX`: none.
     pub lost_at: Vec<u32>,
-    /// 1: congestion was experienced on its way, so far.
+    /// 1: congestion was experienced on its way, so far; 0 of what was lost.
     pub marked: Vec<u8>,
     /// Time spent waiting at switch ports.
     pub waited: Vec<u64>,
@@ -111,7 +111,8 @@ impl Recorder {
         self.done.push(Row {
             ingress: trace.ingress.min(lost.map_or(Time::MAX, |(at, _)| at)),
             lost,
-            marked: packet.ecn == Ecn::Ce,
+            // Of what is dropped it is no matter, and depends on which comes first at the port.
+            marked: packet.ecn == Ecn::Ce && lost.is_none(),
             flow: packet.flow.0,
             forward: travels_forward(packet.kind),
             seq: packet.seq,
