@@ -1,0 +1,220 @@
+//! Runs a command on an emulated path.
+
+use crate::clock::{self, Clock};
+use crate::direction::Direction;
+use crate::emulator::Emulator;
+use crate::lateness::{Lateness, allowed};
+use crate::namespaces::{DEVICES, Network};
+use crate::outcome::{self, Outcome, Status};
+use crate::port::Port;
+use crate::ports::packet::Packet;
+use crate::ports::{Wire, WireKind};
+use crate::processes::{self, Init, Program};
+use crate::record::Recorder;
+use crate::signals::Passing;
+use crate::sys::{self, wrong};
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+/// A command, and the path that it is to run on.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    /// From the application to the far end.
+    pub up: Port,
+    /// And back.
+    pub down: Port,
+    /// Program and arguments. In them and in `environment`, `{peer}` is the far end's address, `{here}` the
+    /// application's, `{level}` how many paths there are around.
+    pub command: Vec<String>,
+    /// A program that runs at the far end meanwhile, and is killed at the end; `{peer}` is the application's address.
+    pub peer: Option<Vec<String>>,
+    /// More variables of both.
+    pub environment: Vec<(String, String)>,
+    /// A folder for records: `up.port`, `down.port`.
+    pub record: Option<PathBuf>,
+    /// How frames get in and out; the best that is allowed if not given.
+    pub wire: Option<WireKind>,
+}
+
+/// What the emulator's process has to say.
+#[derive(Serialize, Deserialize)]
+enum Report {
+    Done(Box<Outcome>),
+    Failed(String),
+}
+
+/// One run at a time: signals have one destination.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Can paths be emulated here? If not, why.
+///
+/// # Errors
+/// What the kernel refuses, with the way out.
+pub fn available() -> io::Result<()> {
+    in_child(|_| Network::make(&[]).map(|_| Report::Failed(String::new()))).and_then(|report| match report {
+        Report::Failed(why) if !why.is_empty() => Err(io::Error::other(why)),
+        _ => Ok(()),
+    })
+}
+
+impl Shell {
+    /// Runs the command and waits for its end. What the signals SIGINT, SIGTERM, SIGHUP and SIGQUIT mean meanwhile is
+    /// the command's affair.
+    ///
+    /// # Errors
+    /// If no path can be emulated here, with the way out.
+    pub fn run(&self) -> io::Result<Outcome> {
+        let report = in_child(|signals| self.emulate(signals));
+        sys::take_terminal_back();
+        match report? {
+            Report::Done(outcome) => Ok(*outcome),
+            Report::Failed(why) => Err(io::Error::other(why)),
+        }
+    }
+
+    /// In a process of its own, which has one thread.
+    fn emulate(&self, signals: &OwnedFd) -> io::Result<Report> {
+        let cpus = sys::cpus();
+        // The last CPU is the emulator's; what the ends receive is processed on the others.
+        let (own, others) = match &cpus[..] {
+            [others @ .., own] if !others.is_empty() => (Some(*own), others),
+            _ => (None, &[][..]),
+        };
+        let mut network = Network::make(others)?;
+        let mut notes = std::mem::take(&mut network.notes);
+        let wires = [Packet::open(DEVICES[0])?, Packet::open(DEVICES[1])?];
+        let (ended, status) = sys::pipe()?;
+        let addresses = network.addresses;
+        let init = self.start(network, signals, status)?;
+        let realtime = match sys::real_time() {
+            Ok(()) => {
+                own.map_or(Ok(()), sys::stay_on)?;
+                true
+            }
+            Err(error) => {
+                notes.push(format!("no real-time priority ({error}): run as root, or raise RLIMIT_RTPRIO"));
+                false
+            }
+        };
+        sys::exact_timers();
+        let directions = [self.direction(&self.up, "up")?, self.direction(&self.down, "down")?];
+        let mut emulator = Emulator { wires, directions, overrun: [0; 2] };
+        let clock = Clock::start();
+        emulator.run(&clock, ended.as_raw_fd())?;
+        let end = clock.now();
+        emulator.count();
+        let mut status = [0; 4];
+        // Nothing to read: number 1 was killed.
+        let code = if sys::read(ended.as_raw_fd(), &mut status) == 4 { i32::from_ne_bytes(status) } else { 9 };
+        sys::kill(init, libc::SIGKILL);
+        let round_trip = self.up.delay() + self.down.delay();
+        let ports = [&self.up, &self.down];
+        let mut found = Vec::new();
+        for ((direction, port), overrun) in emulator.directions.into_iter().zip(ports).zip(emulator.overrun) {
+            let (statistics, histogram, stopped) = direction.finish(end, overrun);
+            let lateness = Lateness::new(histogram, allowed(port, round_trip));
+            notes.extend(stopped.map(|why| format!("the record of {} is not whole: {why}", port.name)));
+            found.push(outcome::Direction {
+                port: port.name.clone(),
+                bps: port.rate().bps(),
+                delay_ns: port.delay().ps() / 1000,
+                statistics,
+                lateness,
+            });
+        }
+        let (Some(down), Some(up)) = (found.pop(), found.pop()) else { unreachable!("two directions") };
+        let (code, signal) = processes::ended(code);
+        Ok(Report::Done(Box::new(Outcome {
+            status: Status { code, signal },
+            late: up.lateness.late || down.lateness.late,
+            up,
+            down,
+            realtime,
+            wire: WireKind::Packet,
+            addresses,
+            seconds: end.secs(),
+            cpu_seconds: clock::cpu_time().secs(),
+            notes,
+        })))
+    }
+
+    fn direction(&self, port: &Port, name: &str) -> io::Result<Direction> {
+        let record = |folder: &PathBuf| {
+            let file = folder.join(format!("{name}.port"));
+            let shown = file.display().to_string();
+            let made = std::fs::create_dir_all(folder).and_then(|()| File::create(file));
+            made.and_then(|file| Recorder::new(port, file)).map_err(|error| wrong(&shown, &error))
+        };
+        let recorder = self.record.as_ref().map(record).transpose()?;
+        Direction::new(port, recorder).map_err(|why| io::Error::other(why.to_string()))
+    }
+
+    /// Starts number 1, which starts the programs.
+    fn start(&self, network: Network, signals: &OwnedFd, status: OwnedFd) -> io::Result<i32> {
+        let addresses = network.addresses;
+        let (here, far) = (addresses.application.to_string(), addresses.far.to_string());
+        let level = addresses.level.to_string();
+        let filled = |text: &str, peer: &str, here: &str| {
+            text.replace("{peer}", peer).replace("{here}", here).replace("{level}", &level)
+        };
+        let program = |words: &[String], peer: &str, here: &str| {
+            let words: Vec<String> = words.iter().map(|word| filled(word, peer, here)).collect();
+            let more = self.environment.iter().map(|(name, value)| (name.clone(), filled(value, peer, here)));
+            Program::new(&words, &more.collect::<Vec<_>>())
+        };
+        let init = Init {
+            command: program(&self.command, &far, &here)?,
+            peer: self.peer.as_ref().map(|words| program(words, &here, &far)).transpose()?,
+            application: network.application,
+            far: network.far,
+            signals: signals.as_raw_fd(),
+            status,
+            ambient: sys::ids().0 != 0,
+        };
+        sys::unshare(libc::CLONE_NEWPID).map_err(|error| wrong("a process namespace", &error))?;
+        match processes::fork()? {
+            Some(child) => Ok(child),
+            None => match sys::die_with_outer() {
+                Ok(()) => init.run(),
+                Err(_) => sys::exit(1),
+            },
+        }
+    }
+}
+
+/// Does something in a process of its own, which dies with this one, and hands back what it reports.
+fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Report> {
+    let _one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (report, to) = sys::pipe()?;
+    let (signals, passed) = sys::pipe()?;
+    let parent = sys::process() as i32;
+    let Some(child) = processes::fork()? else {
+        drop((report, passed));
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+                sys::ignore(signal);
+            }
+            sys::die_with(parent).and_then(|()| what(&signals))
+        }));
+        let report = match done {
+            Ok(Ok(report)) => report,
+            Ok(Err(error)) => Report::Failed(error.to_string()),
+            Err(_) => Report::Failed("the emulator panicked; please report this".into()),
+        };
+        let text = serde_json::to_vec(&report).unwrap_or_default();
+        let _ = sys::write(to.as_fd(), &text);
+        sys::exit(0)
+    };
+    drop((to, signals));
+    let passing = Passing::to(passed.as_raw_fd());
+    let mut text = Vec::new();
+    let read = File::from(report).read_to_end(&mut text);
+    drop(passing);
+    processes::wait(child)?;
+    read?;
+    serde_json::from_slice(&text).map_err(|_| io::Error::other("the emulator was killed"))
+}
