@@ -85,6 +85,13 @@ pub(crate) struct Init {
 const NOT_FOUND: i32 = 127;
 
 impl Init {
+    /// It is killed when the emulator dies. Its parent it cannot see from within the namespace: if that is gone
+    /// already, nothing reads how the command ended.
+    pub fn die_with_emulator(&self) -> io::Result<()> {
+        sys::die_with_parent()?;
+        if sys::is_widowed(self.status.as_fd()) { Err(io::Error::other("the emulator is gone")) } else { Ok(()) }
+    }
+
     /// Number 1 of a process namespace: starts the programs, passes signals on, waits for the command.
     pub fn run(self) -> ! {
         let status = self.serve().unwrap_or(NOT_FOUND << 8);

@@ -87,6 +87,8 @@ impl Shell {
         let mut network = Network::make(others)?;
         let mut notes = std::mem::take(&mut network.notes);
         let wires = [Packet::open(DEVICES[0])?, Packet::open(DEVICES[1])?];
+        // Before the process namespace: no thread can be started after that.
+        let directions = [self.direction(&self.up, "up")?, self.direction(&self.down, "down")?];
         let (ended, status) = sys::pipe()?;
         let addresses = network.addresses;
         let init = self.start(network, signals, status)?;
@@ -101,7 +103,6 @@ impl Shell {
             }
         };
         sys::exact_timers();
-        let directions = [self.direction(&self.up, "up")?, self.direction(&self.down, "down")?];
         let mut emulator = Emulator { wires, directions, overrun: [0; 2] };
         let clock = Clock::start();
         emulator.run(&clock, ended.as_raw_fd())?;
@@ -110,7 +111,7 @@ impl Shell {
         let mut status = [0; 4];
         // Nothing to read: number 1 was killed.
         let code = if sys::read(ended.as_raw_fd(), &mut status) == 4 { i32::from_ne_bytes(status) } else { 9 };
-        sys::kill(init, libc::SIGKILL);
+        drop(init);
         let round_trip = self.up.delay() + self.down.delay();
         let ports = [&self.up, &self.down];
         let mut found = Vec::new();
@@ -154,7 +155,7 @@ impl Shell {
     }
 
     /// Starts number 1, which starts the programs.
-    fn start(&self, network: Network, signals: &OwnedFd, status: OwnedFd) -> io::Result<i32> {
+    fn start(&self, network: Network, signals: &OwnedFd, status: OwnedFd) -> io::Result<Started> {
         let addresses = network.addresses;
         let (here, far) = (addresses.application.to_string(), addresses.far.to_string());
         let level = addresses.level.to_string();
@@ -177,12 +178,22 @@ impl Shell {
         };
         sys::unshare(libc::CLONE_NEWPID).map_err(|error| wrong("a process namespace", &error))?;
         match processes::fork()? {
-            Some(child) => Ok(child),
-            None => match sys::die_with_outer() {
+            Some(child) => Ok(Started(child)),
+            None => match init.die_with_emulator() {
                 Ok(()) => init.run(),
                 Err(_) => sys::exit(1),
             },
         }
+    }
+}
+
+/// Number 1: killed, and everything with it, when the emulator is done, however that came.
+struct Started(i32);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        sys::kill(self.0, libc::SIGKILL);
+        let _ = processes::wait(self.0);
     }
 }
 
@@ -198,7 +209,7 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
             for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
                 sys::ignore(signal);
             }
-            sys::die_with(parent).and_then(|()| what(&signals))
+            die_with(parent).and_then(|()| what(&signals))
         }));
         let report = match done {
             Ok(Ok(report)) => report,
@@ -217,4 +228,10 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
     processes::wait(child)?;
     read?;
     serde_json::from_slice(&text).map_err(|_| io::Error::other("the emulator was killed"))
+}
+
+/// This process is killed when its parent dies, which was this one.
+fn die_with(parent: i32) -> io::Result<()> {
+    sys::die_with_parent()?;
+    if sys::parent() == parent { Ok(()) } else { Err(io::Error::other("the caller is gone")) }
 }

@@ -91,19 +91,22 @@ pub fn device(name: &str) -> io::Result<u32> {
     }
 }
 
-/// This process is killed when its parent dies, which is `parent`; an error if that has happened already.
-pub fn die_with(parent: i32) -> io::Result<()> {
-    // SAFETY: no memory is involved.
-    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) })?;
-    // SAFETY: no memory is involved.
-    if unsafe { libc::getppid() } == parent { Ok(()) } else { Err(io::Error::other("the parent is gone")) }
-}
-
-/// As [`die_with`], for number 1 of a process namespace, which cannot see its parent: if that is gone already, the
-/// caller of the run is about to leave, and closes a pipe.
-pub fn die_with_outer() -> io::Result<()> {
+/// This process is killed when its parent dies, unless that has happened already.
+pub fn die_with_parent() -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }).map(drop)
+}
+
+/// The parent of this process.
+pub fn parent() -> i32 {
+    // SAFETY: it cannot fail and touches no memory.
+    unsafe { libc::getppid() }
+}
+
+/// Nothing can be read at the other end of this pipe any more.
+pub fn is_widowed(pipe: BorrowedFd<'_>) -> bool {
+    let mut fds = [libc::pollfd { fd: pipe.as_raw_fd(), events: 0, revents: 0 }];
+    sleep(&mut fds, Some(Span::ZERO)).is_ok() && fds[0].revents & libc::POLLERR != 0
 }
 
 /// ioctl(SIOCETHTOOL) of a device with a command that sets one value.
