@@ -1,7 +1,7 @@
 //! A command on the bottleneck of a scenario, and back by the other direction of its link:
 //!
 //! ```text
-//! cargo run -p thalweg-emulate --example shell -- SCENARIO.toml [--record DIR] [--peer 'iperf3 -s'] -- iperf3 -c {peer}
+//! cargo run -p thalweg-emulate --example shell -- SCENARIO.toml [--record DIR] [--wire xdp] [--peer 'iperf3 -s'] -- iperf3 -c {peer}
 //! ```
 //!
 //! At the end what the run was is printed as JSON, to standard error. The exit status is the command's.
@@ -24,9 +24,10 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 fn run(arguments: &[String]) -> Result<i32, String> {
-    use thalweg_emulate::{Port, Shell};
+    use thalweg_emulate::{Port, Shell, WireKind};
 
-    let split = arguments.iter().position(|word| word == "--").ok_or("which command? (SCENARIO.toml -- COMMAND)")?;
+    let split =
+        arguments.iter().position(|word| word == "--").ok_or("which command? (SCENARIO.toml -- COMMAND)")?;
     let (options, command) = (&arguments[..split], &arguments[split + 1..]);
     let [file, options @ ..] = options else { return Err("which scenario?".into()) };
     let option = |name: &str| options.iter().position(|word| word == name).and_then(|at| options.get(at + 1));
@@ -48,7 +49,7 @@ fn run(arguments: &[String]) -> Result<i32, String> {
         peer: option("--peer").map(|words| ["sh", "-c", words].map(String::from).to_vec()),
         environment: Vec::new(),
         record: option("--record").map(Into::into),
-        wire: None,
+        wire: option("--wire").map(|name| if name == "xdp" { WireKind::Xdp } else { WireKind::Packet }),
     };
     let outcome = shell.run().map_err(|e| e.to_string())?;
     eprintln!("{}", serde_json::to_string(&outcome).map_err(|e| e.to_string())?);

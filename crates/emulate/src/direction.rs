@@ -87,7 +87,14 @@ impl Direction {
             recorder,
         };
         let (flows, lateness) = (Flows::default(), Histogram::default());
-        Ok(Self { path: Path::new(port)?, rest, classes: port.classes(), delay: port.delay(), flows, lateness })
+        Ok(Self {
+            path: Path::new(port)?,
+            rest,
+            classes: port.classes(),
+            delay: port.delay(),
+            flows,
+            lateness,
+        })
     }
 
     /// A frame has come; what is no IP packet goes to `out` at once.

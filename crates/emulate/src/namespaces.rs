@@ -70,7 +70,9 @@ fn place() -> io::Result<(Addresses, bool)> {
 fn isolate() -> io::Result<bool> {
     match sys::unshare(libc::CLONE_NEWNS) {
         Ok(()) => return Ok(false),
-        Err(error) if error.kind() != io::ErrorKind::PermissionDenied => return Err(wrong("unshare", &error)),
+        Err(error) if error.kind() != io::ErrorKind::PermissionDenied => {
+            return Err(wrong("unshare", &error));
+        }
         Err(_) => {}
     }
     let (user, group) = sys::ids();
@@ -88,7 +90,9 @@ fn isolate() -> io::Result<bool> {
 }
 
 fn this_namespace() -> io::Result<OwnedFd> {
-    Ok(File::open("/proc/thread-self/ns/net").map_err(|error| wrong("/proc/thread-self/ns/net", &error))?.into())
+    Ok(File::open("/proc/thread-self/ns/net")
+        .map_err(|error| wrong("/proc/thread-self/ns/net", &error))?
+        .into())
 }
 
 fn new_namespace() -> io::Result<OwnedFd> {
@@ -109,9 +113,12 @@ impl Network {
         let mut notes = Vec::new();
         if nested && own_users {
             nested = false;
-            notes.push("the path around this one belongs to another user: the far end is this machine's own".into());
+            notes.push(
+                "the path around this one belongs to another user: the far end is this machine's own".into(),
+            );
         }
-        sys::mount(c"none", c"/", c"none", libc::MS_REC | libc::MS_PRIVATE).map_err(|e| wrong("mounts", &e))?;
+        sys::mount(c"none", c"/", c"none", libc::MS_REC | libc::MS_PRIVATE)
+            .map_err(|e| wrong("mounts", &e))?;
         let application = new_namespace()?;
         let far = if nested { outer } else { new_namespace()? };
         let emulator = new_namespace()?;
@@ -180,7 +187,10 @@ fn end(
     netlink.address(device, address, 30)?;
     netlink.neighbour(device, neighbour.0, neighbour.1)?;
     if !receivers.is_empty() && !steer(device, receivers) {
-        notes.push(format!("receive processing of {device} could not be moved to another CPU (no sysfs)"));
+        let note = "receive processing stays on the emulator's CPU: sysfs cannot be mounted here".to_owned();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
     }
     Ok(())
 }
@@ -197,7 +207,9 @@ fn no_offloads(device: &str) -> io::Result<()> {
     for (name, command, needed) in OFFLOADS {
         let set = sys::set_offload(device, command, false);
         if needed {
-            set.map_err(|error| wrong(&format!("the offload `{name}` of {device} cannot be turned off"), &error))?;
+            set.map_err(|error| {
+                wrong(&format!("the offload `{name}` of {device} cannot be turned off"), &error)
+            })?;
         }
     }
     Ok(())

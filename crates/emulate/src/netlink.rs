@@ -106,7 +106,8 @@ impl Netlink {
     pub fn route(&mut self, to: (Ipv4Addr, u8), via: Ipv4Addr) -> io::Result<()> {
         let table = libc::RT_TABLE_MAIN;
         let (protocol, scope, kind) = (libc::RTPROT_STATIC, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST);
-        let mut message = Message(vec![libc::AF_INET as u8, to.1, 0, 0, table, protocol, scope, kind, 0, 0, 0, 0]);
+        let mut message =
+            Message(vec![libc::AF_INET as u8, to.1, 0, 0, table, protocol, scope, kind, 0, 0, 0, 0]);
         if to.1 > 0 {
             message.attribute(libc::RTA_DST, &to.0.octets());
         }

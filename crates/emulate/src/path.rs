@@ -156,8 +156,19 @@ impl Path {
         self.tick(at);
         let Arrival { flow, dst, wire, payload, kind, ecn, class, .. } = *arrival;
         let seq = self.arrived;
-        let packet =
-            Packet { stamp: at, seq, flow, wire, payload, dst, side: NO_SIDE, kind, ecn, class, ..Packet::default() };
+        let packet = Packet {
+            stamp: at,
+            seq,
+            flow,
+            wire,
+            payload,
+            dst,
+            side: NO_SIDE,
+            kind,
+            ecn,
+            class,
+            ..Packet::default()
+        };
         let handle = self.pool.put(Waiting { packet, number: self.arrived, label, came: at, ecn });
         self.arrived += 1;
         if self.port.arrive(at, handle, &mut self.pool, &mut self.gone) == Arrived::Dropped {

@@ -42,7 +42,10 @@ impl Port {
             return refused("switch.shared_buffer", "memory shared with other ports, which are not emulated");
         }
         if spec.inputs.is_some() {
-            return refused("switch", "memory by input, and the pauses that come of it: real hosts have no pauses");
+            return refused(
+                "switch",
+                "memory by input, and the pauses that come of it: real hosts have no pauses",
+            );
         }
         if spec.point.is_some() {
             return refused("switch", "a congestion point writes to sources, which no IP header does");

@@ -27,7 +27,8 @@ impl Program {
     pub fn new(command: &[String], variables: &[(String, String)]) -> io::Result<Self> {
         use std::os::unix::ffi::OsStringExt;
         let arguments = command.iter().map(|word| CString::new(word.as_str())).collect::<Result<_, _>>()?;
-        let kept = std::env::vars_os().filter(|(name, _)| variables.iter().all(|(new, _)| name != new.as_str()));
+        let kept =
+            std::env::vars_os().filter(|(name, _)| variables.iter().all(|(new, _)| name != new.as_str()));
         let kept = kept.map(|(name, value)| [name.into_vec(), b"=".to_vec(), value.into_vec()].concat());
         let new = variables.iter().map(|(name, value)| format!("{name}={value}").into_bytes());
         let environment = kept.chain(new).map(CString::new).collect::<Result<_, _>>()?;
@@ -89,7 +90,11 @@ impl Init {
     /// already, nothing reads how the command ended.
     pub fn die_with_emulator(&self) -> io::Result<()> {
         sys::die_with_parent()?;
-        if sys::is_widowed(self.status.as_fd()) { Err(io::Error::other("the emulator is gone")) } else { Ok(()) }
+        if sys::is_widowed(self.status.as_fd()) {
+            Err(io::Error::other("the emulator is gone"))
+        } else {
+            Ok(())
+        }
     }
 
     /// Number 1 of a process namespace: starts the programs, passes signals on, waits for the command.
@@ -183,4 +188,3 @@ pub(crate) fn ended(status: i32) -> (i32, Option<i32>) {
     }
     (libc::WEXITSTATUS(status), None)
 }
-

@@ -85,7 +85,11 @@ impl Recorder {
         let Some(to) = &self.to else { return };
         let chunk = std::mem::replace(&mut self.buffer, Vec::with_capacity(CHUNK + 64));
         // At the end there is time to wait.
-        let sent = if most == 0 { to.send(chunk).map_err(|e| TrySendError::Disconnected(e.0)) } else { to.try_send(chunk) };
+        let sent = if most == 0 {
+            to.send(chunk).map_err(|e| TrySendError::Disconnected(e.0))
+        } else {
+            to.try_send(chunk)
+        };
         match sent {
             Ok(()) => {}
             Err(TrySendError::Full(_)) => self.stop(Some("the disk is slower than the path")),

@@ -4,10 +4,11 @@ use crate::clock::{self, Clock};
 use crate::direction::Direction;
 use crate::emulator::Emulator;
 use crate::lateness::{Lateness, allowed};
-use crate::namespaces::{DEVICES, Network};
+use crate::namespaces::{Addresses, DEVICES, Network};
 use crate::outcome::{self, Outcome, Status};
 use crate::port::Port;
 use crate::ports::packet::Packet;
+use crate::ports::xdp::Xdp;
 use crate::ports::{Wire, WireKind};
 use crate::processes::{self, Init, Program};
 use crate::record::Recorder;
@@ -19,6 +20,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Mutex;
+use thalweg_units::Time;
 
 /// A command, and the path that it is to run on.
 #[derive(Clone, Debug)]
@@ -84,63 +86,81 @@ impl Shell {
             [others @ .., own] if !others.is_empty() => (Some(*own), others),
             _ => (None, &[][..]),
         };
-        let mut network = Network::make(others)?;
-        let mut notes = std::mem::take(&mut network.notes);
-        let wires = [Packet::open(DEVICES[0])?, Packet::open(DEVICES[1])?];
+        let network = Network::make(others)?;
+        let open = || Ok([Xdp::open(DEVICES[0])?, Xdp::open(DEVICES[1])?]);
+        match self.wire {
+            Some(WireKind::Packet) => {
+                self.emulate_by::<Packet>(network, signals, own, WireKind::Packet, packets()?)
+            }
+            Some(WireKind::Xdp) => {
+                let wires =
+                    open().map_err(|error| wrong("AF_XDP is not allowed here: use `packet`", &error))?;
+                self.emulate_by::<Xdp>(network, signals, own, WireKind::Xdp, wires)
+            }
+            None => match open() {
+                Ok(wires) => self.emulate_by::<Xdp>(network, signals, own, WireKind::Xdp, wires),
+                Err(_) => self.emulate_by::<Packet>(network, signals, own, WireKind::Packet, packets()?),
+            },
+        }
+    }
+
+    fn emulate_by<W: Wire>(
+        &self,
+        mut network: Network,
+        signals: &OwnedFd,
+        cpu: Option<usize>,
+        wire: WireKind,
+        wires: [W; 2],
+    ) -> io::Result<Report> {
+        let (notes, addresses) = (std::mem::take(&mut network.notes), network.addresses);
         // Before the process namespace: no thread can be started after that.
         let directions = [self.direction(&self.up, "up")?, self.direction(&self.down, "down")?];
         let (ended, status) = sys::pipe()?;
-        let addresses = network.addresses;
         let init = self.start(network, signals, status)?;
-        let realtime = match sys::real_time() {
-            Ok(()) => {
-                own.map_or(Ok(()), sys::stay_on)?;
-                true
-            }
-            Err(error) => {
-                notes.push(format!("no real-time priority ({error}): run as root, or raise RLIMIT_RTPRIO"));
-                false
-            }
-        };
-        sys::exact_timers();
         let mut emulator = Emulator { wires, directions, overrun: [0; 2] };
+        let mut ran = Ran { notes, realtime: false, wire, addresses, status: 0, end: Time::ZERO };
+        ran.realtime = first(cpu, &mut ran.notes)?;
         let clock = Clock::start();
         emulator.run(&clock, ended.as_raw_fd())?;
-        let end = clock.now();
+        ran.end = clock.now();
         emulator.count();
         let mut status = [0; 4];
         // Nothing to read: number 1 was killed.
-        let code = if sys::read(ended.as_raw_fd(), &mut status) == 4 { i32::from_ne_bytes(status) } else { 9 };
+        let read = sys::read(ended.as_raw_fd(), &mut status) == 4;
+        ran.status = if read { i32::from_ne_bytes(status) } else { libc::SIGKILL };
         drop(init);
+        Ok(Report::Done(Box::new(self.outcome(ran, emulator.directions, emulator.overrun))))
+    }
+
+    fn outcome(&self, ran: Ran, directions: [Direction; 2], overrun: [u64; 2]) -> Outcome {
+        let Ran { mut notes, realtime, wire, addresses, status, end } = ran;
         let round_trip = self.up.delay() + self.down.delay();
-        let ports = [&self.up, &self.down];
-        let mut found = Vec::new();
-        for ((direction, port), overrun) in emulator.directions.into_iter().zip(ports).zip(emulator.overrun) {
+        let mut of = |direction: Direction, port: &Port, overrun| {
             let (statistics, histogram, stopped) = direction.finish(end, overrun);
-            let lateness = Lateness::new(histogram, allowed(port, round_trip));
             notes.extend(stopped.map(|why| format!("the record of {} is not whole: {why}", port.name)));
-            found.push(outcome::Direction {
+            outcome::Direction {
                 port: port.name.clone(),
                 bps: port.rate().bps(),
                 delay_ns: port.delay().ps() / 1000,
                 statistics,
-                lateness,
-            });
-        }
-        let (Some(down), Some(up)) = (found.pop(), found.pop()) else { unreachable!("two directions") };
-        let (code, signal) = processes::ended(code);
-        Ok(Report::Done(Box::new(Outcome {
+                lateness: Lateness::new(histogram, allowed(port, round_trip)),
+            }
+        };
+        let [up, down] = directions;
+        let (up, down) = (of(up, &self.up, overrun[0]), of(down, &self.down, overrun[1]));
+        let (code, signal) = processes::ended(status);
+        Outcome {
             status: Status { code, signal },
             late: up.lateness.late || down.lateness.late,
             up,
             down,
             realtime,
-            wire: WireKind::Packet,
+            wire,
             addresses,
             seconds: end.secs(),
             cpu_seconds: clock::cpu_time().secs(),
             notes,
-        })))
+        }
     }
 
     fn direction(&self, port: &Port, name: &str) -> io::Result<Direction> {
@@ -185,6 +205,32 @@ impl Shell {
             },
         }
     }
+}
+
+/// What is known of a run besides its directions.
+struct Ran {
+    notes: Vec<String>,
+    realtime: bool,
+    wire: WireKind,
+    addresses: Addresses,
+    /// As `waitpid` has it.
+    status: i32,
+    end: Time,
+}
+
+fn packets() -> io::Result<[Packet; 2]> {
+    Ok([Packet::open(DEVICES[0])?, Packet::open(DEVICES[1])?])
+}
+
+/// This thread goes first and stays on its CPU, if that is allowed; whether it is.
+fn first(cpu: Option<usize>, notes: &mut Vec<String>) -> io::Result<bool> {
+    sys::exact_timers();
+    if let Err(error) = sys::real_time() {
+        notes.push(format!("no real-time priority ({error}): run as root, or raise RLIMIT_RTPRIO"));
+        return Ok(false);
+    }
+    cpu.map_or(Ok(()), sys::stay_on)?;
+    Ok(true)
 }
 
 /// Number 1: killed, and everything with it, when the emulator is done, however that came.

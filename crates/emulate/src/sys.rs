@@ -69,9 +69,8 @@ pub fn enter_net(fd: BorrowedFd<'_>) -> io::Result<()> {
 /// mount(2) without data.
 pub fn mount(source: &CStr, target: &CStr, kind: &CStr, flags: libc::c_ulong) -> io::Result<()> {
     // SAFETY: all strings end with a zero and live longer than the call.
-    let answer = unsafe {
-        libc::mount(source.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, std::ptr::null())
-    };
+    let answer =
+        unsafe { libc::mount(source.as_ptr(), target.as_ptr(), kind.as_ptr(), flags, std::ptr::null()) };
     check(answer).map(drop)
 }
 
@@ -308,7 +307,8 @@ pub fn ended_child() -> Option<(i32, i32)> {
 pub fn default_signals() {
     // SAFETY: no handler of ours is involved; a set of zeros is valid.
     unsafe {
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE, libc::SIGCHLD] {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGPIPE, libc::SIGCHLD]
+        {
             libc::signal(signal, libc::SIG_DFL);
         }
         let mut set: libc::sigset_t = zeroed();

@@ -1,6 +1,7 @@
 //! Where frames come from and go to.
 
 pub mod packet;
+pub mod xdp;
 
 use crate::clock::Clock;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,8 @@ pub enum WireKind {
     /// AF_PACKET: a ring of received frames, one system call for many that are sent. Needs no privileges.
     #[default]
     Packet,
+    /// AF_XDP in copy mode: rings both ways. Needs privileges of the machine.
+    Xdp,
 }
 
 /// A frame that has come.

@@ -45,9 +45,8 @@ impl Ring {
     fn map(socket: &OwnedFd) -> io::Result<Self> {
         let (rights, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED);
         // SAFETY: a new mapping of the ring's size; the kernel picks the place.
-        let at = unsafe {
-            libc::mmap(std::ptr::null_mut(), SLOTS * SLOT, rights, flags, socket.as_raw_fd(), 0)
-        };
+        let at =
+            unsafe { libc::mmap(std::ptr::null_mut(), SLOTS * SLOT, rights, flags, socket.as_raw_fd(), 0) };
         if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(Self(at.cast())) }
     }
 
@@ -110,7 +109,8 @@ impl Wire for Packet {
             let from = usize::from(header.tp_mac).min(SLOT);
             let length = (header.tp_snaplen as usize).min(SLOT - from);
             // SAFETY: the frame lies within its slot, which the kernel does not write to while it is ours.
-            let bytes = unsafe { std::slice::from_raw_parts(self.ring.0.add(self.next * SLOT + from), length) };
+            let bytes =
+                unsafe { std::slice::from_raw_parts(self.ring.0.add(self.next * SLOT + from), length) };
             let stamp = u64::from(header.tp_sec) * 1_000_000_000 + u64::from(header.tp_nsec);
             let mut received = Received {
                 at: wall.time(stamp),
@@ -122,7 +122,8 @@ impl Wire for Packet {
                 // The kernel has taken the tag out.
                 self.scratch.clear();
                 self.scratch.extend(&bytes[..12]);
-                let tpid = if flags & libc::TP_STATUS_VLAN_TPID_VALID != 0 { header.tp_vlan_tpid } else { 0x8100 };
+                let tpid =
+                    if flags & libc::TP_STATUS_VLAN_TPID_VALID != 0 { header.tp_vlan_tpid } else { 0x8100 };
                 self.scratch.extend(tpid.to_be_bytes());
                 self.scratch.extend(header.tp_vlan_tci.to_be_bytes());
                 self.scratch.extend(&bytes[12..]);

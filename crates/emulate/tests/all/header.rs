@@ -65,18 +65,25 @@ fn a_segment_has_its_flow_its_class_its_ecn_bits_and_its_length() {
     let frame = ethernet(0x0800, &ipv4(6, 46 << 2 | 2, 0, &tcp(0x18, 100)));
     let found = ip(&frame);
     assert_eq!((found.at, found.wire, found.payload, found.kind), (14, 140, 100, Kind::Data));
-    assert_eq!((found.dscp, found.ecn, found.tuple.ports, found.tuple.protocol), (46, Ecn::Ect0, [1000, 80], 6));
+    assert_eq!(
+        (found.dscp, found.ecn, found.tuple.ports, found.tuple.protocol),
+        (46, Ecn::Ect0, [1000, 80], 6)
+    );
     assert_eq!((found.tuple.src[12..].to_vec(), found.tuple.dst[15]), (vec![10, 0, 0, 1], 2));
     // Ethernet pads short frames: the packet is as long as it says.
     let mut padded = ethernet(0x0800, &ipv4(6, 0, 0, &tcp(0x10, 0)));
     padded.resize(60, 0);
     assert_eq!((ip(&padded).wire, ip(&padded).kind), (40, Kind::Ack));
-    let kinds = [0x02, 0x12, 0x10, 0x11].map(|flags| ip(&ethernet(0x0800, &ipv4(6, 0, 0, &tcp(flags, 0)))).kind);
+    let kinds =
+        [0x02, 0x12, 0x10, 0x11].map(|flags| ip(&ethernet(0x0800, &ipv4(6, 0, 0, &tcp(flags, 0)))).kind);
     assert_eq!(kinds, [Kind::Syn, Kind::SynAck, Kind::Ack, Kind::Ack]);
     // A tag, and two.
     let once = ethernet(0x8100, &[&[0, 5, 8, 0][..], &ipv4(6, 0, 0, &tcp(0x18, 9))].concat());
     let twice = ethernet(0x88a8, &[&[0, 5, 0x81, 0, 0, 6, 8, 0][..], &ipv4(6, 0, 0, &tcp(0x18, 9))].concat());
-    assert_eq!([ip(&once), ip(&twice)].map(|ip| (ip.at, ip.wire, ip.tuple.ports[1])), [(18, 49, 80), (22, 49, 80)]);
+    assert_eq!(
+        [ip(&once), ip(&twice)].map(|ip| (ip.at, ip.wire, ip.tuple.ports[1])),
+        [(18, 49, 80), (22, 49, 80)]
+    );
 }
 
 #[test]
@@ -87,7 +94,8 @@ fn all_fragments_of_a_datagram_are_one_flow() {
     let [first, last] = [0x2000, 0x0002].map(|f| ip(&ethernet(0x0800, &ipv4(17, 0, f, &datagram))));
     assert_eq!(first.tuple, last.tuple);
     assert_eq!((first.tuple.ports, first.payload), ([0, 0], 16));
-    let extension = |offset: u8, more: u8| [&[17, 0, 0, offset << 3 | more, 0, 0, 0, 1][..], &datagram].concat();
+    let extension =
+        |offset: u8, more: u8| [&[17, 0, 0, offset << 3 | more, 0, 0, 0, 1][..], &datagram].concat();
     let [first, last] = [(0, 1), (1, 0)].map(|(o, m)| ip(&ethernet(0x86dd, &ipv6(44, 0, &extension(o, m)))));
     assert_eq!((first.tuple, first.tuple.ports, first.tuple.protocol), (last.tuple, [0, 0], 17));
     let atomic = ip(&ethernet(0x86dd, &ipv6(44, 0, &extension(0, 0))));
@@ -109,7 +117,11 @@ fn what_is_no_packet_has_a_name() {
     assert_eq!(other(&ethernet(0x0806, &[0; 28])), Other::Arp);
     assert_eq!(other(&ethernet(0x88cc, &[0; 28])), Other::Protocol);
     assert_eq!(other(&ethernet(0x86dd, &ipv6(58, 0, &[135, 0, 0, 0]))), Other::NeighbourDiscovery);
-    assert_eq!(ip(&ethernet(0x86dd, &ipv6(58, 0, &[128, 0, 0, 0]))).tuple.protocol, 58, "an echo request is a packet");
+    assert_eq!(
+        ip(&ethernet(0x86dd, &ipv6(58, 0, &[128, 0, 0, 0]))).tuple.protocol,
+        58,
+        "an echo request is a packet"
+    );
     let whole = ethernet(0x0800, &ipv4(6, 0, 0, &tcp(0x18, 100)));
     for cut in 0..whole.len() {
         assert_eq!(other(&whole[..cut]), Other::Truncated, "{cut}");
@@ -162,7 +174,10 @@ fn any_bytes_have_a_view() {
     let mut draw = Stream::new(7, "frames", 0);
     let seeds = [
         ethernet(0x0800, &ipv4(6, 2, 0, &tcp(0x18, 60))),
-        ethernet(0x86dd, &ipv6(0, 1, &[&[44, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 1, 0, 0, 0, 0][..], &tcp(2, 3)].concat())),
+        ethernet(
+            0x86dd,
+            &ipv6(0, 1, &[&[44, 0, 0, 0, 0, 0, 0, 0, 6, 0, 0, 1, 0, 0, 0, 0][..], &tcp(2, 3)].concat()),
+        ),
         ethernet(0x8100, &[&[0, 5, 8, 0][..], &ipv4(17, 0, 0, &[0; 20])].concat()),
         ethernet(0x0806, &[0; 28]),
         ethernet(0x86dd, &ipv6(58, 0, &[135, 0, 0, 0])),

@@ -37,7 +37,8 @@ fn an_echo_takes_the_delays_of_both_directions() {
     let text = fs::read_to_string(out).unwrap();
     fs::remove_dir_all(folder).unwrap();
     assert_eq!(outcome.status.code, 0, "{text}");
-    let times = text.lines().filter_map(|line| line.split_once("time=")?.1.split(' ').next()?.parse::<f64>().ok());
+    let times =
+        text.lines().filter_map(|line| line.split_once("time=")?.1.split(' ').next()?.parse::<f64>().ok());
     let fastest = times.fold(f64::MAX, f64::min);
     assert!((40.0..50.0).contains(&fastest), "{text}");
     let [up, down] = [&outcome.up, &outcome.down].map(|d| d.statistics.packets);
@@ -101,7 +102,8 @@ fn tcp_fills_a_path_every_byte_arrives_and_the_records_replay_exactly() {
     }
     let text = scenario("50Mbps", "5ms", "[switch]\nbuffer = \"60KB\"\n");
     let (outcome, folder) = transfer(&text, "tcp");
-    let records = ["up", "down"].map(|name| replay(fs::File::open(folder.join(format!("{name}.port"))).unwrap()));
+    let records =
+        ["up", "down"].map(|name| replay(fs::File::open(folder.join(format!("{name}.port"))).unwrap()));
     fs::remove_dir_all(folder).unwrap();
     assert_eq!(outcome.status.code, 0, "{outcome:?}");
     let up = &outcome.up.statistics;

@@ -9,9 +9,17 @@ fn refused(more: &str) -> String {
 #[test]
 fn what_ip_does_not_carry_is_refused_by_key() {
     for (more, key, word) in [
-        ("[switch]\nscheduler = \"srpt\"\n[transport]\nrank = \"remaining\"\n", "switch.scheduler", "rank header"),
+        (
+            "[switch]\nscheduler = \"srpt\"\n[transport]\nrank = \"remaining\"\n",
+            "switch.scheduler",
+            "rank header",
+        ),
         ("[transport]\ncongestion = \"hpcc\"\n", "switch.marking", "telemetry"),
-        ("[switch]\nmarking = \"xcp\"\n[transport]\ncongestion = \"xcp\"\n", "switch.marking", "explicit feedback"),
+        (
+            "[switch]\nmarking = \"xcp\"\n[transport]\ncongestion = \"xcp\"\n",
+            "switch.marking",
+            "explicit feedback",
+        ),
         (
             "[switch]\nbuffer = \"unlimited\"\nshared_buffer = { total = \"1MB\" }\n",
             "switch.shared_buffer",

@@ -39,10 +39,8 @@ fn below(root: u32) -> Vec<(u32, Option<PathBuf>)> {
 /// Processes that are in one of these namespaces.
 fn within(namespaces: &[PathBuf]) -> Vec<String> {
     let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    pids.filter(|pid| {
-        fs::read_link(format!("/proc/{pid}/ns/net")).is_ok_and(|ns| namespaces.contains(&ns))
-    })
-    .collect()
+    pids.filter(|pid| fs::read_link(format!("/proc/{pid}/ns/net")).is_ok_and(|ns| namespaces.contains(&ns)))
+        .collect()
 }
 
 #[test]
@@ -73,10 +71,12 @@ fn whichever_process_is_killed_at_whichever_moment_nothing_is_left() {
         std::thread::sleep(Duration::from_millis(draw.below(if round % 2 == 0 { 80 } else { 1500 })));
         let processes = below(run.id());
         whole += u32::from(processes.len() >= 6);
-        let namespaces: Vec<PathBuf> = processes.iter().filter_map(|(_, ns)| ns.clone()).filter(|ns| *ns != here).collect();
+        let namespaces: Vec<PathBuf> =
+            processes.iter().filter_map(|(_, ns)| ns.clone()).filter(|ns| *ns != here).collect();
         // The caller, the emulator, or number 1.
         let (victim, _) = processes[draw.below(processes.len().min(3) as u64) as usize];
-        let killed = Command::new("kill").args(["-9", &victim.to_string()]).stderr(Stdio::null()).status().unwrap();
+        let killed =
+            Command::new("kill").args(["-9", &victim.to_string()]).stderr(Stdio::null()).status().unwrap();
         assert!(killed.success());
         run.wait().unwrap();
         let mut left = Vec::new();

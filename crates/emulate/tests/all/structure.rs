@@ -21,7 +21,8 @@ fn the_emulator_has_no_circles_of_imports_and_no_large_or_spread_structs() {
 fn what_decides_touches_no_kernel() {
     let source = Source::of(env!("CARGO_MANIFEST_DIR"));
     let imports = source.imports();
-    for pure in ["path", "header", "port", "histogram", "lateness", "replay", "entry", "flows", "statistics"] {
+    for pure in ["path", "header", "port", "histogram", "lateness", "replay", "entry", "flows", "statistics"]
+    {
         for kernel in ["sys", "clock", "netlink", "namespaces", "ports", "processes", "signals"] {
             assert!(!imports[pure].contains(kernel), "{pure} imports {kernel}");
         }
@@ -54,13 +55,19 @@ fn unsafe_stands_where_the_kernel_is_called_and_says_why_it_is_sound() {
     }
     found.sort_unstable();
     found.dedup();
-    let allowed =
-        |name: &String| name.starts_with("ports/") || ["clock.rs", "processes.rs", "signals.rs", "sys.rs"].contains(&name.as_str());
+    let allowed = |name: &String| {
+        name.starts_with("ports/")
+            || ["clock.rs", "processes.rs", "signals.rs", "sys.rs"].contains(&name.as_str())
+    };
     assert!(!found.is_empty() && found.iter().all(allowed), "{found:?}");
 }
 
 #[test]
 fn the_simulator_and_the_laboratory_are_not_needed() {
     let manifest = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")).unwrap();
-    assert!(!manifest.contains("thalweg-sim") && !manifest.contains("thalweg-lab") && manifest.contains("thalweg-net"));
+    assert!(
+        !manifest.contains("thalweg-sim")
+            && !manifest.contains("thalweg-lab")
+            && manifest.contains("thalweg-net")
+    );
 }
