@@ -61,7 +61,9 @@ class Link:
         if self.queue is not None:
             schedulers, markings = (_names(kind) for kind in ("schedulers", "markings"))
             if self.queue not in schedulers | markings:
-                raise refuse(f"--queue: nothing is called `{self.queue}`", hint=nearest(self.queue, schedulers | markings))
+                raise refuse(
+                    f"--queue: nothing is called `{self.queue}`", hint=nearest(self.queue, schedulers | markings)
+                )
             switch["scheduler" if self.queue in schedulers else "marking"] = self.queue
             controller = CONTROLLERS.get(self.queue, controller)
         if switch:
@@ -83,10 +85,10 @@ class Link:
             back["class"] = 1
         return found | {"traffic": [there, back], "run": {"until": "60s"}}
 
-    def scenario(self) -> Scenario:
-        """The same, checked. Raises `ScenarioError` that names options."""
+    def scenario(self, set: Mapping[str, Any] | None = None) -> Scenario:
+        """The same, with other keys set, checked. Raises `ScenarioError` that names options."""
         try:
-            return Scenario(_toml.dumps(self.table()), "thalweg shell", Path.cwd())
+            return Scenario(_toml.dumps(self.table()), "thalweg shell", Path.cwd(), set)
         except ScenarioError as e:
             raise ScenarioError([_by_option(d) for d in e.diagnostics]) from None
 

@@ -1,7 +1,8 @@
 //! A command on the bottleneck of a scenario, and back by the other direction of its link:
 //!
 //! ```text
-//! cargo run -p thalweg-emulate --example shell -- SCENARIO.toml [--record DIR] [--wire xdp] [--peer 'iperf3 -s'] -- iperf3 -c {peer}
+//! cargo run -p thalweg-emulate --example shell -- \\
+//!   SCENARIO.toml [--record DIR] [--wire xdp] [--peer 'iperf3 -s'] -- iperf3 -c {peer}
 //! ```
 //!
 //! At the end what the run was is printed as JSON, to standard error. The exit status is the command's.

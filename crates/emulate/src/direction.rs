@@ -1,5 +1,5 @@
-//! One direction with its frames: what comes in is told to the path, what the path sends travels the delay line and
-//! leaves.
+//! One direction with its frames: what comes in arrives at the path's port, what that sends travels the delay line
+//! and leaves.
 
 use crate::clock::Clock;
 use crate::flows::Flows;

@@ -1,7 +1,7 @@
 //! The thread that emulates a path: it sleeps until a frame comes or one is due, and never spins.
 //!
-//! A real-time thread that takes 95 % of a second is stopped for the rest of it (`sched_rt_runtime_us`), so waiting must
-//! be sleeping.
+//! A real-time thread that takes 95 % of a second is stopped for the rest of it (`sched_rt_runtime_us`), so waiting
+//! must be sleeping.
 
 use crate::clock::Clock;
 use crate::direction::Direction;

@@ -4,9 +4,8 @@
 //! end, and another one back. Packets are real, hosts are the kernel's, and what the path does with them is decided by
 //! the machines that the simulator runs, in *virtual time* ([`path`]).
 //!
-//! | pure | with the kernel |
-//! |---|---|
-//! | [`header`] a frame's view, [`path`] a port in virtual time, [`lateness`], [`record`] and [`replay`] | `namespaces`, `ports`, `clock`, `emulator`, [`run`] |
+//! Pure: [`header`] (a frame's view), [`path`] (a port in virtual time), [`lateness`], [`record`] and [`replay`].
+//! With the kernel: `namespaces`, `ports`, `clock`, `emulator` (the loop), `processes`, [`run`].
 //!
 //! `unsafe` stands where the kernel is called: `sys`, `ports`, `processes`, `signals`.
 #![cfg(target_os = "linux")]

@@ -277,7 +277,9 @@ def build() -> Parser:
     p = command("shell", "shelling:shell", "run a command, or a shell, on an emulated path with real packets (Linux)")
     p.set_defaults(words=[])
     p.usage = "%(prog)s [SCENARIO] [options] [-- COMMAND ...]"
-    p.add_argument("scenario", nargs="?", metavar="SCENARIO", help="scenario whose link is emulated, instead of options")
+    p.add_argument(
+        "scenario", nargs="?", metavar="SCENARIO", help="scenario whose link is emulated, instead of options"
+    )
     p.add_argument("--port", metavar="FROM:TO", help="which link of a scenario: two nodes (default: its bottleneck)")
     p.add_argument("--rate", metavar="RATE", help="of both directions, such as 100Mbps")
     p.add_argument("--delay", metavar="TIME", help="each way, such as 20ms (default: 0ms)")

@@ -60,8 +60,7 @@ def _path(args, link):
     if args.scenario is None:
         if args.port:
             raise refuse("thalweg shell: --port picks a link of a scenario: without one it cannot take effect")
-        made = emulation.Link(**link).scenario()
-        return (made.with_(dict(args.set)) if args.set else made), emulation.BETWEEN
+        return emulation.Link(**link).scenario(dict(args.set)), emulation.BETWEEN
     if link:
         options = ", ".join(f"--{name}" for name in link)
         hint = "change the scenario's keys with --set, or leave the scenario out"
@@ -79,7 +78,7 @@ def _text(link, args) -> str:
     from thalweg import _toml, emulation
 
     if args.set:
-        return emulation.Link(**link).scenario().with_(dict(args.set)).to_toml()
+        return emulation.Link(**link).scenario(dict(args.set)).to_toml()
     return _toml.dumps(emulation.Link(**link).table())
 
 

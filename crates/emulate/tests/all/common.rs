@@ -62,3 +62,10 @@ pub fn installed(test: &str, program: &str) -> bool {
     }
     found
 }
+
+/// The example of this crate, which cargo builds with the tests.
+pub fn example() -> Option<std::path::PathBuf> {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests.ancestors().nth(2)?.join("examples/shell");
+    program.is_file().then_some(program)
+}

@@ -4,7 +4,7 @@ use crate::common::{allowed, installed, ports, scenario};
 use std::fs;
 use std::path::PathBuf;
 use thalweg_emulate::replay::replay;
-use thalweg_emulate::{Outcome, Shell};
+use thalweg_emulate::{Outcome, Shell, WireKind};
 
 fn shell(text: &str, command: &[&str]) -> Shell {
     let [up, down] = ports(text).unwrap();
@@ -84,24 +84,40 @@ fn receives() {
     from.write_all(&[1]).unwrap();
 }
 
-fn transfer(text: &str, name: &str) -> (Outcome, PathBuf) {
-    let folder = folder(name);
+fn transfer(text: &str, wire: WireKind) -> std::io::Result<(Outcome, PathBuf)> {
+    let folder = folder(&format!("{wire:?}"));
     let mut shell = shell(text, &[]);
+    shell.wire = Some(wire);
     shell.command = again("paths::sends");
     shell.peer = Some(again("paths::receives"));
     shell.environment = vec![("PEER".into(), "{peer}".into())];
     shell.record = Some(folder.clone());
-    (shell.run().unwrap(), folder)
+    Ok((shell.run()?, folder))
 }
 
 #[test]
 fn tcp_fills_a_path_every_byte_arrives_and_the_records_replay_exactly() {
     let name = "tcp_fills_a_path_every_byte_arrives_and_the_records_replay_exactly";
-    if !allowed(name) {
-        return;
+    if allowed(name) {
+        fills(WireKind::Packet, name);
     }
+}
+
+#[test]
+fn tcp_fills_a_path_by_xdp_too() {
+    let name = "tcp_fills_a_path_by_xdp_too";
+    if allowed(name) {
+        fills(WireKind::Xdp, name);
+    }
+}
+
+fn fills(wire: WireKind, name: &str) {
     let text = scenario("50Mbps", "5ms", "[switch]\nbuffer = \"60KB\"\n");
-    let (outcome, folder) = transfer(&text, "tcp");
+    let (outcome, folder) = match transfer(&text, wire) {
+        Err(why) if wire == WireKind::Xdp => return eprintln!("SKIPPED {name}: {why}"),
+        ran => ran.unwrap(),
+    };
+    assert_eq!(outcome.wire, wire);
     let records =
         ["up", "down"].map(|name| replay(fs::File::open(folder.join(format!("{name}.port"))).unwrap()));
     fs::remove_dir_all(folder).unwrap();
@@ -120,6 +136,39 @@ fn tcp_fills_a_path_every_byte_arrives_and_the_records_replay_exactly() {
         let counted = (direction.arrived, direction.packets, direction.dropped);
         assert_eq!((found.arrived, found.sent - found.lost, found.dropped), counted);
     }
+}
+
+#[test]
+fn a_path_in_a_path_has_both_delays_and_reaches_the_far_end_of_the_outer_one() {
+    let name = "a_path_in_a_path_has_both_delays_and_reaches_the_far_end_of_the_outer_one";
+    if !allowed(name) || !installed(name, "ping") {
+        return;
+    }
+    let folder = folder("nested");
+    let out = folder.join("out");
+    let mut outer = shell(&scenario("100Mbps", "20ms", ""), &[]);
+    outer.command = again("paths::within");
+    let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    outer.environment = vec![of("PEER", "{peer}"), of("OUT", out.to_str().unwrap())];
+    let outcome = outer.run().unwrap();
+    let text = fs::read_to_string(out).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    assert_eq!((outcome.status.code, outcome.addresses.level), (0, 1));
+    let times =
+        text.lines().filter_map(|line| line.split_once("time=")?.1.split(' ').next()?.parse::<f64>().ok());
+    let fastest = times.fold(f64::MAX, f64::min);
+    assert!((60.0..80.0).contains(&fastest), "{text}");
+    assert_eq!(outcome.up.statistics.packets, 3, "the inner far end is the outer path's near one");
+}
+
+/// The inner one: pings the outer far end.
+#[test]
+#[ignore = "runs within a path"]
+fn within() {
+    let [peer, out] = ["PEER", "OUT"].map(|name| std::env::var(name).unwrap());
+    let ping = format!("ping -n -c 3 -i 0.2 {peer} > {out}");
+    let outcome = shell(&scenario("100Mbps", "10ms", ""), &["sh", "-c", &ping]).run().unwrap();
+    assert_eq!((outcome.status.code, outcome.addresses.level), (0, 2), "{:?}", outcome.notes);
 }
 
 #[test]
@@ -144,4 +193,36 @@ fn frames_that_are_no_packets_pass_and_are_counted() {
     let outcome = shell(&text, &["sh", "-c", commands]).run().unwrap();
     assert_eq!(outcome.status.code, 0);
     assert!(outcome.up.statistics.not_ip.values().sum::<u64>() >= 1, "{:?}", outcome.up.statistics.not_ip);
+}
+
+#[test]
+fn an_ordinary_user_has_paths_too() {
+    use std::os::unix::process::CommandExt;
+    let name = "an_ordinary_user_has_paths_too";
+    let Some(example) = crate::common::example() else {
+        return eprintln!("SKIPPED {name}: the example `shell` is not built (cargo test builds it)");
+    };
+    // A place that everyone may read: checkouts often are not.
+    let folder = folder("user");
+    let (program, file) = (folder.join("shell"), folder.join("a.toml"));
+    fs::copy(example, &program).unwrap();
+    fs::write(&file, scenario("10Mbps", "10ms", "")).unwrap();
+    let mut run = std::process::Command::new(program);
+    run.arg(file).args(["--", "sh", "-c", "read -r _ < /proc/self/net/route && id -u && exit 5"]);
+    // Only root can become another user; others are ordinary already.
+    let root = fs::metadata("/proc/self").is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0);
+    if root {
+        run.uid(65534).gid(65534);
+    }
+    let ran = run.output().unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    if said.contains("not allowed here") || said.contains("Permission denied") {
+        return eprintln!("SKIPPED {name}: {said}");
+    }
+    assert_eq!(ran.status.code(), Some(5), "{said}");
+    if root {
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "65534", "the user is no other one");
+        assert!(said.contains("\"wire\":\"packet\""), "{said}");
+    }
 }

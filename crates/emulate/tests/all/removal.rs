@@ -1,18 +1,11 @@
 //! Nothing is left, whatever is killed when: no namespace, no device, no process.
 
-use crate::common::{allowed, scenario};
+use crate::common::{allowed, example, scenario};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use thalweg_units::Stream;
-
-/// The example of this crate, which cargo builds with the tests.
-fn example() -> Option<PathBuf> {
-    let tests = std::env::current_exe().unwrap();
-    let program = tests.ancestors().nth(2)?.join("examples/shell");
-    program.is_file().then_some(program)
-}
 
 /// The parent of a process.
 fn parent(stat: &str) -> Option<u32> {
