@@ -68,3 +68,29 @@ impl Fold for Tuple {
         fold(&self.src, fold(&self.dst, a << 16 ^ b ^ u32::from(self.protocol) << 8))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_are_numbered_as_they_come_and_destinations_by_themselves() {
+        let tuple = |port: u16, to: u8| Tuple { src: [1; 16], dst: [to; 16], ports: [port, 80], protocol: 6 };
+        let mut flows = Flows::default();
+        let of = [(9, 2), (8, 2), (9, 2), (9, 3)].map(|(port, to)| flows.of(&tuple(port, to)));
+        let ids = [(0, 0), (1, 0), (0, 0), (2, 1)].map(|(flow, host)| (FlowId(flow), HostId(host)));
+        assert_eq!((of, flows.seen()), (ids, 3));
+    }
+
+    #[test]
+    fn what_comes_after_a_million_shares_numbers() {
+        let mut flows = Flows::default();
+        let tuple =
+            |n: u32| Tuple { src: [0; 16], dst: [0; 16], ports: [(n >> 16) as u16, n as u16], protocol: 17 };
+        for n in 0..MOST + 1000 {
+            let (flow, _) = flows.of(&tuple(n));
+            assert!(flow.0 < MOST && (n >= MOST || flow.0 == n));
+        }
+        assert_eq!((flows.seen(), flows.of(&tuple(7)).0), (MOST as usize, FlowId(7)));
+    }
+}

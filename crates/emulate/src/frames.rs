@@ -53,3 +53,31 @@ impl Frames {
         self.free.push(number);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_kept_apart_and_their_places_used_again() {
+        let mut frames = Frames::default();
+        let numbers: Vec<u32> =
+            (0..2000u16).map(|n| frames.put(&n.to_be_bytes().repeat(20)).unwrap()).collect();
+        assert!(
+            numbers
+                .iter()
+                .zip(0..2000u16)
+                .all(|(number, n)| frames.get(*number) == n.to_be_bytes().repeat(20))
+        );
+        frames.free(numbers[77]);
+        assert_eq!(frames.put(&[1]), Some(numbers[77]));
+        assert_eq!(frames.get(numbers[77]), [1]);
+        assert_eq!((frames.put(&[0; FRAME + 1]), frames.put(&[0; FRAME]).is_some()), (None, true));
+    }
+
+    #[test]
+    fn memory_ends() {
+        let mut frames = Frames { lengths: vec![0; MOST], ..Frames::default() };
+        assert_eq!(frames.put(&[1]), None);
+    }
+}

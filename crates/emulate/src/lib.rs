@@ -7,7 +7,7 @@
 //! Pure: [`header`] (a frame's view), [`path`] (a port in virtual time), [`lateness`], [`record`] and [`replay`].
 //! With the kernel: `namespaces`, `ports`, `clock`, `emulator` (the loop), `processes`, [`run`].
 //!
-//! `unsafe` stands where the kernel is called: `sys`, `ports`, `processes`, `signals`.
+//! `unsafe` stands where the kernel is called: `sys`, `task`, `clock`, `ports`, `processes`, `signals`.
 #![cfg(target_os = "linux")]
 
 mod clock;
@@ -32,6 +32,7 @@ pub mod run;
 mod signals;
 pub mod statistics;
 mod sys;
+mod task;
 
 pub use namespaces::Addresses;
 pub use outcome::Outcome;

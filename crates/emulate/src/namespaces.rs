@@ -9,6 +9,7 @@
 
 use crate::netlink::{Mac, Netlink};
 use crate::sys::{self, wrong};
+use crate::task;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
@@ -75,7 +76,7 @@ fn isolate() -> io::Result<bool> {
         }
         Err(_) => {}
     }
-    let (user, group) = sys::ids();
+    let (user, group) = task::ids();
     sys::unshare(libc::CLONE_NEWUSER).map_err(|error| {
         let way_out = "run as root, or allow user namespaces (sysctl user.max_user_namespaces, \
                        kernel.apparmor_restrict_unprivileged_userns=0)";
@@ -122,7 +123,7 @@ impl Network {
         let application = new_namespace()?;
         let far = if nested { outer } else { new_namespace()? };
         let emulator = new_namespace()?;
-        let there = if nested { format!("shell{}", sys::process()) } else { "eth0".into() };
+        let there = if nested { format!("shell{}", task::process()) } else { "eth0".into() };
         let mut netlink = Netlink::open()?;
         let made = |error| wrong("a pair of devices", &error);
         netlink.veth((DEVICES[0], mac(0, 1)), ("eth0", mac(0, 0)), &application).map_err(made)?;
@@ -159,7 +160,7 @@ impl Network {
 
 /// Ping without privileges, and paths within this one.
 fn usable() {
-    let group = sys::ids().1;
+    let group = task::ids().1;
     set("/proc/sys/net/ipv4/ping_group_range", &format!("{group}\t{group}"));
     set("/proc/sys/net/ipv4/ip_forward", "1");
 }

@@ -9,6 +9,7 @@
 //! 1 is gone. So nothing survives, whatever is killed.
 
 use crate::sys;
+use crate::task;
 use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
@@ -89,7 +90,7 @@ impl Init {
     /// It is killed when the emulator dies. Its parent it cannot see from within the namespace: if that is gone
     /// already, nothing reads how the command ended.
     pub fn die_with_emulator(&self) -> io::Result<()> {
-        sys::die_with_parent()?;
+        task::die_with_parent()?;
         if sys::is_widowed(self.status.as_fd()) {
             Err(io::Error::other("the emulator is gone"))
         } else {
@@ -102,11 +103,11 @@ impl Init {
         let status = self.serve().unwrap_or(NOT_FOUND << 8);
         let _ = sys::write(self.status.as_fd(), &status.to_ne_bytes());
         // Everything else in the namespace ends with this process.
-        sys::exit(0)
+        task::exit(0)
     }
 
     fn serve(&self) -> io::Result<i32> {
-        let ended = sys::child_signals()?;
+        let ended = task::child_signals()?;
         if let Some(peer) = &self.peer {
             self.start(peer, &self.far)?;
             wait_for_listener(self.far.as_fd());
@@ -116,8 +117,8 @@ impl Init {
         loop {
             sys::sleep(&mut fds, None)?;
             if fds[0].revents != 0 {
-                sys::receive_signal(ended.as_fd());
-                while let Some((child, status)) = sys::ended_child() {
+                task::receive_signal(ended.as_fd());
+                while let Some((child, status)) = task::ended_child() {
                     if child == command {
                         return Ok(status);
                     }
@@ -145,7 +146,7 @@ impl Init {
         };
         let name = program.arguments[0].to_string_lossy();
         let _ = sys::write(sys::standard_error(), format!("thalweg: {name}: {error}\n").as_bytes());
-        sys::exit(NOT_FOUND)
+        task::exit(NOT_FOUND)
     }
 
     /// The child on its way to another program.
@@ -157,9 +158,9 @@ impl Init {
             let _ = sys::mount(c"sysfs", c"/sys", c"sysfs", 0);
         }
         if self.ambient {
-            sys::keep_capabilities();
+            task::keep_capabilities();
         }
-        sys::default_signals();
+        task::default_signals();
         Ok(())
     }
 }

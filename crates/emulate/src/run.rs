@@ -14,6 +14,7 @@ use crate::processes::{self, Init, Program};
 use crate::record::Recorder;
 use crate::signals::Passing;
 use crate::sys::{self, wrong};
+use crate::task;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
@@ -71,7 +72,7 @@ impl Shell {
     /// If no path can be emulated here, with the way out.
     pub fn run(&self) -> io::Result<Outcome> {
         let report = in_child(|signals| self.emulate(signals));
-        sys::take_terminal_back();
+        task::take_terminal_back();
         match report? {
             Report::Done(outcome) => Ok(*outcome),
             Report::Failed(why) => Err(io::Error::other(why)),
@@ -80,7 +81,7 @@ impl Shell {
 
     /// In a process of its own, which has one thread.
     fn emulate(&self, signals: &OwnedFd) -> io::Result<Report> {
-        let cpus = sys::cpus();
+        let cpus = task::cpus();
         // The last CPU is the emulator's; what the ends receive is processed on the others.
         let (own, others) = match &cpus[..] {
             [others @ .., own] if !others.is_empty() => (Some(*own), others),
@@ -194,14 +195,14 @@ impl Shell {
             far: network.far,
             signals: signals.as_raw_fd(),
             status,
-            ambient: sys::ids().0 != 0,
+            ambient: task::ids().0 != 0,
         };
         sys::unshare(libc::CLONE_NEWPID).map_err(|error| wrong("a process namespace", &error))?;
         match processes::fork()? {
             Some(child) => Ok(Started(child)),
             None => match init.die_with_emulator() {
                 Ok(()) => init.run(),
-                Err(_) => sys::exit(1),
+                Err(_) => task::exit(1),
             },
         }
     }
@@ -224,12 +225,12 @@ fn packets() -> io::Result<[Packet; 2]> {
 
 /// This thread goes first and stays on its CPU, if that is allowed; whether it is.
 fn first(cpu: Option<usize>, notes: &mut Vec<String>) -> io::Result<bool> {
-    sys::exact_timers();
-    if let Err(error) = sys::real_time() {
+    task::exact_timers();
+    if let Err(error) = task::real_time() {
         notes.push(format!("no real-time priority ({error}): run as root, or raise RLIMIT_RTPRIO"));
         return Ok(false);
     }
-    cpu.map_or(Ok(()), sys::stay_on)?;
+    cpu.map_or(Ok(()), task::stay_on)?;
     Ok(true)
 }
 
@@ -238,7 +239,7 @@ struct Started(i32);
 
 impl Drop for Started {
     fn drop(&mut self) {
-        sys::kill(self.0, libc::SIGKILL);
+        task::kill(self.0, libc::SIGKILL);
         let _ = processes::wait(self.0);
     }
 }
@@ -248,12 +249,14 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
     let _one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let (report, to) = sys::pipe()?;
     let (signals, passed) = sys::pipe()?;
-    let parent = sys::process() as i32;
+    let parent = task::process() as i32;
     let Some(child) = processes::fork()? else {
         drop((report, passed));
+        // The caller's other files and pipes are its own affair: a pipe ends when all its writers are gone.
+        task::close_others([to.as_raw_fd(), signals.as_raw_fd()]);
         let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
-                sys::ignore(signal);
+                task::ignore(signal);
             }
             die_with(parent).and_then(|()| what(&signals))
         }));
@@ -264,7 +267,7 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
         };
         let text = serde_json::to_vec(&report).unwrap_or_default();
         let _ = sys::write(to.as_fd(), &text);
-        sys::exit(0)
+        task::exit(0)
     };
     drop((to, signals));
     let passing = Passing::to(passed.as_raw_fd());
@@ -278,6 +281,6 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
 
 /// This process is killed when its parent dies, which was this one.
 fn die_with(parent: i32) -> io::Result<()> {
-    sys::die_with_parent()?;
-    if sys::parent() == parent { Ok(()) } else { Err(io::Error::other("the caller is gone")) }
+    task::die_with_parent()?;
+    if task::parent() == parent { Ok(()) } else { Err(io::Error::other("the caller is gone")) }
 }

@@ -18,8 +18,6 @@ const BLOCKS: usize = 256;
 const SLOTS: usize = BLOCK / SLOT * BLOCKS;
 /// Frames that a call sends at most.
 const BATCH: usize = 64;
-/// Bytes that may be on their way to the receiving end.
-const BUFFER: i32 = 16 << 20;
 
 const TPACKET_V2: i32 = 1;
 
@@ -81,8 +79,7 @@ impl Wire for Packet {
         set(&socket, libc::PACKET_RX_RING, &request)?;
         set(&socket, PACKET_IGNORE_OUTGOING, &1i32)?;
         set(&socket, libc::PACKET_QDISC_BYPASS, &1i32)?;
-        let buffer = |name| sys::set_option(socket.as_fd(), libc::SOL_SOCKET, name, &BUFFER);
-        buffer(libc::SO_SNDBUFFORCE).or_else(|_| buffer(libc::SO_SNDBUF))?;
+        sys::set_send_buffer(socket.as_fd())?;
         let ring = Ring::map(&socket)?;
         // SAFETY: an address of zeros is valid.
         let mut address: libc::sockaddr_ll = unsafe { zeroed() };

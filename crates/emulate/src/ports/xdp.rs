@@ -186,9 +186,22 @@ fn point(map: &OwnedFd, socket: &OwnedFd) -> io::Result<()> {
     sys::check(unsafe { libc::syscall(libc::SYS_bpf, UPDATE, at, length) } as i32).map(drop)
 }
 
+impl Xdp {
+    /// Makes the kernel send what stands in the ring. It takes so many at a time; what it does not take now, because
+    /// the receiver is slow, it takes in the next round.
+    fn kick(&mut self) {
+        for _ in 0..self.transmit.held().div_ceil(KICK) {
+            let none = std::ptr::null();
+            // SAFETY: nothing is read: what is sent stands in the ring.
+            unsafe { libc::sendto(self.socket.as_raw_fd(), none, 0, libc::MSG_DONTWAIT, none.cast(), 0) };
+        }
+    }
+}
+
 impl Wire for Xdp {
     fn open(device: &str) -> io::Result<Self> {
         let socket = sys::socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
+        sys::set_send_buffer(socket.as_fd())?;
         let memory = Mapping::new(MEMORY, None)?;
         // SAFETY: valid as zeros.
         let mut umem: libc::xdp_umem_reg_v1 = unsafe { zeroed() };
@@ -235,6 +248,7 @@ impl Wire for Xdp {
     }
 
     fn receive(&mut self, clock: &Clock, most: usize, mut each: impl FnMut(&Received<'_>)) -> usize {
+        self.kick();
         let at = clock.now();
         for got in 0..most {
             let Some(frame) = self.receive.take() else { return got };
@@ -262,15 +276,7 @@ impl Wire for Xdp {
             self.transmit.put(libc::xdp_desc { addr: place, len: frame.len() as u32, options: 0 });
             sent += 1;
         }
-        // The kernel takes so many at a time; what it does not take, it takes at the next call.
-        for _ in 0..=self.transmit.held() / KICK {
-            if self.transmit.held() == 0 {
-                break;
-            }
-            let none = std::ptr::null();
-            // SAFETY: nothing is read: what is sent stands in the ring.
-            unsafe { libc::sendto(self.socket.as_raw_fd(), none, 0, libc::MSG_DONTWAIT, none.cast(), 0) };
-        }
+        self.kick();
         sent
     }
 

@@ -205,7 +205,9 @@ fn an_ordinary_user_has_paths_too() {
     // A place that everyone may read: checkouts often are not.
     let folder = folder("user");
     let (program, file) = (folder.join("shell"), folder.join("a.toml"));
-    fs::copy(example, &program).unwrap();
+    // By another process: an emulator that is started meanwhile would hold the open file, which cannot be run then.
+    let copied = std::process::Command::new("cp").arg(example).arg(&program).status().unwrap();
+    assert!(copied.success());
     fs::write(&file, scenario("10Mbps", "10ms", "")).unwrap();
     let mut run = std::process::Command::new(program);
     run.arg(file).args(["--", "sh", "-c", "read -r _ < /proc/self/net/route && id -u && exit 5"]);
