@@ -1,4 +1,7 @@
-//! A port in virtual time, against schedules by hand.
+//! A port in virtual time, against schedules by hand, and against the port that is driven by a trace.
+
+#[path = "../../../scenario/examples/port_on_a_trace.rs"]
+mod reference;
 
 use crate::common::{arrival, decisions, port, scenario};
 use proptest::prelude::*;
@@ -122,5 +125,37 @@ proptest! {
         path.advance(end, &mut |d| eager.push(d));
         prop_assert_eq!(&lazy, &eager);
         prop_assert_eq!(lazy.len() as u32 + path.waiting(), arrivals.len() as u32);
+    }
+}
+
+proptest! {
+    /// Control planes tick while nothing waits, too: what a trace of known arrivals gives is given packet by packet.
+    #[test]
+    fn decisions_are_those_of_the_port_on_a_trace(
+        kind in 0..KINDS.len(),
+        gaps in prop::collection::vec((1u64..400, 40u32..1500, 0u32..5, 0u32..20), 1..300),
+    ) {
+        let text = scenario("8Mbps", "5ms", KINDS[kind]);
+        let loaded = thalweg_scenario::load(&text, "t.toml", std::path::Path::new("."), &[]).unwrap();
+        let spec = loaded.port("switch0", "switch1").unwrap();
+        let mut at = Time::ZERO;
+        let trace: Vec<reference::Arrival> = gaps
+            .iter()
+            .map(|&(gap, wire, flow, rest)| {
+                // Bursts, and rests of up to a second.
+                at += if rest == 0 { Span::from_ms(3 * gap) } else { Span::from_us(2 * gap) };
+                reference::Arrival { at, flow, wire }
+            })
+            .collect();
+        let whole = |a: &reference::Arrival| Arrival { payload: a.wire, ..arrival(a.at, a.flow, a.wire) };
+        let arrivals: Vec<Arrival> = trace.iter().map(whole).collect();
+        let mut found = vec![reference::Fate::Waits; trace.len()];
+        for decision in decisions(&port(&text), &arrivals, at + Span::from_ms(60_000)) {
+            found[decision.packet as usize] = match decision.fate {
+                Fate::Sent { until, arrives, ecn } => reference::Fate::Sent { until, arrives, marked: ecn == Ecn::Ce },
+                Fate::Dropped => reference::Fate::Dropped,
+            };
+        }
+        prop_assert_eq!(found, reference::play(&spec, &trace).unwrap());
     }
 }
