@@ -162,6 +162,11 @@ impl Direction {
         }
     }
 
+    /// From a packet's arrival here to its arrival at the far end at least.
+    pub fn delay(&self) -> Span {
+        self.delay
+    }
+
     /// When something is to be done if nothing comes.
     pub fn wake(&self) -> Option<Time> {
         let head = self.rest.line.peek().map(|Reverse((arrives, ..))| *arrives);

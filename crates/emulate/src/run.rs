@@ -39,7 +39,7 @@ pub struct Shell {
     pub environment: Vec<(String, String)>,
     /// A folder for records: `up.port`, `down.port`.
     pub record: Option<PathBuf>,
-    /// How frames get in and out; the best that is allowed if not given.
+    /// How frames get in and out; by AF_PACKET if not given.
     pub wire: Option<WireKind>,
 }
 
@@ -88,20 +88,17 @@ impl Shell {
             _ => (None, &[][..]),
         };
         let network = Network::make(others)?;
-        let open = || Ok([Xdp::open(DEVICES[0])?, Xdp::open(DEVICES[1])?]);
-        match self.wire {
-            Some(WireKind::Packet) => {
-                self.emulate_by::<Packet>(network, signals, own, WireKind::Packet, packets()?)
+        match self.wire.unwrap_or_default() {
+            WireKind::Packet => {
+                let wires = [Packet::open(DEVICES[0])?, Packet::open(DEVICES[1])?];
+                self.emulate_by(network, signals, own, WireKind::Packet, wires)
             }
-            Some(WireKind::Xdp) => {
+            WireKind::Xdp => {
+                let open = || Ok([Xdp::open(DEVICES[0])?, Xdp::open(DEVICES[1])?]);
                 let wires =
                     open().map_err(|error| wrong("AF_XDP is not allowed here: use `packet`", &error))?;
-                self.emulate_by::<Xdp>(network, signals, own, WireKind::Xdp, wires)
+                self.emulate_by(network, signals, own, WireKind::Xdp, wires)
             }
-            None => match open() {
-                Ok(wires) => self.emulate_by::<Xdp>(network, signals, own, WireKind::Xdp, wires),
-                Err(_) => self.emulate_by::<Packet>(network, signals, own, WireKind::Packet, packets()?),
-            },
         }
     }
 
@@ -217,10 +214,6 @@ struct Ran {
     /// As `waitpid` has it.
     status: i32,
     end: Time,
-}
-
-fn packets() -> io::Result<[Packet; 2]> {
-    Ok([Packet::open(DEVICES[0])?, Packet::open(DEVICES[1])?])
 }
 
 /// This thread goes first and stays on its CPU, if that is allowed; whether it is.

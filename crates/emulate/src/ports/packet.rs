@@ -66,6 +66,8 @@ fn set<T: Copy>(socket: &OwnedFd, name: i32, value: &T) -> io::Result<()> {
 }
 
 impl Wire for Packet {
+    const STAMPED: bool = true;
+
     fn open(device: &str) -> io::Result<Self> {
         // Protocol 0: nothing comes before the ring is there.
         let socket = sys::socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;

@@ -199,6 +199,8 @@ impl Xdp {
 }
 
 impl Wire for Xdp {
+    const STAMPED: bool = false;
+
     fn open(device: &str) -> io::Result<Self> {
         let socket = sys::socket(libc::AF_XDP, libc::SOCK_RAW, 0)?;
         sys::set_send_buffer(socket.as_fd())?;
