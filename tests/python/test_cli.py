@@ -219,7 +219,7 @@ def test_bash_completes_commands_and_choices(cli, tmp_path):
     def complete(words, n):
         return subprocess.check_output(["bash", "-c", ask % (words, n)], cwd=tmp_path, text=True).split()
 
-    assert complete("thalweg rep", 1) == ["replay", "report", "reproduce"]
+    assert complete("thalweg rep", 1) == ["replay", "replay-port", "report", "reproduce"]
     assert set(complete("thalweg reproduce ads --scale ''", 4)) == {"quick", "full"}
     assert "schedulers" in complete("thalweg list sch", 2)
 

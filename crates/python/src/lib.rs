@@ -7,6 +7,7 @@ mod buffer;
 mod capture;
 mod controller;
 mod decisions;
+mod emulate;
 mod patience;
 mod replay;
 mod scenario;
@@ -106,6 +107,10 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(controller::exercise_controller, m)?)?;
     m.add_function(wrap_pyfunction!(theory::theory_checks, m)?)?;
     m.add_function(wrap_pyfunction!(theory::theory_run, m)?)?;
+    m.add_function(wrap_pyfunction!(emulate::emulate_refusal, m)?)?;
+    m.add_function(wrap_pyfunction!(emulate::emulate_ports, m)?)?;
+    m.add_function(wrap_pyfunction!(emulate::emulate_shell, m)?)?;
+    m.add_function(wrap_pyfunction!(emulate::emulate_replay, m)?)?;
     m.add_class::<verbs::VerbsPair>()?;
     m.add_function(wrap_pyfunction!(verbs::verbs_settings, m)?)?;
     m.add_function(wrap_pyfunction!(verbs::verbs_headers, m)?)?;

@@ -17,6 +17,7 @@ RENAMED = {
 }
 SHELLS = ("bash", "zsh", "fish")
 # As the engine has them; written out because loading it would slow every command down.
+WIRES = ("packet", "xdp")
 REPLAYERS = ("lstf", "edf", "priority", "omniscient")
 
 
@@ -41,6 +42,12 @@ class Parser(argparse.ArgumentParser):
         return [s for a in self._actions for s in a.option_strings if s.startswith("--")]
 
     def parse_known_args(self, args=None, namespace=None):
+        if self.get_default("words") is not None and args is not None and "--" in args:
+            # What follows is another program's.
+            split = args.index("--")
+            found, extra = self.parse_known_args(args[:split], namespace)
+            found.words = args[split + 1 :]
+            return found, extra
         # A sub-command reports its own unknown options: it knows which ones it has.
         found, extra = super().parse_known_args(args, namespace)
         if extra and self._subparsers is None:
@@ -70,6 +77,16 @@ def listing(text: str) -> tuple[str, str]:
     if not equals or not key.strip() or not values.strip():
         raise argparse.ArgumentTypeError(f"`{text}` is not of the form key=value,value")
     return key.strip(), values.strip()
+
+
+def share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a share above zero, at most 1")
+    return value
 
 
 def positive_int(text: str) -> int:
@@ -258,6 +275,37 @@ def build() -> Parser:
     p.add_argument("--no-out", action="store_true", help="keep no results on disk")
     voice(p, "print the summary as one JSON object")
     p.add_argument("--report", action="store_true", help="write report.html into the directory")
+
+    p = command("shell", "shelling:shell", "run a command, or a shell, on an emulated path with real packets (Linux)")
+    p.set_defaults(words=[])
+    p.usage = "%(prog)s [SCENARIO] [options] [-- COMMAND ...]"
+    p.add_argument(
+        "scenario", nargs="?", metavar="SCENARIO", help="scenario whose link is emulated, instead of options"
+    )
+    p.add_argument("--port", metavar="FROM:TO", help="which link of a scenario: two nodes (default: its bottleneck)")
+    p.add_argument("--rate", metavar="RATE", help="of both directions, such as 100Mbps")
+    p.add_argument("--delay", metavar="TIME", help="each way, such as 20ms (default: 0ms)")
+    p.add_argument("--queue", metavar="NAME", help="a scheduler or a marking, such as fq-codel, pie (default: fifo)")
+    p.add_argument("--buffer", metavar="SIZE", help="of each direction, such as 100KB, 1bdp (default: 500KB)")
+    p.add_argument("--loss", type=share, metavar="P", help="each way, of every packet, such as 0.001")
+    p.add_argument("--up", metavar="TRACE", help="towards the far end: a trace file of Mahimahi, or a rate")
+    p.add_argument("--down", metavar="TRACE", help="and back")
+    sets(p)
+    p.add_argument(
+        "--at-both-ends",
+        metavar="COMMAND",
+        help="run this at the far end meanwhile, such as 'iperf3 -s'; in COMMAND, {peer} is the far end's address",
+    )
+    p.add_argument("--record", metavar="DIR", help="record what passes both ports, for `thalweg replay-port`")
+    p.add_argument("--wire", choices=WIRES, help="how frames get in and out (default: packet)")
+    p.add_argument("--out", metavar="DIR", help="folder of numbers and picture (default: runs/shell, runs/NAME-shell)")
+    p.add_argument("--no-out", action="store_true", help="keep no numbers and no picture")
+    p.add_argument("--print-scenario", action="store_true", help="print the scenario that the options make, and stop")
+    voice(p, "print the outcome as one JSON object, on stderr")
+
+    p = command("replay-port", "shelling:replay_port", "run what a shell recorded through the same ports, offline")
+    p.add_argument("record", metavar="RECORD", help="folder of `thalweg shell --record`, or one of its files")
+    voice(p, "print what was found as one JSON object")
 
     p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")
     p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")

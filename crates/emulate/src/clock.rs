@@ -1,0 +1,56 @@
+//! The emulator's clock, and the only place that looks at one.
+
+use std::io;
+use thalweg_units::{Span, Time};
+
+/// Nanoseconds of a clock of the kernel.
+fn read(clock: libc::clockid_t) -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a timespec of ours that the call may write to.
+    let failed = unsafe { libc::clock_gettime(clock, &raw mut now) };
+    debug_assert_eq!(failed, 0, "{}", io::Error::last_os_error());
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// Time since the emulator started.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    base: u64,
+}
+
+impl Clock {
+    /// It is 0 now.
+    pub fn start() -> Self {
+        Self { base: read(libc::CLOCK_MONOTONIC) }
+    }
+
+    /// Now.
+    pub fn now(&self) -> Time {
+        Time::from_ns(read(libc::CLOCK_MONOTONIC) - self.base)
+    }
+
+    /// How far the wall clock, which the kernel stamps packets with, is ahead of this one; to be asked anew at every
+    /// look at the stamps, for it may be set.
+    pub fn wall(&self) -> Wall {
+        let mono = read(libc::CLOCK_MONOTONIC) - self.base;
+        Wall { ahead: read(libc::CLOCK_REALTIME) - mono }
+    }
+}
+
+/// The wall clock against the emulator's.
+#[derive(Clone, Copy, Debug)]
+pub struct Wall {
+    ahead: u64,
+}
+
+impl Wall {
+    /// The emulator's time of a stamp of the wall clock, ns.
+    pub fn time(self, stamp: u64) -> Time {
+        Time::from_ns(stamp.saturating_sub(self.ahead))
+    }
+}
+
+/// CPU time that this process has used.
+pub fn cpu_time() -> Span {
+    Span::from_ps(read(libc::CLOCK_PROCESS_CPUTIME_ID) * 1000)
+}

@@ -1,0 +1,138 @@
+//! The entries of a record, as bytes: little-endian, of fixed size, each with its kind in front.
+
+use crate::path::{Arrival, Decision, Fate};
+use std::io::{self, Read};
+use thalweg_units::{FlowId, HostId, Time};
+use thalweg_wire::{Ecn, Kind};
+
+/// How a record begins.
+pub(crate) const MAGIC: &[u8; 8] = b"thalwegP";
+/// Goes up whenever entries or the port in front of them change.
+pub(crate) const LAYOUT: u32 = 1;
+
+const ARRIVAL: u8 = 1;
+const SENT: u8 = 2;
+const DROPPED: u8 = 3;
+const END: u8 = 4;
+
+/// Arrival at the far end of a packet that the link loses.
+const LOST: u64 = u64::MAX;
+
+const KINDS: [Kind; 5] = [Kind::Data, Kind::Ack, Kind::Syn, Kind::SynAck, Kind::Control];
+const ECNS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
+
+/// An entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// A packet arrived.
+    Arrival(Arrival),
+    /// Something was decided: packet, instant, what.
+    Decision(u64, Time, Fate),
+    /// The record ends: everything until then was decided; digest of all decisions.
+    End(Time, u64),
+}
+
+/// Of a decision: packet, instant, what.
+pub(crate) fn entry(decision: &Decision) -> Entry {
+    Entry::Decision(decision.packet, decision.at, decision.fate)
+}
+
+/// Appends it.
+pub(crate) fn write(entry: &Entry, out: &mut Vec<u8>) {
+    let long = |out: &mut Vec<u8>, values: &[u64]| values.iter().for_each(|v| out.extend(v.to_le_bytes()));
+    match *entry {
+        Entry::Arrival(a) => {
+            out.push(ARRIVAL);
+            long(out, &[a.at.ps()]);
+            [a.flow.0, a.dst.0, a.wire, a.payload].iter().for_each(|v| out.extend(v.to_le_bytes()));
+            out.extend([a.kind as u8, a.ecn as u8, a.class]);
+        }
+        Entry::Decision(packet, at, Fate::Sent { until, arrives, ecn }) => {
+            out.push(SENT);
+            long(out, &[packet, at.ps(), until.ps(), arrives.map_or(LOST, Time::ps)]);
+            out.push(ecn as u8);
+        }
+        Entry::Decision(packet, at, Fate::Dropped) => {
+            out.push(DROPPED);
+            long(out, &[packet, at.ps()]);
+        }
+        Entry::End(at, digest) => {
+            out.push(END);
+            long(out, &[at.ps(), digest]);
+        }
+    }
+}
+
+/// The next one. `Ok(None)`: the record is over, or was cut off within an entry.
+pub(crate) fn read(from: &mut impl Read) -> io::Result<Option<Entry>> {
+    let found = match bytes(from)? {
+        Some([ARRIVAL]) => arrival(from)?,
+        Some([SENT]) => sent(from)?,
+        Some([DROPPED]) => match (long(from)?, long(from)?) {
+            (Some(packet), Some(at)) => Some(Entry::Decision(packet, Time::from_ps(at), Fate::Dropped)),
+            _ => None,
+        },
+        Some([END]) => match (long(from)?, long(from)?) {
+            (Some(at), Some(digest)) => Some(Entry::End(Time::from_ps(at), digest)),
+            _ => None,
+        },
+        Some([other]) => return Err(invalid(format!("no entry is of kind {other}"))),
+        None => None,
+    };
+    Ok(found)
+}
+
+fn arrival(from: &mut impl Read) -> io::Result<Option<Entry>> {
+    let Some(at) = long(from)? else { return Ok(None) };
+    let mut words = [0; 4];
+    for word in &mut words {
+        let Some(bytes) = bytes(from)? else { return Ok(None) };
+        *word = u32::from_le_bytes(bytes);
+    }
+    let Some([kind, ecn, class]) = bytes(from)? else { return Ok(None) };
+    let [flow, dst, wire, payload] = words;
+    let kind = KINDS.get(usize::from(kind)).ok_or_else(|| invalid(format!("no packet is of kind {kind}")))?;
+    Ok(Some(Entry::Arrival(Arrival {
+        at: Time::from_ps(at),
+        flow: FlowId(flow),
+        dst: HostId(dst),
+        wire,
+        payload,
+        kind: *kind,
+        ecn: known_ecn(ecn)?,
+        class,
+    })))
+}
+
+fn sent(from: &mut impl Read) -> io::Result<Option<Entry>> {
+    let (Some(packet), Some(at), Some(until), Some(arrives), Some([ecn])) =
+        (long(from)?, long(from)?, long(from)?, long(from)?, bytes(from)?)
+    else {
+        return Ok(None);
+    };
+    let arrives = (arrives != LOST).then_some(Time::from_ps(arrives));
+    let fate = Fate::Sent { until: Time::from_ps(until), arrives, ecn: known_ecn(ecn)? };
+    Ok(Some(Entry::Decision(packet, Time::from_ps(at), fate)))
+}
+
+fn known_ecn(bits: u8) -> io::Result<Ecn> {
+    ECNS.into_iter().find(|ecn| *ecn as u8 == bits).ok_or_else(|| invalid(format!("no ECN bits are {bits}")))
+}
+
+fn invalid(why: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+fn long(from: &mut impl Read) -> io::Result<Option<u64>> {
+    Ok(bytes(from)?.map(u64::from_le_bytes))
+}
+
+/// As many bytes as wanted, or the end.
+pub(crate) fn bytes<const N: usize>(from: &mut impl Read) -> io::Result<Option<[u8; N]>> {
+    let mut bytes = [0; N];
+    match from.read_exact(&mut bytes) {
+        Ok(()) => Ok(Some(bytes)),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
+        Err(error) => Err(error),
+    }
+}

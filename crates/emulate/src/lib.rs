@@ -1,0 +1,41 @@
+//! Floor 5: one path of a scenario with real packets. Linux only; elsewhere this crate is empty.
+//!
+//! A command runs in a network namespace whose only way out is the path: the egress port of a scenario towards the far
+//! end, and another one back. Packets are real, hosts are the kernel's, and what the path does with them is decided by
+//! the machines that the simulator runs, in *virtual time* ([`path`]).
+//!
+//! Pure: [`header`] (a frame's view), [`path`] (a port in virtual time), [`lateness`], [`record`] and [`replay`].
+//! With the kernel: `namespaces`, `ports`, `clock`, `emulator` (the loop), `processes`, [`run`].
+//!
+//! `unsafe` stands where the kernel is called: `sys`, `task`, `clock`, `ports`, `processes`, `signals`.
+#![cfg(target_os = "linux")]
+
+mod clock;
+mod direction;
+mod emulator;
+mod entry;
+mod flows;
+mod frames;
+pub mod header;
+pub mod histogram;
+pub mod lateness;
+mod namespaces;
+mod netlink;
+pub mod outcome;
+pub mod path;
+pub mod port;
+mod ports;
+mod processes;
+pub mod record;
+pub mod replay;
+pub mod run;
+mod signals;
+pub mod statistics;
+mod sys;
+mod task;
+
+pub use namespaces::Addresses;
+pub use outcome::Outcome;
+pub use port::{Port, Refused};
+pub use ports::WireKind;
+pub use run::{Shell, available};

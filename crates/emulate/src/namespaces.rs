@@ -1,0 +1,241 @@
+//! The network of one emulated path, out of nothing: three network namespaces without names, two pairs of devices.
+//!
+//! ```text
+//! application: eth0 100.64+L.x.2  <-->  app   emulator   far  <-->  eth0 100.64+L.x.1 :far end
+//! ```
+//!
+//! Only descriptors and processes hold them, so the kernel removes all when the emulator's process is gone, whatever
+//! killed it. In an emulated path (level L > 1) the far end is the application's namespace of the path around it.
+
+use crate::netlink::{Mac, Netlink};
+use crate::sys::{self, wrong};
+use crate::task;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::fd::{AsFd, OwnedFd};
+
+/// The two ends of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Addresses {
+    /// How many emulated paths there are around the application, this one included.
+    pub level: u32,
+    /// Of the application.
+    pub application: Ipv4Addr,
+    /// Of the far end.
+    pub far: Ipv4Addr,
+}
+
+/// Device names in the emulator's namespace.
+pub const DEVICES: [&str; 2] = ["app", "far"];
+
+/// All that was made.
+pub struct Network {
+    /// Where the command runs.
+    pub application: OwnedFd,
+    /// Where the peer runs.
+    pub far: OwnedFd,
+    /// The ends.
+    pub addresses: Addresses,
+    /// What could not be had, in words.
+    pub notes: Vec<String>,
+}
+
+/// Locally administered addresses (IEEE 802): the end, and which side of its pair.
+fn mac(end: u8, side: u8) -> Mac {
+    [0x02, 0x7a, 0x6c, 0x77, end, side]
+}
+
+/// Addresses of level L are 100.(64 + L).0.0/16, out of 100.64.0.0/10 (RFC 6598); a path takes four.
+const SHARED: (Ipv4Addr, u8) = (Ipv4Addr::new(100, 64, 0, 0), 10);
+const LEVELS: u32 = 62;
+
+/// Where a path fits that is started here: its ends, and whether there is a path around it.
+fn place() -> io::Result<(Addresses, bool)> {
+    let mut known: Vec<[u8; 4]> = sys::addresses()?.into_iter().map(|a| a.octets()).collect();
+    known.retain(|a| a[0] == 100 && (65..=126).contains(&a[1]));
+    // Applications have the second address of four, far ends the first one.
+    let around = known.iter().filter(|a| a[3] % 4 == 2).map(|a| u32::from(a[1]) - 64).max();
+    let level = around.unwrap_or(0) + 1;
+    if level > LEVELS {
+        return Err(io::Error::other(format!("paths are nested in each other {LEVELS} times at most")));
+    }
+    let net = |n: u32, host: u8| Ipv4Addr::new(100, 64 + level as u8, (n >> 6) as u8, (n << 2) as u8 | host);
+    let free = (0..1 << 14).find(|n| !known.contains(&net(*n, 1).octets()));
+    let n = free.ok_or_else(|| io::Error::other("too many paths start here"))?;
+    Ok((Addresses { level, application: net(n, 2), far: net(n, 1) }, around.is_some()))
+}
+
+/// A namespace of one's own where such things are allowed: root's, or one in which an ordinary user has its rights.
+fn isolate() -> io::Result<bool> {
+    match sys::unshare(libc::CLONE_NEWNS) {
+        Ok(()) => return Ok(false),
+        Err(error) if error.kind() != io::ErrorKind::PermissionDenied => {
+            return Err(wrong("unshare", &error));
+        }
+        Err(_) => {}
+    }
+    let (user, group) = task::ids();
+    sys::unshare(libc::CLONE_NEWUSER).map_err(|error| {
+        let way_out = "run as root, or allow user namespaces (sysctl user.max_user_namespaces, \
+                       kernel.apparmor_restrict_unprivileged_userns=0)";
+        io::Error::new(error.kind(), format!("namespaces are not allowed here ({error}); {way_out}"))
+    })?;
+    let write = |file: &str, text: String| fs::write(file, text).map_err(|error| wrong(file, &error));
+    write("/proc/self/setgroups", "deny".into())?;
+    write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    write("/proc/self/gid_map", format!("{group} {group} 1"))?;
+    sys::unshare(libc::CLONE_NEWNS).map_err(|error| wrong("unshare", &error))?;
+    Ok(true)
+}
+
+fn this_namespace() -> io::Result<OwnedFd> {
+    Ok(File::open("/proc/thread-self/ns/net")
+        .map_err(|error| wrong("/proc/thread-self/ns/net", &error))?
+        .into())
+}
+
+fn new_namespace() -> io::Result<OwnedFd> {
+    sys::unshare(libc::CLONE_NEWNET).map_err(|error| wrong("a network namespace", &error))?;
+    this_namespace()
+}
+
+impl Network {
+    /// Makes it, and leaves this process, which has one thread, in the emulator's namespace. `receivers`: CPUs on which
+    /// the ends process what they receive; none: where it comes.
+    ///
+    /// # Errors
+    /// If namespaces or devices are not allowed, with the way out.
+    pub fn make(receivers: &[usize]) -> io::Result<Self> {
+        let outer = this_namespace()?;
+        let (addresses, mut nested) = place()?;
+        let own_users = isolate()?;
+        let mut notes = Vec::new();
+        if nested && own_users {
+            nested = false;
+            notes.push(
+                "the path around this one belongs to another user: the far end is this machine's own".into(),
+            );
+        }
+        sys::mount(c"none", c"/", c"none", libc::MS_REC | libc::MS_PRIVATE)
+            .map_err(|e| wrong("mounts", &e))?;
+        let application = new_namespace()?;
+        let far = if nested { outer } else { new_namespace()? };
+        let emulator = new_namespace()?;
+        let there = if nested { format!("shell{}", task::process()) } else { "eth0".into() };
+        let mut netlink = Netlink::open()?;
+        let made = |error| wrong("a pair of devices", &error);
+        netlink.veth((DEVICES[0], mac(0, 1)), ("eth0", mac(0, 0)), &application).map_err(made)?;
+        netlink.veth((DEVICES[1], mac(1, 1)), (&there, mac(1, 0)), &far).map_err(made)?;
+        for device in DEVICES {
+            no_offloads(device)?;
+            no_ipv6(device);
+            netlink.up(device)?;
+        }
+        let Addresses { application: here, far: beyond, .. } = addresses;
+        inside(&application, &emulator, || {
+            end("eth0", here, (beyond, mac(1, 0)), receivers, &mut notes)?;
+            let mut netlink = Netlink::open()?;
+            netlink.up("lo")?;
+            usable();
+            netlink.route((Ipv4Addr::UNSPECIFIED, 0), beyond)
+        })
+        .map_err(|error| wrong("the application's end", &error))?;
+        inside(&far, &emulator, || {
+            end(&there, beyond, (here, mac(0, 0)), receivers, &mut notes)?;
+            if nested {
+                return Ok(());
+            }
+            let mut netlink = Netlink::open()?;
+            netlink.up("lo")?;
+            usable();
+            // To paths that are started within this one.
+            netlink.route(SHARED, here)
+        })
+        .map_err(|error| wrong("the far end", &error))?;
+        Ok(Self { application, far, addresses, notes })
+    }
+}
+
+/// Ping without privileges, and paths within this one.
+fn usable() {
+    let group = task::ids().1;
+    set("/proc/sys/net/ipv4/ping_group_range", &format!("{group}\t{group}"));
+    set("/proc/sys/net/ipv4/ip_forward", "1");
+}
+
+/// Does something in a namespace and comes back.
+fn inside<T>(there: &OwnedFd, back: &OwnedFd, what: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    sys::enter_net(there.as_fd())?;
+    let done = what();
+    sys::enter_net(back.as_fd())?;
+    done
+}
+
+/// An end: its device, its address, its only neighbour.
+fn end(
+    device: &str,
+    address: Ipv4Addr,
+    neighbour: (Ipv4Addr, Mac),
+    receivers: &[usize],
+    notes: &mut Vec<String>,
+) -> io::Result<()> {
+    no_offloads(device)?;
+    no_ipv6(device);
+    let mut netlink = Netlink::open()?;
+    netlink.up(device)?;
+    netlink.address(device, address, 30)?;
+    netlink.neighbour(device, neighbour.0, neighbour.1)?;
+    if !receivers.is_empty() && !steer(device, receivers) {
+        let note = "receive processing stays on the emulator's CPU: sysfs cannot be mounted here".to_owned();
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    Ok(())
+}
+
+/// Every packet as it would be on a wire: not gathered, and with its checksum. Without that ping works and TCP stalls.
+fn no_offloads(device: &str) -> io::Result<()> {
+    const OFFLOADS: [(&str, u32, bool); 5] = [
+        ("tso", 0x1f, false), // ETHTOOL_STSO of linux/ethtool.h, ..
+        ("gso", 0x24, false),
+        ("gro", 0x2c, false),
+        ("sg", 0x19, false),
+        ("tx", 0x17, true),
+    ];
+    for (name, command, needed) in OFFLOADS {
+        let set = sys::set_offload(device, command, false);
+        if needed {
+            set.map_err(|error| {
+                wrong(&format!("the offload `{name}` of {device} cannot be turned off"), &error)
+            })?;
+        }
+    }
+    Ok(())
+}
+
+/// The ends speak IPv4 by themselves; without this every device sends discovery messages of its own.
+fn no_ipv6(device: &str) {
+    set(&format!("/proc/sys/net/ipv6/conf/{device}/disable_ipv6"), "1");
+}
+
+/// A setting that may not be there.
+fn set(file: &str, value: &str) -> bool {
+    fs::write(file, value).is_ok()
+}
+
+/// Receive packet steering: what this device receives is processed on these CPUs, not within the emulator's call.
+fn steer(device: &str, cpus: &[usize]) -> bool {
+    let mut mask = vec![0u32; cpus.iter().max().map_or(1, |most| most / 32 + 1)];
+    cpus.iter().for_each(|cpu| mask[cpu / 32] |= 1 << (cpu % 32));
+    let words: Vec<String> = mask.iter().rev().map(|word| format!("{word:x}")).collect();
+    // What sysfs shows depends on the namespace in which it was mounted.
+    if sys::mount(c"sysfs", c"/sys", c"sysfs", 0).is_err() {
+        return false;
+    }
+    let done = set(&format!("/sys/class/net/{device}/queues/rx-0/rps_cpus"), &words.join(","));
+    let _ = sys::unmount(c"/sys");
+    done
+}

@@ -1,0 +1,113 @@
+//! The port of one direction, and what of a scenario's ports real packets cannot have.
+
+use serde::{Deserialize, Serialize};
+use thalweg_machines::Invalid;
+use thalweg_machines::egress::{Egress, EgressSpec};
+use thalweg_machines::schedule::Key;
+use thalweg_machines::stage::{Acts, StageSpec};
+use thalweg_net::port::PortSpec;
+use thalweg_units::{Rate, Span};
+
+/// A port that real packets can pass, as data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Port {
+    /// As the scenario calls it: "switch0 -> switch1".
+    pub name: String,
+    /// Seed of its random streams.
+    pub seed: u64,
+    /// Its number, which picks its streams.
+    pub entity: u64,
+    /// Link, queue, stages.
+    pub egress: EgressSpec,
+}
+
+/// What of a port real packets cannot have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}`: {why}")]
+pub struct Refused {
+    /// The scenario's key.
+    pub key: &'static str,
+    /// Why not.
+    pub why: String,
+}
+
+impl Port {
+    /// The port of a scenario.
+    ///
+    /// # Errors
+    /// By key, what IP packets cannot carry, or what needs more of a switch than the port.
+    pub fn new(spec: &PortSpec, name: String) -> Result<Self, Refused> {
+        let refused = |key, why: &str| Err(Refused { key, why: why.into() });
+        if spec.shared.is_some() {
+            return refused("switch.shared_buffer", "memory shared with other ports, which are not emulated");
+        }
+        if spec.inputs.is_some() {
+            return refused(
+                "switch",
+                "memory by input, and the pauses that come of it: real hosts have no pauses",
+            );
+        }
+        if spec.point.is_some() {
+            return refused("switch", "a congestion point writes to sources, which no IP header does");
+        }
+        order(&spec.egress)?;
+        let stages = spec.egress.stages.iter().chain([&spec.egress.queue.stage]);
+        stages.map(stage).collect::<Result<Vec<()>, Refused>>()?;
+        Ok(Self { name, seed: spec.seed, entity: u64::from(spec.id.0), egress: spec.egress.clone() })
+    }
+
+    /// The machine before anything has arrived.
+    ///
+    /// # Errors
+    /// If parameters contradict each other.
+    pub fn make(&self) -> Result<Egress, Invalid> {
+        Egress::new(&self.egress, self.seed, self.entity)
+    }
+
+    /// How many classes of service its order knows.
+    pub fn classes(&self) -> u16 {
+        self.egress.queue.order.needs().classes.unwrap_or(1)
+    }
+
+    /// What 1500 bytes take at its mean rate.
+    pub fn packet_time(&self) -> Span {
+        let bps = self.rate().bps().max(1);
+        Span::from_ps((12_000u128 * 1_000_000_000_000 / u128::from(bps)).min(u128::from(u64::MAX)) as u64)
+    }
+
+    /// Its rate in the long run.
+    pub fn rate(&self) -> Rate {
+        self.egress.link.mean_rate()
+    }
+
+    /// Propagation, without jitter.
+    pub fn delay(&self) -> Span {
+        self.egress.link.delay
+    }
+}
+
+fn order(egress: &EgressSpec) -> Result<(), Refused> {
+    let needs = egress.queue.order.needs();
+    let why = match needs.key {
+        Key::FlowSize | Key::Remaining | Key::Rank => {
+            "it sorts by what senders write into a rank header, which IP does not carry"
+        }
+        Key::Slack => "it sorts by slack, which IP headers do not carry",
+        Key::Anything => "it is a plug-in, which a record of the port could not be replayed with",
+        Key::Nothing if needs.trims.is_some() => {
+            "it cuts packets to their headers, and real receivers take those for damaged"
+        }
+        Key::Nothing if needs.holds_back => "it meters credits, which no IP header announces",
+        Key::Nothing => return Ok(()),
+    };
+    Err(Refused { key: "switch.scheduler", why: why.into() })
+}
+
+fn stage(stage: &StageSpec) -> Result<(), Refused> {
+    let why = match stage.acts() {
+        Acts::Writes => "it writes telemetry into headers, which IP does not carry",
+        Acts::Signals(_) => "it writes explicit feedback into headers, which IP does not carry",
+        Acts::Not | Acts::Marks | Acts::MarksOrDrops | Acts::Drops => return Ok(()),
+    };
+    Err(Refused { key: "switch.marking", why: why.into() })
+}

@@ -1,0 +1,279 @@
+//! Runs a command on an emulated path.
+
+use crate::clock::{self, Clock};
+use crate::direction::Direction;
+use crate::emulator::Emulator;
+use crate::lateness::{Lateness, allowed};
+use crate::namespaces::{Addresses, DEVICES, Network};
+use crate::outcome::{self, Outcome, Status};
+use crate::port::Port;
+use crate::ports::packet::Packet;
+use crate::ports::xdp::Xdp;
+use crate::ports::{Wire, WireKind};
+use crate::processes::{self, Init, Program};
+use crate::record::Recorder;
+use crate::signals::Passing;
+use crate::sys::{self, wrong};
+use crate::task;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Mutex;
+use thalweg_units::Time;
+
+/// A command, and the path that it is to run on.
+#[derive(Clone, Debug)]
+pub struct Shell {
+    /// From the application to the far end.
+    pub up: Port,
+    /// And back.
+    pub down: Port,
+    /// Program and arguments. In them and in `environment`, `{peer}` is the far end's address, `{here}` the
+    /// application's, `{level}` how many paths there are around.
+    pub command: Vec<String>,
+    /// A program that runs at the far end meanwhile, and is killed at the end; `{peer}` is the application's address.
+    pub peer: Option<Vec<String>>,
+    /// More variables of both.
+    pub environment: Vec<(String, String)>,
+    /// A folder for records: `up.port`, `down.port`.
+    pub record: Option<PathBuf>,
+    /// How frames get in and out; by AF_PACKET if not given.
+    pub wire: Option<WireKind>,
+}
+
+/// What the emulator's process has to say.
+#[derive(Serialize, Deserialize)]
+enum Report {
+    Done(Box<Outcome>),
+    Failed(String),
+}
+
+/// One run at a time: signals have one destination.
+static ONE: Mutex<()> = Mutex::new(());
+
+/// Can paths be emulated here? If not, why.
+///
+/// # Errors
+/// What the kernel refuses, with the way out.
+pub fn available() -> io::Result<()> {
+    in_child(|_| Network::make(&[]).map(|_| Report::Failed(String::new()))).and_then(|report| match report {
+        Report::Failed(why) if !why.is_empty() => Err(io::Error::other(why)),
+        _ => Ok(()),
+    })
+}
+
+impl Shell {
+    /// Runs the command and waits for its end. What the signals SIGINT, SIGTERM, SIGHUP and SIGQUIT mean meanwhile is
+    /// the command's affair.
+    ///
+    /// # Errors
+    /// If no path can be emulated here, with the way out.
+    pub fn run(&self) -> io::Result<Outcome> {
+        let report = in_child(|signals| self.emulate(signals));
+        task::take_terminal_back();
+        match report? {
+            Report::Done(outcome) => Ok(*outcome),
+            Report::Failed(why) => Err(io::Error::other(why)),
+        }
+    }
+
+    /// In a process of its own, which has one thread.
+    fn emulate(&self, signals: &OwnedFd) -> io::Result<Report> {
+        let cpus = task::cpus();
+        // The last CPU is the emulator's; what the ends receive is processed on the others.
+        let (own, others) = match &cpus[..] {
+            [others @ .., own] if !others.is_empty() => (Some(*own), others),
+            _ => (None, &[][..]),
+        };
+        let network = Network::make(others)?;
+        match self.wire.unwrap_or_default() {
+            WireKind::Packet => {
+                let wires = [Packet::open(DEVICES[0])?, Packet::open(DEVICES[1])?];
+                self.emulate_by(network, signals, own, WireKind::Packet, wires)
+            }
+            WireKind::Xdp => {
+                let open = || Ok([Xdp::open(DEVICES[0])?, Xdp::open(DEVICES[1])?]);
+                let wires =
+                    open().map_err(|error| wrong("AF_XDP is not allowed here: use `packet`", &error))?;
+                self.emulate_by(network, signals, own, WireKind::Xdp, wires)
+            }
+        }
+    }
+
+    fn emulate_by<W: Wire>(
+        &self,
+        mut network: Network,
+        signals: &OwnedFd,
+        cpu: Option<usize>,
+        wire: WireKind,
+        wires: [W; 2],
+    ) -> io::Result<Report> {
+        let (notes, addresses) = (std::mem::take(&mut network.notes), network.addresses);
+        // Before the process namespace: no thread can be started after that.
+        let directions = [self.direction(&self.up, "up")?, self.direction(&self.down, "down")?];
+        let (ended, status) = sys::pipe()?;
+        let init = self.start(network, signals, status)?;
+        let mut emulator = Emulator { wires, directions, overrun: [0; 2] };
+        let mut ran = Ran { notes, realtime: false, wire, addresses, status: 0, end: Time::ZERO };
+        ran.realtime = first(cpu, &mut ran.notes)?;
+        let clock = Clock::start();
+        emulator.run(&clock, ended.as_raw_fd())?;
+        ran.end = clock.now();
+        emulator.count();
+        let mut status = [0; 4];
+        // Nothing to read: number 1 was killed.
+        let read = sys::read(ended.as_raw_fd(), &mut status) == 4;
+        ran.status = if read { i32::from_ne_bytes(status) } else { libc::SIGKILL };
+        drop(init);
+        Ok(Report::Done(Box::new(self.outcome(ran, emulator.directions, emulator.overrun))))
+    }
+
+    fn outcome(&self, ran: Ran, directions: [Direction; 2], overrun: [u64; 2]) -> Outcome {
+        let Ran { mut notes, realtime, wire, addresses, status, end } = ran;
+        let round_trip = self.up.delay() + self.down.delay();
+        let mut of = |direction: Direction, port: &Port, overrun| {
+            let (statistics, histogram, stopped) = direction.finish(end, overrun);
+            notes.extend(stopped.map(|why| format!("the record of {} is not whole: {why}", port.name)));
+            outcome::Direction {
+                port: port.name.clone(),
+                bps: port.rate().bps(),
+                delay_ns: port.delay().ps() / 1000,
+                statistics,
+                lateness: Lateness::new(histogram, allowed(port, round_trip)),
+            }
+        };
+        let [up, down] = directions;
+        let (up, down) = (of(up, &self.up, overrun[0]), of(down, &self.down, overrun[1]));
+        let (code, signal) = processes::ended(status);
+        Outcome {
+            status: Status { code, signal },
+            late: up.lateness.late || down.lateness.late,
+            up,
+            down,
+            realtime,
+            wire,
+            addresses,
+            seconds: end.secs(),
+            cpu_seconds: clock::cpu_time().secs(),
+            notes,
+        }
+    }
+
+    fn direction(&self, port: &Port, name: &str) -> io::Result<Direction> {
+        let record = |folder: &PathBuf| {
+            let file = folder.join(format!("{name}.port"));
+            let shown = file.display().to_string();
+            let made = std::fs::create_dir_all(folder).and_then(|()| File::create(file));
+            made.and_then(|file| Recorder::new(port, file)).map_err(|error| wrong(&shown, &error))
+        };
+        let recorder = self.record.as_ref().map(record).transpose()?;
+        Direction::new(port, recorder).map_err(|why| io::Error::other(why.to_string()))
+    }
+
+    /// Starts number 1, which starts the programs.
+    fn start(&self, network: Network, signals: &OwnedFd, status: OwnedFd) -> io::Result<Started> {
+        let addresses = network.addresses;
+        let (here, far) = (addresses.application.to_string(), addresses.far.to_string());
+        let level = addresses.level.to_string();
+        let filled = |text: &str, peer: &str, here: &str| {
+            text.replace("{peer}", peer).replace("{here}", here).replace("{level}", &level)
+        };
+        let program = |words: &[String], peer: &str, here: &str| {
+            let words: Vec<String> = words.iter().map(|word| filled(word, peer, here)).collect();
+            let more = self.environment.iter().map(|(name, value)| (name.clone(), filled(value, peer, here)));
+            Program::new(&words, &more.collect::<Vec<_>>())
+        };
+        let init = Init {
+            command: program(&self.command, &far, &here)?,
+            peer: self.peer.as_ref().map(|words| program(words, &here, &far)).transpose()?,
+            application: network.application,
+            far: network.far,
+            signals: signals.as_raw_fd(),
+            status,
+            ambient: task::ids().0 != 0,
+        };
+        sys::unshare(libc::CLONE_NEWPID).map_err(|error| wrong("a process namespace", &error))?;
+        match processes::fork()? {
+            Some(child) => Ok(Started(child)),
+            None => match init.die_with_emulator() {
+                Ok(()) => init.run(),
+                Err(_) => task::exit(1),
+            },
+        }
+    }
+}
+
+/// What is known of a run besides its directions.
+struct Ran {
+    notes: Vec<String>,
+    realtime: bool,
+    wire: WireKind,
+    addresses: Addresses,
+    /// As `waitpid` has it.
+    status: i32,
+    end: Time,
+}
+
+/// This thread goes first and stays on its CPU, if that is allowed; whether it is.
+fn first(cpu: Option<usize>, notes: &mut Vec<String>) -> io::Result<bool> {
+    task::exact_timers();
+    if let Err(error) = task::real_time() {
+        notes.push(format!("no real-time priority ({error}): run as root, or raise RLIMIT_RTPRIO"));
+        return Ok(false);
+    }
+    cpu.map_or(Ok(()), task::stay_on)?;
+    Ok(true)
+}
+
+/// Number 1: killed, and everything with it, when the emulator is done, however that came.
+struct Started(i32);
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        task::kill(self.0, libc::SIGKILL);
+        let _ = processes::wait(self.0);
+    }
+}
+
+/// Does something in a process of its own, which dies with this one, and hands back what it reports.
+fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Report> {
+    let _one = ONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let (report, to) = sys::pipe()?;
+    let (signals, passed) = sys::pipe()?;
+    let parent = task::process() as i32;
+    let Some(child) = processes::fork()? else {
+        drop((report, passed));
+        // The caller's other files and pipes are its own affair: a pipe ends when all its writers are gone.
+        task::close_others([to.as_raw_fd(), signals.as_raw_fd()]);
+        let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            for signal in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+                task::ignore(signal);
+            }
+            die_with(parent).and_then(|()| what(&signals))
+        }));
+        let report = match done {
+            Ok(Ok(report)) => report,
+            Ok(Err(error)) => Report::Failed(error.to_string()),
+            Err(_) => Report::Failed("the emulator panicked; please report this".into()),
+        };
+        let text = serde_json::to_vec(&report).unwrap_or_default();
+        let _ = sys::write(to.as_fd(), &text);
+        task::exit(0)
+    };
+    drop((to, signals));
+    let passing = Passing::to(passed.as_raw_fd());
+    let mut text = Vec::new();
+    let read = File::from(report).read_to_end(&mut text);
+    drop(passing);
+    processes::wait(child)?;
+    read?;
+    serde_json::from_slice(&text).map_err(|_| io::Error::other("the emulator was killed"))
+}
+
+/// This process is killed when its parent dies, which was this one.
+fn die_with(parent: i32) -> io::Result<()> {
+    task::die_with_parent()?;
+    if task::parent() == parent { Ok(()) } else { Err(io::Error::other("the caller is gone")) }
+}

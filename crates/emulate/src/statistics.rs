@@ -1,0 +1,107 @@
+//! What passed one direction, for people and plots.
+
+use crate::header::{OTHERS, Other};
+use crate::histogram::Histogram;
+use crate::path::{Decision, Fate};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use thalweg_units::Time;
+
+/// Length of a bin of the series.
+const BIN: u64 = 100;
+
+/// A tenth of a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bin {
+    /// Bytes of packets whose transmission began, without those that the link lost.
+    pub bytes: u64,
+    /// Packets that were dropped or lost.
+    pub dropped: u64,
+    /// What 95 % of the packets waited at most, ns.
+    pub waited_p95_ns: u64,
+}
+
+/// Counters of one direction.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Statistics {
+    /// IP packets that arrived.
+    pub arrived: u64,
+    /// Their bytes.
+    pub arrived_bytes: u64,
+    /// Packets that the port sent and the link did not lose.
+    pub packets: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Packets that the port dropped.
+    pub dropped: u64,
+    /// Packets that the link lost.
+    pub lost: u64,
+    /// Packets whose ECN bits the port changed.
+    pub marked: u64,
+    /// Flows.
+    pub flows: u64,
+    /// Frames that are no IP packets, by kind: passed on at once.
+    pub not_ip: BTreeMap<Other, u64>,
+    /// Packets that the emulator lost, and not the path: its memory or a ring was full, or they were too long.
+    pub overrun: u64,
+    /// Packets whose checksum the sender had left to a NIC that is not there.
+    pub unfinished: u64,
+    /// From arrival until transmission began.
+    pub waited: Histogram,
+    /// Tenths of a second, from the start.
+    pub series: Vec<Bin>,
+    #[serde(skip)]
+    bin: Histogram,
+}
+
+impl Statistics {
+    /// A frame that is no IP packet.
+    pub fn other(&mut self, other: Other) {
+        debug_assert!(OTHERS.contains(&other));
+        *self.not_ip.entry(other).or_default() += 1;
+    }
+
+    /// A packet arrived.
+    pub fn arrival(&mut self, wire: u32) {
+        self.arrived += 1;
+        self.arrived_bytes += u64::from(wire);
+    }
+
+    /// Something was decided of a packet of so many bytes.
+    pub fn decision(&mut self, decision: &Decision, wire: u32) {
+        let bin = (decision.at.ps() / Time::from_ms(BIN).ps()) as usize;
+        if bin >= self.series.len() {
+            self.close();
+            self.series.resize(bin + 1, Bin::default());
+        }
+        let bin = &mut self.series[bin];
+        match decision.fate {
+            Fate::Sent { arrives, .. } => {
+                let waited = decision.at.since(decision.came).ps() / 1000;
+                self.waited.add(waited);
+                self.bin.add(waited);
+                self.marked += u64::from(decision.marked);
+                if arrives.is_some() {
+                    self.packets += 1;
+                    self.bytes += u64::from(wire);
+                    bin.bytes += u64::from(wire);
+                } else {
+                    self.lost += 1;
+                    bin.dropped += 1;
+                }
+            }
+            Fate::Dropped => {
+                self.dropped += 1;
+                bin.dropped += 1;
+            }
+        }
+    }
+
+    /// The bin that was last is over.
+    pub fn close(&mut self) {
+        if let Some(bin) = self.series.last_mut() {
+            bin.waited_p95_ns = self.bin.quantile(0.95);
+        }
+        self.bin.clear();
+    }
+}

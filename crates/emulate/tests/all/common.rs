@@ -1,0 +1,71 @@
+//! Scenarios as ports, frames, and where the tests of whole paths run.
+
+use thalweg_emulate::path::{Arrival, Decision, Path};
+use thalweg_emulate::{Port, Refused};
+use thalweg_units::{FlowId, HostId, Time};
+use thalweg_wire::{Ecn, Kind};
+
+/// A dumbbell of 8 Mb/s, where 1000 bytes take a millisecond, and 5 ms; `more` replaces or adds sections.
+pub fn scenario(rate: &str, delay: &str, more: &str) -> String {
+    format!(
+        "[topology]\nkind = \"dumbbell\"\npairs = 1\nbottleneck_rate = \"{rate}\"\ndelay = \"{delay}\"\nhost_delay = \"0ns\"\n\
+         [[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 1\n[run]\nuntil = \"10s\"\n{more}"
+    )
+}
+
+/// Both directions of its bottleneck.
+pub fn ports(text: &str) -> Result<[Port; 2], Refused> {
+    let scenario = thalweg_scenario::load(text, "t.toml", std::path::Path::new("."), &[])
+        .unwrap_or_else(|all| panic!("{}", all[0]));
+    let up = scenario.port("switch0", "switch1").unwrap_or_else(|why| panic!("{why}"));
+    let down = scenario.port("switch1", "switch0").unwrap_or_else(|why| panic!("{why}"));
+    Ok([Port::new(&up, "up".into())?, Port::new(&down, "down".into())?])
+}
+
+pub fn port(text: &str) -> Port {
+    let [up, _] = ports(text).unwrap();
+    up
+}
+
+/// A packet of so many bytes.
+pub fn arrival(at: Time, flow: u32, wire: u32) -> Arrival {
+    let (flow, dst) = (FlowId(flow), HostId(0));
+    Arrival { at, flow, dst, wire, payload: wire - 40, kind: Kind::Data, ecn: Ecn::Ect0, class: 0 }
+}
+
+/// All decisions, looked for only when a packet comes and at the end.
+pub fn decisions(port: &Port, arrivals: &[Arrival], end: Time) -> Vec<Decision> {
+    let mut path = Path::new(port).unwrap();
+    let mut all = Vec::new();
+    arrivals.iter().for_each(|a| path.arrive(a, 0, &mut |d| all.push(d)));
+    path.advance(end, &mut |d| all.push(d));
+    all
+}
+
+/// True where paths can be emulated; otherwise says that a test is skipped, and why.
+pub fn allowed(test: &str) -> bool {
+    match thalweg_emulate::available() {
+        Ok(()) => true,
+        Err(why) => {
+            eprintln!("SKIPPED {test}: {why}");
+            false
+        }
+    }
+}
+
+/// True if the program is installed; otherwise says that a test is skipped.
+pub fn installed(test: &str, program: &str) -> bool {
+    let found = std::env::var_os("PATH")
+        .is_some_and(|path| std::env::split_paths(&path).any(|folder| folder.join(program).is_file()));
+    if !found {
+        eprintln!("SKIPPED {test}: {program} is not installed");
+    }
+    found
+}
+
+/// The example of this crate, which cargo builds with the tests.
+pub fn example() -> Option<std::path::PathBuf> {
+    let tests = std::env::current_exe().unwrap();
+    let program = tests.ancestors().nth(2)?.join("examples/shell");
+    program.is_file().then_some(program)
+}

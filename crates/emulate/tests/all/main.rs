@@ -1,0 +1,11 @@
+//! The emulator: its pure parts everywhere on Linux, whole paths where namespaces are allowed.
+#![cfg(target_os = "linux")]
+
+mod common;
+mod header;
+mod path;
+mod paths;
+mod records;
+mod refusals;
+mod removal;
+mod structure;

@@ -1,0 +1,233 @@
+//! Whole paths: kernel TCP and ping over a port, where namespaces are allowed. No time below 10 ms is judged.
+
+use crate::common::{allowed, installed, ports, scenario};
+use std::fs;
+use std::path::PathBuf;
+use thalweg_emulate::replay::replay;
+use thalweg_emulate::{Outcome, Shell, WireKind};
+
+fn shell(text: &str, command: &[&str]) -> Shell {
+    let [up, down] = ports(text).unwrap();
+    let command = command.iter().map(|word| (*word).to_owned()).collect();
+    Shell { up, down, command, peer: None, environment: Vec::new(), record: None, wire: None }
+}
+
+/// This test program again, in a namespace, as another test.
+fn again(test: &str) -> Vec<String> {
+    let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    [&program, test, "--exact", "--nocapture", "--ignored"].map(|word| word.to_owned()).to_vec()
+}
+
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("thalweg-emulate-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+#[test]
+fn an_echo_takes_the_delays_of_both_directions() {
+    let name = "an_echo_takes_the_delays_of_both_directions";
+    if !allowed(name) || !installed(name, "ping") {
+        return;
+    }
+    let folder = folder("ping");
+    let out = folder.join("out");
+    let ping = format!("ping -n -c 4 -i 0.2 {{peer}} > {}", out.display());
+    let outcome = shell(&scenario("100Mbps", "20ms", ""), &["sh", "-c", &ping]).run().unwrap();
+    let text = fs::read_to_string(out).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    assert_eq!(outcome.status.code, 0, "{text}");
+    let times =
+        text.lines().filter_map(|line| line.split_once("time=")?.1.split(' ').next()?.parse::<f64>().ok());
+    let fastest = times.fold(f64::MAX, f64::min);
+    assert!((40.0..50.0).contains(&fastest), "{text}");
+    let [up, down] = [&outcome.up, &outcome.down].map(|d| d.statistics.packets);
+    assert_eq!((up, down), (4, 4));
+}
+
+const SENT: usize = 12_000_000;
+
+fn pattern(at: usize) -> u8 {
+    (at ^ at >> 8 ^ at >> 16) as u8
+}
+
+/// Sends the pattern to whom the environment names.
+#[test]
+#[ignore = "runs within a path"]
+fn sends() {
+    use std::io::{Read, Write};
+    let peer = std::env::var("PEER").unwrap();
+    // Without checksums nothing would ever be answered.
+    let most = std::time::Duration::from_secs(20);
+    let mut to =
+        std::net::TcpStream::connect_timeout(&format!("{peer}:5000").parse().unwrap(), most).unwrap();
+    let all: Vec<u8> = (0..SENT).map(pattern).collect();
+    to.write_all(&all).unwrap();
+    to.shutdown(std::net::Shutdown::Write).unwrap();
+    assert_eq!(to.read(&mut [0]).unwrap(), 1, "the receiver has checked all bytes");
+}
+
+/// Receives it, slowly at first, and compares every byte.
+#[test]
+#[ignore = "runs within a path"]
+fn receives() {
+    use std::io::{Read, Write};
+    let (mut from, _) = std::net::TcpListener::bind(("0.0.0.0", 5000)).unwrap().accept().unwrap();
+    let (mut buffer, mut at) = (vec![0; 1 << 16], 0);
+    loop {
+        let got = from.read(&mut buffer).unwrap();
+        if got == 0 {
+            break;
+        }
+        let wrong = buffer[..got].iter().enumerate().find(|(n, byte)| **byte != pattern(at + n));
+        assert_eq!(wrong, None, "after {at} bytes");
+        at += got;
+    }
+    assert_eq!(at, SENT);
+    from.write_all(&[1]).unwrap();
+}
+
+fn transfer(text: &str, wire: WireKind) -> std::io::Result<(Outcome, PathBuf)> {
+    let folder = folder(&format!("{wire:?}"));
+    let mut shell = shell(text, &[]);
+    shell.wire = Some(wire);
+    shell.command = again("paths::sends");
+    shell.peer = Some(again("paths::receives"));
+    shell.environment = vec![("PEER".into(), "{peer}".into())];
+    shell.record = Some(folder.clone());
+    Ok((shell.run()?, folder))
+}
+
+#[test]
+fn tcp_fills_a_path_every_byte_arrives_and_the_records_replay_exactly() {
+    let name = "tcp_fills_a_path_every_byte_arrives_and_the_records_replay_exactly";
+    if allowed(name) {
+        fills(WireKind::Packet, name);
+    }
+}
+
+#[test]
+fn tcp_fills_a_path_by_xdp_too() {
+    let name = "tcp_fills_a_path_by_xdp_too";
+    if allowed(name) {
+        fills(WireKind::Xdp, name);
+    }
+}
+
+fn fills(wire: WireKind, name: &str) {
+    let text = scenario("50Mbps", "5ms", "[switch]\nbuffer = \"60KB\"\n");
+    let (outcome, folder) = match transfer(&text, wire) {
+        Err(why) if wire == WireKind::Xdp => return eprintln!("SKIPPED {name}: {why}"),
+        ran => ran.unwrap(),
+    };
+    assert_eq!(outcome.wire, wire);
+    let records =
+        ["up", "down"].map(|name| replay(fs::File::open(folder.join(format!("{name}.port"))).unwrap()));
+    fs::remove_dir_all(folder).unwrap();
+    assert_eq!(outcome.status.code, 0, "{outcome:?}");
+    let up = &outcome.up.statistics;
+    assert!(up.dropped > 0, "a buffer of one bandwidth-delay product and a window that grows: {up:?}");
+    assert_eq!((up.unfinished, outcome.down.statistics.unfinished), (0, 0), "checksums are the sender's");
+    // The bins in which the flow was there all along: 1448 of 1500 bytes are payload.
+    let full = &up.series[5..up.series.len() - 3];
+    let mean = full.iter().map(|bin| bin.bytes).sum::<u64>() as f64 * 8.0 / (full.len() as f64 * 0.1);
+    assert!((0.9..1.001).contains(&(mean / 50e6)), "{mean}: {full:?}");
+    for (found, direction) in records.into_iter().zip([&outcome.up, &outcome.down]) {
+        let (found, direction) = (found.unwrap(), &direction.statistics);
+        assert_eq!(found.difference, None);
+        assert!(found.whole);
+        let counted = (direction.arrived, direction.packets, direction.dropped);
+        assert_eq!((found.arrived, found.sent - found.lost, found.dropped), counted);
+    }
+}
+
+#[test]
+fn a_path_in_a_path_has_both_delays_and_reaches_the_far_end_of_the_outer_one() {
+    let name = "a_path_in_a_path_has_both_delays_and_reaches_the_far_end_of_the_outer_one";
+    if !allowed(name) || !installed(name, "ping") {
+        return;
+    }
+    let folder = folder("nested");
+    let out = folder.join("out");
+    let mut outer = shell(&scenario("100Mbps", "20ms", ""), &[]);
+    outer.command = again("paths::within");
+    let of = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    outer.environment = vec![of("PEER", "{peer}"), of("OUT", out.to_str().unwrap())];
+    let outcome = outer.run().unwrap();
+    let text = fs::read_to_string(out).unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    assert_eq!((outcome.status.code, outcome.addresses.level), (0, 1));
+    let times =
+        text.lines().filter_map(|line| line.split_once("time=")?.1.split(' ').next()?.parse::<f64>().ok());
+    let fastest = times.fold(f64::MAX, f64::min);
+    assert!((60.0..80.0).contains(&fastest), "{text}");
+    assert_eq!(outcome.up.statistics.packets, 3, "the inner far end is the outer path's near one");
+}
+
+/// The inner one: pings the outer far end.
+#[test]
+#[ignore = "runs within a path"]
+fn within() {
+    let [peer, out] = ["PEER", "OUT"].map(|name| std::env::var(name).unwrap());
+    let ping = format!("ping -n -c 3 -i 0.2 {peer} > {out}");
+    let outcome = shell(&scenario("100Mbps", "10ms", ""), &["sh", "-c", &ping]).run().unwrap();
+    assert_eq!((outcome.status.code, outcome.addresses.level), (0, 2), "{:?}", outcome.notes);
+}
+
+#[test]
+fn the_exit_status_and_the_signal_of_the_command_are_passed_on() {
+    if !allowed("the_exit_status_and_the_signal_of_the_command_are_passed_on") {
+        return;
+    }
+    let run = |command: &[&str]| shell(&scenario("10Mbps", "1ms", ""), command).run().unwrap().status;
+    assert_eq!((run(&["sh", "-c", "exit 7"]).code, run(&["sh", "-c", "exit 7"]).signal), (7, None));
+    assert_eq!(run(&["sh", "-c", "kill -15 $$"]).signal, Some(15));
+    assert_eq!(run(&["/no/such/program"]).code, 127);
+}
+
+#[test]
+fn frames_that_are_no_packets_pass_and_are_counted() {
+    let name = "frames_that_are_no_packets_pass_and_are_counted";
+    if !allowed(name) || !installed(name, "ip") || !installed(name, "ping") {
+        return;
+    }
+    let text = scenario("10Mbps", "1ms", "");
+    let commands = "ip neigh del {peer} dev eth0; ping -c 1 -W 5 {peer} > /dev/null";
+    let outcome = shell(&text, &["sh", "-c", commands]).run().unwrap();
+    assert_eq!(outcome.status.code, 0);
+    assert!(outcome.up.statistics.not_ip.values().sum::<u64>() >= 1, "{:?}", outcome.up.statistics.not_ip);
+}
+
+#[test]
+fn an_ordinary_user_has_paths_too() {
+    use std::os::unix::process::CommandExt;
+    let name = "an_ordinary_user_has_paths_too";
+    let Some(example) = crate::common::example() else {
+        return eprintln!("SKIPPED {name}: the example `shell` is not built (cargo test builds it)");
+    };
+    // A place that everyone may read: checkouts often are not.
+    let folder = folder("user");
+    let (program, file) = (folder.join("shell"), folder.join("a.toml"));
+    // By another process: an emulator that is started meanwhile would hold the open file, which cannot be run then.
+    let copied = std::process::Command::new("cp").arg(example).arg(&program).status().unwrap();
+    assert!(copied.success());
+    fs::write(&file, scenario("10Mbps", "10ms", "")).unwrap();
+    let mut run = std::process::Command::new(program);
+    run.arg(file).args(["--", "sh", "-c", "read -r _ < /proc/self/net/route && id -u && exit 5"]);
+    // Only root can become another user; others are ordinary already.
+    let root = fs::metadata("/proc/self").is_ok_and(|of| std::os::unix::fs::MetadataExt::uid(&of) == 0);
+    if root {
+        run.uid(65534).gid(65534);
+    }
+    let ran = run.output().unwrap();
+    fs::remove_dir_all(folder).unwrap();
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    if said.contains("not allowed here") || said.contains("Permission denied") {
+        return eprintln!("SKIPPED {name}: {said}");
+    }
+    assert_eq!(ran.status.code(), Some(5), "{said}");
+    if root {
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "65534", "the user is no other one");
+        assert!(said.contains("\"wire\":\"packet\""), "{said}");
+    }
+}

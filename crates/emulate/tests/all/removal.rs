@@ -1,0 +1,92 @@
+//! Nothing is left, whatever is killed when: no namespace, no device, no process.
+
+use crate::common::{allowed, example, scenario};
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use thalweg_units::Stream;
+
+/// The parent of a process.
+fn parent(stat: &str) -> Option<u32> {
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// All processes below one, and their network namespaces.
+fn below(root: u32) -> Vec<(u32, Option<PathBuf>)> {
+    let all: Vec<(u32, u32)> = fs::read_dir("/proc")
+        .unwrap()
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter_map(|pid: u32| Some((pid, parent(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?)))
+        .collect();
+    let mut found = vec![root];
+    let mut at = 0;
+    while at < found.len() {
+        let of = found[at];
+        found.extend(all.iter().filter(|(_, parent)| *parent == of).map(|(pid, _)| *pid));
+        at += 1;
+    }
+    found.iter().map(|pid| (*pid, fs::read_link(format!("/proc/{pid}/ns/net")).ok())).collect()
+}
+
+/// Processes that are in one of these namespaces.
+fn within(namespaces: &[PathBuf]) -> Vec<String> {
+    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    pids.filter(|pid| fs::read_link(format!("/proc/{pid}/ns/net")).is_ok_and(|ns| namespaces.contains(&ns)))
+        .collect()
+}
+
+#[test]
+fn whichever_process_is_killed_at_whichever_moment_nothing_is_left() {
+    let name = "whichever_process_is_killed_at_whichever_moment_nothing_is_left";
+    if !allowed(name) {
+        return;
+    }
+    let Some(example) = example() else {
+        eprintln!("SKIPPED {name}: the example `shell` is not built (cargo test builds it)");
+        return;
+    };
+    let file = std::env::temp_dir().join(format!("thalweg-emulate-{}-kill.toml", std::process::id()));
+    fs::write(&file, scenario("10Mbps", "1ms", "")).unwrap();
+    let here = fs::read_link("/proc/self/ns/net").unwrap();
+    let devices = || fs::read_to_string("/proc/net/dev").unwrap().lines().count();
+    let before = devices();
+    let mut draw = Stream::new(5, "kill", 0);
+    let mut whole = 0;
+    for round in 0..16 {
+        let mut run = Command::new(&example)
+            .arg(&file)
+            .args(["--peer", "sleep 1000 & sleep 1000", "--", "sh", "-c", "sleep 1000 & sleep 1000"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(Duration::from_millis(draw.below(if round % 2 == 0 { 80 } else { 1500 })));
+        let processes = below(run.id());
+        whole += u32::from(processes.len() >= 6);
+        let namespaces: Vec<PathBuf> =
+            processes.iter().filter_map(|(_, ns)| ns.clone()).filter(|ns| *ns != here).collect();
+        // The caller, the emulator, or number 1.
+        let (victim, _) = processes[draw.below(processes.len().min(3) as u64) as usize];
+        let killed =
+            Command::new("kill").args(["-9", &victim.to_string()]).stderr(Stdio::null()).status().unwrap();
+        assert!(killed.success());
+        run.wait().unwrap();
+        let mut left = Vec::new();
+        for _ in 0..100 {
+            let alive = |pid: &u32| {
+                fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+            };
+            let running = processes.iter().map(|(pid, _)| *pid).filter(alive).map(|pid| pid.to_string());
+            left = running.chain(within(&namespaces)).collect();
+            if left.is_empty() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(left.is_empty(), "round {round}: killed {victim} of {processes:?}, left {left:?}");
+        assert_eq!(devices(), before);
+    }
+    fs::remove_file(file).unwrap();
+    assert!(whole > 0, "some were killed with everything running");
+}

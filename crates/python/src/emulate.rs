@@ -1,0 +1,140 @@
+//! Emulated paths for Python: two ports of a scenario, a command, and what became of it as JSON.
+
+use crate::scenario::{Scenario, scenario_error};
+use pyo3::prelude::*;
+use std::path::PathBuf;
+
+/// Why no path can be emulated here; `None`: it can.
+#[pyfunction]
+pub fn emulate_refusal(py: Python<'_>) -> Option<String> {
+    py.detach(here::refusal)
+}
+
+/// The ports towards the far end and back: of the link between two nodes, or of the bottleneck, as JSON text: name,
+/// rate (bit/s), delay (ns), order, limit. `ScenarioError` if real packets cannot have one.
+#[pyfunction]
+pub fn emulate_ports(
+    py: Python<'_>,
+    scenario: &Scenario,
+    between: Option<(String, String)>,
+) -> PyResult<String> {
+    let inner = scenario.inner.clone();
+    py.detach(move || here::ports(&inner, between)).map_err(|d| scenario_error(py, &[d]))
+}
+
+/// Runs a command on the path, its outcome as JSON text. `OSError` if the kernel refuses something.
+#[pyfunction]
+pub fn emulate_shell(
+    py: Python<'_>,
+    scenario: &Scenario,
+    between: Option<(String, String)>,
+    command: Vec<String>,
+    peer: Option<Vec<String>>,
+    environment: Vec<(String, String)>,
+    record: Option<PathBuf>,
+    wire: Option<String>,
+) -> PyResult<String> {
+    let inner = scenario.inner.clone();
+    py.detach(move || here::shell(&inner, between, (command, peer), environment, record, wire))
+        .map_err(|d| scenario_error(py, &[d]))?
+        .map_err(PyErr::from)
+}
+
+/// Replays a record of a port; what was found as JSON text.
+#[pyfunction]
+pub fn emulate_replay(py: Python<'_>, record: PathBuf) -> PyResult<String> {
+    Ok(py.detach(|| here::replay(&record))?)
+}
+
+#[cfg(all(feature = "emulate", target_os = "linux"))]
+mod here {
+    use std::fs::File;
+    use std::io::{self, BufReader};
+    use std::path::{Path, PathBuf};
+    use thalweg_emulate::{Port, Shell, WireKind};
+    use thalweg_scenario::{Diagnostic, Scenario};
+
+    pub fn refusal() -> Option<String> {
+        thalweg_emulate::available().err().map(|why| why.to_string())
+    }
+
+    fn both(scenario: &Scenario, between: Option<(String, String)>) -> Result<[Port; 2], Diagnostic> {
+        let names = &scenario.graph().names;
+        let up = match between {
+            Some((from, to)) => scenario.port(&from, &to)?,
+            None => scenario.bottleneck()?,
+        };
+        let down = scenario.port(&names.of(up.to.0), &names.of(up.from.0))?;
+        let port = |spec: &thalweg_net::port::PortSpec| {
+            let name = format!("{} -> {}", names.of(spec.from.0), names.of(spec.to.0));
+            Port::new(spec, name.clone()).map_err(|refused| {
+                scenario
+                    .about(refused.key, format!("real packets cannot pass the port {name}: {}", refused.why))
+            })
+        };
+        Ok([port(&up)?, port(&down)?])
+    }
+
+    pub fn ports(scenario: &Scenario, between: Option<(String, String)>) -> Result<String, Diagnostic> {
+        let shown = both(scenario, between)?.map(|port| {
+            serde_json::json!({
+                "port": port.name, "bps": port.rate().bps(), "delay_ns": port.delay().ps() / 1000,
+            })
+        });
+        Ok(serde_json::json!(shown).to_string())
+    }
+
+    pub fn shell(
+        scenario: &Scenario,
+        between: Option<(String, String)>,
+        (command, peer): (Vec<String>, Option<Vec<String>>),
+        environment: Vec<(String, String)>,
+        record: Option<PathBuf>,
+        wire: Option<String>,
+    ) -> Result<io::Result<String>, Diagnostic> {
+        let [up, down] = both(scenario, between)?;
+        let wire = match wire.map(|name| serde_json::from_value::<WireKind>(name.into())).transpose() {
+            Ok(wire) => wire,
+            Err(why) => return Ok(Err(io::Error::other(why))),
+        };
+        let outcome = Shell { up, down, command, peer, environment, record, wire }.run();
+        Ok(outcome.and_then(|outcome| serde_json::to_string(&outcome).map_err(io::Error::other)))
+    }
+
+    pub fn replay(record: &Path) -> io::Result<String> {
+        let found = thalweg_emulate::replay::replay(BufReader::new(File::open(record)?))?;
+        serde_json::to_string(&found).map_err(io::Error::other)
+    }
+}
+
+#[cfg(not(all(feature = "emulate", target_os = "linux")))]
+mod here {
+    use std::io;
+    use std::path::{Path, PathBuf};
+    use thalweg_scenario::{Diagnostic, Scenario};
+
+    const WHY: &str = "paths are emulated on Linux only, by builds with the feature `emulate`";
+
+    pub fn refusal() -> Option<String> {
+        Some(WHY.into())
+    }
+
+    pub fn ports(scenario: &Scenario, _: Option<(String, String)>) -> Result<String, Diagnostic> {
+        Err(scenario.whole_file(WHY.into()))
+    }
+
+    pub fn shell(
+        scenario: &Scenario,
+        _: Option<(String, String)>,
+        _: (Vec<String>, Option<Vec<String>>),
+        _: Vec<(String, String)>,
+        _: Option<PathBuf>,
+        _: Option<String>,
+    ) -> Result<io::Result<String>, Diagnostic> {
+        Err(scenario.whole_file(WHY.into()))
+    }
+
+    pub fn replay(_: &Path) -> io::Result<String> {
+        Err(io::Error::other(WHY))
+    }
+}

@@ -1,0 +1,228 @@
+"""Commands on emulated paths: a link as a scenario, a run, its numbers and its picture. Linux only."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from thalweg import _core, _places, _toml
+from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
+from thalweg.scenario import Scenario
+
+RATE = re.compile(r"[0-9.]+ *[kMGT]?bps")
+# Ends of the link that options describe.
+BETWEEN = ("switch0", "switch1")
+# Markings that take effect only where some transport understands them, which the simulated senders then are.
+CONTROLLERS = {
+    "step": "dctcp", "red-ecn": "dctcp", "random-ecn": "dctcp", "pi": "dctcp",
+    "abc": "abc", "xcp": "xcp", "rcp": "rcp", "vcp": "vcp",
+}  # fmt: skip
+# The option that a key comes from.
+OPTIONS = {
+    "topology.bottleneck_rate": "--rate",
+    "topology.delay": "--delay",
+    "switch.scheduler": "--queue",
+    "switch.marking": "--queue",
+    "switch.buffer": "--buffer",
+    "link": "--up, --down, --loss",
+}
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link as the options of `thalweg shell` describe it."""
+
+    rate: str | None = None
+    delay: str = "0ms"
+    queue: str | None = None
+    buffer: str | None = None
+    loss: float | None = None
+    up: str | None = None
+    down: str | None = None
+
+    def table(self) -> dict[str, Any]:
+        """The scenario: two hosts, two switches, the link between them."""
+        ways = {"forward": self.up, "backward": self.down}
+        if self.rate is None and None in ways.values():
+            missing = " and ".join(f"--{w}" for w in ("up", "down") if getattr(self, w) is None)
+            raise refuse("the link has no rate", hint=f"give --rate, or {missing} (a trace file, or a rate)")
+        topology = {"kind": "dumbbell", "pairs": 1, "host_rate": "100Gbps", "host_delay": "0ns", "delay": self.delay}
+        if None in ways.values():
+            topology["bottleneck_rate"] = self.rate
+        elif self.rate is not None:
+            raise refuse("--up and --down give both directions their rates: --rate cannot take effect")
+        found: dict[str, Any] = {"name": "shell", "topology": topology}
+        switch = {"buffer": self.buffer} if self.buffer is not None else {}
+        controller = "cubic"
+        if self.queue is not None:
+            schedulers, markings = (_names(kind) for kind in ("schedulers", "markings"))
+            if self.queue not in schedulers | markings:
+                raise refuse(
+                    f"--queue: nothing is called `{self.queue}`", hint=nearest(self.queue, schedulers | markings)
+                )
+            switch["scheduler" if self.queue in schedulers else "marking"] = self.queue
+            controller = CONTROLLERS.get(self.queue, controller)
+        if switch:
+            found["switch"] = switch
+        found["transport"] = {"congestion": controller}
+        links = [
+            {"which": {"between": list(BETWEEN)}, "direction": way, "transmitter": _transmitter(text)}
+            for way, text in ways.items()
+            if text is not None
+        ]
+        if self.loss is not None:
+            links.append({"which": {"between": list(BETWEEN)}, "loss": {"independent": self.loss}})
+        if links:
+            found["link"] = links
+        # What the simulator would run over it. A queue of classes takes effect where there are several.
+        there = {"kind": "backlogged", "src": 0, "dst": 1}
+        back = {"kind": "backlogged", "src": 1, "dst": 0}
+        if self.queue == "priority":
+            back["class"] = 1
+        return found | {"traffic": [there, back], "run": {"until": "60s"}}
+
+    def scenario(self, set: Mapping[str, Any] | None = None) -> Scenario:
+        """The same, with other keys set, checked. Raises `ScenarioError` that names options."""
+        try:
+            return Scenario(_toml.dumps(self.table()), "thalweg shell", Path.cwd(), set)
+        except ScenarioError as e:
+            raise ScenarioError([_by_option(d) for d in e.diagnostics]) from None
+
+
+def _names(kind: str) -> set[str]:
+    return {name for name, *_ in _core.catalogue(kind) or []}
+
+
+def _transmitter(text: str) -> dict[str, Any]:
+    return {"kind": "fixed", "rate": text} if RATE.fullmatch(text) else {"kind": "traced", "file": text}
+
+
+def _by_option(found: Diagnostic) -> Diagnostic:
+    """What is wrong with an option, not with the line of a file that nobody wrote."""
+    key = re.sub(r"\.\d+.*", "", found.key)
+    option = OPTIONS.get(found.key) or OPTIONS.get(key)
+    if option is None:
+        return found
+    return Diagnostic(f"{option}: {found.reason}", file="thalweg shell", hint=found.hint)
+
+
+def ports(scenario: Scenario, between: tuple[str, str] | None = None) -> list[dict[str, Any]]:
+    """Name, rate and delay of the two ports: towards the far end, and back. Raises `ScenarioError`, by key, for what
+    real packets cannot have."""
+    return json.loads(_core.emulate_ports(scenario._core, between))
+
+
+def run(
+    scenario: Scenario,
+    command: Sequence[str],
+    *,
+    between: tuple[str, str] | None = None,
+    peer: Sequence[str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    record: Path | None = None,
+    wire: str | None = None,
+) -> dict[str, Any]:
+    """Runs a command on a path: the port of `between`, or the bottleneck, and back. In its words, `{peer}` is the
+    address of the far end, where `peer` runs."""
+    wanted = list((environment or {}).items())
+    peers = None if peer is None else list(peer)
+    return json.loads(_core.emulate_shell(scenario._core, between, list(command), peers, wanted, record, wire))
+
+
+def replay(record: Path) -> dict[str, Any]:
+    """A record through the same port again: what was compared, and the first decision that differs."""
+    try:
+        return json.loads(_core.emulate_replay(record))
+    except OSError as e:
+        raise refuse(e.strerror or str(e), file=record) from None
+
+
+def rows(outcome: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
+    """The table of a run: what, towards the far end, back."""
+    ways = [outcome["up"], outcome["down"]]
+    seconds = outcome["seconds"]
+
+    def row(what: str, cell) -> tuple[str, str, str]:
+        up, down = (cell(way, way["statistics"]) for way in ways)
+        return what, up, down
+
+    def share(count: int, of: int) -> str:
+        return f"{count} ({100 * count / of:.2g} %)" if count else "0"
+
+    def times(found: Mapping[str, Any], *which: str) -> str:
+        return " / ".join(_time(found[f"{name}_ns"]) for name in which)
+
+    yield row("port", lambda w, s: w["port"])
+    yield row("rate, delay", lambda w, s: f"{_rate(w['bps'])}, {_time(w['delay_ns'])}")
+    yield row("packets", lambda w, s: str(s["packets"]))
+    yield row("throughput", lambda w, s: _rate(8 * s["bytes"] / seconds if seconds else 0))
+    yield row("dropped", lambda w, s: share(s["dropped"], s["arrived"]))
+    if any(w["statistics"]["lost"] for w in ways):
+        yield row("lost", lambda w, s: share(s["lost"], s["arrived"]))
+    if any(w["statistics"]["marked"] for w in ways):
+        yield row("marked", lambda w, s: share(s["marked"], s["arrived"]))
+    yield row("waited p50/p99/max", lambda w, s: times(s["waited"], "p50", "p99", "max"))
+    yield row("late p50/p99/max", lambda w, s: times(w["lateness"]["histogram"], "p50", "p99", "max"))
+    if any(w["statistics"]["not_ip"] for w in ways):
+        yield row("not IP", lambda w, s: ", ".join(f"{n} {kind}" for kind, n in s["not_ip"].items()) or "0")
+
+
+def warnings(outcome: Mapping[str, Any]) -> Iterable[str]:
+    """What makes a run doubtful."""
+    yield from outcome["notes"]
+    for name in ("up", "down"):
+        way = outcome[name]
+        late, counted = way["lateness"], way["statistics"]
+        if late["late"]:
+            p99, most = _time(late["histogram"]["p99_ns"]), _time(late["allowed_ns"])
+            yield f"LATE: p99 of lateness {name} is {p99}, more than {most} (a packet's time, or 1 % of the round trip)"
+        if counted["overrun"]:
+            yield f"the emulator lost {counted['overrun']} packets {name} itself: the machine is too slow for this path"
+        if counted["unfinished"]:
+            yield f"{counted['unfinished']} packets {name} came without checksums: offloads are still on"
+
+
+def _rate(bps: float) -> str:
+    from thalweg import _units
+
+    return _units.quantity(bps / 1e9, "gbps")
+
+
+def _time(ns: float) -> str:
+    for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if ns >= factor:
+            return f"{ns / factor:.3g} {unit}"
+    return f"{ns:.0f} ns"
+
+
+def picture(outcome: Mapping[str, Any]):
+    """Throughput and queueing delay over time, both directions."""
+    import numpy as np
+
+    from thalweg import plots
+
+    with plots.style():
+        fig, (above, below) = plots.figure(plots.COLUMN * 1.6, plots.COLUMN * 1.1, rows=2, sharex=True)
+        for n, name in enumerate(("up", "down")):
+            series = outcome[name]["statistics"]["series"]
+            at = np.arange(len(series)) * 0.1
+            look = plots.curve(n)
+            above.step(at, [8e-5 * bin["bytes"] for bin in series], where="post", label=name, **look)
+            below.step(at, [1e-6 * bin["waited_p95_ns"] for bin in series], where="post", label=name, **look)
+        above.set(ylabel="throughput (Mb/s)", ylim=(0, None))
+        below.set(ylabel="queueing delay, p95 (ms)", xlabel="time (s)", ylim=(0, None))
+        above.legend()
+        return fig
+
+
+def keep(outcome: Mapping[str, Any], scenario: Scenario, folder: Path) -> None:
+    """Writes `outcome.json`, `scenario.toml` and `path.png` into a folder of ours."""
+    from thalweg import plots
+
+    _places.write_file(folder / "outcome.json", json.dumps(outcome) + "\n", mark="")
+    _places.write_file(folder / "scenario.toml", scenario.to_toml(), mark="")
+    plots.save(picture(outcome), folder, "path", ["png"])

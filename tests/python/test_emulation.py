@@ -1,0 +1,187 @@
+"""`thalweg shell`: options become a scenario, what real packets cannot have is refused, a short run where that is
+allowed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from thalweg import ScenarioError, _core, emulation
+
+PAGE = (Path(__file__).parents[2] / "docs" / "emulator.md").read_text(encoding="utf-8")
+REFUSAL = _core.emulate_refusal()
+allowed = pytest.mark.skipif(REFUSAL is not None, reason=f"no path can be emulated here: {REFUSAL}")
+
+SCENARIO = """\
+name = "near"
+[topology]
+kind = "dumbbell"
+pairs = 2
+bottleneck_rate = "20Mbps"
+delay = "10ms"
+host_delay = "1ms"
+[[traffic]]
+kind = "backlogged"
+src = 0
+dst = 2
+[run]
+until = "1s"
+"""
+
+
+def thalweg(*words: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-m", "thalweg", *words]
+    return subprocess.run(command, cwd=cwd, env=os.environ | (env or {}), capture_output=True, text=True, timeout=120)
+
+
+def test_options_are_the_scenario_that_the_simulator_takes(tmp_path):
+    said = thalweg(
+        "shell",
+        "--rate",
+        "12Mbps",
+        "--delay",
+        "20ms",
+        "--queue",
+        "pie",
+        "--loss",
+        "0.01",
+        "--print-scenario",
+        cwd=tmp_path,
+    )
+    assert said.returncode == 0, said.stderr
+    table = tomllib.loads(said.stdout)
+    assert table["topology"]["bottleneck_rate"] == "12Mbps" and table["switch"] == {"marking": "pie"}
+    assert table["link"] == [{"which": {"between": ["switch0", "switch1"]}, "loss": {"independent": 0.01}}]
+    (tmp_path / "link.toml").write_text(said.stdout)
+    run = thalweg("run", "link.toml", "--set", "run.until=100ms", "--no-out", "--json", "--quiet", cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    up, down = emulation.ports(emulation.Link(rate="12Mbps", delay="20ms").scenario(), emulation.BETWEEN)
+    assert up == {"port": "switch0 -> switch1", "bps": 12_000_000, "delay_ns": 20_000_000}
+    assert (down["port"], down["bps"]) == ("switch1 -> switch0", 12_000_000)
+
+
+def test_each_direction_may_have_a_trace_or_a_rate(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("lte").write_text("0\n5\n5\n10\n")
+    link = emulation.Link(up="lte", down="3Mbps")
+    up, down = emulation.ports(link.scenario(), emulation.BETWEEN)
+    assert down["bps"] == 3_000_000 and up["bps"] == pytest.approx(4 * 1504 * 8 / 0.010, rel=0.01)
+    up, down = emulation.ports(emulation.Link(rate="8Mbps", up="lte").scenario(), emulation.BETWEEN)
+    assert (down["bps"], up["bps"] > 4e6) == (8_000_000, True)
+
+
+@pytest.mark.parametrize("queue", sorted(emulation._names("schedulers") | emulation._names("markings")))
+def test_every_queue_is_emulated_or_refused_by_its_key(queue):
+    """Never an internal error, and never silently something else."""
+    link = emulation.Link(rate="10Mbps", queue=queue)
+    try:
+        emulation.ports(link.scenario(), emulation.BETWEEN)
+    except ScenarioError as e:
+        if "the key is missing" in str(e):
+            return  # of the queue, with an example
+        assert queue not in ("fifo", "fq", "drr", "fq-codel", "codel", "pie", "none", "priority"), str(e)
+        assert re.search(r"switch\.(scheduler|marking)|--queue|slack|transport|traffic|topology", str(e)), str(e)
+
+
+WRONG = {
+    "no rate": ([], "give --rate"),
+    "no unit": (["--rate", "100"], "--rate: `100`"),
+    "no such queue": (["--rate", "1Mbps", "--queue", "fqcodel"], "did you mean `fq-codel`"),
+    "a rank": (["--rate", "1Mbps", "--queue", "srpt"], "`switch.scheduler`: real packets cannot pass"),
+    "feedback": (["--rate", "1Mbps", "--queue", "xcp"], "explicit feedback"),
+    "a share": (["--rate", "1Mbps", "--loss", "2"], "not a share"),
+    "no such trace": (["--rate", "1Mbps", "--up", "nothere"], "nothere"),
+    "twice": (["near.toml", "--rate", "1Mbps"], "--rate cannot take effect"),
+    "both rates": (["--rate", "1Mbps", "--up", "1Mbps", "--down", "1Mbps"], "--rate cannot take effect"),
+    "no such link": (["near.toml", "--port", "switch0:h3"], "no link between"),
+    "half a link": (["near.toml", "--port", "switch0"], "FROM:TO"),
+    "port of nothing": (["--rate", "1Mbps", "--port", "a:b"], "--port"),
+    "other things": (["--rate", "1Mbps", "--out", "."], "holds other things"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_is_one_line_and_exit_code_2(case, tmp_path):
+    (tmp_path / "near.toml").write_text(SCENARIO)
+    argv, expected = WRONG[case]
+    said = thalweg("shell", *argv, "--", "true", cwd=tmp_path)
+    assert (said.returncode, said.stdout) == (2, ""), said.stderr
+    assert expected in said.stderr and said.stderr.count("\n") == 1, said.stderr
+
+
+def test_the_page_names_every_option_and_every_command_of_it_is_one():
+    from thalweg.cli.parser import build
+
+    parser = build()
+    (sub,) = (a for a in parser._actions if hasattr(a, "choices") and a.choices and "shell" in a.choices)
+    for action in sub.choices["shell"]._actions:
+        option = next((s for s in action.option_strings if s.startswith("--")), None)
+        if option not in (None, "--help", "--unset", "--import", "--no-out", "--wire"):
+            assert option in PAGE, option
+
+
+@allowed
+def test_a_command_runs_on_a_path_and_its_record_replays(tmp_path):
+    (tmp_path / "near.toml").write_text(SCENARIO)
+    peer = f"{sys.executable} -c 'import socket; s = socket.create_server((\"\", 5000)); s.accept()[0].recv(9)'"
+    words = [
+        "shell",
+        "near.toml",
+        "--record",
+        "rec",
+        "--out",
+        "kept",
+        "--at-both-ends",
+        peer,
+        "--",
+        sys.executable,
+        "-c",
+    ]
+    program = (
+        "import os, socket, time; t = time.time(); socket.create_connection((os.environ['THALWEG_PEER'], 5000)); "
+        "print(os.environ['THALWEG_LEVEL'], time.time() - t); raise SystemExit(7)"
+    )
+    said = thalweg(*words, program, cwd=tmp_path)
+    assert said.returncode == 7, said.stderr
+    level, seconds = said.stdout.split()
+    assert level == "1" and 0.020 < float(seconds) < 1, "the bottleneck's delay, there and back"
+    assert "20 Mb/s, 10 ms" in said.stderr and "late p50/p99/max" in said.stderr
+    assert {p.name for p in (tmp_path / "kept").iterdir()} >= {"outcome.json", "scenario.toml", "path.png"}
+    outcome = json.loads((tmp_path / "kept" / "outcome.json").read_text())
+    assert outcome["up"]["statistics"]["packets"] >= 3 and outcome["status"]["code"] == 7
+    replayed = thalweg("replay-port", "rec", cwd=tmp_path)
+    assert replayed.returncode == 0 and replayed.stdout.count("all the same") == 2, replayed.stdout
+    record = bytearray((tmp_path / "rec" / "up.port").read_bytes())
+    record[-30] ^= 1
+    (tmp_path / "changed.port").write_bytes(record)
+    changed = thalweg("replay-port", "changed.port", cwd=tmp_path)
+    assert changed.returncode == 1 or "all the same" not in changed.stdout
+    assert thalweg("replay-port", "near.toml", cwd=tmp_path).returncode == 2
+
+
+@allowed
+def test_a_signal_is_the_commands_and_nothing_is_left(tmp_path):
+    words = [sys.executable, "-m", "thalweg", "shell", "--rate", "1Mbps", "--no-out", "--", "sh", "-c"]
+    trap = "trap 'echo got it; exit 3' TERM; echo ready; while true; do sleep 0.1; done"
+    run = subprocess.Popen([*words, trap], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "ready\n"
+    run.terminate()
+    out, _ = run.communicate(timeout=60)
+    assert (out, run.returncode) == ("got it\n", 3)
+    assert not (tmp_path / "runs").exists()
+
+
+@allowed
+def test_a_shell_has_a_prompt_that_says_where_one_is(tmp_path):
+    said = subprocess.run(
+        [sys.executable, "-m", "thalweg", "shell", "--rate", "5Mbps", "--delay", "3ms", "--no-out", "--quiet"],
+        cwd=tmp_path, env=os.environ | {"SHELL": "/bin/sh"}, input="echo \"$PS1\"\n", capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert said.stdout.strip() == "[5 Mb/s 3 ms level 1] $", said.stderr
