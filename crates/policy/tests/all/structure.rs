@@ -1,0 +1,13 @@
+//! The shape of the crate's source.
+
+#[path = "../../../../tests/structure.rs"]
+mod source;
+
+use source::{Exempt, Source, keeps_the_laws};
+
+#[test]
+fn the_crate_has_no_circles_of_imports_and_no_large_or_spread_structs() {
+    let source = Source::of(env!("CARGO_MANIFEST_DIR"));
+    assert!(source.imports()["engine::bytecode"].contains("engine::decisions"));
+    keeps_the_laws(&source, &Exempt::default());
+}
