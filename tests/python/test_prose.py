@@ -133,7 +133,7 @@ IN_NAMES = (
 NAMED = re.compile(
     r"^\s*(?:pub(?:\([^)]*\))? )?(?:const |unsafe )*(?:fn|struct|enum|trait|mod|type|const) (\w+)", flags=re.M
 )
-CRATES = ("machines", "wire", "units", "theory", "verbs", "sim")
+CRATES = ("machines", "wire", "units", "policy", "theory", "verbs", "sim")
 
 
 def words_of(name: str) -> set[str]:

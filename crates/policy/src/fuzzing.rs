@@ -5,8 +5,8 @@ use crate::syntax::{parse, print};
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
-/// A file: what parses is printed and parses again to the same tree; what is refused is refused in one line each; what is
-/// right runs, and both engines decide alike.
+/// A file: what parses is printed and parses again to the same tree; what is refused is refused in one line each; what
+/// is right runs, and both engines decide alike.
 ///
 /// # Panics
 /// If not.
@@ -19,7 +19,10 @@ pub fn policy(text: &str) {
         Ok(policy) => policy,
         Err(wrong) => {
             assert!(wrong.iter().count() > 0 && !wrong.render().is_empty());
-            return wrong.to_string().lines().for_each(|line| assert!(line.starts_with("fuzz.oq:"), "{line}"));
+            return wrong
+                .to_string()
+                .lines()
+                .for_each(|line| assert!(line.starts_with("fuzz.oq:"), "{line}"));
         }
     };
     let _ = (crate::show(&policy), crate::generate(&policy));
@@ -27,7 +30,12 @@ pub fn policy(text: &str) {
     let mut other = Machine::new(&policy, Bytecode::of(&policy), 1);
     let (mut effects, mut same) = (Vec::new(), Vec::new());
     for nth in 0..16u32 {
-        let offered = Offered { queue: nth % policy.queues().len() as u32, size: 900, tos: nth as u8, ..Offered::default() };
+        let offered = Offered {
+            queue: nth % policy.queues().len() as u32,
+            size: 900,
+            tos: nth as u8,
+            ..Offered::default()
+        };
         let now = Time::from_ps(u64::from(nth / 3));
         let verdicts = (
             one.arrive(now, &offered, Handle(nth), &mut effects),

@@ -4,7 +4,7 @@
 //! (`crates/policy/compiled` does so with the library).
 
 use crate::engine::decisions::{Decided, Decisions, Ordering};
-use crate::engine::machine::orders::Plan;
+use crate::engine::machine::any::Plan;
 use crate::normal::Policy;
 use crate::normal::expression::{BufferField, PacketField, Place, PortField, QueueField, Relation, Which};
 use crate::normal::integer::{Fraction, Int, IntTest};
@@ -40,10 +40,13 @@ pub fn generate(policy: &Policy) -> String {
         F = "    #[inline]\n    fn ",
         keys = writer.keys(),
         before = writer.before(),
-        queue_keys = writer.of_owners(|order, limits| {
-            let key = order.key().map(|key| format!("Some({})", wide(&key, limits, At::Order)));
-            key.unwrap_or("None".to_owned())
-        }, "None"),
+        queue_keys = writer.of_owners(
+            |order, limits| {
+                let key = order.key().map(|key| format!("Some({})", wide(&key, limits, At::Order)));
+                key.unwrap_or("None".to_owned())
+            },
+            "None"
+        ),
         queue_before = writer.of_owners(|order, limits| test(&order.test, limits, At::Order), "false"),
         cases = writer.cases(),
         values = writer.values(),
@@ -80,7 +83,9 @@ fn arms(subject: &str, arms: Vec<(String, String)>, otherwise: &str) -> String {
     if grouped.is_empty() {
         return format!("        {otherwise}\n");
     }
-    let arm = |(patterns, code): &(Vec<String>, String)| format!("            {} => {code},\n", patterns.join(" | "));
+    let arm = |(patterns, code): &(Vec<String>, String)| {
+        format!("            {} => {code},\n", patterns.join(" | "))
+    };
     let all: String = grouped.iter().map(arm).collect();
     format!("        match {subject} {{\n{all}            _ => {otherwise},\n        }}\n")
 }
@@ -88,7 +93,8 @@ fn arms(subject: &str, arms: Vec<(String, String)>, otherwise: &str) -> String {
 impl Writer<'_> {
     /// The type of orders and how they are made: one type where all queues have the same, else chosen at run time.
     fn orders(&self) -> (String, String) {
-        let plans: Vec<(String, String)> = self.decisions.queues.iter().map(|queue| plan(&queue.plan)).collect();
+        let plans: Vec<(String, String)> =
+            self.decisions.queues.iter().map(|queue| plan(&queue.plan)).collect();
         let (kind, make) = &plans[0];
         if plans.iter().all(|(other, _)| other == kind) {
             let numbered = plans.iter().enumerate();
@@ -132,7 +138,9 @@ impl Writer<'_> {
         let mut all = Vec::new();
         for (kind, owners) in [("Buffer", &self.decisions.buffers), ("Port", &self.decisions.ports)] {
             for (nth, owner) in owners.iter().enumerate() {
-                all.extend(owner.order.iter().map(|order| (format!("Owner::{kind}({nth})"), of(order, self.limits))));
+                all.extend(
+                    owner.order.iter().map(|order| (format!("Owner::{kind}({nth})"), of(order, self.limits))),
+                );
             }
         }
         arms("owner", all, otherwise)
@@ -174,7 +182,11 @@ impl Writer<'_> {
             for (case, decided) in cases.iter().enumerate() {
                 for (action, value) in decided.values.iter().enumerate() {
                     let Some(Fraction { over, under }) = value else { continue };
-                    let code = format!("({}).div_euclid({})", wide(over, self.limits, At::Hook), wide(under, self.limits, At::Hook));
+                    let code = format!(
+                        "({}).div_euclid({})",
+                        wide(over, self.limits, At::Hook),
+                        wide(under, self.limits, At::Hook)
+                    );
                     all.push((format!("({hook}, {case}, {action})"), code));
                 }
             }
@@ -185,7 +197,8 @@ impl Writer<'_> {
     fn selects(&self) -> String {
         let ports = self.decisions.ports.iter().enumerate();
         let code = |select: &Int| format!("({}) as usize", wide(select, self.limits, At::Order));
-        let all = ports.filter_map(|(nth, port)| port.select.as_ref().map(|select| (nth.to_string(), code(select))));
+        let all = ports
+            .filter_map(|(nth, port)| port.select.as_ref().map(|select| (nth.to_string(), code(select))));
         arms("port", all.collect(), "0")
     }
 }
@@ -250,7 +263,11 @@ fn operator(of: Relation) -> &'static str {
 
 /// A number of 128 bits, computed in 64 where they suffice.
 fn wide(of: &Int, limits: &Limits, at: At) -> String {
-    if limits.fits_words(of) { format!("i128::from({})", number(of, true, at)) } else { number(of, false, at) }
+    if limits.fits_words(of) {
+        format!("i128::from({})", number(of, true, at))
+    } else {
+        number(of, false, at)
+    }
 }
 
 fn number(of: &Int, is_narrow: bool, at: At) -> String {
@@ -268,8 +285,8 @@ fn number(of: &Int, is_narrow: bool, at: At) -> String {
     }
 }
 
-/// A field, of 64 bits. The names are those of parameters in [`generate`]: `a` and `b` are what is compared, or has a key;
-/// `v` is what a hook sees.
+/// A field, of 64 bits. The names are those of parameters in [`generate`]: `a` and `b` are what is compared, or has a
+/// key; `v` is what a hook sees.
 fn read(place: Place, at: At) -> String {
     match (place, at) {
         (Place::Packet(_, field), At::Hook) => packet("v.packet.", field),

@@ -13,8 +13,8 @@ pub mod syntax;
 pub use check::check;
 pub use diagnose::{Class, Diagnostic, Diagnostics};
 pub use engine::{
-    Bytecode, Counts, Cycle, Effect, Engine, Fault, Interpreter, Machine, Offered, Part, Running, Served, Stored, Tally,
-    Verdict,
+    Bytecode, Counts, Cycle, Effect, Engine, Fault, Interpreter, Machine, Offered, Part, Running, Served,
+    Stored, Tally, Verdict,
 };
 pub use generate::generate;
 pub use normal::Policy;
@@ -22,9 +22,10 @@ pub use show::show;
 
 /// What [`generate`]d files name.
 pub mod compiled {
+    pub use crate::engine::machine::any::{AnyOrders, Plan};
     pub use crate::engine::machine::buckets::Buckets;
     pub use crate::engine::machine::line::Line;
-    pub use crate::engine::machine::orders::{AnyOrders, Apart, Order, Plan, Shared};
+    pub use crate::engine::machine::orders::{Apart, Order, Shared};
     pub use crate::engine::machine::rules::{Candidate, Hook, Owner, Rules, View};
     pub use crate::engine::machine::tree::{ByComparator, ByKey, Tree};
     pub use crate::{Machine, Policy, Stored, check};

@@ -28,9 +28,10 @@ pub fn show(policy: &Policy) -> String {
     }
     for buffer in &policy.buffers {
         line(&mut text, format_args!("buffer {} of {} {}", buffer.name, buffer.size, unit(buffer.unit)));
-        let order = buffer.order.as_ref().map_or("the arriving packet's queue makes room".to_owned(), |order| {
-            format!("the last makes room, by {}", of_queues(order))
-        });
+        let order =
+            buffer.order.as_ref().map_or("the arriving packet's queue makes room".to_owned(), |order| {
+                format!("the last makes room, by {}", of_queues(order))
+            });
         line(&mut text, format_args!("  {order}"));
     }
     text

@@ -12,13 +12,17 @@ fn steps() -> usize {
     std::env::var("THALWEG_POLICY_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000)
 }
 
+/// Seed, arrivals of 16 steps, cycles of processing, and which part of all steps.
+const COURSES: [(u64, u64, bool, usize); 4] =
+    [(0, 10, false, 3), (1, 7, false, 3), (2, 13, false, 6), (3, 4, true, 6)];
+
 macro_rules! each {
     ($($name:ident;)*) => {
         $(#[test]
         fn $name() {
             let policy = of_library(&stringify!($name).replace('_', "-"));
             let queues = policy.queues().len();
-            for (nth, arrivals, cycles, share) in [(0, 10, false, 3), (1, 7, false, 3), (2, 13, false, 6), (3, 4, true, 6)] {
+            for (nth, arrivals, cycles, share) in COURSES {
                 let trace = trace(&policy, nth, Course { steps: steps() / share, arrivals, cycles });
                 let said = run(&mut Interpreter::new(&policy, nth), queues, &trace);
                 let done = run(&mut compiled::$name::machine(nth), queues, &trace);

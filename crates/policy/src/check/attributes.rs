@@ -1,9 +1,10 @@
 //! Attributes of entities: which have which, and what they are set to.
 
 use super::Found;
-use super::bodies::{Claim, Role, Typed};
+use super::bodies::{Claim, Typed};
 use super::definitions::Definitions;
 use super::names::{Entity, EntityKind, Indices, Names};
+use super::scope::Role;
 use super::values::{self, Condition, Context, Ready};
 use crate::diagnose::{Class, Span};
 use crate::normal::expression::{Place, PortField, QueueField, Test};
@@ -28,7 +29,7 @@ pub fn set<'t>(
     typed: &mut Typed,
     found: &mut Found,
 ) {
-    let context = Context { names, definitions };
+    let context = Context { constants: names.constants(), definitions };
     let (mut seen, mut apart) = (BTreeSet::new(), BTreeMap::<Entity, Apart>::new());
     for statement in &file.statements {
         let Statement::Assignment { name, attribute, value } = &statement.node else { continue };
@@ -46,7 +47,8 @@ pub fn set<'t>(
             found.note(Class::SetTwice, attribute.span, reason, "set it once");
             continue;
         }
-        let Some(setting) = setting(first.kind, canonical, attribute.span, value, context, typed, found) else {
+        let Some(setting) = setting(first.kind, canonical, attribute.span, value, context, typed, found)
+        else {
             continue;
         };
         for entity in entities {
@@ -112,8 +114,12 @@ fn setting(
         EntityKind::Port => Role::Port,
     };
     match (kind, attribute) {
-        (Q, AdmPrio) => values::comparator(value, Role::Packets, context, typed, found).map(Setting::Admission),
-        (Q, ProcPrio) => values::comparator(value, Role::Packets, context, typed, found).map(Setting::Processing),
+        (Q, AdmPrio) => {
+            values::comparator(value, Role::Packets, context, typed, found).map(Setting::Admission)
+        }
+        (Q, ProcPrio) => {
+            values::comparator(value, Role::Packets, context, typed, found).map(Setting::Processing)
+        }
         (B, QueuePrio) | (P, SchedPrio) => {
             values::comparator(value, Role::Queues, context, typed, found).map(Setting::Order)
         }
@@ -123,10 +129,12 @@ fn setting(
         }
         (Q | B, PostAdmAct) => values::hook(value, role, context, typed, found).map(Setting::Admitted),
         (P, PostSchedAct) => values::hook(value, role, context, typed, found).map(Setting::Scheduled),
-        (Q | B, AdmState) => values::state(value, context.names, found).map(Setting::AdmState),
-        (Q | P, SchedState) => values::state(value, context.names, found).map(Setting::SchedState),
+        (Q | B, AdmState) => values::state(value, context.constants, found).map(Setting::AdmState),
+        (Q | P, SchedState) => values::state(value, context.constants, found).map(Setting::SchedState),
         (P, QueueSelect) => values::selection(value, context, typed, found).map(Setting::Select),
-        (P, Returning) => values::word(value, &["literal", "catchUp"], found).map(|nth| Setting::CatchesUp(nth == 1)),
+        (P, Returning) => {
+            values::word(value, &["literal", "catchUp"], found).map(|nth| Setting::CatchesUp(nth == 1))
+        }
         // What it says belongs to the wire (`wires.rs`).
         (P, WhenFull) => values::word(value, &["wait", "drop"], found).map(|_| Setting::WhenFull),
         _ => {
@@ -183,7 +191,8 @@ impl Setting {
             Self::Order(order) => port.order = Some(order.clone()),
             Self::Scheduled(cases) => {
                 if port.rate.unit == RateUnit::Percent && reads(cases, Place::Port(PortField::Rate)) {
-                    let reason = format!("the rate of port `{}` is a share of its link, and no number", port.name);
+                    let reason =
+                        format!("the rate of port `{}` is a share of its link, and no number", port.name);
                     found.note(Class::Rate, at, reason, "give the port a rate in kbps, Mbps or Gbps");
                 }
                 port.scheduled = cases.clone();

@@ -1,44 +1,13 @@
-//! Expressions: which fields are in sight, and what is a number and what a Boolean.
+//! Expressions: what is a number and what a Boolean, and what must be proved of them.
 
 use super::Found;
-use super::names::{Names, exact};
+use super::constants::{Constants, exact};
+use super::scope::{Role, Scope, Subject};
 use crate::diagnose::{Class, Span};
-use crate::normal::expression::{
-    Amount, BufferField, PacketField, Place, PortField, QueueField, Relation, Test, Which,
-};
+use crate::normal::expression::{Amount, Place, PortField, Relation, Test};
 use crate::normal::ratio::Ratio;
 use crate::syntax::tree::{Expression, Operator, Path, Spanned, Step};
 use std::collections::BTreeSet;
-
-/// What a body is for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// Two packets are compared.
-    Packets,
-    /// Two queues are compared.
-    Queues,
-    /// A hook of a queue.
-    Queue,
-    /// A hook of a buffer.
-    Buffer,
-    /// A hook of a port.
-    Port,
-    /// A packet chooses a queue.
-    Selection,
-}
-
-/// What is in sight in a body.
-#[derive(Clone, Copy, Debug)]
-pub struct Scope<'s> {
-    /// What it is for.
-    pub role: Role,
-    /// Its parameters.
-    pub parameters: &'s [Spanned<String>],
-    /// Constants.
-    pub names: &'s Names<'s>,
-    /// It stands in `inline { }`, where `Packet` and `Queue` are what it is about.
-    pub is_inline: bool,
-}
 
 /// What must be proved of a body once all of the policy is known.
 #[derive(Clone, Debug)]
@@ -83,117 +52,13 @@ impl Typed {
     }
 }
 
-/// A thing that has fields.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Subject {
-    Packet(Which),
-    Queue(Which),
-    Buffer,
-    Port,
-}
-
-impl Subject {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Packet(_) => "packet",
-            Self::Queue(_) => "queue",
-            Self::Buffer => "buffer",
-            Self::Port => "port",
-        }
-    }
-    fn fields(self) -> String {
-        let words = match self {
-            Self::Packet(_) => PacketField::ALL.iter().map(|field| field.word()).collect::<Vec<_>>(),
-            Self::Queue(_) => QueueField::ALL.iter().map(|field| field.word()).collect(),
-            Self::Buffer => BufferField::ALL.iter().map(|field| field.word()).collect(),
-            Self::Port => PortField::ALL.iter().map(|field| field.word()).collect(),
-        };
-        words.join(", ")
-    }
-    fn field(self, word: &str) -> Option<Place> {
-        match self {
-            Self::Packet(which) => PacketField::of(word).map(|field| Place::Packet(which, field)),
-            Self::Queue(which) => QueueField::of(word).map(|field| Place::Queue(which, field.place())),
-            Self::Buffer => BufferField::of(word).map(Place::Buffer),
-            Self::Port => PortField::of(word).map(Place::Port),
-        }
-    }
-}
-
-impl Scope<'_> {
-    /// How many parameters a body of this role may have.
-    pub fn takes(&self) -> (usize, usize) {
-        match self.role {
-            Role::Packets | Role::Queues => (2, 2),
-            Role::Selection => (1, 1),
-            Role::Queue | Role::Buffer | Role::Port => (0, 2),
-        }
-    }
-
-    /// What a word at the head of a path stands for.
-    fn subject(&self, word: &str) -> Option<Subject> {
-        let nth = self.parameters.iter().position(|one| one.node == word);
-        match (self.role, nth) {
-            (Role::Packets | Role::Selection, Some(0)) => Some(Subject::Packet(Which::First)),
-            (Role::Packets, Some(_)) => Some(Subject::Packet(Which::Second)),
-            (Role::Queues, Some(0)) => Some(Subject::Queue(Which::First)),
-            (Role::Queues, Some(_)) => Some(Subject::Queue(Which::Second)),
-            (Role::Queue, Some(0)) => Some(Subject::Queue(Which::First)),
-            (Role::Buffer, Some(0)) => Some(Subject::Buffer),
-            (Role::Port, Some(0)) => Some(Subject::Port),
-            (_, Some(_)) => Some(Subject::Packet(Which::First)),
-            (_, None) if self.is_inline => self.inline_subject(word),
-            (_, None) => None,
-        }
-    }
-
-    fn inline_subject(&self, word: &str) -> Option<Subject> {
-        match (self.role, word) {
-            (Role::Packets | Role::Selection | Role::Queue | Role::Buffer | Role::Port, "Packet") => {
-                Some(Subject::Packet(Which::First))
-            }
-            (Role::Queues | Role::Queue, "Queue") => Some(Subject::Queue(Which::First)),
-            (Role::Buffer, "Buffer") => Some(Subject::Buffer),
-            (Role::Port, "Port") => Some(Subject::Port),
-            _ => None,
-        }
-    }
-
-    /// What a word alone is a field of, in a condition.
-    ///
-    /// CHOICE OpenQueue §2.3.2: after scheduling it is the queue that was served; the port's own fields are reached by
-    /// the parameter. Other reading: the port's; but Figure 2.9's crr changes the `schedState` that it compares.
-    fn itself(&self) -> Option<Subject> {
-        match self.role {
-            Role::Queue | Role::Port => Some(Subject::Queue(Which::First)),
-            Role::Buffer => Some(Subject::Buffer),
-            Role::Packets | Role::Queues | Role::Selection => None,
-        }
-    }
-
-    /// From one thing to another that belongs to it.
-    fn related(&self, subject: Subject, word: &str) -> Option<Subject> {
-        match (subject, word, self.role) {
-            (Subject::Queue(_), "buffer", Role::Queue) => Some(Subject::Buffer),
-            (Subject::Buffer, "currQueue", Role::Buffer) => Some(Subject::Queue(Which::First)),
-            (Subject::Port, "currQueue", Role::Port) => Some(Subject::Queue(Which::First)),
-            _ => None,
-        }
-    }
-
-    /// The state that `[whose.]word` names, as a place.
-    pub fn state(&self, whose: Option<&str>, word: &str) -> Option<Place> {
-        let subject = match whose {
-            None => self.itself()?,
-            Some("currQueue") if matches!(self.role, Role::Buffer | Role::Port) => Subject::Queue(Which::First),
-            Some(whose) => self.subject(whose)?,
-        };
-        subject.field(word)
-    }
-}
-
 /// A number.
-pub fn number(of: &Spanned<Expression>, scope: &Scope<'_>, typed: &mut Typed, found: &mut Found) -> Option<Amount> {
+pub fn number(
+    of: &Spanned<Expression>,
+    scope: &Scope<'_>,
+    typed: &mut Typed,
+    found: &mut Found,
+) -> Option<Amount> {
     match &of.node {
         Expression::Number(n) => Some(Amount::Constant(exact(*n))),
         Expression::Path(path) => read(path, of.span, scope, found),
@@ -218,14 +83,24 @@ pub fn number(of: &Spanned<Expression>, scope: &Scope<'_>, typed: &mut Typed, fo
             })
         }
         Expression::Truth(_) | Expression::Not(_) | Expression::Binary(..) => {
-            found.note(Class::Type, of.span, "this is a Boolean, and a number is needed", "compare nothing here");
+            found.note(
+                Class::Type,
+                of.span,
+                "this is a Boolean, and a number is needed",
+                "compare nothing here",
+            );
             None
         }
     }
 }
 
 /// A Boolean.
-pub fn boolean(of: &Spanned<Expression>, scope: &Scope<'_>, typed: &mut Typed, found: &mut Found) -> Option<Test> {
+pub fn boolean(
+    of: &Spanned<Expression>,
+    scope: &Scope<'_>,
+    typed: &mut Typed,
+    found: &mut Found,
+) -> Option<Test> {
     let mut both = |a, b| Some((boolean(a, scope, typed, found), boolean(b, scope, typed, found)));
     match &of.node {
         Expression::Truth(truth) => Some(Test::Constant(*truth)),
@@ -266,8 +141,8 @@ fn relation(operator: Operator) -> Option<Relation> {
 }
 
 /// A number of constants only.
-pub fn constant(of: &Spanned<Expression>, names: &Names<'_>, found: &mut Found) -> Option<Ratio> {
-    let (mut typed, scope) = (Typed::default(), names.scope(Role::Selection, &[]));
+pub fn constant(of: &Spanned<Expression>, constants: &Constants, found: &mut Found) -> Option<Ratio> {
+    let (mut typed, scope) = (Typed::default(), Scope::new(Role::Selection, &[], constants));
     let amount = number(of, &scope, &mut typed, found)?;
     let value = amount.value(&|_| 0);
     if value.is_none() {
@@ -287,7 +162,7 @@ fn read(path: &Path, span: Span, scope: &Scope<'_>, found: &mut Found) -> Option
     if let Some(subject) = scope.subject(word) {
         return follow(subject, &path.steps, span, scope, found).map(Amount::Read);
     }
-    if let (Some(value), []) = (scope.names.constant(word), path.steps.as_slice()) {
+    if let (Some(value), []) = (scope.constants.get(word), path.steps.as_slice()) {
         return Some(Amount::Constant(value));
     }
     // In a condition a word alone is a field of what it is a condition of.
@@ -357,7 +232,12 @@ fn head_of_line(subject: Subject, span: Span, scope: &Scope<'_>, found: &mut Fou
         (Subject::Queue(which), Role::Queues) => Some(Subject::Packet(which)),
         (Subject::Queue(_), _) => {
             let reason = "a queue may be empty here, and has no packet at the head of its line then";
-            found.note(Class::HeadOfLine, span, reason, "use it where queues that are not empty are compared");
+            found.note(
+                Class::HeadOfLine,
+                span,
+                reason,
+                "use it where queues that are not empty are compared",
+            );
             None
         }
         _ => {

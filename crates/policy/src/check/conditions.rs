@@ -1,7 +1,8 @@
 //! Conditions: cases with their actions.
 
 use super::Found;
-use super::bodies::{Claim, Role, Scope, Typed, boolean, constant, number};
+use super::bodies::{Claim, Typed, boolean, constant, number};
+use super::scope::{Role, Scope};
 use crate::diagnose::{Class, Span};
 use crate::normal::expression::{BufferField, Place, PortField, QueueField};
 use crate::normal::ratio::Ratio;
@@ -36,7 +37,12 @@ fn action(
     match &of.node {
         tree::Action::Drop(_) if !drops => {
             let reason = "nothing is dropped after a packet was admitted or scheduled";
-            found.note(Class::ActionSet, of.span, reason, "here are mark, notify and modify; congestion drops");
+            found.note(
+                Class::ActionSet,
+                of.span,
+                reason,
+                "here are mark, notify and modify; congestion drops",
+            );
             None
         }
         tree::Action::Drop(p) => probability(p, scope, found).map(Action::Drop),
@@ -69,7 +75,9 @@ fn state(
         let reason = format!("`{}` is no state that this hook can change", word.node);
         let way_out = match scope.role {
             Role::Buffer => "change admState of the buffer, or a state of currQueue",
-            Role::Port => "change schedState or admState of the queue that was served, or schedState of the port",
+            Role::Port => {
+                "change schedState or admState of the queue that was served, or schedState of the port"
+            }
             _ => "change admState or schedState of the queue",
         };
         found.note(Class::State, word.span, reason, way_out);
@@ -81,7 +89,7 @@ fn state(
 /// keep that between 0 and 1.
 fn probability(of: &Spanned<Expression>, scope: &Scope<'_>, found: &mut Found) -> Option<Ratio> {
     let mut others = Found::default();
-    let Some(p) = constant(of, scope.names, &mut others) else {
+    let Some(p) = constant(of, scope.constants, &mut others) else {
         let way_out = "write a number from 0 to 1, or a `const`; steps are cases of their own";
         found.note(Class::Probability, of.span, "a probability is constant", way_out);
         return None;
@@ -95,7 +103,12 @@ pub fn within(p: Ratio, span: Span, found: &mut Found) -> Option<Ratio> {
     let exact = p.denominator() <= 1 << 60;
     let inside = exact && p.numerator() >= 0 && p.numerator() <= p.denominator();
     if !inside {
-        found.note(Class::Probability, span, "a probability is at least 0 and at most 1", "write such a number");
+        found.note(
+            Class::Probability,
+            span,
+            "a probability is at least 0 and at most 1",
+            "write such a number",
+        );
     }
     inside.then_some(p)
 }

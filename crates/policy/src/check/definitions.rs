@@ -1,9 +1,10 @@
 //! Comparators and conditions by name: those of the file, and those that it imports.
 
 use super::Found;
-use super::bodies::{Role, Typed, boolean, number};
+use super::bodies::{Typed, boolean, number};
 use super::conditions;
-use super::names::Names;
+use super::constants::Constants;
+use super::scope::{Role, Scope};
 use crate::diagnose::{Class, Span};
 use crate::syntax::tree::{Body, File, Spanned, Statement};
 use std::collections::BTreeMap;
@@ -98,10 +99,10 @@ impl<'t> Definitions<'t> {
 }
 
 /// Definitions that nothing uses are of some use, at least.
-pub fn check_unused(definitions: &Definitions<'_>, names: &Names<'_>, typed: &Typed, found: &mut Found) {
+pub fn check_unused(definitions: &Definitions<'_>, constants: &Constants, typed: &Typed, found: &mut Found) {
     for (name, definition) in &definitions.by_name {
         let Some(at) = definition.at else { continue };
-        if !typed.uses(name) && !fits_somewhere(definition, names) {
+        if !typed.uses(name) && !fits_somewhere(definition, constants) {
             let reason = format!("`{name}` fits no attribute");
             let way_out = "comparators have two packets or two queues and are Boolean; conditions have a queue, \
                            a buffer or a port, perhaps a packet, and cases";
@@ -110,10 +111,10 @@ pub fn check_unused(definitions: &Definitions<'_>, names: &Names<'_>, typed: &Ty
     }
 }
 
-fn fits_somewhere(definition: &Definition<'_>, names: &Names<'_>) -> bool {
+fn fits_somewhere(definition: &Definition<'_>, constants: &Constants) -> bool {
     let fits = |role: Role| {
         let (mut typed, mut found) = (Typed::default(), Found::default());
-        let scope = names.scope(role, definition.parameters);
+        let scope = Scope::new(role, definition.parameters, constants);
         match definition.body {
             Body::Expression(expression) if role == Role::Selection => {
                 number(expression, &scope, &mut typed, &mut found);

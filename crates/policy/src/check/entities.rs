@@ -2,13 +2,16 @@
 
 use super::Found;
 use super::bodies::constant;
-use super::names::{EntityKind, Names, exact};
+use super::constants::exact;
+use super::names::{EntityKind, Names};
 use crate::diagnose::{Class, Span};
 use crate::normal::expression::{PacketField, Place, Relation, Test, Which};
 use crate::normal::rank::Rank;
 use crate::normal::{self, Buffer, Comparator, Policy, Port, PortRate, Queue, States};
 use crate::normal::{expression::Amount, range::LARGEST_SIZE};
-use crate::syntax::tree::{Constructor, Expression, File, Name, Number, Rate, RateUnit, SizeUnit, Spanned, Statement};
+use crate::syntax::tree::{
+    Constructor, Expression, File, Name, Number, Rate, RateUnit, SizeUnit, Spanned, Statement,
+};
 
 /// First come, first ranked: the order of packets where none is set.
 pub fn fifo() -> Comparator {
@@ -34,7 +37,8 @@ pub fn entities(file: &File, names: &Names<'_>, name: &str, found: &mut Found) -
             queues(name, of, *unit, names, &mut policy, &mut places, found);
         }
     }
-    let mut owners = Owners { port: vec![None; policy.queues.len()], buffer: vec![None; policy.queues.len()] };
+    let mut owners =
+        Owners { port: vec![None; policy.queues.len()], buffer: vec![None; policy.queues.len()] };
     for statement in &file.statements {
         if let Statement::Declaration { name, made, .. } = &statement.node {
             match &made.node {
@@ -63,10 +67,12 @@ struct Owners {
 }
 
 fn owned(policy: &mut Policy, owners: &Owners, places: &[Span], found: &mut Found) {
+    // A port whose list has a mistake may have been meant to serve it.
+    let is_unclear = !found.is_empty();
     for (nth, queue) in policy.queues.iter_mut().enumerate() {
         match owners.port.get(nth).copied().flatten() {
             Some(port) => queue.port = port,
-            None if policy.ports.is_empty() => {}
+            None if policy.ports.is_empty() || is_unclear => {}
             None => {
                 let reason = format!("no port serves queue `{}`", queue.name);
                 found.note(Class::NoPort, places[nth], reason, "name it in a `Port(..)`");
@@ -173,7 +179,13 @@ fn ports(
     }
 }
 
-fn own(owners: &mut [Option<usize>], (queue, by): (usize, usize), span: Span, class: Class, found: &mut Found) {
+fn own(
+    owners: &mut [Option<usize>],
+    (queue, by): (usize, usize),
+    span: Span,
+    class: Class,
+    found: &mut Found,
+) {
     let Some(owner) = owners.get_mut(queue) else { return };
     if owner.is_some() {
         let kind = if class == Class::SeveralPorts { "port" } else { "buffer" };
@@ -185,7 +197,7 @@ fn own(owners: &mut [Option<usize>], (queue, by): (usize, usize), span: Span, cl
 
 fn size(of: &Spanned<Expression>, names: &Names<'_>, found: &mut Found) -> i64 {
     let mut others = Found::default();
-    let value = constant(of, names, &mut others).and_then(|value| value.as_whole());
+    let value = constant(of, names.constants(), &mut others).and_then(|value| value.as_whole());
     match value {
         Some(size) if size > 0 && size <= i128::from(LARGEST_SIZE) => size as i64,
         _ => {
@@ -202,7 +214,8 @@ fn port_rate(rate: Option<&Spanned<Rate>>, found: &mut Found) -> PortRate {
     let read = PortRate { amount: rate.node.amount, unit: rate.node.unit };
     let value = exact(read.amount);
     let too_much = read.unit == RateUnit::Percent && exceeds(value, 100);
-    let too_little = value.numerator() == 0 || read.kbps().is_some_and(|kbps| kbps == 0 || kbps > LARGEST_SIZE);
+    let too_little =
+        value.numerator() == 0 || read.kbps().is_some_and(|kbps| kbps == 0 || kbps > LARGEST_SIZE);
     if too_much || too_little {
         let reason = "a rate is more than nothing, at least 1 kbps, and at most 100 % of its link";
         found.note(Class::Rate, rate.span, reason, "write such a rate");

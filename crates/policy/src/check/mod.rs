@@ -3,11 +3,13 @@
 mod attributes;
 mod bodies;
 mod conditions;
+mod constants;
 mod definitions;
 mod entities;
 mod names;
 mod numbers;
 mod order;
+mod scope;
 mod unused;
 mod values;
 mod wires;
@@ -51,7 +53,7 @@ fn tree(file: File, name: &str) -> Result<Policy, Vec<Diagnostic>> {
     let mut found = Found::default();
     let prelude = definitions::prelude();
     let definitions = definitions::Definitions::of(&file, &prelude, &mut found);
-    let names = names::Names::of(&file, &definitions, &mut found);
+    let names = names::Names::of(&file, &|word| definitions.get(word).is_some(), &mut found);
     let mut policy = entities::entities(&file, &names, name, &mut found);
     if !found.is_empty() {
         // What follows would find the same mistakes again.
@@ -60,7 +62,7 @@ fn tree(file: File, name: &str) -> Result<Policy, Vec<Diagnostic>> {
     let mut typed = bodies::Typed::default();
     attributes::set(&file, &names, &definitions, &mut policy, &mut typed, &mut found);
     wires::connect(&file, &names, &mut policy, &mut found);
-    definitions::check_unused(&definitions, &names, &typed, &mut found);
+    definitions::check_unused(&definitions, names.constants(), &typed, &mut found);
     if !found.is_empty() {
         return Err(found.0);
     }

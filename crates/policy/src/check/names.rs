@@ -1,11 +1,9 @@
 //! Constants, and entities by name and index.
 
 use super::Found;
-use super::bodies::{Role, Scope};
-use super::definitions::Definitions;
+use super::constants::Constants;
 use crate::diagnose::{Class, Span};
-use crate::normal::ratio::Ratio;
-use crate::syntax::tree::{Bound, Constructor, File, Index, Kind, Name, Number, Spanned, Statement};
+use crate::syntax::tree::{Bound, Constructor, File, Index, Kind, Name, Spanned, Statement};
 use std::collections::BTreeMap;
 
 /// Entities of a kind, and elements of an array.
@@ -67,34 +65,31 @@ pub struct Choice {
     pub bound: Indices,
 }
 
+/// Whether a comparator or a condition has this name.
+pub type Defined<'d> = &'d dyn Fn(&str) -> bool;
+
 /// What names stand for.
 #[derive(Debug, Default)]
 pub struct Names<'t> {
-    constants: BTreeMap<&'t str, Ratio>,
+    constants: Constants,
     entities: BTreeMap<&'t str, BTreeMap<Vec<u64>, Entity>>,
     counts: [usize; 3],
 }
 
-/// A number as it is written, exactly.
-pub fn exact(number: Number) -> Ratio {
-    Ratio::new(i128::from(number.digits), 10i128.pow(number.decimals)).unwrap_or(Ratio::ZERO)
-}
-
 impl<'t> Names<'t> {
     /// Of a file.
-    pub fn of(file: &'t File, definitions: &Definitions<'t>, found: &mut Found) -> Self {
+    pub fn of(file: &'t File, is_defined: Defined<'_>, found: &mut Found) -> Self {
         let mut names = Self::default();
         for statement in &file.statements {
             if let Statement::Const(word, value) = &statement.node {
-                let taken = definitions.get(&word.node).is_some();
-                if names.constants.insert(&word.node, exact(value.node)).is_some() || taken {
+                if !names.constants.add(&word.node, value.node) || is_defined(&word.node) {
                     duplicate(&word.node, word.span, found);
                 }
             }
         }
         for statement in &file.statements {
             if let Statement::Declaration { kind, name, made } = &statement.node {
-                names.declare(kind.as_ref(), name, &made.node, definitions, found);
+                names.declare(kind.as_ref(), name, &made.node, is_defined, found);
             }
         }
         names
@@ -105,7 +100,7 @@ impl<'t> Names<'t> {
         kind: Option<&Spanned<Kind>>,
         name: &'t Name,
         made: &Constructor,
-        definitions: &Definitions<'t>,
+        is_defined: Defined<'_>,
         found: &mut Found,
     ) {
         let is = EntityKind::of(made);
@@ -116,18 +111,20 @@ impl<'t> Names<'t> {
             found.note(Class::Kind, kind.span, reason, "write the kind that is made, or none");
         }
         let word = name.word.node.as_str();
-        if self.constants.contains_key(word) || definitions.get(word).is_some() {
+        if self.constants.get(word).is_some() || is_defined(word) {
             return duplicate(word, name.word.span, found);
         }
         for choice in self.choices(name, &Indices::new(), found) {
             let count = &mut self.counts[is as usize];
             let entity = Entity { kind: is, number: *count };
             let array = self.entities.entry(word).or_default();
-            let odd = array.iter().next().is_some_and(|(indices, other)| {
-                indices.len() != choice.indices.len() || other.kind != is
-            });
+            let odd = array
+                .iter()
+                .next()
+                .is_some_and(|(indices, other)| indices.len() != choice.indices.len() || other.kind != is);
             if odd {
-                let reason = format!("`{word}` is of another kind or has another number of indices elsewhere");
+                let reason =
+                    format!("`{word}` is of another kind or has another number of indices elsewhere");
                 return found.note(Class::Kind, name.word.span, reason, "give it another name");
             }
             if array.insert(choice.indices, entity).is_some() {
@@ -141,14 +138,9 @@ impl<'t> Names<'t> {
         }
     }
 
-    /// A constant.
-    pub fn constant(&self, word: &str) -> Option<Ratio> {
-        self.constants.get(word).copied()
-    }
-
-    /// What is in sight in a body.
-    pub fn scope<'s>(&'s self, role: Role, parameters: &'s [Spanned<String>]) -> Scope<'s> {
-        Scope { role, parameters, names: self, is_inline: false }
+    /// What `const` declares.
+    pub fn constants(&self) -> &Constants {
+        &self.constants
     }
 
     /// All elements that a name on the left stands for.
@@ -161,7 +153,12 @@ impl<'t> Names<'t> {
                 Index::Each(word, from, to) => (Some(word), from, to),
                 Index::Field(packet, field) => {
                     let reason = format!("`{packet}.{}` is no number here", field.node);
-                    found.note(Class::Index, index.span, reason, "only the end of a connection depends on packets");
+                    found.note(
+                        Class::Index,
+                        index.span,
+                        reason,
+                        "only the end of a connection depends on packets",
+                    );
                     return Vec::new();
                 }
             };
@@ -196,11 +193,17 @@ impl<'t> Names<'t> {
             Bound::Number(n) => return Some(*n),
             Bound::Word(word) => word,
         };
-        let constant = || u64::try_from(self.constant(word)?.as_whole()?).ok();
+        let constant = || u64::try_from(self.constants.get(word)?.as_whole()?).ok();
         let value = indices.get(word).copied().or_else(constant);
         if value.is_none() {
-            let reason = format!("`{word}` is neither an index of this statement nor a constant whole number");
-            found.note(Class::Index, span, reason, "bind it on the left, `name[i: 1..3]`, or declare a `const`");
+            let reason =
+                format!("`{word}` is neither an index of this statement nor a constant whole number");
+            found.note(
+                Class::Index,
+                span,
+                reason,
+                "bind it on the left, `name[i: 1..3]`, or declare a `const`",
+            );
         }
         value
     }
@@ -246,9 +249,14 @@ impl<'t> Names<'t> {
         let Some(array) = self.entities.get(word) else { return Vec::new() };
         let free = given.iter().position(Option::is_none).unwrap_or(0);
         let matches = |indices: &[u64]| {
-            indices.len() == given.len() && indices.iter().zip(given).all(|(is, given)| given.is_none_or(|one| one == *is))
+            indices.len() == given.len()
+                && indices.iter().zip(given).all(|(is, given)| given.is_none_or(|one| one == *is))
         };
-        array.iter().filter(|(indices, _)| matches(indices)).map(|(indices, entity)| (indices[free], *entity)).collect()
+        array
+            .iter()
+            .filter(|(indices, _)| matches(indices))
+            .map(|(indices, entity)| (indices[free], *entity))
+            .collect()
     }
 
     /// A bound, or nothing.

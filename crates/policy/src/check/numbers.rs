@@ -42,7 +42,8 @@ pub fn check(typed: &Typed, policy: &Policy, found: &mut Found) {
 fn positive(amount: &Amount, limits: &Limits, span: Span, found: &mut Found) {
     let Fraction { over, .. } = Fraction::of(amount, &unknown);
     if limits.of(&over).is_none_or(|range| range.least <= 0) {
-        let way_out = "divide by a positive constant, by a size, or by a state that is positive and never modified";
+        let way_out =
+            "divide by a positive constant, by a size, or by a state that is positive and never modified";
         found.note(Class::Divisor, span, "this divisor may be zero or negative", way_out);
     }
 }
@@ -64,7 +65,8 @@ fn fits(it_fits: bool, span: Span, found: &mut Found) {
 fn below(amount: &Amount, queues: usize, limits: &Limits, span: Span, found: &mut Found) {
     let range = limits.of(&Fraction::of(amount, &unknown).over);
     if range.is_none_or(|range| range.least < 0 || range.greatest >= queues as i128) {
-        let reason = format!("this may choose a queue that is not there: the port has {queues}, numbered from 0");
+        let reason =
+            format!("this may choose a queue that is not there: the port has {queues}, numbered from 0");
         found.note(Class::Selection, span, reason, format!("end it with `% {queues}`"));
     }
 }

@@ -42,7 +42,8 @@ pub fn check(typed: &Typed, policy: &Policy, found: &mut Found) {
         tried.push(test);
         if let Some(example) = refute(test, &int, &limits) {
             let reason = format!("this comparator is no strict weak order: {example}");
-            let way_out = "compare one expression of the first with the same of the second by < or >, and ties by another";
+            let way_out =
+                "compare one expression of the first with the same of the second by < or >, ties by another";
             found.note(Class::Order, *span, reason, way_out);
         }
     }
@@ -136,12 +137,20 @@ fn broken(before: &[Vec<bool>], things: &Things) -> Option<String> {
     let triples = pairs.flat_map(|(a, b)| all.clone().map(move |c| (a, b, c)));
     for (a, b, c) in triples {
         if before[a][b] && before[b][c] && !before[a][c] {
-            return Some(format!("({}) ranks before ({}), that before ({}), but not the first before the last",
-                shown(a), shown(b), shown(c)));
+            return Some(format!(
+                "({}) ranks before ({}), that before ({}), but not the first before the last",
+                shown(a),
+                shown(b),
+                shown(c)
+            ));
         }
         if equal(a, b) && equal(b, c) && !equal(a, c) {
-            return Some(format!("({}) ties with ({}), that with ({}), but not the first with the last",
-                shown(a), shown(b), shown(c)));
+            return Some(format!(
+                "({}) ties with ({}), that with ({}), but not the first with the last",
+                shown(a),
+                shown(b),
+                shown(c)
+            ));
         }
     }
     None

@@ -25,9 +25,11 @@ pub fn check(file: &File, names: &Names<'_>, policy: &Policy, found: &mut Found)
         let catches_up = matches!(&value.node, Value::Named(word, None) if word.node == "catchUp");
         if attribute.node == Attribute::Returning && catches_up {
             let ports = names.choices(name, &Indices::new(), &mut Found::default());
-            let ports = ports.iter().filter_map(|one| names.element(name, &one.indices, &mut Found::default()));
+            let ports =
+                ports.iter().filter_map(|one| names.element(name, &one.indices, &mut Found::default()));
             if ports.into_iter().any(|port| !serves_least_state(policy, port.number)) {
-                let reason = "only a port that serves the queue of the least schedState has queues that catch up";
+                let reason =
+                    "only a port that serves the queue of the least schedState has queues that catch up";
                 let way_out = "remove it, or order queues by `q1.schedState < q2.schedState`";
                 found.note(Class::NoEffect, attribute.span, reason, way_out);
             }
@@ -38,7 +40,9 @@ pub fn check(file: &File, names: &Names<'_>, policy: &Policy, found: &mut Found)
 fn serves_least_state(policy: &Policy, port: usize) -> bool {
     let state = Int::Read(Place::Queue(Which::First, QueueField::SchedState));
     let order = policy.ports[port].order.as_ref();
-    order.is_some_and(|order| matches!(&order.rank, Rank::General { key } | Rank::Bounded { key, .. } if *key == state))
+    order.is_some_and(
+        |order| matches!(&order.rank, Rank::General { key } | Rank::Bounded { key, .. } if *key == state),
+    )
 }
 
 /// Some expression reads this state, other than to change it.

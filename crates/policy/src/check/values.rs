@@ -1,10 +1,11 @@
 //! What attributes may be set to: definitions by name, inline keys, cases, words, states.
 
 use super::Found;
-use super::bodies::{Claim, Role, Scope, Typed, boolean, constant, number};
+use super::bodies::{Claim, Typed, boolean, constant, number};
 use super::conditions::{cases, within};
+use super::constants::{Constants, exact};
 use super::definitions::{DROP_TAIL, Definitions, RANDOM};
-use super::names::{Names, exact};
+use super::scope::{Role, Scope};
 use crate::diagnose::{Class, Diagnostic, Span};
 use crate::normal::expression::{Amount, Relation, Test};
 use crate::normal::rank::Rank;
@@ -15,8 +16,8 @@ use crate::syntax::tree::{Argument, Body, Spanned, Value};
 /// What is in sight of every attribute.
 #[derive(Clone, Copy)]
 pub struct Context<'t> {
-    /// Constants and entities.
-    pub names: &'t Names<'t>,
+    /// What `const` declares.
+    pub constants: &'t Constants,
     /// Comparators and conditions.
     pub definitions: &'t Definitions<'t>,
 }
@@ -92,7 +93,7 @@ pub fn comparator(
     let test = match &value.node {
         Value::Named(word, arguments) => {
             named(word, arguments.as_deref(), context, typed, found, |parameters, body, typed, found| {
-                let scope = context.names.scope(role, parameters);
+                let scope = Scope::new(role, parameters, context.constants);
                 let fits = parameters_fit(&scope, word.span, found);
                 let Body::Expression(expression) = body else {
                     let way_out = "a comparator is one Boolean expression";
@@ -102,10 +103,10 @@ pub fn comparator(
                 if fits { boolean(expression, &scope, typed, found) } else { None }
             })?
         }
-        // CHOICE OpenQueue §2.5.2 (Figure 2.18): the key of an inline expression ranks the largest first, as the published
-        // runtime does. Other reading: a comparator; but there is only one packet in sight.
+        // CHOICE OpenQueue §2.5.2 (Figure 2.18): the key of an inline expression ranks the largest first, as the
+        // published runtime does. Other reading: a comparator; but there is only one packet in sight.
         Value::Inline(expression) => {
-            let scope = Scope { is_inline: true, ..context.names.scope(role, &[]) };
+            let scope = Scope::inline(role, context.constants);
             let key = number(expression, &scope, typed, found)?;
             let test = Test::Compare(Relation::More, key.clone(), swapped(&key));
             typed.claim(Claim::Fits(test.clone()), expression.span);
@@ -160,15 +161,19 @@ pub fn condition(
     match &value.node {
         Value::Named(word, arguments) => {
             named(word, arguments.as_deref(), context, typed, found, |parameters, body, typed, found| {
-                let scope = context.names.scope(role, parameters);
-                if parameters_fit(&scope, word.span, found) { of_body(&scope, body, typed, found) } else { None }
+                let scope = Scope::new(role, parameters, context.constants);
+                if parameters_fit(&scope, word.span, found) {
+                    of_body(&scope, body, typed, found)
+                } else {
+                    None
+                }
             })
         }
         Value::Inline(expression) => {
-            let scope = Scope { is_inline: true, ..context.names.scope(role, &[]) };
+            let scope = Scope::inline(role, context.constants);
             boolean(expression, &scope, typed, found).map(Condition::Test)
         }
-        Value::Body(body) => of_body(&context.names.scope(role, &[]), body, typed, found),
+        Value::Body(body) => of_body(&Scope::new(role, &[], context.constants), body, typed, found),
     }
 }
 
@@ -192,7 +197,11 @@ pub fn hook(
 
 /// CHOICE OpenQueue §2.5.2 (Figure 2.18): `drop_tail(P)` is `drop(P)`; which packet goes, admPrio says as everywhere.
 /// Other reading: the arriving one whatever its value; that is admPrio = fifo.
-pub fn native_action(value: &Spanned<Value>, definitions: &Definitions<'_>, found: &mut Found) -> Option<Vec<Action>> {
+pub fn native_action(
+    value: &Spanned<Value>,
+    definitions: &Definitions<'_>,
+    found: &mut Found,
+) -> Option<Vec<Action>> {
     let Value::Named(word, arguments) = &value.node else {
         let way_out = "write the action into the cases of congestion, or name a routine";
         found.note(Class::Condition, value.span, "congAction names a routine", way_out);
@@ -211,21 +220,31 @@ pub fn native_action(value: &Spanned<Value>, definitions: &Definitions<'_>, foun
         }
         _ => {
             let reason = format!("`{DROP_TAIL}` takes one number: its probability");
-            found.note(Class::Arguments, word.span, reason, format!("write `{DROP_TAIL}(0.95)`, or no argument"));
+            found.note(
+                Class::Arguments,
+                word.span,
+                reason,
+                format!("write `{DROP_TAIL}(0.95)`, or no argument"),
+            );
             None
         }
     }
 }
 
 /// A choice of queue.
-pub fn selection(value: &Spanned<Value>, context: Context<'_>, typed: &mut Typed, found: &mut Found) -> Option<Ready> {
+pub fn selection(
+    value: &Spanned<Value>,
+    context: Context<'_>,
+    typed: &mut Typed,
+    found: &mut Found,
+) -> Option<Ready> {
     let amount = match &value.node {
         Value::Named(word, None) if word.node == RANDOM && context.definitions.has_natives() => {
             return Some(Ready::Random);
         }
         Value::Named(word, arguments) => {
             named(word, arguments.as_deref(), context, typed, found, |parameters, body, typed, found| {
-                let scope = context.names.scope(Role::Selection, parameters);
+                let scope = Scope::new(Role::Selection, parameters, context.constants);
                 let fits = parameters_fit(&scope, word.span, found);
                 let Body::Expression(expression) = body else {
                     found.note(Class::Body, word.span, "cases choose no queue", "write a number, from 0");
@@ -235,11 +254,12 @@ pub fn selection(value: &Spanned<Value>, context: Context<'_>, typed: &mut Typed
             })?
         }
         Value::Inline(expression) => {
-            let scope = Scope { is_inline: true, ..context.names.scope(Role::Selection, &[]) };
+            let scope = Scope::inline(Role::Selection, context.constants);
             number(expression, &scope, typed, found)?
         }
         Value::Body(_) => {
-            let way_out = "write `inline { Packet.TOS % 2 }`, or name a definition of one packet, or `random`";
+            let way_out =
+                "write `inline { Packet.TOS % 2 }`, or name a definition of one packet, or `random`";
             found.note(Class::Parameters, value.span, "a queue is chosen by a packet", way_out);
             return None;
         }
@@ -255,16 +275,21 @@ pub fn word(value: &Spanned<Value>, known: &[&str], found: &mut Found) -> Option
         _ => None,
     };
     if nth.is_none() {
-        found.note(Class::Unknown, value.span, "this is none of its words", format!("write {}", known.join(" or ")));
+        found.note(
+            Class::Unknown,
+            value.span,
+            "this is none of its words",
+            format!("write {}", known.join(" or ")),
+        );
     }
     nth
 }
 
 /// What a state is at first.
-pub fn state(value: &Spanned<Value>, names: &Names<'_>, found: &mut Found) -> Option<i64> {
+pub fn state(value: &Spanned<Value>, constants: &Constants, found: &mut Found) -> Option<i64> {
     let value_of = match &value.node {
-        Value::Named(word, None) => names.constant(&word.node),
-        Value::Body(Body::Expression(expression)) => constant(expression, names, &mut Found::default()),
+        Value::Named(word, None) => constants.get(&word.node),
+        Value::Body(Body::Expression(expression)) => constant(expression, constants, &mut Found::default()),
         _ => None,
     };
     let whole = value_of.and_then(Ratio::as_whole).and_then(|whole| i64::try_from(whole).ok());
@@ -274,4 +299,3 @@ pub fn state(value: &Spanned<Value>, names: &Names<'_>, found: &mut Found) -> Op
     }
     whole
 }
-

@@ -17,7 +17,12 @@ pub fn connect(file: &File, names: &Names<'_>, policy: &mut Policy, found: &mut 
             let Some(wire) = wire(to, &choice.bound, names, found) else { continue };
             if policy.ports[port].wire.replace(wire).is_some() {
                 let reason = format!("port `{}` is connected already", policy.ports[port].name);
-                found.note(Class::Wiring, from.word.span, reason, "connect it once; a field of the packet may choose");
+                found.note(
+                    Class::Wiring,
+                    from.word.span,
+                    reason,
+                    "connect it once; a field of the packet may choose",
+                );
             }
         }
     }
@@ -35,7 +40,12 @@ fn wire(to: &Name, bound: &Indices, names: &Names<'_>, found: &mut Found) -> Opt
                 return None;
             };
             if field.replace(known).is_some() {
-                found.note(Class::Wiring, index.span, "one field chooses the queue", "write a number for the others");
+                found.note(
+                    Class::Wiring,
+                    index.span,
+                    "one field chooses the queue",
+                    "write a number for the others",
+                );
                 return None;
             }
             given.push(None);
@@ -50,9 +60,10 @@ fn wire(to: &Name, bound: &Indices, names: &Names<'_>, found: &mut Found) -> Opt
     };
     let along: Vec<(u64, Entity)> = names.along(&to.word.node, &given);
     let first = along.first().map_or(0, |(index, _)| *index);
-    let in_row = along.iter().zip(first..).all(|((index, entity), nth)| {
-        *index == nth && entity.kind == EntityKind::Queue
-    });
+    let in_row = along
+        .iter()
+        .zip(first..)
+        .all(|((index, entity), nth)| *index == nth && entity.kind == EntityKind::Queue);
     if along.is_empty() || !in_row {
         let reason = format!("`{}` is no array of queues, without gaps, in this index", to.word.node);
         found.note(Class::Index, to.word.span, reason, "declare its queues in a range");

@@ -1,5 +1,5 @@
-//! Another policy while packets wait (DYNAMISM): what waits leaves in its old order before anything newer does, and ports
-//! whose part of the policy stays the same notice nothing.
+//! Another policy while packets wait (DYNAMISM): what waits leaves in its old order before anything newer does, and
+//! ports whose part of the policy stays the same notice nothing.
 //!
 //! CHOICE OpenQueue §2.5.1: old packets leave first and count against the new sizes, and are no victims any more. Other
 //! reading: all are sorted anew, which takes n log n and gives up priorities that were promised.
@@ -49,8 +49,8 @@ impl<E: Engine> Running<E> {
         }
     }
 
-    /// What runs now is changed to `policy`, with a new engine of it; returns its version. Only ports with a part in the
-    /// change go over to it.
+    /// What runs now is changed to `policy`, with a new engine of it; returns its version. Only ports with a part in
+    /// the change go over to it.
     ///
     /// # Errors
     /// If it has other queues or ports, by name and in this order: packets name queues by number.
@@ -114,7 +114,8 @@ impl<E: Engine> Running<E> {
         let queues = self.generations[&version].policy.ports()[port].queues.clone();
         queues.into_iter().for_each(|queue| self.hold(queue));
         let used = |version: &u32| self.port_versions.contains(version);
-        let empty = |one: &Generation<E>| (0..one.policy.queues().len()).all(|queue| one.engine.packets(queue) == 0);
+        let empty =
+            |one: &Generation<E>| (0..one.policy.queues().len()).all(|queue| one.engine.packets(queue) == 0);
         let newest = self.version;
         let gone: Vec<u32> = self
             .generations
@@ -134,7 +135,8 @@ fn changed_ports(old: &Policy, new: &Policy) -> Vec<bool> {
         let (was, is) = (&old.ports()[port], &new.ports()[port]);
         let queue = |one: usize| {
             let (was, is) = (&old.queues()[one], &new.queues()[one]);
-            let buffer = |policy: &Policy, buffer: Option<usize>| buffer.map(|nth| policy.buffers()[nth].clone());
+            let buffer =
+                |policy: &Policy, buffer: Option<usize>| buffer.map(|nth| policy.buffers()[nth].clone());
             was != is || buffer(old, was.buffer) != buffer(new, is.buffer)
         };
         was != is || is.queues.iter().any(|one| queue(*one))

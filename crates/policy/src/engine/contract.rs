@@ -109,7 +109,8 @@ impl std::error::Error for Fault {}
 /// assert_eq!(served.map(|served| served.handle), Some(Handle(1)));
 /// ```
 pub trait Engine {
-    /// A packet arrives. What must be done is appended to `effects`, in its order; victims other than it are among that.
+    /// A packet arrives. What must be done is appended to `effects`, in its order; victims other than it are among
+    /// that.
     ///
     /// # Errors
     /// What a policy cannot go on with; the engine must not be used further.
@@ -126,7 +127,8 @@ pub trait Engine {
     ///
     /// # Errors
     /// As [`Engine::arrive`].
-    fn dequeue(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Option<Served>, Fault>;
+    fn dequeue(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>)
+    -> Result<Option<Served>, Fault>;
 
     /// This port works for a cycle: the packet that would leave has one cycle less to go, and leaves with its last.
     ///
@@ -142,7 +144,7 @@ pub trait Engine {
     /// Packets that arrive from now on are admitted under this version.
     fn set_version(&mut self, version: u32);
 
-    /// So many packets, of so many bytes, of an earlier policy take room in this queue that they have not yet left. None
-    /// of them is a victim here.
+    /// So many packets, of so many bytes, of an earlier policy take room in this queue that they have not yet left.
+    /// None of them is a victim here.
     fn hold(&mut self, queue: usize, packets: u32, bytes: u64);
 }

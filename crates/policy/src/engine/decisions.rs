@@ -1,6 +1,6 @@
 //! All decisions of a policy in whole numbers, with what does not change put in: what is compiled, whatever into.
 
-use super::machine::orders::Plan;
+use super::machine::any::Plan;
 use crate::normal::expression::{BufferField, Place, PortField, QueueField};
 use crate::normal::integer::{Fraction, Int, IntTest};
 use crate::normal::rank::Rank;

@@ -5,7 +5,8 @@ use crate::normal::expression::PacketField;
 /// What a classifier says of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Offered {
-    /// Number of the queue that it joins, in the order of their declarations. Where the port selects, any of its queues.
+    /// Number of the queue that it joins, in the order of their declarations. Where the port selects, any of its
+    /// queues.
     pub queue: u32,
     /// What an application says that it is worth.
     pub value: i64,

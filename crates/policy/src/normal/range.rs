@@ -50,7 +50,12 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { queue_adm: Range::WORD, queue_sched: Range::WORD, buffer_adm: Range::WORD, port_sched: Range::WORD }
+        Self {
+            queue_adm: Range::WORD,
+            queue_sched: Range::WORD,
+            buffer_adm: Range::WORD,
+            port_sched: Range::WORD,
+        }
     }
 }
 
@@ -119,7 +124,9 @@ impl Limits {
         fits && match int {
             Int::Constant(_) | Int::Read(_) => true,
             Int::Neg(a) => self.fits_words(a),
-            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Rem(a, b) => self.fits_words(a) && self.fits_words(b),
+            Int::Add(a, b) | Int::Sub(a, b) | Int::Mul(a, b) | Int::Rem(a, b) => {
+                self.fits_words(a) && self.fits_words(b)
+            }
         }
     }
 

@@ -1,8 +1,8 @@
 //! From tokens to the tree: the grammar of the specification (M2), rule by rule and under its names.
 //!
-//! CHOICE OpenQueue §2.3.1: arrays may have several dimensions, an index may be bound by the name on the left
-//! (`in[i: 1..3] = Port(voq[i][1..3]);`), and `connect` wires ports to queues: the paper writes `q1 = ..; ...; qk = ..;`
-//! and draws the wires. Other reading: none; three levels of queues cannot be written otherwise.
+//! CHOICE OpenQueue §2.3.1: arrays may have several dimensions, an index may be bound by the name on the left (`in[i:
+//! 1..3] = Port(voq[i][1..3]);`), and `connect` wires ports to queues: the paper writes `q1 = ..; ...; qk = ..;` and
+//! draws the wires. Other reading: none; three levels of queues cannot be written otherwise.
 
 use super::token::{Token, tokens};
 use super::tree::*;
@@ -15,7 +15,8 @@ use chumsky::prelude::*;
 pub fn parse(text: &str) -> Result<File, Vec<Diagnostic>> {
     let tokens = tokens(text)?;
     let end = SimpleSpan::from(text.len()..text.len());
-    let spanned = tokens.into_iter().map(|(token, at)| (token, SimpleSpan::from(at.start as usize..at.end as usize)));
+    let spanned =
+        tokens.into_iter().map(|(token, at)| (token, SimpleSpan::from(at.start as usize..at.end as usize)));
     let input = Stream::from_iter(spanned).map(end, |(token, span): (_, _)| (token, span));
     file().parse(input).into_result().map_err(|errors| errors.iter().map(diagnostic).collect())
 }
@@ -40,7 +41,9 @@ fn place(span: SimpleSpan) -> Span {
     Span::new(span.start, span.end)
 }
 
-fn spanned<'t, 's: 't, I: Tokens<'t, 's>, O>(rule: impl Rule<'t, 's, I, O>) -> impl Rule<'t, 's, I, Spanned<O>> {
+fn spanned<'t, 's: 't, I: Tokens<'t, 's>, O>(
+    rule: impl Rule<'t, 's, I, O>,
+) -> impl Rule<'t, 's, I, Spanned<O>> {
     rule.map_with(|node, e| Spanned::new(node, place(e.span())))
 }
 
@@ -93,7 +96,7 @@ fn name<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Name> {
     word().then(indices).map(|(word, indices)| Name { word, indices }).boxed()
 }
 
-/// `path`; what is called is no path.
+/// `path`
 fn path<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Path> {
     // The dialect of policy files names the queue itself (`Queue.length`).
     let entity = select! { Token::Reserved(word @ ("Queue" | "Buffer" | "Port")) => word.to_owned() };
@@ -101,11 +104,7 @@ fn path<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Path> {
     let head_of_line = reserved("getHOL").then(sign("(")).then(sign(")")).to(Step::HeadOfLine);
     let step = choice((head_of_line, word().map(|word: Spanned<String>| Step::Field(word.node))));
     let steps = sign(".").ignore_then(spanned(step)).repeated().collect();
-    let whole = name().or(entity).then(steps).map(|(head, steps)| Path { head, steps });
-    whole.then(sign("(").or_not()).try_map(|(path, call), span| match call {
-        None => Ok(path),
-        Some(()) => Err(Rich::custom(span, CALL)),
-    })
+    name().or(entity).then(steps).map(|(head, steps)| Path { head, steps })
 }
 
 /// `sum`, of any expressions in parentheses.
@@ -113,10 +112,19 @@ fn sum<'t, 's: 't, I: Tokens<'t, 's>>(
     expression: impl Rule<'t, 's, I, Spanned<Expression>> + 't,
 ) -> impl Rule<'t, 's, I, Spanned<Expression>> {
     let truth = select! { Token::Reserved("true") => true, Token::Reserved("false") => false };
+    let arguments = expression.clone().separated_by(sign(",")).collect::<Vec<_>>();
+    let arguments = arguments.delimited_by(sign("("), sign(")")).or_not();
+    // What is called is no field: it is read on, and refused.
+    let called = path().then(arguments).validate(|(path, call), e, errors| {
+        if call.is_some() {
+            errors.emit(Rich::custom(e.span(), CALL));
+        }
+        path
+    });
     let atom = choice((
         spanned(number().map(Expression::Number)),
         spanned(truth.map(Expression::Truth)),
-        spanned(path().map(Expression::Path)),
+        spanned(called.map(Expression::Path)),
         expression.delimited_by(sign("("), sign(")")),
     ));
     let negative = spanned(sign("-").ignore_then(atom.clone()).map(|of| Expression::Negative(Box::new(of))));
@@ -130,7 +138,8 @@ fn expression<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Spanned<E
     use Operator::{AtLeast, AtMost, Equal, Less, More, Unequal};
     recursive(|expression| {
         let sum = sum(expression);
-        let relation = sum.clone().then(operator(&[Less, AtMost, More, AtLeast, Equal, Unequal]).then(sum).or_not());
+        let relation =
+            sum.clone().then(operator(&[Less, AtMost, More, AtLeast, Equal, Unequal]).then(sum).or_not());
         let relation = relation.map(|(one, rest)| match rest {
             Some((operator, other)) => binary(one, operator, other),
             None => one,
@@ -167,19 +176,26 @@ fn actions<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Vec<Spanned<
     let sum = sum(expression());
     let state = word().then_ignore(sign(".")).or_not().then(word());
     let modify = state.then_ignore(sign(":=")).then(sum.clone()).delimited_by(sign("("), sign(")"));
+    let arguments =
+        sum.clone().separated_by(sign(",")).collect::<Vec<_>>().delimited_by(sign("("), sign(")"));
+    let unknown = word().then_ignore(arguments.or_not()).validate(|_, e, errors| {
+        errors.emit(Rich::custom(e.span(), ACTION));
+        Action::Mark
+    });
     let action = choice((
         reserved("drop").ignore_then(sum.delimited_by(sign("("), sign(")"))).map(Action::Drop),
         reserved("mark").to(Action::Mark),
         reserved("notify").to(Action::Notify),
         reserved("modify").ignore_then(modify).map(|((whose, state), to)| Action::Modify(whose, state, to)),
-        word().try_map(|_, span| Err(Rich::custom(span, ACTION))),
+        unknown,
     ));
     spanned(action.labelled("an action")).separated_by(sign("&")).at_least(1).collect().boxed()
 }
 
 /// `cases`
 fn cases<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Vec<Spanned<Case>>> {
-    let case = expression().then_ignore(sign(",")).then(actions()).map(|(test, actions)| Case { test, actions });
+    let case =
+        expression().then_ignore(sign(",")).then(actions()).map(|(test, actions)| Case { test, actions });
     let case = spanned(case.clone().delimited_by(sign("("), sign(")")).or(case));
     case.separated_by(sign(".")).at_least(1).collect().boxed()
 }
@@ -191,8 +207,9 @@ fn body<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Body> {
 
 /// `ctor`
 fn constructor<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Constructor> {
-    let unit = select! { Token::Reserved("pkts") => SizeUnit::Packets, Token::Reserved("bytes") => SizeUnit::Bytes }
-        .or(word().try_map(|_, span| Err(Rich::custom(span, UNIT))));
+    let unit =
+        select! { Token::Reserved("pkts") => SizeUnit::Packets, Token::Reserved("bytes") => SizeUnit::Bytes }
+            .or(word().try_map(|_, span| Err(Rich::custom(span, UNIT))));
     let size = sum(expression()).then(unit.or_not()).boxed();
     let names = name().separated_by(sign(",")).at_least(1).collect::<Vec<_>>().boxed();
     let rate_unit = select! {
@@ -234,7 +251,8 @@ fn value<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Value> {
 /// `file`
 fn file<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, File> {
     let text = select! { Token::Text(text) => text.trim_matches('"').to_owned() };
-    let import = reserved("import").ignore_then(spanned(text.labelled("a text"))).then_ignore(sign(";").or_not());
+    let import =
+        reserved("import").ignore_then(spanned(text.labelled("a text"))).then_ignore(sign(";").or_not());
     let constant = reserved("const").ignore_then(word()).then_ignore(sign("=")).then(spanned(number()));
     let kind = select! {
         Token::Reserved("Queue") => Kind::Queue, Token::Reserved("Buffer") => Kind::Buffer,
@@ -243,10 +261,11 @@ fn file<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, File> {
     let declaration = spanned(kind).or_not().then(name()).then_ignore(sign("=")).then(spanned(constructor()));
     let parameters = word().separated_by(sign(",")).at_most(2).collect().delimited_by(sign("("), sign(")"));
     let definition = word().then(parameters).then_ignore(sign("=")).then(body());
-    let attribute = spanned(word().try_map(|word, span| {
-        Attribute::of(&word.node).ok_or_else(|| Rich::custom(span, ATTRIBUTE))
-    }));
-    let assignment = name().then_ignore(sign(".")).then(attribute).then_ignore(sign("=")).then(spanned(value()));
+    let attribute = spanned(
+        word().try_map(|word, span| Attribute::of(&word.node).ok_or_else(|| Rich::custom(span, ATTRIBUTE))),
+    );
+    let assignment =
+        name().then_ignore(sign(".")).then(attribute).then_ignore(sign("=")).then(spanned(value()));
     let wire = name().then_ignore(sign("->")).then(name()).delimited_by(sign("("), sign(")"));
     let connection = reserved("connect").ignore_then(wire);
     let statement = choice((

@@ -146,5 +146,10 @@ fn too_deep(span: Span) -> Diagnostic {
 
 fn too_long(span: Span) -> Diagnostic {
     let reason = format!("an expression has more than {OPERATORS} operators");
-    Diagnostic::new(Class::LongExpression, span, reason, "shorten it, or end the statement before it with `;`")
+    Diagnostic::new(
+        Class::LongExpression,
+        span,
+        reason,
+        "shorten it, or end the statement before it with `;`",
+    )
 }

@@ -67,18 +67,30 @@ const CONGESTION: [&str; 5] = [
     "(p.TOS > 200 || !(q.currSize < q.size), drop(1))",
 ];
 
-fn drawn(adm: usize, process: usize, congestion: usize, orders: (usize, usize), shape: (usize, bool, bool)) -> String {
+fn drawn(
+    adm: usize,
+    process: usize,
+    congestion: usize,
+    orders: (usize, usize),
+    shape: (usize, bool, bool),
+) -> String {
     let (queues, packets, is_buffered) = shape;
     let size = if packets { "6 pkts" } else { "7000 bytes" };
     let total = if packets { "11 pkts" } else { "12000 bytes" };
-    let buffer = format!("b = Buffer({total}, q[1..{queues}]); b.queuePrio = other; \
-        b.congestion = (b.currSize >= 0.8 * b.size, drop(0.5) & mark);");
+    let buffer = format!(
+        "b = Buffer({total}, q[1..{queues}]); b.queuePrio = other; \
+        b.congestion = (currSize >= 0.8 * size, drop(0.5) & mark);"
+    );
     format!(
         "adm(p1, p2) = {};\nproc(p1, p2) = {};\nsched(q1, q2) = {};\nother(q1, q2) = {};\ncong(q, p) = {};\n\
          q[1..{queues}] = Queue({size});\nout = Port(q[1..{queues}]);\n{}\n\
          q[1..{queues}].admPrio = adm; q[1..{queues}].procPrio = proc; q[1..{queues}].congestion = cong;\n\
          out.schedPrio = sched; out.postSchedAct = (length > 2, modify(schedState := schedState + 1) & mark);",
-        PACKETS[adm], PACKETS[process], QUEUES[orders.0], QUEUES[orders.1], CONGESTION[congestion],
+        PACKETS[adm],
+        PACKETS[process],
+        QUEUES[orders.0],
+        QUEUES[orders.1],
+        CONGESTION[congestion],
         if is_buffered { buffer.as_str() } else { "" },
     )
 }

@@ -35,5 +35,8 @@ fn the_crossbar_has_fifteen_ports_and_twenty_one_queues_wired_in_three_levels() 
     let wire = a3.ports()[1].wire.as_ref().expect("in[2] is connected");
     assert_eq!(wire.to.iter().map(name).collect::<Vec<_>>(), ["cq[2][1]", "cq[2][2]", "cq[2][3]"]);
     let crosspoint = a3.ports().iter().find(|port| port.name == "cp[3][1]").expect("a crosspoint");
-    assert_eq!(crosspoint.wire.as_ref().expect("connected").to.iter().map(name).collect::<Vec<_>>(), ["oq[1]"]);
+    assert_eq!(
+        crosspoint.wire.as_ref().expect("connected").to.iter().map(name).collect::<Vec<_>>(),
+        ["oq[1]"]
+    );
 }

@@ -65,11 +65,15 @@ fn body() -> impl Strategy<Value = Body> {
         expression().prop_map(Action::Drop),
         Just(Action::Mark),
         Just(Action::Notify),
-        (prop::option::of(word()), word(), expression()).prop_map(|(whose, state, to)| Action::Modify(whose, state, to)),
+        (prop::option::of(word()), word(), expression())
+            .prop_map(|(whose, state, to)| Action::Modify(whose, state, to)),
     ];
     let actions = prop::collection::vec(action.prop_map(spanned), 1..3);
     let case = (expression(), actions).prop_map(|(test, actions)| spanned(Case { test, actions }));
-    prop_oneof![expression().prop_map(Body::Expression), prop::collection::vec(case, 1..3).prop_map(Body::Cases)]
+    prop_oneof![
+        expression().prop_map(Body::Expression),
+        prop::collection::vec(case, 1..3).prop_map(Body::Cases)
+    ]
 }
 
 fn constructor() -> impl Strategy<Value = Constructor> {
@@ -102,12 +106,18 @@ fn statement() -> impl Strategy<Value = Statement> {
     prop_oneof![
         "[a-z ]{0,8}".prop_map(|text| Statement::Import(spanned(text))),
         (word(), number()).prop_map(|(word, value)| Statement::Const(word, spanned(value))),
-        (kind, name(), constructor())
-            .prop_map(|(kind, name, made)| Statement::Declaration { kind, name, made: spanned(made) }),
+        (kind, name(), constructor()).prop_map(|(kind, name, made)| Statement::Declaration {
+            kind,
+            name,
+            made: spanned(made)
+        }),
         (word(), prop::collection::vec(word(), 0..3), body())
             .prop_map(|(name, parameters, body)| Statement::Definition { name, parameters, body }),
-        (name(), attribute, value())
-            .prop_map(|(name, attribute, value)| Statement::Assignment { name, attribute, value: spanned(value) }),
+        (name(), attribute, value()).prop_map(|(name, attribute, value)| Statement::Assignment {
+            name,
+            attribute,
+            value: spanned(value)
+        }),
         (name(), name()).prop_map(|(from, to)| Statement::Connection { from, to }),
     ]
 }
@@ -139,7 +149,8 @@ fn the_library_survives_printing() {
 #[test]
 fn mutations_of_the_library_are_read_or_refused() {
     let mut draw = thalweg_units::Stream::new(1, "mutations", 0);
-    let pieces = ["(", ")", ";", ".", "q", "[1..", "getHOL()", "drop(", "0.5", ":=", "->", "·", "\"", "99999999", "%"];
+    let pieces =
+        ["(", ")", ";", ".", "q", "[1..", "getHOL()", "drop(", "0.5", ":=", "->", "·", "\"", "99999999", "%"];
     for (_, text) in library() {
         for _ in 0..60 {
             let mut chars: Vec<char> = text.chars().collect();

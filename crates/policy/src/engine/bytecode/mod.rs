@@ -3,7 +3,8 @@
 mod program;
 
 use super::decisions::{Decided, Decisions, Ordering};
-use super::machine::orders::{AnyOrders, Order, Plan};
+use super::machine::any::{AnyOrders, Plan};
+use super::machine::orders::Order;
 use super::machine::rules::{Candidate, Hook, Owner, Rules, View};
 use super::packet::Stored;
 use crate::normal::Policy;

@@ -36,7 +36,9 @@ pub struct Program {
 }
 
 /// A number that code computes with.
-trait Word: Copy + Default + Ord + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self> {
+trait Word:
+    Copy + Default + Ord + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
+{
     fn of(value: i128) -> Self;
     fn of_field(value: i64) -> Self;
     fn remainder(self, by: Self) -> Self;

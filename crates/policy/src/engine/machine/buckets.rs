@@ -40,7 +40,13 @@ impl Buckets {
 
 impl Sorted for Buckets {
     #[inline]
-    fn insert<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: impl FnMut(u32, u32) -> bool, tally: &mut T) {
+    fn insert<T: Tally>(
+        &mut self,
+        nodes: &mut [Node],
+        at: u32,
+        _: impl FnMut(u32, u32) -> bool,
+        tally: &mut T,
+    ) {
         let level = self.level(nodes[at as usize].key);
         let seq = nodes[at as usize].seq;
         // The latest arrival stands last; only what has changed its level goes further up.

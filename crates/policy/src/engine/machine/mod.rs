@@ -1,6 +1,8 @@
 //! The machine: the semantics of M4 on structures that the comparators allow (M7). Per packet it inserts into, and
 //! deletes from, at most two orders, and looks up one head and one victim; nothing is rebuilt.
 
+mod actions;
+pub mod any;
 pub mod buckets;
 pub mod line;
 mod nodes;
@@ -10,14 +12,15 @@ mod serve;
 mod state;
 mod tournament;
 pub mod tree;
+mod victims;
 
-use super::contract::{Cycle, Effect, Engine, Fault, Part, Served, Verdict};
+use super::contract::{Cycle, Effect, Engine, Fault, Served, Verdict};
 use super::packet::{Offered, Stored};
 use super::tally::Tally;
-use crate::normal::{Action, Policy, Select, State, ratio::Ratio};
+use crate::normal::{Policy, Select};
 use nodes::{Slab, Slot};
 use orders::{Order, Orders};
-use rules::{BufferView, Candidate, Hook, Owner, QueueView, Rules, View};
+use rules::{BufferView, Hook, QueueView, Rules, View};
 use state::{BufferState, PortState, QueueState, Search};
 use thalweg_units::Time;
 use thalweg_wire::Handle;
@@ -60,7 +63,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         let kept = |order: &Option<Search>| matches!(order, Some(Search::Kept(_)));
         Self {
             queues: state::queues(policy, |nth| rules.orders(nth), seed),
-            keeps_keys: buffers.iter().any(|one| kept(&one.order)) || ports.iter().any(|one| kept(&one.order)),
+            keeps_keys: buffers.iter().any(|one| kept(&one.order))
+                || ports.iter().any(|one| kept(&one.order)),
             buffers,
             ports,
             rules,
@@ -152,87 +156,12 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         view
     }
 
-    fn actions(&self, hook: Hook) -> &state::Actions {
-        match hook {
-            Hook::Congestion(q) => &self.queues[q].fixed.congestion,
-            Hook::Admitted(q) => &self.queues[q].fixed.admitted,
-            Hook::BufferCongestion(b) => &self.buffers[b].congestion,
-            Hook::BufferAdmitted(b) => &self.buffers[b].admitted,
-            Hook::Scheduled(port) => &self.ports[port].scheduled,
-        }
-    }
-
-    /// Actions of a case; those on the packet only while it is there.
-    fn run(
-        &mut self,
-        hook: Hook,
-        case: usize,
-        p: &Stored,
-        arriving: &mut Option<Arriving>,
-        q: usize,
-        effects: &mut Vec<Effect>,
-    ) -> Result<(), Fault> {
-        let part = match hook {
-            Hook::Congestion(q) | Hook::Admitted(q) => Part::Queue(q),
-            Hook::BufferCongestion(b) | Hook::BufferAdmitted(b) => Part::Buffer(b),
-            Hook::Scheduled(port) => Part::Port(port),
-        };
-        for nth in 0..self.actions(hook)[case].len() {
-            let present = *arriving;
-            match (&self.actions(hook)[case][nth], present) {
-                (Action::Drop(share), _) => {
-                    let share = *share;
-                    if self.draw(part, share) {
-                        match part {
-                            Part::Buffer(b) => self.drop_buffer_victim(b, q, arriving, effects),
-                            _ => self.drop_victim(q, arriving, effects),
-                        };
-                    }
-                }
-                (_, None) => {}
-                (Action::Mark, Some(present)) => effects.push(Effect::Marked(present.handle)),
-                (Action::Notify, Some(present)) => effects.push(Effect::Notified(present.handle, part)),
-                (Action::Modify(state, _), Some(_)) => {
-                    let state = *state;
-                    let value = self.rules.value(hook, case, nth, &self.view(p, q));
-                    let value = i64::try_from(value).map_err(|_| Fault::State(part))?;
-                    self.modify(state, q, value);
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn draw(&mut self, part: Part, share: Ratio) -> bool {
-        if share == Ratio::ONE || share == Ratio::ZERO {
-            return share == Ratio::ONE;
-        }
-        let stream = match part {
-            Part::Queue(q) => &mut self.queues[q].draws,
-            Part::Buffer(b) => &mut self.buffers[b].draws,
-            Part::Port(port) => &mut self.ports[port].draws,
-        };
-        share.admits(stream.bits())
-    }
-
-    fn modify(&mut self, state: State, q: usize, value: i64) {
-        let queue = &mut self.queues[q];
-        match (state, queue.fixed.buffer) {
-            (State::QueueAdm, _) => queue.view.adm_state = value,
-            (State::QueueSched, _) => queue.view.sched_state = value,
-            (State::BufferAdm, Some((b, _))) => self.buffers[b].view.adm_state = value,
-            (State::BufferAdm, None) => {}
-            (State::PortSched, _) => self.ports[queue.fixed.port.0].view.sched_state = value,
-        }
-        self.renew(q);
-    }
-
     /// A packet joins both orders of its queue.
     #[inline]
     fn join(&mut self, q: usize, packet: Stored, handle: Handle) -> u32 {
         let seq = self.seq;
         self.seq += 1;
-        let at = self.slab.put(Slot { packet, handle, seq });
+        let at = self.slab.put(Slot { packet, handle });
         self.insert(q, at, &packet, seq);
         let queue = &mut self.queues[q];
         queue.own.0 += 1;
@@ -285,90 +214,6 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    fn drop_victim(&mut self, q: usize, arriving: &mut Option<Arriving>, effects: &mut Vec<Effect>) -> bool {
-        self.tally.note_victim();
-        let Some(at) = self.queues[q].orders.victim(self.slab.links()) else { return false };
-        let slot = self.leave(q, at);
-        effects.push(Effect::Dropped(slot.handle));
-        if arriving.is_some_and(|one| one.at == at) {
-            *arriving = None;
-        }
-        true
-    }
-
-    fn drop_buffer_victim(
-        &mut self,
-        b: usize,
-        own: usize,
-        arriving: &mut Option<Arriving>,
-        effects: &mut Vec<Effect>,
-    ) -> bool {
-        match self.last_queue(b, own) {
-            Some(q) => self.drop_victim(q, arriving, effects),
-            None => false,
-        }
-    }
-
-    #[inline]
-    fn candidate(&self, q: usize) -> Option<Candidate<'_>> {
-        let at = self.queues[q].orders.head(self.slab.links())?;
-        Some(Candidate { queue: self.queues[q].view, head: &self.slab.at(at).packet })
-    }
-
-    /// The last of a buffer's queues that hold any: of those that tie, the arriving packet's own, then the first.
-    fn last_queue(&self, b: usize, own: usize) -> Option<usize> {
-        let buffer = &self.buffers[b];
-        match &buffer.order {
-            None => Some(own),
-            Some(Search::Kept(keys)) => {
-                let (nth, key) = keys.winner()?;
-                let own_nth = self.queues[own].fixed.buffer.map_or(0, |(_, nth)| nth);
-                Some(if keys.key(own_nth) == Some(key) { own } else { buffer.queues[nth] })
-            }
-            Some(Search::Each) => {
-                let before =
-                    |a: &Candidate<'_>, b_: &Candidate<'_>| self.queue_before(Owner::Buffer(b), a, b_);
-                let mut last: Option<(usize, Candidate<'_>)> = None;
-                for &q in &buffer.queues {
-                    let Some(candidate) = self.candidate(q) else { continue };
-                    if last.as_ref().is_none_or(|(_, last)| before(last, &candidate)) {
-                        last = Some((q, candidate));
-                    }
-                }
-                let (q, last) = last?;
-                let ties = self.candidate(own).is_some_and(|own| !before(&own, &last) && !before(&last, &own));
-                Some(if ties { own } else { q })
-            }
-        }
-    }
-
-    #[inline]
-    fn queue_before(&self, owner: Owner, a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
-        match (self.rules.queue_key(owner, a), self.rules.queue_key(owner, b)) {
-            (Some(a), Some(b)) => a < b,
-            _ => self.rules.queue_before(owner, a, b),
-        }
-    }
-
-    /// A queue has changed: so may its key, where keys are kept.
-    fn renew(&mut self, q: usize) {
-        let (port, nth) = self.queues[q].fixed.port;
-        if let Some(Search::Kept(_)) = &self.ports[port].order {
-            let key = self.candidate(q).and_then(|one| self.rules.queue_key(Owner::Port(port), &one));
-            if let Some(Search::Kept(keys)) = &mut self.ports[port].order {
-                keys.set(nth, key);
-            }
-        }
-        let Some((b, nth)) = self.queues[q].fixed.buffer else { return };
-        if let Some(Search::Kept(_)) = &self.buffers[b].order {
-            // The last is looked for, not the first.
-            let key = self.candidate(q).and_then(|one| self.rules.queue_key(Owner::Buffer(b), &one));
-            if let Some(Search::Kept(keys)) = &mut self.buffers[b].order {
-                keys.set(nth, key.map(|key| -key));
-            }
-        }
-    }
-
     fn advance(&mut self, now: Time) -> Result<(), Fault> {
         if now < self.last || now.ps() > i64::MAX as u64 {
             return Err(Fault::Clock);
@@ -401,7 +246,12 @@ impl<R: Rules, T: Tally> Engine for Machine<R, T> {
         self.enqueue(&packet, handle, effects)
     }
 
-    fn dequeue(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Option<Served>, Fault> {
+    fn dequeue(
+        &mut self,
+        port: usize,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Option<Served>, Fault> {
         self.advance(now)?;
         self.serve(port, effects)
     }

@@ -35,8 +35,6 @@ pub struct Slot {
     pub packet: Stored,
     /// Which.
     pub handle: Handle,
-    /// Its number in the order of arrival.
-    pub seq: u64,
 }
 
 /// All packets of an engine. A place is used again once its packet has left.

@@ -1,6 +1,6 @@
 //! What leaves a port: which queue is served, what follows, where the packet goes on.
 
-use super::orders::Orders;
+use super::orders::{Order, Orders, Rekeyed};
 use super::rules::{Hook, Owner, Rules};
 use super::state::Search;
 use super::{Arriving, Machine};
@@ -27,18 +27,29 @@ impl<R: Rules, T: Tally> Machine<R, T> {
             self.scheduled(port, q, &packet, slot.handle, effects)?;
             return self.go_on(port, q, packet, slot.handle, effects).map(Cycle::Left);
         }
-        self.rekey(q, at, packet, slot.seq);
+        self.rekey(q, at, packet);
         self.scheduled(port, q, &packet, slot.handle, effects)?;
         Ok(Cycle::Worked(slot.handle))
     }
 
-    /// Its processing has gone on: where an order looks at that, it has another place now.
-    fn rekey(&mut self, q: usize, at: u32, packet: Stored, seq: u64) {
-        self.tally.note_rekey();
-        let (links, _) = self.slab.links_mut();
-        self.queues[q].orders.remove(links, at, &mut self.tally);
+    /// Its processing has gone on: it has another place now in orders that look at that.
+    fn rekey(&mut self, q: usize, at: u32, packet: Stored) {
         *self.slab.packet_mut(at) = packet;
-        self.insert(q, at, &packet, seq);
+        let follows = self.queues[q].fixed.follows;
+        let (rules, orders) = (&self.rules, &mut self.queues[q].orders);
+        let key = |order, follows: bool| follows.then(|| rules.key(order, q, &packet));
+        let keys = Rekeyed {
+            admission: key(Order::Admission, follows.admission),
+            processing: key(Order::Processing, follows.processing),
+        };
+        if keys != Rekeyed::default() {
+            self.tally.note_rekey();
+            let (links, slots) = self.slab.links_mut();
+            let before = |order, a: u32, b: u32| {
+                rules.before(order, q, &slots[a as usize].packet, &slots[b as usize].packet)
+            };
+            orders.rekey(links, at, keys, before, &mut self.tally);
+        }
         if self.keeps_keys {
             self.renew(q);
         }
@@ -124,7 +135,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
     ) -> Result<Served, Fault> {
         let Some(wire) = &self.ports[port].wire else { return Ok(Served { handle, queue: q, next: None }) };
         let to = wire.next(|field| p.field(field)).ok_or(Fault::NoWay(handle))?;
-        let packet = Stored { queue: to as u32, arrival: self.last.ps() as i64, policy_id: self.version, ..p };
+        let packet =
+            Stored { queue: to as u32, arrival: self.last.ps() as i64, policy_id: self.version, ..p };
         let verdict = self.enqueue(&packet, handle, effects)?;
         Ok(Served { handle, queue: q, next: (verdict == Verdict::Kept).then_some(to) })
     }
@@ -135,7 +147,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         if !port.catches_up || self.queues[q].view.is_filled() {
             return;
         }
-        let others = port.queues.iter().map(|other| &self.queues[*other].view).filter(|view| view.is_filled());
+        let others =
+            port.queues.iter().map(|other| &self.queues[*other].view).filter(|view| view.is_filled());
         if let Some(least) = others.map(|view| view.sched_state).min() {
             let own = &mut self.queues[q].view.sched_state;
             *own = least.max(*own);

@@ -2,6 +2,7 @@
 
 use super::rules::{BufferView, PortView, QueueView};
 use super::tournament::{SEARCHED, Tournament};
+use crate::normal::expression::{PacketField, Place};
 use crate::normal::{Action, Case, Comparator, Policy, Port, Select, Wire, rank::Rank};
 use crate::syntax::tree::SizeUnit;
 use thalweg_units::Stream;
@@ -39,6 +40,17 @@ pub struct QueueFixed {
     pub congestion: Actions,
     /// Actions after admission.
     pub admitted: Actions,
+    /// Which orders look at the processing that remains.
+    pub follows: Follows,
+}
+
+/// Orders that look at the processing that remains.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Follows {
+    /// The order of admission.
+    pub admission: bool,
+    /// The order of processing.
+    pub processing: bool,
 }
 
 /// A buffer.
@@ -98,6 +110,13 @@ impl Search {
     }
 }
 
+fn follows(order: &Comparator) -> bool {
+    let mut found = false;
+    let mut see = |place| found |= matches!(place, Place::Packet(_, PacketField::Processing));
+    order.test.places(&mut see);
+    found
+}
+
 fn actions(cases: &[Case]) -> Actions {
     cases.iter().map(|case| case.actions.clone()).collect()
 }
@@ -124,6 +143,7 @@ pub fn queues<O>(policy: &Policy, orders: impl Fn(usize) -> O, seed: u64) -> Vec
             buffer: queue.buffer.map(|buffer| (buffer, number(&policy.buffers()[buffer].queues, nth))),
             congestion: actions(&queue.congestion),
             admitted: actions(&queue.admitted),
+            follows: Follows { admission: follows(&queue.admission), processing: follows(&queue.processing) },
         },
         draws: Stream::new(seed, "policy queue", nth as u64),
     };

@@ -1,5 +1,6 @@
-//! A balanced tree (Adelson-Velsky and Landis 1962) threaded through the places of packets: a place is taken out without
-//! looking for it, and nothing is ever rebuilt. Sorted by key, or by a comparator that has none, then by arrival.
+//! A balanced tree (Adelson-Velsky and Landis 1962) threaded through the places of packets: a place is taken out
+//! without looking for it, and nothing is ever rebuilt. Sorted by key, or by a comparator that has none, then by
+//! arrival.
 
 use super::nodes::{NONE, Node};
 use super::orders::Sorted;

@@ -1,13 +1,19 @@
 //! Policies and traces that several tests share.
 
-use thalweg_policy::{Bytecode, Cycle, Effect, Engine, Interpreter, Machine, Offered, Policy, Served, Verdict};
+use thalweg_policy::{
+    Bytecode, Cycle, Effect, Engine, Interpreter, Machine, Offered, Policy, Served, Verdict,
+};
 use thalweg_units::{Stream, Time};
 use thalweg_wire::Handle;
 
 /// From this crate, and from the one of compiled policies.
 fn folder() -> std::path::PathBuf {
     let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    ["library", "../library"].into_iter().map(|name| here.join(name)).find(|path| path.is_dir()).expect("the library")
+    ["library", "../library"]
+        .into_iter()
+        .map(|name| here.join(name))
+        .find(|path| path.is_dir())
+        .expect("the library")
 }
 
 /// The library, by file name.
@@ -87,7 +93,9 @@ pub fn run(engine: &mut impl Engine, queues: usize, trace: &Trace) -> Record {
 
 /// Queues that packets enter from outside.
 pub fn entrances(policy: &Policy) -> Vec<usize> {
-    let entered = |queue: &usize| !policy.ports().iter().flat_map(|port| &port.wire).any(|wire| wire.to.contains(queue));
+    let entered = |queue: &usize| {
+        !policy.ports().iter().flat_map(|port| &port.wire).any(|wire| wire.to.contains(queue))
+    };
     (0..policy.queues().len()).filter(entered).collect()
 }
 

@@ -1,25 +1,28 @@
 //! The semantics, step by step (M4 of the specification), over plain lists: slow, and what all other engines are
 //! compared with.
 //!
-//! CHOICE OpenQueue §2.3.2: of two orders, cmp(a, b) says that a ranks before b; the victim is the last, ties go by arrival.
-//! With `fifo` this is tail drop. Other reading: Figure 2.10's, where the admission order of tail drop is called rfifo.
+//! CHOICE OpenQueue §2.3.2: of two orders, cmp(a, b) says that a ranks before b; the victim is the last, ties go by
+//! arrival. With `fifo` this is tail drop. Other reading: Figure 2.10's, where the admission order of tail drop is
+//! called rfifo.
 //!
-//! CHOICE OpenQueue §2.3.2: a buffer's condition sees what waits without the arriving packet, once the packet's queue has
-//! admitted it. Other reading: what waited before its queue gave up others for it.
+//! CHOICE OpenQueue §2.3.2: a buffer's condition sees what waits without the arriving packet, once the packet's queue
+//! has admitted it. Other reading: what waited before its queue gave up others for it.
 //!
 //! CHOICE OpenQueue §2.3.2: among queues that tie, the arriving packet's own makes room, then the one declared first.
 //! Other reading: the last one; the literature on LQD leaves it open.
 //!
-//! CHOICE OpenQueue §2.2.4: in cycles, postSchedAct runs after each; that is how Figure 2.9's crr counts. Other reading:
-//! once per packet.
+//! CHOICE OpenQueue §2.2.4: in cycles, postSchedAct runs after each; that is how Figure 2.9's crr counts. Other
+//! reading: once per packet.
 //!
 //! CHOICE OpenQueue §2.4: a port that is connected serves the first of its queues whose head the next queue admits, and
 //! the packet enters that queue at once. Other reading: the first of all; then one full queue would block the others.
 
+mod look;
+
 use super::contract::{Cycle, Effect, Engine, Fault, Part, Served, Verdict};
 use super::packet::{Offered, Stored};
-use crate::normal::expression::{BufferField, Look, Place, PortField, QueueField, Test, Which};
-use crate::normal::{Action, Case, Comparator, Policy, Select, State, States, ratio::Ratio};
+use crate::normal::expression::{Look, Place, Test};
+use crate::normal::{Action, Case, Policy, Select, State, States, ratio::Ratio};
 use crate::syntax::tree::SizeUnit;
 use std::rc::Rc;
 use thalweg_units::{Stream, Time};
@@ -192,92 +195,6 @@ impl Interpreter {
         }
     }
 
-    fn read(&self, place: Place, view: View<'_>) -> i64 {
-        let less = |unit| view.without.map_or(0, |p| amount(unit, 1, u64::from(p.size)));
-        match place {
-            Place::Packet(_, field) | Place::Head(_, field) => view.packet.field(field),
-            Place::Queue(_, field) => {
-                let less = if field == QueueField::Length { SizeUnit::Packets } else { self.unit(view.queue) };
-                let counts = matches!(field, QueueField::CurrSize | QueueField::Length);
-                let without = view.without.filter(|_| counts).map_or(0, |p| amount(less, 1, u64::from(p.size)));
-                self.queue_field(view.queue, field) - without
-            }
-            Place::Buffer(field) => {
-                let Some(b) = self.policy.queues()[view.queue].buffer else { return 0 };
-                let buffer = &self.policy.buffers()[b];
-                match field {
-                    BufferField::Size => buffer.size,
-                    BufferField::CurrSize => self.buffer_size(b) - less(buffer.unit),
-                    BufferField::AdmState => self.adm_states[b],
-                }
-            }
-            Place::Port(PortField::Rate) => self.policy.ports()[view.port].rate.kbps().unwrap_or(0),
-            Place::Port(PortField::SchedState) => self.sched_states[view.port],
-        }
-    }
-
-    fn unit(&self, q: usize) -> SizeUnit {
-        self.policy.queues()[q].unit
-    }
-    fn length(&self, q: usize) -> u64 {
-        self.queues[q].waiting.len() as u64 + u64::from(self.queues[q].held.0)
-    }
-    fn all_bytes(&self, q: usize) -> u64 {
-        self.bytes(q) + self.queues[q].held.1
-    }
-    fn size(&self, q: usize) -> i64 {
-        amount(self.unit(q), self.length(q), self.all_bytes(q))
-    }
-    fn buffer_size(&self, b: usize) -> i64 {
-        let buffer = &self.policy.buffers()[b];
-        buffer.queues.iter().map(|q| amount(buffer.unit, self.length(*q), self.all_bytes(*q))).sum()
-    }
-    fn queue_field(&self, q: usize, field: QueueField) -> i64 {
-        match field {
-            QueueField::Size => self.policy.queues()[q].size,
-            QueueField::CurrSize => self.size(q),
-            QueueField::Length => self.length(q) as i64,
-            QueueField::AdmState | QueueField::WeightAdm => self.queues[q].states.adm,
-            QueueField::SchedState | QueueField::WeightSched => self.queues[q].states.sched,
-        }
-    }
-    fn is_present(&self, q: usize, p: &Waiting) -> bool {
-        self.queues[q].waiting.iter().any(|one| one.handle == p.handle)
-    }
-
-    fn packet_before(order: &Comparator, a: &Stored, b: &Stored) -> Result<bool, Fault> {
-        holds(&order.test, &|place| match place {
-            Place::Packet(Which::First, field) => a.field(field),
-            Place::Packet(Which::Second, field) => b.field(field),
-            _ => 0,
-        })
-    }
-
-    fn queue_before(&self, order: &Comparator, a: usize, b: usize) -> Result<bool, Fault> {
-        let (head_a, head_b) = (self.head(a)?, self.head(b)?);
-        let of = |which| if which == Which::First { (a, head_a) } else { (b, head_b) };
-        holds(&order.test, &|place| match place {
-            Place::Queue(which, field) => self.queue_field(of(which).0, field),
-            Place::Head(which, field) => {
-                let (q, head) = of(which);
-                head.map_or(0, |nth| self.queues[q].waiting[nth].packet.field(field))
-            }
-            _ => 0,
-        })
-    }
-
-    /// The first of a queue in procPrio's order: getHOL().
-    fn head(&self, q: usize) -> Result<Option<usize>, Fault> {
-        let (order, waiting) = (&self.policy.queues()[q].processing, &self.queues[q].waiting);
-        let mut first = 0;
-        for nth in 1..waiting.len() {
-            if Self::packet_before(order, &waiting[nth].packet, &waiting[first].packet)? {
-                first = nth;
-            }
-        }
-        Ok((!waiting.is_empty()).then_some(first))
-    }
-
     /// The last of a queue in admPrio's order goes.
     fn drop_victim(&mut self, q: usize, effects: &mut Vec<Effect>) -> Result<bool, Fault> {
         let (order, waiting) = (&self.policy.queues()[q].admission, &self.queues[q].waiting);
@@ -298,7 +215,8 @@ impl Interpreter {
     fn drop_buffer_victim(&mut self, b: usize, own: usize, effects: &mut Vec<Effect>) -> Result<bool, Fault> {
         let policy = Rc::clone(&self.policy);
         let Some(order) = &policy.buffers()[b].order else { return self.drop_victim(own, effects) };
-        let filled = policy.buffers()[b].queues.iter().copied().filter(|q| !self.queues[*q].waiting.is_empty());
+        let filled =
+            policy.buffers()[b].queues.iter().copied().filter(|q| !self.queues[*q].waiting.is_empty());
         let filled: Vec<usize> = filled.collect();
         let Some(mut last) = filled.first().copied() else { return Ok(false) };
         for q in &filled[1..] {
@@ -313,8 +231,9 @@ impl Interpreter {
         self.drop_victim(last, effects)
     }
 
-    /// CHOICE OpenQueue §2.3.1: where a port lets queues catch up, one that was empty comes back with at least the least
-    /// state of those that were not. Other reading: with its own; then it would hold the port until it has caught up.
+    /// CHOICE OpenQueue §2.3.1: where a port lets queues catch up, one that was empty comes back with at least the
+    /// least state of those that were not. Other reading: with its own; then it would hold the port until it has
+    /// caught up.
     fn catch_up(&mut self, q: usize) {
         let port = &self.policy.ports()[self.policy.queues()[q].port];
         if !port.catches_up || self.length(q) > 0 {
@@ -346,7 +265,8 @@ impl Interpreter {
 
     fn may_go_on(&self, port: &crate::normal::Port, p: &Waiting) -> Result<bool, Fault> {
         match &port.wire {
-            Some(wire) if wire.waits => self.admits(wire.next(|field| p.packet.field(field)).ok_or(Fault::NoWay(p.handle))?, &p.packet),
+            Some(wire) if wire.waits => self
+                .admits(wire.next(|field| p.packet.field(field)).ok_or(Fault::NoWay(p.handle))?, &p.packet),
             _ => Ok(true),
         }
     }
@@ -357,7 +277,8 @@ impl Interpreter {
         let view = View { packet: p, queue: q, port: queue.port, without: None };
         let more = |unit| amount(unit, 1, u64::from(p.size));
         let drops = |case: Option<&Case>| case.is_some_and(Case::drops);
-        let mut full = drops(self.first(&queue.congestion, view)?) || self.size(q) + more(queue.unit) > queue.size;
+        let mut full =
+            drops(self.first(&queue.congestion, view)?) || self.size(q) + more(queue.unit) > queue.size;
         if let Some(b) = queue.buffer {
             let buffer = &self.policy.buffers()[b];
             full |= drops(self.first(&buffer.congestion, view)?);
@@ -367,7 +288,13 @@ impl Interpreter {
     }
 
     /// What follows when a packet was scheduled.
-    fn scheduled(&mut self, port: usize, q: usize, p: &Waiting, effects: &mut Vec<Effect>) -> Result<(), Fault> {
+    fn scheduled(
+        &mut self,
+        port: usize,
+        q: usize,
+        p: &Waiting,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
         let policy = Rc::clone(&self.policy);
         let view = View { packet: &p.packet, queue: q, port, without: None };
         let case = self.first(&policy.ports()[port].scheduled, view)?;
@@ -375,11 +302,20 @@ impl Interpreter {
     }
 
     /// It goes on, if its port is connected.
-    fn go_on(&mut self, port: usize, q: usize, p: Waiting, effects: &mut Vec<Effect>) -> Result<Served, Fault> {
+    fn go_on(
+        &mut self,
+        port: usize,
+        q: usize,
+        p: Waiting,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Served, Fault> {
         let (policy, handle) = (Rc::clone(&self.policy), p.handle);
-        let Some(wire) = &policy.ports()[port].wire else { return Ok(Served { handle, queue: q, next: None }) };
+        let Some(wire) = &policy.ports()[port].wire else {
+            return Ok(Served { handle, queue: q, next: None });
+        };
         let to = wire.next(|field| p.packet.field(field)).ok_or(Fault::NoWay(handle))?;
-        let packet = Stored { queue: to as u32, arrival: self.last.ps() as i64, policy_id: self.version, ..p.packet };
+        let packet =
+            Stored { queue: to as u32, arrival: self.last.ps() as i64, policy_id: self.version, ..p.packet };
         let verdict = self.enqueue(to, Waiting { packet, handle }, effects)?;
         Ok(Served { handle, queue: q, next: (verdict == Verdict::Kept).then_some(to) })
     }
@@ -428,7 +364,12 @@ impl Engine for Interpreter {
     }
 
     // dequeue(port)
-    fn dequeue(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Option<Served>, Fault> {
+    fn dequeue(
+        &mut self,
+        port: usize,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Option<Served>, Fault> {
         self.advance(now)?;
         if port >= self.policy.ports().len() {
             return Err(Fault::NoSuchPort(port));
