@@ -5,7 +5,7 @@ use logos::Logos;
 use std::fmt;
 
 /// Parentheses in each other: more would not be read by people either, and the parser descends as deep.
-const DEPTH: usize = 64;
+const DEPTH: usize = 32;
 /// Operators of one expression, for the same reason.
 const OPERATORS: usize = 256;
 /// Digits of a number: as many as 64 bits hold.

@@ -90,10 +90,10 @@ mistakes! {
 }
 
 #[test]
-fn parentheses_stand_64_deep_in_each_other() {
-    let line = format!("q.congestion = {}size > 3{}, drop(1);", "(".repeat(65), ")".repeat(65));
-    wrong(Class::Nesting, &line, 80, "64 parentheses");
-    let line = format!("q.congestion = {}size > 3{}, drop(1);", "(".repeat(60), ")".repeat(60));
+fn parentheses_stand_32_deep_in_each_other() {
+    let line = format!("q.congestion = {}size > 3{}, drop(1);", "(".repeat(33), ")".repeat(33));
+    wrong(Class::Nesting, &line, 48, "32 parentheses");
+    let line = format!("q.congestion = {}size > 3{}, drop(1);", "(".repeat(32), ")".repeat(32));
     assert!(check(&around(&line), "test.oq").is_ok());
 }
 

@@ -90,7 +90,7 @@ fn marks_and_notices_are_of_the_packet_while_it_is_there() {
 #[test]
 fn a_state_beyond_64_bits_is_a_fault_and_no_other_number() {
     let text = "q = Queue(9); out = Port(q); q.admState = 9223372036854775;\n\
-                q.congestion = (admState > 0, modify(admState := admState * 1000 + 999));";
+                q.congestion = (admState > 0, modify(admState := admState * 1000 + 807));";
     let mut engine = Interpreter::new(&policy(text), 1);
     let mut arrive = |n| engine.arrive(Time::ZERO, &offered(0, 1), Handle(n), &mut Vec::new());
     assert_eq!(arrive(1), Ok(Verdict::Kept));

@@ -3,7 +3,7 @@
 use super::rules::{BufferView, PortView, QueueView};
 use super::tournament::{SEARCHED, Tournament};
 use crate::normal::expression::{PacketField, Place};
-use crate::normal::{Action, Case, Comparator, Policy, Port, Select, Wire, rank::Rank};
+use crate::normal::{Action, Case, Comparator, Policy, Port, Select, Wire};
 use crate::syntax::tree::SizeUnit;
 use thalweg_units::Stream;
 
@@ -105,7 +105,7 @@ pub enum Search {
 impl Search {
     fn of(order: Option<&Comparator>, queues: usize, in_turn: bool) -> Option<Self> {
         let order = order?;
-        let kept = queues > SEARCHED && !in_turn && order.rank != Rank::Unranked;
+        let kept = queues > SEARCHED && !in_turn && order.rank.key().is_some();
         Some(if kept { Self::Kept(Tournament::new(queues)) } else { Self::Each })
     }
 }
