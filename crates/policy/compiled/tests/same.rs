@@ -8,7 +8,7 @@ use common::{Course, assert_same, of_library, run, trace};
 use thalweg_policy::Interpreter;
 use thalweg_policy_compiled as compiled;
 
-fn steps() -> usize {
+fn length() -> usize {
     std::env::var("THALWEG_POLICY_STEPS").ok().and_then(|text| text.parse().ok()).unwrap_or(100_000)
 }
 
@@ -23,7 +23,7 @@ macro_rules! each {
             let policy = of_library(&stringify!($name).replace('_', "-"));
             let queues = policy.queues().len();
             for (nth, arrivals, cycles, share) in COURSES {
-                let trace = trace(&policy, nth, Course { steps: steps() / share, arrivals, cycles });
+                let trace = trace(&policy, nth, Course { steps: length() / share, arrivals, cycles });
                 let said = run(&mut Interpreter::new(&policy, nth), queues, &trace);
                 let done = run(&mut compiled::$name::machine(nth), queues, &trace);
                 assert_same(&said, &done, &trace);

@@ -5,7 +5,7 @@ use thalweg_policy::normal::rank::Rank;
 use thalweg_policy::show;
 
 #[test]
-fn every_policy_of_the_library_is_right_and_says_where_it_is_from() {
+fn every_policy_of_the_library_is_right_and_names_its_source() {
     let all = library();
     assert!(all.len() >= 20);
     for (name, text) in all {
