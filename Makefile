@@ -93,7 +93,7 @@ lint: setup
 WASM := wasm32-unknown-unknown
 wasm: | tools
 	@if [ -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)" ]; then echo "== $(WASM)"; \
-	  cargo check --quiet --target $(WASM) -p thalweg-units -p thalweg-wire -p thalweg-machines -p thalweg-net \
+	  cargo check --quiet --target $(WASM) -p thalweg-units -p thalweg-wire -p thalweg-policy -p thalweg-machines -p thalweg-net \
 	    -p thalweg-scenario -p thalweg-sim; \
 	else echo "== $(WASM): skipped, not installed (rustup target add $(WASM))"; fi
 

@@ -133,7 +133,10 @@ IN_NAMES = (
 NAMED = re.compile(
     r"^\s*(?:pub(?:\([^)]*\))? )?(?:const |unsafe )*(?:fn|struct|enum|trait|mod|type|const) (\w+)", flags=re.M
 )
-CRATES = ("units", "wire", "machines", "net", "scenario", "capture", "sim", "lab", "theory", "verbs", "python")
+CRATES = (
+    *("units", "wire", "policy", "machines", "net", "scenario", "capture", "sim", "lab", "theory", "verbs"),
+    *("emulate", "connect", "python"),
+)
 
 
 def words_of(name: str) -> set[str]:

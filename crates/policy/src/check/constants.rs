@@ -1,0 +1,25 @@
+//! Constants by name.
+
+use crate::normal::ratio::Ratio;
+use crate::syntax::tree::Number;
+use std::collections::BTreeMap;
+
+/// What `const` declares.
+#[derive(Debug, Default)]
+pub struct Constants(BTreeMap<String, Ratio>);
+
+/// A number as it is written, exactly.
+pub fn exact(number: Number) -> Ratio {
+    Ratio::new(i128::from(number.digits), 10i128.pow(number.decimals)).unwrap_or(Ratio::ZERO)
+}
+
+impl Constants {
+    /// Adds one; false: there is one of that name.
+    pub fn add(&mut self, word: &str, value: Number) -> bool {
+        self.0.insert(word.to_owned(), exact(value)).is_none()
+    }
+    /// By its name.
+    pub fn get(&self, word: &str) -> Option<Ratio> {
+        self.0.get(word).copied()
+    }
+}

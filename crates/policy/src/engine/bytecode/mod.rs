@@ -1,0 +1,182 @@
+//! Decisions as bytecode: for files that are read at run time.
+
+mod program;
+
+use super::decisions::{Decided, Decisions, Ordering};
+use super::machine::any::{AnyOrders, Plan};
+use super::machine::orders::Order;
+use super::machine::rules::{Candidate, Hook, Owner, Rules, View};
+use super::packet::Stored;
+use crate::normal::Policy;
+use crate::normal::expression::{Place, Which};
+use crate::normal::integer::Int;
+use crate::normal::range::Limits;
+use program::{Condition, Number};
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Bytecode {
+    queues: Vec<QueueCode>,
+    buffers: Vec<OwnerCode>,
+    ports: Vec<OwnerCode>,
+}
+
+#[derive(Clone, Debug)]
+struct QueueCode {
+    plan: Plan,
+    admission: OrderCode,
+    processing: OrderCode,
+    congestion: Vec<CaseCode>,
+    admitted: Vec<CaseCode>,
+}
+
+#[derive(Clone, Debug)]
+struct OwnerCode {
+    order: Option<OrderCode>,
+    congestion: Vec<CaseCode>,
+    after: Vec<CaseCode>,
+    select: Option<Number>,
+}
+
+#[derive(Clone, Debug)]
+struct OrderCode {
+    key: Option<Number>,
+    test: Condition,
+}
+
+/// A case, and for each of its actions the fraction that a state becomes.
+#[derive(Clone, Debug)]
+struct CaseCode {
+    test: Condition,
+    values: Vec<Option<(Number, Number)>>,
+}
+
+impl OrderCode {
+    fn of(order: &Ordering, limits: &Limits) -> Self {
+        let key = order.key().map(|key| Number::of(&key, limits));
+        Self { key, test: Condition::of(&order.test, limits) }
+    }
+}
+
+fn cases(all: &[Decided], limits: &Limits) -> Vec<CaseCode> {
+    let number = |int: &Int| Number::of(int, limits);
+    let case = |case: &Decided| CaseCode {
+        test: Condition::of(&case.test, limits),
+        values: case
+            .values
+            .iter()
+            .map(|value| value.as_ref().map(|value| (number(&value.over), number(&value.under))))
+            .collect(),
+    };
+    all.iter().map(case).collect()
+}
+
+impl Bytecode {
+    /// Of a policy.
+    pub fn of(policy: &Policy) -> Self {
+        let (limits, decisions) = (policy.limits(), Decisions::of(policy));
+        let order = |order: &Ordering| OrderCode::of(order, &limits);
+        let owner = |one: &super::decisions::OfOwner| OwnerCode {
+            order: one.order.as_ref().map(order),
+            congestion: cases(&one.congestion, &limits),
+            after: cases(&one.after, &limits),
+            select: one.select.as_ref().map(|select| Number::of(select, &limits)),
+        };
+        let queue = |one: &super::decisions::OfQueue| QueueCode {
+            plan: one.plan.clone(),
+            admission: order(&one.admission),
+            processing: order(&one.processing),
+            congestion: cases(&one.congestion, &limits),
+            admitted: cases(&one.admitted, &limits),
+        };
+        Self {
+            queues: decisions.queues.iter().map(queue).collect(),
+            buffers: decisions.buffers.iter().map(owner).collect(),
+            ports: decisions.ports.iter().map(owner).collect(),
+        }
+    }
+
+    #[inline]
+    fn cases(&self, hook: Hook) -> &[CaseCode] {
+        match hook {
+            Hook::Congestion(q) => &self.queues[q].congestion,
+            Hook::Admitted(q) => &self.queues[q].admitted,
+            Hook::BufferCongestion(b) => &self.buffers[b].congestion,
+            Hook::BufferAdmitted(b) => &self.buffers[b].after,
+            Hook::Scheduled(port) => &self.ports[port].after,
+        }
+    }
+    #[inline]
+    fn order(&self, order: Order, queue: usize) -> &OrderCode {
+        match order {
+            Order::Admission => &self.queues[queue].admission,
+            Order::Processing => &self.queues[queue].processing,
+        }
+    }
+    #[inline]
+    fn queue_order(&self, owner: Owner) -> Option<&OrderCode> {
+        match owner {
+            Owner::Buffer(b) => self.buffers[b].order.as_ref(),
+            Owner::Port(port) => self.ports[port].order.as_ref(),
+        }
+    }
+}
+
+fn read_packet(packet: &Stored, place: Place) -> i64 {
+    match place {
+        Place::Packet(_, field) | Place::Head(_, field) => packet.field(field),
+        _ => 0,
+    }
+}
+
+fn read_candidate(one: &Candidate<'_>, place: Place) -> i64 {
+    match place {
+        Place::Queue(_, field) => one.queue.field(field),
+        place => read_packet(one.head, place),
+    }
+}
+
+impl Rules for Bytecode {
+    type Orders = AnyOrders;
+
+    fn orders(&self, queue: usize) -> AnyOrders {
+        AnyOrders::of(&self.queues[queue].plan)
+    }
+    #[inline]
+    fn key(&self, order: Order, queue: usize, packet: &Stored) -> i128 {
+        // What has no key is sorted by arrival, or by its comparator, which looks at no key.
+        match &self.order(order, queue).key {
+            Some(key) => key.value(|place| read_packet(packet, place)),
+            None => i128::from(packet.arrival),
+        }
+    }
+    #[inline]
+    fn before(&self, order: Order, queue: usize, a: &Stored, b: &Stored) -> bool {
+        let of = |which| if which == Some(Which::Second) { b } else { a };
+        self.order(order, queue).test.holds(|place| read_packet(of(place.which()), place))
+    }
+    #[inline]
+    fn queue_key(&self, owner: Owner, queue: &Candidate<'_>) -> Option<i128> {
+        let key = self.queue_order(owner)?.key.as_ref()?;
+        Some(key.value(|place| read_candidate(queue, place)))
+    }
+    #[inline]
+    fn queue_before(&self, owner: Owner, a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+        let of = |which| if which == Some(Which::Second) { b } else { a };
+        let order = self.queue_order(owner);
+        order.is_some_and(|order| order.test.holds(|place| read_candidate(of(place.which()), place)))
+    }
+    #[inline]
+    fn case(&self, hook: Hook, view: &View<'_>) -> Option<usize> {
+        self.cases(hook).iter().position(|case| case.test.holds(|place| view.read(place)))
+    }
+    fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128 {
+        let value = self.cases(hook)[case].values[action].as_ref();
+        let read = |place| view.read(place);
+        value.map_or(0, |(over, under)| over.value(read).div_euclid(under.value(read)))
+    }
+    fn select(&self, port: usize, packet: &Stored) -> usize {
+        let choice = self.ports[port].select.as_ref();
+        choice.map_or(0, |choice| choice.value(|place| read_packet(packet, place)) as usize)
+    }
+}

@@ -1,0 +1,214 @@
+//! Another policy while packets wait (DYNAMISM): what waits leaves in its old order before anything newer does, and
+//! ports whose part of the policy stays the same notice nothing.
+//!
+//! CHOICE OpenQueue §2.5.1: old packets leave first and count against the new sizes, and are no victims any more. Other
+//! reading: all are sorted anew, which takes n log n and gives up priorities that were promised.
+
+use super::contract::{Cycle, Effect, Engine, Fault, Served, Verdict};
+use super::packet::Offered;
+use crate::normal::Policy;
+use std::collections::BTreeMap;
+use thalweg_units::Time;
+use thalweg_wire::Handle;
+
+/// A policy, and the engine that runs it.
+struct Generation<E> {
+    policy: Policy,
+    engine: E,
+}
+
+/// A policy that can be changed.
+pub struct Running<E> {
+    generations: BTreeMap<u32, Generation<E>>,
+    version: u32,
+    /// By queue and by port: the version that takes what arrives.
+    queue_versions: Vec<u32>,
+    port_versions: Vec<u32>,
+}
+
+/// Why a policy cannot take the place of another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unlike(String);
+
+impl std::fmt::Display for Unlike {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unlike {}
+
+impl<E: Engine> Running<E> {
+    /// A first policy, version 0.
+    pub fn new(policy: Policy, engine: E) -> Self {
+        Self {
+            version: 0,
+            queue_versions: vec![0; policy.queues().len()],
+            port_versions: vec![0; policy.ports().len()],
+            generations: BTreeMap::from([(0, Generation { policy, engine })]),
+        }
+    }
+
+    /// What runs now is changed to `policy`, with a new engine of it; returns its version. Only ports with a part in
+    /// the change go over to it.
+    ///
+    /// # Errors
+    /// If it has other queues or ports, by name and in this order: packets name queues by number.
+    pub fn change(&mut self, policy: Policy, mut engine: E) -> Result<u32, Unlike> {
+        let newest = &self.generations[&self.version].policy;
+        let queues = |policy: &Policy| policy.queues().iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        let ports = |policy: &Policy| policy.ports().iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        if queues(newest) != queues(&policy) || ports(newest) != ports(&policy) {
+            let reason = "the new policy has other queues or ports: give it the same names in the same order";
+            return Err(Unlike(reason.to_owned()));
+        }
+        let changed = changed_ports(newest, &policy);
+        self.version += 1;
+        engine.set_version(self.version);
+        for (port, version) in self.port_versions.iter_mut().enumerate() {
+            if changed[port] {
+                *version = self.version;
+            }
+        }
+        for (queue, version) in self.queue_versions.iter_mut().enumerate() {
+            if changed[policy.queues()[queue].port] {
+                *version = self.version;
+            }
+        }
+        self.generations.insert(self.version, Generation { policy, engine });
+        (0..self.queue_versions.len()).for_each(|queue| self.hold(queue));
+        Ok(self.version)
+    }
+
+    /// The version that runs.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// What older versions have in a queue takes room in the one that takes arrivals.
+    fn hold(&mut self, queue: usize) {
+        let current = self.queue_versions[queue];
+        let older = self.generations.range(..current);
+        let held = older.fold((0, 0), |(packets, bytes), (_, old)| {
+            (packets + old.engine.packets(queue), bytes + old.engine.bytes(queue))
+        });
+        if let Some(generation) = self.generations.get_mut(&current) {
+            generation.engine.hold(queue, held.0, held.1);
+        }
+    }
+
+    /// The oldest version that has something for this port to do, up to the one that takes arrivals.
+    fn oldest(&self, port: usize) -> Option<u32> {
+        let current = *self.port_versions.get(port)?;
+        let waits = |(_, one): &(&u32, &Generation<E>)| {
+            one.policy.ports()[port].queues.iter().any(|queue| one.engine.packets(*queue) > 0)
+        };
+        self.generations.range(..current).find(waits).map(|(version, _)| *version).or(Some(current))
+    }
+
+    /// Rooms of a port's queues are counted again, and versions that are empty and out of use are forgotten.
+    fn settle(&mut self, port: usize, version: u32) {
+        if version == self.port_versions[port] {
+            return;
+        }
+        let queues = self.generations[&version].policy.ports()[port].queues.clone();
+        queues.into_iter().for_each(|queue| self.hold(queue));
+        let used = |version: &u32| self.port_versions.contains(version);
+        let empty =
+            |one: &Generation<E>| (0..one.policy.queues().len()).all(|queue| one.engine.packets(queue) == 0);
+        let newest = self.version;
+        let gone: Vec<u32> = self
+            .generations
+            .iter()
+            .filter(|(version, one)| **version != newest && !used(version) && empty(one))
+            .map(|(version, _)| *version)
+            .collect();
+        gone.iter().for_each(|version| {
+            self.generations.remove(version);
+        });
+    }
+}
+
+/// Ports whose queues, buffers or wires differ, and all that share a buffer or a wire with such.
+fn changed_ports(old: &Policy, new: &Policy) -> Vec<bool> {
+    let differs = |port: usize| {
+        let (was, is) = (&old.ports()[port], &new.ports()[port]);
+        let queue = |one: usize| {
+            let (was, is) = (&old.queues()[one], &new.queues()[one]);
+            let buffer =
+                |policy: &Policy, buffer: Option<usize>| buffer.map(|nth| policy.buffers()[nth].clone());
+            was != is || buffer(old, was.buffer) != buffer(new, is.buffer)
+        };
+        was != is || is.queues.iter().any(|one| queue(*one))
+    };
+    let mut changed: Vec<bool> = (0..new.ports().len()).map(differs).collect();
+    let neighbours = |policy: &Policy, port: usize| {
+        let port = &policy.ports()[port];
+        let shared = port.queues.iter().filter_map(|queue| policy.queues()[*queue].buffer);
+        let shared = shared.flat_map(|buffer| policy.buffers()[buffer].queues.clone());
+        let wired = port.wire.iter().flat_map(|wire| wire.to.clone());
+        shared.chain(wired).map(|queue| policy.queues()[queue].port).collect::<Vec<_>>()
+    };
+    loop {
+        let before = changed.clone();
+        for port in 0..changed.len() {
+            for policy in [old, new] {
+                for other in neighbours(policy, port) {
+                    let either = changed[port] || changed[other];
+                    (changed[port], changed[other]) = (either, either);
+                }
+            }
+        }
+        if changed == before {
+            return changed;
+        }
+    }
+}
+
+impl<E: Engine> Running<E> {
+    /// See [`Engine::arrive`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn arrive(
+        &mut self,
+        now: Time,
+        offered: &Offered,
+        handle: Handle,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Verdict, Fault> {
+        let version = self.queue_versions.get(offered.queue as usize);
+        let version = version.ok_or(Fault::NoSuchQueue(offered.queue))?;
+        let generation = self.generations.get_mut(version).ok_or(Fault::NoSuchQueue(offered.queue))?;
+        generation.engine.arrive(now, offered, handle, effects)
+    }
+
+    /// See [`Engine::dequeue`]; returns the version, too, under which the packet was admitted.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn dequeue(
+        &mut self,
+        port: usize,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Option<(u32, Served)>, Fault> {
+        let version = self.oldest(port).ok_or(Fault::NoSuchPort(port))?;
+        let generation = self.generations.get_mut(&version).ok_or(Fault::NoSuchPort(port))?;
+        let served = generation.engine.dequeue(port, now, effects)?;
+        self.settle(port, version);
+        Ok(served.map(|served| (version, served)))
+    }
+
+    /// See [`Engine::cycle`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn cycle(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Cycle, Fault> {
+        let version = self.oldest(port).ok_or(Fault::NoSuchPort(port))?;
+        let generation = self.generations.get_mut(&version).ok_or(Fault::NoSuchPort(port))?;
+        let cycle = generation.engine.cycle(port, now, effects)?;
+        self.settle(port, version);
+        Ok(cycle)
+    }
+}

@@ -1,0 +1,150 @@
+//! The contract of engines.
+
+use super::packet::Offered;
+use std::fmt;
+use thalweg_units::Time;
+use thalweg_wire::Handle;
+
+/// What became of an arriving packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It waits.
+    Kept,
+    /// It was its own victim, and is among the effects as such.
+    Dropped,
+}
+
+/// An entity of the policy, by number.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Part {
+    /// A queue.
+    Queue(usize),
+    /// A buffer.
+    Buffer(usize),
+    /// A port.
+    Port(usize),
+}
+
+/// What a driver must do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effect {
+    /// Discard this packet.
+    Dropped(Handle),
+    /// Set CE on this packet.
+    Marked(Handle),
+    /// Notify the control plane, or the neighbour, of this packet, for this part: a CNP, a pause.
+    Notified(Handle, Part),
+}
+
+/// A packet that leaves a port.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Served {
+    /// Which.
+    pub handle: Handle,
+    /// The queue that it was in.
+    pub queue: usize,
+    /// The queue that it has entered, if the port is connected and the packet was admitted there.
+    pub next: Option<usize>,
+}
+
+/// What a cycle of processing has done.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cycle {
+    /// Nothing waits.
+    Idle,
+    /// A packet has one cycle less to go.
+    Worked(Handle),
+    /// That was its last one.
+    Left(Served),
+}
+
+/// What a policy cannot go on with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Fault {
+    /// A packet names a queue that is not there.
+    NoSuchQueue(u32),
+    /// There is no such port.
+    NoSuchPort(usize),
+    /// A packet goes on to no queue of those its port is connected to.
+    NoWay(Handle),
+    /// A state would exceed 64 bits.
+    State(Part),
+    /// Times beyond 63 bits of picoseconds, or before the last.
+    Clock,
+    /// More than 128 bits, which the checker excludes.
+    Arithmetic,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchQueue(queue) => write!(f, "the policy has no queue number {queue}"),
+            Self::NoSuchPort(port) => write!(f, "the policy has no port number {port}"),
+            Self::NoWay(Handle(packet)) => write!(f, "packet {packet} goes on to no queue of its port"),
+            Self::State(part) => write!(f, "a state of {part:?} would exceed 64 bits"),
+            Self::Clock => write!(f, "the time is beyond 63 bits of picoseconds, or before the last"),
+            Self::Arithmetic => write!(f, "a number exceeds 128 bits"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// What runs a policy.
+///
+/// ```
+/// use thalweg_policy::{Bytecode, Effect, Engine, Machine, Offered, Verdict};
+/// use thalweg_units::Time;
+/// use thalweg_wire::Handle;
+///
+/// let text = "q = Queue(1 pkts); out = Port(q); q.congestion = (currSize >= size, drop(1));";
+/// let policy = thalweg_policy::check(text, "one.oq").unwrap();
+/// let mut engine = Machine::new(&policy, Bytecode::of(&policy), 1);
+/// let (offered, mut effects) = (Offered::default(), Vec::new());
+/// assert_eq!(engine.arrive(Time::ZERO, &offered, Handle(1), &mut effects), Ok(Verdict::Kept));
+/// assert_eq!(engine.arrive(Time::ZERO, &offered, Handle(2), &mut effects), Ok(Verdict::Dropped));
+/// assert_eq!(effects, [Effect::Dropped(Handle(2))]);
+/// let served = engine.dequeue(0, Time::ZERO, &mut effects).unwrap();
+/// assert_eq!(served.map(|served| served.handle), Some(Handle(1)));
+/// ```
+pub trait Engine {
+    /// A packet arrives. What must be done is appended to `effects`, in its order; victims other than it are among
+    /// that.
+    ///
+    /// # Errors
+    /// What a policy cannot go on with; the engine must not be used further.
+    fn arrive(
+        &mut self,
+        now: Time,
+        offered: &Offered,
+        handle: Handle,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Verdict, Fault>;
+
+    /// This port is free: what leaves? What goes on to another queue has entered it already, and may have been dropped
+    /// there.
+    ///
+    /// # Errors
+    /// As [`Engine::arrive`].
+    fn dequeue(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>)
+    -> Result<Option<Served>, Fault>;
+
+    /// This port works for a cycle: the packet that would leave has one cycle less to go, and leaves with its last.
+    ///
+    /// # Errors
+    /// As [`Engine::arrive`].
+    fn cycle(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Cycle, Fault>;
+
+    /// Packets that wait in this queue.
+    fn packets(&self, queue: usize) -> u32;
+    /// Their bytes.
+    fn bytes(&self, queue: usize) -> u64;
+
+    /// Packets that arrive from now on are admitted under this version.
+    fn set_version(&mut self, version: u32);
+
+    /// So many packets, of so many bytes, of an earlier policy take room in this queue that they have not yet left.
+    /// None of them is a victim here.
+    fn hold(&mut self, queue: usize, packets: u32, bytes: u64);
+}

@@ -1,0 +1,415 @@
+//! The semantics, step by step (M4 of the specification), over plain lists: slow, and what all other engines are
+//! compared with.
+//!
+//! CHOICE OpenQueue §2.3.2: of two orders, cmp(a, b) says that a ranks before b; the victim is the last, ties go by
+//! arrival. With `fifo` this is tail drop. Other reading: Figure 2.10's, where the admission order of tail drop is
+//! called rfifo.
+//!
+//! CHOICE OpenQueue §2.3.2: a buffer's condition sees what waits without the arriving packet, once the packet's queue
+//! has admitted it. Other reading: what waited before its queue gave up others for it.
+//!
+//! CHOICE OpenQueue §2.3.2: among queues that tie, the arriving packet's own makes room, then the one declared first.
+//! Other reading: the last one; the literature on LQD leaves it open.
+//!
+//! CHOICE OpenQueue §2.2.4: in cycles, postSchedAct runs after each; that is how Figure 2.9's crr counts. Other
+//! reading: once per packet.
+//!
+//! CHOICE OpenQueue §2.4: a port that is connected serves the first of its queues whose head the next queue admits, and
+//! the packet enters that queue at once. Other reading: the first of all; then one full queue would block the others.
+
+mod look;
+
+use super::contract::{Cycle, Effect, Engine, Fault, Part, Served, Verdict};
+use super::packet::{Offered, Stored};
+use crate::normal::expression::{Look, Place, Test};
+use crate::normal::{Action, Case, Policy, Select, State, States, ratio::Ratio};
+use crate::syntax::tree::SizeUnit;
+use std::rc::Rc;
+use thalweg_units::{Stream, Time};
+use thalweg_wire::Handle;
+
+/// A packet that waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    handle: Handle,
+    packet: Stored,
+}
+
+/// A queue, in the order of arrival.
+#[derive(Clone, Debug)]
+struct Queue {
+    waiting: Vec<Waiting>,
+    states: States,
+    held: (u32, u64),
+    draws: Stream,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Interpreter {
+    policy: Rc<Policy>,
+    queues: Vec<Queue>,
+    adm_states: Vec<i64>,
+    buffer_draws: Vec<Stream>,
+    sched_states: Vec<i64>,
+    select_draws: Vec<Stream>,
+    version: u32,
+    last: Time,
+}
+
+/// What a hook looks at.
+#[derive(Clone, Copy)]
+struct View<'a> {
+    packet: &'a Stored,
+    queue: usize,
+    port: usize,
+    /// This packet is not counted.
+    without: Option<&'a Stored>,
+}
+
+fn amount(unit: SizeUnit, packets: u64, bytes: u64) -> i64 {
+    (if unit == SizeUnit::Packets { packets } else { bytes }) as i64
+}
+
+impl Interpreter {
+    /// An empty one. Draws are of streams of this seed, one for each queue, buffer and port.
+    pub fn new(policy: &Policy, seed: u64) -> Self {
+        let queue = |(nth, queue): (usize, &crate::normal::Queue)| Queue {
+            waiting: Vec::new(),
+            states: queue.states,
+            held: (0, 0),
+            draws: Stream::new(seed, "policy queue", nth as u64),
+        };
+        let streams = |purpose: &str, count: usize| {
+            (0..count).map(|nth| Stream::new(seed, purpose, nth as u64)).collect::<Vec<_>>()
+        };
+        Self {
+            queues: policy.queues().iter().enumerate().map(queue).collect(),
+            adm_states: policy.buffers().iter().map(|buffer| buffer.adm_state).collect(),
+            buffer_draws: streams("policy buffer", policy.buffers().len()),
+            sched_states: policy.ports().iter().map(|port| port.sched_state).collect(),
+            select_draws: streams("policy select", policy.ports().len()),
+            version: 0,
+            last: Time::ZERO,
+            policy: Rc::new(policy.clone()),
+        }
+    }
+
+    // enqueue(p), from where p's queue is known.
+    fn enqueue(&mut self, q: usize, p: Waiting, effects: &mut Vec<Effect>) -> Result<Verdict, Fault> {
+        let policy = Rc::clone(&self.policy);
+        let (queue, part) = (&policy.queues()[q], Part::Queue(q));
+        self.catch_up(q);
+        // 1. The first matching case of the queue's congestion, before p.
+        let view = View { packet: &p.packet, queue: q, port: queue.port, without: None };
+        let case = self.first(&queue.congestion, view)?;
+        // 2. p joins.
+        self.queues[q].waiting.push(p);
+        // 3. Actions.
+        self.run(case, &p, part, view, effects)?;
+        // 4. The hard bound.
+        while self.size(q) > queue.size && self.drop_victim(q, effects)? {}
+        // 5. The same of the buffer.
+        if let Some(b) = queue.buffer
+            && self.is_present(q, &p)
+        {
+            let buffer = &policy.buffers()[b];
+            let case = self.first(&buffer.congestion, View { without: Some(&p.packet), ..view })?;
+            self.run(case, &p, Part::Buffer(b), view, effects)?;
+            while self.buffer_size(b) > buffer.size && self.drop_buffer_victim(b, q, effects)? {}
+        }
+        // 6. What is done for p if it is still there.
+        if !self.is_present(q, &p) {
+            return Ok(Verdict::Dropped);
+        }
+        let case = self.first(&queue.admitted, view)?;
+        self.run(case, &p, part, view, effects)?;
+        if let Some(b) = queue.buffer {
+            let case = self.first(&policy.buffers()[b].admitted, view)?;
+            self.run(case, &p, Part::Buffer(b), view, effects)?;
+        }
+        Ok(Verdict::Kept)
+    }
+
+    fn first<'c>(&self, cases: &'c [Case], view: View<'_>) -> Result<Option<&'c Case>, Fault> {
+        for case in cases {
+            if holds(&case.test, &|place| self.read(place, view))? {
+                return Ok(Some(case));
+            }
+        }
+        Ok(None)
+    }
+
+    fn run(
+        &mut self,
+        case: Option<&Case>,
+        p: &Waiting,
+        part: Part,
+        view: View<'_>,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
+        let leaving = matches!(part, Part::Port(_));
+        for action in case.iter().flat_map(|case| &case.actions) {
+            match action {
+                Action::Drop(share) => {
+                    if self.draw(part, *share) {
+                        match part {
+                            Part::Buffer(b) => self.drop_buffer_victim(b, view.queue, effects)?,
+                            _ => self.drop_victim(view.queue, effects)?,
+                        };
+                    }
+                }
+                _ if !leaving && !self.is_present(view.queue, p) => {}
+                Action::Mark => effects.push(Effect::Marked(p.handle)),
+                Action::Notify => effects.push(Effect::Notified(p.handle, part)),
+                Action::Modify(state, value) => {
+                    let value = value.value(&|place| self.read(place, view)).ok_or(Fault::Arithmetic)?;
+                    let value = i64::try_from(value.floor()).map_err(|_| Fault::State(part))?;
+                    *self.state(*state, view) = value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A draw for every probability that is neither 0 nor 1.
+    fn draw(&mut self, part: Part, share: Ratio) -> bool {
+        if share == Ratio::ONE || share == Ratio::ZERO {
+            return share == Ratio::ONE;
+        }
+        let stream = match part {
+            Part::Buffer(b) => &mut self.buffer_draws[b],
+            Part::Queue(q) => &mut self.queues[q].draws,
+            Part::Port(port) => &mut self.select_draws[port],
+        };
+        share.admits(stream.bits())
+    }
+
+    fn state(&mut self, state: State, view: View<'_>) -> &mut i64 {
+        let states = &mut self.queues[view.queue].states;
+        match state {
+            State::QueueAdm => &mut states.adm,
+            State::QueueSched => &mut states.sched,
+            State::BufferAdm => &mut self.adm_states[self.policy.queues()[view.queue].buffer.unwrap_or(0)],
+            State::PortSched => &mut self.sched_states[view.port],
+        }
+    }
+
+    /// The last of a queue in admPrio's order goes.
+    fn drop_victim(&mut self, q: usize, effects: &mut Vec<Effect>) -> Result<bool, Fault> {
+        let (order, waiting) = (&self.policy.queues()[q].admission, &self.queues[q].waiting);
+        let mut last = 0;
+        for nth in 1..waiting.len() {
+            if !Self::packet_before(order, &waiting[nth].packet, &waiting[last].packet)? {
+                last = nth;
+            }
+        }
+        if waiting.is_empty() {
+            return Ok(false);
+        }
+        effects.push(Effect::Dropped(self.queues[q].waiting.remove(last).handle));
+        Ok(true)
+    }
+
+    /// The victim of the last queue in queuePrio's order goes.
+    fn drop_buffer_victim(&mut self, b: usize, own: usize, effects: &mut Vec<Effect>) -> Result<bool, Fault> {
+        let policy = Rc::clone(&self.policy);
+        let Some(order) = &policy.buffers()[b].order else { return self.drop_victim(own, effects) };
+        let filled =
+            policy.buffers()[b].queues.iter().copied().filter(|q| !self.queues[*q].waiting.is_empty());
+        let filled: Vec<usize> = filled.collect();
+        let Some(mut last) = filled.first().copied() else { return Ok(false) };
+        for q in &filled[1..] {
+            if self.queue_before(order, last, *q)? {
+                last = *q;
+            }
+        }
+        let ties = |a, b| Ok(!self.queue_before(order, a, b)? && !self.queue_before(order, b, a)?);
+        if filled.contains(&own) && ties(own, last)? {
+            last = own;
+        }
+        self.drop_victim(last, effects)
+    }
+
+    /// CHOICE OpenQueue §2.3.1: where a port lets queues catch up, one that was empty comes back with at least the
+    /// least state of those that were not. Other reading: with its own; then it would hold the port until it has
+    /// caught up.
+    fn catch_up(&mut self, q: usize) {
+        let port = &self.policy.ports()[self.policy.queues()[q].port];
+        if !port.catches_up || self.length(q) > 0 {
+            return;
+        }
+        let others = port.queues.iter().filter(|other| self.length(**other) > 0);
+        let least = others.map(|other| self.queues[*other].states.sched).min();
+        let own = &mut self.queues[q].states.sched;
+        *own = least.map_or(*own, |least| least.max(*own));
+    }
+
+    /// getBestQueue(): the first that is not empty, in schedPrio's order, and whose head may go on.
+    fn best_queue(&self, port: usize) -> Result<Option<usize>, Fault> {
+        let port = &self.policy.ports()[port];
+        let mut best = None;
+        for &q in &port.queues {
+            let Some(head) = self.head(q)? else { continue };
+            if !self.may_go_on(port, &self.queues[q].waiting[head])? {
+                continue;
+            }
+            best = match (best, &port.order) {
+                (Some(first), Some(order)) if !self.queue_before(order, q, first)? => Some(first),
+                (Some(first), None) => Some(first),
+                _ => Some(q),
+            };
+        }
+        Ok(best)
+    }
+
+    fn may_go_on(&self, port: &crate::normal::Port, p: &Waiting) -> Result<bool, Fault> {
+        match &port.wire {
+            Some(wire) if wire.waits => self
+                .admits(wire.next(|field| p.packet.field(field)).ok_or(Fault::NoWay(p.handle))?, &p.packet),
+            _ => Ok(true),
+        }
+    }
+
+    /// The queue and its buffer would keep this packet, and everything else.
+    fn admits(&self, q: usize, p: &Stored) -> Result<bool, Fault> {
+        let queue = &self.policy.queues()[q];
+        let view = View { packet: p, queue: q, port: queue.port, without: None };
+        let more = |unit| amount(unit, 1, u64::from(p.size));
+        let drops = |case: Option<&Case>| case.is_some_and(Case::drops);
+        let mut full =
+            drops(self.first(&queue.congestion, view)?) || self.size(q) + more(queue.unit) > queue.size;
+        if let Some(b) = queue.buffer {
+            let buffer = &self.policy.buffers()[b];
+            full |= drops(self.first(&buffer.congestion, view)?);
+            full |= self.buffer_size(b) + more(buffer.unit) > buffer.size;
+        }
+        Ok(!full)
+    }
+
+    /// What follows when a packet was scheduled.
+    fn scheduled(
+        &mut self,
+        port: usize,
+        q: usize,
+        p: &Waiting,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
+        let policy = Rc::clone(&self.policy);
+        let view = View { packet: &p.packet, queue: q, port, without: None };
+        let case = self.first(&policy.ports()[port].scheduled, view)?;
+        self.run(case, p, Part::Port(port), view, effects)
+    }
+
+    /// It goes on, if its port is connected.
+    fn go_on(
+        &mut self,
+        port: usize,
+        q: usize,
+        p: Waiting,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Served, Fault> {
+        let (policy, handle) = (Rc::clone(&self.policy), p.handle);
+        let Some(wire) = &policy.ports()[port].wire else {
+            return Ok(Served { handle, queue: q, next: None });
+        };
+        let to = wire.next(|field| p.packet.field(field)).ok_or(Fault::NoWay(handle))?;
+        let packet =
+            Stored { queue: to as u32, arrival: self.last.ps() as i64, policy_id: self.version, ..p.packet };
+        let verdict = self.enqueue(to, Waiting { packet, handle }, effects)?;
+        Ok(Served { handle, queue: q, next: (verdict == Verdict::Kept).then_some(to) })
+    }
+
+    fn advance(&mut self, now: Time) -> Result<(), Fault> {
+        if now < self.last || i64::try_from(now.ps()).is_err() {
+            return Err(Fault::Clock);
+        }
+        self.last = now;
+        Ok(())
+    }
+}
+
+fn holds(test: &Test, look: Look<'_>) -> Result<bool, Fault> {
+    test.holds(look).ok_or(Fault::Arithmetic)
+}
+
+impl Engine for Interpreter {
+    fn arrive(
+        &mut self,
+        now: Time,
+        offered: &Offered,
+        handle: Handle,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Verdict, Fault> {
+        self.advance(now)?;
+        let policy = Rc::clone(&self.policy);
+        let named = policy.queues().get(offered.queue as usize).ok_or(Fault::NoSuchQueue(offered.queue))?;
+        let mut packet = Stored::new(offered, offered.queue, now.ps() as i64, self.version);
+        let port = &policy.ports()[named.port];
+        let select = |nth: usize| port.queues[nth] as u32;
+        match &port.select {
+            None => {}
+            Some(Select::Random) => {
+                packet.queue = select(self.select_draws[named.port].below(port.queues.len() as u64) as usize);
+            }
+            Some(Select::By(choice)) => {
+                let nth = choice.value(&|place| match place {
+                    Place::Packet(_, field) => packet.field(field),
+                    _ => 0,
+                });
+                packet.queue = select(nth.ok_or(Fault::Arithmetic)?.floor() as usize);
+            }
+        }
+        self.enqueue(packet.queue as usize, Waiting { packet, handle }, effects)
+    }
+
+    // dequeue(port)
+    fn dequeue(
+        &mut self,
+        port: usize,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Option<Served>, Fault> {
+        self.advance(now)?;
+        if port >= self.policy.ports().len() {
+            return Err(Fault::NoSuchPort(port));
+        }
+        let Some(q) = self.best_queue(port)? else { return Ok(None) };
+        let Some(head) = self.head(q)? else { return Ok(None) };
+        let p = self.queues[q].waiting.remove(head);
+        self.scheduled(port, q, &p, effects)?;
+        self.go_on(port, q, p, effects).map(Some)
+    }
+
+    fn cycle(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Cycle, Fault> {
+        self.advance(now)?;
+        if port >= self.policy.ports().len() {
+            return Err(Fault::NoSuchPort(port));
+        }
+        let Some(q) = self.best_queue(port)? else { return Ok(Cycle::Idle) };
+        let Some(head) = self.head(q)? else { return Ok(Cycle::Idle) };
+        let rest = &mut self.queues[q].waiting[head].packet.processing;
+        *rest = rest.saturating_sub(1);
+        let p = self.queues[q].waiting[head];
+        if p.packet.processing > 0 {
+            self.scheduled(port, q, &p, effects)?;
+            return Ok(Cycle::Worked(p.handle));
+        }
+        self.queues[q].waiting.remove(head);
+        self.scheduled(port, q, &p, effects)?;
+        self.go_on(port, q, p, effects).map(Cycle::Left)
+    }
+
+    fn packets(&self, queue: usize) -> u32 {
+        self.queues[queue].waiting.len() as u32
+    }
+    fn bytes(&self, queue: usize) -> u64 {
+        self.queues[queue].waiting.iter().map(|one| u64::from(one.packet.size)).sum()
+    }
+    fn set_version(&mut self, version: u32) {
+        self.version = version;
+    }
+    fn hold(&mut self, queue: usize, packets: u32, bytes: u64) {
+        self.queues[queue].held = (packets, bytes);
+    }
+}

@@ -1,0 +1,85 @@
+//! Actions of cases: what is dropped, marked, notified, modified.
+
+use super::rules::{Hook, Rules};
+use super::{Arriving, Machine, state};
+use crate::engine::contract::{Effect, Fault, Part};
+use crate::engine::packet::Stored;
+use crate::engine::tally::Tally;
+use crate::normal::{Action, State, ratio::Ratio};
+
+impl<R: Rules, T: Tally> Machine<R, T> {
+    pub(super) fn actions(&self, hook: Hook) -> &state::Actions {
+        match hook {
+            Hook::Congestion(q) => &self.queues[q].fixed.congestion,
+            Hook::Admitted(q) => &self.queues[q].fixed.admitted,
+            Hook::BufferCongestion(b) => &self.buffers[b].congestion,
+            Hook::BufferAdmitted(b) => &self.buffers[b].admitted,
+            Hook::Scheduled(port) => &self.ports[port].scheduled,
+        }
+    }
+
+    /// Actions of a case; those on the packet only while it is there.
+    pub(super) fn run(
+        &mut self,
+        hook: Hook,
+        case: usize,
+        p: &Stored,
+        arriving: &mut Option<Arriving>,
+        q: usize,
+        effects: &mut Vec<Effect>,
+    ) -> Result<(), Fault> {
+        let part = match hook {
+            Hook::Congestion(q) | Hook::Admitted(q) => Part::Queue(q),
+            Hook::BufferCongestion(b) | Hook::BufferAdmitted(b) => Part::Buffer(b),
+            Hook::Scheduled(port) => Part::Port(port),
+        };
+        for nth in 0..self.actions(hook)[case].len() {
+            let present = *arriving;
+            match (&self.actions(hook)[case][nth], present) {
+                (Action::Drop(share), _) => {
+                    let share = *share;
+                    if self.draw(part, share) {
+                        match part {
+                            Part::Buffer(b) => self.drop_buffer_victim(b, q, arriving, effects),
+                            _ => self.drop_victim(q, arriving, effects),
+                        };
+                    }
+                }
+                (_, None) => {}
+                (Action::Mark, Some(present)) => effects.push(Effect::Marked(present.handle)),
+                (Action::Notify, Some(present)) => effects.push(Effect::Notified(present.handle, part)),
+                (Action::Modify(state, _), Some(_)) => {
+                    let state = *state;
+                    let value = self.rules.value(hook, case, nth, &self.view(p, q));
+                    let value = i64::try_from(value).map_err(|_| Fault::State(part))?;
+                    self.modify(state, q, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn draw(&mut self, part: Part, share: Ratio) -> bool {
+        if share == Ratio::ONE || share == Ratio::ZERO {
+            return share == Ratio::ONE;
+        }
+        let stream = match part {
+            Part::Queue(q) => &mut self.queues[q].draws,
+            Part::Buffer(b) => &mut self.buffers[b].draws,
+            Part::Port(port) => &mut self.ports[port].draws,
+        };
+        share.admits(stream.bits())
+    }
+
+    pub(super) fn modify(&mut self, state: State, q: usize, value: i64) {
+        let queue = &mut self.queues[q];
+        match (state, queue.fixed.buffer) {
+            (State::QueueAdm, _) => queue.view.adm_state = value,
+            (State::QueueSched, _) => queue.view.sched_state = value,
+            (State::BufferAdm, Some((b, _))) => self.buffers[b].view.adm_state = value,
+            (State::BufferAdm, None) => {}
+            (State::PortSched, _) => self.ports[queue.fixed.port.0].view.sched_state = value,
+        }
+        self.renew(q);
+    }
+}

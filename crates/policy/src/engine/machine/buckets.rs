@@ -1,0 +1,108 @@
+//! A list for each of up to 4096 levels, and a bitmap of those that hold any: constant time, no comparison of keys.
+
+use super::nodes::{NONE, Node};
+use super::orders::Sorted;
+use crate::engine::tally::Tally;
+
+/// Bits of a word of the bitmap.
+const WORD: usize = 64;
+
+/// See the module. Keys are `least` and up.
+#[derive(Clone, Debug)]
+pub struct Buckets {
+    least: i128,
+    /// First and last of each level.
+    ends: Vec<(u32, u32)>,
+    /// A bit for each level that holds any, and one for each word of those that has any.
+    filled: Vec<u64>,
+    words: u64,
+}
+
+impl Buckets {
+    /// Of so many levels, at most 4096.
+    pub fn new(least: i128, levels: u16) -> Self {
+        let levels = usize::from(levels);
+        Self { least, ends: vec![(NONE, NONE); levels], filled: vec![0; levels.div_ceil(WORD)], words: 0 }
+    }
+
+    fn level(&self, key: i128) -> usize {
+        (key - self.least) as usize
+    }
+    fn lowest(&self) -> Option<usize> {
+        let word = (self.words != 0).then(|| self.words.trailing_zeros() as usize)?;
+        Some(word * WORD + self.filled[word].trailing_zeros() as usize)
+    }
+    fn highest(&self) -> Option<usize> {
+        let word = (self.words != 0).then(|| WORD - 1 - self.words.leading_zeros() as usize)?;
+        Some(word * WORD + WORD - 1 - self.filled[word].leading_zeros() as usize)
+    }
+}
+
+impl Sorted for Buckets {
+    #[inline]
+    fn insert<T: Tally>(
+        &mut self,
+        nodes: &mut [Node],
+        at: u32,
+        _: impl FnMut(u32, u32) -> bool,
+        tally: &mut T,
+    ) {
+        let level = self.level(nodes[at as usize].key);
+        let seq = nodes[at as usize].seq;
+        // The latest arrival stands last; only what has changed its level goes further up.
+        let (mut before, mut after) = (self.ends[level].1, NONE);
+        while before != NONE && nodes[before as usize].seq > seq {
+            tally.note_comparison();
+            (before, after) = (nodes[before as usize].before, before);
+        }
+        let node = &mut nodes[at as usize];
+        (node.before, node.after) = (before, after);
+        if before == NONE {
+            self.ends[level].0 = at;
+        } else {
+            nodes[before as usize].after = at;
+        }
+        if after == NONE {
+            self.ends[level].1 = at;
+        } else {
+            nodes[after as usize].before = at;
+        }
+        self.filled[level / WORD] |= 1 << (level % WORD);
+        self.words |= 1 << (level / WORD);
+    }
+
+    #[inline]
+    fn remove<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: &mut T) {
+        let Node { key, before, after, .. } = nodes[at as usize];
+        let level = self.level(key);
+        if before == NONE {
+            self.ends[level].0 = after;
+        } else {
+            nodes[before as usize].after = after;
+        }
+        if after == NONE {
+            self.ends[level].1 = before;
+        } else {
+            nodes[after as usize].before = before;
+        }
+        if self.ends[level].0 == NONE {
+            let word = level / WORD;
+            self.filled[word] &= !(1 << (level % WORD));
+            if self.filled[word] == 0 {
+                self.words &= !(1 << word);
+            }
+        }
+    }
+
+    #[inline]
+    fn first(&self, _: &[Node], reversed: bool) -> Option<u32> {
+        let level = if reversed { self.highest() } else { self.lowest() };
+        level.map(|level| self.ends[level].0)
+    }
+
+    #[inline]
+    fn last(&self, _: &[Node], reversed: bool) -> Option<u32> {
+        let level = if reversed { self.lowest() } else { self.highest() };
+        level.map(|level| self.ends[level].1)
+    }
+}

@@ -1,0 +1,81 @@
+//! A list in the order of arrival: constant time, no comparison but that of two instants.
+
+use super::nodes::{NONE, Node};
+use super::orders::Sorted;
+use crate::engine::tally::Tally;
+
+/// Packets from the earliest to the latest. Those that came at the same instant are a group, whose first and last know
+/// each other (`above`): latest first means the first of the last group.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    first: u32,
+    last: u32,
+}
+
+impl Default for Line {
+    fn default() -> Self {
+        Self { first: NONE, last: NONE }
+    }
+}
+
+fn some(at: u32) -> Option<u32> {
+    (at != NONE).then_some(at)
+}
+
+impl Sorted for Line {
+    #[inline]
+    fn insert<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: impl FnMut(u32, u32) -> bool, _: &mut T) {
+        let last = self.last;
+        let node = &mut nodes[at as usize];
+        (node.before, node.after, node.above) = (last, NONE, at);
+        self.last = at;
+        if last == NONE {
+            self.first = at;
+            return;
+        }
+        let key = node.key;
+        nodes[last as usize].after = at;
+        if nodes[last as usize].key == key {
+            // The last of a group points at its first.
+            let first = nodes[last as usize].above;
+            nodes[at as usize].above = first;
+            nodes[first as usize].above = at;
+        }
+    }
+
+    #[inline]
+    fn remove<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: &mut T) {
+        let Node { key, before, after, above, .. } = nodes[at as usize];
+        if above != at {
+            let begins = before == NONE || nodes[before as usize].key != key;
+            let ends = after == NONE || nodes[after as usize].key != key;
+            if begins {
+                nodes[after as usize].above = above;
+                nodes[above as usize].above = after;
+            } else if ends {
+                nodes[before as usize].above = above;
+                nodes[above as usize].above = before;
+            }
+        }
+        if before == NONE {
+            self.first = after;
+        } else {
+            nodes[before as usize].after = after;
+        }
+        if after == NONE {
+            self.last = before;
+        } else {
+            nodes[after as usize].before = before;
+        }
+    }
+
+    #[inline]
+    fn first(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+        if reversed { some(self.last).map(|last| nodes[last as usize].above) } else { some(self.first) }
+    }
+
+    #[inline]
+    fn last(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+        if reversed { some(self.first).map(|first| nodes[first as usize].above) } else { some(self.last) }
+    }
+}

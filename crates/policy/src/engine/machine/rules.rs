@@ -1,0 +1,139 @@
+//! What a policy decides, as a machine is given it: interpreted ([`Bytecode`](crate::engine::Bytecode)) or compiled.
+
+use super::orders::{Order, Orders};
+use crate::engine::packet::Stored;
+use crate::normal::expression::{BufferField, Place, PortField, QueueField};
+
+/// A queue, as rules see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QueueView {
+    /// How much it holds, in its own unit.
+    pub size: i64,
+    /// How much waits, in its own unit.
+    pub curr_size: i64,
+    /// Packets that wait.
+    pub length: i64,
+    /// Its state for admission.
+    pub adm_state: i64,
+    /// Its state for scheduling.
+    pub sched_state: i64,
+}
+
+impl QueueView {
+    /// One of its fields.
+    #[inline]
+    pub fn field(&self, field: QueueField) -> i64 {
+        match field {
+            QueueField::Size => self.size,
+            QueueField::CurrSize => self.curr_size,
+            QueueField::Length => self.length,
+            QueueField::AdmState | QueueField::WeightAdm => self.adm_state,
+            QueueField::SchedState | QueueField::WeightSched => self.sched_state,
+        }
+    }
+}
+
+/// A buffer, as rules see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct BufferView {
+    /// How much it holds, in its own unit.
+    pub size: i64,
+    /// How much waits, in its own unit.
+    pub curr_size: i64,
+    /// Its state for admission.
+    pub adm_state: i64,
+}
+
+/// A port, as rules see it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PortView {
+    /// kbit/s.
+    pub rate: i64,
+    /// Its own state for scheduling.
+    pub sched_state: i64,
+}
+
+/// What a hook sees.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The packet.
+    pub packet: &'a Stored,
+    /// Its queue.
+    pub queue: QueueView,
+    /// That queue's buffer.
+    pub buffer: BufferView,
+    /// Its port.
+    pub port: PortView,
+}
+
+impl View<'_> {
+    /// A field of what it sees.
+    #[inline]
+    pub fn read(&self, place: Place) -> i64 {
+        match place {
+            Place::Packet(_, field) | Place::Head(_, field) => self.packet.field(field),
+            Place::Queue(_, field) => self.queue.field(field),
+            Place::Buffer(BufferField::Size) => self.buffer.size,
+            Place::Buffer(BufferField::CurrSize) => self.buffer.curr_size,
+            Place::Buffer(BufferField::AdmState) => self.buffer.adm_state,
+            Place::Port(PortField::Rate) => self.port.rate,
+            Place::Port(PortField::SchedState) => self.port.sched_state,
+        }
+    }
+}
+
+/// A queue and its head, as orders of queues see it.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'a> {
+    /// The queue.
+    pub queue: QueueView,
+    /// Its first packet.
+    pub head: &'a Stored,
+}
+
+/// Where conditions stand.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Hook {
+    /// [`Queue::congestion`](crate::normal::Queue::congestion)
+    Congestion(usize),
+    /// [`Queue::admitted`](crate::normal::Queue::admitted)
+    Admitted(usize),
+    /// [`Buffer::congestion`](crate::normal::Buffer::congestion)
+    BufferCongestion(usize),
+    /// [`Buffer::admitted`](crate::normal::Buffer::admitted)
+    BufferAdmitted(usize),
+    /// [`Port::scheduled`](crate::normal::Port::scheduled)
+    Scheduled(usize),
+}
+
+/// Whose queues are compared.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Owner {
+    /// A buffer's.
+    Buffer(usize),
+    /// A port's.
+    Port(usize),
+}
+
+/// The decisions of a policy. Where an order has no key, its comparator is called, and the other way round.
+pub trait Rules {
+    /// How packets of a queue are kept.
+    type Orders: Orders;
+
+    /// The orders of this queue, empty.
+    fn orders(&self, queue: usize) -> Self::Orders;
+    /// The key of a packet in one of its queue's orders, the least first.
+    fn key(&self, order: Order, queue: usize, packet: &Stored) -> i128;
+    /// The comparator of such an order.
+    fn before(&self, order: Order, queue: usize, a: &Stored, b: &Stored) -> bool;
+    /// The key of a queue, the least first; `None`: there is none.
+    fn queue_key(&self, owner: Owner, queue: &Candidate<'_>) -> Option<i128>;
+    /// The comparator of queues.
+    fn queue_before(&self, owner: Owner, a: &Candidate<'_>, b: &Candidate<'_>) -> bool;
+    /// Which case matches first.
+    fn case(&self, hook: Hook, view: &View<'_>) -> Option<usize>;
+    /// What the state of an action becomes.
+    fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128;
+    /// Which of a port's queues a packet chooses.
+    fn select(&self, port: usize, packet: &Stored) -> usize;
+}

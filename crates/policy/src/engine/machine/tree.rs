@@ -1,0 +1,293 @@
+//! A balanced tree (Adelson-Velsky and Landis 1962) threaded through the places of packets: a place is taken out
+//! without looking for it, and nothing is ever rebuilt. Sorted by key, or by a comparator that has none, then by
+//! arrival.
+
+use super::nodes::{NONE, Node};
+use super::orders::Sorted;
+use crate::engine::tally::Tally;
+use std::marker::PhantomData;
+
+/// By the key, or by the comparator.
+pub trait By: Clone + std::fmt::Debug {
+    /// The comparator itself is needed.
+    const COMPARES: bool;
+}
+/// By the key.
+#[derive(Clone, Copy, Debug)]
+pub struct ByKey;
+/// By the comparator.
+#[derive(Clone, Copy, Debug)]
+pub struct ByComparator;
+impl By for ByKey {
+    const COMPARES: bool = false;
+}
+impl By for ByComparator {
+    const COMPARES: bool = true;
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Tree<B> {
+    root: u32,
+    by: PhantomData<B>,
+}
+
+impl<B> Default for Tree<B> {
+    fn default() -> Self {
+        Self { root: NONE, by: PhantomData }
+    }
+}
+
+fn height(nodes: &[Node], at: u32) -> u32 {
+    if at == NONE { 0 } else { nodes[at as usize].height }
+}
+
+fn set_above(nodes: &mut [Node], of: u32, above: u32) {
+    if of != NONE {
+        nodes[of as usize].above = above;
+    }
+}
+
+fn measure(nodes: &mut [Node], at: u32) {
+    let Node { before, after, .. } = nodes[at as usize];
+    nodes[at as usize].height = 1 + height(nodes, before).max(height(nodes, after));
+}
+
+impl<B: By> Tree<B> {
+    /// `new` stands where `old` stood below `above`.
+    fn replace(&mut self, nodes: &mut [Node], above: u32, old: u32, new: u32) {
+        if above == NONE {
+            self.root = new;
+        } else if nodes[above as usize].before == old {
+            nodes[above as usize].before = new;
+        } else {
+            nodes[above as usize].after = new;
+        }
+        set_above(nodes, new, above);
+    }
+
+    /// The right child goes up; returns it.
+    fn turn_left(&mut self, nodes: &mut [Node], at: u32) -> u32 {
+        let Node { after: up, above, .. } = nodes[at as usize];
+        let inner = nodes[up as usize].before;
+        self.replace(nodes, above, at, up);
+        nodes[up as usize].before = at;
+        nodes[at as usize].above = up;
+        nodes[at as usize].after = inner;
+        set_above(nodes, inner, at);
+        measure(nodes, at);
+        measure(nodes, up);
+        up
+    }
+
+    /// The left child goes up; returns it.
+    fn turn_right(&mut self, nodes: &mut [Node], at: u32) -> u32 {
+        let Node { before: up, above, .. } = nodes[at as usize];
+        let inner = nodes[up as usize].after;
+        self.replace(nodes, above, at, up);
+        nodes[up as usize].after = at;
+        nodes[at as usize].above = up;
+        nodes[at as usize].before = inner;
+        set_above(nodes, inner, at);
+        measure(nodes, at);
+        measure(nodes, up);
+        up
+    }
+
+    /// Balances from here up.
+    fn settle(&mut self, nodes: &mut [Node], mut at: u32) {
+        while at != NONE {
+            let old = nodes[at as usize].height;
+            let Node { before, after, .. } = nodes[at as usize];
+            let (left, right) = (height(nodes, before), height(nodes, after));
+            if left > right + 1 {
+                let Node { before: outer, after: inner, .. } = nodes[before as usize];
+                if height(nodes, inner) > height(nodes, outer) {
+                    self.turn_left(nodes, before);
+                }
+                at = self.turn_right(nodes, at);
+            } else if right > left + 1 {
+                let Node { before: inner, after: outer, .. } = nodes[after as usize];
+                if height(nodes, inner) > height(nodes, outer) {
+                    self.turn_right(nodes, after);
+                }
+                at = self.turn_left(nodes, at);
+            } else {
+                measure(nodes, at);
+                if nodes[at as usize].height == old && old != 0 {
+                    return;
+                }
+            }
+            at = nodes[at as usize].above;
+        }
+    }
+
+    fn outermost(&self, nodes: &[Node], side: fn(&Node) -> u32) -> Option<u32> {
+        let mut at = (self.root != NONE).then_some(self.root)?;
+        loop {
+            let next = side(&nodes[at as usize]);
+            if next == NONE {
+                return Some(at);
+            }
+            at = next;
+        }
+    }
+
+    /// The first in arrival of those that have the greatest key (`after`), or the last of those that have the least.
+    fn end_of_group(
+        &self,
+        nodes: &[Node],
+        outermost: u32,
+        toward: fn(&Node) -> u32,
+        away: fn(&Node) -> u32,
+    ) -> u32 {
+        let key = nodes[outermost as usize].key;
+        let (mut at, mut best) = (self.root, outermost);
+        while at != NONE {
+            let node = &nodes[at as usize];
+            // Equals stand together at the outer end: the inner one of them is looked for.
+            if node.key == key {
+                best = at;
+                at = away(node);
+            } else {
+                at = toward(node);
+            }
+        }
+        best
+    }
+}
+
+impl<B: By> Sorted for Tree<B> {
+    #[inline]
+    fn insert<T: Tally>(
+        &mut self,
+        nodes: &mut [Node],
+        at: u32,
+        mut before: impl FnMut(u32, u32) -> bool,
+        tally: &mut T,
+    ) {
+        let Node { key, seq, .. } = nodes[at as usize];
+        let (mut above, mut next, mut left) = (NONE, self.root, false);
+        while next != NONE {
+            tally.note_comparison();
+            let node = &nodes[next as usize];
+            left = if B::COMPARES {
+                before(at, next) || node.seq > seq && !before(next, at)
+            } else {
+                (key, seq) < (node.key, node.seq)
+            };
+            above = next;
+            next = if left { node.before } else { node.after };
+        }
+        let node = &mut nodes[at as usize];
+        (node.before, node.after, node.above, node.height) = (NONE, NONE, above, 1);
+        if above == NONE {
+            self.root = at;
+        } else if left {
+            nodes[above as usize].before = at;
+        } else {
+            nodes[above as usize].after = at;
+        }
+        self.settle(nodes, above);
+    }
+
+    #[inline]
+    fn remove<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: &mut T) {
+        let Node { before, after, above, .. } = nodes[at as usize];
+        if before == NONE || after == NONE {
+            self.replace(nodes, above, at, if before == NONE { after } else { before });
+            return self.settle(nodes, above);
+        }
+        // The next in order takes its place: it has no left child.
+        let mut next = after;
+        while nodes[next as usize].before != NONE {
+            next = nodes[next as usize].before;
+        }
+        let mut from = nodes[next as usize].above;
+        if from == at {
+            from = next;
+        } else {
+            let inner = nodes[next as usize].after;
+            nodes[from as usize].before = inner;
+            set_above(nodes, inner, from);
+            nodes[next as usize].after = after;
+            set_above(nodes, after, next);
+        }
+        self.replace(nodes, above, at, next);
+        nodes[next as usize].before = before;
+        set_above(nodes, before, next);
+        // Its height is that of another place: measured on the way up.
+        nodes[next as usize].height = 0;
+        self.settle(nodes, from);
+        if from != next {
+            self.settle(nodes, next);
+        }
+    }
+
+    #[inline]
+    fn first(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+        if !reversed {
+            return self.outermost(nodes, |node| node.before);
+        }
+        let outer = self.outermost(nodes, |node| node.after)?;
+        Some(self.end_of_group(nodes, outer, |node| node.after, |node| node.before))
+    }
+
+    #[inline]
+    fn last(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+        if !reversed {
+            return self.outermost(nodes, |node| node.after);
+        }
+        let outer = self.outermost(nodes, |node| node.before)?;
+        Some(self.end_of_group(nodes, outer, |node| node.before, |node| node.after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Height of the subtree, if links, balance and order are right.
+    fn checked(nodes: &[Node], at: u32, above: u32, seen: &mut Vec<u32>) -> u32 {
+        if at == NONE {
+            return 0;
+        }
+        let node = nodes[at as usize];
+        assert_eq!(node.above, above);
+        let left = checked(nodes, node.before, at, seen);
+        seen.push(at);
+        let right = checked(nodes, node.after, at, seen);
+        assert!(left.abs_diff(right) <= 1, "balanced");
+        assert_eq!(node.height, 1 + left.max(right));
+        node.height
+    }
+
+    proptest! {
+        #[test]
+        fn it_stays_balanced_and_sorted_whatever_comes_and_goes(
+            steps in proptest::collection::vec((any::<bool>(), 0i128..6, any::<usize>()), 1..200)
+        ) {
+            let (mut tree, mut nodes, mut inside) = (Tree::<ByKey>::default(), Vec::new(), Vec::<u32>::new());
+            for (seq, (joins, key, which)) in steps.into_iter().enumerate() {
+                if joins || inside.is_empty() {
+                    let at = nodes.len() as u32;
+                    nodes.push(Node { key, seq: seq as u64, ..Node::FREE });
+                    tree.insert(&mut nodes, at, |_, _| false, &mut ());
+                    inside.push(at);
+                } else {
+                    let at = inside.swap_remove(which % inside.len());
+                    tree.remove(&mut nodes, at, &mut ());
+                }
+                let mut seen = Vec::new();
+                checked(&nodes, tree.root, NONE, &mut seen);
+                let mut sorted = inside.clone();
+                sorted.sort_by_key(|at| (nodes[*at as usize].key, nodes[*at as usize].seq));
+                prop_assert_eq!(&seen, &sorted);
+                let by = |at: &u32| (-nodes[*at as usize].key, nodes[*at as usize].seq);
+                prop_assert_eq!(tree.first(&nodes, true), inside.iter().copied().min_by_key(by));
+                prop_assert_eq!(tree.last(&nodes, true), inside.iter().copied().max_by_key(by));
+            }
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Engines: what runs a policy. All are sans-IO and decide alike, bit by bit:
+//!
+//! - [`Interpreter`]: the semantics of the specification (M4) line by line over plain lists; the oracle.
+//! - [`Machine`] with [`Bytecode`]: for files that are read at run time, on the structures that the comparators allow.
+//! - [`Machine`] with rules that `generate` has written in Rust.
+//!
+//! A driver keeps the packets, offers what arrives ([`Engine::arrive`]) and polls ports that are free
+//! ([`Engine::dequeue`], or [`Engine::cycle`] where packets need cycles of processing).
+
+mod bytecode;
+mod change;
+mod contract;
+pub(crate) mod decisions;
+mod interpreter;
+pub(crate) mod machine;
+mod packet;
+mod tally;
+
+pub use bytecode::Bytecode;
+pub use change::Running;
+pub use contract::{Cycle, Effect, Engine, Fault, Part, Served, Verdict};
+pub use interpreter::Interpreter;
+pub use machine::Machine;
+pub use packet::{Offered, Stored};
+pub use tally::{Counts, Tally};

@@ -1,0 +1,81 @@
+//! What engines know of a packet.
+
+use crate::normal::expression::PacketField;
+
+/// What a classifier says of an arriving packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Offered {
+    /// Number of the queue that it joins, in the order of their declarations. Where the port selects, any of its
+    /// queues.
+    pub queue: u32,
+    /// What an application says that it is worth.
+    pub value: i64,
+    /// Cycles that it needs.
+    pub processing: u32,
+    /// Longest time from arrival to transmission, ps.
+    pub slack: u64,
+    /// Number of its flow.
+    pub flow: u32,
+    /// Its bytes, at least 1.
+    pub size: u32,
+    /// Its type of service.
+    pub tos: u8,
+    /// Where it goes.
+    pub dst: u32,
+}
+
+impl Default for Offered {
+    fn default() -> Self {
+        Self { queue: 0, value: 0, processing: 1, slack: 0, flow: 0, size: 1, tos: 0, dst: 0 }
+    }
+}
+
+/// A packet's fields while it waits.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stored {
+    /// See [`Offered::value`].
+    pub value: i64,
+    /// See [`Offered::slack`]; what exceeds 63 bits is a slack that never ends.
+    pub slack: i64,
+    /// When it was received, ps.
+    pub arrival: i64,
+    /// Number of its queue.
+    pub queue: u32,
+    /// Cycles that it still needs.
+    pub processing: u32,
+    /// See [`Offered::flow`].
+    pub flow: u32,
+    /// See [`Offered::size`].
+    pub size: u32,
+    /// See [`Offered::dst`].
+    pub dst: u32,
+    /// Version of the policy under which it was admitted.
+    pub policy_id: u32,
+    /// See [`Offered::tos`].
+    pub tos: u8,
+}
+
+impl Stored {
+    /// What is kept of `offered`, received at `arrival`, ps.
+    pub fn new(offered: &Offered, queue: u32, arrival: i64, policy_id: u32) -> Self {
+        let Offered { value, processing, slack, flow, size, tos, dst, .. } = *offered;
+        let slack = i64::try_from(slack).unwrap_or(i64::MAX);
+        Self { value, slack, arrival, queue, processing, flow, size: size.max(1), dst, policy_id, tos }
+    }
+    /// One of its fields.
+    #[inline]
+    pub fn field(&self, field: PacketField) -> i64 {
+        match field {
+            PacketField::PolicyId => i64::from(self.policy_id),
+            PacketField::Queue => i64::from(self.queue),
+            PacketField::Value => self.value,
+            PacketField::Processing => i64::from(self.processing),
+            PacketField::Slack => self.slack,
+            PacketField::Flow => i64::from(self.flow),
+            PacketField::Arrival => self.arrival,
+            PacketField::Size => i64::from(self.size),
+            PacketField::Tos => i64::from(self.tos),
+            PacketField::Dst => i64::from(self.dst),
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! OpenQueue: a language for queues, shared buffers and ports, with its checks, its normal form and its engines.
+#![forbid(unsafe_code)]
+
+mod check;
+pub mod diagnose;
+mod engine;
+pub mod fuzzing;
+mod generate;
+pub mod normal;
+mod show;
+pub mod syntax;
+
+pub use check::check;
+pub use diagnose::{Class, Diagnostic, Diagnostics};
+pub use engine::{
+    Bytecode, Counts, Cycle, Effect, Engine, Fault, Interpreter, Machine, Offered, Part, Running, Served,
+    Stored, Tally, Verdict,
+};
+pub use generate::generate;
+pub use normal::Policy;
+pub use show::show;
+
+/// What [`generate`]d files name.
+pub mod compiled {
+    pub use crate::engine::machine::any::{AnyOrders, Plan};
+    pub use crate::engine::machine::buckets::Buckets;
+    pub use crate::engine::machine::line::Line;
+    pub use crate::engine::machine::orders::{Apart, Order, Shared};
+    pub use crate::engine::machine::rules::{Candidate, Hook, Owner, Rules, View};
+    pub use crate::engine::machine::tree::{ByComparator, ByKey, Tree};
+    pub use crate::{Machine, Policy, Stored, check};
+}

@@ -1,0 +1,9 @@
+//! The language as text: tokens, grammar, tree, and the printer that leads back.
+
+mod grammar;
+mod print;
+mod token;
+pub mod tree;
+
+pub use grammar::parse;
+pub use print::{print, print_expression};
