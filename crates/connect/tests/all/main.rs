@@ -1,0 +1,5 @@
+//! Controllers on real connections. All traffic stays on this machine: on 127.0.0.1, or in namespaces made here.
+
+#[cfg(feature = "quic")]
+mod quic;
+mod refusals;
