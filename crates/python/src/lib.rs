@@ -4,6 +4,7 @@
 //! between draws progress, obeys Ctrl-C and saves. Wrapped by the package `thalweg`; the names here are private.
 
 mod buffer;
+mod connect;
 mod controller;
 mod patience;
 mod replay;
@@ -74,6 +75,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     m.add("SOURCES", env!("THALWEG_SOURCES"))?;
     m.add("DEBUG_BUILD", cfg!(debug_assertions))?;
+    connect::add(m)?;
     m.add_class::<buffer::Buffer>()?;
     m.add_class::<scenario::Scenario>()?;
     m.add_class::<simulation::Simulation>()?;
