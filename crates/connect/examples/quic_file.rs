@@ -12,7 +12,8 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut args = std::env::args().skip(1);
     let file = args.next().ok_or("give a file, and a controller if you like")?;
     let name = args.next().unwrap_or("copa".into());
-    let controller = ControllerSpec::all().into_iter().find(|c| c.key() == name).ok_or("no such controller")?;
+    let controller =
+        ControllerSpec::all().into_iter().find(|c| c.key() == name).ok_or("no such controller")?;
 
     let folder = std::env::temp_dir().join(format!("quic_file-{}", std::process::id()));
     std::fs::create_dir(&folder)?;

@@ -10,8 +10,10 @@
 //! Nothing here knows of scenarios: a controller comes as a
 //! [`ControllerSpec`](thalweg_machines::congestion::ControllerSpec), or as whatever else implements [`Make`].
 
+#[cfg(feature = "kernel")]
+pub mod kernel;
 mod make;
-#[cfg(any(feature = "quic", feature = "kernel"))]
+#[cfg(feature = "quic")]
 mod pace;
 #[cfg(feature = "quic")]
 pub mod quic;

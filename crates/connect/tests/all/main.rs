@@ -1,5 +1,7 @@
 //! Controllers on real connections. All traffic stays on this machine: on 127.0.0.1, or in namespaces made here.
 
+#[cfg(feature = "kernel")]
+mod kernel;
 #[cfg(feature = "quic")]
 mod quic;
 mod refusals;
