@@ -10,6 +10,8 @@
 //! Nothing here knows of scenarios: a controller comes as a
 //! [`ControllerSpec`](thalweg_machines::congestion::ControllerSpec), or as whatever else implements [`Make`].
 
+#[doc(hidden)]
+pub mod fuzzing;
 #[cfg(feature = "kernel")]
 pub mod kernel;
 mod make;

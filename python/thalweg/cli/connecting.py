@@ -1,9 +1,12 @@
-"""`quic`: files over real connections, under the controllers of simulations."""
+"""`quic`, `attach`: real connections under the controllers of simulations."""
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
+import subprocess
 import sys
 from pathlib import Path
 
@@ -150,3 +153,75 @@ def quic_receive(args) -> int:
     return OK
 
 
+
+
+def attach(args) -> int:
+    demand("kernel", "attach")
+    words = args.words[1:] if args.words[:1] == ["--"] else args.words
+    if words is args.words and words and words[0].startswith("-"):
+        raise refuse(f"thalweg attach: `{words[0]}` is no command", hint="options stand before the controller")
+    if not words:
+        raise refuse("thalweg attach: give a command after `--`", hint="thalweg attach cubic -- iperf3 -c HOST")
+    attached = _refused(_core.KernelAttached, staged(args, _core.kernel_check), int(args.line_rate))
+    realtime = _hurry()
+    if not args.quiet:
+        say(f"{args.congestion} is `{attached.name}` in the kernel" + ("" if realtime else "; not in real time"))
+    child = subprocess.Popen(attached.command(words))
+    interrupted = False
+    while child.poll() is None:
+        try:
+            _refused(attached.step, LOOK_EVERY)
+        except KeyboardInterrupt:
+            # A terminal has sent it to the command, too: its connections are steered until it is done.
+            if interrupted:
+                child.kill()
+            elif not sys.stdin.isatty():
+                child.send_signal(signal.SIGINT)
+            interrupted = True
+    _refused(attached.step, LOOK_EVERY)
+    s = attached.statistics()
+    if args.json:
+        print(json.dumps(s | {"congestion": args.congestion, "command": words, "exit": child.returncode}))
+    elif not args.quiet:
+        for line in attached_lines(s):
+            say(line)
+    return child.returncode if child.returncode >= 0 else 128 - child.returncode
+
+
+def _hurry() -> bool:
+    """Real-time priority for this thread, which sleeps between samples, and not for the command."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
+    except OSError:
+        return False
+    return True
+
+
+# Connections that are listed; of more, those with the most bytes.
+LISTED = 20
+
+
+def attached_lines(s: dict) -> list[str]:
+    """What is said at the end."""
+    latency = (
+        "none"
+        if s["latency_p50_s"] is None
+        else f"p50 {1e6 * s['latency_p50_s']:.1f} us, p99 {1e6 * s['latency_p99_s']:.1f} us"
+    )
+    lines = [
+        f"{s['samples']} samples of {_format.plural(s['connections'], 'connection')}, {s['lost_samples']} lost; "
+        f"sample to decision: {latency}"
+    ]
+    if not s["connections"]:
+        lines.append("the command has made no TCP connection")
+    most = sorted(s["per_connection"], key=lambda c: -c["acked"])[:LISTED]
+    for c in sorted(most, key=lambda c: c["connection"]):
+        rate = 8 * c["acked"] / c["seconds"] if c["seconds"] > 0 else 0
+        pace = "" if c["pace_bps"] is None else f", pace {_format.si(c['pace_bps'], 'b/s')}"
+        aimd = f", {c['unfollowed']} ACKs without us" if c["unfollowed"] else ""
+        lines.append(
+            f"  {c['connection']}: {_format.si(c['acked'], 'B')} acknowledged, {_format.si(rate, 'b/s')}, "
+            f"rtt {1e3 * c['rtt_s']:.2f} ms, {c['lost_segments']} segments lost, {c['decisions']} decisions, "
+            f"window {_format.si(c['window'], 'B')}{pace}{aimd}"
+        )
+    return lines

@@ -141,6 +141,7 @@ impl<M: Make> Sending<M> {
     /// If the file will not get through.
     pub fn step(&mut self, limit: Duration) -> Result<bool, Error> {
         let end = clock::now() + limit;
+        clock::wake_in_time();
         loop {
             self.receive()?;
             let now = clock::now();

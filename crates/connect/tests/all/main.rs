@@ -4,4 +4,6 @@
 mod kernel;
 #[cfg(feature = "quic")]
 mod quic;
+#[cfg(any(feature = "quic", feature = "kernel"))]
+mod mutations;
 mod refusals;
