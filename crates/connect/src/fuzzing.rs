@@ -38,9 +38,16 @@ pub fn records(bytes: &[u8]) {
 
     let mut records = bytes.chunks(112).filter_map(Record::parse);
     let Some(opened) = records.next() else { return };
-    let start = Sender::default().start(0, opened.mss.max(1), 52, Span::from_us(u64::from(opened.srtt_us)));
+    let start = Sender::default().start(
+        0,
+        opened.mss.clamp(1, 1 << 16),
+        52,
+        Span::from_us(u64::from(opened.srtt_us)),
+    );
     let records: Vec<Record> = records.collect();
-    for spec in [ControllerSpec::cubic(), ControllerSpec::bbr(), ControllerSpec::copa(), ControllerSpec::verus()] {
+    for spec in
+        [ControllerSpec::cubic(), ControllerSpec::bbr(), ControllerSpec::copa(), ControllerSpec::vegas()]
+    {
         let Ok(controller) = Make::make(&spec, &start) else { continue };
         let mut adapter = Adapter::open(controller, &spec.needs(), &opened);
         for record in &records {

@@ -51,6 +51,8 @@ pub struct Adapter<C> {
     calls: Calls,
     delivery: bool,
     opened_ns: u64,
+    /// The latest instant that the controller was given: a tick may be later than a record that is read after it.
+    latest: Time,
     mss: u32,
     last: Record,
     /// SND.UNA and SND.NXT since the connection was opened.
@@ -73,7 +75,8 @@ impl<C: CongestionControl> Adapter<C> {
             calls: needs.calls,
             delivery: needs.delivery,
             opened_ns: opened.time_ns,
-            mss: opened.mss.max(1),
+            latest: Time::ZERO,
+            mss: segment(opened),
             last: *opened,
             acked_to: 0,
             sent_to: u64::from(opened.next.wrapping_sub(opened.una)),
@@ -99,8 +102,15 @@ impl<C: CongestionControl> Adapter<C> {
     }
 
     /// An instant of the kernel's clock, as the controller counts.
-    pub fn time(&self, ns: u64) -> Time {
-        Time::from_ps(ns.saturating_sub(self.opened_ns).saturating_mul(1000))
+    fn time(&self, ns: u64) -> Time {
+        // 64 bits of ps are 213 days; half of them leave room for what controllers add.
+        Time::from_ps(ns.saturating_sub(self.opened_ns).saturating_mul(1000).min(u64::MAX / 2))
+    }
+
+    /// The same, and never before what the controller was given last.
+    fn now(&mut self, ns: u64) -> Time {
+        self.latest = self.latest.max(self.time(ns));
+        self.latest
     }
 
     /// When the controller wants to be called, in ns of the kernel's clock.
@@ -112,7 +122,8 @@ impl<C: CongestionControl> Adapter<C> {
     /// The time is now: calls the controller if its instant has come.
     pub fn on_tick(&mut self, now_ns: u64) {
         if self.wake_ns().is_some_and(|wake| wake <= now_ns) {
-            self.controller.on_tick(self.time(now_ns));
+            let now = self.now(now_ns);
+            self.controller.on_tick(now);
         }
     }
 
@@ -178,16 +189,17 @@ impl<C: CongestionControl> Adapter<C> {
     fn loss(&mut self, record: &Record) -> Loss {
         self.advance(record);
         (self.last.una, self.last.next, self.last.time_ns) = (record.una, record.next, record.time_ns);
-        let now = self.time(record.time_ns);
+        let now = self.now(record.time_ns);
         let in_flight = self.bytes(record.packets_out);
         Loss { now, in_flight, acked_to: self.acked_to, sent_to: self.sent_to }
     }
 
     fn on_restart(&mut self, record: &Record) {
-        let idle = Span::from_ns(record.time_ns.saturating_sub(self.last.time_ns).min(u64::MAX / 1000));
+        let idle = self.time(record.time_ns).since(self.time(self.last.time_ns));
         // The first data of all restarts nothing.
         if self.acked_to > 0 && !idle.is_zero() {
-            self.controller.on_restart(self.time(record.time_ns), idle);
+            let now = self.now(record.time_ns);
+            self.controller.on_restart(now, idle);
         }
     }
 
@@ -196,7 +208,7 @@ impl<C: CongestionControl> Adapter<C> {
         let resent = record.resent.wrapping_sub(self.last.resent);
         let advance = self.advance(record);
         let delivered = record.delivered.wrapping_sub(self.last.delivered);
-        let now = self.time(record.time_ns);
+        let now = self.now(record.time_ns);
         let in_flight = self.in_flight(record);
         let total = self.bytes(delivered);
 
@@ -263,6 +275,11 @@ impl<C: CongestionControl> Adapter<C> {
             app_limited: r.is_app_limited(),
         })
     }
+}
+
+/// Payload bytes of a full segment: TCP knows none of more than 64 KiB.
+pub(super) fn segment(opened: &Record) -> u32 {
+    opened.mss.clamp(1, 1 << 16)
 }
 
 /// The most segments that a window may have: what the kernel's own arithmetic takes.

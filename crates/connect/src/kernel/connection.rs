@@ -1,6 +1,6 @@
 //! One connection of the kernel: its controller, and what became of it.
 
-use super::adapter::{Adapter, HEADER};
+use super::adapter::{Adapter, HEADER, segment};
 use super::records::{Kind, Record};
 use crate::{Make, Sender};
 use thalweg_machines::Invalid;
@@ -51,9 +51,10 @@ impl<M: Make> Connection<M> {
     /// A new one, as its first record says.
     pub(super) fn open(make: &M, sender: &Sender, opened: Record) -> Result<Self, Invalid> {
         let rtt = Span::from_us(u64::from(opened.srtt_us));
-        let mut start = sender.start(opened.connection, opened.mss.max(1), HEADER, rtt);
+        let mut start = sender.start(opened.connection, segment(&opened), HEADER, rtt);
         // What the kernel has: the application may have chosen it (`initcwnd` of a route).
-        start.initial_window = thalweg_units::Bytes::new(u64::from(opened.cwnd) * u64::from(opened.mss));
+        start.initial_window =
+            thalweg_units::Bytes::new(u64::from(opened.cwnd) * u64::from(segment(&opened)));
         let adapter = Adapter::open(make.make(&start)?, &make.needs(), &opened);
         let permit = adapter.permit();
         Ok(Self { adapter, opened, last: opened, records: 1, unfollowed: 0, decisions: 1, permit })

@@ -2,8 +2,8 @@
 
 #[cfg(feature = "kernel")]
 mod kernel;
-#[cfg(feature = "quic")]
-mod quic;
 #[cfg(any(feature = "quic", feature = "kernel"))]
 mod mutations;
+#[cfg(feature = "quic")]
+mod quic;
 mod refusals;

@@ -24,7 +24,9 @@ pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
 /// What the user wrote is a `ValueError`, what became of the connection a `ConnectionError`.
 fn raised(error: Error) -> PyErr {
     match error {
-        Error::Refused(_) | Error::Invalid(_) | Error::Malformed(_) => PyValueError::new_err(error.to_string()),
+        Error::Refused(_) | Error::Invalid(_) | Error::Malformed(_) => {
+            PyValueError::new_err(error.to_string())
+        }
         other => PyConnectionError::new_err(other.to_string()),
     }
 }

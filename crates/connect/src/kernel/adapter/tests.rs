@@ -220,3 +220,16 @@ fn ticks_come_at_their_instant_in_the_kernels_clock() {
     assert_eq!(heard(&a), ["60: tick"]);
     assert_eq!(a.wake_ns(), None);
 }
+
+#[test]
+fn a_record_that_is_read_after_a_later_tick_does_not_turn_time_back() {
+    let (mut a, first) = opened(Needs { calls: Calls::Ticks, ..Needs::WINDOW });
+    a.controller.permit.wake = Some(Time::from_us(150));
+    a.on_tick(1_160_000);
+    a.on_record(&ack(&first, 1155, (1000, 4000), (3, 0), 1));
+    a.on_record(&ack(&first, 1170, (2000, 4000), (2, 0), 2));
+    assert_eq!(
+        heard(&a),
+        ["160: tick", "160: ack 1000+0, 3000 left, 1000-4000 ", "170: ack 1000+0, 2000 left, 2000-4000 "]
+    );
+}
