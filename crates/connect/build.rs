@@ -1,5 +1,5 @@
-//! Compiles the kernel's datapath, where the feature is on. The object lies in the library, so that those who run it need
-//! no compiler; those who build it need clang, as any source tree with C in it needs a compiler.
+//! Compiles the kernel's datapath, where the feature is on. The object lies in the library, so that those who run it
+//! need no compiler; those who build it need clang, as any source tree with C in it needs a compiler.
 
 use std::env;
 use std::path::PathBuf;

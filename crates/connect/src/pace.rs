@@ -5,8 +5,8 @@ use thalweg_units::{Bytes, Rate, Span};
 /// Linux, tcp_pacing_ss_ratio: in slow start the window doubles.
 const SLOW_START: f64 = 2.0;
 
-/// Bits per second on the wire for a window of payload, `gain` times as fast as a round trip needs; twice as fast in slow
-/// start. `segment` and `header`: payload and header bytes of a packet. `None` before a round trip is measured.
+/// Bits per second on the wire for a window of payload, `gain` times as fast as a round trip needs; twice as fast in
+/// slow start. `segment` and `header`: payload and header bytes of a packet. `None` before a round trip is measured.
 pub(crate) fn of_window(
     window: Bytes,
     threshold: Bytes,

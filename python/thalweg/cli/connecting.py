@@ -123,7 +123,10 @@ def sent_rows(s: dict) -> list[tuple[str, str]]:
     """What is said at the end."""
     lost, sent = s["lost_packets"], s["sent_packets"]
     rows = [
-        ("goodput", f"{_format.si(s['goodput_bps'], 'b/s')} ({_format.si(s['size'], 'B')} in {_format.wall(s['seconds'])})"),
+        (
+            "goodput",
+            f"{_format.si(s['goodput_bps'], 'b/s')} ({_format.si(s['size'], 'B')} in {_format.wall(s['seconds'])})",
+        ),
         ("round trip", f"{1e3 * s['rtt_s']:.2f} ms at the end, {1e3 * s['min_rtt_s']:.2f} ms at least"),
         ("losses", f"{lost} of {sent} packets ({100 * lost / max(sent, 1):.2f} %), {s['congestion_events']} events"),
     ]
@@ -151,8 +154,6 @@ def quic_receive(args) -> int:
     # What was answered last may be on its way still.
     receiving.step(2 * LOOK_EVERY)
     return OK
-
-
 
 
 def attach(args) -> int:

@@ -436,7 +436,9 @@ def connections(command: Callable, plugins: Callable) -> None:
     p.add_argument("--files", type=positive_int, metavar="N", help="end after so many")
     p.add_argument("--quiet", action="store_true", help="say where it listens and nothing else but errors")
 
-    p = command("attach", "connecting:attach", "run a command whose TCP connections are under a controller (Linux, root)")
+    p = command(
+        "attach", "connecting:attach", "run a command whose TCP connections are under a controller (Linux, root)"
+    )
     p.add_argument("congestion", metavar="CONTROLLER", help=table)
     p.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
     p.add_argument("--line-rate", help=most, **line)

@@ -1,25 +1,32 @@
 //! The kernel's adapter: records of the datapath as the calls of [`CongestionControl`] in their order, and permits as
 //! decisions. A machine without I/O or clock.
 //!
-//! | the contract | from the kernel | how good |
-//! |---|---|---|
-//! | `on_open` | the algorithm's `init`, with the smoothed round trip of the handshake | exact; absent if the SYN was repeated |
-//! | `on_sent` | SND.NXT and the count of retransmissions since the last ACK | approximated: once before each ACK, late and in bulk |
-//! | `rtt` | the rate sample's, in µs (Karn is the kernel's) | exact |
-//! | `acked`, `sacked` | segments delivered × MSS; exact bytes of SND.UNA while nothing is SACKed | short segments are off by less than one; where an ACK does both, what was SACKed before is taken to be the least possible |
-//! | `in_flight` | packets_out − sacked_out − lost_out + retrans_out, × MSS | exact but for short segments |
-//! | `acked_to`, `sent_to` | SND.UNA, SND.NXT, widened to 64 bits | exact |
-//! | `in_recovery` | the state before this ACK is recovery or loss | exact |
-//! | `app_limited` | SND.NXT = what the application has written | exact |
-//! | `cwnd_limited` | is_cwnd_limited | exact |
-//! | `delivery` | the rate sample; `lost` from the counter as it stood when the segment left | exact as of the last ACK before that |
-//! | `marked` | delivered_ce × MSS | classic echoes repeat a mark until CWR: too many |
-//! | `on_loss` | recovery begins; if an ACK showed it, after that ACK | exact |
-//! | `on_timeout` | set_state(Loss), at each expiry; a reneged SACK likewise | exact |
-//! | `on_restart` | the first transmission with nothing in the network | idle since the last record, as it leaves |
-//! | `on_tick` | the daemon | late by its wake-up |
-//! | an undone loss | the window stays what the controller has made of it | missing |
-//! | `restart_from`, `braked`, other feedback, notifications, notices | | missing |
+//! Call by call: where it comes from, and how good that is.
+//!
+//! - `on_open`: the algorithm's `init`, with the smoothed round trip of the handshake. Exact; absent if
+//!   the SYN was repeated.
+//! - `on_sent`: SND.NXT and the count of retransmissions since the last ACK. Approximated: once before
+//!   each ACK, late and in bulk.
+//! - `rtt`: the rate sample's, in µs (Karn is the kernel's). Exact.
+//! - `acked`, `sacked`: segments delivered × MSS; exact bytes of SND.UNA while nothing is SACKed. Short
+//!   segments are off by less than one; where an ACK does both, what was SACKed before is taken to be
+//!   the least possible.
+//! - `in_flight`: packets_out − sacked_out − lost_out + retrans_out, × MSS. Exact but for short
+//!   segments.
+//! - `acked_to`, `sent_to`: SND.UNA, SND.NXT, widened to 64 bits. Exact.
+//! - `in_recovery`: the state before this ACK is recovery or loss. Exact.
+//! - `app_limited`: SND.NXT = what the application has written. Exact.
+//! - `cwnd_limited`: is_cwnd_limited. Exact.
+//! - `delivery`: the rate sample; `lost` from the counter as it stood when the segment left. Exact as
+//!   of the last ACK before that.
+//! - `marked`: delivered_ce × MSS. Classic echoes repeat a mark until CWR: too many.
+//! - `on_loss`: recovery begins; if an ACK showed it, after that ACK. Exact.
+//! - `on_timeout`: set_state(Loss), at each expiry; a reneged SACK likewise. Exact.
+//! - `on_restart`: the first transmission with nothing in the network. Idle since the last record, as
+//!   it leaves.
+//! - `on_tick`: the daemon. Late by its wake-up.
+//! - an undone loss: the window stays what the controller has made of it. Missing.
+//! - `restart_from`, `braked`, other feedback, notifications, notices: missing.
 
 use super::records::{Kind, Record};
 use std::collections::VecDeque;

@@ -1,5 +1,5 @@
-//! The datapath into the kernel, and out of it: everything is held by file descriptors, so that nothing is left whatever
-//! ends the process.
+//! The datapath into the kernel, and out of it: everything is held by file descriptors, so that nothing is left
+//! whatever ends the process.
 
 use super::decisions::Decisions;
 use super::records::Record;
@@ -135,8 +135,8 @@ fn settle(value: &mut [u8], name: &str, flags: u32) {
     }
 }
 
-/// Names are the kernel's, and several of us may be there: `thalweg`, the number of the process, and a letter for each that
-/// it loads.
+/// Names are the kernel's, and several of us may be there: `thalweg`, the number of the process, and a letter for each
+/// that it loads.
 fn free_name() -> String {
     static LOADED: AtomicU8 = AtomicU8::new(0);
     let known =

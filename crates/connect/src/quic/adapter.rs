@@ -1,25 +1,35 @@
 //! QUIC's adapter: what quinn-proto reports to a controller of its own, as the calls of
 //! [`CongestionControl`] in their order. A machine without I/O or clock: instants are arguments.
 //!
-//! | the contract | from quinn-proto | how good |
-//! |---|---|---|
-//! | `on_open` | the first acknowledgement of the handshake, and its round trip | exact; what the handshake sends after it counts as data |
-//! | `on_sent` | `on_sent`, once per datagram | exact; packets that only acknowledge are counted, too, until the next ACK sets the number right |
-//! | payload bytes | bytes of QUIC packets, their headers and tags included (some 30 per packet) | approximated, as RFC 9002 counts |
-//! | `rtt` | the newest packet of an ACK, if none newer was acknowledged before (RFC 9002 §5.1) | exact, with the receiver's ACK delay in it, as TCP's |
-//! | `acked` | all packets that an ACK frame is the first to acknowledge | exact; `sacked` is 0: nothing is cumulative |
-//! | `in_flight` | `on_end_acks` | exact |
-//! | `acked_to`, `sent_to` | bytes sent up to the newest acknowledged packet, and altogether | rounds as TCP's; no hole holds `acked_to` back, as nothing is sent again under its number |
-//! | `in_recovery` | packets sent before the last loss was declared are being acknowledged (RFC 9002 §7.3.2) | exact |
-//! | `app_limited` | quinn-proto's own | exact |
-//! | `cwnd_limited` | the window had no room for another packet while these were in flight | exact |
-//! | `delivery` | a record per instant of departure | exact; `lost` is counted as losses are declared, `resent` is never |
-//! | `marked` | an event without a count | approximated: all bytes of the next ACK |
-//! | `on_loss` | the first loss of packets sent after the last episode began (RFC 9002 §7.3.2) | exact |
-//! | `on_timeout` | persistent congestion (RFC 9002 §7.6), in place of `on_loss` | a probe timeout alone is no call, as it changes no window (§6.2) |
-//! | `on_restart` | a datagram leaves when nothing was in flight and nothing to send | called as it is built, before it is on the wire |
-//! | `on_tick` | the driver | late by its wake-up; never under `quinn` |
-//! | `restart_from`, `braked`, other feedback, notifications, notices | | missing |
+//! Call by call: where it comes from, and how good that is.
+//!
+//! - `on_open`: the first acknowledgement of the handshake, and its round trip. Exact; what the
+//!   handshake sends after it counts as data.
+//! - `on_sent`: `on_sent`, once per datagram. Exact; packets that only acknowledge are counted, too,
+//!   until the next ACK sets the number right.
+//! - payload bytes: bytes of QUIC packets, their headers and tags included (some 30 per packet).
+//!   Approximated, as RFC 9002 counts.
+//! - `rtt`: the newest packet of an ACK, if none newer was acknowledged before (RFC 9002 §5.1). Exact,
+//!   with the receiver's ACK delay in it, as TCP's.
+//! - `acked`: all packets that an ACK frame is the first to acknowledge. Exact; `sacked` is 0: nothing
+//!   is cumulative.
+//! - `in_flight`: `on_end_acks`. Exact.
+//! - `acked_to`, `sent_to`: bytes sent up to the newest acknowledged packet, and altogether. Rounds as
+//!   TCP's; no hole holds `acked_to` back, as nothing is sent again under its number.
+//! - `in_recovery`: packets sent before the last loss was declared are being acknowledged (RFC 9002
+//!   §7.3.2). Exact.
+//! - `app_limited`: quinn-proto's own. Exact.
+//! - `cwnd_limited`: the window had no room for another packet while these were in flight. Exact.
+//! - `delivery`: a record per instant of departure. Exact; `lost` is counted as losses are declared,
+//!   `resent` is never.
+//! - `marked`: an event without a count. Approximated: all bytes of the next ACK.
+//! - `on_loss`: the first loss of packets sent after the last episode began (RFC 9002 §7.3.2). Exact.
+//! - `on_timeout`: persistent congestion (RFC 9002 §7.6), in place of `on_loss`. A probe timeout alone
+//!   is no call, as it changes no window (§6.2).
+//! - `on_restart`: a datagram leaves when nothing was in flight and nothing to send. Called as it is
+//!   built, before it is on the wire.
+//! - `on_tick`: the driver. Late by its wake-up; never under `quinn`.
+//! - `restart_from`, `braked`, other feedback, notifications, notices: missing.
 //!
 //! Where a controller ignores marks and the packets are ECN-capable nevertheless, as always under `quinn`, a mark is
 //! what a loss would be (RFC 9002 §7.1).

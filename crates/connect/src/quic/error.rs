@@ -30,7 +30,7 @@ pub enum Error {
         /// As QUIC says.
         why: String,
     },
-    /// Nobody answers.
+    /// No one answers.
     #[error(
         "no answer from {peer}: does `thalweg quic receive --listen` run there, and does UDP get through?"
     )]

@@ -1,4 +1,4 @@
-//! What a file looks like on a stream: a header, its bytes, and the end of the stream; the receiver answers with a word.
+//! What a file looks like on a stream: a header, its bytes, and the end of the stream; the receiver has the last word.
 //!
 //! ```text
 //! "TWF1", length of the name (1 byte), name (UTF-8), size (8 bytes)   then the file's bytes, and the end

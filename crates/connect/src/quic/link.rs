@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use thalweg_units::Rate;
 
 /// How much of a late wake-up is caught up with: what is more is lost, so that no burst follows a long sleep.
-// CHOICE: half a millisecond, more than a loaded machine's usual lateness. Other reading: none, which makes every wake-up
-// that is late cost rate.
+// CHOICE: half a millisecond, more than a loaded machine's usual lateness. Other reading: none, which makes every
+// wake-up that is late cost rate.
 const CREDIT: Duration = Duration::from_micros(500);
 /// Datagrams that leave before what has come is looked at again.
 const BURST: usize = 32;

@@ -1,4 +1,4 @@
-//! Files from whoever connects, into one folder.
+//! Files from all who connect, into one folder.
 
 use super::file::{Header, Reply};
 use super::link::{Link, Waits};

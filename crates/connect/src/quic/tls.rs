@@ -75,7 +75,7 @@ pub(super) fn server() -> Result<(quinn_proto::ServerConfig, Fingerprint), Error
     Ok((quinn_proto::ServerConfig::with_crypto(Arc::new(quic)), fingerprint))
 }
 
-/// A client that speaks to nobody but who has this fingerprint.
+/// A client that speaks to no one but who has this fingerprint.
 pub(super) fn client(pinned: Fingerprint) -> Result<quinn_proto::ClientConfig, Error> {
     let provider = provider();
     let verifier = Arc::new(Pinned { pinned, provider: Arc::clone(&provider) });
