@@ -5,6 +5,7 @@
 
 mod buffer;
 mod capture;
+mod connect;
 mod controller;
 mod decisions;
 mod emulate;
@@ -77,6 +78,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     m.add("SOURCES", env!("THALWEG_SOURCES"))?;
     m.add("DEBUG_BUILD", cfg!(debug_assertions))?;
+    connect::add(m)?;
     m.add_class::<buffer::Buffer>()?;
     m.add_class::<scenario::Scenario>()?;
     m.add_class::<simulation::Simulation>()?;

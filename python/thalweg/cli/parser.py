@@ -111,6 +111,13 @@ def positive_seconds(text: str) -> float:
     return value
 
 
+def bits_per_second(text: str) -> float:
+    parts = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([kMGT]?)bps", text)
+    if not parts or not float(parts[1]) > 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a rate such as 100Mbps")
+    return float(parts[1]) * 1000 ** " kMGT".index(parts[2] or " ")
+
+
 def build() -> Parser:
     """The whole command line."""
     parser = Parser(
@@ -471,7 +478,46 @@ def build() -> Parser:
 
     p = command("completion", "completion:completion", "print a shell's completion script")
     p.add_argument("shell", choices=SHELLS)
+    connections(command, plugins)
     return parser
+
+
+def connections(command: Callable, plugins: Callable) -> None:
+    """Real connections."""
+    line = {"type": bits_per_second, "default": 10e9, "metavar": "RATE"}
+    most = "the most that a pace may be (default: 10Gbps)"
+    table = "a name (`thalweg list controllers`), FILE.py:CLASS, MODULE:CLASS, or a table such as '{ kind = \"copa\", delta = 0.1 }'"
+
+    quic = command("quic", "connecting:quic_send", "move a file over QUIC, under any controller that QUIC can carry")
+    ends = quic.add_subparsers(title="ends", metavar="END", parser_class=Parser, required=True)
+
+    p = ends.add_parser("send", help="send a file", description="send a file")
+    p.set_defaults(command=_lazy("connecting:quic_send"))
+    p.add_argument("file", metavar="FILE", help="the file")
+    p.add_argument("--to", required=True, metavar="HOST:PORT", help="where `thalweg quic receive` listens")
+    p.add_argument("--fingerprint", required=True, metavar="HEX", help="of the receiver: it prints its own")
+    p.add_argument("--congestion", default="cubic", metavar="CONTROLLER", help=f"{table} (default: cubic)")
+    p.add_argument("--line-rate", help=most, **line)
+    p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    p.add_argument("--json", action="store_true", help="print the statistics as one JSON object")
+    plugins(p)
+
+    p = ends.add_parser("receive", help="receive files", description="receive files, until Ctrl-C")
+    p.set_defaults(command=_lazy("connecting:quic_receive"))
+    p.add_argument("--listen", default="[::]:4433", metavar="ADDRESS:PORT", help="(default: [::]:4433)")
+    p.add_argument("--out", required=True, metavar="DIR", help="folder for the files; none that is there is replaced")
+    p.add_argument("--files", type=positive_int, metavar="N", help="end after so many")
+    p.add_argument("--quiet", action="store_true", help="say where it listens and nothing else but errors")
+
+    p = command(
+        "attach", "connecting:attach", "run a command whose TCP connections are under a controller (Linux, root)"
+    )
+    p.add_argument("congestion", metavar="CONTROLLER", help=table)
+    p.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
+    p.add_argument("--line-rate", help=most, **line)
+    p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    p.add_argument("--json", action="store_true", help="print the statistics as one JSON object")
+    plugins(p)
 
 
 class _Version(argparse.Action):

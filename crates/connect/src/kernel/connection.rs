@@ -1,0 +1,102 @@
+//! One connection of the kernel: its controller, and what became of it.
+
+use super::adapter::{Adapter, HEADER, segment};
+use super::records::{Kind, Record};
+use crate::{Make, Sender};
+use thalweg_machines::Invalid;
+use thalweg_machines::congestion::Permit;
+use thalweg_units::Span;
+
+/// What became of a connection.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Counted since the datapath was loaded.
+    pub connection: u32,
+    /// Payload bytes acknowledged.
+    pub acked: u64,
+    /// Seconds from its first record to its last.
+    pub seconds: f64,
+    /// Segments found lost, and sent again.
+    pub lost: u32,
+    /// Segments sent again.
+    pub resent: u32,
+    /// The kernel's smoothed round trip at the end, in seconds.
+    pub rtt: f64,
+    /// Records that came of it.
+    pub records: u64,
+    /// Of them: made while the kernel did not follow us.
+    pub unfollowed: u64,
+    /// How often its permit changed.
+    pub decisions: u64,
+    /// What was permitted last.
+    pub permit: Permit,
+    /// The kernel's window at the last record, in segments.
+    pub cwnd: u32,
+    /// It is over.
+    pub closed: bool,
+}
+
+/// A connection with its controller.
+pub(super) struct Connection<M: Make> {
+    adapter: Adapter<M::Controller>,
+    opened: Record,
+    last: Record,
+    records: u64,
+    unfollowed: u64,
+    decisions: u64,
+    permit: Permit,
+}
+
+impl<M: Make> Connection<M> {
+    /// A new one, as its first record says.
+    pub(super) fn open(make: &M, sender: &Sender, opened: Record) -> Result<Self, Invalid> {
+        let rtt = Span::from_us(u64::from(opened.srtt_us));
+        let mut start = sender.start(opened.connection, segment(&opened), HEADER, rtt);
+        // What the kernel has: the application may have chosen it (`initcwnd` of a route).
+        start.initial_window =
+            thalweg_units::Bytes::new(u64::from(opened.cwnd) * u64::from(segment(&opened)));
+        let adapter = Adapter::open(make.make(&start)?, &make.needs(), &opened);
+        let permit = adapter.permit();
+        Ok(Self { adapter, opened, last: opened, records: 1, unfollowed: 0, decisions: 1, permit })
+    }
+
+    pub(super) fn adapter(&self) -> &Adapter<M::Controller> {
+        &self.adapter
+    }
+
+    pub(super) fn on_record(&mut self, record: &Record) {
+        self.records += 1;
+        self.unfollowed += u64::from(record.is_fallback());
+        self.last = *record;
+        self.adapter.on_record(record);
+        self.note();
+    }
+
+    pub(super) fn on_tick(&mut self, now_ns: u64) {
+        self.adapter.on_tick(now_ns);
+        self.note();
+    }
+
+    fn note(&mut self) {
+        let permit = self.adapter.permit();
+        self.decisions += u64::from(permit != self.permit);
+        self.permit = permit;
+    }
+
+    pub(super) fn summary(&self) -> Summary {
+        Summary {
+            connection: self.opened.connection,
+            acked: self.adapter.acked_to(),
+            seconds: self.last.time_ns.saturating_sub(self.opened.time_ns) as f64 / 1e9,
+            lost: self.last.lost.wrapping_sub(self.opened.lost),
+            resent: self.last.resent.wrapping_sub(self.opened.resent),
+            rtt: f64::from(self.last.srtt_us) / 1e6,
+            records: self.records,
+            unfollowed: self.unfollowed,
+            decisions: self.decisions,
+            permit: self.permit,
+            cwnd: self.last.cwnd,
+            closed: self.last.kind == Kind::Close,
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! One file to one receiver, under a controller of this project.
+
+use super::controller::{DrivenFactory, check};
+use super::file::{Header, Reply};
+use super::link::{Governor, Link, Waits};
+use super::socket::Socket;
+use super::{BELOW, Error, Fingerprint, IPV6_MORE, clock, tls};
+use crate::{Datapath, Make, Sender};
+use quinn_proto::{
+    ClientConfig, ConnectionError, DatagramEvent, Dir, Endpoint, EndpointConfig, Event, IdleTimeout,
+    ReadError, ReadableError, StreamId, TransportConfig, TransportErrorCode, VarInt, WriteError,
+};
+use std::fs::File;
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use thalweg_machines::congestion::{CongestionControl, Permit};
+
+/// After so long without a sign of the other end it is gone.
+const SILENCE_MS: u32 = 10_000;
+/// Bytes that may be written ahead of their acknowledgement.
+const AHEAD: u64 = 32 << 20;
+/// Bytes read from the file at once.
+const CHUNK: usize = 64 << 10;
+
+/// How it goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Statistics {
+    /// Bytes of the file, and of those what was handed to QUIC.
+    pub size: u64,
+    /// Of them: handed to QUIC.
+    pub written: u64,
+    /// Seconds since the connection was begun, until the receiver's answer.
+    pub seconds: f64,
+    /// The last estimate of the round trip, in seconds.
+    pub rtt: f64,
+    /// The shortest round trip, in seconds.
+    pub min_rtt: f64,
+    /// Packets sent.
+    pub sent_packets: u64,
+    /// Packets declared lost.
+    pub lost_packets: u64,
+    /// Losses and marks of which the controller may have been notified.
+    pub congestion_events: u64,
+    /// What the controller permitted last, if the connection was open.
+    pub permit: Option<Permit>,
+}
+
+impl Statistics {
+    /// Bits of the file per second; 0 before anything could arrive.
+    pub fn goodput(&self) -> f64 {
+        if self.seconds > 0.0 { self.written as f64 * 8.0 / self.seconds } else { 0.0 }
+    }
+}
+
+/// How far it is.
+enum Stage {
+    Connecting,
+    Writing(StreamId),
+    /// All is written; the receiver's answer so far.
+    Answering(StreamId, Vec<u8>),
+    /// The receiver has the file; the connection closes.
+    Done,
+}
+
+/// A file on its way to a receiver.
+pub struct Sending<M: Make> {
+    socket: Socket,
+    endpoint: Endpoint,
+    link: Link<M>,
+    file: File,
+    size: u64,
+    /// What was read from the file and not taken by QUIC yet.
+    chunk: Vec<u8>,
+    /// Bytes of the file handed to QUIC, and of the header before them.
+    written: u64,
+    header: u64,
+    stage: Stage,
+    begun: Instant,
+    ended: Option<Instant>,
+    peer: SocketAddr,
+    pinned: Fingerprint,
+}
+
+impl<M: Make> Sending<M> {
+    /// Begins to send a file to the receiver with that fingerprint.
+    ///
+    /// # Errors
+    /// If QUIC cannot run the controller, the file cannot be read, or there is no socket.
+    pub fn new(
+        path: &Path,
+        to: SocketAddr,
+        pinned: Fingerprint,
+        make: M,
+        sender: Sender,
+    ) -> Result<Self, Error> {
+        check(&make, &sender, Datapath::QUIC)?;
+        let ect = make.needs().marks.by_default();
+        let shown = path.display().to_string();
+        let file = File::open(path).map_err(Error::io(shown.clone()))?;
+        let size = file.metadata().map_err(Error::io(shown))?.len();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let chunk = Header::new(name, size)?.encode();
+
+        let any: IpAddr =
+            if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        let socket = Socket::bind((any, 0).into(), ect)?;
+        let below = BELOW + if to.is_ipv4() { 0 } else { IPV6_MORE };
+        let factory = Arc::new(DrivenFactory::new(make, sender, below));
+        let mut config = tls::client(pinned)?;
+        transport(&mut config, &factory);
+        let mut endpoint = Endpoint::new(Arc::new(EndpointConfig::default()), None, socket.finds_mtu(), None);
+        let begun = clock::now();
+        let (handle, connection) =
+            endpoint.connect(begun, config, to, "thalweg").map_err(|e| Error::Malformed(e.to_string()))?;
+        let link = Link::new(handle, connection, Some(Governor::new(factory, below)));
+        let (header, stage) = (chunk.len() as u64, Stage::Connecting);
+        let (written, ended) = (0, None);
+        Ok(Self {
+            socket,
+            endpoint,
+            link,
+            file,
+            size,
+            chunk,
+            written,
+            header,
+            stage,
+            begun,
+            ended,
+            peer: to,
+            pinned,
+        })
+    }
+
+    /// Works for at most so long; `true` once the receiver has the file.
+    ///
+    /// # Errors
+    /// If the file will not get through.
+    pub fn step(&mut self, limit: Duration) -> Result<bool, Error> {
+        let end = clock::now() + limit;
+        clock::wake_in_time();
+        loop {
+            self.receive()?;
+            let now = clock::now();
+            let wake = self.link.advance(now, &mut self.endpoint);
+            self.events()?;
+            self.write()?;
+            let waits = self.link.transmit(&self.socket)?;
+            if matches!(self.stage, Stage::Done) {
+                return Ok(true);
+            }
+            let now = clock::now();
+            if now >= end {
+                return Ok(false);
+            }
+            let (mut until, mut room) = (end, false);
+            match waits {
+                Waits::Not => continue,
+                Waits::Until(instant) => until = until.min(instant),
+                Waits::Room => room = true,
+                Waits::Timer => {}
+            }
+            for instant in [self.link.connection.poll_timeout(), wake].into_iter().flatten() {
+                until = until.min(instant);
+            }
+            self.socket.wait(until.saturating_duration_since(now), room)?;
+        }
+    }
+
+    /// How it goes.
+    pub fn statistics(&self) -> Statistics {
+        let path = self.link.connection.stats().path;
+        let until = self.ended.unwrap_or_else(clock::now);
+        let governor = self.link.governor.as_ref().and_then(Governor::controller);
+        Statistics {
+            size: self.size,
+            written: self.written.saturating_sub(self.header),
+            seconds: until.saturating_duration_since(self.begun).as_secs_f64(),
+            rtt: path.rtt.as_secs_f64(),
+            min_rtt: path.min_rtt.as_secs_f64(),
+            sent_packets: path.sent_packets,
+            lost_packets: path.lost_packets,
+            congestion_events: path.congestion_events,
+            permit: governor.and_then(|shared| shared.lock().adapter().map(|adapter| adapter.permit())),
+        }
+    }
+
+    /// Looks at the controller, if the connection is open: a recorder has its record there.
+    pub fn controller<R>(&self, look: impl FnOnce(&M::Controller) -> R) -> Option<R>
+    where
+        M::Controller: CongestionControl,
+    {
+        let shared = self.link.governor.as_ref()?.controller()?;
+        let mut core = shared.lock();
+        core.adapter().map(|adapter| look(adapter.controller()))
+    }
+
+    fn receive(&mut self) -> Result<(), Error> {
+        let arrivals = self.socket.receive()?;
+        let now = clock::now();
+        let mut buffer = Vec::new();
+        for arrival in arrivals {
+            let (from, local, ecn) = (arrival.from, arrival.local, arrival.ecn);
+            match self.endpoint.handle(now, from, local, ecn, arrival.data, &mut buffer) {
+                Some(DatagramEvent::ConnectionEvent(_, event)) => self.link.receive(event),
+                Some(DatagramEvent::NewConnection(stranger)) => self.endpoint.ignore(stranger),
+                Some(DatagramEvent::Response(_)) | None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn events(&mut self) -> Result<(), Error> {
+        while let Some(event) = self.link.connection.poll() {
+            match event {
+                Event::Connected => self.open()?,
+                Event::ConnectionLost { reason } => return self.lost(reason),
+                _ => {}
+            }
+        }
+        let failed = self.link.governor.as_ref().and_then(Governor::controller);
+        if let Some(invalid) = failed.and_then(|shared| shared.lock().failure().cloned()) {
+            return Err(invalid.into());
+        }
+        self.answer()
+    }
+
+    fn open(&mut self) -> Result<(), Error> {
+        let opened = self.link.connection.streams().open(Dir::Bi);
+        let stream = opened.ok_or_else(|| Error::Malformed("the receiver takes no streams".into()))?;
+        self.stage = Stage::Writing(stream);
+        Ok(())
+    }
+
+    /// Hands on as much of the file as QUIC takes.
+    fn write(&mut self) -> Result<(), Error> {
+        let Stage::Writing(stream) = self.stage else { return Ok(()) };
+        loop {
+            if self.chunk.is_empty() {
+                self.chunk.resize(CHUNK, 0);
+                let read = self.file.read(&mut self.chunk).map_err(Error::io("the file"))?;
+                self.chunk.truncate(read);
+                let left = self.size + self.header - self.written;
+                if read as u64 > left || (read == 0 && left > 0) {
+                    return Err(Error::Malformed("the file changes while it is sent".into()));
+                }
+            }
+            let mut open = self.link.connection.send_stream(stream);
+            if self.chunk.is_empty() {
+                // (A receiver that has stopped says why in its answer.)
+                let _ = open.finish();
+                self.stage = Stage::Answering(stream, Vec::new());
+                return Ok(());
+            }
+            match open.write(&self.chunk) {
+                Ok(taken) => {
+                    self.chunk.drain(..taken);
+                    self.written += taken as u64;
+                }
+                Err(WriteError::Blocked) => return Ok(()),
+                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => {
+                    self.stage = Stage::Answering(stream, Vec::new());
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    /// Reads what the receiver answers.
+    fn answer(&mut self) -> Result<(), Error> {
+        let Stage::Answering(stream, answer) = &mut self.stage else { return Ok(()) };
+        let malformed = || Error::Malformed("the receiver broke off its answer".into());
+        let mut reading = self.link.connection.recv_stream(*stream);
+        let mut chunks = match reading.read(true) {
+            Ok(chunks) => chunks,
+            Err(ReadableError::ClosedStream | ReadableError::IllegalOrderedRead) => return Err(malformed()),
+        };
+        let ended = loop {
+            match chunks.next(4096) {
+                Ok(Some(chunk)) if answer.len() < 4096 => answer.extend_from_slice(&chunk.bytes),
+                Ok(Some(_)) => return Err(malformed()),
+                Ok(None) => break true,
+                Err(ReadError::Blocked) => break false,
+                Err(ReadError::Reset(_)) => return Err(malformed()),
+            }
+        };
+        let _ = chunks.finalize();
+        if !ended {
+            return Ok(());
+        }
+        let reply = Reply::parse(answer)?;
+        let now = clock::now();
+        self.ended = Some(now);
+        self.link.close(now);
+        self.stage = Stage::Done;
+        match reply {
+            Reply::Kept => Ok(()),
+            Reply::Refused(why) => Err(Error::Kept(why)),
+        }
+    }
+
+    fn lost(&self, reason: ConnectionError) -> Result<(), Error> {
+        let (peer, pinned) = (self.peer.to_string(), self.pinned.to_string());
+        let connecting = matches!(self.stage, Stage::Connecting);
+        Err(match reason {
+            ConnectionError::TimedOut if connecting => Error::Silent { peer },
+            ConnectionError::TransportError(error)
+                if connecting && error.code == TransportErrorCode::crypto(BAD_CERTIFICATE) =>
+            {
+                Error::Stranger { peer, pinned }
+            }
+            other => Error::Lost { peer, why: other.to_string() },
+        })
+    }
+}
+
+/// TLS's alert for a certificate that the application does not accept (access_denied, RFC 8446 §6).
+const BAD_CERTIFICATE: u8 = 49;
+
+fn transport<M: Make>(config: &mut ClientConfig, factory: &Arc<DrivenFactory<M>>) {
+    let mut transport = TransportConfig::default();
+    transport
+        .congestion_controller_factory(Arc::clone(factory) as _)
+        .send_window(AHEAD)
+        .max_idle_timeout(Some(IdleTimeout::from(VarInt::from_u32(SILENCE_MS))))
+        .enable_segmentation_offload(false);
+    config.transport_config(Arc::new(transport));
+}

@@ -1,0 +1,169 @@
+//! What a datapath cannot give a controller, as an error that names the need.
+//!
+//! A controller declares what it needs ([`Needs`]) and what its permits are made of ([`Gives`]); a datapath declares
+//! here what it gives and keeps. What is left over is refused before anything is sent.
+
+use std::fmt;
+use thalweg_machines::congestion::{FeedbackKind, Gives, Marks, Messages, Needs};
+use thalweg_wire::ExplicitKind;
+
+/// What carries controllers, and what it gives them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Datapath {
+    name: &'static str,
+    /// It keeps the pace of a permit.
+    paces: bool,
+    /// It calls at the instant that a permit names.
+    clock: bool,
+}
+
+impl Datapath {
+    /// QUIC under the driver of this crate.
+    pub const QUIC: Self = Self { name: "QUIC", paces: true, clock: true };
+    /// QUIC under `quinn`, whose pacer follows the window alone and which has no timer for controllers.
+    pub const QUINN: Self = Self { name: "quinn", paces: false, clock: false };
+    /// The kernel's TCP.
+    pub const KERNEL: Self = Self { name: "the kernel's TCP", paces: true, clock: true };
+
+    /// Its name in sentences.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether it can run a controller that declares these needs.
+    ///
+    /// # Errors
+    /// With everything that is missing.
+    pub fn check(&self, controller: &str, needs: &Needs) -> Result<(), Refusal> {
+        let missing = self.missing(needs);
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Refusal { controller: controller.to_owned(), datapath: *self, missing })
+    }
+
+    /// What a controller with these needs would lack.
+    pub fn missing(&self, needs: &Needs) -> Vec<Missing> {
+        let lacks = [
+            Missing::of_marks(needs.marks),
+            Missing::of_feedback(needs.feedback),
+            (needs.messages != Messages::None).then_some(Missing::CongestionPoints),
+            (!self.paces && paces(needs.gives)).then_some(Missing::Pace),
+            (!self.clock && needs.calls.ticks()).then_some(Missing::Clock),
+        ];
+        lacks.into_iter().flatten().collect()
+    }
+}
+
+/// Its permits may hold a pace.
+fn paces(gives: Gives) -> bool {
+    match gives {
+        Gives::Nothing | Gives::Window { .. } | Gives::OwnWindow => false,
+        Gives::Pace | Gives::PaceAndWindow | Gives::PaceAndOwnWindow | Gives::Anything => true,
+    }
+}
+
+/// What a controller needs and a datapath does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Missing {
+    /// How many bytes were marked.
+    MarkCounts,
+    /// Which packets came with which of both ECN codepoints.
+    Codepoints,
+    /// Congestion notification packets.
+    Notifications,
+    /// Telemetry of switches.
+    Telemetry,
+    /// What routers write into packets.
+    RouterFeedback,
+    /// What a receiver forecasts.
+    Forecasts,
+    /// Messages of congestion points.
+    CongestionPoints,
+    /// A driver that keeps paces.
+    Pace,
+    /// A driver that calls at an instant.
+    Clock,
+}
+
+impl Missing {
+    fn of_marks(marks: Marks) -> Option<Self> {
+        match marks {
+            Marks::Ignored | Marks::Optional | Marks::Wanted => None,
+            Marks::Echoes => Some(Self::MarkCounts),
+            Marks::Codepoints => Some(Self::Codepoints),
+            Marks::Notifications => Some(Self::Notifications),
+        }
+    }
+
+    fn of_feedback(feedback: FeedbackKind) -> Option<Self> {
+        match feedback {
+            FeedbackKind::None => None,
+            FeedbackKind::Int => Some(Self::Telemetry),
+            FeedbackKind::Explicit(ExplicitKind::Forecast(_)) => Some(Self::Forecasts),
+            FeedbackKind::Explicit(_) => Some(Self::RouterFeedback),
+        }
+    }
+
+    /// What the controller needs.
+    pub fn need(self) -> &'static str {
+        match self {
+            Self::MarkCounts => "an exact count of the bytes that were marked",
+            Self::Codepoints => "an exact echo of both ECN codepoints",
+            Self::Notifications => "congestion notification packets",
+            Self::Telemetry => "telemetry that switches write into packets",
+            Self::RouterFeedback => "what routers write into packets",
+            Self::Forecasts => "a receiver that forecasts",
+            Self::CongestionPoints => "messages of congestion points in switches",
+            Self::Pace => "its pace to be kept",
+            Self::Clock => "to be called at instants of its own",
+        }
+    }
+
+    /// Why a datapath does not have it.
+    fn why(self, datapath: &Datapath) -> &'static str {
+        match self {
+            Self::MarkCounts if *datapath == Datapath::KERNEL => {
+                "classic echoes repeat a mark until CWR comes back"
+            }
+            Self::MarkCounts => "quinn-proto reports that there were marks, not how many",
+            Self::Codepoints => "both codepoints are echoed by no receiver outside the simulator",
+            Self::Notifications | Self::CongestionPoints => "no such packets cross an IP network",
+            Self::Telemetry | Self::RouterFeedback => "routers write nothing but ECN into packets",
+            Self::Forecasts => "receivers acknowledge, and no more",
+            Self::Pace => "its pacer spreads a window over a round trip, whatever the controller says",
+            Self::Clock => "it has no timer for controllers",
+        }
+    }
+}
+
+/// A controller that a datapath cannot run, with all reasons.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    controller: String,
+    datapath: Datapath,
+    missing: Vec<Missing>,
+}
+
+impl Refusal {
+    /// What is missing, at least one thing.
+    pub fn missing(&self) -> &[Missing] {
+        &self.missing
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { controller, datapath, missing } = self;
+        write!(f, "{} cannot run `{controller}`, which needs ", datapath.name)?;
+        for (n, lack) in missing.iter().enumerate() {
+            let and = if n == 0 { "" } else { ", and " };
+            write!(f, "{and}{}: {}", lack.need(), lack.why(datapath))?;
+        }
+        let elsewhere = missing.iter().all(|lack| matches!(lack, Missing::Pace | Missing::Clock));
+        if elsewhere { write!(f, "; the driver of `thalweg quic` can") } else { Ok(()) }
+    }
+}
+
+impl std::error::Error for Refusal {}
