@@ -48,6 +48,8 @@ pub struct Sender {
     pub max_window: Bytes,
     /// Of the controllers' own random draws.
     pub seed: u64,
+    /// Their decisions are recorded ([`thalweg_machines::congestion::decisions`]).
+    pub records: bool,
 }
 
 impl Default for Sender {
@@ -58,6 +60,7 @@ impl Default for Sender {
             initial_window: 10,
             max_window: Bytes::new(1_000_000_000),
             seed: 1,
+            records: false,
         }
     }
 }
@@ -76,6 +79,7 @@ impl Sender {
             initial_threshold: Bytes::MAX,
             line_rate: self.line_rate,
             base_rtt: rtt,
+            records: self.records,
             ..Start::default()
         }
     }

@@ -104,19 +104,39 @@ class Bar:
 
 def quic_send(args) -> int:
     demand("quic", "quic send")
+    _free(args.record)
     scenario = staged(args, _core.quic_check)
     to = resolved(args.to, "--to")
-    sending = _refused(_core.QuicSending, args.file, to, args.fingerprint, scenario, int(args.line_rate))
+    sending = _refused(
+        _core.QuicSending, args.file, to, args.fingerprint, scenario, int(args.line_rate), bool(args.record)
+    )
     with Bar(not args.quiet) as bar:
         while not _refused(sending.step, LOOK_EVERY):
             s = sending.statistics()
             bar.show(s["written"], s["size"], f"rtt {1e3 * s['rtt_s']:.1f} ms")
     s = sending.statistics()
+    _keep(args.record, sending)
     if args.json:
         print(json.dumps(s | {"to": to, "congestion": args.congestion}))
     elif not args.quiet:
         print("\n".join(f"{what + ':':22}{text}" for what, text in sent_rows(s)))
     return OK
+
+
+def _free(file: str | None) -> None:
+    """Refuses a place that cannot become a record, before anything is sent."""
+    from thalweg import _places, decisions
+
+    if file is not None:
+        _places.check_file(Path(file), mark=decisions.MAGIC.decode())
+
+
+def _keep(file: str | None, connected) -> None:
+    """Writes what controllers have decided, for `thalweg decisions`, `diff` and `export-qlog`."""
+    from thalweg import _places, decisions
+
+    if file is not None:
+        _places.write_file(Path(file), bytes(connected.take_decisions()), mark=decisions.MAGIC.decode())
 
 
 def sent_rows(s: dict) -> list[tuple[str, str]]:
@@ -158,12 +178,13 @@ def quic_receive(args) -> int:
 
 def attach(args) -> int:
     demand("kernel", "attach")
+    _free(args.record)
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if words is args.words and words and words[0].startswith("-"):
         raise refuse(f"thalweg attach: `{words[0]}` is no command", hint="options stand before the controller")
     if not words:
         raise refuse("thalweg attach: give a command after `--`", hint="thalweg attach cubic -- iperf3 -c HOST")
-    attached = _refused(_core.KernelAttached, staged(args, _core.kernel_check), int(args.line_rate))
+    attached = _refused(_core.KernelAttached, staged(args, _core.kernel_check), int(args.line_rate), bool(args.record))
     realtime = _hurry()
     if not args.quiet:
         say(f"{args.congestion} is `{attached.name}` in the kernel" + ("" if realtime else "; not in real time"))
@@ -181,6 +202,7 @@ def attach(args) -> int:
             interrupted = True
     _refused(attached.step, LOOK_EVERY)
     s = attached.statistics()
+    _keep(args.record, attached)
     if args.json:
         print(json.dumps(s | {"congestion": args.congestion, "command": words, "exit": child.returncode}))
     elif not args.quiet:

@@ -486,6 +486,7 @@ def connections(command: Callable, plugins: Callable) -> None:
     """Real connections."""
     line = {"type": bits_per_second, "default": 10e9, "metavar": "RATE"}
     most = "the most that a pace may be (default: 10Gbps)"
+    record = "record what controllers decide here, for `thalweg decisions`, `diff`, `export-qlog`"
     table = "a name (`thalweg list controllers`), FILE.py:CLASS, MODULE:CLASS, or a table such as '{ kind = \"copa\", delta = 0.1 }'"
 
     quic = command("quic", "connecting:quic_send", "move a file over QUIC, under any controller that QUIC can carry")
@@ -498,6 +499,7 @@ def connections(command: Callable, plugins: Callable) -> None:
     p.add_argument("--fingerprint", required=True, metavar="HEX", help="of the receiver: it prints its own")
     p.add_argument("--congestion", default="cubic", metavar="CONTROLLER", help=f"{table} (default: cubic)")
     p.add_argument("--line-rate", help=most, **line)
+    p.add_argument("--record", metavar="FILE", help=record)
     p.add_argument("--quiet", action="store_true", help="say nothing but errors")
     p.add_argument("--json", action="store_true", help="print the statistics as one JSON object")
     plugins(p)
@@ -515,6 +517,7 @@ def connections(command: Callable, plugins: Callable) -> None:
     p.add_argument("congestion", metavar="CONTROLLER", help=table)
     p.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
     p.add_argument("--line-rate", help=most, **line)
+    p.add_argument("--record", metavar="FILE", help=record)
     p.add_argument("--quiet", action="store_true", help="say nothing but errors")
     p.add_argument("--json", action="store_true", help="print the statistics as one JSON object")
     plugins(p)

@@ -30,6 +30,7 @@
 
 use super::records::{Kind, Record};
 use std::collections::VecDeque;
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::congestion::{
     AckSample, Calls, CongestionControl, Delivery, Feedback, Loss, Needs, Permit,
 };
@@ -96,6 +97,11 @@ impl<C: CongestionControl> Adapter<C> {
     /// The controller.
     pub fn controller(&self) -> &C {
         &self.controller
+    }
+
+    /// What it has recorded of its decisions since the last time, if it does.
+    pub fn take_log(&mut self) -> Option<Log> {
+        self.controller.take_log()
     }
 
     /// What is allowed now.

@@ -8,6 +8,7 @@ use super::{Error, Group, clock};
 use crate::{Datapath, Make, Sender};
 use std::collections::BTreeMap;
 use std::time::Duration;
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_units::Span;
 
 /// Summaries of connections that are over which are kept; of older ones only their number.
@@ -36,6 +37,8 @@ pub struct Attached<M: Make> {
     group: Group,
     connections: BTreeMap<u32, Connection<M>>,
     over: Vec<Summary>,
+    /// What the controllers of connections that are over have recorded.
+    logs: Vec<Log>,
     samples: u64,
     seen: u64,
     latency: Latency,
@@ -52,9 +55,9 @@ impl<M: Make> Attached<M> {
         make.make(&sender.start(0, 1448, super::adapter::HEADER, Span::from_ms(1)))?;
         let group = Group::new()?;
         let loaded = Loaded::new(&group, make.needs().marks.by_default())?;
-        let (connections, over, inbox) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (connections, over, logs, inbox) = (BTreeMap::new(), Vec::new(), Vec::new(), Vec::new());
         let latency = Latency::default();
-        Ok(Self { make, sender, loaded, group, connections, over, samples: 0, seen: 0, latency, inbox })
+        Ok(Self { make, sender, loaded, group, connections, over, logs, samples: 0, seen: 0, latency, inbox })
     }
 
     /// The algorithm's name in the kernel.
@@ -110,6 +113,7 @@ impl<M: Make> Attached<M> {
                 if let Some(mut connection) = self.connections.remove(&number) {
                     connection.on_record(record);
                     self.over.push(connection.summary());
+                    self.logs.extend(connection.take_log());
                     let excess = self.over.len().saturating_sub(KEPT);
                     self.over.drain(..excess);
                 }
@@ -157,6 +161,14 @@ impl<M: Make> Attached<M> {
             latency_ns: percentile(0.5).zip(percentile(0.99)),
             summaries,
         }
+    }
+
+    /// What controllers have recorded of their decisions since the last time ([`Sender::records`]), piece by piece.
+    pub fn take_logs(&mut self) -> Vec<Log> {
+        let mut logs = std::mem::take(&mut self.logs);
+        logs.extend(self.connections.values_mut().filter_map(Connection::take_log));
+        logs.retain(|log| !log.is_empty());
+        logs
     }
 
     /// Looks at the controllers of the connections that are open: recorders have their records there.

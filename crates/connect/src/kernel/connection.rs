@@ -5,6 +5,7 @@ use super::records::{Kind, Record};
 use crate::{Make, Sender};
 use thalweg_machines::Invalid;
 use thalweg_machines::congestion::Permit;
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_units::Span;
 
 /// What became of a connection.
@@ -55,13 +56,21 @@ impl<M: Make> Connection<M> {
         // What the kernel has: the application may have chosen it (`initcwnd` of a route).
         start.initial_window =
             thalweg_units::Bytes::new(u64::from(opened.cwnd) * u64::from(segment(&opened)));
-        let adapter = Adapter::open(make.make(&start)?, &make.needs(), &opened);
+        let mut needs = make.needs();
+        if sender.records {
+            needs.calls = needs.calls.and_sent();
+        }
+        let adapter = Adapter::open(make.make(&start)?, &needs, &opened);
         let permit = adapter.permit();
         Ok(Self { adapter, opened, last: opened, records: 1, unfollowed: 0, decisions: 1, permit })
     }
 
     pub(super) fn adapter(&self) -> &Adapter<M::Controller> {
         &self.adapter
+    }
+
+    pub(super) fn take_log(&mut self) -> Option<Log> {
+        self.adapter.take_log()
     }
 
     pub(super) fn on_record(&mut self, record: &Record) {

@@ -36,6 +36,7 @@
 
 use super::delivery::SendLog;
 use crate::pace;
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::congestion::{
     AckSample, Calls, CongestionControl, Feedback, Loss, Marks, Needs, Permit,
 };
@@ -116,6 +117,11 @@ impl<C: CongestionControl> Adapter<C> {
     /// The controller.
     pub fn controller(&self) -> &C {
         &self.controller
+    }
+
+    /// What it has recorded of its decisions since the last time, if it does.
+    pub fn take_log(&mut self) -> Option<Log> {
+        self.controller.take_log()
     }
 
     /// What is allowed now.

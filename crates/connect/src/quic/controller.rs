@@ -60,11 +60,15 @@ impl<M: Make> Core<M> {
 
     fn open(&mut self, now: Instant, rtt: Span, in_flight: u64) {
         let start = self.sender.start(self.number, self.mtu, self.header, rtt);
+        let mut needs = self.make.needs();
+        if self.sender.records {
+            needs.calls = needs.calls.and_sent();
+        }
         self.phase = match self.make.make(&start) {
             Ok(controller) => {
                 let opened = (clock::time(self.epoch, now), rtt);
                 let packet = (self.mtu, self.header);
-                Phase::Open(Adapter::open(controller, &self.make.needs(), packet, opened, in_flight))
+                Phase::Open(Adapter::open(controller, &needs, packet, opened, in_flight))
             }
             Err(invalid) => Phase::Failed(invalid),
         };

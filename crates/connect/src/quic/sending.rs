@@ -16,6 +16,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::congestion::{CongestionControl, Permit};
 
 /// After so long without a sign of the other end it is gone.
@@ -186,6 +187,12 @@ impl<M: Make> Sending<M> {
             congestion_events: path.congestion_events,
             permit: governor.and_then(|shared| shared.lock().adapter().map(|adapter| adapter.permit())),
         }
+    }
+
+    /// What the controller has recorded of its decisions since the last time ([`Sender::records`]).
+    pub fn take_log(&self) -> Option<Log> {
+        let shared = self.link.governor.as_ref()?.controller()?;
+        shared.lock().adapter()?.take_log()
     }
 
     /// Looks at the controller, if the connection is open: a recorder has its record there.

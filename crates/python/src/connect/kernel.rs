@@ -5,12 +5,12 @@ use crate::controller;
 use crate::scenario::Scenario;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 use thalweg_connect::kernel::{Attached, Error, Summary};
 use thalweg_connect::{Datapath, Sender};
-use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::congestion::{ControllerSpec, decisions};
 use thalweg_units::Rate;
 
 pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -46,9 +46,9 @@ impl KernelAttached {
 #[pymethods]
 impl KernelAttached {
     #[new]
-    fn new(py: Python<'_>, scenario: &Scenario, line_rate: u64) -> PyResult<Self> {
+    fn new(py: Python<'_>, scenario: &Scenario, line_rate: u64, records: bool) -> PyResult<Self> {
         let spec = shared::controller(py, scenario)?;
-        let sender = Sender { line_rate: Rate::from_bps(line_rate), ..Sender::default() };
+        let sender = Sender { line_rate: Rate::from_bps(line_rate), records, ..Sender::default() };
         let made = py.detach(|| Attached::new(spec, sender));
         controller::raise(py)?;
         Ok(Self(Mutex::new(made.map_err(raised)?)))
@@ -75,6 +75,12 @@ impl KernelAttached {
         let done = py.detach(|| self.lock().step(Duration::from_secs_f64(seconds.clamp(0.0, 10.0))));
         controller::raise(py)?;
         done.map_err(raised)
+    }
+
+    /// What controllers have recorded since the last time, as a file or a part of one.
+    fn take_decisions<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let file = py.detach(|| decisions::write(&self.lock().take_logs()));
+        PyBytes::new(py, &file)
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {

@@ -5,14 +5,14 @@ use crate::controller;
 use crate::scenario::Scenario;
 use pyo3::exceptions::{PyConnectionError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 use thalweg_connect::quic::{Error, Receiving, Sending};
 use thalweg_connect::{Datapath, Sender};
-use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::congestion::{ControllerSpec, decisions};
 use thalweg_units::Rate;
 
 pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -56,10 +56,11 @@ impl QuicSending {
         fingerprint: &str,
         scenario: &Scenario,
         line_rate: u64,
+        records: bool,
     ) -> PyResult<Self> {
         let spec = shared::controller(py, scenario)?;
         let (to, pinned) = (address(to)?, fingerprint.parse().map_err(raised)?);
-        let sender = Sender { line_rate: Rate::from_bps(line_rate), ..Sender::default() };
+        let sender = Sender { line_rate: Rate::from_bps(line_rate), records, ..Sender::default() };
         let made = py.detach(|| Sending::new(&path, to, pinned, spec, sender));
         controller::raise(py)?;
         Ok(Self(Mutex::new(made.map_err(raised)?)))
@@ -70,6 +71,12 @@ impl QuicSending {
         let done = py.detach(|| lock(&self.0).step(Duration::from_secs_f64(seconds.clamp(0.0, 10.0))));
         controller::raise(py)?;
         done.map_err(raised)
+    }
+
+    /// What the controller has recorded since the last time, as a file or a part of one.
+    fn take_decisions<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        let file = py.detach(|| decisions::write(lock(&self.0).take_log().as_slice()));
+        PyBytes::new(py, &file)
     }
 
     fn statistics<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
