@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure, places
 
 from .outcome import completion, slowdown
 from .settings import HOSTS, MORE_RATES, RATES, SCHEDULERS, SWITCHES_ONLY, WORKLOADS
@@ -58,7 +58,9 @@ def schedulers_by_rate(runs, value, ylabel: str, *, log: bool, published=None):
 )
 def _(runs):
     published = {("fifo", "tcp"): 9.7, ("fq", "tcp"): 1.8, ("fifo", "dctcp"): 2.2}
-    return schedulers_by_rate(runs, lambda c: c.slowdown, "average slowdown", log=True, published=published)
+    return schedulers_by_rate(
+        runs, lambda c: float(c.slowdowns.mean()), "average slowdown", log=True, published=published
+    )
 
 
 @figure("fig1b", "Figure 1b: average completion time", needs=grid(HEAVY), claims=["ADS-F1b"])
@@ -160,7 +162,7 @@ def _(runs):
     claims=["ADS-R.*"],
 )
 def _(runs):
-    rows = list(dict.fromkeys(k.split(":")[0] for k in runs))
+    rows = places(runs)
     columns = [(r, s) for r in RATES for s in SCHEDULERS if s != "srpt"]
     ratio = np.array(
         [[slowdown(runs, f"{p}:{r}+{s}") / slowdown(runs, f"{p}:{r}+srpt") for r, s in columns] for p in rows]
@@ -238,10 +240,10 @@ def _(runs):
         for ax, swept, text in zip(
             axes, "iw", ("interval I (ms), W = 10", "window W (intervals of 5 ms)"), strict=True
         ):
-            places = sorted(sweep_of(runs, swept), key=lambda p: value(p, swept))
+            shown = sorted(sweep_of(runs, swept), key=lambda p: value(p, swept))
             for n, k in enumerate((2, 8)):
-                y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in places]
-                ax.plot([value(p, swept) for p in places], y, marker="os"[n], markersize=4, label=f"ADS-{k}")
+                y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in shown]
+                ax.plot([value(p, swept) for p in shown], y, marker="os"[n], markersize=4, label=f"ADS-{k}")
             ax.set(xlabel=text, xscale="log")
         axes[0].set(ylabel="average slowdown", ylim=(0, None))
         axes[0].legend()

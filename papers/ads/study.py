@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import Key, RunSpec, measure, places
 
 from .outcome import completion, slowdown
 from .settings import (
@@ -40,7 +40,8 @@ from .settings import (
 
 
 def run(point: str, rate: str, name: str, set: dict, **more) -> RunSpec:
-    return RunSpec(f"{point}:{rate}+{name}", "scenarios/fabric.toml", {"name": f"{point}:{rate}+{name}"} | set, **more)
+    key = Key(point, f"{rate}+{name}")
+    return RunSpec(key, "scenarios/fabric.toml", {"name": str(key)} | set, **more)
 
 
 def twelve(point: str, base: dict, until, extra=lambda rate: {}) -> list[RunSpec]:
@@ -141,10 +142,6 @@ def over_best(runs, point: str, rate: str) -> float:
     return values["srpt"] / min(values.values())
 
 
-def points(runs) -> list[str]:
-    return list(dict.fromkeys(key.split(":")[0] for key in runs))
-
-
 def grid(*names: str) -> list[str]:
     """The twelve runs of each point whose name is given; a name may hold `*`."""
     return [f"{p}:{r}+{s}" for p in names for r in RATES for s in SCHEDULERS]
@@ -219,7 +216,7 @@ def robust(runs) -> dict:
     """SRPT over the best scheduler, at the worst point, for each rate setting; and the points where it is beaten."""
     out, beaten = {}, {}
     for r in RATES:
-        found = {p: over_best(runs, p, r) for p in points(runs)}
+        found = {p: over_best(runs, p, r) for p in places(runs)}
         out[f"{r} worst SRPT/best"] = max(found.values())
         beaten |= {f"{r} at {p}": x for p, x in found.items() if x > 1.05}
     return out | beaten
@@ -279,14 +276,14 @@ def _(runs):
 
 def sweep_of(runs, swept: str) -> list[str]:
     """The points of a sweep of I or W: the published setting belongs to both."""
-    return [p for p in points(runs) if p.startswith((f"{swept}-", "published"))]
+    return [p for p in places(runs) if p.startswith((f"{swept}-", "published"))]
 
 
 @measure("ADS-X2", needs=["published:*", "i-*", "w-*"])
 def _(runs):
     out = {}
     for swept in ("i", "w"):
-        for scheme_name in dict.fromkeys(k.split(":")[1] for k in runs):
+        for scheme_name in dict.fromkeys(Key.of(k).scheme for k in runs):
             values = [slowdown(runs, f"{p}:{scheme_name}") for p in sweep_of(runs, swept)]
             out[f"{swept.upper()}, {scheme_name}"] = max(values) / min(values) - 1
     return out

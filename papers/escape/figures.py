@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import drawing, figure
 
 from .hol import keys, means
 from .messages import WORKLOADS
@@ -15,18 +15,10 @@ from .settings import NAMES
 from .trees import CYCLE, FAILS, FT3_MS, SCHEMES, flows_of, tails
 
 
-def over_time(series: dict, label: str, levels=(), width: float = 6.6):
+def over_time(series: dict, label: str, levels=()):
     """Gb/s over time; `series` maps a name to (when, values)."""
-    with plots.style():
-        fig, ax = plots.figure(width, 2.4)
-        for n, (name, (at, values)) in enumerate(series.items()):
-            ax.plot(at * 1e3, values, color=plots.COLOURS[n % 8], linewidth=0.8, label=name)
-        for level in levels:
-            ax.axhline(level, color="grey", linestyle="--", linewidth=0.7)
-        ax.set(xlabel="ms", ylabel=label)
-        ax.set_ylim(bottom=0)
-        fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=6)
-        return fig
+    pairs = {name: [pair] for name, pair in series.items()}
+    return drawing.over_time(pairs, [label], [levels], size=(6.6, 2.4), ncols=6)
 
 
 @figure(

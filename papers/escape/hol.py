@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .messages import WORKLOADS, by_class, took, traffic
 from .settings import run, scheme

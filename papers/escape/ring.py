@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .numbers import TOLD, Seen
 from .settings import XOFF, backlogged, hpcc, run, sampled, scheme

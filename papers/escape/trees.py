@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, measure
+from thalweg.study import NotCheckable, measure
 
 from .messages import WORKLOADS, Took, by_class, took, traffic
 from .numbers import ON_WIRE, TOLD, Seen, port, settled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, measure
 
 from . import lists
 from .outcome import S1, S3, S5, S40, S267, S2107, SIZES, Pair, averages, flows, pair
@@ -143,7 +143,7 @@ def crossed(runs, key: str, group: int) -> Pair:
     """The flows of one section of a mixed run against the same flows in the run where all have TCP."""
     base, mixed = flows(runs["i2-30:tcp@1"]), flows(runs[key])
     chosen = mixed.group == group
-    if not np.array_equal(base.who(), mixed.who()):
+    if not np.array_equal(base.who, mixed.who):
         raise ValueError("the two runs do not have the same flows")
     return Pair((runs["i2-30:tcp@1"], runs[key]), keep=lambda _: chosen)
 

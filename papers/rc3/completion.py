@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure, seeds
 
 from . import model
-from .outcome import S1, S3, S5, S72, S1187, S2107, SIZES, Pair, averages, flows, pair, seeds
+from .outcome import S1, S3, S5, S72, S1187, S2107, SIZES, Pair, averages, flows, pair
 from .settings import LOSSES, PLACES, at, seeds_of
 
 # Over flows and bytes: TCP's and RC3's mean completion time, s.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure, places, seeds
 
 from . import completion, model, theory
-from .outcome import S5, S1187, SIZES, Pair, pair, seeds
+from .outcome import S5, S1187, SIZES, Pair, pair
 from .settings import NAMES, PLACES
 
 PACKETS = [str(s // 1460) for s in SIZES]
@@ -87,9 +87,9 @@ def _(runs):
 
 @figure("fig9", "Figure 2.9: mean completion time under random losses", needs=["loss-*", *DEFAULT])
 def _(runs):
-    places = ["i2-30", *dict.fromkeys(k.split(":")[0] for k in runs if k.startswith("loss-"))]
-    means = [pair(runs, p).means() for p in places]
-    rate = [0.0] + [float(p.removeprefix("loss-")) for p in places[1:]]
+    there = ["i2-30", *(p for p in places(runs) if p.startswith("loss-"))]
+    means = [pair(runs, p).means() for p in there]
+    rate = [0.0] + [float(p.removeprefix("loss-")) for p in there[1:]]
     series = {"TCP": [m["before"] for m in means], "RC3": [m["after"] for m in means]}
     return plots.lines(rate, series, "loss per queue (%)", "mean FCT (s)")
 

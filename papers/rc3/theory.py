@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from thalweg import _core
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from . import model
 

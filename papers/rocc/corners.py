@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import Recorded, jain, measure, run
 
-from .micro import CHANGES, COUNTS, HPCC_WIRE, SPEEDS, key, longest_fall
-from .numbers import Series, jain, window
-from .settings import ON_WIRE, backlogged, hpcc, rocc_point, run, scheme
+from .micro import CHANGES, COUNTS, HPCC_WIRE, SPEEDS, key, longest_fall, of
+from .settings import ON_WIRE, backlogged, hpcc, rocc_point, scheme
 
 LENGTH, AFTER = 0.05, 0.02  # s
 SEEDS = (1, 2, 3, 4, 5)  # of DCQCN, which marks by chance: in 30 ms a flow's mean rate is anywhere within a tenth of it
@@ -88,7 +87,7 @@ def runs(scale: str) -> list:
 
 def rates(runs, place: str, name: str, seed: int = 1):
     wire = HPCC_WIRE if name == "hpcc" else ON_WIRE
-    return Series(runs[f"{place}:{name}@{seed}"]).throughput(AFTER, LENGTH, wire)
+    return Recorded(runs[f"{place}:{name}@{seed}"]).throughput(AFTER, LENGTH, wire)
 
 
 def marked_corners(runs) -> np.ndarray:
@@ -150,12 +149,12 @@ def _(runs):
 
 def queue(runs, name: str) -> float:
     """KB."""
-    return float(window(Series(runs[f"{name}:rocc@1"]).queue(), AFTER).mean() / 1e3)
+    return float(of(runs, f"{name}:rocc").queue().within(AFTER).mean() / 1e3)
 
 
 def fair(runs, name: str) -> float:
     """Gb/s: F as the first flow receives it."""
-    return float(window(Series(runs[f"{name}:rocc@1"]).rate(0), AFTER).mean())
+    return float(of(runs, f"{name}:rocc").pace().within(AFTER).mean())
 
 
 @measure("ROCC-F3.10b", needs=at("dpdk-mix:rocc", "dpdk-uni:rocc"))
@@ -184,8 +183,8 @@ G1 = [key(n, b) + "@1" for n in COUNTS for b in SPEEDS] + CHANGES + at("corners:
 @measure("ROCC-G1", needs=G1)
 def _(runs):
     held = {
-        "N=100 at Q_ref": abs(window(Series(runs[key(100, 40) + "@1"]).queue(), 0.015).mean() / 150e3 - 1) <= 0.05,
-        "N=100 fair": jain(Series(runs[key(100, 40) + "@1"]).throughput(0.015, 0.02)) >= 0.99,
+        "N=100 at Q_ref": abs(of(runs, key(100, 40)).queue().within(0.015).mean() / 150e3 - 1) <= 0.05,
+        "N=100 fair": jain(of(runs, key(100, 40)).throughput(0.015, 0.02, ON_WIRE)) >= 0.99,
         "settles when N falls": longest_fall(runs) <= 2,
         "two bottlenecks": max(abs(rates(runs, "corners", "rocc") / (5, 8.75, 8.75, 8.75, 8.75, 5) - 1)) <= 0.03,
         "unequal links": max(abs(rates(runs, "unequal", "rocc") / (100 / 7) - 1)) <= 0.03,

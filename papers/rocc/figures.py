@@ -5,39 +5,26 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure
+from thalweg.study.drawing import by_size, over_time
 
 from . import corners, large
 from .micro import AFTER, CHANGES, COMPARED, COUNTS, SCHEMES, SET_POINT, key, of, queue, shares, used
 from .settings import LARGE, NAMES
 
-
-def over_time(series: dict, labels: tuple[str, str], published: tuple = ()):
-    """F above, the queue below; `series` maps a name to ((when, Gb/s), (when, bytes))."""
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.7, columns=2)
-        for n, (name, pair) in enumerate(series.items()):
-            for ax, (at, values), scale in zip(axes, pair, (1, 1e-3), strict=True):
-                ax.plot(at * 1e3, values * scale, color=plots.COLOURS[n], linewidth=0.8, label=name)
-        for ax, label, levels in zip(axes, labels, published or ((), ()), strict=True):
-            for level in levels:
-                ax.axhline(level, color="grey", linestyle="--", linewidth=0.7)
-            ax.set(xlabel="ms", ylabel=label)
-            ax.set_ylim(bottom=0)
-        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-        return fig
+F_AND_QUEUE, KB = ("F (Gb/s)", "queue (KB)"), (1, 1e-3)
 
 
 @figure("fig5", "Figure 3.5: F and the queue from the start, 40 Gb/s", needs=[key(n, 40) + "@1" for n in COUNTS])
 def _(runs):
-    series = {f"N = {n}": (of(runs, key(n, 40)).rate(), of(runs, key(n, 40)).queue()) for n in COUNTS}
-    return over_time(series, ("F (Gb/s)", "queue (KB)"), ([40 / n for n in COUNTS], [SET_POINT[40] / 1e3]))
+    series = {f"N = {n}": (of(runs, key(n, 40)).pace(), of(runs, key(n, 40)).queue()) for n in COUNTS}
+    return over_time(series, F_AND_QUEUE, ([40 / n for n in COUNTS], [SET_POINT[40] / 1e3]), scales=KB)
 
 
 @figure("fig6", "Figure 3.6: F and the queue as N changes every 10 ms", needs=CHANGES)
 def _(runs):
     series = of(runs, "changes:rocc")
-    return over_time({"RoCC": (series.rate(0), series.queue())}, ("F (Gb/s)", "queue (KB)"), ([13.33, 0.4], [150]))
+    return over_time({"RoCC": (series.pace(), series.queue())}, F_AND_QUEUE, ([13.33, 0.4], [150]), scales=KB)
 
 
 @figure("fig8", "Figure 3.8: six schemes, ten flows, 40 Gb/s", needs=[f"compare:{s}@1" for s in SCHEMES])
@@ -83,8 +70,8 @@ def _(runs):
 
 
 def beds(runs, *names: str):
-    series = {n: corners.Series(runs[f"{n}:rocc@1"]) for n in names}
-    return over_time({n: (s.rate(0), s.queue()) for n, s in series.items()}, ("F (Gb/s)", "queue (KB)"), ((), [75]))
+    series = {n: of(runs, f"{n}:rocc") for n in names}
+    return over_time({n: (s.pace(), s.queue()) for n, s in series.items()}, F_AND_QUEUE, ((), [75]), scales=KB)
 
 
 @figure("fig10", "Figure 3.10: the DPDK testbed's stand-in", needs=["dpdk-*:rocc@1"])
@@ -98,20 +85,8 @@ def _(runs):
 
 
 def tails(runs, workload: str):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.8, columns=2)
-        for ax, level in zip(axes, (None, 99), strict=True):
-            table = large.p99(runs, workload, 99)
-            for n, s in enumerate(LARGE):
-                found = large.read(large.of(runs, workload, s))
-                bins = found.bins(workload)
-                y = [found.fct[bins[b]].mean() if level is None else table[s][b] for b in table[s]]
-                ax.plot(
-                    list(table[s]), np.array(y) * 1e3, marker="o", markersize=3, color=plots.COLOURS[n], label=NAMES[s]
-                )
-            ax.set(xlabel="B", ylabel="mean (ms)" if level is None else "p99 (ms)", xscale="log", yscale="log")
-        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-        return fig
+    tables = {"mean (ms)": large.p99(runs, workload, np.mean), "p99 (ms)": large.p99(runs, workload)}
+    return by_size(tables, NAMES)
 
 
 @figure("fig12", "Figures 3.12 and 3.13: completion times, WebSearch", needs=large.keys("web"))

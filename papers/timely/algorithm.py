@@ -3,16 +3,13 @@ second hand."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import jain, mean, measure, needs, run, seconds, seeds, slope
 
-from .numbers import Algorithm1, decile_gaps, idle_rtt, jain, on_wire, packets, serialization, slope
-from .outcome import Samples, pauses, seconds, since
-from .settings import CLIENTS, LINE, SEEDS, but, connections, mean, needs, run, seeds, target
+from .numbers import Algorithm1, decile_gaps, idle_rtt, on_wire, packets, serialization
+from .outcome import Samples, pauses, since
+from .settings import CLIENTS, LINE, SEEDS, but, connections, target, transport
 
 TRACE = but(high=100)
 HUNDRED = [(a, 0) for a in range(1, CLIENTS + 1) for _ in range(10)]
@@ -35,9 +32,8 @@ VIEWED = {
 
 def unequal() -> dict:
     """Two hosts with 0.8 and 0.2 of the line into one port as fast."""
-    file = Path(__file__).parent / "scenarios" / "incast.toml"
-    transport = tomllib.loads(file.read_text(encoding="utf-8"))["transport"]
-    less = transport | {"congestion": transport["congestion"] | {"initial_share": 0.2}}
+    usual = transport("incast")
+    less = usual | {"congestion": usual["congestion"] | {"initial_share": 0.2}}
     traffic = [{"kind": "backlogged", "src": a, "dst": 0, "transport": t} for a, t in ((1, "default"), (2, "less"))]
     return {
         "topology.hosts": 3,
@@ -115,7 +111,7 @@ def queueing(results, segment: int = 64_000) -> dict[str, np.ndarray]:
     return {"RTT - base": found.rtt - base, "packets": waited, "last": waited[last], "time": time}
 
 
-@measure("TIM-F2-a", needs=[f"{key}@*" for key in VIEWED])
+@measure("TIM-F2-a", needs=needs(*VIEWED))
 def _(runs):
     seen = {key: [queueing(r, segment) for r in seeds(runs, key)] for key, (segment, _) in VIEWED.items()}
     views = seen[QUEUE]

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, measure
+from thalweg.study import Key, NotCheckable, flow_list, mean, measure, once, percentile, run, seconds, steps
 
-from .numbers import percentile, saturation, steps
-from .outcome import once, pauses, seconds
-from .settings import SEEDS, mean, run
+from .numbers import saturation
+from .outcome import pauses
+from .settings import SEEDS
 from .silence import READINGS
 from .silence import share as saw
 
@@ -44,12 +44,12 @@ PING = {
 }
 
 
-def fabric(scheme: str, load: float) -> str:
-    return f"fabric-{load:g}:{scheme}"
+def fabric(scheme: str, load: float) -> Key:
+    return Key(f"fabric-{load:g}", scheme)
 
 
-def background(scheme: str, load: float, incast: bool) -> str:
-    return f"{'incast' if incast else 'background'}-{load:g}:{scheme}"
+def background(scheme: str, load: float, incast: bool) -> Key:
+    return Key(f"{'incast' if incast else 'background'}-{load:g}", scheme)
 
 
 def runs(scale: str) -> list:
@@ -65,7 +65,7 @@ def runs(scale: str) -> list:
     return made
 
 
-def at(key: str, load: float, seed: int, scale: str, window: dict, more=(), also=None):
+def at(key: Key, load: float, seed: int, scale: str, window: dict, more=(), also=None):
     """Calls at this load, pings, and what else there is."""
     k, (begin, end) = K[scale], window[scale]
     calls = {"kind": "rpc", "load": load, "request": "64KB", "response": "64KB", "servers": "other-pods"}
@@ -78,7 +78,7 @@ def at(key: str, load: float, seed: int, scale: str, window: dict, more=(), also
         "measure.round_trips": True,
         "run.until": f"{end}ms",
     } | (also or {})
-    if key.endswith(":pfc"):
+    if key.scheme == "pfc":
         set["transport.congestion"] = "fixed"
 
     def prepare(_, folder: Path) -> dict:
@@ -101,13 +101,8 @@ def pings(k: int, end_ms: int, seed: int, folder: Path) -> Path:
         there = [h for h in range(hosts) if pod(h, k) != pod(src, k)]
         first = draw.uniform(0, PING_MS)
         for ms in np.arange(first, end_ms, PING_MS):
-            rows.append((round(ms * 1e6), src, there[draw.integers(len(there))]))
-    rows.sort()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"pings-k{k}-{end_ms}ms-{seed}.csv"
-    lines = [f"{n},{a},{b},64,{ns}" for n, (ns, a, b) in enumerate(rows)]
-    file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *lines]) + "\n", encoding="utf-8")
-    return file.resolve()
+            rows.append((round(ms * 1e6), src, there[draw.integers(len(there))], 64))
+    return flow_list(folder / f"pings-k{k}-{end_ms}ms-{seed}.csv", sorted(rows)).resolve()
 
 
 def crowd(k: int, seed: int) -> list[dict]:

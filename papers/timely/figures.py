@@ -5,45 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure, mean, needs, seeds
+from thalweg.study.drawing import distributions, panels
 
 from . import algorithm, fabric, incast, recovery, reverse, sensitivity
-from .numbers import thinned_cdf
 from .outcome import Samples, average_rtt, fairness, p99_rtt, pauses_later, throughput
-from .settings import DCTCP, NAMES, PFC, PFC3, TIMELY, mean, needs, seeds
-
-
-def distributions(series: dict, xlabel: str, *, log: bool = False, xlim=None):
-    """Distribution functions of many samples, thinned."""
-    with plots.style():
-        fig, ax = plots.figure(4.2, 2.8)
-        for name, values in series.items():
-            ax.plot(*thinned_cdf(values), label=name)
-        ax.set(xlabel=xlabel, ylabel="fraction", ylim=(0, 1.01))
-        if log:
-            ax.set_xscale("log")
-        if xlim:
-            ax.set_xlim(xlim)
-        ax.legend(fontsize=7)
-        return fig
-
-
-def panels(x, series: dict, xlabel: str, values: dict, published: dict | None = None, width: float = 6.6):
-    """A quantity per panel over x: `values` maps the panel's label to a function of an entry of `series`."""
-    with plots.style():
-        fig, axes = plots.figure(width, 2.7, columns=len(values))
-        for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
-            for n, (name, entries) in enumerate(series.items()):
-                y = [value(e) for e in entries]
-                ax.plot(x, y, color=plots.COLOURS[n], marker="os^vDPX*"[n % 8], markersize=4, label=name)
-                for at, level in (published or {}).get((label, name), {}).items():
-                    ax.plot([at], [level], "D", color=plots.COLOURS[n], markerfacecolor="none", markersize=6)
-            ax.set(xlabel=xlabel, ylabel=label)
-            ax.margins(y=0.08)
-            ax.set_ylim(bottom=0)
-        fig.legend(*np.atleast_1d(axes)[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-        return fig
-
+from .settings import DCTCP, NAMES, PFC, PFC3, TIMELY
 
 # --- The signal ---------------------------------------------------------------------------------------------
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import extremes, mean, measure, needs, once, percentile, seeds, variation
 
-from .numbers import percentile, variation
-from .outcome import Samples, average_rtt, drops, fairness, once, p99_rtt, pauses, pauses_later, throughput
-from .settings import DCTCP, PFC, PFC3, TIMELY, Incast, but, every, mean, needs, seeds, spread, target
+from .outcome import Samples, average_rtt, drops, fairness, p99_rtt, pauses, pauses_later, throughput
+from .settings import DCTCP, PFC, PFC3, TIMELY, Incast, but, every, target
 
 LOW, HIGH = target(50), target(500)
 # Variants of what the paper leaves open (README): reported, not judged.
@@ -29,7 +28,7 @@ def row(runs, what: Incast, name: str) -> dict[str, float]:
         f"{name}: p99 RTT (us)": mean(runs, what, p99_rtt),
     }
     for unit, value in ((f"{name}: throughput", throughput), (f"{name}: p99 RTT", p99_rtt)):
-        out |= spread(runs, what, value, unit)
+        out |= extremes(runs, what, value, unit)
     return out
 
 
@@ -88,7 +87,7 @@ def against_pfc(runs, value) -> dict[str, float]:
     return (
         out
         | {"PFC, cap 3 (us)": x[PFC3], "DCTCP, no host stack (us)": x[DCTCP]}
-        | spread(runs, TIMELY, value, "TIMELY (us)")
+        | extremes(runs, TIMELY, value, "TIMELY (us)")
     )
 
 

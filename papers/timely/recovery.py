@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs, run
 
 from .numbers import mean_rate, reaches
 from .outcome import Samples
-from .settings import CLIENTS, SEEDS, connections, mean, needs, run
+from .settings import CLIENTS, SEEDS, connections
 
 STOP, END = 2.0, 2.4  # s
 OTHERS = 9

@@ -3,14 +3,10 @@ priority."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from thalweg.study import mean, measure, needs, percentile, run, seconds, seeds
 
-from thalweg.papers import measure
-
-from .numbers import percentile
-from .outcome import Samples, seconds, throughput
-from .settings import SEEDS, connections, mean, needs, run, seeds
+from .outcome import Samples, throughput
+from .settings import SEEDS, connections, transport
 
 ALONE, WITH, PRIORITY = "reverse:alone", "reverse:with", "reverse:priority"
 # The second incast as it is, but in segments of 64 KB, with which TIMELY leaves its ports idle now and then;
@@ -25,13 +21,9 @@ SECONDARY = [(b, a) for b in B for a in A for _ in range(4)]
 
 def secondary(segment: str = "16KB") -> dict:
     """The other incast's transport: its first rate is the share of twenty connections on a NIC."""
-    file = Path(__file__).parent / "scenarios" / "reverse.toml"
-    transport = tomllib.loads(file.read_text(encoding="utf-8"))["transport"]
-    own = {
-        "congestion": transport["congestion"] | {"initial_share": 0.05},
-        "segments": transport["segments"] | {"bytes": segment},
-    }
-    return {"secondary": transport | own}
+    usual = transport("reverse")
+    congestion = usual["congestion"] | {"initial_share": 0.05}
+    return {"secondary": usual | {"congestion": congestion, "segments": usual["segments"] | {"bytes": segment}}}
 
 
 def runs(scale: str) -> list:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs, run, steps
 
-from .numbers import steps
 from .outcome import average_rtt, goodput, p99_rtt, throughput
-from .settings import but, every, mean, needs, run
+from .settings import but, every
 
 NOISE = (0, 50, 100, 150, 200)  # us, uniform from 0
 SEGMENTS = (16, 32, 64)  # KB
