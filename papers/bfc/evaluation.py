@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .fabric import ALL, DEGREES, FEASIBLE, LOADS, MAIN, Point, burst, keys, plain
 from .outcome import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure
 
 from .crowds import ELEPHANTS, herd, mice
 from .fabric import ALL, ALPHAS, CREDITS, INCAST_SHORTEST, LOADS, MAIN, SHORTEST, TABLES, Point, burst, keys, plain

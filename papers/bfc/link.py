@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure, once
+from thalweg.study import RunSpec, measure, once, run
 
-from .settings import FULL, HRTT, PACKET, listed, order, run, scheme, unbounded
+from .settings import FULL, HRTT, PACKET, listed, order, scheme, unbounded
 from .workloads import MEAN, arrivals, sizes, write
 
 # --- App. C: a lone flow that could come at x times the rate at which it leaves -----------------------------
@@ -37,7 +37,7 @@ def lone_runs() -> list[RunSpec]:
                 "measure.packets": {"hops": True},
                 "run.stop_when_done": True,
             }
-            out.append(run(lone(k, x).rpartition("@")[0], "link", set, keep=True))
+            out.append(run(lone(k, x), "link", set, keep=True))
     return out
 
 
@@ -211,7 +211,7 @@ class Long:
         }
         if self.gbps == 100:
             set |= {"measure.packets": {"hops": True}}
-        return run(self.key.rpartition("@")[0], "link", set, prepare=prepare, keep=True)
+        return run(self.key, "link", set, prepare=prepare, keep=True)
 
 
 LONGS = [Long(s, g) for s in ("hpcc", "dcqcn") for g in SPEEDS] + [Long("bfc")]
@@ -299,7 +299,7 @@ class Active:
             "measure.queues": {"every": f"{round(100e3 / self.gbps)}ns", "ports": [68], "flows": True},
             "run.until": f"{until * 1e6:g}us",
         }
-        return run(self.key.rpartition("@")[0], "link", set, prepare=prepare)
+        return run(self.key, "link", set, prepare=prepare)
 
 
 ACTIVES = [Active("fq", load) for load in ACTIVE_LOADS] + [Active("fq", 80, 10), Active("fifo", 80), Active("srf", 80)]

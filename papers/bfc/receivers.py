@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 
-from thalweg.papers import measure, once
+from thalweg.study import measure, once
 
 from .evaluation import BOTH, grid, of, schemes, values
 from .fabric import ALL, ALPHAS, CREDITS, SHORTEST, burst, keys, plain

@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, measure, run
 
 from .link import ALL_LONE, DRAIN, empty, lone
 from .outcome import flows
-from .settings import FULL, HRTT, LINE, PACKET, order, run, scheme
+from .settings import FULL, HRTT, LINE, PACKET, order, scheme
 
 # --- The testbed (§3.6.1) -----------------------------------------------------------------------------------
 

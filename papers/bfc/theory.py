@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from thalweg import Scenario, _core
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .fabric import SIZES
 from .workloads import GOOGLE, MEAN, arrivals, sizes

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, measure
+from thalweg.study import NotCheckable, measure
 
 from .evaluation import BOTH, grid, of
 from .fabric import ETAS, GHOSTS, KMINS, TABLES, Point, burst, keys, plain
