@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, percentile
 
-from .numbers import nearest_rank
 from .outcome import CLASSES, METRICS, drop_rate, flows, m3, m3_of_class, named, pauses, ratio, unfinished
-from .settings import BASELINES, CONTROLS, NAMES, at, judged, mean, needs
+from .settings import BASELINES, CONTROLS, NAMES, at, judged, needs
 
 FOUR = ("irn", "irn-pfc", "roce", "roce-pfc")
 PLACE, LONG = "default", "long"  # Figures 4.1 and 4.2 are of the long one
@@ -150,7 +149,7 @@ def _(runs):
     out = {}
     for cc in CONTROLS:
         for q in QUANTILES:
-            t = {n: mean(runs, f"{PLACE}:{n}.{cc}", lambda r, q=q: nearest_rank(single(r), q)) for n in BASELINES}
+            t = {n: mean(runs, f"{PLACE}:{n}.{cc}", lambda r, q=q: percentile(single(r), 100 * q)) for n in BASELINES}
             at = f"{NAMES[cc]}, {100 * q:g} %"
             out |= {f"{at}, IRN / RoCE+PFC": t["irn"] / t["roce-pfc"], f"{at}, IRN / IRN+PFC": t["irn"] / t["irn-pfc"]}
     worst = {

@@ -3,7 +3,7 @@ each good for."""
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import measure, places
 
 from .outcome import METRICS, m3, ratio, unfinished
 from .settings import CONTROLS, NAMES, ONE, POINTS, at, judged, needs
@@ -56,10 +56,6 @@ def _(runs):
             found = over(runs, name, "irn", cc)
             out |= {f"{NAMES[name]} / IRN, {NAMES[cc]} {m}": found[m] for m in ("slow", "p99")}
     return out
-
-
-def places(runs) -> list[str]:
-    return list(dict.fromkeys(k.split(":")[0] for k in runs))
 
 
 def everywhere(*names: str, controls=CONTROLS) -> list[str]:

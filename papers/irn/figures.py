@@ -7,11 +7,11 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import Key, figure, places, seeds
 
 from . import basic, factors, incast, overheads, sensitivity, tables, traces
 from .outcome import METRICS, TITLES, flows, m3
-from .settings import BASELINES, CONTROLS, NAMES, POINTS, needs, seeds
+from .settings import BASELINES, CONTROLS, NAMES, POINTS, needs
 
 SCALE = {"slow": 1.0, "fct": 1e3, "p99": 1e3}
 WITH = CONTROLS[1:]
@@ -100,7 +100,7 @@ def _(runs):
 
 @figure("fig4-9", "Figure 4.9: incast, RCT over that of RoCE + PFC", needs=["incast-[0-9][0-9]:*"])
 def _(runs):
-    senders = sorted({int(k.split(":")[0].removeprefix("incast-")) for k in runs})
+    senders = sorted({int(p.removeprefix("incast-")) for p in places(runs)})
     with plots.style():
         fig, axes = plots.figure(6.4, 2.6, columns=2)
         for ax, other in zip(axes, ("roce-pfc", "irn-pfc"), strict=True):
@@ -126,7 +126,7 @@ def _(runs):
     with plots.style():
         fig, ax = plots.figure(5.2, 2.8)
         for key, results in runs.items():
-            name = key.split(":")[1].split(".")[0]
+            name = Key.of(key).scheme.split(".")[0]
             t, pace = traces.slowest(results)
             ax.step(1e3 * t, pace / 1e6, where="post", label=NAMES[name])
         ax.set(xscale="log", yscale="log", xlabel="time (ms)", ylabel="rate (Mb/s)")
@@ -195,17 +195,17 @@ def _(runs):
     (folder / "tables.csv").write_text(tables.csv(rows), encoding="utf-8")
     (folder / "tables.md").write_text(tables.markdown(rows), encoding="utf-8")
     have = set(tables.complete(runs))
-    places = [p for p in tables.ROWS if all((p, cc) in have for cc in CONTROLS)]
+    there = [p for p in tables.ROWS if all((p, cc) in have for cc in CONTROLS)]
     with plots.style():
         fig, axes = plots.figure(9.0, 7.0, columns=3, rows=2, sharex=True, sharey="row")
         for column, cc in enumerate(CONTROLS):
-            rows = [tables.row(runs, p, cc) for p in places]
+            rows = [tables.row(runs, p, cc) for p in there]
             for line, (which, what) in enumerate((("R1", 1), ("R2", 2))):
                 ax = axes[line][column]
                 for n, m in enumerate(METRICS):
-                    x = np.arange(len(places)) + (n - 1) * 0.24
+                    x = np.arange(len(there)) + (n - 1) * 0.24
                     ax.plot(x, [r[what][m] for r in rows], "os^"[n], color=plots.COLOURS[n], markersize=4, label=m)
-                    was = [tables.PUBLISHED.get((p, cc)) for p in places]
+                    was = [tables.PUBLISHED.get((p, cc)) for p in there]
                     y = [w[what][n] if w else np.nan for w in was]
                     ax.plot(x, y, "D", color=plots.COLOURS[n], markersize=5, markerfacecolor="none")
                 ax.axhline(1, color="black", linewidth=0.6)
@@ -213,7 +213,7 @@ def _(runs):
                 ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 5.0, 7.0)))
                 ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
                 ax.yaxis.set_minor_formatter(NullFormatter())
-                ax.set_xticks(range(len(places)), [POINTS[p].title for p in places], rotation=90, fontsize=6)
+                ax.set_xticks(range(len(there)), [POINTS[p].title for p in there], rotation=90, fontsize=6)
                 ax.set(title=f"{which}, {NAMES[cc]}")
         axes[0][0].plot([], [], "kD", markersize=5, markerfacecolor="none", label="published")
         fig.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4)

@@ -4,7 +4,7 @@ machines' own fields, no runs."""
 from __future__ import annotations
 
 from thalweg import verbs
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from . import numbers as n
 

@@ -3,7 +3,7 @@ on every packet."""
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .outcome import m3, ratio, unfinished
 from .settings import CONTROLS, NAMES, at, judged, needs

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure, run
 
 from . import numbers
-from .settings import run
 
 PS = 1e-12
 PACKET = numbers.WIRE * 8 / 40e9  # s on the wire at 40 Gb/s

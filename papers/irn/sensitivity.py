@@ -7,9 +7,11 @@ scale only.
 
 from __future__ import annotations
 
+from thalweg.study import run
+
 from . import incast
 from .outcome import m3, ratio
-from .settings import BASELINES, NAMES, POINTS, SEEDS, TIMELY_BAND, Point, run, scheme
+from .settings import BASELINES, NAMES, POINTS, SEEDS, TIMELY_BAND, Point, scheme
 
 OTHERS = tuple(cc for cc in TIMELY_BAND if cc != "timely")
 ROW, CROSS = "band-default", "band-cross"

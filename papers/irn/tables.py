@@ -3,11 +3,10 @@ time off its default."""
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, seeds, steps
 
-from .numbers import steps
 from .outcome import METRICS, drop_rate, m3, named, pauses, ratio, unfinished
-from .settings import BASELINES, CONTROLS, ONE, POINTS, at, judged, mean, needs, seeds
+from .settings import BASELINES, CONTROLS, ONE, POINTS, at, judged, needs
 
 # Published per scenario and congestion control: slowdown, average FCT and 99 % FCT (ms) of IRN; R1 = IRN /
 # (RoCE+PFC) and R2 = IRN / (IRN+PFC) of the three. What could not be read is not here: 10 Gb/s, 128 and 250

@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from thalweg import _core
-from thalweg.papers import NotCheckable, measure
+from thalweg.study import Key, NotCheckable, measure, run
 
 from . import numbers
 from .incast import events
-from .settings import BASELINES, Point, run, scheme
+from .settings import BASELINES, Point, scheme
 
 TRACE_CAP, TRACE_PACKETS = 111, 2807
 RULES = {
@@ -113,7 +113,7 @@ def quiet(flow) -> dict[str, float]:
 
 @measure("IRN-V1c", needs=["trace:*", "trace-progress:*"])
 def _(runs):
-    found = {key.split(":")[0]: quiet(recorded(results, True)[0]) for key, results in runs.items()}
+    found = {Key.of(key).place: quiet(recorded(results, True)[0]) for key, results in runs.items()}
     return found["trace"] | {f"{k}, timer restarted by progress only": x for k, x in found["trace-progress"].items()}
 
 
@@ -150,7 +150,7 @@ def _(runs):
 @measure("IRN-V1b", needs=["trace:*", "trace-progress:*"])
 def _(runs):
     """Judged with the study's rule for the timer; next to it, the same with the other."""
-    found = {key.split(":")[0]: answered(results) for key, results in runs.items()}
+    found = {Key.of(key).place: answered(results) for key, results in runs.items()}
     other = ("NACK fraction", "duplicates", "timeouts")
     return found["trace"] | {f"{k}, timer restarted by progress only": found["trace-progress"][k] for k in other}
 

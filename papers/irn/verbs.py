@@ -8,7 +8,7 @@ from functools import cache
 from itertools import permutations
 
 from thalweg import verbs
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .messages import CONDITIONS, END, Watched
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .outcome import METRICS, m3, named, ratio, unfinished
 from .settings import BASELINES, NAMES, at, needs

@@ -3,13 +3,12 @@ whole path."""
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, places, schemes, seeds, spread, steps
 
 from . import fct as sizes
 from . import shares
-from .numbers import steps
 from .outcome import average, average_rtt, bytes_fct, bytes_rtt, cut, flows, losses
-from .settings import CONSTANT, NAMES, ONE, SCHEMES, SEEDS, edge, fair, mean, places, point, schemes, seeds, spread
+from .settings import CONSTANT, NAMES, ONE, SCHEMES, SEEDS, edge, fair, point
 
 FIVE = ("fifo", "fq", "fq-codel", "fq+edge", "lstf+edge")
 CODELS, EDGES = FIVE[2:], FIVE[3:]
@@ -151,7 +150,7 @@ def rows(runs, names=FIVE) -> dict[str, tuple[dict, dict]]:
 
 def complete(runs, names=FIVE) -> list[str]:
     """The places where all these schemes were run."""
-    return [p for p in places(runs) if all(any(k.startswith(f"{p}:{s}@") for k in runs) for s in names)]
+    return [p for p in places(runs) if {*names} <= {*schemes(runs, p)}]
 
 
 ALL = [f"fair-*:{s}@*" for s in FIVE]

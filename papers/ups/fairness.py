@@ -7,10 +7,10 @@ from collections import deque
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import jain, mean, measure, run, seeds, spread, steps
 
-from .numbers import binned, jain, lead_settles, settles, steps, weighted_shares
-from .settings import SCHEMES, SEEDS, fair, mean, run, seeds, spread
+from .numbers import binned, lead_settles, settles, weighted_shares
+from .settings import SCHEMES, SEEDS, fair
 
 MS = 10**9  # ps
 
@@ -63,7 +63,7 @@ def runs(scale: str) -> list:
 def recorded(key: str, scenario: str, set: dict, seed: int):
     """A run whose packets stay on disk: measures look at them."""
     packets = {"measure.packets": {"hops": False}}
-    return run(key, f"scenarios/{scenario}.toml", packets | set, seed, keep=True)
+    return run(key, scenario, packets | set, seed, keep=True)
 
 
 def data(results):

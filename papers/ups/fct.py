@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, run, spread, steps
 
-from .numbers import steps
 from .outcome import average, cut
-from .settings import LETTERS, NAMES, NETWORKS, ONE, SCHEMES, SEEDS, counted, mean, rows, run, split, spread
+from .settings import LETTERS, NAMES, NETWORKS, ONE, SCHEMES, SEEDS, counted, rows, split
 
 FOUR = ("fifo", "srpt", "sjf", "lstf-size")
 # Figure 2, s: FIFO, SRPT, SJF, LSTF.

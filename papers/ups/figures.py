@@ -7,12 +7,12 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import Key, figure, mean, places, schemes, seeds, thinned_cdf
 
 from . import edge, fairness, fct, replays, shares, tail
-from .numbers import BUCKETS, thinned_cdf, weighted_shares
+from .numbers import BUCKETS, weighted_shares
 from .outcome import bytes_fct, bytes_rtt, flows
-from .settings import NAMES, NETWORKS, mean, places, schemes, seeds, split, title
+from .settings import NAMES, NETWORKS, split, title
 
 
 def brief(place: str) -> str:
@@ -85,7 +85,7 @@ def _(runs):
     numbers = range(8)
     series, marks = {}, {}
     for key, published in replays.POINTS.items():
-        name = NETWORKS[split(key.removeprefix("udp-").split(":")[0])[0]].title
+        name = NETWORKS[split(Key.of(key).place.removeprefix("udp-"))[0]].title
         series[name] = [replays.points(runs, key)[n] for n in numbers]
         marks[name] = [published.get(n) for n in numbers]
     return plots.bars([str(n) for n in numbers], series, "fraction of packets", published=marks)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, run, spread
 
 from .outcome import average
-from .settings import NETWORKS, ONE, SEEDS, TCP, counted, mean, point, run, split, spread
+from .settings import NETWORKS, ONE, SEEDS, TCP, counted, point, split
 
 # CHOICE: RC3's own set-up (ns-3): an initial window of 4, SACK, no delayed ACKs, five classes, 5 MB at every
 # port of a switch.

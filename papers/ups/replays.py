@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, mean, measure, run, seeds, spread
 
-from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, run, seeds, split, spread
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, split
 
 # Place and original -> published fraction overdue, and overdue by more than T.
 TABLE = {

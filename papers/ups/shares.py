@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, run, schemes, spread, steps
 
-from .numbers import good_range, steps
+from .numbers import good_range
 from .outcome import bytes_fct, cut, flows
-from .settings import NETWORKS, ONE, SCHEMES, SEEDS, counted, fair, mean, rows, run, schemes, split, spread
+from .settings import NETWORKS, ONE, SCHEMES, SEEDS, counted, fair, rows, split
 
 # Table 2: FCT across bytes (s) of FIFO, FQ, LSTF with the best r_est; the best (Mb/s), and the range within 10 % of it.
 PUBLISHED = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, run, spread
 
 from .numbers import percentile_of_bins
-from .settings import LETTERS, NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, rows, run, split, spread
+from .settings import LETTERS, NAMES, NETWORKS, SCHEMES, SEEDS, counted, rows, split
 
 TWO = ("fifo", "fifo+")
 # Figure 3, s: mean of FIFO and LSTF, 99th percentile of FIFO and LSTF.

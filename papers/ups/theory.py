@@ -7,7 +7,7 @@ production simulator as well.
 from __future__ import annotations
 
 from thalweg import _core
-from thalweg.papers import measure
+from thalweg.study import measure
 
 # What is reported of each check; what is judged is in claims.toml.
 REPORTED = {

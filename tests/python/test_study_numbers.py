@@ -45,6 +45,8 @@ def test_a_percentile_by_nearest_rank_is_a_value_that_occurred():
     assert [percentile(x, p) for p in (5, 30, 40, 50, 100)] == [15, 20, 20, 35, 50]
     assert percentile(x, 0) == 15
     assert percentile(range(1, 101), 99) == 99
+    assert percentile(range(1, 102), 99) == 100
+    assert percentile([5.0], 99.9) == 5
 
 
 def test_rounding_adds_no_rank():
@@ -64,10 +66,13 @@ def test_the_floored_percentile_is_one_further_up_where_the_rank_is_whole():
     assert floored_percentile(range(1, 100), 99) == percentile(range(1, 100), 99) == 99
 
 
-def test_an_interval_needs_two_samples_and_widens_with_student():
-    assert student(1) == pytest.approx(12.706, abs=1e-3)
-    assert student(9) == pytest.approx(2.262, abs=1e-3)
-    assert half_interval([1.0, 3.0]) == pytest.approx(student(1) * 1.0)
+def test_the_interval_of_a_mean_is_students():
+    # The tables of Student's distribution, by degrees of freedom.
+    for freedom, table in {1: 12.706, 2: 4.303, 3: 3.182, 9: 2.262, 10: 2.228, 19: 2.093, 120: 1.980}.items():
+        assert student(freedom) == pytest.approx(table, abs=5e-4)
+    assert student(10, 0.99) == pytest.approx(3.169, abs=5e-4)
+    # 1 to 10: deviation 3.0277, over sqrt(10) 0.9574, times 2.262.
+    assert half_interval(list(range(1, 11))) == pytest.approx(2.1658, abs=1e-4)
     with pytest.raises(ValueError, match="two seeds"):
         half_interval([1.0])
 
@@ -84,6 +89,8 @@ def test_a_thinned_cdf_ends_at_one():
     x, y = thinned_cdf(np.arange(10_000), points=5)
     assert len(x) == 5
     assert (x[0], x[-1], y[-1]) == (0, 9999, 1)
+    x, below = thinned_cdf([3.0, 1.0, 2.0])
+    assert (list(x), list(below)) == ([1, 2, 3], [1 / 3, 2 / 3, 1])
 
 
 # --- Sizes --------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -329,14 +329,19 @@ def find(name: str) -> Paper:
     return Paper.load(papers[name])
 
 
-def once(read: Callable) -> Callable:
-    """What a function reads of a run's results, kept: several claims look at the same runs."""
+def once(read: Callable | None = None, *, most: int | None = None) -> Callable:
+    """What a function reads of a run's results, kept: several claims look at the same runs. `most`: of how many runs
+    it is kept, of the last ones."""
+    if read is None:
+        return partial(once, most=most)
     kept: dict = {}
 
     @wraps(read)
     def asked(results):
         key = (results.path, results.digest)
         if key not in kept:
+            while most is not None and len(kept) >= most:
+                del kept[next(iter(kept))]
             kept[key] = read(results)
         return kept[key]
 

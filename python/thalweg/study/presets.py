@@ -34,8 +34,8 @@ def dcqcn_marking(share: float = 1.0) -> dict[str, Any]:
 
 
 # Mittal et al.: TIMELY, SIGCOMM 2015, §4.3 and Algorithm 1, in the dissertation (UCB/EECS-2018-103) §3.5: thresholds,
-# β, steps of 10 Mb/s and, from the fifth decrease of the gradient on, five of them at once. The least round trip and the
-# weight of the newest difference are not published: a study sets them.
+# β, steps of 10 Mb/s and, from the fifth decrease of the gradient on, five of them at once. The least round trip and
+# the weight of the newest difference are not published: a study sets them.
 TIMELY = {
     "kind": "timely",
     "t_low": "50us",
