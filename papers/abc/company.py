@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import floored_percentile, measure
 
 from .outcome import delays, summary, utilisation
 from .settings import DOWN, SINGLE, Cell, need_traces, transport
@@ -51,8 +51,7 @@ def _(runs):
 
 def message_p95(results) -> float:
     found = delays(results)
-    ms = np.sort(found.ms[found.flow == 1])
-    return float(ms[int(0.95 * len(ms))])
+    return floored_percentile(found.ms[found.flow == 1], 95)
 
 
 @measure("ABC-SLIa", needs=[game(s).key for s in GAMERS])

@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure, once
+from thalweg.study import RunSpec, floored_percentile, measure, once
 
 from .outcome import delays, shares, summary
 from .settings import (
@@ -97,8 +97,7 @@ def wired_waits(results):
 
 def late(at: np.ndarray, ms: np.ndarray, begin: float, end: float) -> float:
     """The 95th percentile of what left in [begin, end)."""
-    inside = np.sort(ms[(at >= begin) & (at < end)])
-    return float(inside[int(0.95 * len(inside))])
+    return floored_percentile(ms[(at >= begin) & (at < end)], 95)
 
 
 @measure("ABC-F2.4a", needs=["switching"])
@@ -188,9 +187,9 @@ def tandem_summary(results) -> tuple[float, float]:
     for hop in (0, 1):
         begun = left.get(hop, null_on_oob=True).fill_null(0).to_numpy().astype(float)
         waits = waits + np.where(begun > 0, begun - came.get(hop, null_on_oob=True).fill_null(0).to_numpy(), np.nan)
-    ms = np.sort(waits[~np.isnan(waits)]) * 1e-9
-    out = data["wire"].to_numpy()[~np.isnan(waits)]
-    return float(out.sum() * 8e-6 / 140), float(ms[int(0.95 * len(ms))])
+    sent = ~np.isnan(waits)
+    wire = data["wire"].to_numpy()[sent]
+    return float(wire.sum() * 8e-6 / 140), floored_percentile(waits[sent] * 1e-9, 95)
 
 
 @cache

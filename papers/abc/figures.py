@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure
 
 from . import wifi
 from .beside import LOADS, POLICIES, outcome

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, floored_percentile, jain, link_list, measure, seeds
 
-from .outcome import delays, jain, shares, summary, utilisation
+from .outcome import delays, shares, summary, utilisation
 from .settings import COUNTS, NAMES, PUBLISHED_BASELINES, SINGLE, need_traces, several, wired
 
 MANY = ("abc", "cubic", "cubic-codel", "copa", "bbr")
@@ -63,12 +63,9 @@ def far(what: str, trips: tuple[int, ...], seed: int) -> RunSpec:
     """A flow for each round trip (ms): the wait is before the router."""
 
     def prepare(_, folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        file = folder / f"{what}.csv"  # all runs share the folder
-        links = [f"h{n},near,10Gbps,{rtt / 2}ms" for n, rtt in enumerate(trips)]
-        links += ["near,far,24Mbps,0ns", "receiver,far,10Gbps,0ns"]
-        file.write_text("\n".join(["a,b,rate,delay", *links]) + "\n")
-        return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
+        links = [(f"h{n}", "near", "10Gbps", f"{rtt / 2}ms") for n, rtt in enumerate(trips)]
+        links += [("near", "far", "24Mbps", "0ns"), ("receiver", "far", "10Gbps", "0ns")]
+        return {"topology": link_list(folder / f"{what}.csv", links)}
 
     at = np.random.default_rng(seed).random(len(trips))
     flows = [
@@ -155,7 +152,7 @@ def _(runs):
 @measure("ABC-T2.1a", needs=["wired:six@*"])
 def _(runs):
     published = np.array([6.62, 4.94, 4.27, 3.0, 2.75, 2.40])
-    found = trips(runs)
+    found = trips(runs.values())
     return {
         "furthest from the published (%)": float(np.abs(found / published - 1).max() * 100),
         "smallest step down": float((-np.diff(found)).min()),
@@ -164,22 +161,20 @@ def _(runs):
 
 @measure("ABC-T2.1b", needs=["wired:six@*"])
 def _(runs):
-    found = trips(runs)
+    found = trips(runs.values())
     return float(found[-1] / found[0])
 
 
-def trips(runs, keys=None) -> np.ndarray:
-    """Mb/s of payload per flow, mean over seeds."""
-    found = [runs[k].flows.sort("src")["delivered"].to_numpy() * 8e-6 / 60 for k in keys or runs]
-    return np.mean(found, axis=0)
+def trips(seeds) -> np.ndarray:
+    """Mb/s of payload per flow, mean over these runs."""
+    return np.mean([r.flows.sort("src")["delivered"].to_numpy() * 8e-6 / 60 for r in seeds], axis=0)
 
 
 @measure("ABC-F2.12a", needs=["wired:pair*"])
 def _(runs):
     """The near flow's share over the far one's, against their round trips."""
     x = np.array(TRIPS) / TRIPS[0]
-    keys = {rtt: [k for k in runs if k.startswith(f"wired:pair{rtt}@")] for rtt in TRIPS}
-    y = np.array([near / distant for distant, near in (trips(runs, keys[rtt]) for rtt in TRIPS)])
+    y = np.array([near / distant for distant, near in (trips(seeds(runs, f"wired:pair{rtt}")) for rtt in TRIPS)])
     slope = np.polyfit(x, y, 1)[0]
     out = {"slope": float(slope), "ratio of equals": float(y[0]), "correlation": float(np.corrcoef(x, y)[0, 1])}
     return out | {f"{rtt} / {TRIPS[0]} ms": float(r) for rtt, r in zip(TRIPS, y, strict=True)}
@@ -215,8 +210,7 @@ def _(runs):
         for d in DELTAS:
             results = runs[f"wired:no-gain:n{n}:{d}ms"]
             found = delays(results)
-            last = np.sort(found.ms[found.left > 50])
-            late.append(float(last[int(0.95 * len(last))]))
             inside = found.left > 50
+            late.append(floored_percentile(found.ms[inside], 95))
             used.append(float(found.wire[inside].sum() * 8 / (24e6 * 10)))
     return {"largest p95 of the last 10 s (ms)": max(late), "least utilisation then": min(used)}

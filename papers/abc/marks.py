@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, measure
 
 from .many import starts
 from .outcome import utilisation

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .outcome import p95, rate, summary, utilisation
 from .settings import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import _core
-from thalweg.papers import measure
+from thalweg.study import measure
 
 STEP = 1e-4  # s, Euler
 D_T, TAU = 0.05, 0.1

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure, once
+from thalweg.study import RunSpec, floored_percentile, measure, once
 
 from .outcome import delays
 from .settings import NAMES, SCHEMES, SINGLE
@@ -162,8 +162,7 @@ def _(runs):
 def outcome(results) -> tuple[float, float]:
     """Mb/s of payload of all users; p95 of the queueing delay (ms), mean over users."""
     found = delays(results)
-    ms = [np.sort(found.ms[found.flow == user]) for user in np.unique(found.flow)]
-    late = [float(of[int(0.95 * len(of))]) for of in ms]
+    late = [floored_percentile(found.ms[found.flow == user], 95) for user in np.unique(found.flow)]
     return float(results.flows["delivered"].sum()) * 8e-6 / LASTS, float(np.mean(late))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,7 @@ def traffic(
             if not rows:
                 continue
             file = folder / f"messages-{name}-{workload}-{ms:g}-{seed}-{a}-{b}-{g}.csv"
-            named = from_scenarios(__file__, flow_list(file, rows, first=len(paths)))
+            named = from_scenarios(__file__, flow_list(file, rows, itertools.count(len(paths))))
             sections.append({"kind": "list", "file": named, "connection": "back-to-back"})
             paths += [way] * len(rows)
     out: dict = {"traffic": sections}

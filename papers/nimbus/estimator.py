@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure, once
+from thalweg.study import mean, measure, needs, once, seeds
 
 from .outcome import etas, goodput, queue, series, waits, within
-from .settings import MIX, POISSON, RATE, SEEDS, Cross, Point, mean, needs, seeds
+from .settings import MIX, POISSON, RATE, SEEDS, Cross, Point
 
 # Cumulative bytes at the hosts' links, so that what entered the queue and when is known.
 WATCHED = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure, mean, needs, seeds
 
 from .estimator import CBR, ELASTIC, ONE, RANDOM, spectrum
 from .outcome import accuracy, delays, etas, series
 from .robust import LOAD, LOADS, RATIO, RATIOS
-from .settings import NAMES, RATE, mean, needs, seeds
+from .settings import NAMES, RATE
 from .several import each, found
 from .synthetic import COMPARED, POINTS, SEGMENTS, fair, row
 from .wan import ALONE, SCHEMES, deviation, pooled

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure
 
 from .outcome import goodput, waits
-from .settings import RATE, SEEDS, Cross, Point, mean
+from .settings import RATE, SEEDS, Cross, Point
 from .workload import Crowd
 
 COUNT, SECONDS = 25, 60.0

@@ -8,11 +8,11 @@ from itertools import product
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import link_list, mean, measure, needs, seeds
 
 from .outcome import accuracy, competes, goodput, series, waits, within
 from .robust import BUFFER, CATEGORIES, MODEST, TRIP, TRIPS
-from .settings import BASIC, PAIRS, RATE, SEEDS, Cross, Point, distant, mean, needs, seeds
+from .settings import BASIC, PAIRS, RATE, SEEDS, Cross, Point, distant
 
 # --- Rates, shares, pulses (Figure 4-11) --------------------------------------------------------------------
 
@@ -66,17 +66,12 @@ FIRST, SECOND = 192, 96  # Mb/s
 
 def row_of_two(_, folder) -> dict:
     """Three switches: the tested flow crosses both links, each of which has cross traffic of its own; all 50 ms."""
-    folder.mkdir(parents=True, exist_ok=True)
     a, b, c = range(2 * PAIRS, 2 * PAIRS + 3)
     at = {0: (a, 0), 1: (a, 12.5), 2: (b, 12.5), PAIRS: (c, 0), PAIRS + 1: (b, 0), PAIRS + 2: (c, 0)}
-    rows = []
-    for host in range(2 * PAIRS):
-        switch, ms = at.get(host, (a if host < PAIRS else c, 0))
-        rows.append(f"{host},{switch},1Gbps,{ms:g}ms")
-    lines = ["a,b,rate,delay", *rows, f"{a},{b},{FIRST}Mbps,12.5ms", f"{b},{c},{SECOND}Mbps,12.5ms"]
-    file = folder / "two-links.csv"
-    file.write_text("\n".join(lines) + "\n")
-    return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
+    hosts = {host: at.get(host, (a if host < PAIRS else c, 0)) for host in range(2 * PAIRS)}
+    links = [(host, switch, "1Gbps", f"{ms:g}ms") for host, (switch, ms) in hosts.items()]
+    links += [(a, b, f"{FIRST}Mbps", "12.5ms"), (b, c, f"{SECOND}Mbps", "12.5ms")]
+    return {"topology": link_list(folder / "two-links.csv", links)}
 
 
 def of(link: int, elastic: bool) -> Cross:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs
 
 from .outcome import accuracy, competes, etas, goodput, switches, waits
-from .settings import BASIC, MIX, NEWRENO, POISSON, RATE, SEEDS, Cross, Point, distant, mean, needs
+from .settings import BASIC, MIX, NEWRENO, POISSON, RATE, SEEDS, Cross, Point, distant
 
 # --- One cross flow each (Table 4.2) ------------------------------------------------------------------------
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure, once
+from thalweg import study
+from thalweg.study import RunSpec, jain, measure, once
 
 from .outcome import queue, within
 from .settings import PAIRS, SEEDS, Cross
@@ -27,7 +28,6 @@ def run(key: str, seed: int, flows: list[dict], seconds: float, mbps: int = 96, 
     sections = flows + [s for n, c in enumerate(cross) for s in c.sections(1 + n % (PAIRS - 1), seconds, draw)]
     chosen = {
         "name": key.replace(":", "-"),
-        "seed": seed,
         "topology.bottleneck_rate": f"{mbps}Mbps",
         "switch.buffer": f"{mbps * 12_500}B",
         "transport.congestion": FLOW | {"link_rate": f"{mbps}Mbps"} | own,
@@ -35,7 +35,7 @@ def run(key: str, seed: int, flows: list[dict], seconds: float, mbps: int = 96, 
         "measure.controllers.flows": list(range(len(flows))),
         "traffic": sections,
     }
-    return RunSpec(f"{key}@{seed}", "scenarios/shared.toml", chosen | COARSE)
+    return study.run(key, "shared", chosen | COARSE, seed)
 
 
 CROWD = (Cross("cubic", count=3, begin=30, end=90), Cross("cbr", 96, begin=90, end=149.9))
@@ -94,16 +94,14 @@ def rate(f: dict, begin: float, end: float) -> float:
 WINDOWS = [(at + 60, at + 120) for at in range(0, 840, 120)]
 
 
-def jain(results, begin: float, end: float) -> float:
-    rates = np.array(
-        [rate(f, begin, end) for f in each(results).values() if f["at"][0] <= begin and f["at"][-1] >= end - 1]
-    )
-    return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
+def fairness(results, begin: float, end: float) -> float:
+    there = (f for f in each(results).values() if f["at"][0] <= begin and f["at"][-1] >= end - 1)
+    return jain([rate(f, begin, end) for f in there])
 
 
 @measure("NIM-F4.15a", needs=["f4.15@*"])
 def _(runs):
-    by = {f"{a}-{b} s": float(np.mean([jain(r, a, b) for r in found(runs, "f4.15")])) for a, b in WINDOWS}
+    by = {f"{a}-{b} s": float(np.mean([fairness(r, a, b) for r in found(runs, "f4.15")])) for a, b in WINDOWS}
     return {"least": min(by.values())} | by
 
 

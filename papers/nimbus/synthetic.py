@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs, seeds
 
 from .outcome import competes, delays, goodput, series, within
-from .settings import NAMES, RATE, SEEDS, Cross, Point, mean, needs, seeds
+from .settings import NAMES, RATE, SEEDS, Cross, Point
 
 # Begin (s), Mb/s of Poisson traffic, Cubic flows: reconstructed (see README.md), 20 s each.
 SEGMENTS = (

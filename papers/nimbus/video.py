@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs
 
 from .outcome import goodput, waits
-from .settings import BASIC, BOTTLENECK, SEEDS, Cross, Point, mean, needs
+from .settings import BASIC, BOTTLENECK, SEEDS, Cross, Point
 
 LINK, SECONDS = 48, 80.0  # Mb/s, s
 SCHEMES = ("ncc", "cubic", "bbr", "vegas", "copa", "vivace")

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from thalweg.papers import measure, once
+from thalweg.study import mean, measure, needs, once, rank_correlation, seeds
 
 from .outcome import delays, goodput, series, within
-from .settings import BASIC, SEEDS, mean, needs, seeds
+from .settings import BASIC, SEEDS
 from .workload import INITIAL_WINDOW, Crowd, offered, own_share
 
 SECONDS = 360.0
@@ -274,10 +274,9 @@ def _(runs):
         mean(runs, BY_THRESHOLD[x], lambda r: 1 - within(*series(r, "competes"), 10, SECONDS).mean())
         for x in THRESHOLDS
     ]
-    ranks = np.argsort(np.argsort(calm))
     p10 = {x: spread(runs, BY_THRESHOLD[x])["p10"] for x in (2, 6)}
     return {
-        "rank correlation": float(np.corrcoef(ranks, np.arange(len(calm)))[0, 1]),
+        "rank correlation": rank_correlation(calm, THRESHOLDS),
         "p10 at 6 less at 2": p10[6] - p10[2],
     } | {f"low delays at {x}": c for x, c in zip(THRESHOLDS, calm, strict=True)}
 

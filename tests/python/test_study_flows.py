@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from thalweg.study import Flows, flow_list, flows, path_list
+from thalweg.study import Flows, flow_list, flows, link_list, path_list
 from thalweg.study.lists import from_scenarios
 
 
@@ -47,8 +47,16 @@ def test_times_that_are_requested_are_attributes():
 
 
 def test_a_list_of_flows_is_numbered_in_its_order(tmp_path):
-    file = flow_list(tmp_path / "new" / "list.csv", [(5, 0, 1, 100), (3, 1, 0, 200)], first=1)
-    assert file.read_text() == "id,src,dst,size_bytes,start_ns\n1,0,1,100,5\n2,1,0,200,3\n"
+    file = flow_list(tmp_path / "new" / "list.csv", [(5, 0, 1, 100), (3, 1, 0, 200)])
+    assert file.read_text() == "id,src,dst,size_bytes,start_ns\n0,0,1,100,5\n1,1,0,200,3\n"
+    named = flow_list(tmp_path / "some.csv", [(5, 0, 1, 100), (3, 1, 0, 200)], [4, 9])
+    assert named.read_text().splitlines()[1:] == ["4,0,1,100,5", "9,1,0,200,3"]
+
+
+def test_a_network_is_the_topology_that_a_scenario_names(tmp_path):
+    found = link_list(tmp_path / "links.csv", [("h0", "s", "1Gbps", "2ms"), (1, 2, "10Gbps", "0ns")])
+    assert (tmp_path / "links.csv").read_text() == "a,b,rate,delay\nh0,s,1Gbps,2ms\n1,2,10Gbps,0ns\n"
+    assert found == {"kind": "file", "format": "links-csv", "file": str(tmp_path / "links.csv")}
 
 
 def test_paths_of_acks_are_those_of_data_in_reverse(tmp_path):

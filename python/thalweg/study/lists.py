@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from itertools import count
 from pathlib import Path
 
 
@@ -14,11 +15,18 @@ def write_csv(file: Path, head: str, lines: Iterable[str]) -> Path:
     return file
 
 
-def flow_list(file: Path, rows: Iterable[tuple[int, int, int, int]], first: int = 0) -> Path:
-    """Flows as a list (`kind = "list"`): (start in ns, source, destination, bytes), numbered in this order from
-    `first` on."""
-    lines = (f"{n},{a},{b},{size},{ns}" for n, (ns, a, b, size) in enumerate(rows, first))
+def flow_list(file: Path, rows: Iterable[tuple[int, int, int, int]], numbers: Iterable[int] | None = None) -> Path:
+    """Flows as a list (`kind = "list"`): (start in ns, source, destination, bytes), numbered in this order or as
+    `numbers` has it."""
+    named = zip(count() if numbers is None else numbers, rows, strict=False)
+    lines = (f"{n},{a},{b},{size},{ns}" for n, (ns, a, b, size) in named)
     return write_csv(file, "id,src,dst,size_bytes,start_ns", lines)
+
+
+def link_list(file: Path, links: Iterable[tuple[object, object, str, str]]) -> dict[str, str]:
+    """A network by its links (node, node, rate, delay): the table `topology` of a scenario."""
+    write_csv(file, "a,b,rate,delay", (",".join(map(str, link)) for link in links))
+    return {"kind": "file", "format": "links-csv", "file": str(file.resolve())}
 
 
 def path_list(file: Path, paths: Iterable[Sequence[int]]) -> Path:
