@@ -85,7 +85,7 @@ def outcome(runs, policy: str) -> dict[float, tuple[float, float, float]]:
 
 
 @measure("ABC-F2.13a", needs=["wired:beside:max-min:*"])
-def _(runs):
+def cubic_over_abc_with_max_min(runs):
     found = {load: ratio - 1 for load, (ratio, _, _) in outcome(runs, "max-min").items()}
     return {"furthest of CUBIC / ABC - 1": max(map(abs, found.values()))} | {
         f"at {load:g} %": x for load, x in found.items()
@@ -93,7 +93,7 @@ def _(runs):
 
 
 @measure("ABC-F2.13b", needs=["wired:beside:zombie-list:*"])
-def _(runs):
+def cubic_over_abc_with_zombie_list(runs):
     found = {load: ratio - 1 for load, (ratio, _, _) in outcome(runs, "zombie-list").items()}
     return {
         "CUBIC / ABC - 1 at 6.25 %": found[6.25],
@@ -103,7 +103,7 @@ def _(runs):
 
 
 @measure("ABC-F2.13c", needs=["wired:beside:max-min:*"])
-def _(runs):
+def deviation_of_flows_with_max_min(runs):
     found = np.array([spread for _, *spread in outcome(runs, "max-min").values()])
     return {
         "largest std / mean of ABC": float(found[:, 0].max()),

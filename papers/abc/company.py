@@ -42,7 +42,7 @@ def runs(scale: str) -> list:
 
 
 @measure("ABC-F2.15a", needs=[LIMITED.key, Cell().key])
-def _(runs):
+def two_hundred_limited_flows(runs):
     need_traces()
     u, late, _ = summary(runs[LIMITED.key])
     alone = summary(runs[Cell().key])[1]
@@ -55,7 +55,7 @@ def message_p95(results) -> float:
 
 
 @measure("ABC-SLIa", needs=[game(s).key for s in GAMERS])
-def _(runs):
+def messages_of_a_game(runs):
     need_traces()
     late = {s: message_p95(runs[game(s).key]) for s in GAMERS}
     u = {s: utilisation(runs[game(s).key]) for s in GAMERS}

@@ -101,7 +101,7 @@ def late(at: np.ndarray, ms: np.ndarray, begin: float, end: float) -> float:
 
 
 @measure("ABC-F2.4a", needs=["switching"])
-def _(runs):
+def tracks_the_bottleneck(runs):
     parts = [
         shares(runs["switching"], STEP * n + 1, STEP * (n + 1), 1)[0] / min(rate, WIRED) for n, rate in enumerate(RATES)
     ]
@@ -109,7 +109,7 @@ def _(runs):
 
 
 @measure("ABC-F2.4b", needs=["switching"])
-def _(runs):
+def delays_at_both_links(runs):
     found = delays(runs["switching"])
     at, ms, _flow = wired_waits(runs["switching"])
     low, high = [], []
@@ -124,7 +124,7 @@ def _(runs):
 
 
 @measure("ABC-F2.4c", needs=["switching"])
-def _(runs):
+def window_after_rises(runs):
     """After each rise that leaves the wireless link the slower one: when CUBIC's window was the smaller one
     for the last time."""
     seen = runs["switching"].tables["controllers"].sort("time_ps")
@@ -139,7 +139,7 @@ def _(runs):
 
 
 @measure("ABC-F2.10a", needs=["cross"])
-def _(runs):
+def ideal_rate_by_region(runs):
     regions = {"white": [], "yellow": [], "grey": []}
     for region, begin, end, rate in stretches():
         own = shares(runs["cross"], begin, end, 3)[0]
@@ -153,7 +153,7 @@ def _(runs):
 
 
 @measure("ABC-F2.10b", needs=["cross"])
-def _(runs):
+def delays_by_region(runs):
     """Of ABC's packets: at both queues together."""
     found = delays(runs["cross"])
     at, ms, flow = wired_waits(runs["cross"])
@@ -209,7 +209,7 @@ def saturated() -> float:
 
 
 @measure("ABC-F2.7a", needs=[f"{t}:{s}" for t in (DOWN, UP, "tandem") for s in ("abc", *PUBLISHED_BASELINES)])
-def _(runs):
+def pareto_frontier(runs):
     need_traces()
     better, margins = 0, []
     for trace in (DOWN, UP, "tandem"):
@@ -228,7 +228,7 @@ def on(runs, trace: str, scheme: str) -> tuple[float, float]:
 
 
 @measure("ABC-F2.7e", needs=[f"tandem:{s}" for s in ("abc", "cubic", "cubic-codel")])
-def _(runs):
+def tandem_links(runs):
     need_traces()
     abc, cubic, codel = (tandem_summary(runs[f"tandem:{s}"]) for s in ("abc", "cubic", "cubic-codel"))
     return {

@@ -38,12 +38,12 @@ SHOWN = ("cubic", "cubic-codel", "bbr", "abc")
 
 
 @figure("fig1", "Figures 2-1, B-1: over time, on Verizon-LTE-short.down", needs=keys(*(Cell(s) for s in SHOWN)))
-def _(runs):
+def figure_1(runs):
     return over_time({NAMES[s]: runs[Cell(s).key] for s in SHOWN}, 20, 60)
 
 
 @figure("figB5", "Figure B-5: a square wave", needs=keys(*WAVES.values()))
-def _(runs):
+def figure_b5(runs):
     return over_time({NAMES[s]: runs[c.key] for s, c in WAVES.items()}, 10, 16)
 
 
@@ -57,7 +57,7 @@ def plane(points: dict[str, tuple[float, float]], ax) -> None:
 
 
 @figure("fig7", "Figure 2-7: utilisation against delay", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in SCHEMES])
-def _(runs):
+def figure_7(runs):
     with plots.style():
         fig, axes = plots.figure(6.4, 2.8, columns=2)
         for ax, trace in zip(axes, (DOWN, UP), strict=True):
@@ -68,7 +68,7 @@ def _(runs):
 
 
 @figure("fig8", "Figure 2-8, B-3, B-4: averages over the traces", needs=[f"*:{s}" for s in SCHEMES])
-def _(runs):
+def figure_8(runs):
     with plots.style():
         fig, axes = plots.figure(6.4, 2.8, columns=2)
         found = {s: np.mean([summary(runs[c.key]) for c in every(s)], axis=0) for s in SCHEMES}
@@ -80,7 +80,7 @@ def _(runs):
 
 
 @figure("fig16", "Figure 2-16: the utilisation aimed at", needs=keys(*map(aims, ETAS)))
-def _(runs):
+def figure_16(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         found = [summary(runs[aims(eta).key]) for eta in ETAS]
@@ -112,17 +112,17 @@ def two_hops(results, rates, step: float):
 
 
 @figure("fig4", "Figure 2-4: a wired bottleneck before a wireless one", needs=["switching"])
-def _(runs):
+def figure_4(runs):
     return two_hops(runs["switching"], RATES, STEP)
 
 
 @figure("fig10", "Figure 2-10: the same with cross traffic on the wired link", needs=["cross"])
-def _(runs):
+def figure_10(runs):
     return two_hops(runs["cross"], CROSSED, LONG)
 
 
 @figure("fig13", "Figure 2-13: ABC next to CUBIC in two queues", needs=["wired:beside:*"])
-def _(runs):
+def figure_13(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         for policy in POLICIES:
@@ -134,7 +134,7 @@ def _(runs):
 
 
 @figure("fig5", "Figure 2-5: time between block ACKs against the length of the batch", needs=["wifi:scatter"])
-def _(runs):
+def figure_5(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         frames, ms = wifi.batches(runs["wifi:scatter"])
@@ -146,7 +146,7 @@ def _(runs):
 
 
 @figure("fig6", "Figure 2-6: the estimated rate of a link against the load", needs=["wifi:offered:*"])
-def _(runs):
+def figure_6(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         for mcs, found in wifi.estimates(runs).items():
@@ -166,7 +166,7 @@ WIFI = {"one": "one user", "two": "two users", "walk": "MCS walks from 3 to 7"}
 @figure(
     "fig9", "Figures 2-9, B-2: throughput against delay over Wi-Fi", needs=["wifi:one:*", "wifi:two:*", "wifi:walk:*"]
 )
-def _(runs):
+def figure_9(runs):
     with plots.style():
         fig, axes = plots.figure(8.4, 2.8, columns=len(WIFI))
         for ax, (what, title) in zip(axes, WIFI.items(), strict=True):

@@ -100,7 +100,7 @@ def runs(scale: str) -> list:
 
 
 @measure("ABC-F2.11a", needs=[several("abc", n).key for n in COUNTS])
-def _(runs):
+def more_flows_of_abc(runs):
     need_traces()
     found = [summary(runs[several("abc", n).key]) for n in COUNTS]
     u = [f[0] for f in found]
@@ -112,7 +112,7 @@ def _(runs):
 
 
 @measure("ABC-F2.11b", needs=[several(s, n).key for s in PUBLISHED_BASELINES for n in (COUNTS[0], COUNTS[-1])])
-def _(runs):
+def more_flows_of_others(runs):
     need_traces()
     found = {s: [summary(runs[several(s, n).key]) for n in (COUNTS[0], COUNTS[-1])] for s in PUBLISHED_BASELINES}
     apart = {s: many[0] - one[0] for s, (one, many) in found.items()}
@@ -135,13 +135,13 @@ def phases(results) -> list[tuple[int, float]]:
 
 
 @measure("ABC-F2.3a", needs=["wired:joining", "wired:joining:no-gain"])
-def _(runs):
+def fairness_without_gain(runs):
     three = [np.mean([j for n, j in phases(runs[k]) if n >= 3]) for k in ("wired:joining:no-gain", "wired:joining")]
     return {"Jain without the gain, three flows and more": three[0], "less than with it by": three[1] - three[0]}
 
 
 @measure("ABC-F2.3b", needs=["wired:joining"])
-def _(runs):
+def fairness_with_gain(runs):
     found = phases(runs["wired:joining"])
     return {
         "least, three flows and more": min(j for n, j in found if n >= 3),
@@ -150,7 +150,7 @@ def _(runs):
 
 
 @measure("ABC-T2.1a", needs=["wired:six@*"])
-def _(runs):
+def six_round_trips(runs):
     published = np.array([6.62, 4.94, 4.27, 3.0, 2.75, 2.40])
     found = trips(runs.values())
     return {
@@ -160,7 +160,7 @@ def _(runs):
 
 
 @measure("ABC-T2.1b", needs=["wired:six@*"])
-def _(runs):
+def farthest_over_nearest(runs):
     found = trips(runs.values())
     return float(found[-1] / found[0])
 
@@ -171,7 +171,7 @@ def trips(seeds) -> np.ndarray:
 
 
 @measure("ABC-F2.12a", needs=["wired:pair*"])
-def _(runs):
+def share_by_round_trip(runs):
     """The near flow's share over the far one's, against their round trips."""
     x = np.array(TRIPS) / TRIPS[0]
     y = np.array([near / distant for distant, near in (trips(seeds(runs, f"wired:pair{rtt}")) for rtt in TRIPS)])
@@ -181,7 +181,7 @@ def _(runs):
 
 
 @measure("ABC-D10", needs=[f"wired:{s}:few{n}" for s in ("abc", "xcp") for n in (1, 2, 4, 8)])
-def _(runs):
+def against_xcp_on_fixed_links(runs):
     u = {s: [utilisation(runs[f"wired:{s}:few{n}"]) for n in (1, 2, 4, 8)] for s in ("abc", "xcp")}
     waits = max(summary(runs[f"wired:abc:few{n}"])[2] for n in (1, 2, 4, 8))
     apart = float(np.abs(np.subtract(u["abc"], u["xcp"])).max())
@@ -189,7 +189,7 @@ def _(runs):
 
 
 @measure("ABC-THM1b", needs=[f"wired:n{n}" for n in JAIN])
-def _(runs):
+def delay_at_rest(runs):
     """x* = max(0, Aδ + d_t) with A = η − 1 + N / (μ l): l is the round trip with the queue."""
     mu, worst, out = 24e6 / 8 / 1504, 0.0, {}
     for n in JAIN:
@@ -204,7 +204,7 @@ def _(runs):
 
 
 @measure("ABC-THM1d", needs=[f"wired:no-gain:n{n}:{d}ms" for n in (1, 16) for d in DELTAS])
-def _(runs):
+def stable_without_gain(runs):
     late, used = [], []
     for n in (1, 16):
         for d in DELTAS:

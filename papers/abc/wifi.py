@@ -120,7 +120,7 @@ def batches(results) -> tuple[np.ndarray, np.ndarray]:
 
 
 @measure("ABC-F2.5a", needs=["wifi:scatter"])
-def _(runs):
+def batches_and_acks(runs):
     frames, ms = batches(runs["wifi:scatter"])
     slope = np.polyfit(frames, ms, 1)[0]
     return {
@@ -148,7 +148,7 @@ def estimates(runs) -> dict[int, np.ndarray]:
 
 
 @measure("ABC-F2.6a", needs=["wifi:offered:*"])
-def _(runs):
+def estimated_rate(runs):
     loads, found = np.array(LOADS), estimates(runs)
     high = [np.abs(of[loads >= 0.6, 0] - 1).max() for of in found.values()]
     low = [np.abs(of[:, 0] / np.minimum(2 * of[:, 1], 1) - 1)[loads < 0.5].max() for of in found.values()]
@@ -179,7 +179,7 @@ def frontier(claim: str, what: str) -> None:
     """Of each threshold of ABC's: who has as much throughput, or more, at as little delay, or less?"""
 
     @measure(claim, needs=needs(what, *ABC, *BASELINES))
-    def _(runs):
+    def measured(runs):
         found = means(runs, what)
         better = [
             (ours, s) for ours in ABC for s in BASELINES if found[s][0] >= found[ours][0] and found[s][1] <= found[ours][1]
@@ -199,17 +199,17 @@ def gains(runs, what: str) -> dict[str, float]:
 
 
 @measure("ABC-F2.9b", needs=needs("one", "abc-100", "cubic-codel", "copa", "vegas"))
-def _(runs):
+def gains_of_one_user(runs):
     return gains(runs, "one")
 
 
 @measure("ABC-F2.9e", needs=needs("two", "abc-100", "cubic-codel", "copa", "vegas"))
-def _(runs):
+def gains_of_two_users(runs):
     return gains(runs, "two")
 
 
 @measure("ABC-F2.9c", needs=needs("one", "abc-100", "vivace", "cubic", "bbr"))
-def _(runs):
+def greedy_over_wifi(runs):
     found = means(runs, "one", ("abc-100", "vivace", "cubic", "bbr"))
     (rate, late), out = found["abc-100"], {}
     for s in ("vivace", "cubic", "bbr"):
@@ -218,7 +218,7 @@ def _(runs):
 
 
 @measure("ABC-F2.9d", needs=needs("one", *ABC))
-def _(runs):
+def by_threshold(runs):
     rates, late = np.array(list(means(runs, "one", ABC).values())).T
     out = {"smallest step of throughput (Mb/s)": float(np.diff(rates).min()), "of p95 (ms)": float(np.diff(late).min())}
     return out | {f"{NAMES_HERE[s]} (Mb/s)": float(x) for s, x in zip(ABC, rates, strict=True)}

@@ -56,7 +56,7 @@ def schedulers_by_rate(runs, value, ylabel: str, *, log: bool, published=None):
     needs=grid(HEAVY),
     claims=["ADS-F1a.*"],
 )
-def _(runs):
+def figure_1a(runs):
     published = {("fifo", "tcp"): 9.7, ("fq", "tcp"): 1.8, ("fifo", "dctcp"): 2.2}
     return schedulers_by_rate(
         runs, lambda c: float(c.slowdowns.mean()), "average slowdown", log=True, published=published
@@ -64,12 +64,12 @@ def _(runs):
 
 
 @figure("fig1b", "Figure 1b: average completion time", needs=grid(HEAVY), claims=["ADS-F1b"])
-def _(runs):
+def figure_1b(runs):
     return schedulers_by_rate(runs, lambda c: c.average * 1e3, "average FCT (ms)", log=False)
 
 
 @figure("fig1c", "Figure 1c: 99th percentile of completion times", needs=grid(HEAVY), claims=["ADS-F1c.*"])
-def _(runs):
+def figure_1c(runs):
     return schedulers_by_rate(runs, lambda c: c.p99 * 1e3, "99th percentile FCT (ms)", log=False)
 
 
@@ -82,7 +82,7 @@ SHOWN.insert(-1, (SWITCHES_ONLY, "rcp"))
     "RCP and PCC (footnote 2: run by the authors, not shown): average slowdown",
     needs=[f"{point}:{r}+{s}" for point, r in SHOWN for s in SCHEDULERS],
 )
-def _(runs):
+def draw_more_rates(runs):
     names = [NAMES[r] + (",\nswitches only" if point == SWITCHES_ONLY else "") for point, r in SHOWN]
     series = {NAMES[s]: [slowdown(runs, f"{point}:{r}+{s}") for point, r in SHOWN] for s in SCHEDULERS}
     fig = plots.bars(names, series, "average slowdown", log=True, width=6.2)
@@ -123,23 +123,23 @@ WITH_FOUR = (
     needs=ads_keys(HEAVY, WITH_FOUR, RATES),
     claims=["ADS-F2.*"],
 )
-def _(runs):
+def figure_2(runs):
     published = {"fifo": 9.7, "ads-2-dynamic": 3 * 1.066, "ads-8-static": 1.066, "ads-8-dynamic": 1.066}
     return ads_bars(runs, HEAVY, WITH_FOUR, RATES, published)
 
 
 @figure("fig3", "Figure 3: uniform workload", needs=ads_keys("uniform", ADS_BARS, HOSTS))
-def _(runs):
+def figure_3(runs):
     return ads_bars(runs, "uniform", ADS_BARS, HOSTS)
 
 
 @figure("fig4", "Figure 4: Facebook workload", needs=ads_keys("facebook", ADS_BARS, HOSTS))
-def _(runs):
+def figure_4(runs):
     return ads_bars(runs, "facebook", ADS_BARS, HOSTS)
 
 
 @figure("by-size", "Average slowdown of each flow size of the workload", needs=[f"{HEAVY}:*dctcp+*", f"{HEAVY}:tcp+*"])
-def _(runs):
+def draw_by_size(runs):
     shown = ("fifo", "fq", "srpt", "ads-2-dynamic", "ads-8-dynamic")
     with plots.style():
         fig, axes = plots.figure(6.2, 2.8, columns=2, sharey=True)
@@ -161,7 +161,7 @@ def _(runs):
     needs=grid(*WORKLOADS, "load-*", "iw-*", "rtomin-*"),
     claims=["ADS-R.*"],
 )
-def _(runs):
+def draw_robustness(runs):
     rows = places(runs)
     columns = [(r, s) for r in RATES for s in SCHEDULERS if s != "srpt"]
     ratio = np.array(
@@ -210,7 +210,7 @@ def spell(point: str) -> str:
         for p, n in (("foreign-", "ads-8-static"), ("", "ads-8-dynamic"), ("", "srpt"), ("", "fifo"))
     ],
 )
-def _(runs):
+def draw_foreign_map(runs):
     others = WORKLOADS[1:]
     series = {
         "FIFO": [slowdown(runs, f"{w}:tcp+fifo") for w in others],
@@ -229,7 +229,7 @@ def _(runs):
     needs=["published:*", "i-*", "w-*"],
     claims=["ADS-X2"],
 )
-def _(runs):
+def draw_dynamic(runs):
     def value(point: str, swept: str) -> float:
         if point == "published":
             return {"i": 5, "w": 10}[swept]
@@ -257,7 +257,7 @@ def _(runs):
         f"{p}:{r}+{n}" for p in (HEAVY, "socket-buffer") for r in ("tcp", "dctcp") for n in ("srpt", "ads-8-dynamic")
     ],
 )
-def _(runs):
+def draw_socket_buffer(runs):
     schemes = [(r, n) for r in ("tcp", "dctcp") for n in ("srpt", "ads-8-dynamic")]
     series = {
         name: [slowdown(runs, f"{p}:{r}+{n}") for r, n in schemes]

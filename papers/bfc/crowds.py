@@ -63,23 +63,23 @@ def mice(results, victim: int) -> float:
 
 
 @measure("BFC-F14-a", needs=[herd(15), herd(124)])
-def _(runs):
+def direct_mice(runs):
     return {"up to half of the queues": mice(runs[herd(15)], 0), "four times the queues": mice(runs[herd(124)], 0)}
 
 
 @measure("BFC-F14-b", needs=[herd(124), herd(512)])
-def _(runs):
+def indirect_mice(runs):
     few, many = (mice(runs[herd(n)], 1) for n in (124, 512))
     return {"four times the queues": few, "16 times / four times": many / few}
 
 
 @measure("BFC-M-k", needs=[herd(8), herd(124)])
-def _(runs):
+def mice_below_all_queues(runs):
     return {"124 elephants / 8": mice(runs[herd(124)], 1) / mice(runs[herd(8)], 1)}
 
 
 @measure("BFC-M-l", needs=[herd(n) for n in ELEPHANTS["quick"]])
-def _(runs):
+def queue_by_elephants(runs):
     found = {}
     for n in ELEPHANTS["quick"]:
         ports = runs[herd(n)].tables["ports"].sort("port")
@@ -122,7 +122,7 @@ def hottest(results) -> tuple[float, float]:
 
 
 @measure("BFC-M-j", needs=[lone_incast("bfc"), lone_incast("dctcp")])
-def _(runs):
+def pooled_buffers(runs):
     ours, other = (hottest(runs[lone_incast(s)]) for s in ("bfc", "dctcp"))
     return {
         "peak of the hottest, BFC / DCTCP": ours[0] / other[0],
@@ -131,7 +131,7 @@ def _(runs):
 
 
 @measure("BFC-F9-m", needs=[lone_incast("dctcp"), lone_incast("dcqcn")])
-def _(runs):
+def incast_before_feedback(runs):
     found = {s.upper(): hottest(runs[lone_incast(s)])[0] for s in ("dctcp", "dcqcn")}
     return {"smaller peak (MB)": min(found.values()), "larger peak (MB)": max(found.values())} | found
 
@@ -235,7 +235,7 @@ def crossed(results) -> float:
 
 
 @measure("BFC-F20-a", needs=["wide:*"])
-def _(runs):
+def interconnect_utilisation(runs):
     v = {s: crossed(runs[f"wide:{s}@1"]) for s in ("bfc", "hpcc", "dcqcn")}
     return {"BFC": v["bfc"], "HPCC / BFC": v["hpcc"] / v["bfc"], "DCQCN / HPCC": v["dcqcn"] / v["hpcc"]}
 

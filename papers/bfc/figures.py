@@ -41,12 +41,12 @@ INCASTS, NONE = ("55 % and 5 % incasts", burst), ("60 %", plain)
 
 
 @figure("fig9", "Figures 3-9, 3-10: Google", needs=keys(*(m("google", s) for m in (burst, plain) for s in ALL)))
-def _(runs):
+def figure_9(runs):
     return pairs(runs, ALL, INCASTS, NONE, "google")
 
 
 @figure("fig11", "Figure 3-11: Facebook", needs=keys(*(m("fb", s) for m in (burst, plain) for s in ALL)))
-def _(runs):
+def figure_11(runs):
     return pairs(runs, ALL, INCASTS, NONE, "fb")
 
 
@@ -55,7 +55,7 @@ def _(runs):
     "Figures 3-9b, 3-10b: memory of switches",
     needs=keys(*(m("google", s) for m in (burst, plain) for s in MAIN)),
 )
-def _(runs):
+def figure_9b(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.6, columns=2)
         for ax, (title, make) in zip(axes, (INCASTS, NONE), strict=True):
@@ -69,7 +69,7 @@ def _(runs):
 
 
 @figure("fig10c", "Figure 3-10c: flows that wait at a port", needs=keys(burst("google", "bfc"), plain("google", "bfc")))
-def _(runs):
+def figure_10c(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         for title, make in (INCASTS, NONE):
@@ -89,7 +89,7 @@ SWEPT = ("bfc", "bfc128", "ideal-fq", "dctcp")
     "Figure 3-12: load",
     needs=keys(*(Point("fb", s, load) for load in LOADS["quick"] for s in SWEPT)),
 )
-def _(runs):
+def figure_12(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         for s in SWEPT:
@@ -101,7 +101,7 @@ def _(runs):
 
 
 @figure("fig14", "Figure 3-14: elephants and mice", needs=[herd(n) for n in ELEPHANTS["quick"]])
-def _(runs):
+def figure_14(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         for victim, name in ((0, "direct"), (1, "indirect")):
@@ -113,7 +113,7 @@ def _(runs):
 
 
 @figure("fig17", "Figure 3-17: four classes", needs=keys(*(classed(s) for s in ("bfc", "dctcp", "hpcc"))))
-def _(runs):
+def figure_17(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.4, columns=4, sharey=True)
         for cls, ax in enumerate(axes):
@@ -127,7 +127,7 @@ def _(runs):
 
 
 @figure("fig22", "Figure 3-22: size of the flow table", needs=keys(*(table(n) for n in (*TABLES, 100))))
-def _(runs):
+def figure_22(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         at = sorted((*TABLES, 100))
@@ -139,7 +139,7 @@ def _(runs):
 @figure(
     "fig21", "Figure 3-21: dynamic and stochastic assignment", needs=keys(*(burst("fb", s) for s in ("bfc", "hashed")))
 )
-def _(runs):
+def figure_21(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         curves({s: runs[burst("fb", s).key] for s in ("bfc", "hashed")}, "fb", "", ax)
@@ -149,7 +149,7 @@ def _(runs):
 
 
 @figure("fig7", "Figure 3-7: threshold at the testbed", needs=[two(f) for f in FACTORS])
-def _(runs):
+def figure_7(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         found = [bed_used(runs[two(f)]) for f in FACTORS]
@@ -161,7 +161,7 @@ def _(runs):
 
 
 @figure("fig8", "Figure 3-8: assignment at the testbed", needs=["g1-*"])
-def _(runs):
+def figure_8(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         for name in ("single", "hashed", "bfc"):
@@ -173,7 +173,7 @@ def _(runs):
 
 
 @figure("figC1", "Figure C-1: a lone flow", needs=[lone(k, x) for k in KS for x in XS], claims=["BFC-C1-*"])
-def _(runs):
+def figure_c1(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         dense = np.linspace(1.01, 3.2, 100)
@@ -188,7 +188,7 @@ def _(runs):
 @figure(
     "figF6", "Figure F-6: the incasts' own flows", needs=keys(*(burst("google", s) for s in ALL)), claims=["BFC-FF6-a"]
 )
-def _(runs):
+def figure_f6(runs):
     with plots.style():
         fig, ax = plots.figure(3.4, 2.6)
         for s in ALL:
@@ -217,7 +217,7 @@ def shortest(name: str, title: str, names, make, claims: list[str]) -> None:
     """Declares a figure of Homa and SRF."""
 
     @figure(name, title, needs=keys(*(make(w, s) for w in BOTH for s in names)), claims=claims)
-    def _(runs):
+    def measured(runs):
         return workloads(runs, names, make)
 
 
@@ -232,7 +232,7 @@ shortest("figF3", "Figure F-3: Homa and SRF with incasts", INCAST_SHORTEST, burs
     needs=keys(*(recorded(s) for s in WAITS)),
     claims=["BFC-TF1-a"],
 )
-def _(runs):
+def draw_tabf1(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.4, columns=2, sharey=True)
         for ax, layer in zip(axes, ("Agg-ToR", "ToR-Agg"), strict=True):
@@ -251,7 +251,7 @@ def _(runs):
     needs=keys(*(plain("fb", s) for s in {*map(credits, CREDITS), *map(alpha, ALPHAS)})),
     claims=["BFC-FF4-[cd]"],
 )
-def _(runs):
+def figure_f4(runs):
     panels = (
         ("credits that may wait", {f"{n}": credits(n) for n in CREDITS}),
         ("α", {f"1/{1 / x:g}": alpha(x) for x in ALPHAS}),

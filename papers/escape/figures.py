@@ -26,7 +26,7 @@ def over_time(series: dict, label: str, levels=()):
     "Figure 4.8: the ring with and without Escape, ten flows per host",
     needs=k("greedy-10:pfc", "greedy-10:escape"),
 )
-def _(runs):
+def figure_8(runs):
     found = {
         NAMES[s]: Seen(runs[f"greedy-10:{s}@1"]).windows(5e-4, 0, MS * 1e-3, on_wire=ON_WIRE) for s in ("pfc", "escape")
     }
@@ -34,7 +34,7 @@ def _(runs):
 
 
 @figure("fig7", "Figure 4.7: utilisation of the ring by T_cap", needs=k(*(f"pool-{p}:escape" for p in POOLS)))
-def _(runs):
+def figure_7(runs):
     with plots.style():
         fig, ax = plots.figure(3.3, 2.4)
         ax.plot(
@@ -46,7 +46,7 @@ def _(runs):
 
 
 @figure("fig9", "Figure 4.9: 42 flows join six, HPCC and Escape", needs=k("joined:escape"))
-def _(runs):
+def figure_9(runs):
     seen = Seen(runs["joined:escape@1"])
     series = {f"a flow of h{n + 1}": seen.windows(1e-3, 0, 0.1, [2 * n], TOLD) for n in range(3)}
     return over_time(series, "Gb/s", (10, 1.25))
@@ -55,7 +55,7 @@ def _(runs):
 @figure(
     "fig13", "Figures 4.12 and 4.13: the sources of the circle before and after the failures", needs=k("ft3:escape")
 )
-def _(runs):
+def figure_13(runs):
     seen = Seen(runs["ft3:escape@1"])
     series = {}
     for pair in CYCLE:
@@ -71,7 +71,7 @@ def _(runs):
     "Figure 4.15: 99th percentile of completion on FT2",
     needs=k(*(f"ft2-{w}-total:{s}" for w in WORKLOADS for s in SCHEMES[1:])),
 )
-def _(runs):
+def figure_15(runs):
     return by_size(runs, lambda w: tails(runs, w, SCHEMES[1:]), "99th percentile (ms)")
 
 
@@ -80,7 +80,7 @@ def _(runs):
     "Figure 4.17: mean completion of innocent messages on HOL",
     needs=[key for w in WORKLOADS for key in keys(w, ("pfc", "escape", "gfc"))],
 )
-def _(runs):
+def figure_17(runs):
     return by_size(runs, lambda w: means(runs, w, ("pfc", "escape", "gfc")), "mean (ms)")
 
 

@@ -55,7 +55,7 @@ def pair(name: str, title: str, a: str, b: str, controls) -> None:
     """Figures 4.1 to 4.6: two schemes."""
 
     @figure(name, title, needs=needs("default", (a, b), controls))
-    def _(runs):
+    def measured(runs):
         series = {NAMES[s]: [f"{s}.{cc}" for cc in controls] for s in (a, b)}
         return three(runs, series, [NAMES[cc] for cc in controls])
 
@@ -69,7 +69,7 @@ pair("fig4-6", "Figure 4.6: RoCE with and without PFC, with congestion control",
 
 
 @figure("fig4-7", "Figure 4.7: factor analysis", needs=needs("default", ("irn", *factors.VARIANTS)))
-def _(runs):
+def figure_4_7(runs):
     names = ("irn", *factors.VARIANTS)
     series = {NAMES[s]: [f"{s}.{cc}" for cc in CONTROLS] for s in names}
     return three(runs, series, [NAMES[cc] for cc in CONTROLS])
@@ -80,7 +80,7 @@ def _(runs):
     "Figure 4.8: completion times of single packets, 90 to 99.9 %",
     needs=needs("default", BASELINES),
 )
-def _(runs):
+def figure_4_8(runs):
     with plots.style():
         fig, axes = plots.figure(7.2, 2.6, columns=3, sharey=True)
         for ax, cc in zip(axes, CONTROLS, strict=True):
@@ -99,7 +99,7 @@ def _(runs):
 
 
 @figure("fig4-9", "Figure 4.9: incast, RCT over that of RoCE + PFC", needs=["incast-[0-9][0-9]:*"])
-def _(runs):
+def figure_4_9(runs):
     senders = sorted({int(p.removeprefix("incast-")) for p in places(runs)})
     with plots.style():
         fig, axes = plots.figure(6.4, 2.6, columns=2)
@@ -122,7 +122,7 @@ def _(runs):
     needs=["burst:*"],
     claims=["IRN-F9[ab]"],
 )
-def _(runs):
+def draw_timely_incast(runs):
     with plots.style():
         fig, ax = plots.figure(5.2, 2.8)
         for key, results in runs.items():
@@ -140,7 +140,7 @@ def _(runs):
     needs=sensitivity.NEEDS,
     claims=["IRN-F9[ab]", "IRN-X6a", "IRN-X7[ac]"],
 )
-def _(runs):
+def draw_timely_band(runs):
     found = sensitivity.band(runs)
     rows = list(next(iter(found.values())))
     with plots.style():
@@ -164,7 +164,7 @@ def plain_bars(runs, keys: dict[str, str]):
     "Figure 4.10: IRN and Resilient RoCE (RoCE with DCQCN, without PFC)",
     needs=[*needs("default", ("irn",), ("none",)), *needs("default", ("roce",), ("dcqcn",))],
 )
-def _(runs):
+def figure_4_10(runs):
     return plain_bars(runs, {"Resilient RoCE": "roce.dcqcn", "IRN": "irn.none"})
 
 
@@ -173,7 +173,7 @@ def _(runs):
     "Figure 4.11: IRN and iWARP's TCP",
     needs=["default:iwarp.newreno@*", *needs("default", ("irn",), ("none", "aimd"))],
 )
-def _(runs):
+def figure_4_11(runs):
     return plain_bars(runs, {"iWARP (TCP)": "iwarp.newreno", "IRN": "irn.none", "IRN + AIMD": "irn.aimd"})
 
 
@@ -182,13 +182,13 @@ def _(runs):
     "Figure 4.12: IRN with worst-case overheads",
     needs=needs("default", ("irn", *overheads.KINDS, "roce-pfc")),
 )
-def _(runs):
+def figure_4_12(runs):
     names = ("irn", *overheads.KINDS, "roce-pfc")
     return three(runs, {NAMES[s]: [f"{s}.{cc}" for cc in CONTROLS] for s in names}, [NAMES[cc] for cc in CONTROLS])
 
 
 @figure("tables", "Tables 4.2 to 4.8: R1 = IRN / (RoCE + PFC), R2 = IRN / (IRN + PFC)", needs=tables.ALL)
-def _(runs):
+def draw_tables(runs):
     # The tables as text go next to the report.
     folder = next(iter(runs.values())).path.parents[1]
     rows = tables.printed(runs)
@@ -225,7 +225,7 @@ def _(runs):
     "By flow size (§4.3.4): IRN over RoCE + PFC and over IRN + PFC, average FCT",
     needs=needs("default", BASELINES),
 )
-def _(runs):
+def draw_sizes(runs):
     classes = list(basic.CLASSES)
     with plots.style():
         fig, axes = plots.figure(6.4, 2.6, columns=2, sharey=True)
@@ -248,7 +248,7 @@ def _(runs):
     "Distribution of slowdowns at the default, no congestion control",
     needs=needs("default", basic.FOUR, ("none",)),
 )
-def _(runs):
+def draw_slowdown(runs):
     return plots.cdf(
         {NAMES[s]: np.concatenate([flows(r).slowdown for r in seeds(runs, f"default:{s}.none")]) for s in basic.FOUR},
         "slowdown",

@@ -127,17 +127,17 @@ def ratios(runs, other: str, controls=CONTROLS) -> dict[str, float]:
 
 
 @measure("IRN-F9a", needs=[f"incast-[0-9][0-9]:{n}.*" for n in ("irn", "roce-pfc")])
-def _(runs):
+def incast_over_roce(runs):
     return ratios(runs, "roce-pfc")
 
 
 @measure("IRN-F9b", needs=[f"incast-[0-9][0-9]:{n}.*" for n in ("irn", "irn-pfc")])
-def _(runs):
+def incast_over_irn_with_pfc(runs):
     return ratios(runs, "irn-pfc")
 
 
 @judged("IRN-F9c", needs=["incast-[0-9][0-9]:*"])
-def _(runs):
+def incast_bounds(runs):
     least = {k: float(completion_times(r).min()) for k, r in runs.items()}
     free = {k: rct(runs, k.point) for k in map(Key.of, runs) if k.scheme.endswith(".none")}
     on_the_wire = TOTAL * 8 / 40e9 * numbers.WIRE / numbers.MTU
@@ -148,7 +148,7 @@ def _(runs):
 
 
 @measure("IRN-X6a", needs=["incast-*G:*", "incast-x*"])
-def _(runs):
+def incast_elsewhere(runs):
     return ratios(runs, "irn-pfc")
 
 
@@ -188,13 +188,13 @@ def crossing(runs, other: str, controls=CONTROLS) -> dict[str, float]:
 
 
 @judged("IRN-X7a", needs=needs("cross", ("irn", "roce-pfc")))
-def _(runs):
+def crossed_incast_over_roce(runs):
     found = crossing(runs, "roce-pfc")
     reduced = {k: 1 - x for k, x in found.items() if "RCT" in k}
     return {"smallest gain": min(reduced.values()), "largest gain": max(reduced.values())} | found
 
 
 @measure("IRN-X7c", needs=needs("cross", ("irn", "irn-pfc")))
-def _(runs):
+def crossed_incast_over_irn_with_pfc(runs):
     found = crossing(runs, "irn-pfc")
     return {"largest": max(found.values())} | found

@@ -41,7 +41,7 @@ def fct(results, flow: int = FLOW) -> float:
 
 
 @measure("IRN-V2g", needs=["lone:*"])
-def _(runs):
+def lost_single_packet(runs):
     free, lost = fct(runs["lone:fault-free@1"]), fct(runs["lone:lost@1"])
     return {"|FCT - RTO_low - fault-free FCT| (packets)": abs(lost - RTO_LOW - free) / PACKET, "FCT (us)": 1e6 * lost}
 
@@ -67,7 +67,7 @@ class Packets:
 
 
 @measure("IRN-V2h", needs=["holes:fault-free@1", "holes:one@1"])
-def _(runs):
+def two_round_trips(runs):
     free, one = (Packets(runs[f"holes:{k}@1"]) for k in ("fault-free", "one"))
     rtt = free.round_trip()
     trigger = one.arrived[one.psn == FIRST + 1][0]
@@ -83,7 +83,7 @@ def _(runs):
 
 
 @measure("IRN-X2c", needs=["holes:*"])
-def _(runs):
+def several_losses(runs):
     """From the first packet sent again until the acknowledgement that covers all holes."""
     rtt = Packets(runs["holes:fault-free@1"]).round_trip()
 

@@ -140,7 +140,7 @@ def claim(name: str, place: str, cc: str) -> None:
     """A row is judged twice: its orders, and its numbers."""
 
     @judged(name, needs=row_needs(place, (cc,)))
-    def _(runs):
+    def measured(runs):
         more = {
             "drop rate": mean(runs, f"{place}:irn.{cc}", drop_rate),
             "pauses, IRN+PFC": mean(runs, f"{baseline(place)}:irn-pfc.{cc}", pauses),
@@ -171,7 +171,7 @@ def marked(runs, place: str) -> dict[str, float]:
 
 
 @measure("IRN-T3-10-d", needs=list(dict.fromkeys(k for p in SCALED for k in scaled_needs(p))))
-def _(runs):
+def ten_gigabit_with_dcqcn(runs):
     """Judged with the published thresholds; next to them the scaled ones, and both with small memories."""
     first, *others = SCALED
     more = {f"{k}, {POINTS[p].title}": x for p in others for k, x in marked(runs, p).items()}
@@ -206,14 +206,14 @@ def rises(values: dict) -> float:
 
 
 @measure("IRN-T2x", needs=needs_of(TABLES["4.2"], ("none",)))
-def _(runs):
+def over_loads(runs):
     r1, r2 = over(runs, TABLES["4.2"])
     out = {"largest step up of R2": falls(r2)}
     return out | listed("R2", r2, TABLES["4.2"]) | listed("R1", r1, TABLES["4.2"])
 
 
 @measure("IRN-T3x", needs=needs_of(TABLES["4.3"], ("none",)))
-def _(runs):
+def over_rates(runs):
     r1, r2 = over(runs, TABLES["4.3"])
     out = {
         "largest step down of R1": rises(r1),
@@ -224,7 +224,7 @@ def _(runs):
 
 
 @measure("IRN-T4x", needs=needs_of((*AS_LONG, *AS_LONG.values())))
-def _(runs):
+def over_networks(runs):
     off = {}
     for cc in CONTROLS:
         for place, shorter in AS_LONG.items():
@@ -236,7 +236,7 @@ def _(runs):
 
 
 @measure("IRN-T5x", needs=row_needs("uniform"))
-def _(runs):
+def uniform_sizes(runs):
     found = {cc: row(runs, "uniform", cc) for cc in CONTROLS}
     return {
         "largest R1": max(x for _, r1, _ in found.values() for x in r1.values()),
@@ -245,7 +245,7 @@ def _(runs):
 
 
 @measure("IRN-T6x", needs=needs_of(TABLES["4.6"], ("none",)))
-def _(runs):
+def over_memories(runs):
     r1, r2 = over(runs, TABLES["4.6"])
     out = {"largest step down of R2": rises(r2), "largest step up of R1": falls(r1)}
     return out | listed("R2", r2, TABLES["4.6"]) | listed("R1", r1, TABLES["4.6"])
@@ -255,7 +255,7 @@ def _(runs):
     "IRN-X5a",
     needs=[*needs("default", ("irn", "irn-pfc", "roce-pfc"), ("none",), ONE), "xoff-*"],
 )
-def _(runs):
+def over_thresholds(runs):
     irn = m3(runs, "default:irn.none")
     ran = {t: p for t, p in THRESHOLDS.items() if any(k.startswith(f"{p}:") for k in runs)}
     r2 = {t: ratio(irn, m3(runs, f"{p}:irn-pfc.none")) for t, p in ran.items()}
@@ -279,14 +279,14 @@ def against_default(runs, places) -> dict[str, dict[str, float]]:
 
 
 @measure("IRN-T7x", needs=[k for p in TABLES["4.7"] for k in needs(p, ("irn",), seed=ONE)])
-def _(runs):
+def over_timeouts(runs):
     found = against_default(runs, ("rto-640", "rto-1280"))
     out = {f"largest {POINTS[p].rto_high} / 320": max(v.values()) for p, v in found.items()}
     return out | found["rto-640"] | found["rto-1280"]
 
 
 @measure("IRN-T8x", needs=[k for p in TABLES["4.8"] for k in needs(p, ("irn",), seed=ONE)])
-def _(runs):
+def over_packets_in_flight(runs):
     found = {k: x for v in against_default(runs, ("few-10", "few-15")).values() for k, x in v.items()}
     return {"smallest": min(found.values()), "largest": max(found.values())} | found
 
@@ -318,21 +318,21 @@ def all_rows(runs, n: int, controls) -> dict[str, float]:
 
 
 @judged("IRN-SUMa", needs=ALL)
-def _(runs):
+def always_better_than_roce(runs):
     found = all_rows(runs, 1, CONTROLS)
     out = {"largest R1": max(found.values()), "smallest R1": min(found.values()), "rows": len(found) / 3}
     return out | {f"R1 {k}": x for k, x in found.items() if x >= 1} | unfinished(runs)
 
 
 @measure("IRN-SUMb", needs=ALL)
-def _(runs):
+def pfc_without_control(runs):
     found = all_rows(runs, 2, ("none",))
     out = {"largest R2": max(found.values()), "smallest R2": min(found.values()), "rows": len(found) / 3}
     return out | {f"R2 {k}": x for k, x in found.items() if x > 1.02}
 
 
 @measure("IRN-SUMc", needs=ALL)
-def _(runs):
+def pfc_with_control(runs):
     found = all_rows(runs, 2, CONTROLS[1:])
     out = {"largest R2": max(found.values()), "rows": len(found) / 3}
     out |= {f"smallest R2, {cc}": min(x for k, x in found.items() if f" {cc}," in k) for cc in CONTROLS[1:]}

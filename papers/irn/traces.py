@@ -112,7 +112,7 @@ def quiet(flow) -> dict[str, float]:
 
 
 @measure("IRN-V1c", needs=["trace:*", "trace-progress:*"])
-def _(runs):
+def silent_flows(runs):
     found = {Key.of(key).place: quiet(recorded(results, True)[0]) for key, results in runs.items()}
     return found["trace"] | {f"{k}, timer restarted by progress only": x for k, x in found["trace-progress"].items()}
 
@@ -139,7 +139,7 @@ def authors() -> tuple[np.ndarray, np.ndarray]:
 
 
 @measure("IRN-V1a", needs=[])
-def _(runs):
+def modules_and_traces(runs):
     """The receiver's half: the engine's own receiver on the authors' arrivals, answer by answer."""
     came, said = authors()
     nack, expected = _core.irn_answers(came[:, 0].tolist(), came[:, 1].tolist())
@@ -148,7 +148,7 @@ def _(runs):
 
 
 @measure("IRN-V1b", needs=["trace:*", "trace-progress:*"])
-def _(runs):
+def trace_of_the_incast(runs):
     """Judged with the study's rule for the timer; next to it, the same with the other."""
     found = {Key.of(key).place: answered(results) for key, results in runs.items()}
     other = ("NACK fraction", "duplicates", "timeouts")
@@ -156,7 +156,7 @@ def _(runs):
 
 
 @measure("IRN-V2a", needs=["trace:*"])
-def _(runs):
+def bounds_of_packets_ahead(runs):
     """Of the receivers from what arrived, of the senders from what they sent and received."""
     (results,) = runs.values()
     flow, psn, _, _, _ = recorded(results, True)

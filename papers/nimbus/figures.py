@@ -19,7 +19,7 @@ LABELS = {"ncc": "NimbusCC", "copa": "Copa"}
 
 
 @figure("fig4-4", "Figure 4-4: spectrum of the estimated cross traffic", needs=needs(ONE, CBR, RANDOM))
-def _(runs):
+def figure_4_4(runs):
     with plots.style():
         fig, ax = plots.figure(4.2, 2.8)
         for name, point in {"one Cubic flow": ONE, "CBR": CBR, "Poisson": RANDOM}.items():
@@ -30,7 +30,7 @@ def _(runs):
 
 
 @figure("fig4-5", "Figure 4-5: η by the elastic part of the cross traffic", needs=needs(*ELASTIC.values()))
-def _(runs):
+def figure_4_5(runs):
     with plots.style():
         fig, ax = plots.figure(4.2, 2.8)
         for part, point in ELASTIC.items():
@@ -45,7 +45,7 @@ def _(runs):
 @figure(
     "fig4-7", "Figure 4-7: rates and delays while cross traffic changes", needs=needs(POINTS["ncc"], POINTS["copa"])
 )
-def _(runs):
+def figure_4_7(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.8, columns=2)
         for name in ("ncc", "copa"):
@@ -83,7 +83,7 @@ PUBLISHED = {
     "Table 4.1: throughput with elastic traffic, delay without; diamonds: published",
     needs=needs(*(POINTS[s] for s in COMPARED)),
 )
-def _(runs):
+def table_4_1(runs):
     with plots.style():
         fig, ax = plots.figure(4.6, 3.0)
         for n, scheme in enumerate(COMPARED):
@@ -108,7 +108,7 @@ def _(runs):
     "Figure 4-12: accuracy by inelastic load and by the elastic flow's round trip",
     needs=needs(*LOAD.values(), *RATIO.values()),
 )
-def _(runs):
+def figure_4_12(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.8, columns=2)
         for scheme in ("ncc", "copa"):
@@ -125,7 +125,7 @@ def _(runs):
 
 
 @figure("fig4-8", "Figure 4-8: delays and shares next to the WAN workload", needs=needs(*ALONE.values()))
-def _(runs):
+def figure_4_8(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.8, columns=2)
         for n, scheme in enumerate(SCHEMES):
@@ -145,7 +145,7 @@ def _(runs):
 
 
 @figure("fig4-15", "Figure 4-15: four NimbusCC flows that come and go; thick: it pulses", needs=["f4.15@*"])
-def _(runs):
+def figure_4_15(runs):
     with plots.style():
         fig, ax = plots.figure(6.6, 2.8)
         for number, flow in each(found(runs, "f4.15")[0]).items():

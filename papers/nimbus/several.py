@@ -100,13 +100,13 @@ def fairness(results, begin: float, end: float) -> float:
 
 
 @measure("NIM-F4.15a", needs=["f4.15@*"])
-def _(runs):
+def shares_of_four(runs):
     by = {f"{a}-{b} s": float(np.mean([fairness(r, a, b) for r in found(runs, "f4.15")])) for a, b in WINDOWS}
     return {"least": min(by.values())} | by
 
 
 @measure("NIM-F4.15b", needs=["f4.15@*"])
-def _(runs):
+def one_pulser(runs):
     several, without = [], []
     for r in found(runs, "f4.15"):
         at, there, count = pulsers(r)
@@ -117,7 +117,7 @@ def _(runs):
 
 
 @measure("NIM-F4.15c", needs=["f4.15@*"])
-def _(runs):
+def delays_of_four(runs):
     calm = [1 - np.concatenate([f["competes"] for f in each(r).values()]).mean() for r in found(runs, "f4.15")]
     ms = [np.median(within(*queue(r), 10, STARTS[-1] + LASTS)) for r in found(runs, "f4.15")]
     return {"low delays": float(np.mean(calm)), "median delay (ms)": float(np.mean(ms))}
@@ -128,7 +128,7 @@ def together(results, begin: float, end: float) -> float:
 
 
 @measure("NIM-F4.16a", needs=["f4.16@*"])
-def _(runs):
+def shares_of_three(runs):
     def of(a, b):
         return float(np.mean([together(r, a, b) for r in found(runs, "f4.16")]))
 
@@ -136,7 +136,7 @@ def _(runs):
 
 
 @measure("NIM-F4.16b", needs=["f4.16@*"])
-def _(runs):
+def delays_of_three(runs):
     # `queue` is in ms of 96 Mb/s.
     return float(np.mean([np.median(within(*queue(r), 100, 149)) / 2 for r in found(runs, "f4.16")]))
 
@@ -148,7 +148,7 @@ def first(results) -> float:
 
 
 @measure("NIM-T4.5a", needs=["t4.5:*"])
-def _(runs):
+def election(runs):
     took = {k: float(np.mean([first(r) for r in found(runs, f"t4.5:{k:g}", True)])) for k in KAPPAS}
     times = list(took.values())
     return {
@@ -158,7 +158,7 @@ def _(runs):
 
 
 @measure("NIM-T4.5b", needs=["t4.5:*"])
-def _(runs):
+def several_pulsers(runs):
     part = {}
     for k in KAPPAS:
         part[k] = float(np.mean([(pulsers(r)[2] > 1).mean() for r in found(runs, f"t4.5:{k:g}", True)]))

@@ -77,7 +77,7 @@ ROWS = {"a": "ncc", "b": "ncc-copa", "c": "cubic", "d": "bbr", "e": "vegas", "f"
 
 def _row(claim: str, scheme: str) -> None:
     @measure(f"NIM-T4.1{claim}", needs=needs(POINTS[scheme], POINTS["ncc"]))
-    def _(runs):
+    def measured(runs):
         found, ours = row(runs, scheme), row(runs, "ncc")
         against = {
             "delay / NimbusCC's": found["delay, inelastic (ms)"] / ours["delay, inelastic (ms)"],
@@ -91,14 +91,14 @@ for claim, scheme in ROWS.items():
 
 
 @measure("NIM-T4.1h", needs=needs(*(POINTS[s] for s in COMPARED)))
-def _(runs):
+def both_fair_and_calm(runs):
     others = {s: row(runs, s) for s in COMPARED if not s.startswith("ncc")}
     both = [s for s, r in others.items() if r["throughput, elastic"] >= -0.25 and r["delay, inelastic (ms)"] <= 25]
     return len(both)
 
 
 @measure("NIM-F4.7a", needs=needs(POINTS["ncc"]))
-def _(runs):
+def calm_delay(runs):
     later = [(at + 5, at + 20) for at, _, flows in SEGMENTS if not flows]
     return mean(runs, POINTS["ncc"], lambda r: np.median(np.concatenate([delays(r, a, b) for a, b in later])))
 
@@ -117,7 +117,7 @@ def calm_again(results) -> float:
 
 
 @measure("NIM-F4.7b", needs=needs(POINTS["ncc"]))
-def _(runs):
+def times_to_switch(runs):
     point = POINTS["ncc"]
     return {
         "to compete (s)": max(until(r, "competes", 20, lambda v: v == 1) for r in seeds(runs, point)),
@@ -132,24 +132,24 @@ def mistakes(results) -> int:
 
 
 @measure("NIM-F4.7c", needs=needs(POINTS["ncc"], POINTS["copa"]))
-def _(runs):
+def wrong_modes(runs):
     ours, copa = (mean(runs, POINTS[s], mistakes) for s in ("ncc", "copa"))
     return {"NimbusCC": ours, "Copa": copa, "Copa - 3 NimbusCC": copa - 3 * ours}
 
 
 @measure("NIM-F4.7d", needs=needs(POINTS["ncc"], POINTS["copa"]))
-def _(runs):
+def elastic_throughput(runs):
     ours, copa = (mean(runs, POINTS[s], lambda r: goodput(r, *ELASTIC)) for s in ("ncc", "copa"))
     return {"NimbusCC / Copa": ours / copa, "NimbusCC (Mb/s)": ours, "Copa (Mb/s)": copa}
 
 
 @measure("NIM-K2", needs=needs(POINTS["ncc"], POINTS["cubic"]))
-def _(runs):
+def delay_below_cubic(runs):
     return mean(runs, POINTS["cubic"], calm) - mean(runs, POINTS["ncc"], calm)
 
 
 @measure("NIM-FG7a", needs=needs(POINTS["ncc-newreno"], POINTS["ncc-copa"]))
-def _(runs):
+def other_pairs(runs):
     out = {}
     for s in ("ncc-newreno", "ncc-copa"):
         found = row(runs, s)
@@ -164,6 +164,6 @@ def modes(results) -> tuple[float, float]:
 
 
 @measure("NIM-C1", needs=needs(POINTS["compound"], POINTS["ncc"]))
-def _(runs):
+def compound(runs):
     found, ours = row(runs, "compound"), row(runs, "ncc")
     return {"delay / NimbusCC's": found["delay, inelastic (ms)"] / ours["delay, inelastic (ms)"]} | found

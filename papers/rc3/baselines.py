@@ -60,7 +60,7 @@ def runs(scale: str) -> list:
 
 def claim(name: str, place: str) -> None:
     @measure(name, needs=[f"{place}:*"])
-    def _(runs):
+    def measured(runs):
         return averages(pair(runs, place))
 
 
@@ -68,7 +68,7 @@ claim("RC3-DOWN-a", "down")
 
 
 @measure("RC3-DC-a", needs=["datacenter:*", "datacenter-20us:*"])
-def _(runs):
+def datacenter(runs):
     far = pair(runs, "datacenter-20us")
     return averages(pair(runs, "datacenter")) | {
         "flows %, 20 us per link": far.flows(),
@@ -80,7 +80,7 @@ ONE = ["i2-30:tcp@1", "i2-30:rc3@1"]
 
 
 @measure("RC3-F13a-a", needs=[*ONE, "i2-30:iw10@1", "i2-30:iw50@1"])
-def _(runs):
+def initial_windows(runs):
     found = {s: Pair((runs["i2-30:tcp@1"], runs[f"i2-30:{s}@1"])) for s in ("iw10", "iw50", "rc3")}
     gain = {s: p.flows() for s, p in found.items()}
     return {
@@ -93,7 +93,7 @@ def _(runs):
 
 
 @measure("RC3-F13a-b", needs=[*ONE, "i2-30:iw10@1", "i2-30:iw50@1"])
-def _(runs):
+def smallest_flows(runs):
     found = {s: Pair((runs["i2-30:tcp@1"], runs[f"i2-30:{s}@1"])) for s in ("iw10", "iw50", "rc3")}
     one = {s: 1 - p.sized(S1) / 100 for s, p in found.items()}
     return {
@@ -113,7 +113,7 @@ def against(runs) -> dict[str, Pair]:
 
 
 @measure("RC3-F14-a", needs=RATED)
-def _(runs):
+def against_rcp_by_size(runs):
     found = against(runs)
     large = [s for s in SIZES if s >= S40]
     off = {s: abs(found["rc3"].sized(s) - found["rcp"].sized(s)) for s in large}
@@ -127,7 +127,7 @@ def _(runs):
 
 
 @measure("RC3-SUM-b", needs=RATED)
-def _(runs):
+def against_rcp_on_average(runs):
     both = pair(runs, "i2-30-settled", "rc3", base="rcp")
     means = both.means()
     return {
@@ -149,7 +149,7 @@ def crossed(runs, key: str, group: int) -> Pair:
 
 
 @measure("RC3-MIX-a", needs=["i2-30:tcp@1", "mix:rc3@1"])
-def _(runs):
+def half_of_the_hosts(runs):
     rc3, tcp = crossed(runs, "mix:rc3@1", 0), crossed(runs, "mix:rc3@1", 1)
     return {
         "RC3 hosts / all TCP": 1 - rc3.flows() / 100,
@@ -161,7 +161,7 @@ def _(runs):
 
 def important(name: str, key: str) -> None:
     @measure(name, needs=["i2-30:tcp@1", key])
-    def _(runs):
+    def measured(runs):
         some, others = crossed(runs, key, 0), crossed(runs, key, 1)
         m = some.means()
         return {
@@ -179,7 +179,7 @@ important("RC3-F13b-b", "critical:rc3@1")
 
 
 @measure("RC3-PART-b", needs=["part-50:rc3@1", "i2-30:tcp@1"])
-def _(runs):
+def half_of_the_routers(runs):
     p = Pair((runs["i2-30:tcp@1"], runs["part-50:rc3@1"]))  # FIFOs are what TCP has anyway
     medium = [s for s in SIZES if S267 <= s <= S2107]
     return {
@@ -206,7 +206,7 @@ def progress(results, bytes_: int) -> list[float]:
 
 
 @measure("RC3-YT-a", needs=["video:*"])
-def _(runs):
+def buffering(runs):
     tcp, rc3 = (progress(runs[f"video:{s}@1"], lists.BUFFERED) for s in ("tcp", "rc3"))
     return {
         "reduction %": 100 * (1 - np.mean(rc3) / np.mean(tcp)),
@@ -217,7 +217,7 @@ def _(runs):
 
 
 @measure("RC3-YT-b", needs=["video:*"])
-def _(runs):
+def whole_sessions(runs):
     def whole(results):
         f = flows(results)
         return f.fct[f.done & (f.size == lists.SESSION)]
@@ -227,13 +227,13 @@ def _(runs):
 
 
 @measure("RC3-F15a-a", needs=["alone-10g:*"])
-def _(runs):
+def alone_at_10_gbps(runs):
     p = Pair((runs["alone-10g:tcp@1"], runs["alone-10g:rc3@1"]))
     return {"smallest %, 100 packets and more": min(p.sized(1460 * n) for n in ALONE if n >= 100), "sizes": p.count}
 
 
 @measure("RC3-F15b-a", needs=["alone-1g:*"])
-def _(runs):
+def cubic_and_newreno_alone(runs):
     p = Pair((runs["alone-1g:tcp@1"], runs["alone-1g:cubic@1"]))
     slow_start = [n for n in ALONE if n <= 1000]  # a pipe of 1667 packets
     return {
@@ -244,7 +244,7 @@ def _(runs):
 
 def ports(name: str, key: str) -> None:
     @measure(name, needs=[key])
-    def _(runs):
+    def measured(runs):
         f = flows(runs[key])
         high, low = f.size == 12_500_000, f.size == 50_000_000
         wire = 1500 / 1460 * 8

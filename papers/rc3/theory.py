@@ -21,7 +21,7 @@ EXACT = ("RC3-F3-a", "RC3-F3-b", "RC3-F1-a", "RC3-F1-b", "RC3-F2-a", "RC3-F4-d",
 
 def claim(name: str) -> None:
     @measure(name, needs=[])
-    def _(runs):
+    def measured(runs):
         found = _core.theory_run(name, runs.scale == "quick", 1)
         return {text: found[key] for key, text in REPORTED.items()}
 
@@ -33,7 +33,7 @@ NETWORKS = {"500 KB": (0.7e8, 0.040), "5 MB": (0.7e9, 0.040), "50 MB": (0.7e9, 0
 
 
 @measure("RC3-F4-a", needs=[])
-def _(runs):
+def shape_of_the_gain(runs):
     rate, rtt = NETWORKS["5 MB"]
     sizes = [n for n, _ in model.curve(rate, rtt)]
     curve = [(n, model.idealised(n, rate=rate, rtt=rtt)) for n in sizes]
@@ -51,7 +51,7 @@ def _(runs):
 
 
 @measure("RC3-F4-b", needs=[])
-def _(runs):
+def larger_initial_windows(runs):
     worst = -1.0
     for i in (10, 50):
         for n, _ in model.curve(*NETWORKS["5 MB"]):
@@ -61,7 +61,7 @@ def _(runs):
 
 
 @measure("RC3-F4-c", needs=[])
-def _(runs):
+def larger_pipes(runs):
     peaks = [model.peak(*network) for network in NETWORKS.values()]
     return {
         "smallest step of the peak (points)": min(b[1] - a[1] for a, b in pairwise(peaks)),
@@ -70,6 +70,6 @@ def _(runs):
 
 
 @measure("RC3-F7-e", needs=[])
-def _(runs):
+def bars_of_the_model(runs):
     off = {size: abs(model.gain(size // model.PAYLOAD) - gain) for size, gain in model.PUBLISHED.items()}
     return {"largest difference (points)": max(off.values()), "sizes": len(off)}

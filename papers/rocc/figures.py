@@ -16,19 +16,19 @@ F_AND_QUEUE, KB = ("F (Gb/s)", "queue (KB)"), (1, 1e-3)
 
 
 @figure("fig5", "Figure 3.5: F and the queue from the start, 40 Gb/s", needs=[key(n, 40) + "@1" for n in COUNTS])
-def _(runs):
+def figure_5(runs):
     series = {f"N = {n}": (of(runs, key(n, 40)).pace(), of(runs, key(n, 40)).queue()) for n in COUNTS}
     return over_time(series, F_AND_QUEUE, ([40 / n for n in COUNTS], [SET_POINT[40] / 1e3]), scales=KB)
 
 
 @figure("fig6", "Figure 3.6: F and the queue as N changes every 10 ms", needs=CHANGES)
-def _(runs):
+def figure_6(runs):
     series = of(runs, "changes:rocc")
     return over_time({"RoCC": (series.pace(), series.queue())}, F_AND_QUEUE, ([13.33, 0.4], [150]), scales=KB)
 
 
 @figure("fig8", "Figure 3.8: six schemes, ten flows, 40 Gb/s", needs=[f"compare:{s}@1" for s in SCHEMES])
-def _(runs):
+def figure_8(runs):
     with plots.style():
         fig, axes = plots.figure(7.0, 2.7, columns=3)
         names = [NAMES[s] for s in SCHEMES]
@@ -59,12 +59,12 @@ def average(runs, place: str, ideal: list[float], published: dict):
 
 
 @figure("fig9a", "Figure 3.9a: two bottlenecks (diamonds: published)", needs=[f"corners:{s}@1" for s in LARGE])
-def _(runs):
+def figure_9a(runs):
     return average(runs, "corners", [5, 8.75, 8.75, 8.75, 8.75, 5], {"dcqcn": {0: 3.5}, "hpcc": {0: 2.5}})
 
 
 @figure("fig9b", "Figure 3.9b: unequal access links (diamonds: published)", needs=[f"unequal:{s}@1" for s in LARGE])
-def _(runs):
+def figure_9b(runs):
     hpcc = dict.fromkeys(range(5), 9.4) | {5: 24.5, 6: 24.5}
     return average(runs, "unequal", [100 / 7] * 7, {"hpcc": hpcc})
 
@@ -75,12 +75,12 @@ def beds(runs, *names: str):
 
 
 @figure("fig10", "Figure 3.10: the DPDK testbed's stand-in", needs=["dpdk-*:rocc@1"])
-def _(runs):
+def figure_10(runs):
     return beds(runs, "dpdk-uni", "dpdk-mix")
 
 
 @figure("fig11", "Figure 3.11: the P4 testbed's stand-in", needs=["tofino-*:rocc@1"])
-def _(runs):
+def figure_11(runs):
     return beds(runs, "tofino-uni", "tofino-mix")
 
 
@@ -90,17 +90,17 @@ def tails(runs, workload: str):
 
 
 @figure("fig12", "Figures 3.12 and 3.13: completion times, WebSearch", needs=large.keys("web"))
-def _(runs):
+def figure_12(runs):
     return tails(runs, "web")
 
 
 @figure("fig13", "Figures 3.12 and 3.13: completion times, FB_Hadoop", needs=large.keys("hadoop"))
-def _(runs):
+def figure_13(runs):
     return tails(runs, "hadoop")
 
 
 @figure("fig14", "Figure 3.14: mean queues and pauses by class of ports, WebSearch", needs=large.keys("web"))
-def _(runs):
+def figure_14(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.7, columns=2)
         at = np.arange(len(large.CLASSES))
@@ -117,7 +117,7 @@ def _(runs):
 
 
 @figure("fig15", "Figure 3.15: without PFC and with unlimited buffers, FB_Hadoop", needs=large.NO_PFC)
-def _(runs):
+def figure_15(runs):
     with plots.style():
         fig, ax = plots.figure(4.2, 2.8)
         for n, s in enumerate(LARGE):

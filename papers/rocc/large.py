@@ -195,7 +195,7 @@ def of(runs, workload: str, s: str, **more):
 
 
 @measure("ROCC-A1", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def fewer_pauses(runs):
     found = {
         f"{WORDS[w]}, {c}": pauses(of(runs, w, "dcqcn"), c) / max(1, pauses(of(runs, w, "rocc"), c))
         for w in WORKLOADS
@@ -205,35 +205,35 @@ def _(runs):
 
 
 @measure("ROCC-A2", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def lower_tails(runs):
     return {f"largest p99, {s.upper()} / RoCC": max(best(runs, w, s) for w in WORKLOADS) for s in ("hpcc", "dcqcn")}
 
 
 @measure("ROCC-F3.12a", needs=keys("web"))
-def _(runs):
+def mean_completion(runs):
     mean = {s: fct(runs, "web", s) for s in LARGE}
     out = {"RoCC / best of the others": mean["rocc"] / min(mean["dcqcn"], mean["hpcc"])}
     return out | {f"{s} (ms)": v for s, v in mean.items()}
 
 
 @measure("ROCC-F3.13a", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def lowest_tails(runs):
     found = {f"share of sizes, {WORDS[w]}": lower(runs, w) for w in WORKLOADS}
     return {"smallest share of sizes": min(found.values())} | found
 
 
 @measure("ROCC-F3.13b", needs=keys("web"))
-def _(runs):
+def tails_with_websearch(runs):
     return {f"largest p99, {s.upper()} / RoCC": best(runs, "web", s) for s in ("dcqcn", "hpcc")}
 
 
 @measure("ROCC-F3.13c", needs=keys("hadoop"))
-def _(runs):
+def tails_with_hadoop(runs):
     return {f"largest p99, {s.upper()} / RoCC": best(runs, "hadoop", s) for s in ("dcqcn", "hpcc")}
 
 
 @measure("ROCC-F3.13d", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def large_flows_of_hpcc(runs):
     above, ratio = 0, 0.0
     for w in WORKLOADS:
         table = p99(runs, w)
@@ -244,7 +244,7 @@ def _(runs):
 
 
 @measure("ROCC-F3.13e", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def tail_over_mean(runs):
     worst = 0.0
     for w in WORKLOADS:
         tails, means = p99(runs, w), p99(runs, w, np.mean)
@@ -255,12 +255,12 @@ def _(runs):
 
 
 @measure("ROCC-F3.12x", needs=keys("web", load=50))
-def _(runs):
+def tails_at_50(runs):
     return {"share of sizes, WebSearch": lower(runs, "web", load=50)}
 
 
 @measure("ROCC-T3.3a", needs=keys("hadoop", ("rocc",)))
-def _(runs):
+def pairs_per_link(runs):
     results = of(runs, "hadoop", "rocc")
     ports = results.tables["ports"]
     used = ports.filter(ports["port"].is_in(CORE_DOWN))
@@ -289,7 +289,7 @@ def rates(runs, s: str) -> np.ndarray:
 
 
 @measure("ROCC-T3.3b", needs=keys("hadoop", reading="S"))
-def _(runs):
+def mean_rates(runs):
     mean = {s: float(rates(runs, s).mean()) for s in LARGE}
     out = {"RoCC (Mb/s)": mean["rocc"], "HPCC / RoCC": mean["hpcc"] / mean["rocc"]}
     out["DCQCN off / RoCC off"] = abs(mean["dcqcn"] - 333) / max(1e-9, abs(mean["rocc"] - 333))
@@ -297,31 +297,31 @@ def _(runs):
 
 
 @measure("ROCC-T3.3c", needs=keys("hadoop", reading="S"))
-def _(runs):
+def deviation_of_rates(runs):
     std = {s: float(rates(runs, s).std()) for s in LARGE}
     out = {"DCQCN / HPCC": std["dcqcn"] / std["hpcc"], "DCQCN / RoCC": std["dcqcn"] / std["rocc"]}
     return out | {"HPCC / RoCC": std["hpcc"] / std["rocc"], "RoCC (Mb/s)": std["rocc"]}
 
 
 @measure("ROCC-F3.14a1", needs=keys("web"))
-def _(runs):
+def queues_of_dcqcn(runs):
     return {f"{c} (KB)": queue(of(runs, "web", "dcqcn"), c) for c in CLASSES}
 
 
 @measure("ROCC-F3.14a2", needs=keys("web"))
-def _(runs):
+def queues_of_hpcc(runs):
     core = {s: queue(of(runs, "web", s), "core") for s in ("hpcc", "rocc")}
     edge = queue(of(runs, "web", "hpcc"), "ingress edge")
     return {"core, HPCC / RoCC": core["hpcc"] / core["rocc"], "HPCC, ingress edge / core": edge / core["hpcc"]}
 
 
 @measure("ROCC-F3.14a3", needs=keys("web", ("rocc",)))
-def _(runs):
+def queues_of_rocc(runs):
     return {f"{c} (KB)": queue(of(runs, "web", "rocc"), c) for c in CLASSES}
 
 
 @measure("ROCC-F3.14a4", needs=keys("web"))
-def _(runs):
+def queue_and_completion(runs):
     hpcc, rocc = (of(runs, "web", s) for s in ("hpcc", "rocc"))
     mean = fct(runs, "web", "hpcc") / fct(runs, "web", "rocc")
     return {"mean FCT, HPCC / RoCC": mean, "queue, HPCC / RoCC": queue(hpcc, "core") / queue(rocc, "core")}
@@ -333,12 +333,12 @@ def fewer(runs, workload: str) -> dict[str, float]:
 
 
 @measure("ROCC-F3.14b", needs=keys("web"))
-def _(runs):
+def pauses_with_websearch(runs):
     return fewer(runs, "web")
 
 
 @measure("ROCC-F3.14c", needs=keys("hadoop"))
-def _(runs):
+def pauses_with_hadoop(runs):
     rocc, hpcc = (of(runs, "hadoop", s) for s in ("rocc", "hpcc"))
     out = {"RoCC, core (KB)": queue(rocc, "core"), "core, HPCC / RoCC": queue(hpcc, "core") / queue(rocc, "core")}
     return fewer(runs, "hadoop") | out
@@ -356,31 +356,31 @@ NO_PFC = keys("hadoop") + keys("hadoop", pfc=False)
 
 
 @measure("ROCC-F3.15a", needs=NO_PFC)
-def _(runs):
+def dcqcn_without_pfc(runs):
     return {"largest ratio": max(fold(runs, "dcqcn").values())}
 
 
 @measure("ROCC-F3.15b", needs=NO_PFC)
-def _(runs):
+def hpcc_without_pfc(runs):
     hpcc = max(fold(runs, "hpcc").values())
     return {"largest ratio": hpcc, "HPCC / DCQCN": hpcc / max(fold(runs, "dcqcn").values())}
 
 
 @measure("ROCC-F3.15c", needs=NO_PFC)
-def _(runs):
+def rocc_without_pfc(runs):
     ratios = fold(runs, "rocc").values()
     return {"smallest ratio": min(ratios), "largest ratio": max(ratios)}
 
 
 @measure("ROCC-F3.15d", needs=keys("hadoop", pfc=False))
-def _(runs):
+def buffers_without_pfc(runs):
     mean = {s: queue(of(runs, "hadoop", s, pfc=False), "core") for s in LARGE}
     out = {"RoCC (KB)": mean["rocc"], "DCQCN / RoCC": mean["dcqcn"] / mean["rocc"]}
     return out | {"HPCC / RoCC": mean["hpcc"] / mean["rocc"], "DCQCN / HPCC": mean["dcqcn"] / mean["hpcc"]}
 
 
 @measure("ROCC-A3", needs=NO_PFC)
-def _(runs):
+def needs_no_pfc(runs):
     ratios = fold(runs, "rocc").values()
     return {
         "smallest ratio": min(ratios),
@@ -393,7 +393,7 @@ SWEEP = (50, 60, 70, 80, 90)
 
 
 @measure("ROCC-G2", needs=["large-web-*-A:*@1"])
-def _(runs):
+def highest_load(runs):
     reached = {}
     for s in LARGE:
         reached[s] = 0

@@ -67,7 +67,7 @@ def converged(runs, n: int, gbps: int) -> float:
 
 
 @measure("ROCC-E3.1", needs=[key(n, 40) + "@1" for n in COUNTS])
-def _(runs):
+def fair_rate(runs):
     gaps = {}
     for n in COUNTS:
         fair = of(runs, key(n, 40)).pace().within(0.015).mean()
@@ -76,7 +76,7 @@ def _(runs):
 
 
 @measure("ROCC-E3.1b", needs=[key(n, b) + "@1" for n in COUNTS for b in SPEEDS])
-def _(runs):
+def queue_at_rest(runs):
     out = {}
     for n in COUNTS:
         for b in SPEEDS:
@@ -86,7 +86,7 @@ def _(runs):
 
 
 @measure("ROCC-F3.5a", needs=[key(n, b) + "@1" for n in COUNTS for b in SPEEDS])
-def _(runs):
+def convergence_times(runs):
     out = {f"N={n} at {b} (ms)": converged(runs, n, b) for n in COUNTS for b in SPEEDS}
     longest = max(out.values())
     model = {f"fluid, N={n} (ms)": convergence(Fluid.at(40), n) * 1e3 for n in COUNTS}
@@ -95,13 +95,13 @@ def _(runs):
 
 
 @measure("ROCC-F3.5b", needs=[key(n, 40) + "@1" for n in COUNTS])
-def _(runs):
+def convergence_by_flows(runs):
     t = [converged(runs, n, 40) for n in COUNTS]
     return {"N=2 - N=10 (ms)": t[0] - t[1], "N=10 - N=100 (ms)": t[1] - t[2]}
 
 
 @measure("ROCC-F3.5c", needs=[key(n, b) + "@1" for n in COUNTS for b in SPEEDS])
-def _(runs):
+def stable_queue(runs):
     off, std = [], []
     for n in COUNTS:
         for b in SPEEDS:
@@ -112,7 +112,7 @@ def _(runs):
 
 
 @measure("ROCC-F3.5e", needs=[key(n, b) + "@1" for n in COUNTS for b in SPEEDS])
-def _(runs):
+def equal_shares(runs):
     found = {
         f"N={n} at {b}": jain(of(runs, key(n, b)).throughput(0.015, 0.02, ON_WIRE)) for n in COUNTS for b in SPEEDS
     }
@@ -131,12 +131,12 @@ CHANGES = ["changes:rocc@1"]
 
 
 @measure("ROCC-F3.6a", needs=CHANGES)
-def _(runs):
+def rates_up_to_100(runs):
     return {"F at N=3 (Gb/s)": plateau(runs, 0), "F at N=100 (Gb/s)": plateau(runs, STEPS.index(100))}
 
 
 @measure("ROCC-F3.6b", needs=CHANGES)
-def _(runs):
+def rate_in_the_end(runs):
     return {"F (Gb/s)": plateau(runs, len(STEPS) - 1)}
 
 
@@ -151,7 +151,7 @@ def longest_fall(runs) -> float:
 
 
 @measure("ROCC-F3.6c", needs=CHANGES)
-def _(runs):
+def times_after_changes(runs):
     each, peak = took(runs), STEPS.index(100)
     out = {
         "longest, N falls (ms)": longest_fall(runs),
@@ -162,7 +162,7 @@ def _(runs):
 
 
 @measure("ROCC-F3.6d", needs=CHANGES)
-def _(runs):
+def decreases_and_drains(runs):
     series = of(runs, "changes:rocc")
     pace, queue = series.pace(), series.queue()
     missed, peak = 0, STEPS.index(100)
@@ -199,47 +199,47 @@ def compared(*names: str) -> list[str]:
 
 
 @measure("ROCC-F3.8a1", needs=compared("rocc"))
-def _(runs):
+def shares_of_rocc(runs):
     return {"largest gap": float(np.abs(shares(runs, "rocc") / 4 - 1).max())}
 
 
 @measure("ROCC-F3.8a2", needs=compared("rocc", "timely"))
-def _(runs):
+def shares_of_timely(runs):
     std = {s: float(shares(runs, s).std()) for s in ("timely", "rocc")}
     return {"deviation, TIMELY / RoCC": std["timely"] / std["rocc"], "TIMELY (Gb/s)": std["timely"]}
 
 
 @measure("ROCC-F3.8a3", needs=compared("dcqcn", "hpcc"))
-def _(runs):
+def shares_of_dcqcn_and_hpcc(runs):
     dcqcn, hpcc = shares(runs, "dcqcn"), shares(runs, "hpcc")
     return {"Jain, DCQCN": jain(dcqcn), "Jain, HPCC": jain(hpcc), "mean, HPCC (Gb/s)": float(hpcc.mean())}
 
 
 @measure("ROCC-F3.8b1", needs=compared("rocc"))
-def _(runs):
+def queue_of_rocc(runs):
     return {"mean (KB)": float(queue(runs, "rocc").mean())}
 
 
 @measure("ROCC-F3.8b3", needs=compared("rocc", "timely"))
-def _(runs):
+def queue_of_timely(runs):
     timely = queue(runs, "timely")
     return {"mean (KB)": float(timely.mean()), "deviation / RoCC's": float(timely.std() / queue(runs, "rocc").std())}
 
 
 @measure("ROCC-F3.8b4", needs=compared("dcqcn", "dcqcn-pi"))
-def _(runs):
+def queue_of_dcqcn_with_pi(runs):
     pi, plain = queue(runs, "dcqcn-pi"), queue(runs, "dcqcn")
     out = {"deviation, DCQCN+PI / DCQCN": float(pi.std() / plain.std())}
     return out | {"mean, DCQCN+PI (KB)": float(pi.mean()), "mean, DCQCN (KB)": float(plain.mean())}
 
 
 @measure("ROCC-F3.8c2", needs=compared("hpcc"))
-def _(runs):
+def utilisation_of_hpcc(runs):
     return {"utilisation": float(used(runs, "hpcc").mean())}
 
 
 @measure("ROCC-F3.8c3", needs=compared(*SCHEMES))
-def _(runs):
+def rates_and_utilisation(runs):
     rate, use = [], []
     for s in SCHEMES:
         series = of(runs, f"compare:{s}")
@@ -254,7 +254,7 @@ def _(runs):
 
 
 @measure("ROCC-P1", needs=["swapped:rocc@1", "ordered:rocc@1"])
-def _(runs):
+def order_of_thresholds(runs):
     try:
         runs["swapped:rocc@1"].scenario.with_({"switch.congestion_point.any_order": False})
         refused = 0.0
@@ -266,14 +266,14 @@ def _(runs):
 
 
 @measure("ROCC-P2", needs=["finer:rocc@1", key(10, 40) + "@1"])
-def _(runs):
+def finer_steps(runs):
     (_, a), (_, b) = (of(runs, n).pace() for n in ("finer:rocc", key(10, 40)))
     n = min(len(a), len(b))
     return {"mean difference / fair share": float(np.abs(a[:n] - b[:n]).mean() / 4)}
 
 
 @measure("ROCC-P5", needs=[key(100, 40) + "@1", key(2, 40) + "@1"])
-def _(runs):
+def bandwidth_of_messages(runs):
     shares = {}
     for n in (2, 100):
         results = runs[key(n, 40) + "@1"]
@@ -286,7 +286,7 @@ def _(runs):
 
 
 @measure("ROCC-P6", needs=["elephants-10:rocc@1", "elephants-100:rocc@1", key(10, 40) + "@1"])
-def _(runs):
+def elephants_alone(runs):
     found = {
         n: of(runs, n).queue().within(0.015) / 1e3 for n in ("elephants-10:rocc", "elephants-100:rocc", key(10, 40))
     }

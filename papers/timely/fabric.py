@@ -190,7 +190,7 @@ LOW = 0.3  # loads up to here are before saturation
 
 
 @measure("TIM-F17-a", needs=ALL)
-def _(runs):
+def saturation_of_both(runs):
     found = {s: limit(runs, s) for s in SCHEMES}
     out = {"TIMELY - PFC": found["timely"] - found["pfc"], "TIMELY": found["timely"], "PFC": found["pfc"]}
     for s in SCHEMES:
@@ -199,7 +199,7 @@ def _(runs):
 
 
 @measure("TIM-F17-b", needs=[f"fabric-0.[123]:{s}@*" for s in SCHEMES])
-def _(runs):
+def before_saturation(runs):
     both = {load: [mean(runs, fabric(s, load), accepted) for s in SCHEMES] for load in LOADS[runs.scale] if load <= LOW}
     return {"largest |TIMELY / PFC - 1|": max(abs(a / b - 1) for a, b in both.values())}
 
@@ -210,7 +210,7 @@ def ratios(runs, value, load: float) -> float:
 
 
 @measure("TIM-F18-a", needs=ALL)
-def _(runs):
+def pings_of_both(runs):
     load = near(runs)
     out = {"median, PFC / TIMELY": ratios(runs, rtt(50), load), "p99, PFC / TIMELY": ratios(runs, rtt(99), load)}
     out["load"] = load
@@ -226,7 +226,7 @@ def nearly(runs, scheme: str) -> float:
 
 
 @measure("TIM-F18-b", needs=[f"fabric-{load:g}:*" for load in AROUND])
-def _(runs):
+def other_readings(runs):
     """Around saturation: what TIMELY gets to see of it, and what other readings of Algorithm 1 make of that."""
     ping = {n: mean(runs, fabric("pfc", 0.65), rtt(n)) for n in (50, 99)}
     out = {}
@@ -249,7 +249,7 @@ def _(runs):
 
 
 @measure("TIM-F19-a", needs=ALL)
-def _(runs):
+def calls_of_both(runs):
     load = near(runs)
     tail = [ratios(runs, latency(99), x) for x in LOADS[runs.scale] if x >= load]
     out = {"median, PFC / TIMELY": ratios(runs, latency(50), load), "load": load}
@@ -272,7 +272,7 @@ def lost(runs, scheme: str, load: float) -> float:
 
 
 @measure("TIM-F20-a", needs=INCAST)
-def _(runs):
+def cost_of_an_incast(runs):
     loss = {s: [lost(runs, s, load) for load in BACKGROUND] for s in SCHEMES}
     out = {
         "PFC loses at 0.5": loss["pfc"][-1],
@@ -283,7 +283,7 @@ def _(runs):
 
 
 @measure("TIM-F20-b", needs=[CROWDED])
-def _(runs):
+def tails_in_an_incast(runs):
     p99 = {(s, x): mean(runs, background(s, x, True), rtt(99)) for s in SCHEMES for x in BACKGROUND}
     out = {"largest p99 RTT, TIMELY / PFC": max(p99["timely", x] / p99["pfc", x] for x in BACKGROUND)}
     out |= {f"{s} at {x:g} (us)": v for (s, x), v in p99.items()}

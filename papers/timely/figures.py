@@ -16,21 +16,21 @@ from .settings import DCTCP, NAMES, PFC, PFC3, TIMELY
 
 
 @figure("fig2", "Figure 3.2: round trips less the idle one, and the queue at the bottleneck", needs=["queue@1"])
-def _(runs):
+def figure_2(runs):
     found = algorithm.queueing(runs["queue@1"])
     series = {"RTT - idle RTT": found["RTT - base"]}
     return distributions(series | {f"queue, {words}": found[k] for k, words in algorithm.QUEUES.items()}, "us")
 
 
 @figure("fig3", "Figure 3.3: round trips of the primary incast under congestion on the way back", needs=["reverse:*"])
-def _(runs):
+def figure_3(runs):
     return distributions(reverse.curves(runs), "RTT (us)")
 
 
 @figure(
     "fluid", "Gradient of the queue (§3.3.2): 12 Gb/s, then 6 Gb/s into 10 Gb/s; dashed: (y - C) / C", needs=["fluid@1"]
 )
-def _(runs):
+def draw_fluid(runs):
     found = Samples(runs["fluid@1"])
     came = (found.at - found.rtt * 1e-6) * 1e3
     with plots.style():
@@ -50,7 +50,7 @@ APPROACHES = {"gradient": TIMELY, "target 50 us": incast.LOW, "target 500 us": i
 
 
 @figure("fig7", "Figure 3.7: gradient against control of the queue's size", needs=needs(*APPROACHES.values()))
-def _(runs):
+def figure_7(runs):
     with plots.style():
         fig, axes = plots.figure(6.2, 2.6, columns=2)
         x = np.arange(len(APPROACHES))
@@ -80,7 +80,7 @@ def over_time(ax, results, flows, span: float, what: str) -> None:
 
 
 @figure("fig8", "Figure 3.8: rates of four connections", needs=needs(TIMELY, incast.LOW))
-def _(runs):
+def figure_8(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
         for ax, (name, point) in zip(axes, (("target 50 us", incast.LOW), ("gradient", TIMELY)), strict=True):
@@ -91,7 +91,7 @@ def _(runs):
 
 
 @figure("table1", "Table 3.1: DCTCP (without a host stack), PFC, TIMELY", needs=needs(*incast.TABLE, PFC3))
-def _(runs):
+def table_1(runs):
     points = {"DCTCP": DCTCP, "PFC": PFC, "PFC, cap 3": PFC3, "TIMELY": TIMELY}
     values = (throughput, average_rtt, p99_rtt, fairness)
     head = ("throughput\n(Gb/s)", "mean RTT\n(us)", "p99 RTT\n(us)", "Jain", "pauses\nper ms")
@@ -118,14 +118,14 @@ def _(runs):
 
 
 @figure("fig11", "Figure 3.11: distribution of round trips", needs=needs(*incast.TABLE, PFC3))
-def _(runs):
+def figure_11(runs):
     points = {"TIMELY": TIMELY, "PFC, cap 2": PFC, "PFC, cap 3": PFC3, "DCTCP, no host stack": DCTCP}
     series = {name: Samples(seeds(runs, p)[0]).rtt for name, p in points.items()}
     return distributions(series, "RTT (us)", log=True)
 
 
 @figure("fig12", "Figure 3.12: four connections under TIMELY", needs=needs(TIMELY))
-def _(runs):
+def figure_12(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.6, columns=2)
         for ax, what in zip(axes, ("rate", "rtt"), strict=True):
@@ -148,7 +148,7 @@ def measured(runs, *labels: str) -> dict:
     "Figure 3.10: noise, uniform from 0 to x",
     needs=needs(*(sensitivity.noisy(x, low) for x in sensitivity.NOISE for low in (0, 50))),
 )
-def _(runs):
+def figure_10(runs):
     series = {f"T_low {low} us": [sensitivity.noisy(x, low) for x in sensitivity.NOISE] for low in (0, 50)}
     return panels(sensitivity.NOISE, series, "x (us)", measured(runs, THROUGHPUT), width=3.6)
 
@@ -158,7 +158,7 @@ def _(runs):
     "Figure 3.13: segments and T_low (diamonds: published)",
     needs=needs(*(sensitivity.sized(s, low) for s in sensitivity.SEGMENTS for low in sensitivity.LOWS)),
 )
-def _(runs):
+def figure_13(runs):
     series = {f"{s} KB": [sensitivity.sized(s, low) for low in sensitivity.LOWS] for s in sensitivity.SEGMENTS}
     was = {(THROUGHPUT, "16 KB"): {0: 18.9, 50: 19.4}, (THROUGHPUT, "64 KB"): {0: 10.2, 50: 11.2}}
     was[TAIL, "16 KB"] = {50: 116}
@@ -170,7 +170,7 @@ def _(runs):
     "Figure 3.14: NIC pacing, 64 KB (diamonds: published)",
     needs=needs(*(sensitivity.paced(p, low) for p in sensitivity.PACES for low in sensitivity.PACED_LOWS)),
 )
-def _(runs):
+def figure_14(runs):
     order = sorted(p or 10_000 for p in sensitivity.PACES)
     series = {f"T_low {low} us": [sensitivity.paced(p % 10_000, low) for p in order] for low in sensitivity.PACED_LOWS}
     was = {
@@ -188,13 +188,13 @@ def _(runs):
     "Figure 3.15: T_high and connections per client",
     needs=needs(*(sensitivity.bounded(h, c) for h in sensitivity.HIGHS for c in sensitivity.EACH)),
 )
-def _(runs):
+def figure_15(runs):
     series = {f"{c} per client": [sensitivity.bounded(h, c) for h in sensitivity.HIGHS] for c in sensitivity.EACH}
     return panels(sensitivity.HIGHS, series, "T_high (us)", measured(runs, THROUGHPUT, TAIL))
 
 
 @figure("fig16", "Figure 3.16: rate of the connections that stay", needs=needs(*recovery.KINDS))
-def _(runs):
+def figure_16(runs):
     with plots.style():
         fig, ax = plots.figure(4.6, 2.8)
         for key, name in recovery.NAMES.items():
@@ -228,22 +228,22 @@ def by_load(runs, values: dict, log: bool):
 
 
 @figure("fig17", "Figure 3.17: accepted over offered load", needs=fabric.ALL)
-def _(runs):
+def figure_17(runs):
     return by_load(runs, {"accepted / offered": fabric.share, "accepted (Gb/s of payload)": fabric.accepted}, False)
 
 
 @figure("fig18", "Figure 3.18: round trips of pings", needs=fabric.ALL)
-def _(runs):
+def figure_18(runs):
     return by_load(runs, {"median RTT (us)": fabric.rtt(50), "p99 RTT (us)": fabric.rtt(99)}, True)
 
 
 @figure("fig19", "Figure 3.19: latency of calls", needs=fabric.ALL)
-def _(runs):
+def figure_19(runs):
     return by_load(runs, {"median latency (us)": fabric.latency(50), "p99 latency (us)": fabric.latency(99)}, True)
 
 
 @figure("fig20", "Figure 3.20: an incast of 40 to 1 on top of three backgrounds", needs=fabric.INCAST)
-def _(runs):
+def figure_20(runs):
     groups = [f"{x:g}" for x in fabric.BACKGROUND]
     with plots.style():
         fig, axes = plots.figure(6.6, 2.6, columns=2)

@@ -62,7 +62,7 @@ def time_to(mbps: float):
 
 
 @measure("TIM-F16-a", needs=needs(*KINDS))
-def _(runs):
+def times_to_recover(runs):
     t = {key: mean(runs, key, time_to(1500)) for key in KINDS}
     out = {
         "1.5 Gb/s, T_low 0, HAI / fixed step": t["recovery:low-0+hai"] / t["recovery:low-0"],

@@ -59,7 +59,7 @@ def row(runs, key: str, name: str) -> dict[str, float]:
 
 
 @measure("TIM-F3-a", needs=needs(ALONE, WITH))
-def _(runs):
+def reverse_congestion(runs):
     return (
         {
             "p99 RTT, with / without": mean(runs, WITH, p(99)) / mean(runs, ALONE, p(99)),
@@ -71,7 +71,7 @@ def _(runs):
 
 
 @measure("TIM-F3-b", needs=needs(ALONE, PRIORITY))
-def _(runs):
+def priority_for_acks(runs):
     out = {f"|p{n} ratio - 1|": abs(mean(runs, PRIORITY, p(n)) / mean(runs, ALONE, p(n)) - 1) for n in (50, 99)}
     return out | row(runs, PRIORITY, "with priority")
 
@@ -89,7 +89,7 @@ def idle(port: int):
 
 
 @measure("TIM-F3-c", needs=needs(ALONE, WITH, LARGE, FEWER))
-def _(runs):
+def low_percentiles(runs):
     """The second incast in segments of 64 KB, as NICs take them (§3.2.1); next to it those of 16 KB, and fewer
     senders."""
     out = {"p10 RTT, with / without": mean(runs, LARGE, p(10)) / mean(runs, ALONE, p(10))}

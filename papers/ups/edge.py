@@ -126,7 +126,7 @@ def row(runs, place: str) -> dict[str, float]:
 
 def claim(name: str, place: str) -> None:
     @measure(name, needs=needs(place))
-    def _(runs):
+    def measured(runs):
         return row(runs, place)
 
 
@@ -135,7 +135,7 @@ for _name, _place in zip("abcdefg", PUBLISHED, strict=False):
 
 
 @measure("UPS-F6h", needs=needs("rocketfuel-70"))
-def _(runs):
+def rocketfuel(runs):
     fct, rtt = both(runs, "rocketfuel-70")
     return {
         "largest of the others / FIFO, fct": max(fct[s] for s in FIVE if s != "fifo") / fct["fifo"],
@@ -157,7 +157,7 @@ ALL = [f"fair-*:{s}@*" for s in FIVE]
 
 
 @measure("UPS-F6i", needs=[f"fair-tenth-*:{s}@*" for s in FIVE])
-def _(runs):
+def fq_and_fifo(runs):
     found = rows(runs).values()
     return {
         "largest fctB FQ/FIFO": max(fct["fq"] / fct["fifo"] for fct, _ in found),
@@ -174,7 +174,7 @@ def short_rtt(results) -> float:
 
 
 @measure("UPS-F6j", needs=ALL)
-def _(runs):
+def fq_codel(runs):
     found = rows(runs)
     brief = [{s: mean(runs, f"fair-{p}:{s}", short_rtt) for s in ("fifo", "fq", "fq-codel")} for p in found]
     return {
@@ -191,7 +191,7 @@ MOVED = ("fq-codel", "fq+edge")
 
 
 @measure("UPS-F6k", needs=[f"fair-*:{s}@*" for s in MOVED])
-def _(runs):
+def codel_at_the_edge(runs):
     found = rows(runs, MOVED).values()
     fct = [f["fq+edge"] / f["fq-codel"] for f, _ in found]
     rtt = [r["fq+edge"] / r["fq-codel"] for _, r in found]
@@ -205,7 +205,7 @@ def _(runs):
 
 
 @measure("UPS-F6l", needs=ALL)
-def _(runs):
+def lstf_with_edge_codel(runs):
     found = rows(runs).values()
     return {
         "largest fctB / FIFO": max(f["lstf+edge"] / f["fifo"] for f, _ in found),
@@ -225,7 +225,7 @@ def by_threshold(runs, value) -> dict[int, float]:
 
 
 @measure("UPS-T4a", needs=THRESHOLDS)
-def _(runs):
+def refresh_thresholds(runs):
     fct, rtt = by_threshold(runs, bytes_fct), by_threshold(runs, bytes_rtt)
     off = [x for ms, (f, r) in REFRESH.items() for x in (fct[ms] / f, rtt[ms] / r)]
     out = {
@@ -248,7 +248,7 @@ def refreshes(results, *, delay_first: bool = False) -> float:
 
 
 @measure("UPS-T4b", needs=THRESHOLDS)
-def _(runs):
+def causes_of_refreshes(runs):
     rtt = by_threshold(runs, bytes_rtt)
     every = [r for ms in REFRESH for r in seeds(runs, f"fair-tenth-70:{refreshed(ms)}")]
     return {
@@ -274,7 +274,7 @@ def marked(runs, percent: int) -> tuple[dict[str, float], dict[str, float]]:
 
 def claim_marking(name: str, percent: int) -> None:
     @measure(name, needs=[f"{marked_key(percent, s)}@*" for s in THREE])
-    def _(runs):
+    def measured(runs):
         """Besides the orders, which are judged: values over the published ones, which are not, and what losses did."""
         out = {}
         for what, unit, v, p in zip(("fct", "rtt"), (1, 1e3), marked(runs, percent), MARKING[percent], strict=True):

@@ -69,7 +69,7 @@ def row(runs, place: str) -> dict[str, float]:
 
 def claim(name: str, place: str) -> None:
     @measure(name, needs=[f"fct-{place}:*"])
-    def _(runs):
+    def measured(runs):
         return row(runs, place)
 
 
@@ -79,7 +79,7 @@ for _place, _name in CLAIMS.items():
 
 
 @measure("UPS-F2h", needs=["fct-*"], rows=CLAIMS.values())
-def _(runs):
+def orders_of_fct(runs):
     found = rows(runs, "fct", CLAIMS, row)
     t = {place: {s: r[f"{NAMES[s]} (s)"] for s in FOUR} for place, r in found.items()}
     by_load = [t[p]["sjf"] / t[p]["fifo"] for p in ("i2-30", "i2-50", "i2-70") if p in t]

@@ -43,7 +43,7 @@ def log_bars(groups, series, ylabel: str, published, width: float = 5.0):
 
 
 @figure("table1", "Table 1: packets late in the LSTF replay, in all and by more than T", needs=["udp-*>lstf@*"])
-def _(runs):
+def table_1(runs):
     rows = list(replays.TABLE)
     groups = [brief(place) if s == "random" else NAMES[s] for place, s in rows]
     late = [replays.late(runs, *row) for row in rows]
@@ -60,7 +60,7 @@ def _(runs):
     "Figure 1: queueing delay in the replay over that in the original, whole path and routers alone",
     needs=["udp-i2-70:*>lstf@*"],
 )
-def _(runs):
+def figure_1(runs):
     with plots.style():
         fig, axes = plots.figure(6.6, 2.8, columns=2, sharey=True)
         both = (("from the flow's arrival", "with_nic"), ("at routers", "router"))
@@ -81,7 +81,7 @@ def _(runs):
     needs=[f"{k}>lstf@*" for k in replays.POINTS],
     claims=["UPS-CP*"],
 )
-def _(runs):
+def draw_congestion_points(runs):
     numbers = range(8)
     series, marks = {}, {}
     for key, published in replays.POINTS.items():
@@ -92,7 +92,7 @@ def _(runs):
 
 
 @figure("candidates", "Other candidates (§2.3): preemptive LSTF, and static priorities o(p)", needs=["udp-i2-70:*>*@*"])
-def _(runs):
+def draw_candidates(runs):
     rows = [(*row, "preemptive") for row in replays.PREEMPTIVE] + [(*row, "priorities") for row in replays.PRIORITIES]
     series = {
         "LSTF": [replays.late(runs, place, s)[0] for place, s, _ in rows],
@@ -109,7 +109,7 @@ def _(runs):
     "LSTF by a bucket queue: packets late in all (solid) and by more than T (dashed)",
     needs=[f"{replays.replayed(*row, 'lstf')}*@*" for row in replays.BUCKETS["full"]],
 )
-def _(runs):
+def draw_buckets(runs):
     with plots.style():
         fig, ax = plots.figure(4.6, 2.8)
         widths = replays.DRAWN[runs.scale]
@@ -129,7 +129,7 @@ def _(runs):
 
 
 @figure("fig2", "Figure 2: mean flow completion time", needs=["fct-*"])
-def _(runs):
+def figure_2(runs):
     there = [p for p in fct.PUBLISHED if f"fct-{p}" in places(runs)]
     names = dict(zip(fct.FOUR, ("FIFO", "SRPT", "SJF", "LSTF, size × D"), strict=True))
     series = {names[s]: [fct.times(runs, p)[s] for p in there] for s in fct.FOUR}
@@ -138,7 +138,7 @@ def _(runs):
 
 
 @figure("fig2-by-size", "Figure 2: mean flow completion time of each size", needs=["fct-i2-70:*"])
-def _(runs):
+def figure_2_by_size(runs):
     with plots.style():
         fig, ax = plots.figure(4.2, 2.8)
         for n, s in enumerate(fct.FOUR):
@@ -152,7 +152,7 @@ def _(runs):
 
 
 @figure("fig3", "Figure 3: tail of the packet delay", needs=["tail-i2-70:*"])
-def _(runs):
+def figure_3(runs):
     with plots.style():
         fig, ax = plots.figure(4.2, 2.8)
         for s in tail.TWO:
@@ -165,7 +165,7 @@ def _(runs):
 
 
 @figure("fig3-bars", "Figure 3: mean and 99th percentile of the packet delay", needs=["tail-*"])
-def _(runs):
+def figure_3_bars(runs):
     there = [p for p in tail.PUBLISHED if f"tail-{p}" in places(runs)]
     names = ("FIFO, mean", "LSTF, mean", "FIFO, 99 %", "LSTF, 99 %")
     values = [(s, v) for v in (tail.average, tail.p99) for s in tail.TWO]
@@ -178,7 +178,7 @@ def _(runs):
 
 
 @figure("fig4", "Figure 4: Jain's index of 90 flows over time", needs=["long:*"])
-def _(runs):
+def figure_4(runs):
     with plots.style():
         fig, ax = plots.figure(4.6, 2.8)
         for s in schemes(runs, "long"):
@@ -191,7 +191,7 @@ def _(runs):
 
 
 @figure("fig11", "Figure 11: a newcomer (solid) among twenty flows (dotted: one of them)", needs=["newcomer:*"])
-def _(runs):
+def figure_11(runs):
     with plots.style():
         fig, ax = plots.figure(4.6, 2.8)
         for n, s in enumerate(schemes(runs, "newcomer")):
@@ -207,7 +207,7 @@ def _(runs):
 
 
 @figure("fig12", "Figure 12: weights of A, B, C; horizontal: expected", needs=["weights:*"])
-def _(runs):
+def figure_12(runs):
     rows = list(fairness.WEIGHTS)
     found = [np.mean([fairness.throughput(r) for r in seeds(runs, f"weights:{w}")], axis=0) for w in rows]
     series = {f: [x[n] for x in found] for n, f in enumerate("ABC")}
@@ -222,7 +222,7 @@ def _(runs):
 
 
 @figure("fig5", "Figure 5: distribution of flow completion times", needs=["fair-*"])
-def _(runs):
+def figure_5(runs):
     place = first(runs, "fair", "i2-70")
     estimates = [s for s in schemes(runs, f"fair-{place}") if s.removeprefix("lstf-").isdigit()]
     if place == "i2-70":
@@ -239,7 +239,7 @@ def _(runs):
 
 
 @figure("table2", "Table 2: FCT across bytes over r_est; horizontal: FIFO (dashed) and FQ (dotted)", needs=["fair-*"])
-def _(runs):
+def table_2(runs):
     there = [p for p in shares.PUBLISHED if f"fair-{p}" in places(runs)]
     with plots.style():
         fig, ax = plots.figure(5.0, 3.2)
@@ -269,7 +269,7 @@ def _(runs):
 
 
 @figure("fig6", "Figure 6: FCT and RTT by flow size: mean, with 10th and 99th percentile", needs=["fair-*"])
-def _(runs):
+def figure_6(runs):
     place = first(runs, "fair", "tenth-70")
     with plots.style():
         fig, axes = plots.figure(7.0, 3.0, columns=2)
@@ -289,7 +289,7 @@ def _(runs):
 
 
 @figure("fig6-bars", "Figure 6: FCT and RTT across bytes", needs=edge.ALL)
-def _(runs):
+def figure_6_bars(runs):
     there = [p.removeprefix("fair-") for p in edge.complete(runs)]
     groups, series, marks = [], {NAMES[s]: [] for s in edge.FIVE}, {NAMES[s]: [] for s in edge.FIVE}
     for n, (what, value) in enumerate((("FCT", bytes_fct), ("RTT", bytes_rtt))):
@@ -304,7 +304,7 @@ def _(runs):
 
 
 @figure("table4", "Table 4: refresh threshold R of Edge-CoDel, I2 / 10, 70 %", needs=["fair-tenth-70:lstf+edge*@*"])
-def _(runs):
+def table_4(runs):
     with plots.style():
         fig, axes = plots.figure(5.4, 2.4, columns=2)
         for ax, n, name, value in zip(axes, (0, 1), ("FCT", "RTT"), (bytes_fct, bytes_rtt), strict=True):
@@ -327,7 +327,7 @@ def _(runs):
     "Table 3: marking in switches and at the edge, DCTCP, datacenter",
     needs=["ecn-*", "fct-datacenter-70:fifo@*"],
 )
-def _(runs):
+def table_3(runs):
     loads = [int(p.removeprefix("ecn-")) for p in places(runs) if p.startswith("ecn-")]
     groups, series, marks = [], {NAMES[s]: [] for s in edge.THREE}, {NAMES[s]: [] for s in edge.THREE}
     for n, what in enumerate(("FCT", "RTT")):

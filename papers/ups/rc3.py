@@ -60,7 +60,7 @@ def runs(scale: str) -> list:
 
 def claim(name: str, place: str) -> None:
     @measure(name, needs=[f"rc3-{place}:*"])
-    def _(runs):
+    def measured(runs):
         t = {s: mean(runs, f"rc3-{place}:{s}", average) for s in SCHEMES}
         out = {"LSTF/priorities": t["rc3-lstf"] / t["rc3"], "LSTF/TCP": t["rc3-lstf"] / t["tcp"]}
         for s, p in zip(SCHEMES, PUBLISHED[place], strict=True):

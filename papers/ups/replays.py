@@ -146,7 +146,7 @@ def needs(rows, candidate: str = "lstf") -> list[str]:
 
 def claim(name: str, place: str, original: str = "random") -> None:
     @measure(name, needs=needs([(place, original)]))
-    def _(runs):
+    def measured(runs):
         ov, ov_t = late(runs, place, original)
         out = {"ov": ov, "ovT": ov_t} | ({"ovT / ov": ov_t / ov} if ov else {})
         key = replayed(place, original)
@@ -174,13 +174,13 @@ LATE_BY_T = (("10g-10g-70", "random"), ("datacenter-70", "random"), ("datacenter
 
 
 @measure("UPS-T1i", needs=needs([DEFAULT, ROCKETFUEL]))
-def _(runs):
+def rocketfuel_replay(runs):
     ov, ov_t = late(runs, *ROCKETFUEL)
     return {"ov": ov, "ovT": ov_t, "ov / ov(default)": ov / late(runs, *DEFAULT)[0]}
 
 
 @measure("UPS-T1q0", needs=needs(TABLE))
-def _(runs):
+def hard_originals(runs):
     ov = {row: late(runs, *row)[0] for row in TABLE}
     others = max(x for row, x in ov.items() if row not in HARD)
     ratio = min(ov[row] for row in HARD) / others
@@ -188,7 +188,7 @@ def _(runs):
 
 
 @measure("UPS-T1r", needs=needs(TABLE))
-def _(runs):
+def late_by_more_than_t(runs):
     found = {row: late(runs, *row)[1] for row in TABLE if row not in LATE_BY_T}
     return {"largest ovT of the other rows": max(found.values())} | {
         f"{p}, {NAMES[s]}": x for (p, s), x in found.items()
@@ -196,14 +196,14 @@ def _(runs):
 
 
 @measure("UPS-T1s", needs=needs((f"i2-{u}", "random") for u in (10, 30, 50, 70, 90)))
-def _(runs):
+def replay_by_load(runs):
     ov = {u: late(runs, f"i2-{u}", "random")[0] for u in (10, 30, 50, 70, 90)}
     pairs = ((10, 30), (50, 30), (70, 50), (90, 70))
     return {f"ov({a}) / ov({b})": ov[a] / ov[b] for a, b in pairs} | {f"ov({u})": x for u, x in ov.items()}
 
 
 @measure("UPS-T1t", needs=needs((p, "random") for p in ("i2-70", "1g-1g-70", "10g-10g-70")))
-def _(runs):
+def replay_by_edge(runs):
     default, slow, fast = (late(runs, p, "random") for p in ("i2-70", "1g-1g-70", "10g-10g-70"))
     return {
         "ovT(1G-1G) - ovT(default)": slow[1] - default[1],
@@ -213,12 +213,12 @@ def _(runs):
 
 
 @measure("UPS-T1u", needs=needs((p, "random") for p in ("1g-1g-70", "tenth-70")))
-def _(runs):
+def replay_by_relative_rates(runs):
     return {"ov(1G-1G) / ov(I2/10)": late(runs, "1g-1g-70", "random")[0] / late(runs, "tenth-70", "random")[0]}
 
 
 @measure("UPS-T1v", needs=needs(("i2-70", s) for s in ("random", "fifo", "fq", "sjf", "lifo")))
-def _(runs):
+def sjf_and_lifo(runs):
     ov = {s: late(runs, "i2-70", s)[0] for s in ("random", "fifo", "fq", "sjf", "lifo")}
     return {
         "min(SJF, LIFO) / max(FIFO, FQ, Random)": min(ov["sjf"], ov["lifo"]) / max(ov["fifo"], ov["fq"], ov["random"])
@@ -229,7 +229,7 @@ def claim_preemptive(name: str, original: str) -> None:
     row = ("i2-70", original)
 
     @measure(name, needs=[*needs([row]), *needs([row], "preemptive")])
-    def _(runs):
+    def measured(runs):
         plain, resumed = late(runs, *row)[0], late(runs, *row, "preemptive")[0]
         return {"ov, preemptive": resumed, "ov, non-preemptive": plain, "preemptive / non-preemptive": resumed / plain}
 
@@ -239,7 +239,7 @@ claim_preemptive("UPS-T1pb", "lifo")
 
 
 @measure("UPS-T1qa", needs=[*needs([DEFAULT]), *needs([DEFAULT], "priorities")])
-def _(runs):
+def static_priorities(runs):
     (ov, ov_t), lstf = late(runs, *DEFAULT, "priorities"), late(runs, *DEFAULT)[0]
     return {"ov, priorities": ov, "ovT / ov, priorities": ov_t / ov, "priorities / LSTF": ov / lstf}
 
@@ -269,7 +269,7 @@ def points(runs, key: str) -> np.ndarray:
 
 def claim_points(name: str, key: str) -> None:
     @measure(name, needs=[f"{key}>lstf@*"])
-    def _(runs):
+    def measured(runs):
         return {f"{n} points": float(x) for n, x in enumerate(points(runs, key))}
 
 
@@ -278,13 +278,13 @@ claim_points("UPS-CPb", of("1g-1g-70", "random"))
 
 
 @measure("UPS-CPc", needs=needs([DEFAULT]))
-def _(runs):
+def routers_of_paths(runs):
     hops = [r.summary["hops"] for r in seeds(runs, replayed(*DEFAULT))]
     return {"fewest": min(h["min"] for h in hops), "most": max(h["max"] for h in hops)}
 
 
 @measure("UPS-T1x", needs=[f"{of(*DEFAULT)}@1"])
-def _(runs):
+def packet_time_of_the_run(runs):
     results = runs[f"{of(*DEFAULT)}@1"]
     wire = int(results.summary["packets"]["most_common_wire_bytes"])
     slowest = int(results.tables["ports"]["rate_bps"].min())  # the edge links: every core link is faster
@@ -292,5 +292,5 @@ def _(runs):
 
 
 @measure("UPS-F1a", needs=[f"{replayed('i2-70', s)}@*" for s in ORIGINALS])
-def _(runs):
+def waits_less_in_replay(runs):
     return {NAMES[s]: mean(runs, replayed("i2-70", s), waits_less) for s in ORIGINALS}

@@ -73,7 +73,7 @@ def short(results) -> float:
 
 
 @measure("UPS-F5a", needs=["fair-i2-70:fifo@*", "fair-i2-70:fq@*"])
-def _(runs):
+def fq_by_size(runs):
     def ratio(value) -> float:
         return mean(runs, "fair-i2-70:fq", value) / mean(runs, "fair-i2-70:fifo", value)
 
@@ -82,7 +82,7 @@ def _(runs):
 
 
 @measure("UPS-F5b", needs=["fair-i2-70:fq@*", *(f"fair-i2-70:lstf-{r}@*" for r in FIGURE_5)])
-def _(runs):
+def between_fifo_and_fq(runs):
     brief = {r: mean(runs, f"fair-i2-70:lstf-{r}", short) for r in FIGURE_5}
     out = {
         "fctB(10) / fctB(FQ)": mean(runs, "fair-i2-70:lstf-10", bytes_fct) / mean(runs, "fair-i2-70:fq", bytes_fct),
@@ -120,7 +120,7 @@ def needs(place: str) -> list[str]:
 
 def claim(name: str, place: str) -> None:
     @measure(name, needs=needs(place))
-    def _(runs):
+    def measured(runs):
         return row(runs, place)
 
 
@@ -137,7 +137,7 @@ RANGE = ("best r_est (Mb/s)", "good from (Mb/s)", "good to (Mb/s)")
 
 
 @measure("UPS-T2g", needs=[f"fair-{p}:lstf-[0-9]*@*" for p in ORDER], rows=ORDER.values())
-def _(runs):
+def best_estimates(runs):
     def ranges(runs, place: str) -> dict[str, float]:
         return dict(zip(RANGE, good_range(estimates(runs, place)), strict=True))
 

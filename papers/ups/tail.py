@@ -83,7 +83,7 @@ def row(runs, place: str) -> dict[str, float]:
 
 def claim(name: str, place: str) -> None:
     @measure(name, needs=[f"tail-{place}:*"])
-    def _(runs):
+    def measured(runs):
         return row(runs, place)
 
 
@@ -93,7 +93,7 @@ for _place, _name in CLAIMS.items():
 
 
 @measure("UPS-F3h", needs=["tail-*"], rows=CLAIMS.values())
-def _(runs):
+def mean_and_tail(runs):
     found = rows(runs, "tail", CLAIMS, row).values()
     largest = {f"largest {name}": max(r[name] for r in found) for name in ("d LSTF/FIFO", "d99 LSTF/FIFO")}
     return largest | {"rows": len(found)}

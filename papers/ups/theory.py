@@ -44,7 +44,7 @@ CLAIMS = (
 
 def claim(name: str) -> None:
     @measure(name, needs=[])
-    def _(runs):
+    def measured(runs):
         found = _core.theory_run(name, runs.scale == "quick", 1)
         return {text: found[key] for key, text in REPORTED.items()}
 
