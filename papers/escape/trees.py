@@ -49,7 +49,7 @@ FT2_MS = {"quick": 30, "full": 200}
 SCHEMES = tuple(NAMES)
 
 
-def steps():
+def before_and_after():
     """Ten flows of each source; at the failure the flows of the changed routes end, and others begin on the
     new ones."""
     # CHOICE: queue pairs that fail over are new ones here: what is under way still arrives on the old route.
@@ -78,7 +78,7 @@ def loads(s: str, workload: str, reading: str, ms: float):
 
 def runs(scale: str) -> list:
     made = []
-    flows, paths = steps()
+    flows, paths = before_and_after()
     stages = (
         {"topology.file": "three-level.csv", "traffic": flows}
         | sampled(len(paths), FT3_MS, "200us")

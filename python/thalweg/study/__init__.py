@@ -15,6 +15,7 @@ A study takes what it needs: `from thalweg.study import Flows, Grid, jain, mean`
 study."""
 
 from thalweg.papers import NotCheckable, RunSpec, figure, include, measure, once
+from thalweg.study import presets
 from thalweg.study.flows import Flows, flows
 from thalweg.study.grid import Grid, run, section_of
 from thalweg.study.keys import Key
@@ -39,7 +40,7 @@ from thalweg.study.sizes import Sizes, equal_buckets, in_all
 __all__ = [
     "Flows", "Grid", "Key", "NotCheckable", "Recorded", "RunSpec", "Series", "Sizes",
     "across_bytes", "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval",
-    "in_all", "include", "jain", "link_list", "mean", "measure", "needs", "once", "path_list", "percentile", "places",
+    "in_all", "include", "jain", "link_list", "mean", "measure", "needs", "once", "path_list", "percentile", "places", "presets",
     "rank_correlation", "run", "schemes", "seconds", "section_of", "seeds", "slope", "spread", "steps", "student",
     "thinned_cdf", "variation",
 ]  # fmt: skip
