@@ -141,18 +141,17 @@ def figure_4(runs):
 @figure("by-size", "Average slowdown of each flow size of the workload", needs=[f"{HEAVY}:*dctcp+*", f"{HEAVY}:tcp+*"])
 def draw_by_size(runs):
     shown = ("fifo", "fq", "srpt", "ads-2-dynamic", "ads-8-dynamic")
-    with plots.style():
-        fig, axes = plots.figure(6.2, 2.8, columns=2, sharey=True)
-        for ax, r in zip(axes, HOSTS, strict=True):
-            for n, name in enumerate(shown):
-                found = completion(runs[f"{HEAVY}:{r}+{name}"])
-                sizes = np.unique(found.size)
-                y = [found.slowdowns[found.size == size].mean() for size in sizes]
-                ax.plot(sizes, y, marker="os^vD"[n], markersize=3, label=label(name))
-            ax.set(xlabel="flow size (B)", title=f"{NAMES[r]} hosts", xscale="log", yscale="log")
-        axes[0].set(ylabel="average slowdown")
-        axes[1].legend(fontsize=7, loc="upper left")
-        return fig
+    fig, axes = plots.figure(6.2, 2.8, columns=2, sharey=True)
+    for ax, r in zip(axes, HOSTS, strict=True):
+        for n, name in enumerate(shown):
+            found = completion(runs[f"{HEAVY}:{r}+{name}"])
+            sizes = np.unique(found.size)
+            y = [found.slowdowns[found.size == size].mean() for size in sizes]
+            ax.plot(sizes, y, marker="os^vD"[n], markersize=3, label=label(name))
+        ax.set(xlabel="flow size (B)", title=f"{NAMES[r]} hosts", xscale="log", yscale="log")
+    axes[0].set(ylabel="average slowdown")
+    axes[1].legend(fontsize=7, loc="upper left")
+    return fig
 
 
 @figure(
@@ -167,31 +166,30 @@ def draw_robustness(runs):
     ratio = np.array(
         [[slowdown(runs, f"{p}:{r}+{s}") / slowdown(runs, f"{p}:{r}+srpt") for r, s in columns] for p in rows]
     )
-    with plots.style():
-        fig, ax = plots.figure(6.2, 0.9 + 0.24 * len(rows))
-        shade = matplotlib.colors.TwoSlopeNorm(0.0, vmin=-0.7, vmax=max(np.log10(ratio).max(), 0.7))
-        ax.imshow(np.log10(ratio), cmap="RdBu_r", norm=shade, aspect="auto")
-        for y, line in enumerate(ratio):
-            for x, value in enumerate(line):
-                ink = "white" if abs(shade(np.log10(value)) - 0.5) > 0.33 else "black"
-                ax.text(
-                    x,
-                    y,
-                    f"{value:.2f}" if value < 9.95 else f"{value:.0f}",
-                    ha="center",
-                    va="center",
-                    fontsize=7,
-                    color=ink,
-                )
-        for edge in (2.5, 5.5):
-            ax.axvline(edge, color="white", linewidth=3)
-        ax.set_xticks(range(len(columns)), [f"{NAMES[r]}\n{NAMES[s]}" for r, s in columns], fontsize=7)
-        ax.set_yticks(range(len(rows)), [spell(p) for p in rows], fontsize=7)
-        ax.grid(False)
-        ax.tick_params(length=0)
-        text = "numbers: average slowdown / that of SRPT with the same hosts (columns); red: SRPT is better, blue: SRPT is beaten"
-        fig.supxlabel(text, fontsize=7)
-        return fig
+    fig, ax = plots.figure(6.2, 0.9 + 0.24 * len(rows))
+    shade = matplotlib.colors.TwoSlopeNorm(0.0, vmin=-0.7, vmax=max(np.log10(ratio).max(), 0.7))
+    ax.imshow(np.log10(ratio), cmap="RdBu_r", norm=shade, aspect="auto")
+    for y, line in enumerate(ratio):
+        for x, value in enumerate(line):
+            ink = "white" if abs(shade(np.log10(value)) - 0.5) > 0.33 else "black"
+            ax.text(
+                x,
+                y,
+                f"{value:.2f}" if value < 9.95 else f"{value:.0f}",
+                ha="center",
+                va="center",
+                fontsize=7,
+                color=ink,
+            )
+    for edge in (2.5, 5.5):
+        ax.axvline(edge, color="white", linewidth=3)
+    ax.set_xticks(range(len(columns)), [f"{NAMES[r]}\n{NAMES[s]}" for r, s in columns], fontsize=7)
+    ax.set_yticks(range(len(rows)), [spell(p) for p in rows], fontsize=7)
+    ax.grid(False)
+    ax.tick_params(length=0)
+    text = "numbers: average slowdown / that of SRPT with the same hosts (columns); red: SRPT is better, blue: SRPT is beaten"
+    fig.supxlabel(text, fontsize=7)
+    return fig
 
 
 def spell(point: str) -> str:
@@ -235,19 +233,16 @@ def draw_dynamic(runs):
             return {"i": 5, "w": 10}[swept]
         return float(point[2:].removesuffix("ms"))
 
-    with plots.style():
-        fig, axes = plots.figure(6.2, 2.4, columns=2, sharey=True)
-        for ax, swept, text in zip(
-            axes, "iw", ("interval I (ms), W = 10", "window W (intervals of 5 ms)"), strict=True
-        ):
-            shown = sorted(sweep_of(runs, swept), key=lambda p: value(p, swept))
-            for n, k in enumerate((2, 8)):
-                y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in shown]
-                ax.plot([value(p, swept) for p in shown], y, marker="os"[n], markersize=4, label=f"ADS-{k}")
-            ax.set(xlabel=text, xscale="log")
-        axes[0].set(ylabel="average slowdown", ylim=(0, None))
-        axes[0].legend()
-        return fig
+    fig, axes = plots.figure(6.2, 2.4, columns=2, sharey=True)
+    for ax, swept, text in zip(axes, "iw", ("interval I (ms), W = 10", "window W (intervals of 5 ms)"), strict=True):
+        shown = sorted(sweep_of(runs, swept), key=lambda p: value(p, swept))
+        for n, k in enumerate((2, 8)):
+            y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in shown]
+            ax.plot([value(p, swept) for p in shown], y, marker="os"[n], markersize=4, label=f"ADS-{k}")
+        ax.set(xlabel=text, xscale="log")
+    axes[0].set(ylabel="average slowdown", ylim=(0, None))
+    axes[0].legend()
+    return fig
 
 
 @figure(

@@ -35,14 +35,11 @@ def figure_8(runs):
 
 @figure("fig7", "Figure 4.7: utilisation of the ring by T_cap", needs=k(*(f"pool-{p}:escape" for p in POOLS)))
 def figure_7(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.3, 2.4)
-        ax.plot(
-            POOLS, [np.mean(utilisation(runs, f"pool-{p}:escape")) for p in POOLS], marker="o", color=plots.COLOURS[0]
-        )
-        ax.axhline(0.91, color="grey", linestyle="--", linewidth=0.7)
-        ax.set(xlabel="$T_{cap}$ (packets)", ylabel="utilisation", ylim=(0, 1.05))
-        return fig
+    fig, ax = plots.figure(3.3, 2.4)
+    ax.plot(POOLS, [np.mean(utilisation(runs, f"pool-{p}:escape")) for p in POOLS], marker="o", color=plots.COLOURS[0])
+    ax.axhline(0.91, color="grey", linestyle="--", linewidth=0.7)
+    ax.set(xlabel="$T_{cap}$ (packets)", ylabel="utilisation", ylim=(0, 1.05))
+    return fig
 
 
 @figure("fig9", "Figure 4.9: 42 flows join six, HPCC and Escape", needs=k("joined:escape"))
@@ -85,13 +82,12 @@ def figure_17(runs):
 
 
 def by_size(runs, found, label: str):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.6, columns=2)
-        for ax, w in zip(axes, WORKLOADS, strict=True):
-            for n, (s, values) in enumerate(found(w).items()):
-                ax.plot(
-                    list(values), [v * 1e3 for v in values.values()], marker=".", color=plots.COLOURS[n], label=NAMES[s]
-                )
-            ax.set(xscale="log", yscale="log", xlabel=f"size (B), {w}", ylabel=label)
-        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-        return fig
+    fig, axes = plots.figure(6.6, 2.6, columns=2)
+    for ax, w in zip(axes, WORKLOADS, strict=True):
+        for n, (s, values) in enumerate(found(w).items()):
+            ax.plot(
+                list(values), [v * 1e3 for v in values.values()], marker=".", color=plots.COLOURS[n], label=NAMES[s]
+            )
+        ax.set(xscale="log", yscale="log", xlabel=f"size (B), {w}", ylabel=label)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return fig

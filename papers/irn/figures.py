@@ -28,27 +28,26 @@ def default_published(name: str, cc: str) -> dict[str, float] | None:
 
 def three(runs, series: dict[str, list[str]], groups: list[str], limit: dict[str, float] | None = None):
     """The three metrics side by side: bars of each series (a list of `SCHEME.CONTROL`, one per group)."""
-    with plots.style():
-        fig, axes = plots.figure(7.2, 2.5, columns=3)
-        one = 0.8 / len(series)
-        for ax, m in zip(axes, METRICS, strict=True):
-            for n, (name, keys) in enumerate(series.items()):
-                x = np.arange(len(groups)) + (n - (len(series) - 1) / 2) * one
-                y = [m3(runs, f"default:{k}")[m] * SCALE[m] for k in keys]
-                look = {"color": plots.COLOURS[n], "hatch": plots.HATCHES[n], "edgecolor": "white"}
-                ax.bar(x, y, one * 0.92, label=name, **look)
-                was = [default_published(*k.split(".")) for k in keys]
-                ax.plot(x, [w[m] if w else np.nan for w in was], "kD", markersize=4, markerfacecolor="none")
-            ax.set_xticks(range(len(groups)), groups)
-            ax.grid(False, axis="x")
-            ax.set(title=TITLES[m])
-            if limit and m in limit:
-                ax.set_ylim(top=limit[m])
-        marks = axes[0].plot([], [], "kD", markersize=4, markerfacecolor="none", label="published (Table 4.2)")
-        bars = axes[0].containers
-        columns = len(bars) + 1 if len(bars) < 5 else len(bars) // 2 + 1
-        fig.legend(handles=[*bars, *marks], loc="outside upper center", ncols=columns)
-        return fig
+    fig, axes = plots.figure(7.2, 2.5, columns=3)
+    one = 0.8 / len(series)
+    for ax, m in zip(axes, METRICS, strict=True):
+        for n, (name, keys) in enumerate(series.items()):
+            x = np.arange(len(groups)) + (n - (len(series) - 1) / 2) * one
+            y = [m3(runs, f"default:{k}")[m] * SCALE[m] for k in keys]
+            look = {"color": plots.COLOURS[n], "hatch": plots.HATCHES[n], "edgecolor": "white"}
+            ax.bar(x, y, one * 0.92, label=name, **look)
+            was = [default_published(*k.split(".")) for k in keys]
+            ax.plot(x, [w[m] if w else np.nan for w in was], "kD", markersize=4, markerfacecolor="none")
+        ax.set_xticks(range(len(groups)), groups)
+        ax.grid(False, axis="x")
+        ax.set(title=TITLES[m])
+        if limit and m in limit:
+            ax.set_ylim(top=limit[m])
+    marks = axes[0].plot([], [], "kD", markersize=4, markerfacecolor="none", label="published (Table 4.2)")
+    bars = axes[0].containers
+    columns = len(bars) + 1 if len(bars) < 5 else len(bars) // 2 + 1
+    fig.legend(handles=[*bars, *marks], loc="outside upper center", ncols=columns)
+    return fig
 
 
 def pair(name: str, title: str, a: str, b: str, controls) -> None:
@@ -81,39 +80,37 @@ def figure_4_7(runs):
     needs=needs("default", BASELINES),
 )
 def figure_4_8(runs):
-    with plots.style():
-        fig, axes = plots.figure(7.2, 2.6, columns=3, sharey=True)
-        for ax, cc in zip(axes, CONTROLS, strict=True):
-            for s in BASELINES:
-                found = np.sort(np.concatenate([basic.single(r) for r in seeds(runs, f"default:{s}.{cc}")]))
-                rank = np.arange(1, len(found) + 1) / len(found)
-                tail = (rank >= 0.9) & (rank <= 0.999)
-                ax.plot(1e3 * found[tail], 100 * rank[tail], label=NAMES[s])
-            ax.set(xlabel="FCT (ms)", xscale="log", title=NAMES[cc], ylim=(90, 100))
-            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
-            ax.xaxis.set_minor_formatter(NullFormatter())
-        axes[0].set(ylabel="flows up to here (%)")
-        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-        return fig
+    fig, axes = plots.figure(7.2, 2.6, columns=3, sharey=True)
+    for ax, cc in zip(axes, CONTROLS, strict=True):
+        for s in BASELINES:
+            found = np.sort(np.concatenate([basic.single(r) for r in seeds(runs, f"default:{s}.{cc}")]))
+            rank = np.arange(1, len(found) + 1) / len(found)
+            tail = (rank >= 0.9) & (rank <= 0.999)
+            ax.plot(1e3 * found[tail], 100 * rank[tail], label=NAMES[s])
+        ax.set(xlabel="FCT (ms)", xscale="log", title=NAMES[cc], ylim=(90, 100))
+        ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x:g}"))
+        ax.xaxis.set_minor_formatter(NullFormatter())
+    axes[0].set(ylabel="flows up to here (%)")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return fig
 
 
 @figure("fig4-9", "Figure 4.9: incast, RCT over that of RoCE + PFC", needs=["incast-[0-9][0-9]:*"])
 def figure_4_9(runs):
     senders = sorted({int(p.removeprefix("incast-")) for p in places(runs)})
-    with plots.style():
-        fig, axes = plots.figure(6.4, 2.6, columns=2)
-        for ax, other in zip(axes, ("roce-pfc", "irn-pfc"), strict=True):
-            for n, cc in enumerate(CONTROLS):
-                key = f"incast-{{}}:{{}}.{cc}"
-                y = [incast.rct(runs, key.format(m, "irn")) / incast.rct(runs, key.format(m, other)) for m in senders]
-                ax.plot(senders, y, marker="os^"[n], markersize=4, label=NAMES[cc])
-            ax.axhline(1, color="black", linewidth=0.5)
-            ax.set(xlabel="senders", ylabel=f"RCT, IRN / {NAMES[other]}")
-            low, high = ax.get_ylim()
-            ax.set_ylim(min(low, 0.9), max(high, 1.1))
-        axes[0].legend()
-        return fig
+    fig, axes = plots.figure(6.4, 2.6, columns=2)
+    for ax, other in zip(axes, ("roce-pfc", "irn-pfc"), strict=True):
+        for n, cc in enumerate(CONTROLS):
+            key = f"incast-{{}}:{{}}.{cc}"
+            y = [incast.rct(runs, key.format(m, "irn")) / incast.rct(runs, key.format(m, other)) for m in senders]
+            ax.plot(senders, y, marker="os^"[n], markersize=4, label=NAMES[cc])
+        ax.axhline(1, color="black", linewidth=0.5)
+        ax.set(xlabel="senders", ylabel=f"RCT, IRN / {NAMES[other]}")
+        low, high = ax.get_ylim()
+        ax.set_ylim(min(low, 0.9), max(high, 1.1))
+    axes[0].legend()
+    return fig
 
 
 @figure(
@@ -123,15 +120,14 @@ def figure_4_9(runs):
     claims=["IRN-F9[ab]"],
 )
 def draw_timely_incast(runs):
-    with plots.style():
-        fig, ax = plots.figure(5.2, 2.8)
-        for key, results in runs.items():
-            name = Key.of(key).scheme.split(".")[0]
-            t, pace = traces.slowest(results)
-            ax.step(1e3 * t, pace / 1e6, where="post", label=NAMES[name])
-        ax.set(xscale="log", yscale="log", xlabel="time (ms)", ylabel="rate (Mb/s)")
-        ax.legend()
-        return fig
+    fig, ax = plots.figure(5.2, 2.8)
+    for key, results in runs.items():
+        name = Key.of(key).scheme.split(".")[0]
+        t, pace = traces.slowest(results)
+        ax.step(1e3 * t, pace / 1e6, where="post", label=NAMES[name])
+    ax.set(xscale="log", yscale="log", xlabel="time (ms)", ylabel="rate (Mb/s)")
+    ax.legend()
+    return fig
 
 
 @figure(
@@ -143,16 +139,15 @@ def draw_timely_incast(runs):
 def draw_timely_band(runs):
     found = sensitivity.band(runs)
     rows = list(next(iter(found.values())))
-    with plots.style():
-        fig, ax = plots.figure(6.4, 3.2)
-        for n, (name, values) in enumerate(found.items()):
-            ax.plot([values[r] for r in rows], range(len(rows)), "os^D"[n], markersize=5, label=name, linestyle="none")
-        ax.axvline(1, color="black", linewidth=0.5)
-        ax.set_yticks(range(len(rows)), rows)
-        ax.invert_yaxis()
-        ax.set(xlabel="IRN / the other scheme")
-        fig.legend(loc="outside upper center", ncols=2)
-        return fig
+    fig, ax = plots.figure(6.4, 3.2)
+    for n, (name, values) in enumerate(found.items()):
+        ax.plot([values[r] for r in rows], range(len(rows)), "os^D"[n], markersize=5, label=name, linestyle="none")
+    ax.axvline(1, color="black", linewidth=0.5)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.invert_yaxis()
+    ax.set(xlabel="IRN / the other scheme")
+    fig.legend(loc="outside upper center", ncols=2)
+    return fig
 
 
 def plain_bars(runs, keys: dict[str, str]):
@@ -196,28 +191,27 @@ def draw_tables(runs):
     (folder / "tables.md").write_text(tables.markdown(rows), encoding="utf-8")
     have = set(tables.complete(runs))
     there = [p for p in tables.ROWS if all((p, cc) in have for cc in CONTROLS)]
-    with plots.style():
-        fig, axes = plots.figure(9.0, 7.0, columns=3, rows=2, sharex=True, sharey="row")
-        for column, cc in enumerate(CONTROLS):
-            rows = [tables.row(runs, p, cc) for p in there]
-            for line, (which, what) in enumerate((("R1", 1), ("R2", 2))):
-                ax = axes[line][column]
-                for n, m in enumerate(METRICS):
-                    x = np.arange(len(there)) + (n - 1) * 0.24
-                    ax.plot(x, [r[what][m] for r in rows], "os^"[n], color=plots.COLOURS[n], markersize=4, label=m)
-                    was = [tables.PUBLISHED.get((p, cc)) for p in there]
-                    y = [w[what][n] if w else np.nan for w in was]
-                    ax.plot(x, y, "D", color=plots.COLOURS[n], markersize=5, markerfacecolor="none")
-                ax.axhline(1, color="black", linewidth=0.6)
-                ax.set_yscale("log")
-                ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 5.0, 7.0)))
-                ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
-                ax.yaxis.set_minor_formatter(NullFormatter())
-                ax.set_xticks(range(len(there)), [POINTS[p].title for p in there], rotation=90, fontsize=6)
-                ax.set(title=f"{which}, {NAMES[cc]}")
-        axes[0][0].plot([], [], "kD", markersize=5, markerfacecolor="none", label="published")
-        fig.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-        return fig
+    fig, axes = plots.figure(9.0, 7.0, columns=3, rows=2, sharex=True, sharey="row")
+    for column, cc in enumerate(CONTROLS):
+        rows = [tables.row(runs, p, cc) for p in there]
+        for line, (which, what) in enumerate((("R1", 1), ("R2", 2))):
+            ax = axes[line][column]
+            for n, m in enumerate(METRICS):
+                x = np.arange(len(there)) + (n - 1) * 0.24
+                ax.plot(x, [r[what][m] for r in rows], "os^"[n], color=plots.COLOURS[n], markersize=4, label=m)
+                was = [tables.PUBLISHED.get((p, cc)) for p in there]
+                y = [w[what][n] if w else np.nan for w in was]
+                ax.plot(x, y, "D", color=plots.COLOURS[n], markersize=5, markerfacecolor="none")
+            ax.axhline(1, color="black", linewidth=0.6)
+            ax.set_yscale("log")
+            ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 3.0, 5.0, 7.0)))
+            ax.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+            ax.yaxis.set_minor_formatter(NullFormatter())
+            ax.set_xticks(range(len(there)), [POINTS[p].title for p in there], rotation=90, fontsize=6)
+            ax.set(title=f"{which}, {NAMES[cc]}")
+    axes[0][0].plot([], [], "kD", markersize=5, markerfacecolor="none", label="published")
+    fig.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return fig
 
 
 @figure(
@@ -227,20 +221,17 @@ def draw_tables(runs):
 )
 def draw_sizes(runs):
     classes = list(basic.CLASSES)
-    with plots.style():
-        fig, axes = plots.figure(6.4, 2.6, columns=2, sharey=True)
-        for ax, other in zip(axes, ("roce-pfc", "irn-pfc"), strict=True):
-            for n, cc in enumerate(CONTROLS):
-                m = {
-                    s: [basic.m3_of_class(runs, f"default:{s}.{cc}", c)["fct"] for c in classes] for s in ("irn", other)
-                }
-                y = np.array(m["irn"]) / np.array(m[other])
-                ax.plot(range(len(classes)), y, marker="os^"[n], markersize=4, label=NAMES[cc])
-            ax.axhline(1, color="black", linewidth=0.5)
-            ax.set_xticks(range(len(classes)), classes)
-            ax.set(xlabel="flows up to", ylabel=f"IRN / {NAMES[other]}", ylim=(0, None))
-        axes[0].legend()
-        return fig
+    fig, axes = plots.figure(6.4, 2.6, columns=2, sharey=True)
+    for ax, other in zip(axes, ("roce-pfc", "irn-pfc"), strict=True):
+        for n, cc in enumerate(CONTROLS):
+            m = {s: [basic.m3_of_class(runs, f"default:{s}.{cc}", c)["fct"] for c in classes] for s in ("irn", other)}
+            y = np.array(m["irn"]) / np.array(m[other])
+            ax.plot(range(len(classes)), y, marker="os^"[n], markersize=4, label=NAMES[cc])
+        ax.axhline(1, color="black", linewidth=0.5)
+        ax.set_xticks(range(len(classes)), classes)
+        ax.set(xlabel="flows up to", ylabel=f"IRN / {NAMES[other]}", ylim=(0, None))
+    axes[0].legend()
+    return fig
 
 
 @figure(

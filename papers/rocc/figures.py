@@ -29,33 +29,31 @@ def figure_6(runs):
 
 @figure("fig8", "Figure 3.8: six schemes, ten flows, 40 Gb/s", needs=[f"compare:{s}@1" for s in SCHEMES])
 def figure_8(runs):
-    with plots.style():
-        fig, axes = plots.figure(7.0, 2.7, columns=3)
-        names = [NAMES[s] for s in SCHEMES]
-        axes[0].boxplot([shares(runs, s) for s in SCHEMES], tick_labels=names)
-        axes[0].axhline(4, color="grey", linestyle="--", linewidth=0.7)
-        axes[0].set(ylabel="rate of each flow (Gb/s)")
-        axes[1].boxplot([queue(runs, s) for s in SCHEMES], tick_labels=names, showfliers=False)
-        axes[1].set(ylabel="queue (KB)")
-        axes[2].boxplot([used(runs, s) for s in SCHEMES], tick_labels=names, showfliers=False)
-        axes[2].set(ylabel=f"utilisation, {AFTER * 1e3:g} to {COMPARED * 1e3:g} ms")
-        for ax in axes:
-            ax.tick_params(axis="x", rotation=60)
-        return fig
+    fig, axes = plots.figure(7.0, 2.7, columns=3)
+    names = [NAMES[s] for s in SCHEMES]
+    axes[0].boxplot([shares(runs, s) for s in SCHEMES], tick_labels=names)
+    axes[0].axhline(4, color="grey", linestyle="--", linewidth=0.7)
+    axes[0].set(ylabel="rate of each flow (Gb/s)")
+    axes[1].boxplot([queue(runs, s) for s in SCHEMES], tick_labels=names, showfliers=False)
+    axes[1].set(ylabel="queue (KB)")
+    axes[2].boxplot([used(runs, s) for s in SCHEMES], tick_labels=names, showfliers=False)
+    axes[2].set(ylabel=f"utilisation, {AFTER * 1e3:g} to {COMPARED * 1e3:g} ms")
+    for ax in axes:
+        ax.tick_params(axis="x", rotation=60)
+    return fig
 
 
 def average(runs, place: str, ideal: list[float], published: dict):
-    with plots.style():
-        fig, ax = plots.figure(4.2, 2.8)
-        at = np.arange(len(ideal))
-        for n, s in enumerate(LARGE):
-            ax.bar(at + 0.27 * (n - 1), corners.rates(runs, place, s), 0.25, color=plots.COLOURS[n], label=NAMES[s])
-            for flow, rate in published.get(s, {}).items():
-                ax.plot([flow + 0.27 * (n - 1)], [rate], "D", color="black", markersize=3)
-        ax.plot(at, ideal, "_", color="grey", markersize=24)
-        ax.set(ylabel="Gb/s", xticks=at, xticklabels=[f"D{i}" for i in at])
-        ax.legend(fontsize=7)
-        return fig
+    fig, ax = plots.figure(4.2, 2.8)
+    at = np.arange(len(ideal))
+    for n, s in enumerate(LARGE):
+        ax.bar(at + 0.27 * (n - 1), corners.rates(runs, place, s), 0.25, color=plots.COLOURS[n], label=NAMES[s])
+        for flow, rate in published.get(s, {}).items():
+            ax.plot([flow + 0.27 * (n - 1)], [rate], "D", color="black", markersize=3)
+    ax.plot(at, ideal, "_", color="grey", markersize=24)
+    ax.set(ylabel="Gb/s", xticks=at, xticklabels=[f"D{i}" for i in at])
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure("fig9a", "Figure 3.9a: two bottlenecks (diamonds: published)", needs=[f"corners:{s}@1" for s in LARGE])
@@ -101,29 +99,27 @@ def figure_13(runs):
 
 @figure("fig14", "Figure 3.14: mean queues and pauses by class of ports, WebSearch", needs=large.keys("web"))
 def figure_14(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.7, columns=2)
-        at = np.arange(len(large.CLASSES))
-        for n, s in enumerate(LARGE):
-            results = large.of(runs, "web", s)
-            bars = [large.queue(results, c) for c in large.CLASSES], [large.pauses(results, c) for c in large.CLASSES]
-            for ax, values in zip(axes, bars, strict=True):
-                ax.bar(at + 0.27 * (n - 1), values, 0.25, color=plots.COLOURS[n], label=NAMES[s])
-        for ax, label in zip(axes, ("mean queue (KB)", "pauses"), strict=True):
-            ax.set(ylabel=label, xticks=at, xticklabels=list(large.CLASSES))
-        axes[0].axhline(300, color="grey", linestyle="--", linewidth=0.7)
-        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
-        return fig
+    fig, axes = plots.figure(6.6, 2.7, columns=2)
+    at = np.arange(len(large.CLASSES))
+    for n, s in enumerate(LARGE):
+        results = large.of(runs, "web", s)
+        bars = [large.queue(results, c) for c in large.CLASSES], [large.pauses(results, c) for c in large.CLASSES]
+        for ax, values in zip(axes, bars, strict=True):
+            ax.bar(at + 0.27 * (n - 1), values, 0.25, color=plots.COLOURS[n], label=NAMES[s])
+    for ax, label in zip(axes, ("mean queue (KB)", "pauses"), strict=True):
+        ax.set(ylabel=label, xticks=at, xticklabels=list(large.CLASSES))
+    axes[0].axhline(300, color="grey", linestyle="--", linewidth=0.7)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return fig
 
 
 @figure("fig15", "Figure 3.15: without PFC and with unlimited buffers, FB_Hadoop", needs=large.NO_PFC)
 def figure_15(runs):
-    with plots.style():
-        fig, ax = plots.figure(4.2, 2.8)
-        for n, s in enumerate(LARGE):
-            found = large.fold(runs, s)
-            ax.plot(list(found), list(found.values()), marker="o", markersize=3, color=plots.COLOURS[n], label=NAMES[s])
-        ax.axhline(1, color="grey", linestyle="--", linewidth=0.7)
-        ax.set(xlabel="B", ylabel="mean completion time, fold", xscale="log")
-        ax.legend(fontsize=7)
-        return fig
+    fig, ax = plots.figure(4.2, 2.8)
+    for n, s in enumerate(LARGE):
+        found = large.fold(runs, s)
+        ax.plot(list(found), list(found.values()), marker="o", markersize=3, color=plots.COLOURS[n], label=NAMES[s])
+    ax.axhline(1, color="grey", linestyle="--", linewidth=0.7)
+    ax.set(xlabel="B", ylabel="mean completion time, fold", xscale="log")
+    ax.legend(fontsize=7)
+    return fig

@@ -33,14 +33,13 @@ def figure_3(runs):
 def draw_fluid(runs):
     found = Samples(runs["fluid@1"])
     came = (found.at - found.rtt * 1e-6) * 1e3
-    with plots.style():
-        fig, ax = plots.figure(4.2, 2.8)
-        ax.plot(came, found.rtt, ".", markersize=2, label="round trips")
-        top, idle = int(np.argmax(found.rtt)), found.rtt.min()
-        peak, empties = came[top], came[top] + (found.rtt[top] - idle) / 400
-        ax.plot([0, peak, empties, came.max()], [idle, idle + 200 * peak, idle, idle], "k--", linewidth=0.8)
-        ax.set(xlabel="time at which a segment is posted (ms)", ylabel="RTT (us)", ylim=(0, None))
-        return fig
+    fig, ax = plots.figure(4.2, 2.8)
+    ax.plot(came, found.rtt, ".", markersize=2, label="round trips")
+    top, idle = int(np.argmax(found.rtt)), found.rtt.min()
+    peak, empties = came[top], came[top] + (found.rtt[top] - idle) / 400
+    ax.plot([0, peak, empties, came.max()], [idle, idle + 200 * peak, idle, idle], "k--", linewidth=0.8)
+    ax.set(xlabel="time at which a segment is posted (ms)", ylabel="RTT (us)", ylim=(0, None))
+    return fig
 
 
 # --- Incast -------------------------------------------------------------------------------------------------
@@ -51,20 +50,19 @@ APPROACHES = {"gradient": TIMELY, "target 50 us": incast.LOW, "target 500 us": i
 
 @figure("fig7", "Figure 3.7: gradient against control of the queue's size", needs=needs(*APPROACHES.values()))
 def figure_7(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.2, 2.6, columns=2)
-        x = np.arange(len(APPROACHES))
-        axes[0].bar(x, [mean(runs, p, throughput) for p in APPROACHES.values()], 0.6, color=plots.COLOURS[0])
-        axes[0].set(ylabel="throughput (Gb/s)")
-        for n, (name, value) in enumerate((("mean", average_rtt), ("99th percentile", p99_rtt))):
-            y = [mean(runs, p, value) for p in APPROACHES.values()]
-            axes[1].bar(x + (n - 0.5) * 0.4, y, 0.36, color=plots.COLOURS[n + 1], hatch=plots.HATCHES[n], label=name)
-        axes[1].set(ylabel="RTT (us)")
-        axes[1].legend(fontsize=7)
-        for ax in axes:
-            ax.set_xticks(x, APPROACHES)
-            ax.grid(False, axis="x")
-        return fig
+    fig, axes = plots.figure(6.2, 2.6, columns=2)
+    x = np.arange(len(APPROACHES))
+    axes[0].bar(x, [mean(runs, p, throughput) for p in APPROACHES.values()], 0.6, color=plots.COLOURS[0])
+    axes[0].set(ylabel="throughput (Gb/s)")
+    for n, (name, value) in enumerate((("mean", average_rtt), ("99th percentile", p99_rtt))):
+        y = [mean(runs, p, value) for p in APPROACHES.values()]
+        axes[1].bar(x + (n - 0.5) * 0.4, y, 0.36, color=plots.COLOURS[n + 1], hatch=plots.HATCHES[n], label=name)
+    axes[1].set(ylabel="RTT (us)")
+    axes[1].legend(fontsize=7)
+    for ax in axes:
+        ax.set_xticks(x, APPROACHES)
+        ax.grid(False, axis="x")
+    return fig
 
 
 def over_time(ax, results, flows, span: float, what: str) -> None:
@@ -81,13 +79,12 @@ def over_time(ax, results, flows, span: float, what: str) -> None:
 
 @figure("fig8", "Figure 3.8: rates of four connections", needs=needs(TIMELY, incast.LOW))
 def figure_8(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
-        for ax, (name, point) in zip(axes, (("target 50 us", incast.LOW), ("gradient", TIMELY)), strict=True):
-            over_time(ax, seeds(runs, point)[0], range(0, 40, 10), 0.5, "rate")
-            ax.axhline(500, color="black", linewidth=0.5)
-            ax.set(title=name)
-        return fig
+    fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
+    for ax, (name, point) in zip(axes, (("target 50 us", incast.LOW), ("gradient", TIMELY)), strict=True):
+        over_time(ax, seeds(runs, point)[0], range(0, 40, 10), 0.5, "rate")
+        ax.axhline(500, color="black", linewidth=0.5)
+        ax.set(title=name)
+    return fig
 
 
 @figure("table1", "Table 3.1: DCTCP (without a host stack), PFC, TIMELY", needs=needs(*incast.TABLE, PFC3))
@@ -102,19 +99,18 @@ def table_1(runs):
         texts = [f"{measured[0]:.2f}", *(f"{x:.0f}" for x in measured[1:3]), f"{measured[3]:.3f}"]
         texts.append("–" if point == DCTCP else f"{mean(runs, point, pauses_later) / WINDOW_MS:.1f}")
         cells.append([f"{t} ({was[n]:g})" if n < len(was) else t for n, t in enumerate(texts)])
-    with plots.style():
-        fig, ax = plots.figure(6.2, 1.6)
-        ax.axis("off")
-        table = ax.table(cells, rowLabels=list(points), colLabels=head, loc="center", cellLoc="center")
-        table.auto_set_font_size(False)
-        table.set_fontsize(8)
-        table.scale(1, 1.35)
-        for (row, _), cell in table.get_celld().items():
-            cell.set_linewidth(0.4)
-            if row == 0:
-                cell.set_height(cell.get_height() * 1.5)
-        ax.set_title("measured (published)")
-        return fig
+    fig, ax = plots.figure(6.2, 1.6)
+    ax.axis("off")
+    table = ax.table(cells, rowLabels=list(points), colLabels=head, loc="center", cellLoc="center")
+    table.auto_set_font_size(False)
+    table.set_fontsize(8)
+    table.scale(1, 1.35)
+    for (row, _), cell in table.get_celld().items():
+        cell.set_linewidth(0.4)
+        if row == 0:
+            cell.set_height(cell.get_height() * 1.5)
+    ax.set_title("measured (published)")
+    return fig
 
 
 @figure("fig11", "Figure 3.11: distribution of round trips", needs=needs(*incast.TABLE, PFC3))
@@ -126,12 +122,11 @@ def figure_11(runs):
 
 @figure("fig12", "Figure 3.12: four connections under TIMELY", needs=needs(TIMELY))
 def figure_12(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.6, columns=2)
-        for ax, what in zip(axes, ("rate", "rtt"), strict=True):
-            over_time(ax, seeds(runs, TIMELY)[0], range(0, 40, 10), 0.5, what)
-        axes[0].axhline(500, color="black", linewidth=0.5)
-        return fig
+    fig, axes = plots.figure(6.6, 2.6, columns=2)
+    for ax, what in zip(axes, ("rate", "rtt"), strict=True):
+        over_time(ax, seeds(runs, TIMELY)[0], range(0, 40, 10), 0.5, what)
+    axes[0].axhline(500, color="black", linewidth=0.5)
+    return fig
 
 
 THROUGHPUT, MEAN, TAIL = "throughput (Gb/s)", "mean RTT (us)", "p99 RTT (us)"
@@ -195,15 +190,14 @@ def figure_15(runs):
 
 @figure("fig16", "Figure 3.16: rate of the connections that stay", needs=needs(*recovery.KINDS))
 def figure_16(runs):
-    with plots.style():
-        fig, ax = plots.figure(4.6, 2.8)
-        for key, name in recovery.NAMES.items():
-            ms, rate = recovery.survivors(seeds(runs, key)[0])
-            ax.plot(ms, rate, label=name, linestyle="--" if "hai" not in key else "-")
-        ax.axhline(2000, color="black", linewidth=0.5)
-        ax.set(xlabel="time from the stop (ms)", ylabel="mean rate (Mb/s)", xlim=(-20, 300), ylim=(0, None))
-        ax.legend(fontsize=7)
-        return fig
+    fig, ax = plots.figure(4.6, 2.8)
+    for key, name in recovery.NAMES.items():
+        ms, rate = recovery.survivors(seeds(runs, key)[0])
+        ax.plot(ms, rate, label=name, linestyle="--" if "hai" not in key else "-")
+    ax.axhline(2000, color="black", linewidth=0.5)
+    ax.set(xlabel="time from the stop (ms)", ylabel="mean rate (Mb/s)", xlim=(-20, 300), ylim=(0, None))
+    ax.legend(fontsize=7)
+    return fig
 
 
 # --- Large scale --------------------------------------------------------------------------------------------
@@ -212,19 +206,18 @@ def figure_16(runs):
 def by_load(runs, values: dict, log: bool):
     """Curves over the offered load, TIMELY and PFC: label of the panel -> function of a run."""
     loads = fabric.LOADS[runs.scale]
-    with plots.style():
-        fig, axes = plots.figure(3.3 * len(values), 2.7, columns=len(values))
-        for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
-            for n, s in enumerate(fabric.SCHEMES):
-                y = [mean(runs, fabric.fabric(s, x), value) for x in loads]
-                ax.plot(loads, y, color=plots.COLOURS[n], marker="os"[n], markersize=4, label=NAMES[s])
-            ax.set(xlabel="offered load", ylabel=label)
-            if log:
-                ax.set_yscale("log")
-            else:
-                ax.set_ylim(0, None)
-        np.atleast_1d(axes)[0].legend(fontsize=7)
-        return fig
+    fig, axes = plots.figure(3.3 * len(values), 2.7, columns=len(values))
+    for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
+        for n, s in enumerate(fabric.SCHEMES):
+            y = [mean(runs, fabric.fabric(s, x), value) for x in loads]
+            ax.plot(loads, y, color=plots.COLOURS[n], marker="os"[n], markersize=4, label=NAMES[s])
+        ax.set(xlabel="offered load", ylabel=label)
+        if log:
+            ax.set_yscale("log")
+        else:
+            ax.set_ylim(0, None)
+    np.atleast_1d(axes)[0].legend(fontsize=7)
+    return fig
 
 
 @figure("fig17", "Figure 3.17: accepted over offered load", needs=fabric.ALL)
@@ -245,21 +238,20 @@ def figure_19(runs):
 @figure("fig20", "Figure 3.20: an incast of 40 to 1 on top of three backgrounds", needs=fabric.INCAST)
 def figure_20(runs):
     groups = [f"{x:g}" for x in fabric.BACKGROUND]
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.6, columns=2)
-        for n, s in enumerate(fabric.SCHEMES):
-            place = np.arange(len(groups)) + (n - 0.5) * 0.4
-            kept = [1 - fabric.lost(runs, s, x) for x in fabric.BACKGROUND]
-            axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n])
-            for with_it, hatch in ((False, ""), (True, "//")):
-                tail = [mean(runs, fabric.background(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
-                shift = place + (0.09 if with_it else -0.09)
-                name = f"{NAMES[s]}{', with incast' if with_it else ''}"
-                axes[1].bar(shift, tail, 0.17, color=plots.COLOURS[n], hatch=hatch, edgecolor="white", label=name)
-        axes[0].set(ylabel="throughput / without incast", xlabel="background load")
-        axes[1].set(ylabel="p99 RTT (us)", yscale="log", xlabel="background load")
-        for ax in axes:
-            ax.set_xticks(range(len(groups)), groups)
-            ax.grid(False, axis="x")
-        fig.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-        return fig
+    fig, axes = plots.figure(6.6, 2.6, columns=2)
+    for n, s in enumerate(fabric.SCHEMES):
+        place = np.arange(len(groups)) + (n - 0.5) * 0.4
+        kept = [1 - fabric.lost(runs, s, x) for x in fabric.BACKGROUND]
+        axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n])
+        for with_it, hatch in ((False, ""), (True, "//")):
+            tail = [mean(runs, fabric.background(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
+            shift = place + (0.09 if with_it else -0.09)
+            name = f"{NAMES[s]}{', with incast' if with_it else ''}"
+            axes[1].bar(shift, tail, 0.17, color=plots.COLOURS[n], hatch=hatch, edgecolor="white", label=name)
+    axes[0].set(ylabel="throughput / without incast", xlabel="background load")
+    axes[1].set(ylabel="p99 RTT (us)", yscale="log", xlabel="background load")
+    for ax in axes:
+        ax.set_xticks(range(len(groups)), groups)
+        ax.grid(False, axis="x")
+    fig.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return fig

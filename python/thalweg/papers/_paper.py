@@ -96,12 +96,25 @@ class Measure:
         return [s.key for s in specs if any(fnmatchcase(s.key, p) for p in self.needs)]
 
 
-def _registers(table: str, name: str, needs: Sequence[str], **more):
+def _registers(table: str, name: str, needs: Sequence[str], through: Callable = lambda call: call, **more):
     def register(call: Callable) -> Callable:
-        call.__globals__.setdefault(table, {})[name] = Measure(call, tuple(needs), **more)
+        call.__globals__.setdefault(table, {})[name] = Measure(through(call), tuple(needs), **more)
         return call
 
     return register
+
+
+def _styled(call: Callable) -> Callable:
+    """In the style of all figures."""
+
+    @wraps(call)
+    def draw(runs):
+        from thalweg import plots  # Matplotlib is not needed to measure
+
+        with plots.style():
+            return call(runs)
+
+    return draw
 
 
 def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()):
@@ -112,12 +125,12 @@ def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()):
 
 
 def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
-    """Decorator in figures.py: this function draws the figure `name`.
+    """Decorator in figures.py: this function draws the figure `name`; it need not set `plots.style()`.
 
     It belongs to the `claims` named (or matched by patterns); without any, to those whose section or name has the
     figure or table that the title names: "Figure 4.1" is of the section "4.3, Figure 4.1" and of the claim
     IRN-F1a."""
-    return _registers("_thalweg_figures", name, needs, title=title, claims=tuple(claims))
+    return _registers("_thalweg_figures", name, needs, _styled, title=title, claims=tuple(claims))
 
 
 # As papers count figures: 4, 4.1a, 3-8, B-5.
