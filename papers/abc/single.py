@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import measure
+from thalweg.study import measure, measure_each
 
 from .outcome import p95, rate, summary, utilisation
 from .settings import (
@@ -84,15 +84,8 @@ def against(runs, scheme: str) -> dict[str, float]:
     return {"utilisation / ABC's": theirs[0] / ours[0], "p95 / ABC's": theirs[1] / ours[1]}
 
 
-def _ratio(claim: str, scheme: str) -> None:
-    @measure(claim, needs=both("abc", scheme))
-    def measured(runs):
-        return against(runs, scheme)
-
-
 RATIOS = {"ABC-T0c": "cubic-codel", "ABC-T0d": "copa", "ABC-T0f": "vivace", "ABC-T0g": "bbr", "ABC-T0i": "verus"}
-for claim, scheme in RATIOS.items():
-    _ratio(claim, scheme)
+measure_each(RATIOS, needs=lambda scheme: both("abc", scheme))(against)
 
 
 @measure("ABC-A1", needs=both("abc", "cubic", "cubic-codel"))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg import _core
-from thalweg.study import measure
+from thalweg.study import checked, measure, measure_each
 
 STEP = 1e-4  # s, Euler
 D_T, TAU = 0.05, 0.1
@@ -71,13 +70,10 @@ def queue_drains(runs):
 REPORTED = {"instances": "cases", "packets": "packets", "violations": "violations"}
 
 
-def claim(name: str) -> None:
-    @measure(name, needs=[])
-    def measured(runs):
-        """By the engine's own router and controllers, packet by packet (`crates/theory/src/abc.rs`)."""
-        found = _core.theory_run(name, runs.scale == "quick", 1)
-        return {text: found[key] for key, text in REPORTED.items()}
+EXACT = ("ABC-VCPa", "ABC-D1", "ABC-D2", "ABC-D3", "ABC-D5", "ABC-D6", "ABC-D9")
 
 
-for _name in ("ABC-VCPa", "ABC-D1", "ABC-D2", "ABC-D3", "ABC-D5", "ABC-D6", "ABC-D9"):
-    claim(_name)
+@measure_each({claim: claim for claim in EXACT})
+def packet_by_packet(runs, claim: str):
+    """By the engine's own router and controllers (`crates/theory/src/abc.rs`)."""
+    return checked(runs, claim, REPORTED)

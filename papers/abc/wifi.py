@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import RunSpec, floored_percentile, measure, once
+from thalweg.study import RunSpec, floored_percentile, measure, measure_each, once
 
 from .outcome import delays
 from .settings import NAMES, SCHEMES, SINGLE
@@ -175,22 +175,16 @@ def needs(what: str, *schemes: str) -> list[str]:
     return [f"wifi:{what}:{s}@*" for s in schemes]
 
 
-def frontier(claim: str, what: str) -> None:
+@measure_each({"ABC-F2.9a": "one", "ABC-FB.2a": "walk"}, needs=lambda what: needs(what, *ABC, *BASELINES))
+def frontier(runs, what: str):
     """Of each threshold of ABC's: who has as much throughput, or more, at as little delay, or less?"""
-
-    @measure(claim, needs=needs(what, *ABC, *BASELINES))
-    def measured(runs):
-        found = means(runs, what)
-        better = [
-            (ours, s) for ours in ABC for s in BASELINES if found[s][0] >= found[ours][0] and found[s][1] <= found[ours][1]
-        ]  # fmt: skip
-        out: dict[str, float] = {"baselines that dominate one of ABC's": len(better)}
-        out |= {f"{NAMES_HERE[s]}: {unit}": found[s][n] for s in found for n, unit in enumerate(("Mb/s", "p95 (ms)"))}
-        return out | {f"{NAMES[s]} dominates {NAMES_HERE[ours]}": 1 for ours, s in better}
-
-
-frontier("ABC-F2.9a", "one")
-frontier("ABC-FB.2a", "walk")
+    found = means(runs, what)
+    better = [
+        (ours, s) for ours in ABC for s in BASELINES if found[s][0] >= found[ours][0] and found[s][1] <= found[ours][1]
+    ]  # fmt: skip
+    out: dict[str, float] = {"baselines that dominate one of ABC's": len(better)}
+    out |= {f"{NAMES_HERE[s]}: {unit}": found[s][n] for s in found for n, unit in enumerate(("Mb/s", "p95 (ms)"))}
+    return out | {f"{NAMES[s]} dominates {NAMES_HERE[ours]}": 1 for ours, s in better}
 
 
 def gains(runs, what: str) -> dict[str, float]:

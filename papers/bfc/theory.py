@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg import Scenario, _core
-from thalweg.study import measure
+from thalweg import Scenario
+from thalweg.study import checked, measure, measure_each
 
 from .fabric import SIZES
 from .workloads import GOOGLE, MEAN, arrivals, sizes
@@ -125,13 +125,10 @@ def changes_of_the_fair_share(runs):
 REPORTED = {"instances": "cases", "packets": "packets", "violations": "violations"}
 
 
-def claim(name: str, check: str) -> None:
-    @measure(name, needs=[])
-    def measured(runs):
-        """By the engine's own order and tables (`crates/theory/src/bfc.rs`)."""
-        found = _core.theory_run(check, runs.scale == "quick", 1)
-        return {text: found[key] for key, text in REPORTED.items()}
+EXACT = ("BFC-P1-a", "BFC-P3-a", "BFC-M-a", "BFC-M-b", "BFC-M-c", "BFC-D1-b", "BFC-C1-b")
 
 
-for _name in ("BFC-P1-a", "BFC-P3-a", "BFC-M-a", "BFC-M-b", "BFC-M-c", "BFC-D1-b", "BFC-C1-b"):
-    claim(_name, _name)
+@measure_each({claim: claim for claim in EXACT})
+def packet_by_packet(runs, claim: str):
+    """By the engine's own order and tables (`crates/theory/src/bfc.rs`)."""
+    return checked(runs, claim, REPORTED)

@@ -3,7 +3,7 @@ time off its default."""
 
 from __future__ import annotations
 
-from thalweg.study import mean, measure, seeds, steps
+from thalweg.study import mean, measure, measure_each, seeds, steps
 
 from .outcome import METRICS, drop_rate, m3, named, pauses, ratio, unfinished
 from .settings import BASELINES, CONTROLS, ONE, POINTS, at, judged, needs
@@ -136,21 +136,23 @@ def reported(runs, place: str, cc: str) -> dict[str, float]:
     return named("R1", r1) | named("R2", r2) | absolute
 
 
-def claim(name: str, place: str, cc: str) -> None:
-    """A row is judged twice: its orders, and its numbers."""
-
-    @judged(name, needs=row_needs(place, (cc,)))
-    def measured(runs):
-        more = {
-            "drop rate": mean(runs, f"{place}:irn.{cc}", drop_rate),
-            "pauses, IRN+PFC": mean(runs, f"{baseline(place)}:irn-pfc.{cc}", pauses),
-        }
-        return reported(runs, place, cc) | more | unfinished(runs)
+# A row is judged twice: its orders, and its numbers.
+JUDGED = {
+    f"{name}-{letter}{suffix}": (judged_at(place, cc), cc)
+    for name, place in NAMES.items()
+    for letter, cc in LETTERS.items()
+    for suffix in ("", ".ratio")
+}
 
 
-for _name, _place in NAMES.items():
-    for _letter, _cc in LETTERS.items():
-        claim(f"{_name}-{_letter}", judged_at(_place, _cc), _cc)
+@measure_each(JUDGED, needs=lambda at: row_needs(at[0], at[1:]))
+def row_of_table(runs, at: tuple[str, str]):
+    place, cc = at
+    more = {
+        "drop rate": mean(runs, f"{place}:irn.{cc}", drop_rate),
+        "pauses, IRN+PFC": mean(runs, f"{baseline(place)}:irn-pfc.{cc}", pauses),
+    }
+    return reported(runs, place, cc) | more | unfinished(runs)
 
 
 def scaled_needs(place: str) -> list[str]:

@@ -8,7 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from thalweg.study import link_list, mean, measure, needs, seeds
+from thalweg.study import link_list, mean, measure, measure_each, needs, seeds
 
 from .outcome import accuracy, competes, goodput, series, waits, within
 from .robust import BUFFER, CATEGORIES, MODEST, TRIP, TRIPS
@@ -203,20 +203,18 @@ def both_delays(results) -> float:
     return sum(float(table.filter(table["port"] == port)["bytes"].mean()) * 8e-3 / mbps for port, mbps in ports.items())
 
 
-def _row(claim: str, x: bool, y: bool) -> None:
-    @measure(f"NIM-T4.4{claim}", needs=needs(TWO["ncc", x, y], TWO["cubic", x, y]))
-    def measured(runs):
-        ours, cubic = (mean(runs, TWO[s, x, y], goodput) for s in ("ncc", "cubic"))
-        return {
-            "throughput, against Cubic": ours / cubic - 1,
-            "delay (ms)": mean(runs, TWO["ncc", x, y], both_delays),
-            "Cubic's delay (ms)": mean(runs, TWO["cubic", x, y], both_delays),
-        }
+# Whether the cross traffic of the first and of the second link is elastic.
+ROWS = {"NIM-T4.4a": (True, True), "NIM-T4.4b": (False, True), "NIM-T4.4d": (False, False)}
 
 
-for claim, x, y in (("a", True, True), ("b", False, True), ("c", True, False), ("d", False, False)):
-    if claim != "c":
-        _row(claim, x, y)
+@measure_each(ROWS, needs=lambda at: needs(TWO["ncc", *at], TWO["cubic", *at]))
+def row(runs, at: tuple[bool, bool]):
+    ours, cubic = (mean(runs, TWO[s, *at], goodput) for s in ("ncc", "cubic"))
+    return {
+        "throughput, against Cubic": ours / cubic - 1,
+        "delay (ms)": mean(runs, TWO["ncc", *at], both_delays),
+        "Cubic's delay (ms)": mean(runs, TWO["cubic", *at], both_delays),
+    }
 
 
 @measure("NIM-T4.4e", needs=needs(*(p for (s, _, _), p in TWO.items() if s == "ncc")))

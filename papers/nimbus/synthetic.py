@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import mean, measure, needs, seeds
+from thalweg.study import mean, measure, measure_each, needs, seeds
 
 from .outcome import competes, delays, goodput, series, within
 from .settings import NAMES, RATE, SEEDS, Cross, Point
@@ -72,22 +72,17 @@ def row(runs, scheme: str) -> dict[str, float]:
     }
 
 
-ROWS = {"a": "ncc", "b": "ncc-copa", "c": "cubic", "d": "bbr", "e": "vegas", "f": "copa", "g": "vivace"}
+ROWS = {f"NIM-T4.1{letter}": scheme for letter, scheme in zip("abcdefg", COMPARED, strict=True)}
 
 
-def _row(claim: str, scheme: str) -> None:
-    @measure(f"NIM-T4.1{claim}", needs=needs(POINTS[scheme], POINTS["ncc"]))
-    def measured(runs):
-        found, ours = row(runs, scheme), row(runs, "ncc")
-        against = {
-            "delay / NimbusCC's": found["delay, inelastic (ms)"] / ours["delay, inelastic (ms)"],
-            "elastic, less NimbusCC's": found["throughput, elastic"] - ours["throughput, elastic"],
-        }
-        return found | (against if scheme not in ("ncc", "ncc-copa") else {})
-
-
-for claim, scheme in ROWS.items():
-    _row(claim, scheme)
+@measure_each(ROWS, needs=lambda scheme: needs(POINTS[scheme], POINTS["ncc"]))
+def against_nimbus(runs, scheme: str):
+    found, ours = row(runs, scheme), row(runs, "ncc")
+    against = {
+        "delay / NimbusCC's": found["delay, inelastic (ms)"] / ours["delay, inelastic (ms)"],
+        "elastic, less NimbusCC's": found["throughput, elastic"] - ours["throughput, elastic"],
+    }
+    return found | (against if scheme not in ("ncc", "ncc-copa") else {})
 
 
 @measure("NIM-T4.1h", needs=needs(*(POINTS[s] for s in COMPARED)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import RunSpec, measure
+from thalweg.study import RunSpec, measure, measure_each
 
 from . import lists
 from .outcome import S1, S3, S5, S40, S267, S2107, SIZES, Pair, averages, flows, pair
@@ -58,13 +58,9 @@ def runs(scale: str) -> list:
     return windows + rated + both + lists.runs(scale) + linux + ports
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"{place}:*"])
-    def measured(runs):
-        return averages(pair(runs, place))
-
-
-claim("RC3-DOWN-a", "down")
+@measure("RC3-DOWN-a", needs=["down:*"])
+def downlinks(runs):
+    return averages(pair(runs, "down"))
 
 
 @measure("RC3-DC-a", needs=["datacenter:*", "datacenter-20us:*"])
@@ -159,23 +155,21 @@ def half_of_the_hosts(runs):
     }
 
 
-def important(name: str, key: str) -> None:
-    @measure(name, needs=["i2-30:tcp@1", key])
-    def measured(runs):
-        some, others = crossed(runs, key, 0), crossed(runs, key, 1)
-        m = some.means()
-        return {
-            "critical %": some.flows(),
-            "others' worsening %": -others.flows(),
-            "TCP (s)": m["before"],
-            "critical (s)": m["after"],
-            "critical flows": some.count,
-            "other flows": others.count,
-        }
+CRITICAL = {"RC3-F13b-a": "critical:qos@1", "RC3-F13b-b": "critical:rc3@1"}
 
 
-important("RC3-F13b-a", "critical:qos@1")
-important("RC3-F13b-b", "critical:rc3@1")
+@measure_each(CRITICAL, needs=lambda key: ["i2-30:tcp@1", key])
+def critical(runs, key: str):
+    some, others = crossed(runs, key, 0), crossed(runs, key, 1)
+    m = some.means()
+    return {
+        "critical %": some.flows(),
+        "others' worsening %": -others.flows(),
+        "TCP (s)": m["before"],
+        "critical (s)": m["after"],
+        "critical flows": some.count,
+        "other flows": others.count,
+    }
 
 
 @measure("RC3-PART-b", needs=["part-50:rc3@1", "i2-30:tcp@1"])
@@ -242,18 +236,13 @@ def cubic_and_newreno_alone(runs):
     }
 
 
-def ports(name: str, key: str) -> None:
-    @measure(name, needs=[key])
-    def measured(runs):
-        f = flows(runs[key])
-        high, low = f.size == 12_500_000, f.size == 50_000_000
-        wire = 1500 / 1460 * 8
-        both = (f.size.sum() * wire) / 1e10
-        return {
-            "important, share of the line": float((f.size[high] * wire / f.fct[high] / 1e10)[0]),
-            "the rest ends when the line has carried both": float(f.fct[low][0] / both),
-        }
-
-
-ports("RC3-F16-a", "ports:host@1")
-ports("RC3-F17-a", "ports:switch@1")
+@measure_each({"RC3-F16-a": "ports:host@1", "RC3-F17-a": "ports:switch@1"}, needs=lambda key: [key])
+def two_streams(runs, key: str):
+    f = flows(runs[key])
+    high, low = f.size == 12_500_000, f.size == 50_000_000
+    wire = 1500 / 1460 * 8
+    both = (f.size.sum() * wire) / 1e10
+    return {
+        "important, share of the line": float((f.size[high] * wire / f.fct[high] / 1e10)[0]),
+        "the rest ends when the line has carried both": float(f.fct[low][0] / both),
+    }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import measure, seeds
+from thalweg.study import measure, measure_each, seeds
 
 from . import model
 from .outcome import S1, S3, S5, S72, S1187, S2107, SIZES, Pair, averages, flows, pair
@@ -46,13 +46,7 @@ def runs(scale: str) -> list:
     return both + levels + other
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"{place}:tcp@*", f"{place}:rc3@*"])
-    def measured(runs):
-        return averages(pair(runs, place))
-
-
-for _name, _place in {
+AVERAGES = {
     "RC3-F8a-a": "i2-10",
     "RC3-F8a-b": "i2-30",
     "RC3-F8a-c": "i2-50",
@@ -63,8 +57,13 @@ for _name, _place in {
     "RC3-T1b-a": "telstra",
     "RC3-T1c-a": "redclara",
     "RC3-T1d-a": "esnet",
-}.items():
-    claim(_name, _place)
+}
+
+
+@measure_each(AVERAGES, needs=lambda place: [f"{place}:tcp@*", f"{place}:rc3@*"])
+def averages_at(runs, place: str):
+    return averages(pair(runs, place))
+
 
 DEFAULT = ["i2-30:tcp@*", "i2-30:rc3@*"]
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from thalweg import _core
-from thalweg.study import measure
+from thalweg.study import checked, measure, measure_each
 
 from . import model
 
@@ -19,15 +18,10 @@ REPORTED = {
 EXACT = ("RC3-F3-a", "RC3-F3-b", "RC3-F1-a", "RC3-F1-b", "RC3-F2-a", "RC3-F4-d", "RC3-F18-b", "RC3-P-a")
 
 
-def claim(name: str) -> None:
-    @measure(name, needs=[])
-    def measured(runs):
-        found = _core.theory_run(name, runs.scale == "quick", 1)
-        return {text: found[key] for key, text in REPORTED.items()}
+@measure_each({claim: claim for claim in EXACT})
+def packet_by_packet(runs, claim: str):
+    return checked(runs, claim, REPORTED)
 
-
-for _name in EXACT:
-    claim(_name)
 
 NETWORKS = {"500 KB": (0.7e8, 0.040), "5 MB": (0.7e9, 0.040), "50 MB": (0.7e9, 0.400)}
 

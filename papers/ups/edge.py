@@ -3,7 +3,7 @@ whole path."""
 
 from __future__ import annotations
 
-from thalweg.study import mean, measure, places, schemes, seeds, spread, steps
+from thalweg.study import mean, measure, measure_each, places, schemes, seeds, spread, steps
 
 from . import fct as sizes
 from . import shares
@@ -124,14 +124,7 @@ def row(runs, place: str) -> dict[str, float]:
     return out | cut(runs)
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=needs(place))
-    def measured(runs):
-        return row(runs, place)
-
-
-for _name, _place in zip("abcdefg", PUBLISHED, strict=False):
-    claim(f"UPS-F6{_name}", _place)
+measure_each({f"UPS-F6{letter}": p for letter, p in zip("abcdefg", PUBLISHED, strict=False)}, needs=needs)(row)
 
 
 @measure("UPS-F6h", needs=needs("rocketfuel-70"))
@@ -272,23 +265,17 @@ def marked(runs, percent: int) -> tuple[dict[str, float], dict[str, float]]:
     return tuple({s: mean(runs, k, value) for s, k in keys.items()} for value in (average, average_rtt))
 
 
-def claim_marking(name: str, percent: int) -> None:
-    @measure(name, needs=[f"{marked_key(percent, s)}@*" for s in THREE])
-    def measured(runs):
-        """Besides the orders, which are judged: values over the published ones, which are not, and what losses did."""
-        out = {}
-        for what, unit, v, p in zip(("fct", "rtt"), (1, 1e3), marked(runs, percent), MARKING[percent], strict=True):
-            out[f"{what} edge/in-switch"] = v["edge-ecn"] / v["in-switch"]
-            out[f"larger {what} / no ECN"] = max(v["edge-ecn"], v["in-switch"]) / v["no-ecn"]
-            out |= {f"{what} {NAMES[s]} (ms)": 1e3 * v[s] for s in THREE}
-            out |= {f"{what} {NAMES[s]} / published": unit * v[s] / x for s, x in zip(THREE, p, strict=True)}
-        for s in THREE:
-            key = marked_key(percent, s)
-            for what in losses(seeds(runs, key)[0]):
-                out[f"{what}, {NAMES[s]}"] = mean(runs, key, lambda r, what=what: losses(r)[what])
-        return out | cut(runs)
-
-
-claim_marking("UPS-T3a", 30)
-claim_marking("UPS-T3b", 50)
-claim_marking("UPS-T3c", 70)
+@measure_each({"UPS-T3a": 30, "UPS-T3b": 50, "UPS-T3c": 70}, lambda u: [f"{marked_key(u, s)}@*" for s in THREE])
+def marking_at(runs, percent: int):
+    """Besides the orders, which are judged: values over the published ones, which are not, and what losses did."""
+    out = {}
+    for what, unit, v, p in zip(("fct", "rtt"), (1, 1e3), marked(runs, percent), MARKING[percent], strict=True):
+        out[f"{what} edge/in-switch"] = v["edge-ecn"] / v["in-switch"]
+        out[f"larger {what} / no ECN"] = max(v["edge-ecn"], v["in-switch"]) / v["no-ecn"]
+        out |= {f"{what} {NAMES[s]} (ms)": 1e3 * v[s] for s in THREE}
+        out |= {f"{what} {NAMES[s]} / published": unit * v[s] / x for s, x in zip(THREE, p, strict=True)}
+    for s in THREE:
+        key = marked_key(percent, s)
+        for what in losses(seeds(runs, key)[0]):
+            out[f"{what}, {NAMES[s]}"] = mean(runs, key, lambda r, what=what: losses(r)[what])
+    return out | cut(runs)

@@ -7,7 +7,7 @@ from collections import deque
 
 import numpy as np
 
-from thalweg.study import jain, mean, measure, run, seeds, spread, steps
+from thalweg.study import jain, mean, measure, measure_each, run, seeds, spread, steps
 
 from .numbers import binned, lead_settles, settles, weighted_shares
 from .settings import SCHEMES, SEEDS, fair
@@ -226,16 +226,17 @@ def throughput(results) -> np.ndarray:
     return binned(section[flow], at, size, 3, 15 * MS, 1, 15 * MS)[0] * 8 / 15e3
 
 
-def claim(name: str, row: str) -> None:
-    @measure(name, needs=[f"weights:{row}@*"])
-    def measured(runs):
-        expected = weighted_shares(*weights(row))
-        found = [mean(runs, f"weights:{row}", lambda r, n=n: float(throughput(r)[n])) for n in range(3)]
-        out = {f"{f} / expected": x / e for f, x, e in zip("ABC", found, expected, strict=True)}
-        return out | {f"{f} (Mb/s)": x for f, x in zip("ABC", found, strict=True)}
+ROWS = {
+    "UPS-F12a": "2000-100-100",
+    "UPS-F12b": "900-100-100",
+    "UPS-F12c": "500-100-100",
+    "UPS-F12e": "100-100-100",
+}
 
 
-claim("UPS-F12a", "2000-100-100")
-claim("UPS-F12b", "900-100-100")
-claim("UPS-F12c", "500-100-100")
-claim("UPS-F12e", "100-100-100")
+@measure_each(ROWS, needs=lambda row: [f"weights:{row}@*"])
+def weighted(runs, row: str):
+    expected = weighted_shares(*weights(row))
+    found = [mean(runs, f"weights:{row}", lambda r, n=n: float(throughput(r)[n])) for n in range(3)]
+    out = {f"{f} / expected": x / e for f, x, e in zip("ABC", found, expected, strict=True)}
+    return out | {f"{f} (Mb/s)": x for f, x in zip("ABC", found, strict=True)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thalweg.study import mean, measure, run, spread, steps
+from thalweg.study import mean, measure, measure_each, run, spread, steps
 
 from .outcome import average, cut
 from .settings import LETTERS, NAMES, NETWORKS, ONE, SCHEMES, SEEDS, counted, rows, split
@@ -67,15 +67,8 @@ def row(runs, place: str) -> dict[str, float]:
     return out | cut(runs)
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"fct-{place}:*"])
-    def measured(runs):
-        return row(runs, place)
-
-
 CLAIMS = {place: f"UPS-F2{letter}" for place, letter in LETTERS.items()}
-for _place, _name in CLAIMS.items():
-    claim(_name, _place)
+measure_each({claim: place for place, claim in CLAIMS.items()}, needs=lambda place: [f"fct-{place}:*"])(row)
 
 
 @measure("UPS-F2h", needs=["fct-*"], rows=CLAIMS.values())

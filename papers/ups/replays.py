@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import RunSpec, mean, measure, run, seeds, spread
+from thalweg.study import RunSpec, mean, measure, measure_each, run, seeds, spread
 
 from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, split
 
@@ -144,29 +144,30 @@ def needs(rows, candidate: str = "lstf") -> list[str]:
     return [f"{replayed(*row, candidate)}@*" for row in rows]
 
 
-def claim(name: str, place: str, original: str = "random") -> None:
-    @measure(name, needs=needs([(place, original)]))
-    def measured(runs):
-        ov, ov_t = late(runs, place, original)
-        out = {"ov": ov, "ovT": ov_t} | ({"ovT / ov": ov_t / ov} if ov else {})
-        key = replayed(place, original)
-        return out | spread(runs, key, overdue, "ov") | spread(runs, key, overdue_by_t, "ovT")
+ROWS = {
+    "UPS-T1a": ("i2-70", "random"),
+    "UPS-T1b": ("i2-10", "random"),
+    "UPS-T1c": ("i2-30", "random"),
+    "UPS-T1d": ("i2-50", "random"),
+    "UPS-T1f": ("1g-1g-70", "random"),
+    "UPS-T1g": ("10g-10g-70", "random"),
+    "UPS-T1h": ("tenth-70", "random"),
+    "UPS-T1j": ("datacenter-70", "random"),
+    "UPS-T1j.pairs": ("datacenter-pairs-70", "random"),
+    "UPS-T1k": ("i2-70", "fifo"),
+    "UPS-T1l": ("i2-70", "fq"),
+    "UPS-T1m": ("i2-70", "sjf"),
+    "UPS-T1n": ("i2-70", "lifo"),
+    "UPS-T1p0": ("i2-70", "sjf-fifo"),
+}
 
 
-claim("UPS-T1a", "i2-70")
-claim("UPS-T1b", "i2-10")
-claim("UPS-T1c", "i2-30")
-claim("UPS-T1d", "i2-50")
-claim("UPS-T1f", "1g-1g-70")
-claim("UPS-T1g", "10g-10g-70")
-claim("UPS-T1h", "tenth-70")
-claim("UPS-T1j", "datacenter-70")
-claim("UPS-T1j.pairs", "datacenter-pairs-70")
-claim("UPS-T1k", "i2-70", "fifo")
-claim("UPS-T1l", "i2-70", "fq")
-claim("UPS-T1m", "i2-70", "sjf")
-claim("UPS-T1n", "i2-70", "lifo")
-claim("UPS-T1p0", "i2-70", "sjf-fifo")
+@measure_each(ROWS, needs=lambda row: needs([row]))
+def overdue_in_replay(runs, row: tuple[str, str]):
+    (ov, ov_t), key = late(runs, *row), replayed(*row)
+    out = {"ov": ov, "ovT": ov_t} | ({"ovT / ov": ov_t / ov} if ov else {})
+    return out | spread(runs, key, overdue, "ov") | spread(runs, key, overdue_by_t, "ovT")
+
 
 ROCKETFUEL = ("rocketfuel-70", "random")
 HARD = (("i2-70", "sjf"), ("i2-70", "lifo"), ("10g-10g-70", "random"))
@@ -225,17 +226,13 @@ def sjf_and_lifo(runs):
     }
 
 
-def claim_preemptive(name: str, original: str) -> None:
-    row = ("i2-70", original)
-
-    @measure(name, needs=[*needs([row]), *needs([row], "preemptive")])
-    def measured(runs):
-        plain, resumed = late(runs, *row)[0], late(runs, *row, "preemptive")[0]
-        return {"ov, preemptive": resumed, "ov, non-preemptive": plain, "preemptive / non-preemptive": resumed / plain}
+BOTH = {"UPS-T1pa": ("i2-70", "sjf"), "UPS-T1pb": ("i2-70", "lifo")}
 
 
-claim_preemptive("UPS-T1pa", "sjf")
-claim_preemptive("UPS-T1pb", "lifo")
+@measure_each(BOTH, needs=lambda row: [*needs([row]), *needs([row], "preemptive")])
+def preemptive_replay(runs, row: tuple[str, str]):
+    plain, resumed = late(runs, *row)[0], late(runs, *row, "preemptive")[0]
+    return {"ov, preemptive": resumed, "ov, non-preemptive": plain, "preemptive / non-preemptive": resumed / plain}
 
 
 @measure("UPS-T1qa", needs=[*needs([DEFAULT]), *needs([DEFAULT], "priorities")])
@@ -267,14 +264,9 @@ def points(runs, key: str) -> np.ndarray:
     return np.mean(found, axis=0)
 
 
-def claim_points(name: str, key: str) -> None:
-    @measure(name, needs=[f"{key}>lstf@*"])
-    def measured(runs):
-        return {f"{n} points": float(x) for n, x in enumerate(points(runs, key))}
-
-
-claim_points("UPS-CPa", of(*DEFAULT))
-claim_points("UPS-CPb", of("1g-1g-70", "random"))
+@measure_each({"UPS-CPa": of(*DEFAULT), "UPS-CPb": of("1g-1g-70", "random")}, needs=lambda key: [f"{key}>lstf@*"])
+def congestion_points(runs, key: str):
+    return {f"{n} points": float(x) for n, x in enumerate(points(runs, key))}
 
 
 @measure("UPS-CPc", needs=needs([DEFAULT]))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import mean, measure, run, schemes, spread, steps
+from thalweg.study import mean, measure, measure_each, run, schemes, spread, steps
 
 from .numbers import good_range
 from .outcome import bytes_fct, cut, flows
@@ -118,21 +118,13 @@ def needs(place: str) -> list[str]:
     return [f"fair-{place}:{s}@*" for s in ("fifo", "fq", "lstf-[0-9]*")]
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=needs(place))
-    def measured(runs):
-        return row(runs, place)
-
-
-claim("UPS-T2f", "rocketfuel-70")
 ORDER = {
     "i2-30": "UPS-T2a",
     "i2-50": "UPS-T2b",
     "i2-70": "UPS-T2c",
     "tenth-70": "UPS-T2e",
 }  # loads up, then bandwidth down
-for _place, _name in ORDER.items():
-    claim(_name, _place)
+measure_each({claim: place for place, claim in ORDER.items()} | {"UPS-T2f": "rocketfuel-70"}, needs=needs)(row)
 RANGE = ("best r_est (Mb/s)", "good from (Mb/s)", "good to (Mb/s)")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import mean, measure, run, spread
+from thalweg.study import mean, measure, measure_each, run, spread
 
 from .numbers import percentile_of_bins
 from .settings import LETTERS, NAMES, NETWORKS, SCHEMES, SEEDS, counted, rows, split
@@ -81,15 +81,8 @@ def row(runs, place: str) -> dict[str, float]:
     return out
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"tail-{place}:*"])
-    def measured(runs):
-        return row(runs, place)
-
-
 CLAIMS = {place: f"UPS-F3{letter}" for place, letter in LETTERS.items()}
-for _place, _name in CLAIMS.items():
-    claim(_name, _place)
+measure_each({claim: place for place, claim in CLAIMS.items()}, needs=lambda place: [f"tail-{place}:*"])(row)
 
 
 @measure("UPS-F3h", needs=["tail-*"], rows=CLAIMS.values())

@@ -41,7 +41,17 @@ def test_measures_and_figures_have_names(file):
 
 
 # What the kit has, under whatever name it stood in studies.
-KIT = {"jain", "percentile", "nearest_rank", "half_interval", "student", "steps", "thinned_cdf", "across_bytes", "seconds"}
+KIT = {
+    "jain",
+    "percentile",
+    "nearest_rank",
+    "half_interval",
+    "student",
+    "steps",
+    "thinned_cdf",
+    "across_bytes",
+    "seconds",
+}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f"{f.parent.name}/{f.name}")

@@ -6,7 +6,8 @@ import pickle
 
 import pytest
 
-from thalweg.study import Grid, Key, extremes, mean, needs, places, run, schemes, seeds, spread
+from thalweg import papers, plots
+from thalweg.study import Grid, Key, extremes, mean, needs, once, places, run, schemes, seeds, spread
 
 
 def test_a_key_is_its_text_and_has_its_parts():
@@ -80,3 +81,65 @@ def test_extremes_and_the_interval_over_seeds():
 def test_places_and_schemes_are_in_the_order_of_the_runs():
     assert places(RUNS) == ["low", "high"]
     assert schemes(RUNS, "low") == ["tcp", "tcp-fast"]
+
+
+# --- Declaring measures and figures -------------------------------------------------------------------------
+
+
+def declared(tmp_path, study: str):
+    """The tables of measures and figures of a study with this text."""
+    (tmp_path / "claims.toml").write_text(
+        '[[claim]]\nid = "T-1"\nstatement = "s"\nsection = "1"\npublished = "1"\nunchecked = "made up"\n'
+    )
+    (tmp_path / "study.py").write_text("from thalweg.study import *\n" + study)
+    module = papers.find(str(tmp_path)).module("study")
+    return module._thalweg_measures, getattr(module, "_thalweg_figures", {})
+
+
+def test_rows_that_are_measured_alike_are_one_function(tmp_path):
+    rows = """
+@measure_each({"T-1": "low", "T-2": "high"}, needs=lambda place: [f"{place}:*"])
+def gain(runs, place):
+    return {place: runs[place]}
+"""
+    found, _ = declared(tmp_path, rows)
+    assert {claim: measure.needs for claim, measure in found.items()} == {"T-1": ("low:*",), "T-2": ("high:*",)}
+    assert [found[c].call({"low": 1, "high": 2}) for c in ("T-1", "T-2")] == [{"low": 1}, {"high": 2}]
+
+
+def test_a_figure_is_drawn_in_the_style_of_all_figures(tmp_path):
+    shown = """
+import matplotlib
+
+@figure("fig1", "Figure 1", needs=[])
+def figure_1(runs):
+    return matplotlib.rcParams["font.size"]
+
+@measure("T-1", needs=[])
+def nothing(runs):
+    return matplotlib.rcParams["font.size"]
+"""
+    measures, figures = declared(tmp_path, shown)
+    plain = measures["T-1"].call({})
+    with plots.style():
+        styled = measures["T-1"].call({})
+    assert styled != plain
+    assert figures["fig1"].call({}) == styled
+
+
+def test_what_is_read_of_a_run_may_be_kept_of_the_last_runs_only():
+    class Run:
+        digest = "0"
+
+        def __init__(self, path):
+            self.path = path
+
+    read = []
+
+    @once(most=2)
+    def size(results):
+        read.append(results.path)
+        return len(read)
+
+    assert [size(Run(path)) for path in "aabbcab"] == [1, 1, 2, 2, 3, 4, 5]
+    assert "".join(read) == "abcab"

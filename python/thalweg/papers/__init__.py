@@ -54,6 +54,11 @@ may write `bounds = { min = …, max = … }` without a name.
     def schedulers_with_tcp(runs):         # named after what it measures; runs["fifo-tcp"] is a thalweg.Results
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")
 
+    # Rows of a table that are measured alike: a function of the runs and of what the table has for the claim.
+
+    @measure_each({"T-1": "load-30", "T-2": "load-70"}, needs=lambda place: [f"{place}:*"])
+    def gain(runs, place): ...
+
     # A claim about the rows of a table, claims themselves, may say so:
     # @measure("T-all", needs=["*"], rows=["T-1", "T-2"]). With `--kept-rows`
     # runs.rows["T-1"] is what is kept of that row, if it is, and its runs are not among `runs`.
@@ -84,7 +89,19 @@ A verdict is `pass`, `fail`, `not-decided` (quick runs cannot decide: the kept v
 the claim has a `short`), `not-checkable` or `error`."""
 
 from thalweg.papers._answer import ClaimResult, Study
-from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure, once
+from thalweg.papers._paper import (
+    Claim,
+    NotCheckable,
+    Paper,
+    RunSpec,
+    discover,
+    figure,
+    find,
+    include,
+    measure,
+    measure_each,
+    once,
+)
 from thalweg.papers._reproduce import reproduce
 
 __all__ = [
@@ -99,6 +116,7 @@ __all__ = [
     "find",
     "include",
     "measure",
+    "measure_each",
     "once",
     "reproduce",
 ]

@@ -124,6 +124,24 @@ def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()):
     return _registers("_thalweg_measures", claim, needs, rows=tuple(rows))
 
 
+def measure_each(claims: Mapping[str, Any], needs: Sequence[str] | Callable[[Any], Sequence[str]] = ()):
+    """Decorator in study.py: this function measures several claims, each of something else, say a row of a table. It is
+    called with the runs and what `claims` has for the claim; so is `needs`, if it is a function, to name the runs."""
+
+    def register(call: Callable) -> Callable:
+        for claim, what in claims.items():
+            of_one = partial(_of_one, call, what)
+            keys = needs(what) if callable(needs) else needs
+            _registers("_thalweg_measures", claim, keys, lambda _, of_one=of_one: of_one)(call)
+        return call
+
+    return register
+
+
+def _of_one(call: Callable, what: Any, runs: Mapping[str, Results]):
+    return call(runs, what)
+
+
 def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
     """Decorator in figures.py: this function draws the figure `name`; it need not set `plots.style()`.
 

@@ -9,12 +9,13 @@
     series.py     what a run recorded over time
     lists.py      files of flows, links and paths that runs read
     presets.py    DCQCN, TIMELY, HPCC and Swift as published, with sources
+    theory.py     claims that the engine checks without runs
     drawing.py    figures that several studies draw
 
 A study takes what it needs: `from thalweg.study import Flows, Grid, jain, mean`. What its paper alone has stays in the
 study."""
 
-from thalweg.papers import NotCheckable, RunSpec, figure, include, measure, once
+from thalweg.papers import NotCheckable, RunSpec, figure, include, measure, measure_each, once
 from thalweg.study import presets
 from thalweg.study.flows import Flows, flows
 from thalweg.study.grid import Grid, run, section_of
@@ -36,11 +37,12 @@ from thalweg.study.numbers import (
 from thalweg.study.seeds import extremes, mean, needs, places, schemes, seeds, spread
 from thalweg.study.series import Recorded, Series, seconds
 from thalweg.study.sizes import Sizes, equal_buckets, in_all
+from thalweg.study.theory import checked
 
 __all__ = [
     "Flows", "Grid", "Key", "NotCheckable", "Recorded", "RunSpec", "Series", "Sizes",
-    "across_bytes", "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval",
-    "in_all", "include", "jain", "link_list", "mean", "measure", "needs", "once", "path_list", "percentile", "places", "presets",
+    "across_bytes", "checked", "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval",
+    "in_all", "include", "jain", "link_list", "mean", "measure", "measure_each", "needs", "once", "path_list", "percentile", "places", "presets",
     "rank_correlation", "run", "schemes", "seconds", "section_of", "seeds", "slope", "spread", "steps", "student",
     "thinned_cdf", "variation",
 ]  # fmt: skip
