@@ -174,28 +174,22 @@ def enqueue_rates(runs):
     return out
 
 
-CAREFUL, GREEDY = ("cubic-codel", "cubic-pie", "copa", "sprout"), ("cubic", "bbr", "vivace")
+# Careful schemes: the larger of two links; greedy ones: the smaller.
+EXTREMES = {
+    "ABC-F2.7c": (max, ("cubic-codel", "cubic-pie", "copa", "sprout")),
+    "ABC-F2.7d": (min, ("cubic", "bbr", "vivace")),
+}
 
 
-@measure("ABC-F2.7c", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *CAREFUL)])
-def careful_schemes(runs):
+@measure_each(EXTREMES, needs=lambda kind: [f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *kind[1])])
+def careful_and_greedy_schemes(runs, kind):
     need_traces()
+    extreme, names = kind
     out = {}
-    for s in CAREFUL:
+    for s in names:
         pairs = [(summary(runs[Cell(s, t).key]), summary(runs[Cell("abc", t).key])) for t in (DOWN, UP)]
-        out[f"{NAMES[s]}: p95 / ABC's"] = max(a[1] / b[1] for a, b in pairs)
-        out[f"{NAMES[s]}: utilisation / ABC's"] = max(a[0] / b[0] for a, b in pairs)
-    return out
-
-
-@measure("ABC-F2.7d", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *GREEDY)])
-def greedy_schemes(runs):
-    need_traces()
-    out = {}
-    for s in GREEDY:
-        pairs = [(summary(runs[Cell(s, t).key]), summary(runs[Cell("abc", t).key])) for t in (DOWN, UP)]
-        out[f"{NAMES[s]}: p95 / ABC's"] = min(a[1] / b[1] for a, b in pairs)
-        out[f"{NAMES[s]}: utilisation / ABC's"] = min(a[0] / b[0] for a, b in pairs)
+        out[f"{NAMES[s]}: p95 / ABC's"] = extreme(a[1] / b[1] for a, b in pairs)
+        out[f"{NAMES[s]}: utilisation / ABC's"] = extreme(a[0] / b[0] for a, b in pairs)
     return out
 
 

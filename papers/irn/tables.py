@@ -3,7 +3,7 @@ time off its default."""
 
 from __future__ import annotations
 
-from thalweg.study import mean, measure, measure_each, seeds, steps
+from thalweg.study import mean, measure, measure_each, places, schemes, seeds, steps
 
 from .outcome import METRICS, drop_rate, m3, named, pauses, ratio, unfinished
 from .settings import BASELINES, CONTROLS, ONE, POINTS, at, judged, needs
@@ -259,7 +259,7 @@ def over_memories(runs):
 )
 def over_thresholds(runs):
     irn = m3(runs, "default:irn.none")
-    ran = {t: p for t, p in THRESHOLDS.items() if any(k.startswith(f"{p}:") for k in runs)}
+    ran = {t: p for t, p in THRESHOLDS.items() if p in places(runs)}
     r2 = {t: ratio(irn, m3(runs, f"{p}:irn-pfc.none")) for t, p in ran.items()}
     r1 = {t: ratio(irn, m3(runs, f"{p}:roce-pfc.none")) for t, p in ran.items()}
     out = {"largest R2(40 KB) / R2(220 KB)": max(r2[40][m] / r2[220][m] for m in METRICS)}
@@ -300,7 +300,7 @@ def complete(runs) -> list[tuple[str, str]]:
     """The rows whose three schemes were all run."""
 
     def has(place, name, cc):
-        return any(k.startswith(f"{place}:{name}.{cc}@") for k in runs)
+        return f"{name}.{cc}" in schemes(runs, place)
 
     return [
         (p, cc)
@@ -357,8 +357,8 @@ def printed(runs) -> list[tuple]:
     every table."""
     have = set(complete(runs))
     out = []
-    for table, places in TABLES.items():
-        for place in places:
+    for table, rows in TABLES.items():
+        for place in rows:
             for cc in CONTROLS:
                 if (place, cc) not in have:
                     continue
