@@ -40,9 +40,9 @@ from thalweg.study.sizes import Sizes, equal_buckets, in_all
 from thalweg.study.theory import checked
 
 __all__ = [
-    "Flows", "Grid", "Key", "NotCheckable", "Recorded", "RunSpec", "Series", "Sizes",
-    "across_bytes", "checked", "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval",
-    "in_all", "include", "jain", "link_list", "mean", "measure", "measure_each", "needs", "once", "path_list", "percentile", "places", "presets",
-    "rank_correlation", "run", "schemes", "seconds", "section_of", "seeds", "slope", "spread", "steps", "student",
-    "thinned_cdf", "variation",
+    "Flows", "Grid", "Key", "NotCheckable", "Recorded", "RunSpec", "Series", "Sizes", "across_bytes", "checked",
+    "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval", "in_all",
+    "include", "jain", "link_list", "mean", "measure", "measure_each", "needs", "once", "path_list", "percentile",
+    "places", "presets", "rank_correlation", "run", "schemes", "seconds", "section_of", "seeds", "slope", "spread",
+    "steps", "student", "thinned_cdf", "variation",
 ]  # fmt: skip

@@ -74,7 +74,7 @@ def thinned_cdf(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 
 def student_within(angle: float, freedom: int) -> float:
-    """Probability that Student's |t| is at most √freedom · tan(angle): Abramowitz & Stegun, 26.7.3 and 26.7.4."""
+    """Probability that Student's `|t|` is at most √freedom · tan(angle): Abramowitz & Stegun, 26.7.3 and 26.7.4."""
     odd, square = freedom % 2, np.cos(angle) ** 2
     term, total = (np.cos(angle) if odd else 1.0), 0.0
     for k in range(2 + odd, freedom + 1, 2):
@@ -85,7 +85,7 @@ def student_within(angle: float, freedom: int) -> float:
 
 
 def student(freedom: int, level: float = 0.95) -> float:
-    """What Student's |t| exceeds with probability 1 - level, by bisection."""
+    """What Student's `|t|` exceeds with probability 1 - level, by bisection."""
     low, high = 0.0, np.pi / 2
     for _ in range(60):
         middle = (low + high) / 2
