@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, flow_list, measure, seeds
 
 from .settings import NO_HYSTART, transport, wired
 
@@ -26,10 +26,7 @@ def beside(policy: str, load: float, seed: int) -> RunSpec:
         watch = {"measure": {"controllers": {"every": f"{FROM}s", "flows": sorted(numbers)}}}
         if not starts:
             return watch
-        folder.mkdir(parents=True, exist_ok=True)
-        file = folder / f"short-{load:g}-{seed}.csv"  # all runs share the folder
-        rows = [f"{n},0,1,{SHORT},{t * 1e9:.0f}" for n, t in enumerate(starts)]
-        file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *rows]) + "\n")
+        file = flow_list(folder / f"short-{load:g}-{seed}.csv", ((round(t * 1e9), 0, 1, SHORT) for t in starts))
         short = {"kind": "list", "file": str(file.resolve()), "transport": "cubic"}
         return watch | {"traffic": [*long, short]}
 
@@ -81,14 +78,14 @@ def outcome(runs, policy: str) -> dict[float, tuple[float, float, float]]:
     """For each load CUBIC over ABC, std over mean of ABC's flows and of CUBIC's, over flows and runs."""
     out = {}
     for load in LOADS:
-        found = np.array([rates(runs[k]) for k in runs if k.startswith(f"wired:beside:{policy}:{load:g}@")])
+        found = np.array([rates(r) for r in seeds(runs, f"wired:beside:{policy}:{load:g}")])
         abc, cubic = found[:, :LONG], found[:, LONG:]
         out[load] = (cubic.mean() / abc.mean(), abc.std() / abc.mean(), cubic.std() / cubic.mean())
     return out
 
 
 @measure("ABC-F2.13a", needs=["wired:beside:max-min:*"])
-def _(runs):
+def cubic_over_abc_with_max_min(runs):
     found = {load: ratio - 1 for load, (ratio, _, _) in outcome(runs, "max-min").items()}
     return {"furthest of CUBIC / ABC - 1": max(map(abs, found.values()))} | {
         f"at {load:g} %": x for load, x in found.items()
@@ -96,7 +93,7 @@ def _(runs):
 
 
 @measure("ABC-F2.13b", needs=["wired:beside:zombie-list:*"])
-def _(runs):
+def cubic_over_abc_with_zombie_list(runs):
     found = {load: ratio - 1 for load, (ratio, _, _) in outcome(runs, "zombie-list").items()}
     return {
         "CUBIC / ABC - 1 at 6.25 %": found[6.25],
@@ -106,7 +103,7 @@ def _(runs):
 
 
 @measure("ABC-F2.13c", needs=["wired:beside:max-min:*"])
-def _(runs):
+def deviation_of_flows_with_max_min(runs):
     found = np.array([spread for _, *spread in outcome(runs, "max-min").values()])
     return {
         "largest std / mean of ABC": float(found[:, 0].max()),

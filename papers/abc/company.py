@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import floored_percentile, measure
 
 from .outcome import delays, summary, utilisation
 from .settings import DOWN, SINGLE, Cell, need_traces, transport
@@ -42,7 +42,7 @@ def runs(scale: str) -> list:
 
 
 @measure("ABC-F2.15a", needs=[LIMITED.key, Cell().key])
-def _(runs):
+def two_hundred_limited_flows(runs):
     need_traces()
     u, late, _ = summary(runs[LIMITED.key])
     alone = summary(runs[Cell().key])[1]
@@ -51,12 +51,11 @@ def _(runs):
 
 def message_p95(results) -> float:
     found = delays(results)
-    ms = np.sort(found.ms[found.flow == 1])
-    return float(ms[int(0.95 * len(ms))])
+    return floored_percentile(found.ms[found.flow == 1], 95)
 
 
 @measure("ABC-SLIa", needs=[game(s).key for s in GAMERS])
-def _(runs):
+def messages_of_a_game(runs):
     need_traces()
     late = {s: message_p95(runs[game(s).key]) for s in GAMERS}
     u = {s: utilisation(runs[game(s).key]) for s in GAMERS}

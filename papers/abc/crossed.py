@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure, once
+from thalweg.study import RunSpec, floored_percentile, measure, once
 
 from .outcome import delays, shares, summary
 from .settings import (
@@ -97,12 +97,11 @@ def wired_waits(results):
 
 def late(at: np.ndarray, ms: np.ndarray, begin: float, end: float) -> float:
     """The 95th percentile of what left in [begin, end)."""
-    inside = np.sort(ms[(at >= begin) & (at < end)])
-    return float(inside[int(0.95 * len(inside))])
+    return floored_percentile(ms[(at >= begin) & (at < end)], 95)
 
 
 @measure("ABC-F2.4a", needs=["switching"])
-def _(runs):
+def tracks_the_bottleneck(runs):
     parts = [
         shares(runs["switching"], STEP * n + 1, STEP * (n + 1), 1)[0] / min(rate, WIRED) for n, rate in enumerate(RATES)
     ]
@@ -110,7 +109,7 @@ def _(runs):
 
 
 @measure("ABC-F2.4b", needs=["switching"])
-def _(runs):
+def delays_at_both_links(runs):
     found = delays(runs["switching"])
     at, ms, _flow = wired_waits(runs["switching"])
     low, high = [], []
@@ -125,7 +124,7 @@ def _(runs):
 
 
 @measure("ABC-F2.4c", needs=["switching"])
-def _(runs):
+def window_after_rises(runs):
     """After each rise that leaves the wireless link the slower one: when CUBIC's window was the smaller one
     for the last time."""
     seen = runs["switching"].tables["controllers"].sort("time_ps")
@@ -140,7 +139,7 @@ def _(runs):
 
 
 @measure("ABC-F2.10a", needs=["cross"])
-def _(runs):
+def ideal_rate_by_region(runs):
     regions = {"white": [], "yellow": [], "grey": []}
     for region, begin, end, rate in stretches():
         own = shares(runs["cross"], begin, end, 3)[0]
@@ -154,7 +153,7 @@ def _(runs):
 
 
 @measure("ABC-F2.10b", needs=["cross"])
-def _(runs):
+def delays_by_region(runs):
     """Of ABC's packets: at both queues together."""
     found = delays(runs["cross"])
     at, ms, flow = wired_waits(runs["cross"])
@@ -188,9 +187,9 @@ def tandem_summary(results) -> tuple[float, float]:
     for hop in (0, 1):
         begun = left.get(hop, null_on_oob=True).fill_null(0).to_numpy().astype(float)
         waits = waits + np.where(begun > 0, begun - came.get(hop, null_on_oob=True).fill_null(0).to_numpy(), np.nan)
-    ms = np.sort(waits[~np.isnan(waits)]) * 1e-9
-    out = data["wire"].to_numpy()[~np.isnan(waits)]
-    return float(out.sum() * 8e-6 / 140), float(ms[int(0.95 * len(ms))])
+    sent = ~np.isnan(waits)
+    wire = data["wire"].to_numpy()[sent]
+    return float(wire.sum() * 8e-6 / 140), floored_percentile(waits[sent] * 1e-9, 95)
 
 
 @cache
@@ -210,7 +209,7 @@ def saturated() -> float:
 
 
 @measure("ABC-F2.7a", needs=[f"{t}:{s}" for t in (DOWN, UP, "tandem") for s in ("abc", *PUBLISHED_BASELINES)])
-def _(runs):
+def pareto_frontier(runs):
     need_traces()
     better, margins = 0, []
     for trace in (DOWN, UP, "tandem"):
@@ -229,7 +228,7 @@ def on(runs, trace: str, scheme: str) -> tuple[float, float]:
 
 
 @measure("ABC-F2.7e", needs=[f"tandem:{s}" for s in ("abc", "cubic", "cubic-codel")])
-def _(runs):
+def tandem_links(runs):
     need_traces()
     abc, cubic, codel = (tandem_summary(runs[f"tandem:{s}"]) for s in ("abc", "cubic", "cubic-codel"))
     return {

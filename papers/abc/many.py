@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, floored_percentile, jain, link_list, measure, seeds
 
-from .outcome import delays, jain, shares, summary, utilisation
+from .outcome import delays, shares, summary, utilisation
 from .settings import COUNTS, NAMES, PUBLISHED_BASELINES, SINGLE, need_traces, several, wired
 
 MANY = ("abc", "cubic", "cubic-codel", "copa", "bbr")
@@ -63,12 +63,9 @@ def far(what: str, trips: tuple[int, ...], seed: int) -> RunSpec:
     """A flow for each round trip (ms): the wait is before the router."""
 
     def prepare(_, folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        file = folder / f"{what}.csv"  # all runs share the folder
-        links = [f"h{n},near,10Gbps,{rtt / 2}ms" for n, rtt in enumerate(trips)]
-        links += ["near,far,24Mbps,0ns", "receiver,far,10Gbps,0ns"]
-        file.write_text("\n".join(["a,b,rate,delay", *links]) + "\n")
-        return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
+        links = [(f"h{n}", "near", "10Gbps", f"{rtt / 2}ms") for n, rtt in enumerate(trips)]
+        links += [("near", "far", "24Mbps", "0ns"), ("receiver", "far", "10Gbps", "0ns")]
+        return {"topology": link_list(folder / f"{what}.csv", links)}
 
     at = np.random.default_rng(seed).random(len(trips))
     flows = [
@@ -103,7 +100,7 @@ def runs(scale: str) -> list:
 
 
 @measure("ABC-F2.11a", needs=[several("abc", n).key for n in COUNTS])
-def _(runs):
+def more_flows_of_abc(runs):
     need_traces()
     found = [summary(runs[several("abc", n).key]) for n in COUNTS]
     u = [f[0] for f in found]
@@ -115,7 +112,7 @@ def _(runs):
 
 
 @measure("ABC-F2.11b", needs=[several(s, n).key for s in PUBLISHED_BASELINES for n in (COUNTS[0], COUNTS[-1])])
-def _(runs):
+def more_flows_of_others(runs):
     need_traces()
     found = {s: [summary(runs[several(s, n).key]) for n in (COUNTS[0], COUNTS[-1])] for s in PUBLISHED_BASELINES}
     apart = {s: many[0] - one[0] for s, (one, many) in found.items()}
@@ -138,13 +135,13 @@ def phases(results) -> list[tuple[int, float]]:
 
 
 @measure("ABC-F2.3a", needs=["wired:joining", "wired:joining:no-gain"])
-def _(runs):
+def fairness_without_gain(runs):
     three = [np.mean([j for n, j in phases(runs[k]) if n >= 3]) for k in ("wired:joining:no-gain", "wired:joining")]
     return {"Jain without the gain, three flows and more": three[0], "less than with it by": three[1] - three[0]}
 
 
 @measure("ABC-F2.3b", needs=["wired:joining"])
-def _(runs):
+def fairness_with_gain(runs):
     found = phases(runs["wired:joining"])
     return {
         "least, three flows and more": min(j for n, j in found if n >= 3),
@@ -153,9 +150,9 @@ def _(runs):
 
 
 @measure("ABC-T2.1a", needs=["wired:six@*"])
-def _(runs):
+def six_round_trips(runs):
     published = np.array([6.62, 4.94, 4.27, 3.0, 2.75, 2.40])
-    found = trips(runs)
+    found = trips(runs.values())
     return {
         "furthest from the published (%)": float(np.abs(found / published - 1).max() * 100),
         "smallest step down": float((-np.diff(found)).min()),
@@ -163,30 +160,28 @@ def _(runs):
 
 
 @measure("ABC-T2.1b", needs=["wired:six@*"])
-def _(runs):
-    found = trips(runs)
+def farthest_over_nearest(runs):
+    found = trips(runs.values())
     return float(found[-1] / found[0])
 
 
-def trips(runs, keys=None) -> np.ndarray:
-    """Mb/s of payload per flow, mean over seeds."""
-    found = [runs[k].flows.sort("src")["delivered"].to_numpy() * 8e-6 / 60 for k in keys or runs]
-    return np.mean(found, axis=0)
+def trips(seeds) -> np.ndarray:
+    """Mb/s of payload per flow, mean over these runs."""
+    return np.mean([r.flows.sort("src")["delivered"].to_numpy() * 8e-6 / 60 for r in seeds], axis=0)
 
 
 @measure("ABC-F2.12a", needs=["wired:pair*"])
-def _(runs):
+def share_by_round_trip(runs):
     """The near flow's share over the far one's, against their round trips."""
     x = np.array(TRIPS) / TRIPS[0]
-    keys = {rtt: [k for k in runs if k.startswith(f"wired:pair{rtt}@")] for rtt in TRIPS}
-    y = np.array([near / distant for distant, near in (trips(runs, keys[rtt]) for rtt in TRIPS)])
+    y = np.array([near / distant for distant, near in (trips(seeds(runs, f"wired:pair{rtt}")) for rtt in TRIPS)])
     slope = np.polyfit(x, y, 1)[0]
     out = {"slope": float(slope), "ratio of equals": float(y[0]), "correlation": float(np.corrcoef(x, y)[0, 1])}
     return out | {f"{rtt} / {TRIPS[0]} ms": float(r) for rtt, r in zip(TRIPS, y, strict=True)}
 
 
 @measure("ABC-D10", needs=[f"wired:{s}:few{n}" for s in ("abc", "xcp") for n in (1, 2, 4, 8)])
-def _(runs):
+def against_xcp_on_fixed_links(runs):
     u = {s: [utilisation(runs[f"wired:{s}:few{n}"]) for n in (1, 2, 4, 8)] for s in ("abc", "xcp")}
     waits = max(summary(runs[f"wired:abc:few{n}"])[2] for n in (1, 2, 4, 8))
     apart = float(np.abs(np.subtract(u["abc"], u["xcp"])).max())
@@ -194,7 +189,7 @@ def _(runs):
 
 
 @measure("ABC-THM1b", needs=[f"wired:n{n}" for n in JAIN])
-def _(runs):
+def delay_at_rest(runs):
     """x* = max(0, Aδ + d_t) with A = η − 1 + N / (μ l): l is the round trip with the queue."""
     mu, worst, out = 24e6 / 8 / 1504, 0.0, {}
     for n in JAIN:
@@ -209,14 +204,13 @@ def _(runs):
 
 
 @measure("ABC-THM1d", needs=[f"wired:no-gain:n{n}:{d}ms" for n in (1, 16) for d in DELTAS])
-def _(runs):
+def stable_without_gain(runs):
     late, used = [], []
     for n in (1, 16):
         for d in DELTAS:
             results = runs[f"wired:no-gain:n{n}:{d}ms"]
             found = delays(results)
-            last = np.sort(found.ms[found.left > 50])
-            late.append(float(last[int(0.95 * len(last))]))
             inside = found.left > 50
+            late.append(floored_percentile(found.ms[inside], 95))
             used.append(float(found.wire[inside].sum() * 8 / (24e6 * 10)))
     return {"largest p95 of the last 10 s (ms)": max(late), "least utilisation then": min(used)}

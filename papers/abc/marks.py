@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, measure
 
 from .many import starts
 from .outcome import utilisation
@@ -44,14 +44,14 @@ def runs(scale: str) -> list:
 
 
 @measure("ABC-D11", needs=[f"wired:{e}:{what}" for what in PAIRS for e in ("proxy", "full")])
-def _(runs):
+def encodings_are_alike(runs):
     """Event by event."""
     differ = sum(runs[f"wired:proxy:{what}"].digest != runs[f"wired:full:{what}"].digest for what in PAIRS)
     return {"pairs of runs that differ": differ, "pairs": len(PAIRS)}
 
 
 @measure("ABC-D7", needs=[Cell().key, *(c.key for c in (ALONE, BOTH, CUBIC))])
-def _(runs):
+def foreign_marks(runs):
     need_traces()
     alone, both, cubic, plain = (utilisation(runs[c.key]) for c in (ALONE, BOTH, CUBIC, Cell()))
     return {

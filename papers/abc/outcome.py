@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import once
+from thalweg.study import floored_percentile, once
 
 BOTTLENECK = 4  # port of the first switch towards the second
 
@@ -38,7 +38,7 @@ class Delays:
         self.ms = (self.left - self.came) * 1e3
 
     def p(self, level: float) -> float:
-        return float(np.sort(self.ms)[int(level * len(self.ms))])
+        return floored_percentile(self.ms, level)
 
 
 @once
@@ -50,7 +50,7 @@ def delays(results) -> Delays:
 def summary(results) -> tuple[float, float, float]:
     """Utilisation, p95 and mean of the queueing delay (ms)."""
     found = delays(results)
-    return utilisation(results), found.p(0.95), float(found.ms.mean())
+    return utilisation(results), found.p(95), float(found.ms.mean())
 
 
 def p95(results) -> float:
@@ -66,11 +66,6 @@ def shares(results, begin: float, end: float, flows: int) -> np.ndarray:
     found = delays(results)
     inside = (found.left >= begin) & (found.left < end)
     return np.bincount(found.flow[inside], found.wire[inside], flows) * 8e-6 / (end - begin)
-
-
-def jain(x) -> float:
-    x = np.asarray(x, float)
-    return float(x.sum() ** 2 / (len(x) * (x**2).sum()))
 
 
 def rate(results, bin_s: float = 0.5):

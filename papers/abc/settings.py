@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from thalweg.papers import NotCheckable, RunSpec
+from thalweg.study import Key, NotCheckable, RunSpec
 
 # Recorded traces have licences of their own and are not part of this repository: see README.md.
 TRACES = Path(os.environ.get("THALWEG_TRACES", Path(__file__).parents[2] / "../shared/traces"))
@@ -136,12 +136,12 @@ class Cell:
     set: Mapping = field(default_factory=dict, compare=False)
 
     @property
-    def key(self) -> str:
-        return ":".join(x for x in (self.trace, self.scheme, self.what) if x)
+    def key(self) -> Key:
+        return Key(self.trace, ":".join(x for x in (self.scheme, self.what) if x))
 
     def spec(self) -> RunSpec:
         controller, marking = SCHEMES[self.scheme]
-        chosen = {"name": self.key, "transport.congestion": controller, "switch.marking": marking} | dict(self.set)
+        chosen = {"name": str(self.key), "transport.congestion": controller, "switch.marking": marking} | dict(self.set)
         return RunSpec(self.key, "scenarios/cellular.toml", chosen, prepare=unpacked(self.trace), keep=True)
 
 

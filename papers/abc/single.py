@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure, measure_each
 
 from .outcome import p95, rate, summary, utilisation
 from .settings import (
@@ -84,19 +84,12 @@ def against(runs, scheme: str) -> dict[str, float]:
     return {"utilisation / ABC's": theirs[0] / ours[0], "p95 / ABC's": theirs[1] / ours[1]}
 
 
-def _ratio(claim: str, scheme: str) -> None:
-    @measure(claim, needs=both("abc", scheme))
-    def _(runs):
-        return against(runs, scheme)
-
-
 RATIOS = {"ABC-T0c": "cubic-codel", "ABC-T0d": "copa", "ABC-T0f": "vivace", "ABC-T0g": "bbr", "ABC-T0i": "verus"}
-for claim, scheme in RATIOS.items():
-    _ratio(claim, scheme)
+measure_each(RATIOS, needs=lambda scheme: both("abc", scheme))(against)
 
 
 @measure("ABC-A1", needs=both("abc", "cubic", "cubic-codel"))
-def _(runs):
+def against_deployed_schemes(runs):
     abc, cubic, codel = (average(runs, s) for s in ("abc", "cubic", "cubic-codel"))
     return {
         "utilisation, ABC / CoDel": abc[0] / codel[0],
@@ -106,19 +99,19 @@ def _(runs):
 
 
 @measure("ABC-A3", needs=both("abc", "cubic-codel", "xcp"))
-def _(runs):
+def against_codel_and_xcp(runs):
     abc, codel, xcp = (average(runs, s) for s in ("abc", "cubic-codel", "xcp"))
     return {"utilisation, ABC / CoDel": abc[0] / codel[0], "p95, XCP / ABC": xcp[1] / abc[1]}
 
 
 @measure("ABC-T0a", needs=both("abc"))
-def _(runs):
+def averages_of_abc(runs):
     abc = average(runs, "abc")
     return {"utilisation": abc[0], "p95 (ms)": abc[1]}
 
 
 @measure("ABC-F1.1a", needs=[Cell().key])
-def _(runs):
+def capacity_within_a_second(runs):
     import gzip
 
     from .settings import TRACES
@@ -131,14 +124,14 @@ def _(runs):
 
 
 @measure("ABC-F2.1a", needs=keys(Cell("cubic")))
-def _(runs):
+def cubic_over_time(runs):
     need_traces()
     u, late, _ = summary(runs[Cell("cubic").key])
     return {"utilisation": u, "p95 (ms)": late}
 
 
 @measure("ABC-F2.1b", needs=keys(Cell(), Cell("verus")))
-def _(runs):
+def verus_over_time(runs):
     need_traces()
 
     def varies(scheme: str) -> float:
@@ -153,7 +146,7 @@ def _(runs):
 
 
 @measure("ABC-F2.1c", needs=keys(Cell("cubic"), Cell("cubic-codel"), HYSTART))
-def _(runs):
+def codel_over_time(runs):
     need_traces()
     cubic, codel = (summary(runs[Cell(s).key]) for s in ("cubic", "cubic-codel"))
     other = utilisation(runs[HYSTART.key])
@@ -161,14 +154,14 @@ def _(runs):
 
 
 @measure("ABC-F2.1d", needs=keys(Cell(), Cell("cubic-codel")))
-def _(runs):
+def abc_over_time(runs):
     need_traces()
     abc, codel = (summary(runs[Cell(s).key]) for s in ("abc", "cubic-codel"))
     return {"utilisation": abc[0], "p95, ABC / CoDel": abc[1] / codel[1]}
 
 
 @measure("ABC-F2.2a", needs=keys(Cell(), EQ, ARTIFACT, PACED, DUAL))
-def _(runs):
+def enqueue_rates(runs):
     need_traces()
     out = {"p95, enqueue / dequeue": p95(runs[EQ.key]) / p95(runs[Cell().key])}
     for name, cell in {
@@ -181,33 +174,27 @@ def _(runs):
     return out
 
 
-CAREFUL, GREEDY = ("cubic-codel", "cubic-pie", "copa", "sprout"), ("cubic", "bbr", "vivace")
+# Careful schemes: the larger of two links; greedy ones: the smaller.
+EXTREMES = {
+    "ABC-F2.7c": (max, ("cubic-codel", "cubic-pie", "copa", "sprout")),
+    "ABC-F2.7d": (min, ("cubic", "bbr", "vivace")),
+}
 
 
-@measure("ABC-F2.7c", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *CAREFUL)])
-def _(runs):
+@measure_each(EXTREMES, needs=lambda kind: [f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *kind[1])])
+def careful_and_greedy_schemes(runs, kind):
     need_traces()
+    extreme, names = kind
     out = {}
-    for s in CAREFUL:
+    for s in names:
         pairs = [(summary(runs[Cell(s, t).key]), summary(runs[Cell("abc", t).key])) for t in (DOWN, UP)]
-        out[f"{NAMES[s]}: p95 / ABC's"] = max(a[1] / b[1] for a, b in pairs)
-        out[f"{NAMES[s]}: utilisation / ABC's"] = max(a[0] / b[0] for a, b in pairs)
-    return out
-
-
-@measure("ABC-F2.7d", needs=[f"{t}:{s}" for t in (DOWN, UP) for s in ("abc", *GREEDY)])
-def _(runs):
-    need_traces()
-    out = {}
-    for s in GREEDY:
-        pairs = [(summary(runs[Cell(s, t).key]), summary(runs[Cell("abc", t).key])) for t in (DOWN, UP)]
-        out[f"{NAMES[s]}: p95 / ABC's"] = min(a[1] / b[1] for a, b in pairs)
-        out[f"{NAMES[s]}: utilisation / ABC's"] = min(a[0] / b[0] for a, b in pairs)
+        out[f"{NAMES[s]}: p95 / ABC's"] = extreme(a[1] / b[1] for a, b in pairs)
+        out[f"{NAMES[s]}: utilisation / ABC's"] = extreme(a[0] / b[0] for a, b in pairs)
     return out
 
 
 @measure("ABC-F2.8a", needs=both("abc", "cubic-codel", "copa"))
-def _(runs):
+def against_codel_and_copa(runs):
     out = {}
     for s in ("cubic-codel", "copa"):
         found = against(runs, s)
@@ -217,23 +204,23 @@ def _(runs):
 
 
 @measure("ABC-F2.8b", needs=both("abc", "vivace", "cubic"))
-def _(runs):
+def against_vivace_and_cubic(runs):
     return {f"{NAMES[s]}: {what}": v for s in ("vivace", "cubic") for what, v in against(runs, s).items()}
 
 
 @measure("ABC-F2.8c", needs=both("abc", "bbr", "verus", "sprout"))
-def _(runs):
+def against_bbr_verus_and_sprout(runs):
     return {f"{NAMES[s]}: {what}": v for s in ("bbr", "verus", "sprout") for what, v in against(runs, s).items()}
 
 
 @measure("ABC-F2.8d", needs=[*both("abc", "xcp"), TOLD.key])
-def _(runs):
+def against_xcp(runs):
     out, one = against(runs, "xcp"), p95(runs[Cell("xcp").key])
     return out | {"one trace, p95 (ms)": one, "with the senders' round trips (ms)": p95(runs[TOLD.key])}
 
 
 @measure("ABC-F2.8e", needs=both("abc", "xcp", "xcpw"))
-def _(runs):
+def against_xcpw(runs):
     abc, xcp, xcpw = (average(runs, s) for s in ("abc", "xcp", "xcpw"))
     return {
         "p95, XCPw / XCP": xcpw[1] / xcp[1],
@@ -243,14 +230,14 @@ def _(runs):
 
 
 @measure("ABC-PKa", needs=keys(Cell("abc", UP), PK))
-def _(runs):
+def foresight(runs):
     need_traces()
     abc, pk = summary(runs[Cell("abc", UP).key]), summary(runs[PK.key])
     return {"p95, PK / ABC": pk[1] / abc[1], "|utilisation apart|": abs(pk[0] - abc[0]), "p95 (ms)": pk[1]}
 
 
 @measure("ABC-F2.14b", needs=keys(*(distant(s, r) for s in DISTANT for r in FAR)))
-def _(runs):
+def utilisation_by_round_trip(runs):
     need_traces()
     u = {(s, r): utilisation(runs[distant(s, r).key]) for s in DISTANT for r in FAR}
     return {"CoDel, 20 - 200 ms": u["cubic-codel", 20] - u["cubic-codel", 200]} | {
@@ -259,7 +246,7 @@ def _(runs):
 
 
 @measure("ABC-F2.16a", needs=keys(*map(aims, ETAS)))
-def _(runs):
+def utilisation_aimed_at(runs):
     need_traces()
     found = [summary(runs[aims(eta).key]) for eta in ETAS]
     u, late = (np.diff([f[n] for f in found]) for n in (0, 1))
@@ -267,36 +254,36 @@ def _(runs):
 
 
 @measure("ABC-FB.1a", needs=keys(Cell(), Cell("bbr")))
-def _(runs):
+def bbr_overshoots(runs):
     need_traces()
     return p95(runs[Cell("bbr").key]) / p95(runs[Cell().key])
 
 
 @measure("ABC-FB.3a", needs=both("abc", "cubic", "cubic-codel", "bbr"))
-def _(runs):
+def mean_delays(runs):
     abc, cubic, codel, bbr = (average(runs, s)[2] for s in ("abc", "cubic", "cubic-codel", "bbr"))
     return {"mean, ABC / CoDel": abc / codel, "mean, Cubic / ABC": cubic / abc, "mean, BBR / ABC": bbr / abc}
 
 
 @measure("ABC-FB.4a", needs=both("abc", "xcpw"))
-def _(runs):
+def xcpw_on_average(runs):
     abc, xcpw = average(runs, "abc"), average(runs, "xcpw")
     return {"|utilisation apart|": abs(abc[0] - xcpw[0]), "p95, XCPw / ABC": xcpw[1] / abc[1]}
 
 
 @measure("ABC-FB.4b", needs=both("abc", "rcp"))
-def _(runs):
+def rcp_on_average(runs):
     return average(runs, "abc")[0] / average(runs, "rcp")[0]
 
 
 @measure("ABC-FB.4c", needs=both("abc", "vcp"))
-def _(runs):
+def vcp_on_average(runs):
     abc, vcp = average(runs, "abc"), average(runs, "vcp")
     return {"utilisation, ABC / VCP": abc[0] / vcp[0], "p95, ABC / VCP": abc[1] / vcp[1]}
 
 
 @measure("ABC-FB.5a", needs=keys(*WAVES.values()))
-def _(runs):
+def square_wave(runs):
     u = {s: utilisation(runs[c.key]) for s, c in WAVES.items()}
     return {"ABC": u["abc"], "XCPw": u["xcpw"], "RCP / ABC": u["rcp"] / u["abc"]} | {
         f"p95, {NAMES[s]} (ms)": p95(runs[c.key]) for s, c in WAVES.items()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg import _core
-from thalweg.papers import measure
+from thalweg.study import checked, measure, measure_each
 
 STEP = 1e-4  # s, Euler
 D_T, TAU = 0.05, 0.1
@@ -36,7 +35,7 @@ def settled(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @measure("ABC-THM1a", needs=[])
-def _(runs):
+def stability(runs):
     pairs = np.array([(a, part * TAU) for a in (0.03, 0.1) for part in (0.67, 0.8, 1.33, 0.5, 0.6)])
     mean, swing = settled(integrate(*pairs.T))
     stable = pairs[:, 1] > 2 * TAU / 3
@@ -50,14 +49,14 @@ def _(runs):
 
 
 @measure("ABC-THM1c", needs=[])
-def _(runs):
+def several_delays(runs):
     taus = (0.02, 0.06, 0.1)
     mean, swing = settled(integrate(0.05, 0.67 * max(taus), taus, until=30.0))
     return {"|x - (Aδ + d_t)| (ms)": abs(mean[0] - (0.05 * 0.067 + D_T)) * 1e3, "swing (ms)": swing[0] * 1e3}
 
 
 @measure("ABC-D4", needs=[])
-def _(runs):
+def queue_drains(runs):
     """No delay, eq = tr: x' = −(x − d_t)/δ − (1 − η)."""
     delta, worst = 0.133, 0.0
     for eta in (0.9, 0.98, 1.0):
@@ -71,13 +70,10 @@ def _(runs):
 REPORTED = {"instances": "cases", "packets": "packets", "violations": "violations"}
 
 
-def claim(name: str) -> None:
-    @measure(name, needs=[])
-    def _(runs):
-        """By the engine's own router and controllers, packet by packet (`crates/theory/src/abc.rs`)."""
-        found = _core.theory_run(name, runs.scale == "quick", 1)
-        return {text: found[key] for key, text in REPORTED.items()}
+EXACT = ("ABC-VCPa", "ABC-D1", "ABC-D2", "ABC-D3", "ABC-D5", "ABC-D6", "ABC-D9")
 
 
-for _name in ("ABC-VCPa", "ABC-D1", "ABC-D2", "ABC-D3", "ABC-D5", "ABC-D6", "ABC-D9"):
-    claim(_name)
+@measure_each({claim: claim for claim in EXACT})
+def packet_by_packet(runs, claim: str):
+    """By the engine's own router and controllers (`crates/theory/src/abc.rs`)."""
+    return checked(runs, claim, REPORTED)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure, once
+from thalweg.study import RunSpec, floored_percentile, measure, measure_each, once
 
 from .outcome import delays
 from .settings import NAMES, SCHEMES, SINGLE
@@ -120,7 +120,7 @@ def batches(results) -> tuple[np.ndarray, np.ndarray]:
 
 
 @measure("ABC-F2.5a", needs=["wifi:scatter"])
-def _(runs):
+def batches_and_acks(runs):
     frames, ms = batches(runs["wifi:scatter"])
     slope = np.polyfit(frames, ms, 1)[0]
     return {
@@ -148,7 +148,7 @@ def estimates(runs) -> dict[int, np.ndarray]:
 
 
 @measure("ABC-F2.6a", needs=["wifi:offered:*"])
-def _(runs):
+def estimated_rate(runs):
     loads, found = np.array(LOADS), estimates(runs)
     high = [np.abs(of[loads >= 0.6, 0] - 1).max() for of in found.values()]
     low = [np.abs(of[:, 0] / np.minimum(2 * of[:, 1], 1) - 1)[loads < 0.5].max() for of in found.values()]
@@ -162,8 +162,7 @@ def _(runs):
 def outcome(results) -> tuple[float, float]:
     """Mb/s of payload of all users; p95 of the queueing delay (ms), mean over users."""
     found = delays(results)
-    ms = [np.sort(found.ms[found.flow == user]) for user in np.unique(found.flow)]
-    late = [float(of[int(0.95 * len(of))]) for of in ms]
+    late = [floored_percentile(found.ms[found.flow == user], 95) for user in np.unique(found.flow)]
     return float(results.flows["delivered"].sum()) * 8e-6 / LASTS, float(np.mean(late))
 
 
@@ -176,22 +175,16 @@ def needs(what: str, *schemes: str) -> list[str]:
     return [f"wifi:{what}:{s}@*" for s in schemes]
 
 
-def frontier(claim: str, what: str) -> None:
+@measure_each({"ABC-F2.9a": "one", "ABC-FB.2a": "walk"}, needs=lambda what: needs(what, *ABC, *BASELINES))
+def frontier(runs, what: str):
     """Of each threshold of ABC's: who has as much throughput, or more, at as little delay, or less?"""
-
-    @measure(claim, needs=needs(what, *ABC, *BASELINES))
-    def _(runs):
-        found = means(runs, what)
-        better = [
-            (ours, s) for ours in ABC for s in BASELINES if found[s][0] >= found[ours][0] and found[s][1] <= found[ours][1]
-        ]  # fmt: skip
-        out: dict[str, float] = {"baselines that dominate one of ABC's": len(better)}
-        out |= {f"{NAMES_HERE[s]}: {unit}": found[s][n] for s in found for n, unit in enumerate(("Mb/s", "p95 (ms)"))}
-        return out | {f"{NAMES[s]} dominates {NAMES_HERE[ours]}": 1 for ours, s in better}
-
-
-frontier("ABC-F2.9a", "one")
-frontier("ABC-FB.2a", "walk")
+    found = means(runs, what)
+    better = [
+        (ours, s) for ours in ABC for s in BASELINES if found[s][0] >= found[ours][0] and found[s][1] <= found[ours][1]
+    ]  # fmt: skip
+    out: dict[str, float] = {"baselines that dominate one of ABC's": len(better)}
+    out |= {f"{NAMES_HERE[s]}: {unit}": found[s][n] for s in found for n, unit in enumerate(("Mb/s", "p95 (ms)"))}
+    return out | {f"{NAMES[s]} dominates {NAMES_HERE[ours]}": 1 for ours, s in better}
 
 
 def gains(runs, what: str) -> dict[str, float]:
@@ -200,17 +193,17 @@ def gains(runs, what: str) -> dict[str, float]:
 
 
 @measure("ABC-F2.9b", needs=needs("one", "abc-100", "cubic-codel", "copa", "vegas"))
-def _(runs):
+def gains_of_one_user(runs):
     return gains(runs, "one")
 
 
 @measure("ABC-F2.9e", needs=needs("two", "abc-100", "cubic-codel", "copa", "vegas"))
-def _(runs):
+def gains_of_two_users(runs):
     return gains(runs, "two")
 
 
 @measure("ABC-F2.9c", needs=needs("one", "abc-100", "vivace", "cubic", "bbr"))
-def _(runs):
+def greedy_over_wifi(runs):
     found = means(runs, "one", ("abc-100", "vivace", "cubic", "bbr"))
     (rate, late), out = found["abc-100"], {}
     for s in ("vivace", "cubic", "bbr"):
@@ -219,7 +212,7 @@ def _(runs):
 
 
 @measure("ABC-F2.9d", needs=needs("one", *ABC))
-def _(runs):
+def by_threshold(runs):
     rates, late = np.array(list(means(runs, "one", ABC).values())).T
     out = {"smallest step of throughput (Mb/s)": float(np.diff(rates).min()), "of p95 (ms)": float(np.diff(late).min())}
     return out | {f"{NAMES_HERE[s]} (Mb/s)": float(x) for s, x in zip(ABC, rates, strict=True)}

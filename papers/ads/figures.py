@@ -6,7 +6,7 @@ import matplotlib
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure, places
 
 from .outcome import completion, slowdown
 from .settings import HOSTS, MORE_RATES, RATES, SCHEDULERS, SWITCHES_ONLY, WORKLOADS
@@ -56,18 +56,20 @@ def schedulers_by_rate(runs, value, ylabel: str, *, log: bool, published=None):
     needs=grid(HEAVY),
     claims=["ADS-F1a.*"],
 )
-def _(runs):
+def figure_1a(runs):
     published = {("fifo", "tcp"): 9.7, ("fq", "tcp"): 1.8, ("fifo", "dctcp"): 2.2}
-    return schedulers_by_rate(runs, lambda c: c.slowdown, "average slowdown", log=True, published=published)
+    return schedulers_by_rate(
+        runs, lambda c: float(c.slowdowns.mean()), "average slowdown", log=True, published=published
+    )
 
 
 @figure("fig1b", "Figure 1b: average completion time", needs=grid(HEAVY), claims=["ADS-F1b"])
-def _(runs):
+def figure_1b(runs):
     return schedulers_by_rate(runs, lambda c: c.average * 1e3, "average FCT (ms)", log=False)
 
 
 @figure("fig1c", "Figure 1c: 99th percentile of completion times", needs=grid(HEAVY), claims=["ADS-F1c.*"])
-def _(runs):
+def figure_1c(runs):
     return schedulers_by_rate(runs, lambda c: c.p99 * 1e3, "99th percentile FCT (ms)", log=False)
 
 
@@ -80,7 +82,7 @@ SHOWN.insert(-1, (SWITCHES_ONLY, "rcp"))
     "RCP and PCC (footnote 2: run by the authors, not shown): average slowdown",
     needs=[f"{point}:{r}+{s}" for point, r in SHOWN for s in SCHEDULERS],
 )
-def _(runs):
+def draw_more_rates(runs):
     names = [NAMES[r] + (",\nswitches only" if point == SWITCHES_ONLY else "") for point, r in SHOWN]
     series = {NAMES[s]: [slowdown(runs, f"{point}:{r}+{s}") for point, r in SHOWN] for s in SCHEDULERS}
     fig = plots.bars(names, series, "average slowdown", log=True, width=6.2)
@@ -121,36 +123,35 @@ WITH_FOUR = (
     needs=ads_keys(HEAVY, WITH_FOUR, RATES),
     claims=["ADS-F2.*"],
 )
-def _(runs):
+def figure_2(runs):
     published = {"fifo": 9.7, "ads-2-dynamic": 3 * 1.066, "ads-8-static": 1.066, "ads-8-dynamic": 1.066}
     return ads_bars(runs, HEAVY, WITH_FOUR, RATES, published)
 
 
 @figure("fig3", "Figure 3: uniform workload", needs=ads_keys("uniform", ADS_BARS, HOSTS))
-def _(runs):
+def figure_3(runs):
     return ads_bars(runs, "uniform", ADS_BARS, HOSTS)
 
 
 @figure("fig4", "Figure 4: Facebook workload", needs=ads_keys("facebook", ADS_BARS, HOSTS))
-def _(runs):
+def figure_4(runs):
     return ads_bars(runs, "facebook", ADS_BARS, HOSTS)
 
 
 @figure("by-size", "Average slowdown of each flow size of the workload", needs=[f"{HEAVY}:*dctcp+*", f"{HEAVY}:tcp+*"])
-def _(runs):
+def draw_by_size(runs):
     shown = ("fifo", "fq", "srpt", "ads-2-dynamic", "ads-8-dynamic")
-    with plots.style():
-        fig, axes = plots.figure(6.2, 2.8, columns=2, sharey=True)
-        for ax, r in zip(axes, HOSTS, strict=True):
-            for n, name in enumerate(shown):
-                found = completion(runs[f"{HEAVY}:{r}+{name}"])
-                sizes = np.unique(found.size)
-                y = [found.slowdowns[found.size == size].mean() for size in sizes]
-                ax.plot(sizes, y, marker="os^vD"[n], markersize=3, label=label(name))
-            ax.set(xlabel="flow size (B)", title=f"{NAMES[r]} hosts", xscale="log", yscale="log")
-        axes[0].set(ylabel="average slowdown")
-        axes[1].legend(fontsize=7, loc="upper left")
-        return fig
+    fig, axes = plots.figure(6.2, 2.8, columns=2, sharey=True)
+    for ax, r in zip(axes, HOSTS, strict=True):
+        for n, name in enumerate(shown):
+            found = completion(runs[f"{HEAVY}:{r}+{name}"])
+            sizes = np.unique(found.size)
+            y = [found.slowdowns[found.size == size].mean() for size in sizes]
+            ax.plot(sizes, y, marker="os^vD"[n], markersize=3, label=label(name))
+        ax.set(xlabel="flow size (B)", title=f"{NAMES[r]} hosts", xscale="log", yscale="log")
+    axes[0].set(ylabel="average slowdown")
+    axes[1].legend(fontsize=7, loc="upper left")
+    return fig
 
 
 @figure(
@@ -159,37 +160,36 @@ def _(runs):
     needs=grid(*WORKLOADS, "load-*", "iw-*", "rtomin-*"),
     claims=["ADS-R.*"],
 )
-def _(runs):
-    rows = list(dict.fromkeys(k.split(":")[0] for k in runs))
+def draw_robustness(runs):
+    rows = places(runs)
     columns = [(r, s) for r in RATES for s in SCHEDULERS if s != "srpt"]
     ratio = np.array(
         [[slowdown(runs, f"{p}:{r}+{s}") / slowdown(runs, f"{p}:{r}+srpt") for r, s in columns] for p in rows]
     )
-    with plots.style():
-        fig, ax = plots.figure(6.2, 0.9 + 0.24 * len(rows))
-        shade = matplotlib.colors.TwoSlopeNorm(0.0, vmin=-0.7, vmax=max(np.log10(ratio).max(), 0.7))
-        ax.imshow(np.log10(ratio), cmap="RdBu_r", norm=shade, aspect="auto")
-        for y, line in enumerate(ratio):
-            for x, value in enumerate(line):
-                ink = "white" if abs(shade(np.log10(value)) - 0.5) > 0.33 else "black"
-                ax.text(
-                    x,
-                    y,
-                    f"{value:.2f}" if value < 9.95 else f"{value:.0f}",
-                    ha="center",
-                    va="center",
-                    fontsize=7,
-                    color=ink,
-                )
-        for edge in (2.5, 5.5):
-            ax.axvline(edge, color="white", linewidth=3)
-        ax.set_xticks(range(len(columns)), [f"{NAMES[r]}\n{NAMES[s]}" for r, s in columns], fontsize=7)
-        ax.set_yticks(range(len(rows)), [spell(p) for p in rows], fontsize=7)
-        ax.grid(False)
-        ax.tick_params(length=0)
-        text = "numbers: average slowdown / that of SRPT with the same hosts (columns); red: SRPT is better, blue: SRPT is beaten"
-        fig.supxlabel(text, fontsize=7)
-        return fig
+    fig, ax = plots.figure(6.2, 0.9 + 0.24 * len(rows))
+    shade = matplotlib.colors.TwoSlopeNorm(0.0, vmin=-0.7, vmax=max(np.log10(ratio).max(), 0.7))
+    ax.imshow(np.log10(ratio), cmap="RdBu_r", norm=shade, aspect="auto")
+    for y, line in enumerate(ratio):
+        for x, value in enumerate(line):
+            ink = "white" if abs(shade(np.log10(value)) - 0.5) > 0.33 else "black"
+            ax.text(
+                x,
+                y,
+                f"{value:.2f}" if value < 9.95 else f"{value:.0f}",
+                ha="center",
+                va="center",
+                fontsize=7,
+                color=ink,
+            )
+    for edge in (2.5, 5.5):
+        ax.axvline(edge, color="white", linewidth=3)
+    ax.set_xticks(range(len(columns)), [f"{NAMES[r]}\n{NAMES[s]}" for r, s in columns], fontsize=7)
+    ax.set_yticks(range(len(rows)), [spell(p) for p in rows], fontsize=7)
+    ax.grid(False)
+    ax.tick_params(length=0)
+    text = "numbers: average slowdown / that of SRPT with the same hosts (columns); red: SRPT is better, blue: SRPT is beaten"
+    fig.supxlabel(text, fontsize=7)
+    return fig
 
 
 def spell(point: str) -> str:
@@ -208,7 +208,7 @@ def spell(point: str) -> str:
         for p, n in (("foreign-", "ads-8-static"), ("", "ads-8-dynamic"), ("", "srpt"), ("", "fifo"))
     ],
 )
-def _(runs):
+def draw_foreign_map(runs):
     others = WORKLOADS[1:]
     series = {
         "FIFO": [slowdown(runs, f"{w}:tcp+fifo") for w in others],
@@ -227,25 +227,22 @@ def _(runs):
     needs=["published:*", "i-*", "w-*"],
     claims=["ADS-X2"],
 )
-def _(runs):
+def draw_dynamic(runs):
     def value(point: str, swept: str) -> float:
         if point == "published":
             return {"i": 5, "w": 10}[swept]
         return float(point[2:].removesuffix("ms"))
 
-    with plots.style():
-        fig, axes = plots.figure(6.2, 2.4, columns=2, sharey=True)
-        for ax, swept, text in zip(
-            axes, "iw", ("interval I (ms), W = 10", "window W (intervals of 5 ms)"), strict=True
-        ):
-            places = sorted(sweep_of(runs, swept), key=lambda p: value(p, swept))
-            for n, k in enumerate((2, 8)):
-                y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in places]
-                ax.plot([value(p, swept) for p in places], y, marker="os"[n], markersize=4, label=f"ADS-{k}")
-            ax.set(xlabel=text, xscale="log")
-        axes[0].set(ylabel="average slowdown", ylim=(0, None))
-        axes[0].legend()
-        return fig
+    fig, axes = plots.figure(6.2, 2.4, columns=2, sharey=True)
+    for ax, swept, text in zip(axes, "iw", ("interval I (ms), W = 10", "window W (intervals of 5 ms)"), strict=True):
+        shown = sorted(sweep_of(runs, swept), key=lambda p: value(p, swept))
+        for n, k in enumerate((2, 8)):
+            y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in shown]
+            ax.plot([value(p, swept) for p in shown], y, marker="os"[n], markersize=4, label=f"ADS-{k}")
+        ax.set(xlabel=text, xscale="log")
+    axes[0].set(ylabel="average slowdown", ylim=(0, None))
+    axes[0].legend()
+    return fig
 
 
 @figure(
@@ -255,7 +252,7 @@ def _(runs):
         f"{p}:{r}+{n}" for p in (HEAVY, "socket-buffer") for r in ("tcp", "dctcp") for n in ("srpt", "ads-8-dynamic")
     ],
 )
-def _(runs):
+def draw_socket_buffer(runs):
     schemes = [(r, n) for r in ("tcp", "dctcp") for n in ("srpt", "ads-8-dynamic")]
     series = {
         name: [slowdown(runs, f"{p}:{r}+{n}") for r, n in schemes]

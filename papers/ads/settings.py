@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
-from thalweg.papers import RunSpec
+from thalweg.study import Key, RunSpec
+from thalweg.study.lists import from_scenarios
 
 RATES = ("mintcp", "tcp", "dctcp")
 SCHEDULERS = ("fifo", "fq", "sjf", "srpt")
@@ -14,7 +14,6 @@ HOSTS = ("tcp", "dctcp")  # of Figures 2 to 4; CHOICE: minTCP too in Figure 2
 ADS_QUEUES = (2, 4, 8)
 MAPS = ("static", "dynamic")
 WORKLOADS = ("heavy-tailed", "facebook", "web-search", "uniform", "bimodal", "point")
-SCENARIOS = Path(__file__).parent / "scenarios"
 
 # What is swept (§2.3.2, §3.3.2). The published ends are always there; `quick` leaves out points between them.
 LOADS = {"quick": (0.3, 0.5), "full": (0.3, 0.5)}
@@ -102,7 +101,7 @@ def recording(scale: str, rate: str, workload: str, point: dict) -> RunSpec:
     end = "150ms" if scale == "full" else point.get("measure.until", "20ms")
     only = clock("0ms", end, end) | {"run.stop_when_done": False, "seed": 2}
     count = {"measure.priority_histogram": {"cap": "2MB", "mtu": "1500B"}}
-    return RunSpec(f"map-{workload}:{rate}", "scenarios/fabric.toml", point | scheme(rate, "srpt") | only | count)
+    return RunSpec(Key(f"map-{workload}", rate), "scenarios/fabric.toml", point | scheme(rate, "srpt") | only | count)
 
 
 def static_map(source: str):
@@ -114,6 +113,6 @@ def static_map(source: str):
         path = folder / f"{source.replace(':', '-')}.csv"
         folder.mkdir(parents=True, exist_ok=True)
         path.write_text(table.write_csv(), encoding="utf-8")
-        return {"switch.scheduler.map.file": os.path.relpath(path, SCENARIOS)}
+        return {"switch.scheduler.map.file": from_scenarios(__file__, path)}
 
     return prepare

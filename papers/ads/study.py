@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import Key, RunSpec, measure, places
 
 from .outcome import completion, slowdown
 from .settings import (
@@ -40,7 +40,8 @@ from .settings import (
 
 
 def run(point: str, rate: str, name: str, set: dict, **more) -> RunSpec:
-    return RunSpec(f"{point}:{rate}+{name}", "scenarios/fabric.toml", {"name": f"{point}:{rate}+{name}"} | set, **more)
+    key = Key(point, f"{rate}+{name}")
+    return RunSpec(key, "scenarios/fabric.toml", {"name": str(key)} | set, **more)
 
 
 def twelve(point: str, base: dict, until, extra=lambda rate: {}) -> list[RunSpec]:
@@ -141,10 +142,6 @@ def over_best(runs, point: str, rate: str) -> float:
     return values["srpt"] / min(values.values())
 
 
-def points(runs) -> list[str]:
-    return list(dict.fromkeys(key.split(":")[0] for key in runs))
-
-
 def grid(*names: str) -> list[str]:
     """The twelve runs of each point whose name is given; a name may hold `*`."""
     return [f"{p}:{r}+{s}" for p in names for r in RATES for s in SCHEDULERS]
@@ -154,25 +151,25 @@ HEAVY = "heavy-tailed"
 
 
 @measure("ADS-F1a.1", needs=[f"{HEAVY}:tcp+{s}" for s in SCHEDULERS])
-def _(runs):
+def schedulers_with_tcp(runs):
     s = {k: slowdown(runs, f"{HEAVY}:tcp+{k}") for k in SCHEDULERS}
     return {"FIFO/SRPT": s["fifo"] / s["srpt"], "FQ/SRPT": s["fq"] / s["srpt"]} | cut(runs)
 
 
 @measure("ADS-F1a.2", needs=[f"{p}:dctcp+{s}" for p in (HEAVY, SWITCHES_ONLY) for s in ("fifo", "srpt")])
-def _(runs):
+def schedulers_with_dctcp(runs):
     ratio = {p: slowdown(runs, f"{p}:dctcp+fifo") / slowdown(runs, f"{p}:dctcp+srpt") for p in (HEAVY, SWITCHES_ONLY)}
     return {"FIFO/SRPT": ratio[HEAVY], "FIFO/SRPT, only switches mark": ratio[SWITCHES_ONLY]} | cut(runs)
 
 
 @measure("ADS-F1a.3", needs=[f"{HEAVY}:mintcp+{s}" for s in SCHEDULERS])
-def _(runs):
+def schedulers_with_mintcp(runs):
     values = [slowdown(runs, f"{HEAVY}:mintcp+{s}") for s in SCHEDULERS]
     return {"max/min": max(values) / min(values)} | cut(runs)
 
 
 @measure("ADS-F1a.4", needs=[*(f"{HEAVY}:{r}+srpt" for r in RATES), f"{SWITCHES_ONLY}:dctcp+srpt"])
-def _(runs):
+def rates_with_srpt(runs):
     values = {r: slowdown(runs, f"{HEAVY}:{r}+srpt") for r in RATES}
     other = values | {"dctcp": slowdown(runs, f"{SWITCHES_ONLY}:dctcp+srpt")}
     spread = {
@@ -183,7 +180,7 @@ def _(runs):
 
 
 @measure("ADS-F1a.5", needs=[f"{HEAVY}:{r}+{s}" for r in ("tcp", "dctcp") for s in ("sjf", "srpt")])
-def _(runs):
+def sjf_and_srpt(runs):
     return {
         f"{name} SJF/SRPT - 1": slowdown(runs, f"{HEAVY}:{r}+sjf") / slowdown(runs, f"{HEAVY}:{r}+srpt") - 1
         for name, r in (("TCP", "tcp"), ("DCTCP", "dctcp"))
@@ -191,7 +188,7 @@ def _(runs):
 
 
 @measure("ADS-F1b", needs=grid(HEAVY))
-def _(runs):
+def best_average_completion(runs):
     out = {}
     for r in RATES:
         values = {s: completion(runs[f"{HEAVY}:{r}+{s}"]).average for s in SCHEDULERS}
@@ -200,7 +197,7 @@ def _(runs):
 
 
 @measure("ADS-F1c.1", needs=[f"{HEAVY}:{r}+{s}" for r in ("mintcp", "dctcp") for s in SCHEDULERS])
-def _(runs):
+def best_tail(runs):
     out = {}
     for r in ("mintcp", "dctcp"):
         values = {s: completion(runs[f"{HEAVY}:{r}+{s}"]).p99 for s in SCHEDULERS}
@@ -209,7 +206,7 @@ def _(runs):
 
 
 @measure("ADS-F1c.2", needs=[f"{HEAVY}:tcp+{s}" for s in SCHEDULERS])
-def _(runs):
+def best_tail_with_tcp(runs):
     values = {s: completion(runs[f"{HEAVY}:tcp+{s}"]).p99 for s in SCHEDULERS}
     ratios = {"SRPT/FIFO": values["srpt"] / values["fifo"], "FIFO/best": values["fifo"] / min(values.values())}
     return ratios | cut(runs)
@@ -219,29 +216,29 @@ def robust(runs) -> dict:
     """SRPT over the best scheduler, at the worst point, for each rate setting; and the points where it is beaten."""
     out, beaten = {}, {}
     for r in RATES:
-        found = {p: over_best(runs, p, r) for p in points(runs)}
+        found = {p: over_best(runs, p, r) for p in places(runs)}
         out[f"{r} worst SRPT/best"] = max(found.values())
         beaten |= {f"{r} at {p}": x for p, x in found.items() if x > 1.05}
     return out | beaten
 
 
 @measure("ADS-R.workload", needs=grid(*WORKLOADS))
-def _(runs):
+def robust_to_workloads(runs):
     return robust(runs)
 
 
 @measure("ADS-R.load", needs=grid(HEAVY, "load-*"))
-def _(runs):
+def robust_to_loads(runs):
     return robust(runs)
 
 
 @measure("ADS-R.iw", needs=grid(HEAVY, "iw-*"))
-def _(runs):
+def robust_to_initial_windows(runs):
     return robust(runs)
 
 
 @measure("ADS-R.rto", needs=grid(HEAVY, "rtomin-*"))
-def _(runs):
+def robust_to_timeouts(runs):
     return robust(runs)
 
 
@@ -254,17 +251,17 @@ def ads_runs(*names: str) -> list[str]:
 
 
 @measure("ADS-F2.1", needs=ads_runs("ads-8-static", "ads-8-dynamic", "srpt"))
-def _(runs):
+def eight_queues_and_srpt(runs):
     return {f"{r} {m}": against(runs, r, f"ads-8-{m}", "srpt") - 1 for r in RATES for m in MAPS}
 
 
 @measure("ADS-F2.2", needs=ads_runs("ads-2-static", "ads-2-dynamic", "ads-8-static", "ads-8-dynamic"))
-def _(runs):
+def two_queues_and_eight(runs):
     return {f"{r} {m}": against(runs, r, f"ads-2-{m}", f"ads-8-{m}") for r in RATES for m in MAPS}
 
 
 @measure("ADS-F2.4", needs=ads_runs("ads-2-static", "ads-2-dynamic", "ads-8-static", "ads-8-dynamic"))
-def _(runs):
+def static_and_dynamic_maps(runs):
     out = {}
     for r in RATES:
         out[f"{r} 8 queues |dynamic/static - 1|"] = abs(against(runs, r, "ads-8-dynamic", "ads-8-static") - 1)
@@ -273,20 +270,20 @@ def _(runs):
 
 
 @measure("ADS-F2.5", needs=ads_runs("ads-2-dynamic", "fifo"))
-def _(runs):
+def two_queues_and_fifo(runs):
     return {r: against(runs, r, "fifo", "ads-2-dynamic") for r in RATES}
 
 
 def sweep_of(runs, swept: str) -> list[str]:
     """The points of a sweep of I or W: the published setting belongs to both."""
-    return [p for p in points(runs) if p.startswith((f"{swept}-", "published"))]
+    return [p for p in places(runs) if p.startswith((f"{swept}-", "published"))]
 
 
 @measure("ADS-X2", needs=["published:*", "i-*", "w-*"])
-def _(runs):
+def intervals_and_windows(runs):
     out = {}
     for swept in ("i", "w"):
-        for scheme_name in dict.fromkeys(k.split(":")[1] for k in runs):
+        for scheme_name in dict.fromkeys(Key.of(k).scheme for k in runs):
             values = [slowdown(runs, f"{p}:{scheme_name}") for p in sweep_of(runs, swept)]
             out[f"{swept.upper()}, {scheme_name}"] = max(values) / min(values) - 1
     return out

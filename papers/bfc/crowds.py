@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, RunSpec, measure, once
+from thalweg.study import Key, NotCheckable, RunSpec, measure, once, run
+from thalweg.study.lists import from_scenarios
 
 from .outcome import flows, memory
-from .settings import HRTT, LINE, PACKET, SCENARIOS, listed, run, scheme
+from .settings import HRTT, LINE, PACKET, listed, scheme
 from .workloads import MEAN, arrivals, sizes, write
 
 # --- Elephants and mice (Figure 3-14) -----------------------------------------------------------------------
@@ -19,8 +19,8 @@ ELEPHANTS = {"quick": (8, 15, 124, 512), "full": (8, 15, 64, 124, 256, 512, 1024
 HERD = {"quick": (4, 8, 8), "full": (8, 8, 16)}  # leaves, spines, hosts: eight links lead to the rack
 
 
-def herd(n: int, s: str = "bfc") -> str:
-    return f"herd-{n}:{s}@1"
+def herd(n: int, s: str = "bfc") -> Key:
+    return Key(f"herd-{n}", s, 1)
 
 
 def herd_runs(scale: str) -> list[RunSpec]:
@@ -47,7 +47,7 @@ def herd_runs(scale: str) -> list[RunSpec]:
             "topology.hosts_per_leaf": hosts,
             "run.until": "1700us",
         }
-        return run(herd(n, s).rpartition("@")[0], "clos", set, prepare=prepare)
+        return run(herd(n, s), "clos", set, prepare=prepare)
 
     out = [one(n, "bfc") for n in ELEPHANTS[scale]]
     return out + [one(n, "bfc-cc") for n in (124,)]
@@ -63,23 +63,23 @@ def mice(results, victim: int) -> float:
 
 
 @measure("BFC-F14-a", needs=[herd(15), herd(124)])
-def _(runs):
+def direct_mice(runs):
     return {"up to half of the queues": mice(runs[herd(15)], 0), "four times the queues": mice(runs[herd(124)], 0)}
 
 
 @measure("BFC-F14-b", needs=[herd(124), herd(512)])
-def _(runs):
+def indirect_mice(runs):
     few, many = (mice(runs[herd(n)], 1) for n in (124, 512))
     return {"four times the queues": few, "16 times / four times": many / few}
 
 
 @measure("BFC-M-k", needs=[herd(8), herd(124)])
-def _(runs):
+def mice_below_all_queues(runs):
     return {"124 elephants / 8": mice(runs[herd(124)], 1) / mice(runs[herd(8)], 1)}
 
 
 @measure("BFC-M-l", needs=[herd(n) for n in ELEPHANTS["quick"]])
-def _(runs):
+def queue_by_elephants(runs):
     found = {}
     for n in ELEPHANTS["quick"]:
         ports = runs[herd(n)].tables["ports"].sort("port")
@@ -93,8 +93,8 @@ def _(runs):
 # --- One incast on an idle network --------------------------------------------------------------------------
 
 
-def lone_incast(s: str) -> str:
-    return f"incast:{s}@1"
+def lone_incast(s: str) -> Key:
+    return Key("incast", s, 1)
 
 
 def incast_runs() -> list[RunSpec]:
@@ -109,7 +109,7 @@ def incast_runs() -> list[RunSpec]:
         set |= {"traffic": [incast | {"at": "1us"}], "measure.memory": True, "run.until": "20ms"}
         set |= {"topology.leaves": 8, "topology.spines": 8, "topology.hosts_per_leaf": 16}
         set |= {"measure.queues": {"every": "5us"}}
-        out.append(run(lone_incast(s).rpartition("@")[0], "clos", set))
+        out.append(run(lone_incast(s), "clos", set))
     return out
 
 
@@ -122,7 +122,7 @@ def hottest(results) -> tuple[float, float]:
 
 
 @measure("BFC-M-j", needs=[lone_incast("bfc"), lone_incast("dctcp")])
-def _(runs):
+def pooled_buffers(runs):
     ours, other = (hottest(runs[lone_incast(s)]) for s in ("bfc", "dctcp"))
     return {
         "peak of the hottest, BFC / DCTCP": ours[0] / other[0],
@@ -131,7 +131,7 @@ def _(runs):
 
 
 @measure("BFC-F9-m", needs=[lone_incast("dctcp"), lone_incast("dcqcn")])
-def _(runs):
+def incast_before_feedback(runs):
     found = {s.upper(): hottest(runs[lone_incast(s)])[0] for s in ("dctcp", "dcqcn")}
     return {"smaller peak (MB)": min(found.values()), "larger peak (MB)": max(found.values())} | found
 
@@ -199,7 +199,7 @@ def wide_runs(scale: str) -> list[RunSpec]:
                     (t, c * n + int(a), c * n + int(b), int(x)) for t, a, b, x in zip(at, src, dst, size, strict=True)
                 ]
             file = write(rows, folder / f"wide-{scale}.csv")
-            out = {"traffic": [listed(file), *long], "topology.file": os.path.relpath(graph, SCENARIOS)}
+            out = {"traffic": [listed(file), *long], "topology.file": from_scenarios(__file__, graph)}
             if s == "bfc":
                 # 400 us at the gateways, which alone have an input of that round trip.
                 gate = scheme("bfc")["switch"]["scheduler"] | {"hop_rtt": "400us"}
@@ -235,7 +235,7 @@ def crossed(results) -> float:
 
 
 @measure("BFC-F20-a", needs=["wide:*"])
-def _(runs):
+def interconnect_utilisation(runs):
     v = {s: crossed(runs[f"wide:{s}@1"]) for s in ("bfc", "hpcc", "dcqcn")}
     return {"BFC": v["bfc"], "HPCC / BFC": v["hpcc"] / v["bfc"], "DCQCN / HPCC": v["dcqcn"] / v["hpcc"]}
 

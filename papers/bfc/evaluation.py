@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .fabric import ALL, DEGREES, FEASIBLE, LOADS, MAIN, Point, burst, keys, plain
 from .outcome import (
@@ -62,19 +62,19 @@ def over_bfc(runs, what) -> dict[str, float]:
 
 
 @measure("BFC-H-a", needs=grid(("bfc", *END_TO_END)))
-def _(runs):
+def short_tails_over_bfc(runs):
     found = over_bfc(runs, short)
     return {"smallest ratio": min(found.values()), "largest ratio": max(found.values())} | found
 
 
 @measure("BFC-H-b", needs=grid(("bfc", *END_TO_END)))
-def _(runs):
+def long_means_over_bfc(runs):
     found = over_bfc(runs, long)
     return {"smallest ratio": min(found.values()), "largest ratio": max(found.values())} | found
 
 
 @measure("BFC-H-d", needs=grid(("bfc", "ideal-fq"), makes=(plain,)))
-def _(runs):
+def over_ideal_fq(runs):
     return {"largest ratio": max(max(like_ideal(runs, w).values()) for w in ("google", "fb"))}
 
 
@@ -86,7 +86,7 @@ def like_ideal(runs, w: str, make=plain) -> dict[float, float]:
 
 
 @measure("BFC-F9-a", needs=grid(ALL, ("google",)))
-def _(runs):
+def dcqcn_is_worst(runs):
     out = {}
     for name, level in (("p99", 0.99), ("mean", None)):
         for make, where in ((burst, ", incasts"), (plain, "")):
@@ -99,7 +99,7 @@ def _(runs):
 
 
 @measure("BFC-F9-b", needs=grid(("dctcp", "dcqcn", "ideal-fq"), ("google",)))
-def _(runs):
+def dctcp_in_between(runs):
     out = {"DCTCP / DCQCN": 0.0, "DCTCP / Ideal-FQ": np.inf}
     for make in BOTH:
         f = values(runs, schemes(make, "google", ("dctcp", "dcqcn", "ideal-fq")), short, "google")
@@ -109,7 +109,7 @@ def _(runs):
 
 
 @measure("BFC-F9-c", needs=grid(END_TO_END, ("google",), (burst,)))
-def _(runs):
+def hpcc_among_end_to_end(runs):
     points = schemes(burst, "google", END_TO_END)
     tail, held = values(runs, points, short, "google"), values(runs, points, buffer)
     stopped = {s: sum(paused(of(runs, pt)).values()) for s, pt in points.items()}
@@ -122,19 +122,19 @@ def short_bins(runs, make, s: str) -> dict[float, float]:
 
 
 @measure("BFC-F9-d", needs=grid(("hpcc", "bfc"), ("google",), (burst,)))
-def _(runs):
+def hpcc_with_incasts(runs):
     found = ratio(short_bins(runs, burst, "hpcc"), short_bins(runs, burst, "bfc")).values()
     return {"smallest ratio": min(found), "largest ratio": max(found)}
 
 
 @measure("BFC-F10-d", needs=grid(("hpcc", "bfc"), ("google",), (plain,)))
-def _(runs):
+def hpcc_without_incasts(runs):
     found = ratio(short_bins(runs, plain, "hpcc"), short_bins(runs, plain, "bfc")).values()
     return {"smallest ratio": min(found), "largest ratio": max(found)}
 
 
 @measure("BFC-F9-e", needs=grid(END_TO_END, ("google",)))
-def _(runs):
+def long_flows_of_hpcc(runs):
     found = []
     for make in BOTH:
         v = values(runs, schemes(make, "google", END_TO_END), long, "google")
@@ -143,7 +143,7 @@ def _(runs):
 
 
 @measure("BFC-F9-h", needs=grid(MAIN, ("google", "fb"), (burst,)))
-def _(runs):
+def memory_of_ideal_fq(runs):
     out = {}
     for w in ("google", "fb"):
         held = values(runs, schemes(burst, w, MAIN), buffer)
@@ -168,7 +168,7 @@ def best_of(runs, workload: str, make, level: float | None = 0.99) -> dict[float
 
 
 @measure("BFC-F9-i", needs=grid((*FEASIBLE, "expresspass"), ("google",)))
-def _(runs):
+def best_feasible(runs):
     tails = [v for make in BOTH for v in best_of(runs, "google", make).values()]
     means = [v for make in BOTH for v in best_of(runs, "google", make, None).values()]
     held = values(runs, schemes(burst, "google", FEASIBLE), buffer)
@@ -180,7 +180,7 @@ def _(runs):
 
 
 @measure("BFC-F9-k", needs=grid(("bfc", "ideal-fq"), ("google",), (burst,)))
-def _(runs):
+def cost_by_size(runs):
     found = like_ideal(runs, "google", burst)
     edges = sorted(found)
     out = {"largest step to the next larger size": max(found[b] - found[a] for a, b in itertools.pairwise(edges))}
@@ -188,7 +188,7 @@ def _(runs):
 
 
 @measure("BFC-F9-l", needs=grid(END_TO_END, ("google", "fb"), (burst,)))
-def _(runs):
+def paused_with_incasts(runs):
     found = {
         f"{NAMES[s]}, {w}": max(paused(of(runs, burst(w, s))).values()) for w in ("google", "fb") for s in END_TO_END
     }
@@ -196,19 +196,19 @@ def _(runs):
 
 
 @measure("BFC-F10-a", needs=grid(END_TO_END, ("google",), (plain,)))
-def _(runs):
+def paused_without_incasts(runs):
     found = {NAMES[s]: max(paused(of(runs, plain("google", s))).values()) for s in END_TO_END}
     return {"largest share": max(found.values())} | found
 
 
 @measure("BFC-F10-b", needs=grid(("bfc", "ideal-fq"), ("google",), (plain,)))
-def _(runs):
+def tracks_ideal_fq(runs):
     found = like_ideal(runs, "google").values()
     return {"smallest ratio": min(found), "largest ratio": max(found)}
 
 
 @measure("BFC-F10-c", needs=grid(("bfc",), ("google",)))
-def _(runs):
+def active_flows(runs):
     without, along = (competing(of(runs, make("google", "bfc")))[0] for make in BOTH)
     return {
         "share of samples below 32": float((without < 32).mean()),
@@ -218,7 +218,7 @@ def _(runs):
 
 
 @measure("BFC-F10-f", needs=grid(("bfc", "ideal-fq"), ("google",), (plain,)))
-def _(runs):
+def long_and_medium_tails(runs):
     out = {}
     for s in ("bfc", "ideal-fq"):
         found = flows(of(runs, plain("google", s)))
@@ -228,7 +228,7 @@ def _(runs):
 
 
 @measure("BFC-FF6-a", needs=grid((*FEASIBLE, "expresspass"), ("google",), (burst,)))
-def _(runs):
+def incast_flows(runs):
     names = (*FEASIBLE, "expresspass")
     found = {s: p(flows(of(runs, burst("google", s))).of(0, np.inf, incast=True)) for s in names}
     others = {s: v for s, v in found.items() if s != "bfc"}
@@ -257,19 +257,19 @@ def growth(results) -> float:
 
 
 @measure("BFC-F12-a", needs=keys(Point("fb", "hpcc", 70), Point("fb", "hpcc", 80)))
-def _(runs):
+def growth_of_hpcc(runs):
     return {f"growth at {load} %": growth(of(runs, Point("fb", "hpcc", load))) for load in (70, 80)}
 
 
 @measure("BFC-F12-b", needs=keys(*QUICK_LOADS))
-def _(runs):
+def stable_loads(runs):
     left = {f"{NAMES[pt.scheme]}, {pt.load} %": unfinished(of(runs, pt)) for pt in QUICK_LOADS}
     most = max(QUICK_LOADS, key=lambda pt: growth(of(runs, pt)))
     return {"flows without end": sum(left.values()), "largest growth": growth(of(runs, most))}
 
 
 @measure("BFC-F12-c", needs=keys(*(Point("fb", s, load) for load in (70, 80) for s in ("bfc", "dctcp", "hpcc"))))
-def _(runs):
+def loads_up_to_80(runs):
     out = {}
     for load in (70, 80):
         found = {s: short(of(runs, Point("fb", s, load)), "fb") for s in ("bfc", "dctcp", "hpcc")}
@@ -281,14 +281,14 @@ def _(runs):
 
 
 @measure("BFC-F12-d", needs=keys(*(Point("fb", s, load) for load in (80, 95) for s in ("bfc", "ideal-fq"))))
-def _(runs):
+def load_of_95(runs):
     tail = {load: short(of(runs, Point("fb", "bfc", load)), "fb") for load in (80, 95)}
     far = {s: long(of(runs, Point("fb", s, 95)), "fb") for s in ("bfc", "ideal-fq")}
     return {"p99, 95 % / 80 %": tail[95] / tail[80], "long, BFC / Ideal-FQ": far["bfc"] / far["ideal-fq"]}
 
 
 @measure("BFC-F12-e", needs=keys(*(Point("fb", s, load) for load in (90, 95) for s in ("bfc", "bfc128"))))
-def _(runs):
+def more_queues_at_high_load(runs):
     found = [
         short(of(runs, Point("fb", "bfc128", load)), "fb") / short(of(runs, Point("fb", "bfc", load)), "fb")
         for load in (90, 95)
@@ -297,7 +297,7 @@ def _(runs):
 
 
 @measure("BFC-F13-b", needs=keys(*(Point("fb", s, 55, 2000) for s in ("bfc", "hpcc"))))
-def _(runs):
+def high_degree(runs):
     found = {s: short(of(runs, Point("fb", s, 55, 2000)), "fb") for s in ("bfc", "hpcc")}
     return {"p99, BFC / HPCC": found["bfc"] / found["hpcc"]}
 
@@ -317,17 +317,17 @@ def dropped(runs) -> dict[str, float]:
 
 
 @measure("BFC-M-h", needs=keys(*drop_points(2000)))
-def _(runs):
+def drops_of_bfc(runs):
     return dropped(runs)
 
 
 @measure("BFC-F13-c", needs=keys(Point("fb", "bfc", 55, 1000), Point("fb", "bfc", 55, 2000)))
-def _(runs):
+def drops_by_degree(runs):
     below, most = (of(runs, Point("fb", "bfc", 55, d)) for d in (1000, 2000))
     return {"drops at 1000": drops(below), "share at 2000": drop_rate(most)}
 
 
 @measure("BFC-FF5-b", needs=keys(burst("fb", "bfc"), burst("fb", "label")))
-def _(runs):
+def labelled_incasts(runs):
     found = {s: mean(flows(of(runs, burst("fb", s))).of(0, np.inf, incast=True)) for s in ("bfc", "label")}
     return {"mean, label / BFC": found["label"] / found["bfc"]}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from thalweg.papers import RunSpec
+from thalweg.study import Key, RunSpec, run
 
-from .settings import run, scheme
+from .settings import scheme
 
 SIZES = {"google": "google-rpc", "fb": "facebook-hadoop-fine"}
 # Leaves, spines, hosts per leaf: 2:1 both. Google's many small flows among an incast's need the published
@@ -46,8 +46,8 @@ class Point:
         return f"{self.workload}-{self.load}{f'-inc{self.incast}' if self.incast else ''}{kind}"
 
     @property
-    def key(self) -> str:
-        return f"{self.place}:{self.scheme}@{self.seed}"
+    def key(self) -> Key:
+        return Key(self.place, self.scheme, self.seed)
 
     def with_(self, **keys) -> Point:
         return replace(self, **keys)
@@ -88,7 +88,7 @@ class Point:
         }
         if self.kind == "waits":
             set["measure.packets"] = {"hops": True}
-        return run(self.key.rpartition("@")[0], "clos", set, self.seed, keep=self.kind == "waits")
+        return run(self.key, "clos", set, self.seed, keep=self.kind == "waits")
 
     @property
     def tells(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure
 
 from .crowds import ELEPHANTS, herd, mice
 from .fabric import ALL, ALPHAS, CREDITS, INCAST_SHORTEST, LOADS, MAIN, SHORTEST, TABLES, Point, burst, keys, plain
@@ -28,25 +28,24 @@ def curves(results: dict, workload: str, title: str, ax) -> None:
 
 
 def pairs(runs, names, left, right, workload):
-    with plots.style():
-        fig, axes = plots.figure(7.4, 2.8, columns=2, sharey=True)
-        for ax, (title, make) in zip(axes, (left, right), strict=True):
-            curves({s: runs[make(workload, s).key] for s in names}, workload, title, ax)
-        axes[0].set(ylabel="p99 slowdown")
-        axes[1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.02, 0.5))
-        return fig
+    fig, axes = plots.figure(7.4, 2.8, columns=2, sharey=True)
+    for ax, (title, make) in zip(axes, (left, right), strict=True):
+        curves({s: runs[make(workload, s).key] for s in names}, workload, title, ax)
+    axes[0].set(ylabel="p99 slowdown")
+    axes[1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.02, 0.5))
+    return fig
 
 
 INCASTS, NONE = ("55 % and 5 % incasts", burst), ("60 %", plain)
 
 
 @figure("fig9", "Figures 3-9, 3-10: Google", needs=keys(*(m("google", s) for m in (burst, plain) for s in ALL)))
-def _(runs):
+def figure_9(runs):
     return pairs(runs, ALL, INCASTS, NONE, "google")
 
 
 @figure("fig11", "Figure 3-11: Facebook", needs=keys(*(m("fb", s) for m in (burst, plain) for s in ALL)))
-def _(runs):
+def figure_11(runs):
     return pairs(runs, ALL, INCASTS, NONE, "fb")
 
 
@@ -55,30 +54,28 @@ def _(runs):
     "Figures 3-9b, 3-10b: memory of switches",
     needs=keys(*(m("google", s) for m in (burst, plain) for s in MAIN)),
 )
-def _(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.6, columns=2)
-        for ax, (title, make) in zip(axes, (INCASTS, NONE), strict=True):
-            for s in MAIN:
-                held = np.sort(busy(runs[make("google", s).key]).ravel()) / 1e6
-                ax.plot(held, np.linspace(0, 1, len(held)), label=NAMES[s])
-            ax.set(title=title, xlabel="held by a switch (MB)", ylim=(0.8, 1))
-        axes[0].set(ylabel="share of the samples")
-        axes[0].legend(fontsize=6)
-        return fig
+def figure_9b(runs):
+    fig, axes = plots.figure(6.6, 2.6, columns=2)
+    for ax, (title, make) in zip(axes, (INCASTS, NONE), strict=True):
+        for s in MAIN:
+            held = np.sort(busy(runs[make("google", s).key]).ravel()) / 1e6
+            ax.plot(held, np.linspace(0, 1, len(held)), label=NAMES[s])
+        ax.set(title=title, xlabel="held by a switch (MB)", ylim=(0.8, 1))
+    axes[0].set(ylabel="share of the samples")
+    axes[0].legend(fontsize=6)
+    return fig
 
 
 @figure("fig10c", "Figure 3-10c: flows that wait at a port", needs=keys(burst("google", "bfc"), plain("google", "bfc")))
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        for title, make in (INCASTS, NONE):
-            waiting = np.sort(competing(runs[make("google", "bfc").key])[0])
-            ax.plot(waiting, np.linspace(0, 1, len(waiting)), label=title)
-        ax.axvline(32, color="0.6", linewidth=0.8)
-        ax.set(xlabel="flows", ylabel="share of the samples", ylim=(0.9, 1))
-        ax.legend(fontsize=7)
-        return fig
+def figure_10c(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    for title, make in (INCASTS, NONE):
+        waiting = np.sort(competing(runs[make("google", "bfc").key])[0])
+        ax.plot(waiting, np.linspace(0, 1, len(waiting)), label=title)
+    ax.axvline(32, color="0.6", linewidth=0.8)
+    ax.set(xlabel="flows", ylabel="share of the samples", ylim=(0.9, 1))
+    ax.legend(fontsize=7)
+    return fig
 
 
 SWEPT = ("bfc", "bfc128", "ideal-fq", "dctcp")
@@ -89,125 +86,115 @@ SWEPT = ("bfc", "bfc128", "ideal-fq", "dctcp")
     "Figure 3-12: load",
     needs=keys(*(Point("fb", s, load) for load in LOADS["quick"] for s in SWEPT)),
 )
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        for s in SWEPT:
-            at = LOADS["quick"]
-            ax.plot(at, [short(runs[Point("fb", s, load).key], "fb") for load in at], "o-", label=NAMES[s])
-        ax.set(xlabel="load (%)", ylabel="p99 slowdown, < 3 KB", yscale="log")
-        ax.legend(fontsize=7)
-        return fig
+def figure_12(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    for s in SWEPT:
+        at = LOADS["quick"]
+        ax.plot(at, [short(runs[Point("fb", s, load).key], "fb") for load in at], "o-", label=NAMES[s])
+    ax.set(xlabel="load (%)", ylabel="p99 slowdown, < 3 KB", yscale="log")
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure("fig14", "Figure 3-14: elephants and mice", needs=[herd(n) for n in ELEPHANTS["quick"]])
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        for victim, name in ((0, "direct"), (1, "indirect")):
-            at = ELEPHANTS["quick"]
-            ax.plot(at, [mice(runs[herd(n)], victim) for n in at], "o-", label=name)
-        ax.set(xlabel="elephants", ylabel="median slowdown of mice", xscale="log", yscale="log")
-        ax.legend(fontsize=7)
-        return fig
+def figure_14(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    for victim, name in ((0, "direct"), (1, "indirect")):
+        at = ELEPHANTS["quick"]
+        ax.plot(at, [mice(runs[herd(n)], victim) for n in at], "o-", label=name)
+    ax.set(xlabel="elephants", ylabel="median slowdown of mice", xscale="log", yscale="log")
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure("fig17", "Figure 3-17: four classes", needs=keys(*(classed(s) for s in ("bfc", "dctcp", "hpcc"))))
-def _(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.4, columns=4, sharey=True)
-        for cls, ax in enumerate(axes):
-            for s in ("bfc", "hpcc", "dctcp"):
-                found = bins(runs[classed(s).key], "fb", cls=cls, least=20)
-                ax.plot([min(k, 2e7) / 1e3 for k in found], list(found.values()), "o-", label=NAMES[s], markersize=3)
-            ax.set(xscale="log", yscale="log", title=f"class {cls}", xlabel="KB")
-        axes[0].set(ylabel="p99 slowdown")
-        axes[0].legend(fontsize=6)
-        return fig
+def figure_17(runs):
+    fig, axes = plots.figure(6.6, 2.4, columns=4, sharey=True)
+    for cls, ax in enumerate(axes):
+        for s in ("bfc", "hpcc", "dctcp"):
+            found = bins(runs[classed(s).key], "fb", cls=cls, least=20)
+            ax.plot([min(k, 2e7) / 1e3 for k in found], list(found.values()), "o-", label=NAMES[s], markersize=3)
+        ax.set(xscale="log", yscale="log", title=f"class {cls}", xlabel="KB")
+    axes[0].set(ylabel="p99 slowdown")
+    axes[0].legend(fontsize=6)
+    return fig
 
 
 @figure("fig22", "Figure 3-22: size of the flow table", needs=keys(*(table(n) for n in (*TABLES, 100))))
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        at = sorted((*TABLES, 100))
-        ax.plot(at, [short(runs[table(n).key], "fb") for n in at], "o-")
-        ax.set(xlabel="entries per queue", ylabel="p99 slowdown, < 3 KB", xscale="log")
-        return fig
+def figure_22(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    at = sorted((*TABLES, 100))
+    ax.plot(at, [short(runs[table(n).key], "fb") for n in at], "o-")
+    ax.set(xlabel="entries per queue", ylabel="p99 slowdown, < 3 KB", xscale="log")
+    return fig
 
 
 @figure(
     "fig21", "Figure 3-21: dynamic and stochastic assignment", needs=keys(*(burst("fb", s) for s in ("bfc", "hashed")))
 )
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        curves({s: runs[burst("fb", s).key] for s in ("bfc", "hashed")}, "fb", "", ax)
-        ax.set(ylabel="p99 slowdown")
-        ax.legend(fontsize=7)
-        return fig
+def figure_21(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    curves({s: runs[burst("fb", s).key] for s in ("bfc", "hashed")}, "fb", "", ax)
+    ax.set(ylabel="p99 slowdown")
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure("fig7", "Figure 3-7: threshold at the testbed", needs=[two(f) for f in FACTORS])
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        found = [bed_used(runs[two(f)]) for f in FACTORS]
-        ax.plot([2 * f for f in FACTORS], [100 * (1 - u) for u, _ in found], "o-", label="idle (%)")
-        ax.plot([2 * f for f in FACTORS], [held for _, held in found], "s-", label="mean queue (KB)")
-        ax.set(xlabel="threshold (us)")
-        ax.legend(fontsize=7)
-        return fig
+def figure_7(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    found = [bed_used(runs[two(f)]) for f in FACTORS]
+    ax.plot([2 * f for f in FACTORS], [100 * (1 - u) for u, _ in found], "o-", label="idle (%)")
+    ax.plot([2 * f for f in FACTORS], [held for _, held in found], "s-", label="mean queue (KB)")
+    ax.set(xlabel="threshold (us)")
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure("fig8", "Figure 3-8: assignment at the testbed", needs=["g1-*"])
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        for name in ("single", "hashed", "bfc"):
-            found = [g1(runs, name, n) for n in GROUP]
-            ax.errorbar(GROUP, [x.mean() for x in found], [x.std() for x in found], capsize=2, label=NAMES[name])
-        ax.set(xlabel="G2 flows", ylabel="completion of G1 (us)")
-        ax.legend(fontsize=7)
-        return fig
+def figure_8(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    for name in ("single", "hashed", "bfc"):
+        found = [g1(runs, name, n) for n in GROUP]
+        ax.errorbar(GROUP, [x.mean() for x in found], [x.std() for x in found], capsize=2, label=NAMES[name])
+    ax.set(xlabel="G2 flows", ylabel="completion of G1 (us)")
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure("figC1", "Figure C-1: a lone flow", needs=[lone(k, x) for k in KS for x in XS], claims=["BFC-C1-*"])
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        dense = np.linspace(1.01, 3.2, 100)
-        for k in KS:
-            (line,) = ax.plot(dense, model(k, dense), linewidth=0.8)
-            ax.plot(XS, [empty(runs[lone(k, x)], 50e9)[0] for x in XS], "o", color=line.get_color(), label=f"k = {k:g}")
-        ax.set(xlabel="x", ylabel="share of the time without a packet")
-        ax.legend(fontsize=7)
-        return fig
+def figure_c1(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    dense = np.linspace(1.01, 3.2, 100)
+    for k in KS:
+        (line,) = ax.plot(dense, model(k, dense), linewidth=0.8)
+        ax.plot(XS, [empty(runs[lone(k, x)], 50e9)[0] for x in XS], "o", color=line.get_color(), label=f"k = {k:g}")
+    ax.set(xlabel="x", ylabel="share of the time without a packet")
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure(
     "figF6", "Figure F-6: the incasts' own flows", needs=keys(*(burst("google", s) for s in ALL)), claims=["BFC-FF6-a"]
 )
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.4, 2.6)
-        for s in ALL:
-            found = np.sort(flows(runs[burst("google", s).key]).of(0, np.inf, incast=True))
-            ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s])
-        ax.set(xlabel="slowdown", ylabel="share of the flows")
-        ax.legend(fontsize=6)
-        return fig
+def figure_f6(runs):
+    fig, ax = plots.figure(3.4, 2.6)
+    for s in ALL:
+        found = np.sort(flows(runs[burst("google", s).key]).of(0, np.inf, incast=True))
+        ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s])
+    ax.set(xlabel="slowdown", ylabel="share of the flows")
+    ax.legend(fontsize=6)
+    return fig
 
 
 def workloads(runs, names, make):
     """Google's sizes, and Facebook's."""
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
-        for ax, (w, title) in zip(axes, (("google", "Google"), ("fb", "Facebook")), strict=True):
-            curves({s: runs[make(w, s).key] for s in names}, w, title, ax)
-        axes[0].set(ylabel="p99 slowdown")
-        axes[1].legend(fontsize=6)
-        return fig
+    fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
+    for ax, (w, title) in zip(axes, (("google", "Google"), ("fb", "Facebook")), strict=True):
+        curves({s: runs[make(w, s).key] for s in names}, w, title, ax)
+    axes[0].set(ylabel="p99 slowdown")
+    axes[1].legend(fontsize=6)
+    return fig
 
 
 BOTH = ("google", "fb")
@@ -217,7 +204,7 @@ def shortest(name: str, title: str, names, make, claims: list[str]) -> None:
     """Declares a figure of Homa and SRF."""
 
     @figure(name, title, needs=keys(*(make(w, s) for w in BOTH for s in names)), claims=claims)
-    def _(runs):
+    def measured(runs):
         return workloads(runs, names, make)
 
 
@@ -232,17 +219,16 @@ shortest("figF3", "Figure F-3: Homa and SRF with incasts", INCAST_SHORTEST, burs
     needs=keys(*(recorded(s) for s in WAITS)),
     claims=["BFC-TF1-a"],
 )
-def _(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.4, columns=2, sharey=True)
-        for ax, layer in zip(axes, ("Agg-ToR", "ToR-Agg"), strict=True):
-            for s in WAITS:
-                found = np.sort(waits(runs[recorded(s).key])[layer])
-                ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s])
-            ax.set(title=layer, xlabel="queueing delay (us)", xscale="symlog", xlim=(0, 300), ylim=(0.5, 1))
-        axes[0].set(ylabel="share of the packets")
-        axes[0].legend(fontsize=7)
-        return fig
+def draw_tabf1(runs):
+    fig, axes = plots.figure(6.6, 2.4, columns=2, sharey=True)
+    for ax, layer in zip(axes, ("Agg-ToR", "ToR-Agg"), strict=True):
+        for s in WAITS:
+            found = np.sort(waits(runs[recorded(s).key])[layer])
+            ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s])
+        ax.set(title=layer, xlabel="queueing delay (us)", xscale="symlog", xlim=(0, 300), ylim=(0.5, 1))
+    axes[0].set(ylabel="share of the packets")
+    axes[0].legend(fontsize=7)
+    return fig
 
 
 @figure(
@@ -251,15 +237,14 @@ def _(runs):
     needs=keys(*(plain("fb", s) for s in {*map(credits, CREDITS), *map(alpha, ALPHAS)})),
     claims=["BFC-FF4-[cd]"],
 )
-def _(runs):
+def figure_f4(runs):
     panels = (
         ("credits that may wait", {f"{n}": credits(n) for n in CREDITS}),
         ("α", {f"1/{1 / x:g}": alpha(x) for x in ALPHAS}),
     )
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
-        for ax, (title, names) in zip(axes, panels, strict=True):
-            curves({name: runs[plain("fb", s).key] for name, s in names.items()}, "fb", title, ax)
-            ax.legend(fontsize=6)
-        axes[0].set(ylabel="p99 slowdown")
-        return fig
+    fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
+    for ax, (title, names) in zip(axes, panels, strict=True):
+        curves({name: runs[plain("fb", s).key] for name, s in names.items()}, "fb", title, ax)
+        ax.legend(fontsize=6)
+    axes[0].set(ylabel="p99 slowdown")
+    return fig

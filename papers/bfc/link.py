@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure, once
+from thalweg.study import RunSpec, measure, once, run
 
-from .settings import FULL, HRTT, PACKET, listed, order, run, scheme, unbounded
+from .settings import FULL, HRTT, PACKET, listed, order, scheme, unbounded
 from .workloads import MEAN, arrivals, sizes, write
 
 # --- App. C: a lone flow that could come at x times the rate at which it leaves -----------------------------
@@ -37,7 +37,7 @@ def lone_runs() -> list[RunSpec]:
                 "measure.packets": {"hops": True},
                 "run.stop_when_done": True,
             }
-            out.append(run(lone(k, x).rpartition("@")[0], "link", set, keep=True))
+            out.append(run(lone(k, x), "link", set, keep=True))
     return out
 
 
@@ -74,7 +74,7 @@ ALL_LONE = [lone(k, x) for k in KS for x in XS]
 
 
 @measure("BFC-C1-a", needs=ALL_LONE)
-def _(runs):
+def efficiency_of_a_lone_flow(runs):
     worst, at = 0.0, 0.0
     for k in KS:
         for x in XS:
@@ -89,7 +89,7 @@ def _(runs):
 
 
 @measure("BFC-C1-c", needs=[lone(1.0, 1.1)])
-def _(runs):
+def published_example(runs):
     found, _ = empty(runs[lone(1.0, 1.1)], DRAIN * 1e9)
     return {"simulated": found, "formula": model(1.0, 1.1)}
 
@@ -102,7 +102,7 @@ def peak_over(results, k: float, x: float) -> float:
 
 
 @measure("BFC-C1-d", needs=ALL_LONE)
-def _(runs):
+def peak_and_threshold(runs):
     worst = max(peak_over(runs[lone(k, x)], k, x) for k in KS for x in XS)
     peaks = [held(runs[lone(k, 2.0)]) for k in KS]
     shares = [max(empty(runs[lone(k, x)], DRAIN * 1e9)[0] for x in XS) for k in KS]
@@ -116,7 +116,7 @@ def _(runs):
 
 
 @measure("BFC-M-i", needs=[lone(1.0, 2.0), lone(4.0, 3.0)])
-def _(runs):
+def reaction_within_a_hop(runs):
     out = {}
     over = max(peak_over(runs[lone(k, x)], k, x) for k, x in ((1.0, 2.0), (4.0, 3.0)))
     dry = max(empty(runs[lone(k, x)], DRAIN * 1e9)[1].max() for k, x in ((1.0, 2.0), (4.0, 3.0)))
@@ -127,7 +127,7 @@ def _(runs):
 
 
 @measure("BFC-M-e", needs=[lone(k, 2.0) for k in KS])
-def _(runs):
+def pauses_by_threshold(runs):
     found = [runs[lone(k, 2.0)] for k in KS]
     pauses = [int(r.tables["ports"]["pauses"].sum()) for r in found]
     mean = []
@@ -166,7 +166,7 @@ def used(results) -> float:
 
 
 @measure("BFC-C1-e", needs=["few-*:bfc@1"])
-def _(runs):
+def several_flows(runs):
     return {f"{n} flows": used(runs[f"few-{n}:bfc@1"]) for n in (2, 4, 8)}
 
 
@@ -211,7 +211,7 @@ class Long:
         }
         if self.gbps == 100:
             set |= {"measure.packets": {"hops": True}}
-        return run(self.key.rpartition("@")[0], "link", set, prepare=prepare, keep=True)
+        return run(self.key, "link", set, prepare=prepare, keep=True)
 
 
 LONGS = [Long(s, g) for s in ("hpcc", "dcqcn") for g in SPEEDS] + [Long("bfc")]
@@ -238,14 +238,14 @@ def delay(results) -> tuple[float, float]:
 
 
 @measure("BFC-T1-a", needs=[Long(s).key for s in ("bfc", "hpcc", "dcqcn")])
-def _(runs):
+def throughput_of_long_flows(runs):
     v = {s: throughput(runs[Long(s).key], 100) for s in ("bfc", "hpcc", "dcqcn")}
     out = {"BFC (%)": v["bfc"], "HPCC (%)": v["hpcc"], "DCQCN (%)": v["dcqcn"]}
     return out | {"HPCC / BFC": v["hpcc"] / v["bfc"], "DCQCN / HPCC": v["dcqcn"] / v["hpcc"]}
 
 
 @measure("BFC-T1-b", needs=[Long(s).key for s in ("bfc", "hpcc", "dcqcn")])
-def _(runs):
+def queueing_delay(runs):
     both = {s: delay(runs[Long(s).key]) for s in ("bfc", "hpcc", "dcqcn")}
     v = {s: x[1] for s, x in both.items()}
     out = {"BFC (us)": v["bfc"], "BFC / HPCC": v["bfc"] / v["hpcc"], "HPCC / DCQCN": v["hpcc"] / v["dcqcn"]}
@@ -254,7 +254,7 @@ def _(runs):
 
 
 @measure("BFC-T1-c", needs=[Long(s, g).key for s in ("hpcc", "dcqcn") for g in SPEEDS])
-def _(runs):
+def by_link_speed(runs):
     out = {}
     for s in ("hpcc", "dcqcn"):
         v = [throughput(runs[Long(s, g).key], g) for g in SPEEDS]
@@ -299,7 +299,7 @@ class Active:
             "measure.queues": {"every": f"{round(100e3 / self.gbps)}ns", "ports": [68], "flows": True},
             "run.until": f"{until * 1e6:g}us",
         }
-        return run(self.key.rpartition("@")[0], "link", set, prepare=prepare)
+        return run(self.key, "link", set, prepare=prepare)
 
 
 ACTIVES = [Active("fq", load) for load in ACTIVE_LOADS] + [Active("fq", 80, 10), Active("fifo", 80), Active("srf", 80)]
@@ -311,14 +311,14 @@ def waiting(results) -> np.ndarray:
 
 
 @measure("BFC-F4-a", needs=[Active("fq", load).key for load in ACTIVE_LOADS])
-def _(runs):
+def active_flows_by_load(runs):
     over = {load: float((waiting(runs[Active("fq", load).key]) > 32).mean()) for load in ACTIVE_LOADS}
     out = {"P(N > 32), load 0.8 or less": max(v for load, v in over.items() if load <= 80)}
     return out | {"P(N > 32), 0.95 - 0.85": over[95] - over[85]} | {f"P(N > 32), {k} %": v for k, v in over.items()}
 
 
 @measure("BFC-F4-b", needs=[Active("fq", 80, g).key for g in (10, 100)])
-def _(runs):
+def active_flows_by_speed(runs):
     slow, fast = (np.sort(waiting(runs[Active("fq", 80, g).key])) for g in (10, 100))
     at = np.arange(0, max(slow[-1], fast[-1]) + 1)
     share = [np.searchsorted(x, at, side="right") / len(x) for x in (slow, fast)]
@@ -326,7 +326,7 @@ def _(runs):
 
 
 @measure("BFC-F4-c", needs=[Active(o, 80).key for o in ORDERS])
-def _(runs):
+def active_flows_by_order(runs):
     v = {o: waiting(runs[Active(o, 80).key]) for o in ORDERS}
     tail = {o: np.quantile(x, 0.99) for o, x in v.items()}
     out = {"p99, SRF - FQ": tail["srf"] - tail["fq"], "p99, FIFO - FQ": tail["fifo"] - tail["fq"]}

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, once
+from thalweg.study import NotCheckable, floored_percentile, once
 
 from .settings import HEADER, MTU
 
@@ -58,10 +58,10 @@ def flows(results) -> Flows:
 
 
 def p(values: np.ndarray, level: float = 0.99) -> float:
-    """As the artifact: the element at ⌊p n⌋ of the sorted ones."""
+    """As the artifact."""
     if len(values) < ENOUGH:
         raise NotCheckable(f"{len(values)} flows of that size are too few")
-    return float(np.sort(values)[int(level * len(values))])
+    return floored_percentile(values, 100 * level)
 
 
 def mean(values: np.ndarray) -> float:
@@ -79,7 +79,7 @@ def bins(
     for low, high in itertools.pairwise(edges):
         values = flows(results).of(low, high, cls)
         if len(values) >= least:
-            found[high] = mean(values) if level is None else float(np.sort(values)[int(level * len(values))])
+            found[high] = mean(values) if level is None else floored_percentile(values, 100 * level)
     return found
 
 
@@ -102,7 +102,7 @@ def long99(results, workload: str, cls: int | None = None) -> float:
     values = flows(results).of(*LONG[workload], cls)
     if len(values) < 15:
         raise NotCheckable(f"{len(values)} long flows are too few")
-    return float(np.sort(values)[int(0.99 * len(values))])
+    return floored_percentile(values, 99)
 
 
 def unfinished(results) -> int:

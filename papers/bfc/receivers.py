@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import polars as pl
 
-from thalweg.papers import measure, once
+from thalweg.study import measure, once
 
 from .evaluation import BOTH, grid, of, schemes, values
 from .fabric import ALL, ALPHAS, CREDITS, SHORTEST, burst, keys, plain
@@ -26,7 +26,7 @@ def over(runs, point, a: str, b: str, what, w: str):
 
 
 @measure("BFC-H-c", needs=grid(("bfc", "expresspass"), ("google",)))
-def _(runs):
+def expresspass_short_and_long(runs):
     far = [over(runs, make, "expresspass", "bfc", long, "google") for make in BOTH]
     near = {make: over(runs, make, "expresspass", "bfc", short, "google") for make in BOTH}
     return {
@@ -43,7 +43,7 @@ def wasted(results) -> float:
 
 
 @measure("BFC-F9-g", needs=grid(ALL, ("google",)))
-def _(runs):
+def expresspass_waste(runs):
     worse, lost = [], []
     for make in BOTH:
         found = values(runs, schemes(make, "google", ALL), long, "google")
@@ -53,7 +53,7 @@ def _(runs):
 
 
 @measure("BFC-F11-a", needs=grid(("bfc", "expresspass")))
-def _(runs):
+def expresspass_by_workload(runs):
     far = {w: [over(runs, make, "expresspass", "bfc", long, w) for make in BOTH] for w in SIZES}
     found = [a / b for a, b in zip(far["fb"], far["google"], strict=True)]
     return {"long over BFC's, Facebook / Google": max(found)} | {
@@ -70,7 +70,7 @@ def alpha(x: float) -> str:
 
 
 @measure("BFC-FF4-c", needs=keys(*(plain("fb", credits(n)) for n in CREDITS)))
-def _(runs):
+def credits_that_wait(runs):
     out = {}
     for name, level in (("mean", None), ("p95", 0.95), ("p99", 0.99)):
         found = [bins(of(runs, plain("fb", credits(n))), "fb", level) for n in CREDITS]
@@ -83,7 +83,7 @@ def _(runs):
 
 
 @measure("BFC-FF4-d", needs=keys(*(plain("fb", alpha(x)) for x in ALPHAS)))
-def _(runs):
+def alphas(runs):
     found = [of(runs, plain("fb", alpha(x))) for x in ALPHAS]
     tail, far = [short(r, "fb") for r in found], [long(r, "fb") for r in found]
     return {
@@ -109,7 +109,7 @@ def sprayed(runs) -> dict[str, float]:
 
 
 @measure("BFC-FF1-a", needs=grid(SHORTEST, makes=(plain,)))
-def _(runs):
+def sprayed_homa(runs):
     return sprayed(runs)
 
 
@@ -132,7 +132,7 @@ def one_path(runs) -> dict[str, float]:
 
 
 @measure("BFC-FF1-b", needs=grid(("homa-ecmp", "bfc-srf", "ideal-srf"), makes=(plain,)))
-def _(runs):
+def homa_on_one_path(runs):
     return one_path(runs)
 
 
@@ -159,18 +159,18 @@ def one_receiver(runs) -> dict[str, float]:
 
 
 @measure("BFC-FF2-a", needs=keys(*(rack(w, s) for w in SIZES for s in RACK)))
-def _(runs):
+def one_rack(runs):
     return one_receiver(runs)
 
 
 @measure("BFC-H-e", needs=[*grid(SHORTEST, makes=(plain,)), *keys(*(rack(w, s) for w in SIZES for s in RACK))])
-def _(runs):
+def homa_with_and_without_spraying(runs):
     """All that Figures F-1 and F-2 are to show."""
     return sprayed(runs) | one_path(runs) | one_receiver(runs)
 
 
 @measure("BFC-FF3-a", needs=grid(("homa", "bfc-srf"), makes=(burst,)))
-def _(runs):
+def short_flows_with_incasts(runs):
     def small(results, w):
         return short(results, w, None)
 
@@ -181,7 +181,7 @@ def _(runs):
 
 
 @measure("BFC-FF3-b", needs=grid(("homa",), makes=(burst,)))
-def _(runs):
+def homa_beyond_one_bdp(runs):
     found = {}
     for w in SIZES:
         f = flows(of(runs, burst(w, "homa")))
@@ -210,7 +210,7 @@ def recorded(s: str):
 
 
 @measure("BFC-TF1-a", needs=keys(*(recorded(s) for s in WAITS)))
-def _(runs):
+def waits_of_scheduled_packets(runs):
     found, out = {s: waits(of(runs, recorded(s))) for s in WAITS}, {}
     times = {}
     for level in (0.95, 0.99):

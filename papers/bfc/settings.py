@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
 
-from thalweg.papers import RunSpec
+from thalweg.study.lists import from_scenarios
 
-SCENARIOS = Path(__file__).parent / "scenarios"
 MTU, HEADER = 1000, 20
 FULL = MTU + HEADER  # B on the wire
 LINE = 100e9  # b/s
@@ -208,10 +205,6 @@ def scheme(name: str) -> dict:
     return made
 
 
-def run(key: str, scenario: str, set: Mapping, seed: int = 1, **more) -> RunSpec:
-    return RunSpec(f"{key}@{seed}", f"scenarios/{scenario}.toml", {"name": key, "seed": seed} | dict(set), **more)
-
-
 def listed(file: Path) -> dict:
     """Traffic: the flows of a list."""
-    return {"kind": "list", "file": os.path.relpath(file, SCENARIOS)}
+    return {"kind": "list", "file": from_scenarios(__file__, file)}

@@ -6,11 +6,11 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, measure, run
 
 from .link import ALL_LONE, DRAIN, empty, lone
 from .outcome import flows
-from .settings import FULL, HRTT, LINE, PACKET, order, run, scheme
+from .settings import FULL, HRTT, LINE, PACKET, order, scheme
 
 # --- The testbed (§3.6.1) -----------------------------------------------------------------------------------
 
@@ -80,7 +80,7 @@ def bed_runs() -> list[RunSpec]:
 
 
 @measure("BFC-F7-a", needs=[two(1.0)])
-def _(runs):
+def overshoot(runs):
     q = runs[two(1.0)].tables["queues"]
     held = q["bytes"].to_numpy().astype(float)
     # Both queues: twice Th = HRTT C / 2, and what each still receives.
@@ -89,7 +89,7 @@ def _(runs):
 
 
 @measure("BFC-F7-b", needs=[lone(1.0, 2.0)])
-def _(runs):
+def runs_dry(runs):
     _, spells = empty(runs[lone(1.0, 2.0)], DRAIN * 1e9)
     # The flow's last packets are no spell.
     extra = (spells - HRTT) / (FULL * 8 / (DRAIN * 1e9))
@@ -109,14 +109,14 @@ def bed_used(results) -> tuple[float, float]:
 
 
 @measure("BFC-F7-c", needs=[two(1.0), *map(late, LATE)])
-def _(runs):
+def threshold_of_two_us(runs):
     share, held = bed_used(runs[two(1.0)])
     out = {"utilisation": share, "mean queue (KB)": held}
     return out | {f"utilisation, {name}": bed_used(runs[late(name)])[0] for name in LATE}
 
 
 @measure("BFC-F7-d", needs=[two(f) for f in FACTORS])
-def _(runs):
+def lower_thresholds(runs):
     idle = [1 - bed_used(runs[two(f)])[0] for f in FACTORS]
     out = {"idle, largest step to a larger Th": max(b - a for a, b in itertools.pairwise(idle))}
     return out | {f"idle, {f * 2:g} us": v for f, v in zip(FACTORS, idle, strict=True)}
@@ -136,7 +136,7 @@ G1 = ["g1-*"]
 
 
 @measure("BFC-F8-a", needs=G1)
-def _(runs):
+def first_group(runs):
     v = {name: np.concatenate([g1(runs, name, n) / (n + 8) for n in GROUP]) for name in ("single", "hashed", "bfc")}
     spread = {name: np.mean([g1(runs, name, n).std() for n in GROUP]) for name in ("hashed", "bfc")}
     out = {"mean, dynamic / stochastic": v["bfc"].mean() / v["hashed"].mean()}
@@ -145,7 +145,7 @@ def _(runs):
 
 
 @measure("BFC-F8-b", needs=G1)
-def _(runs):
+def dynamic_assignment(runs):
     def share(name: str, n: int) -> float:
         return g1(runs, name, n).std() / g1(runs, name, n).mean()
 
@@ -156,7 +156,7 @@ def _(runs):
 
 
 @measure("BFC-F8-c", needs=G1)
-def _(runs):
+def ideal_first_group(runs):
     off = {n: abs(g1(runs, "bfc", n).mean() / (30 * (n + 8)) - 1) for n in FEW}
     return {"largest distance from 30 (n + 8) us": max(off.values())}
 
@@ -182,7 +182,7 @@ def ring_runs() -> list[RunSpec]:
 
 
 @measure("BFC-D1-a", needs=["ring-*:bfc@1", *ALL_LONE, "lost-frames:bfc@1"])
-def _(runs):
+def acyclic_networks_drain(runs):
     """Networks without a cycle always drain; the ring does with many queues, or a way elided, and not with
     one queue."""
     left = {k: int((runs[k].flows["status"] != "completed").sum()) for k in runs if not k.startswith("herd")}
@@ -214,7 +214,7 @@ def lossy_runs(scale: str) -> list[RunSpec]:
 
 
 @measure("BFC-M-d", needs=["lost-frames:bfc@1"])
-def _(runs):
+def lost_frames(runs):
     results = runs["lost-frames:bfc@1"]
     ports = results.tables["ports"]
     # What waits at the end is nothing; flows whose queue had stayed paused would not have ended.

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg import Scenario, _core
-from thalweg.papers import measure
+from thalweg import Scenario
+from thalweg.study import checked, measure, measure_each
 
 from .fabric import SIZES
 from .workloads import GOOGLE, MEAN, arrivals, sizes
@@ -40,7 +40,7 @@ def shares(workload: str, edges) -> list[float]:
 
 
 @measure("BFC-F2-a", needs=[])
-def _(runs):
+def bytes_below_100_kb(runs):
     return {"share below 100 KB": tail_free(100e3)}
 
 
@@ -55,7 +55,7 @@ def tail_free(edge: float) -> float:
 
 
 @measure("BFC-F2-b", needs=[])
-def _(runs):
+def bytes_by_size(runs):
     edges = (15e3, 60e3, 150e3)
     google = [tail_free(e) for e in edges]
     fb = shares("fb", edges)
@@ -110,7 +110,7 @@ def change(workload: str, gbps: float, interval: float, flows: int) -> float:
 
 
 @measure("BFC-F3-a", needs=[])
-def _(runs):
+def changes_of_the_fair_share(runs):
     n = FLOWS[runs.scale]
     speeds = [change("fb", g, 8e-6, n) for g in (10, 40, 100)]
     works = [change(w, 100, 8e-6, n) for w in ("google", "fb", "web")]
@@ -125,13 +125,10 @@ def _(runs):
 REPORTED = {"instances": "cases", "packets": "packets", "violations": "violations"}
 
 
-def claim(name: str, check: str) -> None:
-    @measure(name, needs=[])
-    def _(runs):
-        """By the engine's own order and tables (`crates/theory/src/bfc.rs`)."""
-        found = _core.theory_run(check, runs.scale == "quick", 1)
-        return {text: found[key] for key, text in REPORTED.items()}
+EXACT = ("BFC-P1-a", "BFC-P3-a", "BFC-M-a", "BFC-M-b", "BFC-M-c", "BFC-D1-b", "BFC-C1-b")
 
 
-for _name in ("BFC-P1-a", "BFC-P3-a", "BFC-M-a", "BFC-M-b", "BFC-M-c", "BFC-D1-b", "BFC-C1-b"):
-    claim(_name, _name)
+@measure_each({claim: claim for claim in EXACT})
+def packet_by_packet(runs, claim: str):
+    """By the engine's own order and tables (`crates/theory/src/bfc.rs`)."""
+    return checked(runs, claim, REPORTED)

@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, measure
+from thalweg.study import NotCheckable, measure
 
 from .evaluation import BOTH, grid, of
 from .fabric import ETAS, GHOSTS, KMINS, TABLES, Point, burst, keys, plain
@@ -29,13 +29,13 @@ from .outcome import (
 
 
 @measure("BFC-F15-a", needs=grid(("bfc", "bfc-cc"), ("fb",)))
-def _(runs):
+def control_and_long_flows(runs):
     found = [long99(of(runs, make("fb", "bfc-cc")), "fb") / long99(of(runs, make("fb", "bfc")), "fb") for make in BOTH]
     return {"smallest p99, with / without": min(found), "largest p99, with / without": max(found)}
 
 
 @measure("BFC-F15-b", needs=grid(("bfc", "bfc-cc"), ("fb",), (burst,)))
-def _(runs):
+def control_and_incasts(runs):
     ours, pure = (of(runs, burst("fb", s)) for s in ("bfc-cc", "bfc"))
     return {
         "p99, with / without": short(ours, "fb") / short(pure, "fb"),
@@ -44,13 +44,13 @@ def _(runs):
 
 
 @measure("BFC-F16-a", needs=grid(("hpcc-pfc", "hpcc-sfq", "hpcc-dqa"), ("fb",), (burst,)))
-def _(runs):
+def hpcc_with_queues(runs):
     v = {s: short(of(runs, burst("fb", s)), "fb") for s in ("hpcc-pfc", "hpcc-sfq", "hpcc-dqa")}
     return {"SFQ / plain": v["hpcc-sfq"] / v["hpcc-pfc"], "DQA / SFQ": v["hpcc-dqa"] / v["hpcc-sfq"]}
 
 
 @measure("BFC-F16-c", needs=grid(("bfc", "hpcc-pfc", "hpcc-sfq", "hpcc-dqa"), ("fb",), (burst,)))
-def _(runs):
+def drops_and_memory_with_queues(runs):
     lost = {s: drop_rate(of(runs, burst("fb", s))) for s in ("hpcc-pfc", "hpcc-sfq", "hpcc-dqa")}
     held = {s: buffer(of(runs, burst("fb", s))) for s in ("bfc", "hpcc-sfq", "hpcc-dqa")}
     if max(lost.values()) == 0:
@@ -61,7 +61,7 @@ def _(runs):
 
 
 @measure("BFC-F16-d", needs=grid(("bfc", "ideal-fq", "hpcc-dqa"), ("fb",), (burst,)))
-def _(runs):
+def dqa_and_bfc(runs):
     v = {s: short(of(runs, burst("fb", s)), "fb") for s in ("bfc", "ideal-fq", "hpcc-dqa")}
     return {"DQA / BFC": v["hpcc-dqa"] / v["bfc"], "DQA / Ideal-FQ": v["hpcc-dqa"] / v["ideal-fq"]}
 
@@ -71,7 +71,7 @@ def classed(s: str) -> Point:
 
 
 @measure("BFC-F17-a", needs=keys(classed("bfc"), classed("dctcp")))
-def _(runs):
+def four_classes(runs):
     ours, other = of(runs, classed("bfc")), of(runs, classed("dctcp"))
     ratios = {c: short(other, "fb", cls=c) / short(ours, "fb", cls=c) for c in range(4)}
     return {"DCTCP / BFC, class 0": ratios[0], "DCTCP / BFC, class 3": ratios[3]} | {
@@ -80,13 +80,13 @@ def _(runs):
 
 
 @measure("BFC-F17-b", needs=keys(classed("hpcc")))
-def _(runs):
+def inversion_of_hpcc(runs):
     found = of(runs, classed("hpcc"))
     return {"long of class 0 / short of class 3": long99(found, "fb", 0) / short(found, "fb", cls=3)}
 
 
 @measure("BFC-F17-c", needs=keys(classed("bfc"), classed("bfc128")))
-def _(runs):
+def queues_per_class(runs):
     few, many = of(runs, classed("bfc")), of(runs, classed("bfc128"))
     found = [v for c in range(3) for v in ratio(bins(many, "fb", cls=c), bins(few, "fb", cls=c)).values()]
     return {"smallest ratio": min(found), "largest ratio": max(found), "mean ratio": float(np.mean(found))}
@@ -96,7 +96,7 @@ LOCAL = ("bfc", "ideal-fq", "hpcc", "dctcp")
 
 
 @measure("BFC-F18-a", needs=keys(*(make("fb", s, kind="local") for make in BOTH for s in LOCAL)))
-def _(runs):
+def spatial_locality(runs):
     tail = {m: {s: short(of(runs, m("fb", s, kind="local")), "fb") for s in LOCAL} for m in BOTH}
     far = {s: long(of(runs, plain("fb", s, kind="local")), "fb") for s in LOCAL}
     return {
@@ -107,7 +107,7 @@ def _(runs):
 
 
 @measure("BFC-F19-a", needs=grid(("dctcp", "dctcp-ss"), ("fb",), (burst,)))
-def _(runs):
+def slow_start(runs):
     slow, fast = (of(runs, burst("fb", s)) for s in ("dctcp-ss", "dctcp"))
     medians = ratio(bins(slow, "fb", 0.5), bins(fast, "fb", 0.5))
     out = {
@@ -118,13 +118,13 @@ def _(runs):
 
 
 @measure("BFC-F19-c", needs=grid(("bfc", "dctcp-ss"), ("fb",)))
-def _(runs):
+def slow_start_and_bfc(runs):
     found = [short(of(runs, m("fb", "dctcp-ss")), "fb") / short(of(runs, m("fb", "bfc")), "fb") for m in BOTH]
     return {"smallest p99, SS / BFC": min(found)}
 
 
 @measure("BFC-F21-a", needs=grid(("bfc", "hashed", *GHOSTS), ("fb",), (burst,)))
-def _(runs):
+def stochastic_assignment(runs):
     ours, hashed = (of(runs, burst("fb", s)) for s in ("bfc", "hashed"))
     worse = ratio(bins(hashed, "fb"), bins(ours, "fb"))
     met = {"stochastic": collisions(hashed), "dynamic": collisions(ours)}
@@ -137,7 +137,7 @@ def _(runs):
 
 
 @measure("BFC-M-f", needs=grid(("bfc", "flow-id"), ("fb",)))
-def _(runs):
+def pausing_by_flow(runs):
     both = {m: [of(runs, m("fb", s)) for s in ("bfc", "flow-id")] for m in BOTH}
     tails = {m: list(ratio(bins(sticky, "fb"), bins(ideal, "fb")).values()) for m, (sticky, ideal) in both.items()}
     means = [long(sticky, "fb") / long(ideal, "fb") for sticky, ideal in both.values()]
@@ -152,7 +152,7 @@ def table(n: int) -> Point:
 
 
 @measure("BFC-F22-a", needs=keys(*(table(n) for n in (*TABLES, 100))))
-def _(runs):
+def flow_tables(runs):
     sizes = sorted((*TABLES, 100))
     tail = [short(of(runs, table(n)), "fb") for n in sizes]
     far = [long(of(runs, table(n)), "fb") for n in sizes]
@@ -166,7 +166,7 @@ def _(runs):
 
 
 @measure("BFC-E1-a", needs=grid(("bfc", "no-nic"), ("fb",), (burst,)))
-def _(runs):
+def without_nics(runs):
     ours, without = (of(runs, burst("fb", s)) for s in ("bfc", "no-nic"))
     tails = ratio(bins(without, "fb"), bins(ours, "fb")).values()
     out = {"p99 of the buffer (MB)": buffer(without), "buffer, without / with": buffer(without) / buffer(ours)}
@@ -178,7 +178,7 @@ def _(runs):
 
 
 @measure("BFC-E1-b", needs=grid(("bfc", "bfc=sampling,0.5"), ("fb",), (burst,)))
-def _(runs):
+def sampled_packets(runs):
     ours, half = (of(runs, burst("fb", s)) for s in ("bfc", "bfc=sampling,0.5"))
     tails = ratio(bins(half, "fb"), bins(ours, "fb")).values()
     again = flows(half).again / flows(half).packets
@@ -190,7 +190,7 @@ def _(runs):
 
 
 @measure("BFC-FF1-c", needs=keys(plain("fb", "bfc", kind="whole")))
-def _(runs):
+def load_of_the_last_hop(runs):
     results = of(runs, plain("fb", "bfc", kind="whole"))
     load = results.tables["ports"].sort("port")["bytes"].to_numpy().astype(float)
     t = results.scenario.to_dict()["topology"]
@@ -200,7 +200,7 @@ def _(runs):
 
 
 @measure("BFC-FF4-a", needs=keys(plain("fb", "hpcc"), *(plain("fb", f"hpcc={eta}") for eta in ETAS)))
-def _(runs):
+def etas(runs):
     low, high = (of(runs, plain("fb", f"hpcc={eta}")) for eta in ETAS)
     return {
         "short p99, 0.98 / 0.90": short(high, "fb") / short(low, "fb"),
@@ -209,7 +209,7 @@ def _(runs):
 
 
 @measure("BFC-FF4-b", needs=keys(*(plain("fb", f"dctcp={k}") for k in KMINS)))
-def _(runs):
+def thresholds_of_dctcp(runs):
     low, high = (of(runs, plain("fb", f"dctcp={k}")) for k in KMINS)
     return {
         "short p99, large / small K": short(high, "fb") / short(low, "fb"),

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from thalweg.study import flow_list
+
 # Google: between knots the quantile is linear in 1/size, in the first segment in the size; Facebook
 # (Hadoop): in its logarithm; WebSearch: in the size.
 KNOTS = {k: np.array(v) for k, v in tomllib.loads((Path(__file__).parent / "sizes.toml").read_text("utf-8")).items()}
@@ -42,7 +44,4 @@ def arrivals(mean: float, until: float, draw) -> np.ndarray:
 
 def write(rows, file: Path) -> Path:
     """(ns, src, dst, bytes) as a list of flows, in order of time."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    lines = [f"{n},{a},{b},{size},{round(ns)}" for n, (ns, a, b, size) in enumerate(sorted(rows))]
-    file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *lines]) + "\n", encoding="utf-8")
-    return file
+    return flow_list(file, ((round(ns), a, b, size) for ns, a, b, size in sorted(rows)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import drawing, figure
 
 from .hol import keys, means
 from .messages import WORKLOADS
@@ -15,18 +15,10 @@ from .settings import NAMES
 from .trees import CYCLE, FAILS, FT3_MS, SCHEMES, flows_of, tails
 
 
-def over_time(series: dict, label: str, levels=(), width: float = 6.6):
+def over_time(series: dict, label: str, levels=()):
     """Gb/s over time; `series` maps a name to (when, values)."""
-    with plots.style():
-        fig, ax = plots.figure(width, 2.4)
-        for n, (name, (at, values)) in enumerate(series.items()):
-            ax.plot(at * 1e3, values, color=plots.COLOURS[n % 8], linewidth=0.8, label=name)
-        for level in levels:
-            ax.axhline(level, color="grey", linestyle="--", linewidth=0.7)
-        ax.set(xlabel="ms", ylabel=label)
-        ax.set_ylim(bottom=0)
-        fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=6)
-        return fig
+    pairs = {name: [pair] for name, pair in series.items()}
+    return drawing.over_time(pairs, [label], [levels], size=(6.6, 2.4), ncols=6)
 
 
 @figure(
@@ -34,7 +26,7 @@ def over_time(series: dict, label: str, levels=(), width: float = 6.6):
     "Figure 4.8: the ring with and without Escape, ten flows per host",
     needs=k("greedy-10:pfc", "greedy-10:escape"),
 )
-def _(runs):
+def figure_8(runs):
     found = {
         NAMES[s]: Seen(runs[f"greedy-10:{s}@1"]).windows(5e-4, 0, MS * 1e-3, on_wire=ON_WIRE) for s in ("pfc", "escape")
     }
@@ -42,19 +34,16 @@ def _(runs):
 
 
 @figure("fig7", "Figure 4.7: utilisation of the ring by T_cap", needs=k(*(f"pool-{p}:escape" for p in POOLS)))
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(3.3, 2.4)
-        ax.plot(
-            POOLS, [np.mean(utilisation(runs, f"pool-{p}:escape")) for p in POOLS], marker="o", color=plots.COLOURS[0]
-        )
-        ax.axhline(0.91, color="grey", linestyle="--", linewidth=0.7)
-        ax.set(xlabel="$T_{cap}$ (packets)", ylabel="utilisation", ylim=(0, 1.05))
-        return fig
+def figure_7(runs):
+    fig, ax = plots.figure(3.3, 2.4)
+    ax.plot(POOLS, [np.mean(utilisation(runs, f"pool-{p}:escape")) for p in POOLS], marker="o", color=plots.COLOURS[0])
+    ax.axhline(0.91, color="grey", linestyle="--", linewidth=0.7)
+    ax.set(xlabel="$T_{cap}$ (packets)", ylabel="utilisation", ylim=(0, 1.05))
+    return fig
 
 
 @figure("fig9", "Figure 4.9: 42 flows join six, HPCC and Escape", needs=k("joined:escape"))
-def _(runs):
+def figure_9(runs):
     seen = Seen(runs["joined:escape@1"])
     series = {f"a flow of h{n + 1}": seen.windows(1e-3, 0, 0.1, [2 * n], TOLD) for n in range(3)}
     return over_time(series, "Gb/s", (10, 1.25))
@@ -63,7 +52,7 @@ def _(runs):
 @figure(
     "fig13", "Figures 4.12 and 4.13: the sources of the circle before and after the failures", needs=k("ft3:escape")
 )
-def _(runs):
+def figure_13(runs):
     seen = Seen(runs["ft3:escape@1"])
     series = {}
     for pair in CYCLE:
@@ -79,7 +68,7 @@ def _(runs):
     "Figure 4.15: 99th percentile of completion on FT2",
     needs=k(*(f"ft2-{w}-total:{s}" for w in WORKLOADS for s in SCHEMES[1:])),
 )
-def _(runs):
+def figure_15(runs):
     return by_size(runs, lambda w: tails(runs, w, SCHEMES[1:]), "99th percentile (ms)")
 
 
@@ -88,18 +77,17 @@ def _(runs):
     "Figure 4.17: mean completion of innocent messages on HOL",
     needs=[key for w in WORKLOADS for key in keys(w, ("pfc", "escape", "gfc"))],
 )
-def _(runs):
+def figure_17(runs):
     return by_size(runs, lambda w: means(runs, w, ("pfc", "escape", "gfc")), "mean (ms)")
 
 
 def by_size(runs, found, label: str):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.6, columns=2)
-        for ax, w in zip(axes, WORKLOADS, strict=True):
-            for n, (s, values) in enumerate(found(w).items()):
-                ax.plot(
-                    list(values), [v * 1e3 for v in values.values()], marker=".", color=plots.COLOURS[n], label=NAMES[s]
-                )
-            ax.set(xscale="log", yscale="log", xlabel=f"size (B), {w}", ylabel=label)
-        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-        return fig
+    fig, axes = plots.figure(6.6, 2.6, columns=2)
+    for ax, w in zip(axes, WORKLOADS, strict=True):
+        for n, (s, values) in enumerate(found(w).items()):
+            ax.plot(
+                list(values), [v * 1e3 for v in values.values()], marker=".", color=plots.COLOURS[n], label=NAMES[s]
+            )
+        ax.set(xscale="log", yscale="log", xlabel=f"size (B), {w}", ylabel=label)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return fig

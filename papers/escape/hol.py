@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .messages import WORKLOADS, by_class, took, traffic
 from .settings import run, scheme
@@ -58,7 +58,7 @@ BOTH = [key for r in READINGS for key in keys("hadoop", ("pfc", "escape", "gfc")
 
 
 @measure("ESC-A1", needs=BOTH)
-def _(runs):
+def short_innocent_messages(runs):
     out = {
         f"PFC only / Escape, {r}": short(runs, "pfc", reading=r) / short(runs, "escape", reading=r) for r in READINGS
     }
@@ -66,13 +66,13 @@ def _(runs):
 
 
 @measure("ESC-F4.17a2", needs=[key for r in READINGS for key in keys("web", ("gfc", "escape"), r)])
-def _(runs):
+def gfc_with_websearch(runs):
     out = {r: float(np.mean(ratios(runs, "web", "gfc", r))) for r in READINGS}
     return {"mean ratio": out["total"], "mean ratio, each": out["each"]}
 
 
 @measure("ESC-F4.17b1", needs=[key for r in READINGS for key in keys("hadoop", ("pfc", "escape"), r)])
-def _(runs):
+def plain_with_hadoop(runs):
     found = ratios(runs, "hadoop", "pfc")
     other = ratios(runs, "hadoop", "pfc", "each")
     return {
@@ -84,13 +84,13 @@ def _(runs):
 
 
 @measure("ESC-F4.17b2", needs=[key for r in READINGS for key in keys("hadoop", ("gfc", "escape"), r)])
-def _(runs):
+def gfc_with_hadoop(runs):
     out = {r: float(np.mean(ratios(runs, "hadoop", "gfc", r))) for r in READINGS}
     return {"mean ratio": out["total"], "mean ratio, each": out["each"]}
 
 
 @measure("ESC-F4.17c", needs=BOTH)
-def _(runs):
+def messages_up_to_10_kb(runs):
     a = {s: short(runs, s) for s in ("pfc", "escape", "gfc")}
     b = {s: short(runs, s, reading="each") for s in ("pfc", "escape", "gfc")}
     return {
@@ -102,7 +102,7 @@ def _(runs):
 
 
 @measure("ESC-F4.15f", needs=[key for w in WORKLOADS for key in keys(w, ("pfc", "dlb"), "each")])
-def _(runs):
+def breaker_without_a_cycle(runs):
     same, paused = 0, 0
     for w in WORKLOADS:
         plain, breaker = (runs[key] for key in keys(w, ("pfc", "dlb"), "each"))

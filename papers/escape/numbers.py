@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from thalweg.study import Recorded, seconds
+
 from .settings import HEADER, MTU, SCENARIOS, TELEMETRY
 
 # Bytes on the wire per byte of payload, without and with HPCC.
@@ -15,9 +17,7 @@ TOLD = (MTU + HEADER + TELEMETRY) / MTU
 
 def ends_at(results) -> float:
     """s."""
-    text = results.scenario.to_dict()["run"]["until"]
-    unit = {"us": 1e-6, "ms": 1e-3}.get(text[-2:], 1.0)
-    return float(text.rstrip("mus")) * unit
+    return seconds(results.scenario.to_dict()["run"]["until"])
 
 
 def links(file: str) -> list[tuple[int, int]]:
@@ -32,11 +32,8 @@ def port(file: str, a: int, b: int) -> int:
     return 2 * made.index((a, b)) if (a, b) in made else 2 * made.index((b, a)) + 1
 
 
-class Seen:
+class Seen(Recorded):
     """Progress of flows, links, pauses and memory, in seconds, bytes and Gb/s."""
-
-    def __init__(self, results):
-        self.results, self.tables, self.summary = results, results.tables, results.summary
 
     @property
     def relief(self) -> dict:
@@ -68,9 +65,7 @@ class Seen:
 
     def used(self, port: int, begin: float, end: float, gbps: float = 40) -> float:
         """Share of the link."""
-        table = self.tables["links"]
-        table = table.filter(table["port"] == port)
-        at, sent = table["time_ps"].to_numpy() * 1e-12, table["bytes"].to_numpy().astype(float)
+        at, sent = self.sent(port)
         return float(np.interp(end, at, sent) - np.interp(begin, at, sent)) * 8e-9 / (end - begin) / gbps
 
     def held(self, begin: float, end: float) -> float:

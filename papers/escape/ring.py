@@ -7,7 +7,7 @@ import itertools
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .numbers import TOLD, Seen
 from .settings import XOFF, backlogged, hpcc, run, sampled, scheme
@@ -112,12 +112,12 @@ SAFE = k("greedy-1:escape", "greedy-10:escape", "joined:escape", "ends:escape")
 
 
 @measure("ESC-A2", needs=k("greedy-10:escape"))
-def _(runs):
+def mean_utilisation(runs):
     return float(np.mean(utilisation(runs, "greedy-10:escape")))
 
 
 @measure("ESC-TH2", needs=SAFE)
-def _(runs):
+def never_drops(runs):
     found = [Seen(runs[key]) for key in SAFE]
     return {
         "dropped": sum(s.dropped() for s in found),
@@ -126,13 +126,13 @@ def _(runs):
 
 
 @measure("ESC-TH3", needs=[*SAFE, *k("paper:escape")])
-def _(runs):
+def never_reorders(runs):
     safe = sum(Seen(runs[key]).relief["reordered"] for key in SAFE)
     return {"reordered": safe, "as published": of(runs, "paper:escape").relief["reordered"]}
 
 
 @measure("ESC-TH4", needs=k("ends:escape"))
-def _(runs):
+def every_token_ends(runs):
     found = of(runs, "ends:escape").relief
     ended = found["lifted"] + found["ended_pool"] + found["ended_source"]
     return {
@@ -144,7 +144,7 @@ def _(runs):
 
 
 @measure("ESC-EFC", needs=k("calm:pfc", "calm:escape"))
-def _(runs):
+def idle_without_blocking(runs):
     with_, without = of(runs, "calm:escape"), of(runs, "calm:pfc")
     return {
         "pauses": with_.summary["pauses"]["frames"],
@@ -154,7 +154,7 @@ def _(runs):
 
 
 @measure("ESC-DEF", needs=SAFE)
-def _(runs):
+def frames_per_token(runs):
     found = [Seen(runs[key]).relief for key in SAFE]
     return {
         "most lifted per token": max(f["lifted"] / max(f["tokens"], 1) for f in found),
@@ -163,7 +163,7 @@ def _(runs):
 
 
 @measure("ESC-PAR", needs=[f"period-{p}:escape@{n}" for p in PERIODS for n in SEEDS])
-def _(runs):
+def periods(runs):
     seen = [of(runs, f"period-{p}:escape", n) for p in PERIODS for n in SEEDS]
     used = {p: [float(np.mean(utilisation(runs, f"period-{p}:escape", seed=n))) for n in SEEDS] for p in PERIODS}
     late = [np.mean(used[b]) / np.mean(used[a]) for a, b in itertools.pairwise(PERIODS[1:])]
@@ -180,7 +180,7 @@ def _(runs):
 @measure(
     "ESC-POOL", needs=k(*(f"pool-{p}:escape" for p in POOLS), *(f"pool-{p}-{n}:escape" for p in POOLS for n in (1, 5)))
 )
-def _(runs):
+def pools(runs):
     used = {p: float(np.mean(utilisation(runs, f"pool-{p}:escape"))) for p in POOLS}
     rises = [used[b] / used[a] for a, b in itertools.pairwise(POOLS)]
     out = {"smallest rise": min(rises)} | {f"utilisation, T_cap {p}, 10 flows": u for p, u in used.items()}
@@ -192,7 +192,7 @@ def _(runs):
 
 
 @measure("ESC-OVH", needs=k("gap-0:escape", "gap-1:escape"))
-def _(runs):
+def overhead(runs):
     each, share = [], []
     for n in range(2):
         seen = of(runs, f"gap-{n}:escape")
@@ -215,7 +215,7 @@ def standing(runs, name: str, seed: int = 1, ms: float = MS):
 
 
 @measure("ESC-F4.8a", needs=k("greedy-1:pfc", "greedy-10:pfc"))
-def _(runs):
+def deadlock_of_the_ring(runs):
     out = {}
     for n in (1, TENFOLD):
         at, rate = standing(runs, f"greedy-{n}:pfc")
@@ -224,7 +224,7 @@ def _(runs):
 
 
 @measure("ESC-F4.8b", needs=k("greedy-1:escape", "greedy-10:escape"))
-def _(runs):
+def fluctuation_of_the_ring(runs):
     out = {}
     for n in (1, TENFOLD):
         seen = of(runs, f"greedy-{n}:escape")
@@ -235,28 +235,28 @@ def _(runs):
 
 
 @measure("ESC-F4.7a", needs=k("greedy-10:ideal"))
-def _(runs):
+def least_utilisation_of_ideal(runs):
     return min(utilisation(runs, "greedy-10:ideal"))
 
 
 @measure("ESC-F4.7b", needs=k("greedy-10:escape"))
-def _(runs):
+def fullest_input(runs):
     return of(runs, "greedy-10:escape").fullest()
 
 
 @measure("ESC-F4.7c1", needs=k("greedy-10:escape", "greedy-10:ideal"))
-def _(runs):
+def utilisation_over_ideal(runs):
     with_, ideal = (float(np.mean(utilisation(runs, f"greedy-10:{s}"))) for s in ("escape", "ideal"))
     return {"utilisation": with_, "over ideal": with_ / ideal}
 
 
 @measure("ESC-F4.7c2", needs=k("greedy-10:escape"))
-def _(runs):
+def fewest_pauses(runs):
     return min(of(runs, "greedy-10:escape").pauses(p) for p in LINKS)
 
 
 @measure("ESC-CC1", needs=k(*(f"joined-{x // 1000}:pfc" for x in CC_XOFF)))
-def _(runs):
+def deadlock_with_hpcc(runs):
     found = {x: of(runs, f"joined-{x // 1000}:pfc").stands() for x in CC_XOFF}
     within = [x for x, at in found.items() if at is not None and 0.05 < at <= 0.06]
     return {"XOFF at which it deadlocks within 10 ms": len(within)} | {
@@ -265,7 +265,7 @@ def _(runs):
 
 
 @measure("ESC-F4.9a", needs=k("joined:escape"))
-def _(runs):
+def queues_drain(runs):
     seen = of(runs, "joined:escape")
     return {
         "cycles that stand": int(seen.stands() is not None),
@@ -275,14 +275,14 @@ def _(runs):
 
 
 @measure("ESC-F4.9b1", needs=k("joined:escape"))
-def _(runs):
+def rates_before(runs):
     seen = of(runs, "joined:escape")
     rates = [seen.goodput(0.03, 0.05, [f]) * TOLD for f in range(6)]
     return {"smallest": min(rates), "largest": max(rates), "mean": float(np.mean(rates))}
 
 
 @measure("ESC-F4.9b2", needs=k("joined:escape"))
-def _(runs):
+def rates_after(runs):
     seen = of(runs, "joined:escape")
     rates = np.array([seen.goodput(0.08, 0.1, [f]) * TOLD for f in range(48)])
     over = [seen.windows(1e-3, 0.08, 0.1, [f])[1] for f in range(0, 48, 7)]
@@ -297,7 +297,7 @@ REPEATS = [f"testbed-{s}:{s}@{n}" for n in range(1, 4) for s in ("pfc", "escape"
 
 
 @measure("ESC-F4.10a", needs=REPEATS[::2])
-def _(runs):
+def testbed_without(runs):
     found = [standing(runs, "testbed-pfc:pfc", n, 60) for n in range(1, 4)]
     return {
         "of 3 that deadlock": sum(at >= 0 for at, _ in found),
@@ -307,7 +307,7 @@ def _(runs):
 
 
 @measure("ESC-F4.10b", needs=REPEATS[1::2])
-def _(runs):
+def testbed_with(runs):
     seen = [of(runs, "testbed-escape:escape", n) for n in range(1, 4)]
     return {
         "cycles that stand": sum(s.stands() is not None for s in seen),
@@ -317,7 +317,7 @@ def _(runs):
 
 
 @measure("ESC-Q1", needs=k(*(f"joined-{x // 1000}:pfc" for x in CC_XOFF)))
-def _(runs):
+def pauses_with_hpcc(runs):
     frames = {x: of(runs, f"joined-{x // 1000}:pfc").summary["pauses"]["frames"] for x in CC_XOFF}
     # Judged at the XOFF of the other runs at 40 Gb/s, not at one that was looked for.
     return {"pauses": frames[max(CC_XOFF)]} | {f"pauses, XOFF {x // 1000} KB": n for x, n in frames.items()}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from thalweg.papers import RunSpec
+from thalweg import study
+from thalweg.study import RunSpec, path_list, presets
+from thalweg.study.lists import from_scenarios
 
 SCENARIOS = Path(__file__).parent / "scenarios"
 MTU, HEADER = 1000, 48
@@ -64,25 +65,17 @@ def run(key: str, set: Mapping, seed: int = 1, paths: Sequence[Sequence[int]] | 
             out["routing"] = pinned(f"{key}-{seed}", paths, folder)
         return out
 
-    named = {"name": key, "seed": seed} | dict(set)
-    return RunSpec(
-        f"{key}@{seed}", "scenarios/graph.toml", named, prepare=made if prepare or paths is not None else None
-    )
+    return study.run(key, "graph", set, seed, prepare=made if prepare or paths is not None else None)
 
 
 def pinned(key: str, paths: Sequence[Sequence[int]], folder: Path) -> dict:
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"paths-{key.replace(':', '-')}.csv"
-    rows = [f"{n},{'-'.join(map(str, way))},{'-'.join(map(str, reversed(way)))}" for n, way in enumerate(paths)]
-    file.write_text("\n".join(["id,data_path,ack_path", *rows]) + "\n", encoding="utf-8")
-    return {"kind": "pinned", "file": os.path.relpath(file, SCENARIOS)}
+    file = path_list(folder / f"paths-{key.replace(':', '-')}.csv", paths)
+    return {"kind": "pinned", "file": from_scenarios(__file__, file)}
 
 
 def hpcc(flows: int, gbps: float = 40, rtt_us: float = 10) -> dict:
-    """W_AI = W_init (1 - η) / N; CHOICE: a round trip of 10 us."""
-    return {
-        "transport.congestion": {"kind": "hpcc", "additive": f"{max(1, round(gbps * 125 * rtt_us * 0.05 / flows))}B"}
-    }
+    """CHOICE: a round trip of 10 us."""
+    return {"transport.congestion": presets.hpcc(flows, gbps, rtt_us)}
 
 
 def backlogged(

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, measure
+from thalweg.study import NotCheckable, measure
 
 from .messages import WORKLOADS, Took, by_class, took, traffic
 from .numbers import ON_WIRE, TOLD, Seen, port, settled
@@ -49,7 +49,7 @@ FT2_MS = {"quick": 30, "full": 200}
 SCHEMES = tuple(NAMES)
 
 
-def steps():
+def before_and_after():
     """Ten flows of each source; at the failure the flows of the changed routes end, and others begin on the
     new ones."""
     # CHOICE: queue pairs that fail over are new ones here: what is under way still arrives on the old route.
@@ -78,7 +78,7 @@ def loads(s: str, workload: str, reading: str, ms: float):
 
 def runs(scale: str) -> list:
     made = []
-    flows, paths = steps()
+    flows, paths = before_and_after()
     stages = (
         {"topology.file": "three-level.csv", "traffic": flows}
         | sampled(len(paths), FT3_MS, "200us")
@@ -113,7 +113,7 @@ def rate(runs, name: str, pair, begin: float, end: float, late: bool = False) ->
 
 
 @measure("ESC-F4.12a", needs=k("ft3:escape"))
-def _(runs):
+def access_links(runs):
     found = {
         f"h{a + 1}": rate(runs, "ft3:escape", (a, b), 0.015, 0.03) for a, b in [(0, 15), (2, 15), (12, 3), (14, 3)]
     }
@@ -121,19 +121,19 @@ def _(runs):
 
 
 @measure("ESC-F4.12b", needs=k("ft3:escape"))
-def _(runs):
+def single_flows(runs):
     seen = of(runs, "ft3:escape")
     each = [seen.goodput(0.015, 0.03, [f], TOLD) for p in [(0, 15), (2, 15), (12, 3), (14, 3)] for f in flows_of(p)]
     return {"mean": float(np.mean(each)), "smallest": min(each), "largest": max(each)}
 
 
 @measure("ESC-F4.12c", needs=k("ft3:escape"))
-def _(runs):
+def full_links(runs):
     return min(rate(runs, "ft3:escape", pair, 0.015, 0.03) for pair in [(6, 11), (10, 7)])
 
 
 @measure("ESC-F4.12d", needs=k("ft3:escape"))
-def _(runs):
+def convergence_at_first(runs):
     out = {}
     for pair in [(0, 15), (2, 15), (12, 3), (14, 3)]:
         at, values = of(runs, "ft3:escape").windows(1e-3, 0, 0.03, flows_of(pair), TOLD)
@@ -142,7 +142,7 @@ def _(runs):
 
 
 @measure("ESC-F4.13a", needs=k(*(f"ft3-{x // 1000}:pfc" for x in FT3_XOFF)))
-def _(runs):
+def after_the_failures_without(runs):
     out = {}
     for x in FT3_XOFF:
         name = f"ft3-{x // 1000}:pfc"
@@ -156,14 +156,14 @@ def _(runs):
 
 
 @measure("ESC-F4.13b", needs=k("ft3:escape"))
-def _(runs):
+def after_the_failures_with(runs):
     found = {f"h{p[0] + 1}": rate(runs, "ft3:escape", p, 0.06, FT3_MS * 1e-3, late=True) for p in CYCLE}
     stands = int(of(runs, "ft3:escape").stands() is not None)
     return {"smallest": min(found.values()), "largest": max(found.values()), "cycles that stand": stands} | found
 
 
 @measure("ESC-F4.13c", needs=k("ft3:escape"))
-def _(runs):
+def convergence_after_the_failures(runs):
     out = {}
     seen = of(runs, "ft3:escape")
     for pair in CYCLE:
@@ -174,7 +174,7 @@ def _(runs):
 
 
 @measure("ESC-F4.13d", needs=k("ft3:escape"))
-def _(runs):
+def shared_links(runs):
     """What s1 -> s5 and s2 -> s4 carry, next to what the three sources of each deliver."""
     seen, begin, end = of(runs, "ft3:escape"), 0.06, FT3_MS * 1e-3
     out = {}
@@ -187,7 +187,7 @@ def _(runs):
 
 
 @measure("ESC-TH1", needs=k("greedy-1:escape", "greedy-10:escape", "ft2-greedy:escape"))
-def _(runs):
+def clears_blocking(runs):
     out = {}
     for name, ms in (("greedy-1:escape", 20), ("greedy-10:escape", 20), ("ft2-greedy:escape", 15)):
         seen = of(runs, name)
@@ -204,7 +204,7 @@ def _(runs):
 
 
 @measure("ESC-F4.15a", needs=k(*(f"ft2-greedy:{s}" for s in SCHEMES)))
-def _(runs):
+def deadlock_of_two_levels(runs):
     at = of(runs, "ft2-greedy:pfc").stands()
     out = {"PFC only deadlocks (ms)": -1 if at is None else at * 1e3}
     for s in SCHEMES[1:]:
@@ -242,7 +242,7 @@ def largest_ratio(runs, workload: str, reading: str) -> float:
 
 
 @measure("ESC-F4.15c", needs=loaded(("gfc", "escape")))
-def _(runs):
+def tails_of_gfc(runs):
     out = {f"largest ratio, {w}": largest_ratio(runs, w, "total") for w in WORKLOADS}
     out = {"largest ratio": max(out.values())} | out | unfinished(runs, ("gfc", "escape"), "total")
     for w in WORKLOADS:
@@ -272,7 +272,7 @@ def against(runs, workload: str, reading: str) -> dict[str, float]:
 
 
 @measure("ESC-F4.15e", needs=loaded(REFERENCES))
-def _(runs):
+def best_reference(runs):
     out = {name: value for w in WORKLOADS for name, value in against(runs, w, "total").items()}
     out = {"largest": max(out.values())} | out | unfinished(runs, REFERENCES, "total")
     for w in WORKLOADS:

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, percentile
 
-from .numbers import nearest_rank
 from .outcome import CLASSES, METRICS, drop_rate, flows, m3, m3_of_class, named, pauses, ratio, unfinished
-from .settings import BASELINES, CONTROLS, NAMES, at, judged, mean, needs
+from .settings import BASELINES, CONTROLS, NAMES, at, judged, needs
 
 FOUR = ("irn", "irn-pfc", "roce", "roce-pfc")
 PLACE, LONG = "default", "long"  # Figures 4.1 and 4.2 are of the long one
@@ -35,7 +34,7 @@ def claim(name: str, schemes, controls=CONTROLS, by=measure, place: str = PLACE)
 
 
 @claim("IRN-P0c", ("irn",), ("none",))
-def _(runs):
+def what_dominates(runs):
     found = [flows(r) for r in runs.values()]
     size = np.concatenate([f.size for f in found])
     fct, slow = (np.concatenate([getattr(f, a) for f in found]) for a in ("fct", "slowdown"))
@@ -51,17 +50,17 @@ def _(runs):
 
 
 @claim("IRN-F1a", ("irn", "roce-pfc"), ("none",), judged, LONG)
-def _(runs):
+def roce_over_irn(runs):
     return named("RoCE+PFC / IRN", over(runs, "roce-pfc", "irn", place=LONG)) | unfinished(runs)
 
 
 @claim("IRN-F2a", ("irn", "irn-pfc"), ("none",), judged, LONG)
-def _(runs):
+def irn_with_pfc_over_irn(runs):
     return named("IRN+PFC / IRN", over(runs, "irn-pfc", "irn", place=LONG)) | unfinished(runs)
 
 
 @claim("IRN-F2b", ("irn", "irn-pfc"), ("none",), place=LONG)
-def _(runs):
+def drops_of_irn(runs):
     return {
         "drop rate, IRN": mean(runs, f"{LONG}:irn.none", drop_rate),
         "drop rate, IRN+PFC": mean(runs, f"{LONG}:irn-pfc.none", drop_rate),
@@ -70,7 +69,7 @@ def _(runs):
 
 
 @claim("IRN-F3a", ("roce", "roce-pfc"), ("none",), judged)
-def _(runs):
+def roce_without_pfc(runs):
     found = over(runs, "roce", "roce-pfc")
     return named("RoCE / RoCE+PFC", found) | {"largest": max(found.values())} | unfinished(runs)
 
@@ -81,19 +80,19 @@ def both(runs, a: str, b: str) -> dict[str, float]:
 
 
 @claim("IRN-F4a", ("irn", "roce-pfc"), WITH, judged)
-def _(runs):
+def roce_over_irn_with_control(runs):
     found = both(runs, "roce-pfc", "irn")
     largest = {f"{NAMES[cc]} largest": max(x for k, x in found.items() if k.startswith(NAMES[cc])) for cc in WITH}
     return found | largest | unfinished(runs)
 
 
 @claim("IRN-F5a", ("irn", "irn-pfc"), WITH)
-def _(runs):
+def irn_with_pfc_and_control(runs):
     return both(runs, "irn", "irn-pfc") | unfinished(runs)
 
 
 @claim("IRN-F5b", ("irn", "irn-pfc"))
-def _(runs):
+def drops_and_pauses(runs):
     drops = {cc: mean(runs, f"{PLACE}:irn.{cc}", drop_rate) for cc in CONTROLS}
     frames = {cc: mean(runs, f"{PLACE}:irn-pfc.{cc}", pauses) for cc in CONTROLS}
     out = {f"drop rate, {NAMES[cc]} / no CC": drops[cc] / drops["none"] for cc in WITH}
@@ -102,13 +101,13 @@ def _(runs):
 
 
 @claim("IRN-F6a", ("roce", "roce-pfc"), WITH, judged)
-def _(runs):
+def roce_without_pfc_with_control(runs):
     found = both(runs, "roce", "roce-pfc")
     return found | {"largest": max(found.values())} | unfinished(runs)
 
 
 @claim("IRN-F6b", FOUR)
-def _(runs):
+def takeaways(runs):
     """The three takeaways as orders: what should be smaller over what should be larger, at its worst."""
     with_cc = [over(runs, "irn", "irn-pfc", cc) for cc in WITH]
     return {
@@ -123,7 +122,7 @@ def _(runs):
 
 
 @claim("IRN-X4a", BASELINES)
-def _(runs):
+def by_size(runs):
     out = {}
     for cc in CONTROLS:
         for c in CLASSES:
@@ -146,11 +145,11 @@ def single(results) -> np.ndarray:
 
 
 @claim("IRN-F8a", BASELINES)
-def _(runs):
+def single_packets(runs):
     out = {}
     for cc in CONTROLS:
         for q in QUANTILES:
-            t = {n: mean(runs, f"{PLACE}:{n}.{cc}", lambda r, q=q: nearest_rank(single(r), q)) for n in BASELINES}
+            t = {n: mean(runs, f"{PLACE}:{n}.{cc}", lambda r, q=q: percentile(single(r), 100 * q)) for n in BASELINES}
             at = f"{NAMES[cc]}, {100 * q:g} %"
             out |= {f"{at}, IRN / RoCE+PFC": t["irn"] / t["roce-pfc"], f"{at}, IRN / IRN+PFC": t["irn"] / t["irn-pfc"]}
     worst = {
@@ -163,7 +162,7 @@ def _(runs):
 
 
 @judged("IRN-F10a", needs=[*needs(PLACE, ("irn",), ("none",)), *needs(PLACE, ("roce",), ("dcqcn",))])
-def _(runs):
+def resilient_roce(runs):
     found = ratio(metrics(runs, "roce", "dcqcn"), metrics(runs, "irn"))
     return (
         {f"Resilient RoCE / IRN {m}": found[m] for m in METRICS} | {"largest": max(found.values())} | unfinished(runs)

@@ -3,7 +3,7 @@ each good for."""
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import measure, places
 
 from .outcome import METRICS, m3, ratio, unfinished
 from .settings import CONTROLS, NAMES, ONE, POINTS, at, judged, needs
@@ -33,23 +33,23 @@ def claim(name: str, *schemes: str, controls=CONTROLS, by=measure):
 
 
 @claim("IRN-F7a", "gbn", "irn")
-def _(runs):
+def go_back_n(runs):
     return {NAMES[cc]: over(runs, "gbn", "irn", cc)["fct"] for cc in CONTROLS} | unfinished(runs)
 
 
 @claim("IRN-F7b", "nobdp", "irn", by=judged)
-def _(runs):
+def without_bdp_fc(runs):
     return {NAMES[cc]: over(runs, "nobdp", "irn", cc)["fct"] for cc in CONTROLS} | unfinished(runs)
 
 
 @claim("IRN-F7c", "gbn", "nobdp")
-def _(runs):
+def recovery_and_bdp_fc(runs):
     found = {NAMES[cc]: over(runs, "gbn", "nobdp", cc)["fct"] for cc in CONTROLS}
     return {"controls where go-back-N is worse": sum(x > 1 for x in found.values())} | found
 
 
 @claim("IRN-F7d", "gbn", "nobdp", "irn")
-def _(runs):
+def other_metrics(runs):
     out = {}
     for name in ("gbn", "nobdp"):
         for cc in CONTROLS:
@@ -58,17 +58,13 @@ def _(runs):
     return out
 
 
-def places(runs) -> list[str]:
-    return list(dict.fromkeys(k.split(":")[0] for k in runs))
-
-
 def everywhere(*names: str, controls=CONTROLS) -> list[str]:
     """These schemes wherever they are compared."""
     return [k for p in (PLACE, *ELSEWHERE) for k in needs(p, names, controls, ONE)]
 
 
 @judged("IRN-X1a", needs=everywhere("gbn", "gbn-backoff", controls=WITH))
-def _(runs):
+def backing_off(runs):
     found = {cc: {p: over(runs, "gbn-backoff", "gbn", cc, p)["fct"] for p in places(runs)} for cc in WITH}
     out = {f"{NAMES[cc]}, {POINTS[p].title}": x for cc in WITH for p, x in found[cc].items()}
     return {
@@ -78,26 +74,26 @@ def _(runs):
 
 
 @judged("IRN-X1b", needs=everywhere("gbn-backoff", "irn", controls=("timely",)))
-def _(runs):
+def backing_off_and_sack(runs):
     found = {p: over(runs, "irn", "gbn-backoff", "timely", p)["fct"] for p in places(runs)}
     out = {"largest IRN / go-back-N, backing off": max(found.values()), "smallest": min(found.values())}
     return out | {POINTS[p].title: x for p, x in found.items()}
 
 
 @measure("IRN-X2a", needs=everywhere("nosack", "gbn"))
-def _(runs):
+def without_sack_over_go_back_n(runs):
     found = {(p, cc): over(runs, "nosack", "gbn", cc, p)["fct"] for p in places(runs) for cc in CONTROLS}
     return {"largest": max(found.values())} | {f"{NAMES[cc]}, {POINTS[p].title}": x for (p, cc), x in found.items()}
 
 
 @judged("IRN-X2b", needs=everywhere("nosack", "irn"))
-def _(runs):
+def without_sack_over_irn(runs):
     found = {(p, cc): over(runs, "nosack", "irn", cc, p)["fct"] for p in places(runs) for cc in CONTROLS}
     out = {"smallest": min(found.values()), "largest": max(found.values())}
     return out | {f"{NAMES[cc]}, {POINTS[p].title}": x for (p, cc), x in found.items()}
 
 
 @claim("IRN-X3a", "dynamic", "irn")
-def _(runs):
+def computed_timeouts(runs):
     found = {f"{NAMES[cc]} {m}": over(runs, "dynamic", "irn", cc)[m] for cc in CONTROLS for m in METRICS}
     return {"smallest": min(found.values())} | found

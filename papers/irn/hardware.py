@@ -4,7 +4,7 @@ machines' own fields, no runs."""
 from __future__ import annotations
 
 from thalweg import verbs
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from . import numbers as n
 
@@ -21,12 +21,12 @@ GIGA = 1e9
 
 
 @measure("IRN-T1b", needs=[])
-def _(runs):
+def iwarp_nic(runs):
     return {"latency iWARP / RoCE": IWARP[1] / ROCE[1], "rate RoCE / iWARP": ROCE[0] / IWARP[0]}
 
 
 @measure("IRN-P0a", needs=[])
-def _(runs):
+def default_network(runs):
     hosts, switches, pods = n.fat_tree(6)
     return {
         "BDP (B)": n.bdp(40 * GIGA),
@@ -38,7 +38,7 @@ def _(runs):
 
 
 @measure("IRN-P0b", needs=[])
-def _(runs):
+def default_memory(runs):
     memory = 2 * n.bdp(40 * GIGA)
     return {
         "memory (B)": memory,
@@ -61,30 +61,30 @@ def nic(rate: float) -> dict:
 
 
 @measure("IRN-S1f", needs=[])
-def _(runs):
+def packets_kept_in_the_nic(runs):
     return {"buffered out of order, 1000 flows (MB)": n.cap(40 * GIGA) * 1000 * 1000 / 1e6}
 
 
 @measure("IRN-S1a", needs=[])
-def _(runs):
+def transport_state(runs):
     found = nic(40 * GIGA)
     return {"bits at each end": found["end_bits"], "bits per QP": found["transport_bits"]}
 
 
 @measure("IRN-S1b", needs=[])
-def _(runs):
+def bitmaps(runs):
     return {"bits in bitmaps": nic(40 * GIGA)["bitmap_bits"], "BDP in MTUs": n.bdp(40 * GIGA) / n.MTU}
 
 
 @measure("IRN-S1c", needs=[])
-def _(runs):
+def work_queue_elements(runs):
     found = nic(40 * GIGA)
     more = {"share of a 64 B WQE": found["wqe_bytes"] / 64}
     return {"bytes per WQE": found["wqe_bytes"], "bytes for all QPs": found["shared_bytes"]} | more
 
 
 @measure("IRN-S1d", needs=[])
-def _(runs):
+def share_of_the_cache(runs):
     # Less what all queue pairs share (IRN-S1c).
     at40, at100 = (nic(r * GIGA)["nic_bytes"] - nic(r * GIGA)["shared_bytes"] for r in (40, 100))
     return {
@@ -97,7 +97,7 @@ def _(runs):
 
 
 @measure("IRN-T9d", needs=[])
-def _(runs):
+def timeout_module(runs):
     """The module of the timer against the others, in words of bitmap that one event touches at most."""
     words = nic(40 * GIGA)["words"]
     others = [x for name, x in words.items() if name != "timeout"]
@@ -107,7 +107,7 @@ def _(runs):
 
 
 @measure("IRN-T9e", needs=[])
-def _(runs):
+def all_modules(runs):
     slowest = min(MODULES, key=lambda m: MODULES[m][2])
     return {
         "FF (%)": round(sum(m[0] for m in MODULES.values()), 2),
@@ -118,7 +118,7 @@ def _(runs):
 
 
 @measure("IRN-T9f", needs=[])
-def _(runs):
+def packet_rates(runs):
     return {
         "Gb/s of MTU packets": round(MODULES["receiveData"][2] * 1e6 * n.MTU * 8 / 1e9),
         "Mpps - 39.5": MODULES["receiveData"][2] - 39.5,

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import Key, flow_list, mean, measure, places, run
+from thalweg.study.lists import from_scenarios
 
 from . import numbers
 from .outcome import METRICS, flows
-from .settings import BASELINES, CONTROLS, HEAVY_TAILED, NAMES, SEEDS, Point, judged, mean, needs, run, scheme
+from .settings import BASELINES, CONTROLS, NAMES, SEEDS, Point, judged, needs, scheme
 
 TOTAL = 150_000_000  # B
 SENDERS = {"quick": (10, 30, 50), "full": (10, 20, 30, 40, 50)}
@@ -19,7 +19,6 @@ EVENTS = {"quick": 3, "full": 100}  # repetitions; they follow each other in one
 CONNECTIONS = {"quick": (8,), "full": (2, 4, 8)}  # per sender, besides one; CHOICE: the paper does not say how many
 RATES = (10, 100)  # Gb/s, besides 40
 VARIED = 30  # senders where something else is varied; CHOICE
-SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 def period(rate: int) -> int:
@@ -46,26 +45,25 @@ def events(fan_in: int, point: Point, scale: str) -> dict:
     }
 
 
-def drawn(connections: int, fan_in: int, count: int, hosts: int, seed: int, every: int) -> str:
-    """A flow list: in each event fresh senders, each with so many connections to host 0."""
-    rng = np.random.default_rng([seed, connections])
-    lines = ["id,src,dst,size_bytes,start_ns"]
-    for event in range(count):
-        for sender in rng.choice(np.arange(1, hosts), fan_in, replace=False):
-            size = TOTAL // (fan_in * connections)
-            lines += [f"{len(lines) + c - 1},{sender},0,{size},{event * every}" for c in range(connections)]
-    return "\n".join(lines) + "\n"
+def drawn(connections: int, fan_in: int, count: int, hosts: int, seed: int, every: int) -> list[tuple]:
+    """Flows (start in ns, source, destination, bytes): in each event fresh senders, each with so many connections to
+    host 0."""
+    rng, size = np.random.default_rng([seed, connections]), TOTAL // (fan_in * connections)
+    return [
+        (event * every, sender, 0, size)
+        for event in range(count)
+        for sender in rng.choice(np.arange(1, hosts), fan_in, replace=False)
+        for _ in range(connections)
+    ]
 
 
 def several(connections: int, scale: str, seed: int):
     """For `prepare`: writes the list of flows, and names it in the scenario."""
 
     def prepare(_, folder: Path) -> dict:
-        path = folder / f"incast-{connections}x{VARIED}-{seed}.csv"
-        folder.mkdir(parents=True, exist_ok=True)
-        text = drawn(connections, VARIED, EVENTS[scale], numbers.fat_tree(6)[0], seed, period(40))
-        path.write_text(text, encoding="utf-8")
-        return {"traffic": [{"kind": "list", "file": os.path.relpath(path, SCENARIOS)}]}
+        rows = drawn(connections, VARIED, EVENTS[scale], numbers.fat_tree(6)[0], seed, period(40))
+        file = flow_list(folder / f"incast-{connections}x{VARIED}-{seed}.csv", rows)
+        return {"traffic": [{"kind": "list", "file": from_scenarios(__file__, file)}]}
 
     return prepare
 
@@ -123,25 +121,25 @@ def rct(runs, key: str) -> float:
 
 def ratios(runs, other: str, controls=CONTROLS) -> dict[str, float]:
     """IRN's mean RCT over the other scheme's, at every place that was run."""
-    places = dict.fromkeys(k.split(":")[0] for k in runs)
-    found = {(p, cc): rct(runs, f"{p}:irn.{cc}") / rct(runs, f"{p}:{other}.{cc}") for p in places for cc in controls}
+    there = [(p, cc) for p in places(runs) for cc in controls]
+    found = {(p, cc): rct(runs, f"{p}:irn.{cc}") / rct(runs, f"{p}:{other}.{cc}") for p, cc in there}
     return {"largest": max(found.values())} | {f"{NAMES[cc]}, {p}": x for (p, cc), x in found.items()}
 
 
 @measure("IRN-F9a", needs=[f"incast-[0-9][0-9]:{n}.*" for n in ("irn", "roce-pfc")])
-def _(runs):
+def incast_over_roce(runs):
     return ratios(runs, "roce-pfc")
 
 
 @measure("IRN-F9b", needs=[f"incast-[0-9][0-9]:{n}.*" for n in ("irn", "irn-pfc")])
-def _(runs):
+def incast_over_irn_with_pfc(runs):
     return ratios(runs, "irn-pfc")
 
 
 @judged("IRN-F9c", needs=["incast-[0-9][0-9]:*"])
-def _(runs):
+def incast_bounds(runs):
     least = {k: float(completion_times(r).min()) for k, r in runs.items()}
-    free = {k: rct(runs, k.split("@")[0]) for k in runs if ".none@" in k}
+    free = {k: rct(runs, k.point) for k in map(Key.of, runs) if k.scheme.endswith(".none")}
     on_the_wire = TOTAL * 8 / 40e9 * numbers.WIRE / numbers.MTU
     return {
         "smallest RCT (ms)": 1e3 * min(least.values()),
@@ -150,7 +148,7 @@ def _(runs):
 
 
 @measure("IRN-X6a", needs=["incast-*G:*", "incast-x*"])
-def _(runs):
+def incast_elsewhere(runs):
     return ratios(runs, "irn-pfc")
 
 
@@ -161,7 +159,7 @@ def cross(scale: str) -> dict:
     """CHOICE: the incast begins behind the warm-up. At quick scale it has a fifth of the bytes, for a window
     a tenth as long."""
     flows, total = (5000, TOTAL // 5) if scale == "quick" else (50_000, TOTAL)
-    until = round(1e9 * numbers.window(flows, HEAVY_TAILED, 0.5, 40e9, numbers.fat_tree(6)[0]))
+    until = round(1e9 * numbers.window(flows, numbers.HEAVY_TAILED, 0.5, 40e9, numbers.fat_tree(6)[0]))
     return {
         "traffic.0.until": f"{until}ns",
         "traffic.1.size": f"{total // VARIED}B",
@@ -190,13 +188,13 @@ def crossing(runs, other: str, controls=CONTROLS) -> dict[str, float]:
 
 
 @judged("IRN-X7a", needs=needs("cross", ("irn", "roce-pfc")))
-def _(runs):
+def crossed_incast_over_roce(runs):
     found = crossing(runs, "roce-pfc")
     reduced = {k: 1 - x for k, x in found.items() if "RCT" in k}
     return {"smallest gain": min(reduced.values()), "largest gain": max(reduced.values())} | found
 
 
 @measure("IRN-X7c", needs=needs("cross", ("irn", "irn-pfc")))
-def _(runs):
+def crossed_incast_over_irn_with_pfc(runs):
     found = crossing(runs, "irn-pfc")
     return {"largest": max(found.values())} | found

@@ -81,18 +81,7 @@ def window(flows: int, cdf, load: float, rate: float, hosts: int) -> float:
     return flows / flow_rate(cdf, load, rate, hosts)
 
 
-# --- What flows say -----------------------------------------------------------------------------------------
-
-
-def nearest_rank(values, fraction: float) -> float:
-    """The smallest value that so large a fraction does not exceed."""
-    ordered = np.sort(np.asarray(values, dtype=float))
-    return float(ordered[max(math.ceil(round(fraction * len(ordered), 9)), 1) - 1])
-
-
-def steps(values) -> list[float]:
-    """Differences of neighbours."""
-    return [float(b - a) for a, b in pairwise(values)]
+# --- What packets say ---------------------------------------------------------------------------------------
 
 
 def out_of_order(psn) -> tuple[np.ndarray, np.ndarray]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .numbers import nearest_rank
-from .settings import mean
+from thalweg import study
+from thalweg.study import mean, once, percentile
 
 METRICS = ("slow", "fct", "p99")
 TITLES = {"slow": "average slowdown", "fct": "average FCT (ms)", "p99": "99 % FCT (ms)"}
@@ -13,21 +13,11 @@ TITLES = {"slow": "average slowdown", "fct": "average FCT (ms)", "p99": "99 % FC
 CLASSES = {"1 KB": 1024, "10 KB": 10_000, "200 KB": 200_000, "1 MB": 1_000_000, "3 MB": 3_000_000}
 
 
-class Flows:
-    """Sizes (B), completion times (s) and slowdowns of the flows that count.
-
-    A flow that had not ended when the run did counts with the time that it had been under way, a lower bound:
-    leaving it out would flatter the scheme that starved it.
-    """
+class Flows(study.Flows):
+    """With their slowdowns, by size class."""
 
     def __init__(self, results):
-        counts = results.flows["measured"].cast(bool).to_numpy()
-        done = (results.flows["status"] == "completed").to_numpy()[counts]
-        self.size = results.flows["size"].to_numpy()[counts].astype(np.int64)
-        start, fct, ideal = (results.seconds(column)[counts] for column in ("start", "fct", "ideal"))
-        self.fct = np.where(done, fct, results.summary["simulated_seconds"] - start)
-        self.slowdown = self.fct / ideal
-        self.unfinished = int(np.count_nonzero(~done))
+        super().__init__(results, "ideal")
 
     def of_class(self, name: str) -> np.ndarray:
         """Which flows are in a size class."""
@@ -42,31 +32,20 @@ class Flows:
         return {
             "slow": float(self.slowdown[which].mean()),
             "fct": float(fct.mean()),
-            "p99": nearest_rank(fct, 0.99),
+            "p99": percentile(fct, 99),
         }
 
 
-MOST = 64  # runs whose flows are kept in memory
-_seen: dict[tuple, Flows] = {}
-_metrics: dict[tuple, dict[str, float]] = {}
-
-
+# The flows of a run at full scale take megabytes, and there are hundreds of runs.
+@once(most=64)
 def flows(results) -> Flows:
-    """The same; the last runs requested are not read again."""
-    key = (results.path, results.digest)
-    if key not in _seen:
-        while len(_seen) >= MOST:
-            del _seen[next(iter(_seen))]
-        _seen[key] = Flows(results)
-    return _seen[key]
+    return Flows(results)
 
 
+@once
 def metrics(results) -> dict[str, float]:
-    """The paper's three metrics of a run, read once."""
-    key = (results.path, results.digest)
-    if key not in _metrics:
-        _metrics[key] = flows(results).metrics()
-    return _metrics[key]
+    """The paper's three metrics of a run."""
+    return flows(results).metrics()
 
 
 def m3(runs, key: str) -> dict[str, float]:

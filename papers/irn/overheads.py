@@ -3,7 +3,7 @@ on every packet."""
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .outcome import m3, ratio, unfinished
 from .settings import CONTROLS, NAMES, at, judged, needs
@@ -23,7 +23,7 @@ def compared(runs, a: str, b: str) -> dict[str, float]:
 
 
 @measure("IRN-F12a", needs=needs(PLACE, (*KINDS, "irn")))
-def _(runs):
+def worst_overheads(runs):
     found = compared(runs, "overheads", "irn")
     out = {"smallest": min(found.values()), "largest": max(found.values())} | found
     for n in KINDS[:2]:
@@ -32,6 +32,6 @@ def _(runs):
 
 
 @judged("IRN-F12b", needs=needs(PLACE, ("overheads", "roce-pfc")))
-def _(runs):
+def worst_overheads_over_roce(runs):
     found = compared(runs, "overheads", "roce-pfc")
     return {"smallest": min(found.values()), "largest": max(found.values())} | found

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure, run
 
 from . import numbers
-from .settings import run
 
 PS = 1e-12
 PACKET = numbers.WIRE * 8 / 40e9  # s on the wire at 40 Gb/s
@@ -42,7 +41,7 @@ def fct(results, flow: int = FLOW) -> float:
 
 
 @measure("IRN-V2g", needs=["lone:*"])
-def _(runs):
+def lost_single_packet(runs):
     free, lost = fct(runs["lone:fault-free@1"]), fct(runs["lone:lost@1"])
     return {"|FCT - RTO_low - fault-free FCT| (packets)": abs(lost - RTO_LOW - free) / PACKET, "FCT (us)": 1e6 * lost}
 
@@ -68,7 +67,7 @@ class Packets:
 
 
 @measure("IRN-V2h", needs=["holes:fault-free@1", "holes:one@1"])
-def _(runs):
+def two_round_trips(runs):
     free, one = (Packets(runs[f"holes:{k}@1"]) for k in ("fault-free", "one"))
     rtt = free.round_trip()
     trigger = one.arrived[one.psn == FIRST + 1][0]
@@ -84,7 +83,7 @@ def _(runs):
 
 
 @measure("IRN-X2c", needs=["holes:*"])
-def _(runs):
+def several_losses(runs):
     """From the first packet sent again until the acknowledgement that covers all holes."""
     rtt = Packets(runs["holes:fault-free@1"]).round_trip()
 

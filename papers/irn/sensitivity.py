@@ -7,9 +7,11 @@ scale only.
 
 from __future__ import annotations
 
+from thalweg.study import run, schemes
+
 from . import incast
 from .outcome import m3, ratio
-from .settings import BASELINES, NAMES, POINTS, SEEDS, TIMELY_BAND, Point, run, scheme
+from .settings import BASELINES, NAMES, POINTS, SEEDS, TIMELY_BAND, Point, scheme
 
 OTHERS = tuple(cc for cc in TIMELY_BAND if cc != "timely")
 ROW, CROSS = "band-default", "band-cross"
@@ -69,5 +71,5 @@ def values(runs, cc: str) -> dict[str, float]:
 
 def band(runs) -> dict[str, dict[str, float]]:
     """The values of every variant that was run, by what it is called."""
-    ran = [cc for cc in TIMELY_BAND if any(k.startswith(f"{place(ROW, cc)}:irn.{cc}@") for k in runs)]
+    ran = [cc for cc in TIMELY_BAND if f"irn.{cc}" in schemes(runs, place(ROW, cc))]
     return {NAMES[cc]: values(runs, cc) for cc in ran}

@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
-from thalweg.papers import RunSpec, measure
+from thalweg.study import Key, RunSpec, measure, presets, run
 
 from . import numbers
 from .numbers import HEAVY_TAILED, UNIFORM
@@ -152,29 +150,12 @@ NAMES = {
 BASELINES = ("irn", "irn-pfc", "roce-pfc")
 
 # §4.3.1: "same parameters as specified" in their papers; CHOICE where those or this one are silent, see README.md.
-DCQCN = {
-    "kind": "dcqcn",
-    "gain": 1 / 256,
-    "fast_recovery": 5,
-    "alpha_timer": "55us",
-    "rate_timer": "55us",
-    "byte_counter": "10MB",
-    "additive": "40Mbps",
-    "hyper": "200Mbps",
-    "min_rate": "100Mbps",
-}
-TIMELY = {
-    "kind": "timely",
-    "t_low": "50us",
-    "t_high": "500us",
+TIMELY = presets.TIMELY | {
     "min_rtt": "24us",
     # CHOICE M6: the weight of the newest difference is in neither chapter. What acts is its ratio to minRTT,
     # and the figures of Chapter 3, whose TIMELY this is, need 0.08 for 30 us, so 0.064 for 24. Other reading:
     # 0.875, of later analyses (`TIMELY_BAND`; README.md says what it does).
     "alpha": 0.064,
-    "beta": 0.8,
-    "additive": "10Mbps",
-    "hyper": {"after": 5, "step": "50Mbps"},
     # M6 as it stands: the gradient counts as at most 1, so one update takes at most beta off; no other bound.
     "gradient_cap": 1.0,
     "max_decrease": 1.0,
@@ -191,14 +172,7 @@ TIMELY_BAND = {
     "timely-both": {"alpha": 0.875, "min_rate": "100Mbps"},
 }
 STEP = {"kind": "step", "threshold": "65KB"}
-K_MIN, K_MAX = 5_000, 200_000  # B: DCQCN's deployment at 40 Gb/s
-DEFAULT_MEMORY = 240_000  # B, which these go with
-
-
-def ramp(share: float = 1.0) -> dict:
-    """DCQCN's marking; `share`: of the published thresholds."""
-    low, high = round(K_MIN * share), round(K_MAX * share)
-    return {"kind": "red-ecn", "min": f"{low}B", "max": f"{high}B", "max_probability": 0.01, "at": "arrival"}
+DEFAULT_MEMORY = 240_000  # B, which DCQCN's thresholds go with
 
 
 def control(name: str, point: Point) -> dict:
@@ -208,11 +182,12 @@ def control(name: str, point: Point) -> dict:
     if name in TIMELY_BAND:
         return {"transport.congestion": TIMELY | TIMELY_BAND[name]}
     if name == "dcqcn":
-        return {"transport.congestion": DCQCN, "switch.marking": ramp()}
+        return {"transport.congestion": presets.DCQCN, "switch.marking": presets.dcqcn_marking()}
     if name == "dcqcn-scaled":
         # As large a part of an input's memory as by default; memories are twice the bandwidth-delay product
         # where only the rate differs.
-        return {"transport.congestion": DCQCN, "switch.marking": ramp(point.bytes / DEFAULT_MEMORY)}
+        marking = presets.dcqcn_marking(point.bytes / DEFAULT_MEMORY)
+        return {"transport.congestion": presets.DCQCN, "switch.marking": marking}
     if name == "aimd":
         return {"transport.congestion": "aimd"}
     # M7: window and losses as AIMD's.
@@ -297,30 +272,13 @@ def iwarp(point: Point) -> dict:
 # --- Runs ---------------------------------------------------------------------------------------------------
 
 
-def run(key: str, scenario: str, set: Mapping, seed: int, **more) -> RunSpec:
-    return RunSpec(f"{key}@{seed}", f"scenarios/{scenario}.toml", {"name": key, "seed": seed} | dict(set), **more)
-
-
 def at(place: str, name: str, cc: str, scale: str, seeds: int | None = None) -> list[RunSpec]:
     """A scheme at a point, with every seed, or so many."""
     point = POINTS[place]
     set = point.set(scale) | scheme(name, cc, point)
     if name == "roce":
         set["run.until"] = f"{round(LONGEST[scale] * point.window(scale) * 1e9)}ns"
-    return [run(f"{place}:{name}.{cc}", "fat-tree", set, seed) for seed in SEEDS[scale][: seeds or point.seeds]]
-
-
-def seeds(runs, key: str) -> list:
-    """The runs of all seeds that there are."""
-    found = [runs[k] for k in runs if k.startswith(f"{key}@")]
-    if not found:
-        raise KeyError(f"no run is called {key}")
-    return found
-
-
-def mean(runs, key: str, value) -> float:
-    """Mean over the seeds of a quantity of a run."""
-    return float(np.mean([value(r) for r in seeds(runs, key)]))
+    return [run(Key(place, f"{name}.{cc}"), "fat-tree", set, seed) for seed in SEEDS[scale][: seeds or point.seeds]]
 
 
 def needs(place: str, names, controls=CONTROLS, seed: int | str = "*") -> list[str]:

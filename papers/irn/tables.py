@@ -3,11 +3,10 @@ time off its default."""
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, measure_each, places, schemes, seeds, steps
 
-from .numbers import steps
 from .outcome import METRICS, drop_rate, m3, named, pauses, ratio, unfinished
-from .settings import BASELINES, CONTROLS, ONE, POINTS, at, judged, mean, needs, seeds
+from .settings import BASELINES, CONTROLS, ONE, POINTS, at, judged, needs
 
 # Published per scenario and congestion control: slowdown, average FCT and 99 % FCT (ms) of IRN; R1 = IRN /
 # (RoCE+PFC) and R2 = IRN / (IRN+PFC) of the three. What could not be read is not here: 10 Gb/s, 128 and 250
@@ -137,21 +136,23 @@ def reported(runs, place: str, cc: str) -> dict[str, float]:
     return named("R1", r1) | named("R2", r2) | absolute
 
 
-def claim(name: str, place: str, cc: str) -> None:
-    """A row is judged twice: its orders, and its numbers."""
-
-    @judged(name, needs=row_needs(place, (cc,)))
-    def _(runs):
-        more = {
-            "drop rate": mean(runs, f"{place}:irn.{cc}", drop_rate),
-            "pauses, IRN+PFC": mean(runs, f"{baseline(place)}:irn-pfc.{cc}", pauses),
-        }
-        return reported(runs, place, cc) | more | unfinished(runs)
+# A row is judged twice: its orders, and its numbers.
+JUDGED = {
+    f"{name}-{letter}{suffix}": (judged_at(place, cc), cc)
+    for name, place in NAMES.items()
+    for letter, cc in LETTERS.items()
+    for suffix in ("", ".ratio")
+}
 
 
-for _name, _place in NAMES.items():
-    for _letter, _cc in LETTERS.items():
-        claim(f"{_name}-{_letter}", judged_at(_place, _cc), _cc)
+@measure_each(JUDGED, needs=lambda at: row_needs(at[0], at[1:]))
+def row_of_table(runs, at: tuple[str, str]):
+    place, cc = at
+    more = {
+        "drop rate": mean(runs, f"{place}:irn.{cc}", drop_rate),
+        "pauses, IRN+PFC": mean(runs, f"{baseline(place)}:irn-pfc.{cc}", pauses),
+    }
+    return reported(runs, place, cc) | more | unfinished(runs)
 
 
 def scaled_needs(place: str) -> list[str]:
@@ -172,7 +173,7 @@ def marked(runs, place: str) -> dict[str, float]:
 
 
 @measure("IRN-T3-10-d", needs=list(dict.fromkeys(k for p in SCALED for k in scaled_needs(p))))
-def _(runs):
+def ten_gigabit_with_dcqcn(runs):
     """Judged with the published thresholds; next to them the scaled ones, and both with small memories."""
     first, *others = SCALED
     more = {f"{k}, {POINTS[p].title}": x for p in others for k, x in marked(runs, p).items()}
@@ -207,14 +208,14 @@ def rises(values: dict) -> float:
 
 
 @measure("IRN-T2x", needs=needs_of(TABLES["4.2"], ("none",)))
-def _(runs):
+def over_loads(runs):
     r1, r2 = over(runs, TABLES["4.2"])
     out = {"largest step up of R2": falls(r2)}
     return out | listed("R2", r2, TABLES["4.2"]) | listed("R1", r1, TABLES["4.2"])
 
 
 @measure("IRN-T3x", needs=needs_of(TABLES["4.3"], ("none",)))
-def _(runs):
+def over_rates(runs):
     r1, r2 = over(runs, TABLES["4.3"])
     out = {
         "largest step down of R1": rises(r1),
@@ -225,7 +226,7 @@ def _(runs):
 
 
 @measure("IRN-T4x", needs=needs_of((*AS_LONG, *AS_LONG.values())))
-def _(runs):
+def over_networks(runs):
     off = {}
     for cc in CONTROLS:
         for place, shorter in AS_LONG.items():
@@ -237,7 +238,7 @@ def _(runs):
 
 
 @measure("IRN-T5x", needs=row_needs("uniform"))
-def _(runs):
+def uniform_sizes(runs):
     found = {cc: row(runs, "uniform", cc) for cc in CONTROLS}
     return {
         "largest R1": max(x for _, r1, _ in found.values() for x in r1.values()),
@@ -246,7 +247,7 @@ def _(runs):
 
 
 @measure("IRN-T6x", needs=needs_of(TABLES["4.6"], ("none",)))
-def _(runs):
+def over_memories(runs):
     r1, r2 = over(runs, TABLES["4.6"])
     out = {"largest step down of R2": rises(r2), "largest step up of R1": falls(r1)}
     return out | listed("R2", r2, TABLES["4.6"]) | listed("R1", r1, TABLES["4.6"])
@@ -256,9 +257,9 @@ def _(runs):
     "IRN-X5a",
     needs=[*needs("default", ("irn", "irn-pfc", "roce-pfc"), ("none",), ONE), "xoff-*"],
 )
-def _(runs):
+def over_thresholds(runs):
     irn = m3(runs, "default:irn.none")
-    ran = {t: p for t, p in THRESHOLDS.items() if any(k.startswith(f"{p}:") for k in runs)}
+    ran = {t: p for t, p in THRESHOLDS.items() if p in places(runs)}
     r2 = {t: ratio(irn, m3(runs, f"{p}:irn-pfc.none")) for t, p in ran.items()}
     r1 = {t: ratio(irn, m3(runs, f"{p}:roce-pfc.none")) for t, p in ran.items()}
     out = {"largest R2(40 KB) / R2(220 KB)": max(r2[40][m] / r2[220][m] for m in METRICS)}
@@ -280,14 +281,14 @@ def against_default(runs, places) -> dict[str, dict[str, float]]:
 
 
 @measure("IRN-T7x", needs=[k for p in TABLES["4.7"] for k in needs(p, ("irn",), seed=ONE)])
-def _(runs):
+def over_timeouts(runs):
     found = against_default(runs, ("rto-640", "rto-1280"))
     out = {f"largest {POINTS[p].rto_high} / 320": max(v.values()) for p, v in found.items()}
     return out | found["rto-640"] | found["rto-1280"]
 
 
 @measure("IRN-T8x", needs=[k for p in TABLES["4.8"] for k in needs(p, ("irn",), seed=ONE)])
-def _(runs):
+def over_packets_in_flight(runs):
     found = {k: x for v in against_default(runs, ("few-10", "few-15")).values() for k, x in v.items()}
     return {"smallest": min(found.values()), "largest": max(found.values())} | found
 
@@ -299,7 +300,7 @@ def complete(runs) -> list[tuple[str, str]]:
     """The rows whose three schemes were all run."""
 
     def has(place, name, cc):
-        return any(k.startswith(f"{place}:{name}.{cc}@") for k in runs)
+        return f"{name}.{cc}" in schemes(runs, place)
 
     return [
         (p, cc)
@@ -319,21 +320,21 @@ def all_rows(runs, n: int, controls) -> dict[str, float]:
 
 
 @judged("IRN-SUMa", needs=ALL)
-def _(runs):
+def always_better_than_roce(runs):
     found = all_rows(runs, 1, CONTROLS)
     out = {"largest R1": max(found.values()), "smallest R1": min(found.values()), "rows": len(found) / 3}
     return out | {f"R1 {k}": x for k, x in found.items() if x >= 1} | unfinished(runs)
 
 
 @measure("IRN-SUMb", needs=ALL)
-def _(runs):
+def pfc_without_control(runs):
     found = all_rows(runs, 2, ("none",))
     out = {"largest R2": max(found.values()), "smallest R2": min(found.values()), "rows": len(found) / 3}
     return out | {f"R2 {k}": x for k, x in found.items() if x > 1.02}
 
 
 @measure("IRN-SUMc", needs=ALL)
-def _(runs):
+def pfc_with_control(runs):
     found = all_rows(runs, 2, CONTROLS[1:])
     out = {"largest R2": max(found.values()), "rows": len(found) / 3}
     out |= {f"smallest R2, {cc}": min(x for k, x in found.items() if f" {cc}," in k) for cc in CONTROLS[1:]}
@@ -356,8 +357,8 @@ def printed(runs) -> list[tuple]:
     every table."""
     have = set(complete(runs))
     out = []
-    for table, places in TABLES.items():
-        for place in places:
+    for table, rows in TABLES.items():
+        for place in rows:
             for cc in CONTROLS:
                 if (place, cc) not in have:
                     continue

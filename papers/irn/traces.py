@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from thalweg import _core
-from thalweg.papers import NotCheckable, measure
+from thalweg.study import Key, NotCheckable, measure, run
 
 from . import numbers
 from .incast import events
-from .settings import BASELINES, Point, run, scheme
+from .settings import BASELINES, Point, scheme
 
 TRACE_CAP, TRACE_PACKETS = 111, 2807
 RULES = {
@@ -112,8 +112,8 @@ def quiet(flow) -> dict[str, float]:
 
 
 @measure("IRN-V1c", needs=["trace:*", "trace-progress:*"])
-def _(runs):
-    found = {key.split(":")[0]: quiet(recorded(results, True)[0]) for key, results in runs.items()}
+def silent_flows(runs):
+    found = {Key.of(key).place: quiet(recorded(results, True)[0]) for key, results in runs.items()}
     return found["trace"] | {f"{k}, timer restarted by progress only": x for k, x in found["trace-progress"].items()}
 
 
@@ -139,7 +139,7 @@ def authors() -> tuple[np.ndarray, np.ndarray]:
 
 
 @measure("IRN-V1a", needs=[])
-def _(runs):
+def modules_and_traces(runs):
     """The receiver's half: the engine's own receiver on the authors' arrivals, answer by answer."""
     came, said = authors()
     nack, expected = _core.irn_answers(came[:, 0].tolist(), came[:, 1].tolist())
@@ -148,15 +148,15 @@ def _(runs):
 
 
 @measure("IRN-V1b", needs=["trace:*", "trace-progress:*"])
-def _(runs):
+def trace_of_the_incast(runs):
     """Judged with the study's rule for the timer; next to it, the same with the other."""
-    found = {key.split(":")[0]: answered(results) for key, results in runs.items()}
+    found = {Key.of(key).place: answered(results) for key, results in runs.items()}
     other = ("NACK fraction", "duplicates", "timeouts")
     return found["trace"] | {f"{k}, timer restarted by progress only": found["trace-progress"][k] for k in other}
 
 
 @measure("IRN-V2a", needs=["trace:*"])
-def _(runs):
+def bounds_of_packets_ahead(runs):
     """Of the receivers from what arrived, of the senders from what they sent and received."""
     (results,) = runs.values()
     flow, psn, _, _, _ = recorded(results, True)

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import permutations
 
 from thalweg import verbs
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .messages import CONDITIONS, END, Watched
 
@@ -71,7 +71,7 @@ def effects_out_of_turn(order: tuple[int, ...]) -> int:
 
 
 @measure("IRN-V2b", needs=[])
-def _(runs):
+def progress_in_order(runs):
     orders = list(permutations(range(6)))
     random = cases(runs.scale)
     return {
@@ -87,7 +87,7 @@ def _(runs):
 
 
 @measure("IRN-V2c", needs=[])
-def _(runs):
+def conditions_imply_writes(runs):
     random = cases(runs.scale)
     found = {"Writes missing when a condition was seen": random["missing"]}
     found |= {f"{k}: {what}": random[f"{k}: {what}"] for k in CONDITIONS for what in ("came early", "seen")}
@@ -108,7 +108,7 @@ def last_one(fence: str) -> str:
 
 
 @measure("IRN-V2d", needs=[])
-def _(runs):
+def older_messages_and_fences(runs):
     return {
         "A is last without a fence": last_one("none") == "A",
         "B is last with a fence": last_one("all") == "B",
@@ -120,7 +120,7 @@ def _(runs):
 
 
 @measure("IRN-V2e", needs=[])
-def _(runs):
+def dropped_send(runs):
     """One Receive WQE is promised, so the second Send is a probe. RTO_low repairs the first."""
     s = Small(schedule=lose(0), credits=1)
     sinks = s.there[32:36], s.there[40:44]
@@ -144,7 +144,7 @@ def _(runs):
 
 
 @measure("IRN-V2f", needs=[])
-def _(runs):
+def shared_receive_queue(runs):
     """Sends 1 to 3 are lost at first, so that 4 arrives after 0."""
     s = Small(schedule=lose(1, 2, 3), shared_receives=True)
     elements = [s.there[4 * n : 4 * n + 4] for n in range(5)]
@@ -193,7 +193,7 @@ def transfer(dialect: str) -> list[verbs.Packet]:
 
 
 @measure("IRN-S1e", needs=[])
-def _(runs):
+def longer_headers(runs):
     table = {d: verbs.header_bytes(d) for d in ("roce", "irn")}
     sent = {d: transfer(d) for d in table}
     more = {k: table["irn"][k] - n for k, n in table["roce"].items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import measure
 
 from .outcome import METRICS, m3, named, ratio, unfinished
 from .settings import BASELINES, NAMES, at, needs
@@ -22,7 +22,7 @@ def over(runs, a: str, b: str) -> dict[str, float]:
 
 
 @measure("IRN-X8a", needs=[*needs(PLACE, BASELINES, WINDOWS), *needs(PLACE, ("irn", "irn-pfc"), ("none",))])
-def _(runs):
+def aimd_and_dctcp(runs):
     r2 = {cc: over(runs, f"irn.{cc}", f"irn-pfc.{cc}") for cc in ("none", *WINDOWS)}
     r1 = {cc: over(runs, f"irn.{cc}", f"roce-pfc.{cc}") for cc in WINDOWS}
     out = {"largest R2(AIMD) - R2(no CC)": max(r2["aimd"][m] - r2["none"][m] for m in METRICS)}
@@ -35,15 +35,15 @@ TCP = f"{PLACE}:iwarp.newreno@*"
 
 
 @measure("IRN-F11a", needs=[TCP, *needs(PLACE, ("irn",), ("none",))])
-def _(runs):
+def against_iwarp(runs):
     return named("IRN / iWARP", over(runs, "irn.none", "iwarp.newreno")) | unfinished(runs)
 
 
 @measure("IRN-F11b", needs=[TCP, *needs(PLACE, ("irn",), ("aimd",))])
-def _(runs):
+def with_aimd_against_iwarp(runs):
     return named("IRN+AIMD / iWARP", over(runs, "irn.aimd", "iwarp.newreno")) | unfinished(runs)
 
 
 @measure("IRN-F11c", needs=needs(PLACE, ("irn",), ("none", "aimd")))
-def _(runs):
+def aimd_over_irn(runs):
     return named("IRN+AIMD / IRN", over(runs, "irn.aimd", "irn.none"))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure, once
+from thalweg.study import mean, measure, needs, once, seeds
 
 from .outcome import etas, goodput, queue, series, waits, within
-from .settings import MIX, POISSON, RATE, SEEDS, Cross, Point, mean, needs, seeds
+from .settings import MIX, POISSON, RATE, SEEDS, Cross, Point
 
 # Cumulative bytes at the hosts' links, so that what entered the queue and when is known.
 WATCHED = {
@@ -114,19 +114,19 @@ def percentiles(runs, points) -> tuple[float, float]:
 
 
 @measure("NIM-X1a", needs=needs(*POINTS.values(), *LATE.values()))
-def _(runs):
+def median_error(runs):
     each = {f"{k}: median": percentiles(runs, [p])[0] for k, p in (POINTS | LATE).items()}
     return {"median": percentiles(runs, [*POINTS.values(), *LATE.values()])[0]} | each
 
 
 @measure("NIM-X1b", needs=needs(*POINTS.values(), *LATE.values()))
-def _(runs):
+def tail_of_errors(runs):
     each = {f"{k}: p95": percentiles(runs, [p])[1] for k, p in (POINTS | LATE).items()}
     return {"p95": percentiles(runs, [*POINTS.values(), *LATE.values()])[1]} | each
 
 
 @measure("NIM-X1c", needs=needs(*(POINTS[k.removesuffix("-delayed")] for k in LATE), *LATE.values()))
-def _(runs):
+def error_with_delayed_acks(runs):
     apart = [
         abs(percentiles(runs, [p])[0] - percentiles(runs, [POINTS[k.removesuffix("-delayed")]])[0])
         for k, p in LATE.items()
@@ -155,12 +155,12 @@ PHASES = {"elastic": (40, 90), "inelastic": (100, 150)}
 
 
 @measure("NIM-F4.2a", needs=needs(SHARE))
-def _(runs):
+def throughput_by_phase(runs):
     return {name: mean(runs, SHARE, lambda r, a=a, b=b: goodput(r, a, b)) / RATE for name, (a, b) in PHASES.items()}
 
 
 @measure("NIM-F4.2b", needs=needs(SHARE))
-def _(runs):
+def own_queue_by_phase(runs):
     part = {
         n: mean(runs, SHARE, lambda r, a=a, b=b: within(*own_share(r), a, b).mean()) for n, (a, b) in PHASES.items()
     }
@@ -194,7 +194,7 @@ def correlation(results) -> float:
 
 
 @measure("NIM-F4.3a", needs=needs(ONE, CBR))
-def _(runs):
+def correlation_with_what_was_sent(runs):
     return {"Cubic": mean(runs, ONE, correlation), "CBR": mean(runs, CBR, correlation)}
 
 
@@ -215,7 +215,7 @@ def peak(results) -> float:
 
 
 @measure("NIM-F4.4a", needs=needs(ONE, CBR, RANDOM))
-def _(runs):
+def line_at_five_hertz(runs):
     return {name: mean(runs, p, peak) for name, p in {"Cubic": ONE, "CBR": CBR, "Poisson": RANDOM}.items()}
 
 
@@ -224,22 +224,22 @@ def of_parts(runs, of) -> dict[int, float]:
 
 
 @measure("NIM-F4.5a", needs=needs(ELASTIC[0], ELASTIC[100]))
-def _(runs):
+def eta_at_both_ends(runs):
     return {f"median η, {part} % elastic": mean(runs, ELASTIC[part], lambda r: np.median(etas(r))) for part in (0, 100)}
 
 
 @measure("NIM-F4.5b", needs=needs(*ELASTIC.values()))
-def _(runs):
+def eta_by_part(runs):
     medians = of_parts(runs, lambda r: np.median(etas(r)))
     return {"smallest step": min(np.diff(list(medians.values())))} | {f"{k} %": v for k, v in medians.items()}
 
 
 @measure("NIM-F4.5c", needs=needs(ELASTIC[25]))
-def _(runs):
+def a_quarter_elastic(runs):
     return mean(runs, ELASTIC[25], lambda r: np.mean(etas(r) >= 2))
 
 
 @measure("NIM-F4.6e", needs=needs(PULSE, NO_PULSE))
-def _(runs):
+def delay_of_pulses(runs):
     calm, without = mean(runs, PULSE, waits), mean(runs, NO_PULSE, waits)
     return {"|apart| (ms)": abs(calm - without), "with (ms)": calm, "without (ms)": without}

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure, mean, needs, seeds
 
 from .estimator import CBR, ELASTIC, ONE, RANDOM, spectrum
 from .outcome import accuracy, delays, etas, series
 from .robust import LOAD, LOADS, RATIO, RATIOS
-from .settings import NAMES, RATE, mean, needs, seeds
+from .settings import NAMES, RATE
 from .several import each, found
 from .synthetic import COMPARED, POINTS, SEGMENTS, fair, row
 from .wan import ALONE, SCHEMES, deviation, pooled
@@ -19,52 +19,49 @@ LABELS = {"ncc": "NimbusCC", "copa": "Copa"}
 
 
 @figure("fig4-4", "Figure 4-4: spectrum of the estimated cross traffic", needs=needs(ONE, CBR, RANDOM))
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(4.2, 2.8)
-        for name, point in {"one Cubic flow": ONE, "CBR": CBR, "Poisson": RANDOM}.items():
-            ax.plot(*spectrum(seeds(runs, point)[0]), label=name)
-        ax.set(xlabel="frequency (Hz)", ylabel="Mb/s", xlim=(0, 20))
-        ax.legend(fontsize=7)
-        return fig
+def figure_4_4(runs):
+    fig, ax = plots.figure(4.2, 2.8)
+    for name, point in {"one Cubic flow": ONE, "CBR": CBR, "Poisson": RANDOM}.items():
+        ax.plot(*spectrum(seeds(runs, point)[0]), label=name)
+    ax.set(xlabel="frequency (Hz)", ylabel="Mb/s", xlim=(0, 20))
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure("fig4-5", "Figure 4-5: η by the elastic part of the cross traffic", needs=needs(*ELASTIC.values()))
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(4.2, 2.8)
-        for part, point in ELASTIC.items():
-            values = np.sort(np.concatenate([etas(r) for r in seeds(runs, point)]))
-            ax.plot(values, np.linspace(0, 1, len(values)), label=f"{part} %")
-        ax.axvline(2, color="k", linestyle="--", linewidth=0.8)
-        ax.set(xlabel="η", ylabel="fraction", xscale="log", xlim=(0.05, 100))
-        ax.legend(fontsize=7)
-        return fig
+def figure_4_5(runs):
+    fig, ax = plots.figure(4.2, 2.8)
+    for part, point in ELASTIC.items():
+        values = np.sort(np.concatenate([etas(r) for r in seeds(runs, point)]))
+        ax.plot(values, np.linspace(0, 1, len(values)), label=f"{part} %")
+    ax.axvline(2, color="k", linestyle="--", linewidth=0.8)
+    ax.set(xlabel="η", ylabel="fraction", xscale="log", xlim=(0.05, 100))
+    ax.legend(fontsize=7)
+    return fig
 
 
 @figure(
     "fig4-7", "Figure 4-7: rates and delays while cross traffic changes", needs=needs(POINTS["ncc"], POINTS["copa"])
 )
-def _(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.8, columns=2)
-        for name in ("ncc", "copa"):
-            results = seeds(runs, POINTS[name])[0]
-            at, bytes = series(results, "arrived")
-            axes[0].plot(at[100::100], np.diff(bytes[::100]) * 8e-6 * 1500 / 1448, label=LABELS[name])
-            seconds = range(180)
-            axes[1].plot(seconds, [delays(results, t, t + 1).mean() for t in seconds], label=LABELS[name])
-        axes[0].step(
-            [at for at, *_ in SEGMENTS] + [180],
-            [fair(at, at + 20) for at, *_ in SEGMENTS] + [48],
-            "k--",
-            where="post",
-            linewidth=0.8,
-        )
-        axes[0].set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
-        axes[1].set(xlabel="time (s)", ylabel="queueing delay (ms)", ylim=(0, 105))
-        axes[0].legend(fontsize=7)
-        return fig
+def figure_4_7(runs):
+    fig, axes = plots.figure(6.6, 2.8, columns=2)
+    for name in ("ncc", "copa"):
+        results = seeds(runs, POINTS[name])[0]
+        at, bytes = series(results, "arrived")
+        axes[0].plot(at[100::100], np.diff(bytes[::100]) * 8e-6 * 1500 / 1448, label=LABELS[name])
+        seconds = range(180)
+        axes[1].plot(seconds, [delays(results, t, t + 1).mean() for t in seconds], label=LABELS[name])
+    axes[0].step(
+        [at for at, *_ in SEGMENTS] + [180],
+        [fair(at, at + 20) for at, *_ in SEGMENTS] + [48],
+        "k--",
+        where="post",
+        linewidth=0.8,
+    )
+    axes[0].set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
+    axes[1].set(xlabel="time (s)", ylabel="queueing delay (ms)", ylim=(0, 105))
+    axes[0].legend(fontsize=7)
+    return fig
 
 
 PUBLISHED = {
@@ -83,24 +80,23 @@ PUBLISHED = {
     "Table 4.1: throughput with elastic traffic, delay without; diamonds: published",
     needs=needs(*(POINTS[s] for s in COMPARED)),
 )
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(4.6, 3.0)
-        for n, scheme in enumerate(COMPARED):
-            found = row(runs, scheme)
-            colour = plots.COLOURS[n % len(plots.COLOURS)]
-            ax.plot(
-                found["delay, inelastic (ms)"],
-                100 * found["throughput, elastic"],
-                "o",
-                color=colour,
-                label=NAMES[scheme],
-            )
-            delta, ms = PUBLISHED[scheme]
-            ax.plot(ms, delta, "D", color=colour, markerfacecolor="none")
-        ax.set(xlabel="queueing delay, inelastic (ms)", ylabel="throughput against fair, elastic (%)")
-        ax.legend(fontsize=6)
-        return fig
+def table_4_1(runs):
+    fig, ax = plots.figure(4.6, 3.0)
+    for n, scheme in enumerate(COMPARED):
+        found = row(runs, scheme)
+        colour = plots.COLOURS[n % len(plots.COLOURS)]
+        ax.plot(
+            found["delay, inelastic (ms)"],
+            100 * found["throughput, elastic"],
+            "o",
+            color=colour,
+            label=NAMES[scheme],
+        )
+        delta, ms = PUBLISHED[scheme]
+        ax.plot(ms, delta, "D", color=colour, markerfacecolor="none")
+    ax.set(xlabel="queueing delay, inelastic (ms)", ylabel="throughput against fair, elastic (%)")
+    ax.legend(fontsize=6)
+    return fig
 
 
 @figure(
@@ -108,53 +104,48 @@ def _(runs):
     "Figure 4-12: accuracy by inelastic load and by the elastic flow's round trip",
     needs=needs(*LOAD.values(), *RATIO.values()),
 )
-def _(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.8, columns=2)
-        for scheme in ("ncc", "copa"):
-            for what, line in (("cbr", "-"), ("poisson", ":")):
-                found = [mean(runs, LOAD[scheme, what, x], lambda r: accuracy(r, False)) for x in LOADS]
-                axes[0].plot(LOADS, found, line, marker="o", markersize=3, label=f"{LABELS[scheme]}, {what}")
-            found = [mean(runs, RATIO[scheme, x], lambda r: accuracy(r, True)) for x in RATIOS]
-            axes[1].plot(RATIOS, found, marker="o", markersize=3, label=LABELS[scheme])
-        axes[0].set(xlabel="inelastic cross traffic (Mb/s)", ylabel="accuracy", ylim=(0, 1.02))
-        axes[1].set(xlabel="round trip of the elastic flow / own", ylim=(0, 1.02))
-        for ax in axes:
-            ax.legend(fontsize=6)
-        return fig
+def figure_4_12(runs):
+    fig, axes = plots.figure(6.6, 2.8, columns=2)
+    for scheme in ("ncc", "copa"):
+        for what, line in (("cbr", "-"), ("poisson", ":")):
+            found = [mean(runs, LOAD[scheme, what, x], lambda r: accuracy(r, False)) for x in LOADS]
+            axes[0].plot(LOADS, found, line, marker="o", markersize=3, label=f"{LABELS[scheme]}, {what}")
+        found = [mean(runs, RATIO[scheme, x], lambda r: accuracy(r, True)) for x in RATIOS]
+        axes[1].plot(RATIOS, found, marker="o", markersize=3, label=LABELS[scheme])
+    axes[0].set(xlabel="inelastic cross traffic (Mb/s)", ylabel="accuracy", ylim=(0, 1.02))
+    axes[1].set(xlabel="round trip of the elastic flow / own", ylim=(0, 1.02))
+    for ax in axes:
+        ax.legend(fontsize=6)
+    return fig
 
 
 @figure("fig4-8", "Figure 4-8: delays and shares next to the WAN workload", needs=needs(*ALONE.values()))
-def _(runs):
-    with plots.style():
-        fig, axes = plots.figure(6.6, 2.8, columns=2)
-        for n, scheme in enumerate(SCHEMES):
-            ms = np.sort(pooled(runs, ALONE[scheme], delays))[::20]
-            axes[0].plot(ms, np.linspace(0, 1, len(ms)), label=NAMES[scheme])
-            low, first, median, third, high = np.percentile(
-                pooled(runs, ALONE[scheme], deviation), (10, 25, 50, 75, 90)
-            )
-            axes[1].plot([n, n], [low, high], color=plots.COLOURS[n % len(plots.COLOURS)], linewidth=1)
-            axes[1].plot([n, n], [first, third], color=plots.COLOURS[n % len(plots.COLOURS)], linewidth=5)
-            axes[1].plot(n, median, "k_")
-        axes[0].set(xlabel="queueing delay (ms)", ylabel="fraction", xlim=(0, 105))
-        axes[0].legend(fontsize=6)
-        axes[1].set(ylabel="from the fair share, over 5 s", ylim=(-1, 4))
-        axes[1].set_xticks(range(len(SCHEMES)), [NAMES[s].split("+")[0] for s in SCHEMES], fontsize=6)
-        return fig
+def figure_4_8(runs):
+    fig, axes = plots.figure(6.6, 2.8, columns=2)
+    for n, scheme in enumerate(SCHEMES):
+        ms = np.sort(pooled(runs, ALONE[scheme], delays))[::20]
+        axes[0].plot(ms, np.linspace(0, 1, len(ms)), label=NAMES[scheme])
+        low, first, median, third, high = np.percentile(pooled(runs, ALONE[scheme], deviation), (10, 25, 50, 75, 90))
+        axes[1].plot([n, n], [low, high], color=plots.COLOURS[n % len(plots.COLOURS)], linewidth=1)
+        axes[1].plot([n, n], [first, third], color=plots.COLOURS[n % len(plots.COLOURS)], linewidth=5)
+        axes[1].plot(n, median, "k_")
+    axes[0].set(xlabel="queueing delay (ms)", ylabel="fraction", xlim=(0, 105))
+    axes[0].legend(fontsize=6)
+    axes[1].set(ylabel="from the fair share, over 5 s", ylim=(-1, 4))
+    axes[1].set_xticks(range(len(SCHEMES)), [NAMES[s].split("+")[0] for s in SCHEMES], fontsize=6)
+    return fig
 
 
 @figure("fig4-15", "Figure 4-15: four NimbusCC flows that come and go; thick: it pulses", needs=["f4.15@*"])
-def _(runs):
-    with plots.style():
-        fig, ax = plots.figure(6.6, 2.8)
-        for number, flow in each(found(runs, "f4.15")[0]).items():
-            step = 100
-            at, mbps = flow["at"][step::step], np.diff(flow["arrived"][::step]) * 8e-6 / 2 * 1500 / 1448
-            colour = plots.COLOURS[number % len(plots.COLOURS)]
-            ax.plot(at[: len(mbps)], mbps, color=colour, linewidth=0.8, label=f"flow {number + 1}")
-            pulses = flow["pulses"][step::step][: len(mbps)] > 0
-            ax.plot(at[: len(mbps)], np.where(pulses, mbps, np.nan), color=colour, linewidth=3)
-        ax.set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
-        ax.legend(fontsize=6, ncols=4)
-        return fig
+def figure_4_15(runs):
+    fig, ax = plots.figure(6.6, 2.8)
+    for number, flow in each(found(runs, "f4.15")[0]).items():
+        step = 100
+        at, mbps = flow["at"][step::step], np.diff(flow["arrived"][::step]) * 8e-6 / 2 * 1500 / 1448
+        colour = plots.COLOURS[number % len(plots.COLOURS)]
+        ax.plot(at[: len(mbps)], mbps, color=colour, linewidth=0.8, label=f"flow {number + 1}")
+        pulses = flow["pulses"][step::step][: len(mbps)] > 0
+        ax.plot(at[: len(mbps)], np.where(pulses, mbps, np.nan), color=colour, linewidth=3)
+    ax.set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
+    ax.legend(fontsize=6, ncols=4)
+    return fig

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure
 
 from .outcome import goodput, waits
-from .settings import RATE, SEEDS, Cross, Point, mean
+from .settings import RATE, SEEDS, Cross, Point
 from .workload import Crowd
 
 COUNT, SECONDS = 25, 60.0
@@ -86,7 +86,7 @@ EVERY = ["f4.17:*"]
 
 
 @measure("NIM-F4.17a", needs=EVERY)
-def _(runs):
+def deep_paths(runs):
     part = rates(runs, "ncc", DEEP) / rates(runs, "cubic", DEEP)
     shallow = [p for p in PATHS if not p.deep]
     return {
@@ -99,18 +99,18 @@ def _(runs):
 
 
 @measure("NIM-F4.17b", needs=EVERY)
-def _(runs):
+def paths_with_lower_delay(runs):
     ours, cubic = (queued(runs, s, PATHS) for s in ("ncc", "cubic"))
     return {"lower delay": float(np.mean(ours < 0.9 * cubic)), "higher": float(np.mean(ours > 1.1 * cubic))}
 
 
 @measure("NIM-F4.17c", needs=EVERY)
-def _(runs):
+def vegas_on_deep_paths(runs):
     return float(np.mean(rates(runs, "vegas", DEEP)) / np.mean(rates(runs, "ncc", DEEP)))
 
 
 @measure("NIM-F4.18a", needs=EVERY)
-def _(runs):
+def over_all_paths(runs):
     of = {s: float(np.mean(rates(runs, s, PATHS))) for s in SCHEMES}
     ms = {s: float(np.mean(queued(runs, s, PATHS))) for s in SCHEMES}
     return {

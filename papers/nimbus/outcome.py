@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import once
+from thalweg.study import once
 
 from .settings import RATE
 

@@ -8,11 +8,11 @@ from itertools import product
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import link_list, mean, measure, measure_each, needs, seeds
 
 from .outcome import accuracy, competes, goodput, series, waits, within
 from .robust import BUFFER, CATEGORIES, MODEST, TRIP, TRIPS
-from .settings import BASIC, PAIRS, RATE, SEEDS, Cross, Point, distant, mean, needs, seeds
+from .settings import BASIC, PAIRS, RATE, SEEDS, Cross, Point, distant
 
 # --- Rates, shares, pulses (Figure 4-11) --------------------------------------------------------------------
 
@@ -66,17 +66,12 @@ FIRST, SECOND = 192, 96  # Mb/s
 
 def row_of_two(_, folder) -> dict:
     """Three switches: the tested flow crosses both links, each of which has cross traffic of its own; all 50 ms."""
-    folder.mkdir(parents=True, exist_ok=True)
     a, b, c = range(2 * PAIRS, 2 * PAIRS + 3)
     at = {0: (a, 0), 1: (a, 12.5), 2: (b, 12.5), PAIRS: (c, 0), PAIRS + 1: (b, 0), PAIRS + 2: (c, 0)}
-    rows = []
-    for host in range(2 * PAIRS):
-        switch, ms = at.get(host, (a if host < PAIRS else c, 0))
-        rows.append(f"{host},{switch},1Gbps,{ms:g}ms")
-    lines = ["a,b,rate,delay", *rows, f"{a},{b},{FIRST}Mbps,12.5ms", f"{b},{c},{SECOND}Mbps,12.5ms"]
-    file = folder / "two-links.csv"
-    file.write_text("\n".join(lines) + "\n")
-    return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
+    hosts = {host: at.get(host, (a if host < PAIRS else c, 0)) for host in range(2 * PAIRS)}
+    links = [(host, switch, "1Gbps", f"{ms:g}ms") for host, (switch, ms) in hosts.items()]
+    links += [(a, b, f"{FIRST}Mbps", "12.5ms"), (b, c, f"{SECOND}Mbps", "12.5ms")]
+    return {"topology": link_list(folder / "two-links.csv", links)}
 
 
 def of(link: int, elastic: bool) -> Cross:
@@ -118,7 +113,7 @@ ALL = ["f4.11:*"]
 
 
 @measure("NIM-F4.11a", needs=ALL)
-def _(runs):
+def elastic_over_the_grid(runs):
     found = {at: acc for at, acc in grid(runs).items() if at[0] == "elastic"}
     worst = sorted(found.items(), key=lambda item: item[1])[:3]
     return {"least": min(found.values()), "mean": float(np.mean(list(found.values())))} | {
@@ -127,7 +122,7 @@ def _(runs):
 
 
 @measure("NIM-F4.11b", needs=ALL)
-def _(runs):
+def mixed_and_inelastic_over_the_grid(runs):
     found = grid(runs)
     by = {c: float(np.mean([acc for at, acc in found.items() if at[0] == c])) for c in ("mix", "inelastic")}
     return {"mean": float(np.mean(list(by.values())))} | by
@@ -140,14 +135,14 @@ def mean_of(found: dict, **at) -> float:
 
 
 @measure("NIM-F4.11c", needs=ALL)
-def _(runs):
+def accuracy_by_share(runs):
     found = grid(runs)
     by = {f"{share:g}": mean_of(found, share=share, pulse=1 / 4) for share in GRID[runs.scale][1]}
     return {"spread": max(by.values()) - min(by.values())} | by
 
 
 @measure("NIM-F4.11d", needs=ALL)
-def _(runs):
+def accuracy_by_pulse_and_rate(runs):
     found = grid(runs)
     return {
         "pulses of 1/4 less of 1/16": mean_of(found, pulse=1 / 4) - mean_of(found, pulse=1 / 16),
@@ -156,7 +151,7 @@ def _(runs):
 
 
 @measure("NIM-R2a", needs=needs(*APART.values()))
-def _(runs):
+def several_round_trips(runs):
     acc = {at: mean(runs, p, lambda r: accuracy(r, True)) for at, p in APART.items()}
     return {
         "least, pure": min(a for (_, calm), a in acc.items() if not calm),
@@ -178,7 +173,7 @@ def gain(results) -> tuple[float, float]:
 
 
 @measure("NIM-R1c", needs=needs(*(TRIP["elastic", ms] for ms in TRIPS)))
-def _(runs):
+def height_of_the_response(runs):
     of = {ms: gain(seeds(runs, TRIP["elastic", ms])[0]) for ms in TRIPS}
     return {
         "least, of a / (2 − a)": min(g / (a / (2 - a)) for g, a in of.values()),
@@ -190,7 +185,7 @@ FAIR = {"inelastic": RATE - 48, "elastic": RATE / 2, "mix": (RATE - 32) / 2}
 
 
 @measure("NIM-SG4d", needs=needs(*(BUFFER[k] for k in MODEST)))
-def _(runs):
+def fair_at_all_buffers(runs):
     share = {k: mean(runs, BUFFER[k], goodput) / FAIR[k[0]] for k in MODEST}
     # The target is a quarter of the round trip; buffers are so many of them.
     delay = {(c, ms, b): mean(runs, BUFFER[c, ms, b], waits) / ms for c, ms, b in MODEST}
@@ -208,24 +203,22 @@ def both_delays(results) -> float:
     return sum(float(table.filter(table["port"] == port)["bytes"].mean()) * 8e-3 / mbps for port, mbps in ports.items())
 
 
-def _row(claim: str, x: bool, y: bool) -> None:
-    @measure(f"NIM-T4.4{claim}", needs=needs(TWO["ncc", x, y], TWO["cubic", x, y]))
-    def _(runs):
-        ours, cubic = (mean(runs, TWO[s, x, y], goodput) for s in ("ncc", "cubic"))
-        return {
-            "throughput, against Cubic": ours / cubic - 1,
-            "delay (ms)": mean(runs, TWO["ncc", x, y], both_delays),
-            "Cubic's delay (ms)": mean(runs, TWO["cubic", x, y], both_delays),
-        }
+# Whether the cross traffic of the first and of the second link is elastic.
+ROWS = {"NIM-T4.4a": (True, True), "NIM-T4.4b": (False, True), "NIM-T4.4d": (False, False)}
 
 
-for claim, x, y in (("a", True, True), ("b", False, True), ("c", True, False), ("d", False, False)):
-    if claim != "c":
-        _row(claim, x, y)
+@measure_each(ROWS, needs=lambda at: needs(TWO["ncc", *at], TWO["cubic", *at]))
+def row(runs, at: tuple[bool, bool]):
+    ours, cubic = (mean(runs, TWO[s, *at], goodput) for s in ("ncc", "cubic"))
+    return {
+        "throughput, against Cubic": ours / cubic - 1,
+        "delay (ms)": mean(runs, TWO["ncc", *at], both_delays),
+        "Cubic's delay (ms)": mean(runs, TWO["cubic", *at], both_delays),
+    }
 
 
 @measure("NIM-T4.4e", needs=needs(*(p for (s, _, _), p in TWO.items() if s == "ncc")))
-def _(runs):
+def mode_at_two_bottlenecks(runs):
     by = {(x, y): mean(runs, p, competes) for (s, x, y), p in TWO.items() if s == "ncc"}
     some = {k: v for k, v in by.items() if any(k)}
     return {"competes, any elastic, least": min(some.values()), "low delays, none": 1 - by[False, False]} | {
@@ -234,7 +227,7 @@ def _(runs):
 
 
 @measure("NIM-EG1a", needs=needs(*FILLED.values()))
-def _(runs):
+def filled_queue(runs):
     """Whether it competes within a second of the queue being filled."""
 
     def turns(point):

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs
 
 from .outcome import accuracy, competes, etas, goodput, switches, waits
-from .settings import BASIC, MIX, NEWRENO, POISSON, RATE, SEEDS, Cross, Point, distant, mean, needs
+from .settings import BASIC, MIX, NEWRENO, POISSON, RATE, SEEDS, Cross, Point, distant
 
 # --- One cross flow each (Table 4.2) ------------------------------------------------------------------------
 
@@ -105,27 +105,27 @@ def runs(scale: str) -> list:
 
 
 @measure("NIM-T4.2a", needs=needs(*(ONE[k] for k in ("Cubic", "NewReno", "Copa", "Vegas", "fixed window"))))
-def _(runs):
+def elastic_kinds(runs):
     return {k: mean(runs, ONE[k], competes) for k in ("Cubic", "NewReno", "Copa", "Vegas", "fixed window")}
 
 
 @measure("NIM-T4.2b", needs=needs(ONE["BBR"]))
-def _(runs):
+def bbr_is_elastic(runs):
     return mean(runs, ONE["BBR"], competes)
 
 
 @measure("NIM-T4.2c", needs=needs(ONE["PCC Vivace"]))
-def _(runs):
+def vivace_is_inelastic(runs):
     return mean(runs, ONE["PCC Vivace"], lambda r: np.mean(etas(r) < 2))
 
 
 @measure("NIM-T4.2d", needs=needs(ONE["application-limited"], ONE["constant stream"]))
-def _(runs):
+def limited_kinds(runs):
     return {k: mean(runs, ONE[k], lambda r: accuracy(r, False)) for k in ("application-limited", "constant stream")}
 
 
 @measure("NIM-FG4a", needs=needs(ONE["PCC Vivace"], TWO_HERTZ))
-def _(runs):
+def vivace_at_two_hertz(runs):
     return {
         "η < 2 at 5 Hz": mean(runs, ONE["PCC Vivace"], lambda r: np.mean(etas(r) < 2)),
         "η >= 2 at 2 Hz": mean(runs, TWO_HERTZ, lambda r: np.mean(etas(r) >= 2)),
@@ -133,7 +133,7 @@ def _(runs):
 
 
 @measure("NIM-F4.12a", needs=needs(*(p for (s, _, x), p in LOAD.items() if s == "ncc" and x <= 84)))
-def _(runs):
+def accuracy_at_every_load(runs):
     found = {
         f"{w} {x}": mean(runs, p, lambda r: accuracy(r, False))
         for (s, w, x), p in LOAD.items()
@@ -143,7 +143,7 @@ def _(runs):
 
 
 @measure("NIM-F4.12b", needs=needs(*(p for (s, _, x), p in LOAD.items() if s == "copa" and x in (48, 84, 88))))
-def _(runs):
+def copa_at_high_loads(runs):
     def of(x):
         return np.mean([mean(runs, LOAD["copa", w, x], lambda r: accuracy(r, False)) for w in ("cbr", "poisson")])
 
@@ -152,7 +152,7 @@ def _(runs):
 
 
 @measure("NIM-F4.12c", needs=needs(*RATIO.values()))
-def _(runs):
+def accuracy_by_round_trip(runs):
     acc = {k: mean(runs, p, lambda r: accuracy(r, True)) for k, p in RATIO.items()}
     return {
         "NimbusCC at 4": acc["ncc", 4],
@@ -162,24 +162,24 @@ def _(runs):
 
 
 @measure("NIM-F4.12d", needs=needs(*RATIO.values()))
-def _(runs):
+def switches_of_mode(runs):
     of = {s: float(np.mean([mean(runs, RATIO[s, x], switches) for x in RATIOS])) for s in ("ncc", "copa")}
     return {"Copa - 3 NimbusCC": of["copa"] - 3 * of["ncc"], "NimbusCC": of["ncc"], "Copa": of["copa"]}
 
 
 @measure("NIM-R1b", needs=needs(*(TRIP["mix", ms] for ms in TRIPS)))
-def _(runs):
+def mixed_by_round_trip(runs):
     acc = {f"{ms} ms": mean(runs, TRIP["mix", ms], lambda r: accuracy(r, True)) for ms in TRIPS}
     return {"least": min(acc.values()), "mean": float(np.mean(list(acc.values())))} | acc
 
 
 @measure("NIM-FG5a", needs=needs(STREAM["ncc", 24], STREAM["copa", 24]))
-def _(runs):
+def stream_of_a_quarter(runs):
     return {"NimbusCC (ms)": mean(runs, STREAM["ncc", 24], waits), "Copa (ms)": mean(runs, STREAM["copa", 24], waits)}
 
 
 @measure("NIM-FG5b", needs=needs(STREAM["ncc", 80], STREAM["copa", 80]))
-def _(runs):
+def stream_of_83_percent(runs):
     ours, copa = (mean(runs, STREAM[s, 80], waits) for s in ("ncc", "copa"))
     right = mean(runs, STREAM["ncc", 80], lambda r: accuracy(r, False))
     return {
@@ -191,7 +191,7 @@ def _(runs):
 
 
 @measure("NIM-FG6a", needs=needs(RATIO["ncc", 1], RATIO["copa", 1]))
-def _(runs):
+def newreno_as_far(runs):
     return {
         "NimbusCC (Mb/s)": mean(runs, RATIO["ncc", 1], goodput),
         "Copa (Mb/s)": mean(runs, RATIO["copa", 1], goodput),
@@ -199,7 +199,7 @@ def _(runs):
 
 
 @measure("NIM-FG6b", needs=needs(RATIO["ncc", 4], RATIO["copa", 4]))
-def _(runs):
+def newreno_four_times_as_far(runs):
     return {
         "NimbusCC (Mb/s)": mean(runs, RATIO["ncc", 4], goodput),
         "Copa (Mb/s)": mean(runs, RATIO["copa", 4], goodput),
@@ -214,13 +214,13 @@ MODEST = [(c, ms, b) for c in ("inelastic", "elastic") for ms in (25, 50) for b 
 
 
 @measure("NIM-SG4a", needs=needs(*(BUFFER[k] for k in MODEST)))
-def _(runs):
+def accuracy_by_buffer(runs):
     acc = {f"{c}, {ms} ms, {b:g} BDP": right(runs, BUFFER, (c, ms, b)) for c, ms, b in MODEST}
     return {"least": min(acc.values())} | acc
 
 
 @measure("NIM-SG4c", needs=needs(BUFFER["inelastic", 50, 0.25]))
-def _(runs):
+def buffer_of_a_quarter(runs):
     return mean(runs, BUFFER["inelastic", 50, 0.25], competes)
 
 
@@ -228,20 +228,20 @@ def _(runs):
     "NIM-SG4e",
     needs=needs(*(FAR[c, ms] for c in CATEGORIES for ms in (250, 300)), *(BUFFER[c, 50, 2] for c in CATEGORIES)),
 )
-def _(runs):
+def beyond_the_period(runs):
     far = float(np.mean([right(runs, FAR, (c, ms)) for c in CATEGORIES for ms in (250, 300)]))
     near = float(np.mean([right(runs, BUFFER, (c, 50, 2)) for c in CATEGORIES]))
     return {"far less near": far - near, "250 and 300 ms": far, "50 ms": near}
 
 
 @measure("NIM-F4.14b", needs=needs(*(WRONG["elastic", e] for e in ERRORS)))
-def _(runs):
+def wrong_link_rates(runs):
     acc = {f"{e:+g} %": mean(runs, WRONG["elastic", e], lambda r: accuracy(r, True)) for e in ERRORS}
     return {"least": min(acc.values())} | acc
 
 
 @measure("NIM-S1a", needs=needs(*CROWD.values()))
-def _(runs):
+def small_share(runs):
     return {
         "competes": mean(runs, CROWD["ncc"], competes),
         "throughput / Cubic's": mean(runs, CROWD["ncc"], goodput) / mean(runs, CROWD["cubic"], goodput),
@@ -249,7 +249,7 @@ def _(runs):
 
 
 @measure("NIM-T4.3b", needs=needs(*WALK["ncc", "inelastic"].values(), *WALK["cubic", "inelastic"].values()))
-def _(runs):
+def walking_link(runs):
     def of(s, what):
         return float(np.mean([mean(runs, p, what) for p in WALK[s, "inelastic"].values()]))
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from thalweg.papers import RunSpec
+from thalweg.study import Key, RunSpec, link_list, run
 
 SEEDS = {"quick": (1,), "full": (1, 2, 3, 4, 5)}
 RATE, PAIRS, BOTTLENECK = 96, 6, 24  # Mb/s; pairs of hosts; the port between the switches
@@ -64,15 +64,16 @@ class Cross:
 class Point:
     """A run."""
 
-    key: str
+    place: str
     scheme: str = "ncc"
     cross: Sequence[Cross] = ()
     seconds: float = 120.0
     set: Mapping = field(default_factory=dict, compare=False)
     prepare: Callable | None = field(default=None, compare=False)
 
-    def at(self, seed: int) -> str:
-        return f"{self.key}:{self.scheme}@{seed}"
+    @property
+    def key(self) -> Key:
+        return Key(self.place, self.scheme)
 
     def spec(self, seed: int) -> RunSpec:
         draw = np.random.default_rng(seed)
@@ -80,13 +81,12 @@ class Point:
         for n, cross in enumerate(self.cross):
             sections += cross.sections(1 + n % (PAIRS - 1), self.seconds, draw)
         chosen = {
-            "name": self.key.replace(":", "-"),
-            "seed": seed,
+            "name": self.place.replace(":", "-"),
             "transport.congestion": SCHEMES[self.scheme],
             "run.until": f"{self.seconds}s",
             "traffic": sections,
         }
-        return RunSpec(self.at(seed), "scenarios/shared.toml", chosen | dict(self.set), prepare=self.prepare)
+        return run(self.key, "shared", chosen | dict(self.set), seed, prepare=self.prepare)
 
 
 def distant(*trips: float) -> Callable:
@@ -96,14 +96,11 @@ def distant(*trips: float) -> Callable:
     between = min(each) / 2
 
     def prepare(_, folder) -> dict:
-        folder.mkdir(parents=True, exist_ok=True)
         left, right = 2 * PAIRS, 2 * PAIRS + 1
         ways = [ms / 2 - between for ms in each] + [0.0] * PAIRS
-        rows = [f"{n},{left if n < PAIRS else right},1Gbps,{ms:g}ms" for n, ms in enumerate(ways)]
-        lines = ["a,b,rate,delay", *rows, f"{left},{right},{RATE}Mbps,{between:g}ms"]
-        file = folder / f"links-{'-'.join(f'{ms:g}' for ms in trips)}.csv"  # all runs share the folder
-        file.write_text("\n".join(lines) + "\n")
-        return {"topology": {"kind": "file", "format": "links-csv", "file": str(file.resolve())}}
+        links = [(n, left if n < PAIRS else right, "1Gbps", f"{ms:g}ms") for n, ms in enumerate(ways)]
+        links.append((left, right, f"{RATE}Mbps", f"{between:g}ms"))
+        return {"topology": link_list(folder / f"links-{'-'.join(f'{ms:g}' for ms in trips)}.csv", links)}
 
     return prepare
 
@@ -112,16 +109,3 @@ def distant(*trips: float) -> Callable:
 POISSON = (Cross("poisson", 48),)
 NEWRENO = (Cross("newreno"),)
 MIX = (Cross("poisson", 32), Cross("newreno"))
-
-
-def seeds(runs, point: Point) -> list:
-    """The results of a point, of all seeds that were run."""
-    return [runs[point.at(seed)] for seed in SEEDS[runs.scale]]
-
-
-def mean(runs, point: Point, of) -> float:
-    return float(np.mean([of(results) for results in seeds(runs, point)]))
-
-
-def needs(*points: Point) -> list[str]:
-    return [f"{p.key}:{p.scheme}@*" for p in points]

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure, once
+from thalweg import study
+from thalweg.study import RunSpec, jain, measure, once
 
 from .outcome import queue, within
 from .settings import PAIRS, SEEDS, Cross
@@ -27,7 +28,6 @@ def run(key: str, seed: int, flows: list[dict], seconds: float, mbps: int = 96, 
     sections = flows + [s for n, c in enumerate(cross) for s in c.sections(1 + n % (PAIRS - 1), seconds, draw)]
     chosen = {
         "name": key.replace(":", "-"),
-        "seed": seed,
         "topology.bottleneck_rate": f"{mbps}Mbps",
         "switch.buffer": f"{mbps * 12_500}B",
         "transport.congestion": FLOW | {"link_rate": f"{mbps}Mbps"} | own,
@@ -35,7 +35,7 @@ def run(key: str, seed: int, flows: list[dict], seconds: float, mbps: int = 96, 
         "measure.controllers.flows": list(range(len(flows))),
         "traffic": sections,
     }
-    return RunSpec(f"{key}@{seed}", "scenarios/shared.toml", chosen | COARSE)
+    return study.run(key, "shared", chosen | COARSE, seed)
 
 
 CROWD = (Cross("cubic", count=3, begin=30, end=90), Cross("cbr", 96, begin=90, end=149.9))
@@ -94,21 +94,19 @@ def rate(f: dict, begin: float, end: float) -> float:
 WINDOWS = [(at + 60, at + 120) for at in range(0, 840, 120)]
 
 
-def jain(results, begin: float, end: float) -> float:
-    rates = np.array(
-        [rate(f, begin, end) for f in each(results).values() if f["at"][0] <= begin and f["at"][-1] >= end - 1]
-    )
-    return float(rates.sum() ** 2 / (len(rates) * (rates**2).sum()))
+def fairness(results, begin: float, end: float) -> float:
+    there = (f for f in each(results).values() if f["at"][0] <= begin and f["at"][-1] >= end - 1)
+    return jain([rate(f, begin, end) for f in there])
 
 
 @measure("NIM-F4.15a", needs=["f4.15@*"])
-def _(runs):
-    by = {f"{a}-{b} s": float(np.mean([jain(r, a, b) for r in found(runs, "f4.15")])) for a, b in WINDOWS}
+def shares_of_four(runs):
+    by = {f"{a}-{b} s": float(np.mean([fairness(r, a, b) for r in found(runs, "f4.15")])) for a, b in WINDOWS}
     return {"least": min(by.values())} | by
 
 
 @measure("NIM-F4.15b", needs=["f4.15@*"])
-def _(runs):
+def one_pulser(runs):
     several, without = [], []
     for r in found(runs, "f4.15"):
         at, there, count = pulsers(r)
@@ -119,7 +117,7 @@ def _(runs):
 
 
 @measure("NIM-F4.15c", needs=["f4.15@*"])
-def _(runs):
+def delays_of_four(runs):
     calm = [1 - np.concatenate([f["competes"] for f in each(r).values()]).mean() for r in found(runs, "f4.15")]
     ms = [np.median(within(*queue(r), 10, STARTS[-1] + LASTS)) for r in found(runs, "f4.15")]
     return {"low delays": float(np.mean(calm)), "median delay (ms)": float(np.mean(ms))}
@@ -130,7 +128,7 @@ def together(results, begin: float, end: float) -> float:
 
 
 @measure("NIM-F4.16a", needs=["f4.16@*"])
-def _(runs):
+def shares_of_three(runs):
     def of(a, b):
         return float(np.mean([together(r, a, b) for r in found(runs, "f4.16")]))
 
@@ -138,7 +136,7 @@ def _(runs):
 
 
 @measure("NIM-F4.16b", needs=["f4.16@*"])
-def _(runs):
+def delays_of_three(runs):
     # `queue` is in ms of 96 Mb/s.
     return float(np.mean([np.median(within(*queue(r), 100, 149)) / 2 for r in found(runs, "f4.16")]))
 
@@ -150,7 +148,7 @@ def first(results) -> float:
 
 
 @measure("NIM-T4.5a", needs=["t4.5:*"])
-def _(runs):
+def election(runs):
     took = {k: float(np.mean([first(r) for r in found(runs, f"t4.5:{k:g}", True)])) for k in KAPPAS}
     times = list(took.values())
     return {
@@ -160,7 +158,7 @@ def _(runs):
 
 
 @measure("NIM-T4.5b", needs=["t4.5:*"])
-def _(runs):
+def several_pulsers(runs):
     part = {}
     for k in KAPPAS:
         part[k] = float(np.mean([(pulsers(r)[2] > 1).mean() for r in found(runs, f"t4.5:{k:g}", True)]))

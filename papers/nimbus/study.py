@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from thalweg.papers import include
+from thalweg.study import include
 
 from . import estimator, internet, paths, robust, several, synthetic, video, wan
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, measure_each, needs, seeds
 
 from .outcome import competes, delays, goodput, series, within
-from .settings import NAMES, RATE, SEEDS, Cross, Point, mean, needs, seeds
+from .settings import NAMES, RATE, SEEDS, Cross, Point
 
 # Begin (s), Mb/s of Poisson traffic, Cubic flows: reconstructed (see README.md), 20 s each.
 SEGMENTS = (
@@ -72,33 +72,28 @@ def row(runs, scheme: str) -> dict[str, float]:
     }
 
 
-ROWS = {"a": "ncc", "b": "ncc-copa", "c": "cubic", "d": "bbr", "e": "vegas", "f": "copa", "g": "vivace"}
+ROWS = {f"NIM-T4.1{letter}": scheme for letter, scheme in zip("abcdefg", COMPARED, strict=True)}
 
 
-def _row(claim: str, scheme: str) -> None:
-    @measure(f"NIM-T4.1{claim}", needs=needs(POINTS[scheme], POINTS["ncc"]))
-    def _(runs):
-        found, ours = row(runs, scheme), row(runs, "ncc")
-        against = {
-            "delay / NimbusCC's": found["delay, inelastic (ms)"] / ours["delay, inelastic (ms)"],
-            "elastic, less NimbusCC's": found["throughput, elastic"] - ours["throughput, elastic"],
-        }
-        return found | (against if scheme not in ("ncc", "ncc-copa") else {})
-
-
-for claim, scheme in ROWS.items():
-    _row(claim, scheme)
+@measure_each(ROWS, needs=lambda scheme: needs(POINTS[scheme], POINTS["ncc"]))
+def against_nimbus(runs, scheme: str):
+    found, ours = row(runs, scheme), row(runs, "ncc")
+    against = {
+        "delay / NimbusCC's": found["delay, inelastic (ms)"] / ours["delay, inelastic (ms)"],
+        "elastic, less NimbusCC's": found["throughput, elastic"] - ours["throughput, elastic"],
+    }
+    return found | (against if scheme not in ("ncc", "ncc-copa") else {})
 
 
 @measure("NIM-T4.1h", needs=needs(*(POINTS[s] for s in COMPARED)))
-def _(runs):
+def both_fair_and_calm(runs):
     others = {s: row(runs, s) for s in COMPARED if not s.startswith("ncc")}
     both = [s for s, r in others.items() if r["throughput, elastic"] >= -0.25 and r["delay, inelastic (ms)"] <= 25]
     return len(both)
 
 
 @measure("NIM-F4.7a", needs=needs(POINTS["ncc"]))
-def _(runs):
+def calm_delay(runs):
     later = [(at + 5, at + 20) for at, _, flows in SEGMENTS if not flows]
     return mean(runs, POINTS["ncc"], lambda r: np.median(np.concatenate([delays(r, a, b) for a, b in later])))
 
@@ -117,7 +112,7 @@ def calm_again(results) -> float:
 
 
 @measure("NIM-F4.7b", needs=needs(POINTS["ncc"]))
-def _(runs):
+def times_to_switch(runs):
     point = POINTS["ncc"]
     return {
         "to compete (s)": max(until(r, "competes", 20, lambda v: v == 1) for r in seeds(runs, point)),
@@ -132,24 +127,24 @@ def mistakes(results) -> int:
 
 
 @measure("NIM-F4.7c", needs=needs(POINTS["ncc"], POINTS["copa"]))
-def _(runs):
+def wrong_modes(runs):
     ours, copa = (mean(runs, POINTS[s], mistakes) for s in ("ncc", "copa"))
     return {"NimbusCC": ours, "Copa": copa, "Copa - 3 NimbusCC": copa - 3 * ours}
 
 
 @measure("NIM-F4.7d", needs=needs(POINTS["ncc"], POINTS["copa"]))
-def _(runs):
+def elastic_throughput(runs):
     ours, copa = (mean(runs, POINTS[s], lambda r: goodput(r, *ELASTIC)) for s in ("ncc", "copa"))
     return {"NimbusCC / Copa": ours / copa, "NimbusCC (Mb/s)": ours, "Copa (Mb/s)": copa}
 
 
 @measure("NIM-K2", needs=needs(POINTS["ncc"], POINTS["cubic"]))
-def _(runs):
+def delay_below_cubic(runs):
     return mean(runs, POINTS["cubic"], calm) - mean(runs, POINTS["ncc"], calm)
 
 
 @measure("NIM-FG7a", needs=needs(POINTS["ncc-newreno"], POINTS["ncc-copa"]))
-def _(runs):
+def other_pairs(runs):
     out = {}
     for s in ("ncc-newreno", "ncc-copa"):
         found = row(runs, s)
@@ -164,6 +159,6 @@ def modes(results) -> tuple[float, float]:
 
 
 @measure("NIM-C1", needs=needs(POINTS["compound"], POINTS["ncc"]))
-def _(runs):
+def compound(runs):
     found, ours = row(runs, "compound"), row(runs, "ncc")
     return {"delay / NimbusCC's": found["delay, inelastic (ms)"] / ours["delay, inelastic (ms)"]} | found

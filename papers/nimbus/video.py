@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs
 
 from .outcome import goodput, waits
-from .settings import BASIC, BOTTLENECK, SEEDS, Cross, Point, mean, needs
+from .settings import BASIC, BOTTLENECK, SEEDS, Cross, Point
 
 LINK, SECONDS = 48, 80.0  # Mb/s, s
 SCHEMES = ("ncc", "cubic", "bbr", "vegas", "copa", "vivace")
@@ -42,7 +42,7 @@ def used(results) -> float:
 
 
 @measure("NIM-F4.10a", needs=needs(POINTS["ncc"], POINTS["cubic"]))
-def _(runs):
+def next_to_a_video(runs):
     ours, cubic = rate(runs, "ncc"), rate(runs, "cubic")
     return {
         "throughput / Cubic's": ours / cubic,
@@ -53,12 +53,12 @@ def _(runs):
 
 
 @measure("NIM-F4.10b", needs=needs(*(POINTS[s] for s in ("ncc", "copa", "vegas"))))
-def _(runs):
+def copa_and_vegas_next_to_a_video(runs):
     ours = rate(runs, "ncc")
     return {"Copa / NimbusCC": rate(runs, "copa") / ours, "Vegas / NimbusCC": rate(runs, "vegas") / ours}
 
 
 @measure("NIM-F4.10c", needs=needs(*POINTS.values()))
-def _(runs):
+def used_next_to_a_video(runs):
     found = {s: mean(runs, POINTS[s], used) for s in SCHEMES}
     return {"least": min(found.values())} | found

@@ -7,10 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from thalweg.papers import measure, once
+from thalweg.study import mean, measure, needs, once, rank_correlation, seeds
 
 from .outcome import delays, goodput, series, within
-from .settings import BASIC, SEEDS, mean, needs, seeds
+from .settings import BASIC, SEEDS
 from .workload import INITIAL_WINDOW, Crowd, offered, own_share
 
 SECONDS = 360.0
@@ -138,19 +138,19 @@ def median_delay(runs, point) -> float:
 
 
 @measure("NIM-F4.8a", needs=needs(*(ALONE[s] for s in ("ncc", "cubic", "bbr"))))
-def _(runs):
+def delays_of_cubic_and_bbr(runs):
     ms = {s: median_delay(runs, ALONE[s]) for s in ("ncc", "cubic", "bbr")}
     return {"Cubic less NimbusCC (ms)": ms["cubic"] - ms["ncc"], "BBR less NimbusCC (ms)": ms["bbr"] - ms["ncc"],
             "NimbusCC (ms)": ms["ncc"]}  # fmt: skip
 
 
 @measure("NIM-F4.8b", needs=needs(ALONE["ncc"], ALONE["vegas"]))
-def _(runs):
+def delay_over_vegas(runs):
     return median_delay(runs, ALONE["ncc"]) - median_delay(runs, ALONE["vegas"])
 
 
 @measure("NIM-F4.8c", needs=needs(ALONE["ncc"], ALONE["copa"]))
-def _(runs):
+def delay_over_copa(runs):
     return median_delay(runs, ALONE["copa"]) - median_delay(runs, ALONE["ncc"])
 
 
@@ -167,7 +167,7 @@ def worse(runs, points, schemes) -> dict[str, float]:
 
 
 @measure("NIM-F4.8d", needs=needs(*ALONE.values()))
-def _(runs):
+def deviation_from_the_share(runs):
     return worse(runs, ALONE, ("bbr", "vivace", "vegas", "copa"))
 
 
@@ -178,7 +178,7 @@ def below(runs, points) -> dict[str, float]:
 
 
 @measure("NIM-F4.8e", needs=needs(*(ALONE[s] for s in ("ncc", "copa", "vegas"))))
-def _(runs):
+def below_the_share(runs):
     return below(runs, ALONE)
 
 
@@ -189,7 +189,7 @@ def elastic_periods(results) -> np.ndarray:
 
 
 @measure("NIM-F4.8g", needs=needs(*(ALONE[s] for s in ("ncc", "copa"))))
-def _(runs):
+def elastic_stretches(runs):
     def of(s):
         return float(np.mean(pooled(runs, ALONE[s], got)[pooled(runs, ALONE[s], elastic_periods)]))
 
@@ -197,7 +197,7 @@ def _(runs):
 
 
 @measure("NIM-F4.8h", needs=needs(*(ALONE[s] for s in ("ncc", "copa"))))
-def _(runs):
+def steadiness(runs):
     ours, copa = (pooled(runs, ALONE[s], got) for s in ("ncc", "copa"))
     return {
         "deviation, Copa / NimbusCC": float(copa.std() / ours.std()),
@@ -207,13 +207,13 @@ def _(runs):
 
 
 @measure("NIM-F4.8i", needs=needs(*(ALONE[s] for s in ("ncc", "copa"))))
-def _(runs):
+def same_throughput(runs):
     ours, copa = (mean(runs, ALONE[s], goodput) for s in ("ncc", "copa"))
     return {"|apart|": abs(copa / ours - 1), "NimbusCC (Mb/s)": ours, "Copa (Mb/s)": copa}
 
 
 @measure("NIM-F4.8j", needs=needs(ALONE["copa"]))
-def _(runs):
+def elastic_time(runs):
     """A flow that is older than two seconds."""
 
     def part(results):
@@ -225,7 +225,7 @@ def _(runs):
 
 
 @measure("NIM-F4.8k", needs=needs(*ALONE.values()))
-def _(runs):
+def next_to_vivace(runs):
     ms = {s: median_delay(runs, ALONE[s]) for s in SCHEMES}
     slow = completion(runs, ALONE["vivace"]) / completion(runs, ALONE["ncc"])
     return {"Vivace less NimbusCC (ms)": ms["vivace"] - ms["ncc"], "p95 of completion / NimbusCC's": float(np.nanmax(slow)),
@@ -233,7 +233,7 @@ def _(runs):
 
 
 @measure("NIM-F4.8l", needs=[])
-def _(runs):
+def load_of_the_workload(runs):
     found = [offered(seed, SECONDS) for seed in range(1, 21)]
     return {"mean (Mb/s)": float(np.mean(found))}
 
@@ -251,7 +251,7 @@ def seen(results) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 @measure("NIM-F4.9a", needs=needs(ALONE["ncc"]))
-def _(runs):
+def competes_when_elastic(runs):
     def accuracy(results):
         part, competes, _ = seen(results)
         return float(competes[part > 0.3].mean())
@@ -260,7 +260,7 @@ def _(runs):
 
 
 @measure("NIM-F4.9b", needs=needs(ALONE["ncc"]))
-def _(runs):
+def mode_follows_the_traffic(runs):
     part, competes, eta = (np.concatenate(a) for a in zip(*(seen(r) for r in seeds(runs, ALONE["ncc"])), strict=True))
     return {
         "elastic part, competing less not": float(part[competes].mean() - part[~competes].mean()),
@@ -269,15 +269,14 @@ def _(runs):
 
 
 @measure("NIM-F4.13a", needs=needs(*BY_THRESHOLD.values()))
-def _(runs):
+def by_threshold(runs):
     calm = [
         mean(runs, BY_THRESHOLD[x], lambda r: 1 - within(*series(r, "competes"), 10, SECONDS).mean())
         for x in THRESHOLDS
     ]
-    ranks = np.argsort(np.argsort(calm))
     p10 = {x: spread(runs, BY_THRESHOLD[x])["p10"] for x in (2, 6)}
     return {
-        "rank correlation": float(np.corrcoef(ranks, np.arange(len(calm)))[0, 1]),
+        "rank correlation": rank_correlation(calm, THRESHOLDS),
         "p10 at 6 less at 2": p10[6] - p10[2],
     } | {f"low delays at {x}": c for x, c in zip(THRESHOLDS, calm, strict=True)}
 
@@ -306,7 +305,7 @@ def ratios(runs, schemes) -> dict[str, np.ndarray]:
 
 
 @measure("NIM-FG1a", needs=needs(*(ALONE[s] for s in ("ncc", "bbr"))))
-def _(runs):
+def completion_next_to_bbr(runs):
     of = ratios(runs, ["bbr"])["bbr"]
     return {"least": float(np.nanmin(of))} | {
         f"above {low / 1e3:g} KB": float(x) for low, x in zip(BINS, of, strict=False)
@@ -314,12 +313,12 @@ def _(runs):
 
 
 @measure("NIM-FG1b", needs=needs(*(ALONE[s] for s in ("ncc", "cubic"))))
-def _(runs):
+def small_flows_next_to_cubic(runs):
     return float(ratios(runs, ["cubic"])["cubic"][0])
 
 
 @measure("NIM-FG1c", needs=needs(*(ALONE[s] for s in ("ncc", "cubic", "vegas", "copa"))))
-def _(runs):
+def completion_by_scheme(runs):
     of = ratios(runs, ["cubic", "vegas", "copa"])
     return {
         "Vegas / Copa, most": float(np.nanmax(of["vegas"] / of["copa"])),
@@ -329,7 +328,7 @@ def _(runs):
 
 
 @measure("NIM-FG1d", needs=needs(*ALONE.values()))
-def _(runs):
+def completion_of_the_worst(runs):
     of = ratios(runs, SCHEMES)
     most = np.nanmax([of[s] for s in ("ncc", "cubic", "vegas", "copa")], axis=0)
     return {
@@ -342,7 +341,7 @@ def _(runs):
 
 
 @measure("NIM-F4.8m", needs=needs(*MIXED.values()))
-def _(runs):
+def mixed_crowd(runs):
     ms = {s: median_delay(runs, MIXED[s]) for s in ("ncc", "cubic", "bbr")}
     return {
         "Cubic less NimbusCC (ms)": ms["cubic"] - ms["ncc"],

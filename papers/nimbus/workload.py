@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from thalweg.papers import RunSpec
+from thalweg.study import RunSpec, flow_list
 
 from .settings import PAIRS, RATE, Point
 
@@ -58,18 +58,15 @@ class Crowd(Point):
         plain = super().spec(seed)
 
         def prepare(_, folder) -> Mapping:
-            folder.mkdir(parents=True, exist_ok=True)
             starts, bytes = flows(seed, self.seconds - 1, self.load)
             own = np.random.default_rng([23, seed]).integers(0, len(self.controllers), len(starts))
             sections = list(plain.set["traffic"])
             for n, controller in enumerate(self.controllers):
-                rows = ["id,src,dst,size_bytes,start_ns"]
-                for place in np.flatnonzero(own == n):
-                    host = 1 + place % (PAIRS - 1)
-                    rows.append(f"{place},{host},{host + PAIRS},{bytes[place]},{round(starts[place] * 1e9)}")
-                # All runs share the folder.
+                places = np.flatnonzero(own == n)
+                hosts = 1 + places % (PAIRS - 1)
+                starts_ns = [round(at * 1e9) for at in starts[places]]
                 file = folder / f"{controller}-of-{len(self.controllers)}-{self.load:g}-{seed}.csv"
-                file.write_text("\n".join(rows) + "\n")
+                flow_list(file, zip(starts_ns, hosts, hosts + PAIRS, bytes[places], strict=True), places)
                 transport = {"congestion": controller}
                 sections.append({"kind": "list", "file": str(file.resolve()), "transport": transport})
             return {"traffic": sections}

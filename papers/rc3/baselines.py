@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, measure, measure_each
 
 from . import lists
 from .outcome import S1, S3, S5, S40, S267, S2107, SIZES, Pair, averages, flows, pair
@@ -58,17 +58,13 @@ def runs(scale: str) -> list:
     return windows + rated + both + lists.runs(scale) + linux + ports
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"{place}:*"])
-    def _(runs):
-        return averages(pair(runs, place))
-
-
-claim("RC3-DOWN-a", "down")
+@measure("RC3-DOWN-a", needs=["down:*"])
+def downlinks(runs):
+    return averages(pair(runs, "down"))
 
 
 @measure("RC3-DC-a", needs=["datacenter:*", "datacenter-20us:*"])
-def _(runs):
+def datacenter(runs):
     far = pair(runs, "datacenter-20us")
     return averages(pair(runs, "datacenter")) | {
         "flows %, 20 us per link": far.flows(),
@@ -80,7 +76,7 @@ ONE = ["i2-30:tcp@1", "i2-30:rc3@1"]
 
 
 @measure("RC3-F13a-a", needs=[*ONE, "i2-30:iw10@1", "i2-30:iw50@1"])
-def _(runs):
+def initial_windows(runs):
     found = {s: Pair((runs["i2-30:tcp@1"], runs[f"i2-30:{s}@1"])) for s in ("iw10", "iw50", "rc3")}
     gain = {s: p.flows() for s, p in found.items()}
     return {
@@ -93,7 +89,7 @@ def _(runs):
 
 
 @measure("RC3-F13a-b", needs=[*ONE, "i2-30:iw10@1", "i2-30:iw50@1"])
-def _(runs):
+def smallest_flows(runs):
     found = {s: Pair((runs["i2-30:tcp@1"], runs[f"i2-30:{s}@1"])) for s in ("iw10", "iw50", "rc3")}
     one = {s: 1 - p.sized(S1) / 100 for s, p in found.items()}
     return {
@@ -113,7 +109,7 @@ def against(runs) -> dict[str, Pair]:
 
 
 @measure("RC3-F14-a", needs=RATED)
-def _(runs):
+def against_rcp_by_size(runs):
     found = against(runs)
     large = [s for s in SIZES if s >= S40]
     off = {s: abs(found["rc3"].sized(s) - found["rcp"].sized(s)) for s in large}
@@ -127,7 +123,7 @@ def _(runs):
 
 
 @measure("RC3-SUM-b", needs=RATED)
-def _(runs):
+def against_rcp_on_average(runs):
     both = pair(runs, "i2-30-settled", "rc3", base="rcp")
     means = both.means()
     return {
@@ -143,13 +139,13 @@ def crossed(runs, key: str, group: int) -> Pair:
     """The flows of one section of a mixed run against the same flows in the run where all have TCP."""
     base, mixed = flows(runs["i2-30:tcp@1"]), flows(runs[key])
     chosen = mixed.group == group
-    if not np.array_equal(base.who(), mixed.who()):
+    if not np.array_equal(base.who, mixed.who):
         raise ValueError("the two runs do not have the same flows")
     return Pair((runs["i2-30:tcp@1"], runs[key]), keep=lambda _: chosen)
 
 
 @measure("RC3-MIX-a", needs=["i2-30:tcp@1", "mix:rc3@1"])
-def _(runs):
+def half_of_the_hosts(runs):
     rc3, tcp = crossed(runs, "mix:rc3@1", 0), crossed(runs, "mix:rc3@1", 1)
     return {
         "RC3 hosts / all TCP": 1 - rc3.flows() / 100,
@@ -159,27 +155,25 @@ def _(runs):
     }
 
 
-def important(name: str, key: str) -> None:
-    @measure(name, needs=["i2-30:tcp@1", key])
-    def _(runs):
-        some, others = crossed(runs, key, 0), crossed(runs, key, 1)
-        m = some.means()
-        return {
-            "critical %": some.flows(),
-            "others' worsening %": -others.flows(),
-            "TCP (s)": m["before"],
-            "critical (s)": m["after"],
-            "critical flows": some.count,
-            "other flows": others.count,
-        }
+CRITICAL = {"RC3-F13b-a": "critical:qos@1", "RC3-F13b-b": "critical:rc3@1"}
 
 
-important("RC3-F13b-a", "critical:qos@1")
-important("RC3-F13b-b", "critical:rc3@1")
+@measure_each(CRITICAL, needs=lambda key: ["i2-30:tcp@1", key])
+def critical(runs, key: str):
+    some, others = crossed(runs, key, 0), crossed(runs, key, 1)
+    m = some.means()
+    return {
+        "critical %": some.flows(),
+        "others' worsening %": -others.flows(),
+        "TCP (s)": m["before"],
+        "critical (s)": m["after"],
+        "critical flows": some.count,
+        "other flows": others.count,
+    }
 
 
 @measure("RC3-PART-b", needs=["part-50:rc3@1", "i2-30:tcp@1"])
-def _(runs):
+def half_of_the_routers(runs):
     p = Pair((runs["i2-30:tcp@1"], runs["part-50:rc3@1"]))  # FIFOs are what TCP has anyway
     medium = [s for s in SIZES if S267 <= s <= S2107]
     return {
@@ -206,7 +200,7 @@ def progress(results, bytes_: int) -> list[float]:
 
 
 @measure("RC3-YT-a", needs=["video:*"])
-def _(runs):
+def buffering(runs):
     tcp, rc3 = (progress(runs[f"video:{s}@1"], lists.BUFFERED) for s in ("tcp", "rc3"))
     return {
         "reduction %": 100 * (1 - np.mean(rc3) / np.mean(tcp)),
@@ -217,7 +211,7 @@ def _(runs):
 
 
 @measure("RC3-YT-b", needs=["video:*"])
-def _(runs):
+def whole_sessions(runs):
     def whole(results):
         f = flows(results)
         return f.fct[f.done & (f.size == lists.SESSION)]
@@ -227,13 +221,13 @@ def _(runs):
 
 
 @measure("RC3-F15a-a", needs=["alone-10g:*"])
-def _(runs):
+def alone_at_10_gbps(runs):
     p = Pair((runs["alone-10g:tcp@1"], runs["alone-10g:rc3@1"]))
     return {"smallest %, 100 packets and more": min(p.sized(1460 * n) for n in ALONE if n >= 100), "sizes": p.count}
 
 
 @measure("RC3-F15b-a", needs=["alone-1g:*"])
-def _(runs):
+def cubic_and_newreno_alone(runs):
     p = Pair((runs["alone-1g:tcp@1"], runs["alone-1g:cubic@1"]))
     slow_start = [n for n in ALONE if n <= 1000]  # a pipe of 1667 packets
     return {
@@ -242,18 +236,13 @@ def _(runs):
     }
 
 
-def ports(name: str, key: str) -> None:
-    @measure(name, needs=[key])
-    def _(runs):
-        f = flows(runs[key])
-        high, low = f.size == 12_500_000, f.size == 50_000_000
-        wire = 1500 / 1460 * 8
-        both = (f.size.sum() * wire) / 1e10
-        return {
-            "important, share of the line": float((f.size[high] * wire / f.fct[high] / 1e10)[0]),
-            "the rest ends when the line has carried both": float(f.fct[low][0] / both),
-        }
-
-
-ports("RC3-F16-a", "ports:host@1")
-ports("RC3-F17-a", "ports:switch@1")
+@measure_each({"RC3-F16-a": "ports:host@1", "RC3-F17-a": "ports:switch@1"}, needs=lambda key: [key])
+def two_streams(runs, key: str):
+    f = flows(runs[key])
+    high, low = f.size == 12_500_000, f.size == 50_000_000
+    wire = 1500 / 1460 * 8
+    both = (f.size.sum() * wire) / 1e10
+    return {
+        "important, share of the line": float((f.size[high] * wire / f.fct[high] / 1e10)[0]),
+        "the rest ends when the line has carried both": float(f.fct[low][0] / both),
+    }

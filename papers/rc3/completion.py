@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import measure, measure_each, seeds
 
 from . import model
-from .outcome import S1, S3, S5, S72, S1187, S2107, SIZES, Pair, averages, flows, pair, seeds
+from .outcome import S1, S3, S5, S72, S1187, S2107, SIZES, Pair, averages, flows, pair
 from .settings import LOSSES, PLACES, at, seeds_of
 
 # Over flows and bytes: TCP's and RC3's mean completion time, s.
@@ -46,13 +46,7 @@ def runs(scale: str) -> list:
     return both + levels + other
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"{place}:tcp@*", f"{place}:rc3@*"])
-    def _(runs):
-        return averages(pair(runs, place))
-
-
-for _name, _place in {
+AVERAGES = {
     "RC3-F8a-a": "i2-10",
     "RC3-F8a-b": "i2-30",
     "RC3-F8a-c": "i2-50",
@@ -63,14 +57,19 @@ for _name, _place in {
     "RC3-T1b-a": "telstra",
     "RC3-T1c-a": "redclara",
     "RC3-T1d-a": "esnet",
-}.items():
-    claim(_name, _place)
+}
+
+
+@measure_each(AVERAGES, needs=lambda place: [f"{place}:tcp@*", f"{place}:rc3@*"])
+def averages_at(runs, place: str):
+    return averages(pair(runs, place))
+
 
 DEFAULT = ["i2-30:tcp@*", "i2-30:rc3@*"]
 
 
 @measure("RC3-F7-a", needs=DEFAULT)
-def _(runs):
+def gain_and_model(runs):
     p = pair(runs, "i2-30")
     found = p.by_size(MEDIUM)
     off = {s: abs(x - model.gain(s // model.PAYLOAD)) for s, x in found.items()}
@@ -84,7 +83,7 @@ def _(runs):
 
 
 @measure("RC3-F7-b", needs=DEFAULT)
-def _(runs):
+def large_flows_and_model(runs):
     p = pair(runs, "i2-30")
     return {
         "model - measured": model.gain(2107) - p.sized(S2107),
@@ -94,7 +93,7 @@ def _(runs):
 
 
 @measure("RC3-F7-c", needs=DEFAULT)
-def _(runs):
+def small_flows(runs):
     p = pair(runs, "i2-30")
     found = p.by_size(SMALL)
     return {"smallest %": min(found.values()), "flows that decide": sum(p.number(s) for s in SMALL)} | {
@@ -103,14 +102,14 @@ def _(runs):
 
 
 @measure("RC3-F7-d", needs=DEFAULT)
-def _(runs):
+def error_bars(runs):
     both = zip(seeds(runs, "i2-30:tcp"), seeds(runs, "i2-30:rc3"), strict=True)
     rows = [[p.sized(s) for s in MEDIUM] for p in (Pair(one) for one in both)]
     return {"largest standard deviation": float(np.std(rows, axis=0, ddof=1).max()), "runs": len(rows)}
 
 
 @measure("RC3-F8a-d", needs=[f"{p}:{s}@*" for p in LOADS for s in ("tcp", "rc3")])
-def _(runs):
+def gain_by_load(runs):
     there = [pair(runs, p) for p in LOADS]
     over = {"flows": [p.flows() for p in there], "bytes": [p.bytes() for p in there]}
     return {f"largest rise, {k}": max(np.diff(x)) for k, x in over.items()} | {
@@ -119,14 +118,14 @@ def _(runs):
 
 
 @measure("RC3-F8a-e", needs=[f"{p}:{s}@*" for p in ("i2-10", "i2-50") for s in ("tcp", "rc3")])
-def _(runs):
+def smallest_by_load(runs):
     low, high = pair(runs, "i2-10"), pair(runs, "i2-50")
     small = {load: p.of(p.size <= S3) for load, p in (("10 %", low), ("50 %", high))}
     return {"50 % - 10 %": small["50 %"] - small["10 %"], "flows that decide": int((low.size <= S3).sum())} | small
 
 
 @measure("RC3-F8b-e", needs=[f"{p}:{s}@*" for p in ("100m-40ms", "i2-30", "1g-400ms") for s in ("tcp", "rc3")])
-def _(runs):
+def gain_by_pipe(runs):
     small, middle, large = (pair(runs, p) for p in ("100m-40ms", "i2-30", "1g-400ms"))
     return {
         "smallest step of bytes %": min(middle.bytes() - small.bytes(), large.bytes() - middle.bytes()),
@@ -136,18 +135,18 @@ def _(runs):
 
 
 @measure("RC3-T1e-a", needs=["workload-2000:*", *DEFAULT])
-def _(runs):
+def other_workload(runs):
     p, usual = pair(runs, "workload-2000"), pair(runs, "i2-30")
     return averages(p) | {"default - 2000 (points)": usual.flows() - p.flows()}
 
 
 @measure("RC3-T1f-a", needs=["heterogeneous:*"])
-def _(runs):
+def heterogeneous_core(runs):
     return averages(pair(runs, "heterogeneous"))
 
 
 @measure("RC3-T1f-b", needs=["heterogeneous:*", *DEFAULT])
-def _(runs):
+def heterogeneous_over_uniform(runs):
     p, usual = pair(runs, "heterogeneous"), pair(runs, "i2-30", like="heterogeneous")
     one, other = p.means(), usual.means()
     return {
@@ -159,7 +158,7 @@ def _(runs):
 
 
 @measure("RC3-F9-a", needs=["loss-0.1:*", *DEFAULT])
-def _(runs):
+def slopes_of_loss(runs):
     lossy, usual = pair(runs, "loss-0.1").means(), pair(runs, "i2-30", like="loss-0.1").means()
     slope = {s: lossy[s] - usual[s] for s in ("before", "after")}
     return {
@@ -170,13 +169,13 @@ def _(runs):
 
 
 @measure("RC3-F9-b", needs=["loss-0.1:*", *DEFAULT])
-def _(runs):
+def gain_under_loss(runs):
     p, usual = pair(runs, "loss-0.1"), pair(runs, "i2-30", like="loss-0.1")
     return {"gain - without loss": p.flows() - usual.flows(), "flows that decide": p.count}
 
 
 @measure("RC3-F10-b", needs=["100m-40ms:tcp@1", "100m-40ms:rc3-3@1", "100m-40ms:rc3-10@1"])
-def _(runs):
+def tens_and_forties(runs):
     tens, forties = (pair(runs, "100m-40ms", s) for s in ("rc3-10", "rc3-3"))
     off = {s: abs(tens.sized(s) - forties.sized(s)) for s in SIZES}
     return {
@@ -186,14 +185,14 @@ def _(runs):
 
 
 @measure("RC3-P-d", needs=["i2-30:tcp@1", "i2-30:rc3@1", "i2-30:rc3-linux@1"])
-def _(runs):
+def quotas_as_distances(runs):
     linux = pair(runs, "i2-30", "rc3-linux")
     one = Pair((runs["i2-30:tcp@1"], runs["i2-30:rc3@1"]))
     return {"difference (points)": abs(linux.flows() - one.flows()), "flows that decide": linux.count}
 
 
 @measure("RC3-P-c", needs=["i2-30:tcp@1", "i2-30:rc3@1", "i2-30:no-sack@1", "i2-30:rc3-no-sack@1"])
-def _(runs):
+def without_sack(runs):
     without = Pair((runs["i2-30:no-sack@1"], runs["i2-30:rc3-no-sack@1"]))
     one = Pair((runs["i2-30:tcp@1"], runs["i2-30:rc3@1"]))
     return {
@@ -204,12 +203,12 @@ def _(runs):
 
 
 @measure("RC3-P-b", needs=["i2-30:cubic@1", "i2-30:rc3-cubic@1"])
-def _(runs):
+def with_cubic(runs):
     return averages(Pair((runs["i2-30:cubic@1"], runs["i2-30:rc3-cubic@1"])))
 
 
 @measure("RC3-F11-a", needs=DEFAULT)
-def _(runs):
+def every_percentile(runs):
     p = pair(runs, "i2-30")
     worst = -100.0
     for size in (S5, S1187):
@@ -221,7 +220,7 @@ def _(runs):
 
 
 @measure("RC3-F11-b", needs=["i2-30:tcp@*"])
-def _(runs):
+def steps_of_round_trips(runs):
     times = np.concatenate([f.fct[f.done & (f.size == S5)] for f in map(flows, seeds(runs, "i2-30:tcp"))])
     steps = np.array([2.5 * rtt / 1000 for rtt in (24, 44, 64, 84)])
     near = (np.abs(times[:, None] / steps - 1) <= 0.1).any(axis=1)
@@ -229,7 +228,7 @@ def _(runs):
 
 
 @measure("RC3-R-a", needs=[f"{p}:{s}@*" for p in dict.fromkeys((*LOADS, *LINKS, *TABLE)) for s in ("tcp", "rc3")])
-def _(runs):
+def gains_everywhere(runs):
     found = {p: pair(runs, p).flows() for p in dict.fromkeys((*LOADS, *LINKS, *TABLE))}
     return {"smallest %": min(found.values()), "largest %": max(found.values())} | {
         f"{PLACES[p].title} %": x for p, x in found.items()
@@ -237,7 +236,7 @@ def _(runs):
 
 
 @measure("RC3-SUM-a", needs=DEFAULT)
-def _(runs):
+def common_case(runs):
     p = pair(runs, "i2-30")
     return {
         "flows %": p.flows(),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.papers import figure
+from thalweg.study import figure, places, seeds
 
 from . import completion, model, theory
-from .outcome import S5, S1187, SIZES, Pair, pair, seeds
+from .outcome import S5, S1187, SIZES, Pair, pair
 from .settings import NAMES, PLACES
 
 PACKETS = [str(s // 1460) for s in SIZES]
@@ -22,7 +22,7 @@ def brief(place: str) -> str:
 @figure(
     "fig4", "Figure 2.4: the model's gain for three pipes, and what is measured", needs=DEFAULT, claims=["RC3-F4-*"]
 )
-def _(runs):
+def figure_4(runs):
     p, sizes = pair(runs, "i2-30"), [s // 1460 for s in SIZES]
     series = {
         f"model, {name}": [model.gain(n, rate=a, rtt=t) for n in sizes] for name, (a, t) in theory.NETWORKS.items()
@@ -32,7 +32,7 @@ def _(runs):
 
 
 @figure("fig7", "Figure 2.7: reduction per flow size, simulated; diamonds: the authors' model", needs=DEFAULT)
-def _(runs):
+def figure_7(runs):
     both = zip(seeds(runs, "i2-30:tcp"), seeds(runs, "i2-30:rc3"), strict=True)
     rows = np.array([[p.sized(s) for s in SIZES] for p in (Pair(one) for one in both)])
     gain = {"RC3": rows.mean(axis=0).tolist()}
@@ -46,12 +46,12 @@ def sized(runs, places):
 
 
 @figure("fig8a", "Figure 2.8a: reduction per flow size at three loads", needs=[f"{p}:*" for p in completion.LOADS])
-def _(runs):
+def figure_8a(runs):
     return plots.bars(PACKETS, sized(runs, completion.LOADS), "reduction (%)", width=6.5)
 
 
 @figure("fig8b", "Figure 2.8b: reduction per flow size for four networks", needs=[f"{p}:*" for p in completion.LINKS])
-def _(runs):
+def figure_8b(runs):
     return plots.bars(PACKETS, sized(runs, completion.LINKS), "reduction (%)", width=6.5)
 
 
@@ -72,7 +72,7 @@ def table(runs, published):
     needs=[f"{p}:{s}@*" for p in (*completion.LOADS, *completion.LINKS) for s in ("tcp", "rc3")],
     claims=["RC3-F8*"],
 )
-def _(runs):
+def draw_averages(runs):
     return table(runs, completion.LOADS | completion.LINKS)
 
 
@@ -81,28 +81,28 @@ def _(runs):
     "Table 2.1: other networks and workloads",
     needs=[f"{p}:{s}@*" for p in completion.TABLE for s in ("tcp", "rc3")],
 )
-def _(runs):
+def table_1(runs):
     return table(runs, completion.TABLE)
 
 
 @figure("fig9", "Figure 2.9: mean completion time under random losses", needs=["loss-*", *DEFAULT])
-def _(runs):
-    places = ["i2-30", *dict.fromkeys(k.split(":")[0] for k in runs if k.startswith("loss-"))]
-    means = [pair(runs, p).means() for p in places]
-    rate = [0.0] + [float(p.removeprefix("loss-")) for p in places[1:]]
+def figure_9(runs):
+    there = ["i2-30", *(p for p in places(runs) if p.startswith("loss-"))]
+    means = [pair(runs, p).means() for p in there]
+    rate = [0.0] + [float(p.removeprefix("loss-")) for p in there[1:]]
     series = {"TCP": [m["before"] for m in means], "RC3": [m["after"] for m in means]}
     return plots.lines(rate, series, "loss per queue (%)", "mean FCT (s)")
 
 
 @figure("fig10", "Figure 2.10: levels, 100 Mb/s and 40 ms", needs=["100m-40ms:*"])
-def _(runs):
+def figure_10(runs):
     schemes = ("rc3-1", "rc3-3", "rc3-10")
     series = {NAMES[s]: [pair(runs, "100m-40ms", s).sized(z) for z in SIZES] for s in schemes}
     return plots.bars(PACKETS, series, "reduction (%)", width=6.5)
 
 
 @figure("fig11", "Figure 2.11: distribution of completion times, flows of 7.3 KB and 1.7 MB", needs=DEFAULT)
-def _(runs):
+def figure_11(runs):
     p = pair(runs, "i2-30")
     series = {}
     for size, name in ((S5, "7.3 KB"), (S1187, "1.7 MB")):
@@ -111,7 +111,7 @@ def _(runs):
 
 
 @figure("fig12", "Figure 2.12: median throughput per flow", needs=DEFAULT, claims=["RC3-SUM-a", "RC3-F7-a"])
-def _(runs):
+def figure_12(runs):
     p = pair(runs, "i2-30")
     rates = {
         name: [float(np.median(8e-6 * s / x[p.size == s])) for s in SIZES]
@@ -121,7 +121,7 @@ def _(runs):
 
 
 @figure("fig13a", "Figure 2.13a: larger initial windows", needs=["i2-30:*"])
-def _(runs):
+def figure_13a(runs):
     base = runs["i2-30:tcp@1"]
     pairs = {NAMES[s]: Pair((base, runs[f"i2-30:{s}@1"])) for s in ("iw10", "iw50", "rc3")}
     series = {name: [*(p.sized(s) for s in SIZES), p.flows()] for name, p in pairs.items()}
@@ -130,7 +130,7 @@ def _(runs):
 
 
 @figure("fig14", "Figure 2.14: RC3 and RCP against TCP", needs=["i2-30-settled:*"])
-def _(runs):
+def figure_14(runs):
     found = {NAMES[s]: pair(runs, "i2-30-settled", s) for s in ("rc3", "rcp")}
     series = {name: [*(p.sized(s) for s in SIZES), p.flows()] for name, p in found.items()}
     return plots.bars([*PACKETS, "all"], series, "reduction (%)", width=6.5)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from thalweg.papers import RunSpec
+from thalweg.study import RunSpec, flow_list, run
+from thalweg.study.lists import from_scenarios
 
 from .settings import PLACES, PRIORITY, TCP, ends
 
@@ -18,8 +18,6 @@ VIDEO = {"first": "1500000B", "chunk": "64000B", "every": "100ms"}
 AS_PUBLISHED = {"growth": "always", "restart": "keep"}
 BUFFERED, CHUNKS = 1_500_000, 20
 SESSION = BUFFERED + CHUNKS * 64_000
-# Lists are named relative to it, wherever the output folder is.
-SCENARIOS = Path(__file__).parent / "scenarios"
 
 
 def half(hosts: int = 100) -> set[int]:
@@ -39,14 +37,9 @@ def rows(results) -> Iterable[Mapping]:
 
 
 def write(folder: Path, name: str, found: Iterable[Mapping]) -> str:
-    """All runs of a study share the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    name = name.replace(":", "-")
-    lines = ["id,src,dst,size_bytes,start_ns"]
-    lines += [f"{i},{r['src']},{r['dst']},{r['size']},{r['start_ps'] // 1000}" for i, r in enumerate(found)]
-    path = folder / f"{name}.csv"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    return os.path.relpath(path, SCENARIOS)
+    """The name of the list, as a scenario has it."""
+    flows = ((r["start_ps"] // 1000, r["src"], r["dst"], r["size"]) for r in found)
+    return from_scenarios(__file__, flow_list(folder / f"{name.replace(':', '-')}.csv", flows))
 
 
 def split(
@@ -61,8 +54,8 @@ def split(
         files = [write(folder, name, part) for name, part in ((f"{key}-chosen", chosen), (f"{key}-others", others))]
         return {"traffic": [{"kind": "list", "file": f} | s for f, s in zip(files, sections, strict=True)]}
 
-    given = {"name": key, "seed": seed} | ends(BASE, scale) | dict(PLACES[BASE].different) | dict(set)
-    return RunSpec(f"{key}@{seed}", "scenarios/i2.toml", given, after=(f"{BASE}:tcp@{seed}",), prepare=prepare)
+    given = ends(BASE, scale) | dict(PLACES[BASE].different) | dict(set)
+    return run(key, "i2", given, seed, after=(f"{BASE}:tcp@{seed}",), prepare=prepare)
 
 
 def videos(scheme: str, scale: str, seed: int = 1) -> RunSpec:
@@ -88,15 +81,13 @@ def videos(scheme: str, scale: str, seed: int = 1) -> RunSpec:
 
     end = 3.5 if scale == "quick" else 8
     given = {
-        "name": key,
-        "seed": seed,
         "measure.from": "0.3s",
         "measure.until": f"{last}s",
         "run.until": f"{end}s",
         "transport": rest,
         "transports": {"video": rest | {"writes": VIDEO} | AS_PUBLISHED},
     } | (PRIORITY if scheme == "rc3" else {})
-    return RunSpec(f"{key}@{seed}", "scenarios/i2.toml", given, after=(f"{BASE}:tcp@{seed}",), prepare=prepare)
+    return run(key, "i2", given, seed, after=(f"{BASE}:tcp@{seed}",), prepare=prepare)
 
 
 def runs(scale: str) -> list:

@@ -4,31 +4,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import once
+from thalweg import study
+from thalweg.study import Key, once
 
 PACKET = 1460
 SIZES = tuple(PACKET * n for n in (1, 2, 3, 5, 7, 40, 72, 137, 267, 1187, 2107))
 S1, S3, S5, S40, S72, S267, S1187, S2107 = (SIZES[n] for n in (0, 2, 3, 5, 6, 8, 9, 10))
 
 
-class Flows:
-    """Of the flows that count, in the order of their starts: who, size (B), completion time (s), whether they ended."""
+class Flows(study.Flows):
+    """In the order of their starts, and `who` they are: start (ns, as lists have it), source, destination, size."""
 
     def __init__(self, results):
-        counts = np.asarray(results.flows["measured"].to_numpy(), dtype=bool)
-        done = (results.flows["status"] == "completed").to_numpy()[counts]
-        start, src, dst = (results.flows[c].to_numpy()[counts] for c in ("start_ps", "src", "dst"))
-        size = results.flows["size"].to_numpy()[counts]
-        # Lists give nanoseconds.
-        order = np.lexsort((size, dst, src, start // 1000))
-        self.start, self.src, self.dst = (x[order] for x in (start // 1000, src, dst))
-        self.size = size[order].astype(float)
-        self.done = done[order]
-        self.fct = results.seconds("fct")[counts][order]
-        self.group = results.flows["group"].to_numpy()[counts][order]
-
-    def who(self) -> np.ndarray:
-        return np.stack([self.start, self.src, self.dst, self.size.astype(np.int64)])
+        super().__init__(results)
+        columns = (results.flows[c].to_numpy()[self.counted] for c in ("start_ps", "src", "dst", "group"))
+        start, src, dst, group = columns
+        who = np.stack([start // 1000, src, dst, self.size])
+        order = np.lexsort(who[::-1])
+        self.who, self.size = who[:, order], self.size[order].astype(float)
+        self.done, self.fct, self.group = (x[order] for x in (self.done, self.fct, group))
 
 
 @once
@@ -44,7 +38,7 @@ class Pair:
         parts = []
         for one, two in pairs:
             a, b = flows(one), flows(two)
-            if not np.array_equal(a.who(), b.who()):
+            if not np.array_equal(a.who, b.who):
                 raise ValueError("the two runs do not have the same flows")
             both = a.done & b.done & (True if keep is None else keep(a))
             parts.append((a.size[both], a.fct[both], b.fct[both], len(both) - both.sum()))
@@ -85,18 +79,11 @@ class Pair:
         }
 
 
-def seeds(runs, key: str) -> list:
-    found = [runs[k] for k in runs if k.startswith(f"{key}@")]
-    if not found:
-        raise KeyError(f"no run is called {key}")
-    return found
-
-
 def pair(runs, place: str, scheme: str = "rc3", base: str = "tcp", like: str = "") -> Pair:
     """All seeds that both were run with, or of these only those of another place."""
-    one = {k.rsplit("@", 1)[1]: runs[k] for k in runs if k.startswith(f"{place}:{base}@")}
-    two = {k.rsplit("@", 1)[1]: runs[k] for k in runs if k.startswith(f"{place}:{scheme}@")}
-    there = {k.rsplit("@", 1)[1] for k in runs if k.startswith(f"{like or place}:")}
+    keys = [Key.of(k) for k in runs]
+    one, two = ({k.seed: runs[k] for k in keys if k.point == Key(place, s)} for s in (base, scheme))
+    there = {k.seed for k in keys if k.place == (like or place)}
     return Pair(*((one[s], two[s]) for s in one if s in two and s in there))
 
 

@@ -7,15 +7,12 @@ from streams of their own, lists are made from the flows of the TCP run (`lists.
 from __future__ import annotations
 
 import random
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from thalweg.papers import RunSpec
+from thalweg.study import Key, RunSpec, run, section_of
 
-SCENARIOS = Path(__file__).parent / "scenarios"
-TCP = tomllib.loads((SCENARIOS / "i2.toml").read_text(encoding="utf-8"))["transport"]
+TCP = section_of(__file__, "i2", "transport")
 SEEDS = {"quick": (1,), "full": (1, 2, 3)}  # published: 10
 SPREAD = {"quick": (1, 2), "full": tuple(range(1, 11))}  # of the default, for its error bars
 
@@ -156,9 +153,9 @@ def ends(place: str, scale: str) -> dict:
 
 
 def at(place: str, scheme: str, scale: str, seed: int) -> RunSpec:
-    where, key = PLACES[place], f"{place}:{scheme}"
-    given = {"name": key, "seed": seed} | window(where, scale) | dict(where.different) | SCHEMES[scheme]
-    return RunSpec(f"{key}@{seed}", f"scenarios/{where.scenario}.toml", given)
+    where = PLACES[place]
+    given = window(where, scale) | dict(where.different) | SCHEMES[scheme]
+    return run(Key(place, scheme), where.scenario, given, seed)
 
 
 def seeds_of(place: str, scale: str) -> tuple[int, ...]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from thalweg import _core
-from thalweg.papers import measure
+from thalweg.study import checked, measure, measure_each
 
 from . import model
 
@@ -19,21 +18,16 @@ REPORTED = {
 EXACT = ("RC3-F3-a", "RC3-F3-b", "RC3-F1-a", "RC3-F1-b", "RC3-F2-a", "RC3-F4-d", "RC3-F18-b", "RC3-P-a")
 
 
-def claim(name: str) -> None:
-    @measure(name, needs=[])
-    def _(runs):
-        found = _core.theory_run(name, runs.scale == "quick", 1)
-        return {text: found[key] for key, text in REPORTED.items()}
+@measure_each({claim: claim for claim in EXACT})
+def packet_by_packet(runs, claim: str):
+    return checked(runs, claim, REPORTED)
 
-
-for _name in EXACT:
-    claim(_name)
 
 NETWORKS = {"500 KB": (0.7e8, 0.040), "5 MB": (0.7e9, 0.040), "50 MB": (0.7e9, 0.400)}
 
 
 @measure("RC3-F4-a", needs=[])
-def _(runs):
+def shape_of_the_gain(runs):
     rate, rtt = NETWORKS["5 MB"]
     sizes = [n for n, _ in model.curve(rate, rtt)]
     curve = [(n, model.idealised(n, rate=rate, rtt=rtt)) for n in sizes]
@@ -51,7 +45,7 @@ def _(runs):
 
 
 @measure("RC3-F4-b", needs=[])
-def _(runs):
+def larger_initial_windows(runs):
     worst = -1.0
     for i in (10, 50):
         for n, _ in model.curve(*NETWORKS["5 MB"]):
@@ -61,7 +55,7 @@ def _(runs):
 
 
 @measure("RC3-F4-c", needs=[])
-def _(runs):
+def larger_pipes(runs):
     peaks = [model.peak(*network) for network in NETWORKS.values()]
     return {
         "smallest step of the peak (points)": min(b[1] - a[1] for a, b in pairwise(peaks)),
@@ -70,6 +64,6 @@ def _(runs):
 
 
 @measure("RC3-F7-e", needs=[])
-def _(runs):
+def bars_of_the_model(runs):
     off = {size: abs(model.gain(size // model.PAYLOAD) - gain) for size, gain in model.PUBLISHED.items()}
     return {"largest difference (points)": max(off.values()), "sizes": len(off)}

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import Recorded, jain, measure, run
 
-from .micro import CHANGES, COUNTS, HPCC_WIRE, SPEEDS, key, longest_fall
-from .numbers import Series, jain, window
-from .settings import ON_WIRE, backlogged, hpcc, rocc_point, run, scheme
+from .micro import CHANGES, COUNTS, HPCC_WIRE, SPEEDS, key, longest_fall, of
+from .settings import ON_WIRE, backlogged, hpcc, rocc_point, scheme
 
 LENGTH, AFTER = 0.05, 0.02  # s
 SEEDS = (1, 2, 3, 4, 5)  # of DCQCN, which marks by chance: in 30 ms a flow's mean rate is anywhere within a tenth of it
@@ -88,7 +87,7 @@ def runs(scale: str) -> list:
 
 def rates(runs, place: str, name: str, seed: int = 1):
     wire = HPCC_WIRE if name == "hpcc" else ON_WIRE
-    return Series(runs[f"{place}:{name}@{seed}"]).throughput(AFTER, LENGTH, wire)
+    return Recorded(runs[f"{place}:{name}@{seed}"]).throughput(AFTER, LENGTH, wire)
 
 
 def marked_corners(runs) -> np.ndarray:
@@ -108,14 +107,14 @@ def named(rate) -> dict[str, float]:
 
 
 @measure("ROCC-F3.9a1", needs=at("corners:rocc"))
-def _(runs):
+def two_bottlenecks(runs):
     rate = rates(runs, "corners", "rocc")
     ideal = [5, 8.75, 8.75, 8.75, 8.75, 5]
     return {"largest gap": max(abs(r / i - 1) for r, i in zip(rate, ideal, strict=True))} | named(rate)
 
 
 @measure("ROCC-F3.9a2", needs=MARKED)
-def _(runs):
+def two_bottlenecks_dcqcn(runs):
     seeds = marked_corners(runs)
     rate = seeds.mean(axis=0)
     out = {"D0 / 5 Gb/s": rate[0] / 5, "D5 (Gb/s)": rate[5], "mean D1..D4 (Gb/s)": rate[1:5].mean()}
@@ -124,42 +123,42 @@ def _(runs):
 
 
 @measure("ROCC-F3.9a3", needs=[*MARKED, *at("corners:hpcc")])
-def _(runs):
+def two_bottlenecks_hpcc(runs):
     hpcc, dcqcn = rates(runs, "corners", "hpcc"), marked_corners(runs).mean(axis=0)
     return {"D0 / 5 Gb/s": float(hpcc[0] / 5), "D0, HPCC / DCQCN": float(hpcc[0] / dcqcn[0])} | named(hpcc)
 
 
 @measure("ROCC-F3.9b1", needs=at("unequal:rocc"))
-def _(runs):
+def unequal_access(runs):
     rate = rates(runs, "unequal", "rocc")
     return {"largest gap": max(abs(r / (100 / 7) - 1) for r in rate)} | named(rate)
 
 
 @measure("ROCC-F3.9b2", needs=at("unequal:hpcc"))
-def _(runs):
+def unequal_access_hpcc(runs):
     rate = rates(runs, "unequal", "hpcc")
     slow, fast = float(rate[:5].mean()), float(rate[5:].mean())
     return {"fast / slow": fast / slow, "total (Gb/s)": float(rate.sum()), "slow (Gb/s)": slow, "fast (Gb/s)": fast}
 
 
 @measure("ROCC-F3.9b3", needs=at("unequal:dcqcn"))
-def _(runs):
+def unequal_access_dcqcn(runs):
     rate = rates(runs, "unequal", "dcqcn")
     return {"Jain index": jain(rate)} | named(rate)
 
 
 def queue(runs, name: str) -> float:
     """KB."""
-    return float(window(Series(runs[f"{name}:rocc@1"]).queue(), AFTER).mean() / 1e3)
+    return float(of(runs, f"{name}:rocc").queue().within(AFTER).mean() / 1e3)
 
 
 def fair(runs, name: str) -> float:
     """Gb/s: F as the first flow receives it."""
-    return float(window(Series(runs[f"{name}:rocc@1"]).rate(0), AFTER).mean())
+    return float(of(runs, f"{name}:rocc").pace().within(AFTER).mean())
 
 
 @measure("ROCC-F3.10b", needs=at("dpdk-mix:rocc", "dpdk-uni:rocc"))
-def _(runs):
+def dpdk_testbed(runs):
     rate = rates(runs, "dpdk-mix", "rocc")
     gap = max(abs(r / i - 1) for r, i in zip(rate, (6, 3, 1), strict=True))
     out = {"F (Gb/s)": fair(runs, "dpdk-mix"), "largest gap of a flow": gap}
@@ -167,12 +166,12 @@ def _(runs):
 
 
 @measure("ROCC-F3.11a", needs=at("tofino-uni:rocc"))
-def _(runs):
+def p4_testbed_uniform(runs):
     return {"queue (KB)": queue(runs, "tofino-uni"), "F (Gb/s)": fair(runs, "tofino-uni")}
 
 
 @measure("ROCC-F3.11b", needs=at("tofino-mix:rocc"))
-def _(runs):
+def p4_testbed_mixed(runs):
     rate = rates(runs, "tofino-mix", "rocc")
     gap = max(abs(r / i - 1) for r, i in zip(rate, (15, 15, 10), strict=True))
     return {"F (Gb/s)": fair(runs, "tofino-mix"), "largest gap of a flow": gap} | named(rate)
@@ -182,10 +181,10 @@ G1 = [key(n, b) + "@1" for n in COUNTS for b in SPEEDS] + CHANGES + at("corners:
 
 
 @measure("ROCC-G1", needs=G1)
-def _(runs):
+def all_goals(runs):
     held = {
-        "N=100 at Q_ref": abs(window(Series(runs[key(100, 40) + "@1"]).queue(), 0.015).mean() / 150e3 - 1) <= 0.05,
-        "N=100 fair": jain(Series(runs[key(100, 40) + "@1"]).throughput(0.015, 0.02)) >= 0.99,
+        "N=100 at Q_ref": abs(of(runs, key(100, 40)).queue().within(0.015).mean() / 150e3 - 1) <= 0.05,
+        "N=100 fair": jain(of(runs, key(100, 40)).throughput(0.015, 0.02, ON_WIRE)) >= 0.99,
         "settles when N falls": longest_fall(runs) <= 2,
         "two bottlenecks": max(abs(rates(runs, "corners", "rocc") / (5, 8.75, 8.75, 8.75, 8.75, 5) - 1)) <= 0.03,
         "unequal links": max(abs(rates(runs, "unequal", "rocc") / (100 / 7) - 1)) <= 0.03,

@@ -9,61 +9,22 @@ carry. Everything else is judged by B; A is reported, too.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, measure, once
+from thalweg.study import Key, NotCheckable, flow_list, in_all, measure, once, run, seconds
+from thalweg.study.lists import from_scenarios
+from thalweg.study.sizes import FB_HADOOP, WEB_SEARCH
 
-from .settings import LARGE, run, scheme
+from .settings import LARGE, scheme
 
-SCENARIOS = Path(__file__).parent / "scenarios"
 SOURCES, SINKS, LINE, CORE = 60, 30, 40e9, 600e9
 WINDOW = {"quick": (5, 20), "full": (20, 120)}  # ms: what counts, and the end
 WORKLOADS = ("web", "hadoop")
 WORDS = {"web": "WebSearch", "hadoop": "FB_Hadoop"}
-# Bytes, cumulative per cent: the HPCC authors' artifact.
-CDF = {
-    "web": [
-        (0, 0),
-        (10000, 15),
-        (20000, 20),
-        (30000, 30),
-        (50000, 40),
-        (80000, 53),
-        (200000, 60),
-        (1000000, 70),
-        (2000000, 80),
-        (5000000, 90),
-        (10000000, 97),
-        (30000000, 100),
-    ],
-    "hadoop": [
-        (0, 0),
-        (100, 1),
-        (200, 2),
-        (300, 5),
-        (350, 15),
-        (400, 20),
-        (500, 30),
-        (600, 40),
-        (700, 50),
-        (1000, 60),
-        (2000, 67),
-        (7000, 70),
-        (30000, 72),
-        (50000, 82),
-        (80000, 87),
-        (120000, 90),
-        (300000, 95),
-        (1000000, 97.5),
-        (2000000, 99),
-        (10000000, 100),
-    ],
-}
-MEAN = {"web": 1_711_250.0, "hadoop": 120_420.75}
+SIZES = {"web": WEB_SEARCH, "hadoop": FB_HADOOP}
 CORE_DOWN = list(range(205, 217, 2))  # core to edge 3
 UPLINKS = [*range(180, 192, 2), *range(192, 204, 2)]  # edges 1 and 2 to the core
 DOWNLINKS = list(range(121, 181, 2))  # edge 3 to its hosts
@@ -81,9 +42,9 @@ class Point:
     pfc: bool = True
 
     @property
-    def key(self) -> str:
+    def key(self) -> Key:
         reading = "" if self.reading == "B" else f"-{self.reading}"
-        return f"large-{self.workload}-{self.load}{reading}{'' if self.pfc else '-no-pfc'}:{self.scheme}"
+        return Key(f"large-{self.workload}-{self.load}{reading}{'' if self.pfc else '-no-pfc'}", self.scheme)
 
     def at(self, scale: str):
         begin, end = WINDOW[scale]
@@ -104,9 +65,8 @@ class Point:
             set |= {"switch.pfc.threshold": xoff, "measure.pauses": True}
 
         def prepare(_, folder: Path) -> dict:
-            file = os.path.relpath(messages(self.workload, self.load, self.reading, end, folder), SCENARIOS)
-            out: dict = {"traffic": [{"kind": "list", "file": file, "connection": "back-to-back"}]}
-            return out
+            file = from_scenarios(__file__, messages(self.workload, self.load, self.reading, end, folder))
+            return {"traffic": [{"kind": "list", "file": file, "connection": "back-to-back"}]}
 
         scenario = "graph" if self.pfc else "graph-no-pfc"
         return run(self.key, scenario, set, prepare=prepare)
@@ -117,25 +77,19 @@ def messages(workload: str, load: int, reading: str, end_ms: int, folder: Path) 
     core can carry."""
     draw = np.random.default_rng([load, WORKLOADS.index(workload)])
     offered = LINE * load / 100 if reading == "B" else CORE * load / 100 / SOURCES
-    gap = MEAN[workload] * 8 * SINKS / offered  # s, per pair
+    gap = SIZES[workload].mean * 8 * SINKS / offered  # s, per pair
     backlog = 4 * CORE / (SOURCES * SINKS) * end_ms * 1e-3 / 8  # B
-    sizes, share = (np.array(x, dtype=float) for x in zip(*CDF[workload], strict=True))
     rows = []
     for src in range(SOURCES):
         for dst in range(SOURCES, SOURCES + SINKS):
             at = draw.exponential(gap) if reading == "A" else draw.uniform(0, 1e-3)
             waiting = 0
             while waiting < backlog if reading == "S" else at < end_ms * 1e-3:
-                size = max(1, round(float(np.interp(draw.uniform(0, 100), share, sizes))))
+                size = SIZES[workload].draw(draw)
                 rows.append((round(at * 1e9), src, dst, size))
                 waiting += size
                 at += 0 if reading == "S" else draw.exponential(gap)
-    rows.sort()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"messages-{workload}-{load}-{reading}-{end_ms}ms.csv"
-    lines = [f"{n},{a},{b},{size},{ns}" for n, (ns, a, b, size) in enumerate(rows)]
-    file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *lines]) + "\n", encoding="utf-8")
-    return file
+    return flow_list(folder / f"messages-{workload}-{load}-{reading}-{end_ms}ms.csv", sorted(rows))
 
 
 def points(scale: str) -> list[Point]:
@@ -152,7 +106,7 @@ def runs(scale: str) -> list:
 
 
 def keys(workload: str, schemes=LARGE, **more) -> list[str]:
-    return [Point(workload, s, **more).key + "@1" for s in schemes]
+    return [Point(workload, s, **more).key.at(1) for s in schemes]
 
 
 # --- What a run says ----------------------------------------------------------------------------------------
@@ -160,7 +114,7 @@ def keys(workload: str, schemes=LARGE, **more) -> list[str]:
 
 def warm_up(results) -> float:
     """Its end, s."""
-    return float(results.scenario.to_dict()["measure"]["from"].removesuffix("ms")) * 1e-3
+    return seconds(results.scenario.to_dict()["measure"]["from"])
 
 
 class Messages:
@@ -179,10 +133,8 @@ class Messages:
         self.unfinished = int((begun & ~np.isfinite(fct)).sum())
 
     def bins(self, workload: str):
-        """Indices of the messages of every size class: the knots of the workload."""
-        edges = [s for s, _ in CDF[workload]]
-        where = np.searchsorted(edges, self.size, side="left")
-        return {edges[i]: np.flatnonzero(where == i) for i in range(1, len(edges))}
+        """Indices of the messages of every size class."""
+        return SIZES[workload].classes(self.size)
 
 
 @once
@@ -194,14 +146,17 @@ def read(results) -> Messages:
 ENOUGH = 20  # messages in a size class before it decides
 
 
-def p99(runs, workload: str, level: float = 99, **more) -> dict[str, dict[float, float]]:
+def tail(fct: np.ndarray) -> float:
+    return np.percentile(fct, 99)
+
+
+def p99(runs, workload: str, what=tail, **more) -> dict[str, dict[float, float]]:
     """By scheme and size class; only classes with enough messages under every scheme."""
-    read_of = {s: read(runs[Point(workload, s, **more).key + "@1"]) for s in LARGE}
-    bins = {s: m.bins(workload) for s, m in read_of.items()}
-    shared = [b for b in bins["rocc"] if min(len(bins[s][b]) for s in LARGE) >= ENOUGH]
-    if not shared:
+    found = {s: read(of(runs, workload, s, **more)) for s in LARGE}
+    bins = in_all({s: m.size for s, m in found.items()}, SIZES[workload].classes, ENOUGH)
+    if not any(bins.values()):
         raise NotCheckable(f"no size class has {ENOUGH} messages under every scheme")
-    return {s: {b: float(np.percentile(m.fct[bins[s][b]], level)) for b in shared} for s, m in read_of.items()}
+    return {s: {b: float(what(found[s].fct[which])) for b, which in bins[s].items()} for s in LARGE}
 
 
 def best(runs, workload: str, against: str, **more) -> float:
@@ -226,22 +181,21 @@ def pauses(results, cls: str | None = None) -> int:
 def queue(results, cls: str) -> float:
     """KB: mean over the ports of a class, after the warm-up."""
     table = results.tables["queues"]
-    warm = float(results.scenario.to_dict()["measure"]["from"].removesuffix("ms")) * 1e9
-    table = table.filter(table["port"].is_in(CLASSES[cls]) & (table["time_ps"] >= warm))
+    table = table.filter(table["port"].is_in(CLASSES[cls]) & (table["time_ps"] >= warm_up(results) * 1e12))
     return float(table["bytes"].mean()) / 1e3
 
 
 def fct(runs, workload: str, s: str, **more) -> float:
     """ms: mean over all messages."""
-    return float(read(runs[Point(workload, s, **more).key + "@1"]).fct.mean()) * 1e3
+    return float(read(of(runs, workload, s, **more)).fct.mean()) * 1e3
 
 
 def of(runs, workload: str, s: str, **more):
-    return runs[Point(workload, s, **more).key + "@1"]
+    return runs[Point(workload, s, **more).key.at(1)]
 
 
 @measure("ROCC-A1", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def fewer_pauses(runs):
     found = {
         f"{WORDS[w]}, {c}": pauses(of(runs, w, "dcqcn"), c) / max(1, pauses(of(runs, w, "rocc"), c))
         for w in WORKLOADS
@@ -251,35 +205,35 @@ def _(runs):
 
 
 @measure("ROCC-A2", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def lower_tails(runs):
     return {f"largest p99, {s.upper()} / RoCC": max(best(runs, w, s) for w in WORKLOADS) for s in ("hpcc", "dcqcn")}
 
 
 @measure("ROCC-F3.12a", needs=keys("web"))
-def _(runs):
+def mean_completion(runs):
     mean = {s: fct(runs, "web", s) for s in LARGE}
     out = {"RoCC / best of the others": mean["rocc"] / min(mean["dcqcn"], mean["hpcc"])}
     return out | {f"{s} (ms)": v for s, v in mean.items()}
 
 
 @measure("ROCC-F3.13a", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def lowest_tails(runs):
     found = {f"share of sizes, {WORDS[w]}": lower(runs, w) for w in WORKLOADS}
     return {"smallest share of sizes": min(found.values())} | found
 
 
 @measure("ROCC-F3.13b", needs=keys("web"))
-def _(runs):
+def tails_with_websearch(runs):
     return {f"largest p99, {s.upper()} / RoCC": best(runs, "web", s) for s in ("dcqcn", "hpcc")}
 
 
 @measure("ROCC-F3.13c", needs=keys("hadoop"))
-def _(runs):
+def tails_with_hadoop(runs):
     return {f"largest p99, {s.upper()} / RoCC": best(runs, "hadoop", s) for s in ("dcqcn", "hpcc")}
 
 
 @measure("ROCC-F3.13d", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def large_flows_of_hpcc(runs):
     above, ratio = 0, 0.0
     for w in WORKLOADS:
         table = p99(runs, w)
@@ -290,27 +244,23 @@ def _(runs):
 
 
 @measure("ROCC-F3.13e", needs=keys("web") + keys("hadoop"))
-def _(runs):
+def tail_over_mean(runs):
     worst = 0.0
     for w in WORKLOADS:
-        table = p99(runs, w)
-        spread = {}
-        for s in LARGE:
-            m = read(of(runs, w, s))
-            bins = m.bins(w)
-            spread[s] = {b: table[s][b] / float(m.fct[bins[b]].mean()) for b in table[s]}
+        tails, means = p99(runs, w), p99(runs, w, np.mean)
+        spread = {s: {b: tails[s][b] / means[s][b] for b in tails[s]} for s in LARGE}
         for s in ("dcqcn", "hpcc"):
             worst = max(worst, max(spread["rocc"][b] / spread[s][b] for b in spread["rocc"]))
     return {"largest p99/mean, RoCC / other": worst}
 
 
 @measure("ROCC-F3.12x", needs=keys("web", load=50))
-def _(runs):
+def tails_at_50(runs):
     return {"share of sizes, WebSearch": lower(runs, "web", load=50)}
 
 
 @measure("ROCC-T3.3a", needs=keys("hadoop", ("rocc",)))
-def _(runs):
+def pairs_per_link(runs):
     results = of(runs, "hadoop", "rocc")
     ports = results.tables["ports"]
     used = ports.filter(ports["port"].is_in(CORE_DOWN))
@@ -327,7 +277,7 @@ def _(runs):
 def rates(runs, s: str) -> np.ndarray:
     """Mb/s of every message at its source: its bytes in the time until the first packet of the next one
     leaves, which waits already."""
-    results = runs[Point("hadoop", s, reading="S").key + "@1"]
+    results = of(runs, "hadoop", s, reading="S")
     flows = results.flows
     src, dst, size = (flows[c].to_numpy().astype(np.int64) for c in ("src", "dst", "size"))
     pair, begun = src * 1000 + dst, results.seconds("begun")
@@ -339,7 +289,7 @@ def rates(runs, s: str) -> np.ndarray:
 
 
 @measure("ROCC-T3.3b", needs=keys("hadoop", reading="S"))
-def _(runs):
+def mean_rates(runs):
     mean = {s: float(rates(runs, s).mean()) for s in LARGE}
     out = {"RoCC (Mb/s)": mean["rocc"], "HPCC / RoCC": mean["hpcc"] / mean["rocc"]}
     out["DCQCN off / RoCC off"] = abs(mean["dcqcn"] - 333) / max(1e-9, abs(mean["rocc"] - 333))
@@ -347,31 +297,31 @@ def _(runs):
 
 
 @measure("ROCC-T3.3c", needs=keys("hadoop", reading="S"))
-def _(runs):
+def deviation_of_rates(runs):
     std = {s: float(rates(runs, s).std()) for s in LARGE}
     out = {"DCQCN / HPCC": std["dcqcn"] / std["hpcc"], "DCQCN / RoCC": std["dcqcn"] / std["rocc"]}
     return out | {"HPCC / RoCC": std["hpcc"] / std["rocc"], "RoCC (Mb/s)": std["rocc"]}
 
 
 @measure("ROCC-F3.14a1", needs=keys("web"))
-def _(runs):
+def queues_of_dcqcn(runs):
     return {f"{c} (KB)": queue(of(runs, "web", "dcqcn"), c) for c in CLASSES}
 
 
 @measure("ROCC-F3.14a2", needs=keys("web"))
-def _(runs):
+def queues_of_hpcc(runs):
     core = {s: queue(of(runs, "web", s), "core") for s in ("hpcc", "rocc")}
     edge = queue(of(runs, "web", "hpcc"), "ingress edge")
     return {"core, HPCC / RoCC": core["hpcc"] / core["rocc"], "HPCC, ingress edge / core": edge / core["hpcc"]}
 
 
 @measure("ROCC-F3.14a3", needs=keys("web", ("rocc",)))
-def _(runs):
+def queues_of_rocc(runs):
     return {f"{c} (KB)": queue(of(runs, "web", "rocc"), c) for c in CLASSES}
 
 
 @measure("ROCC-F3.14a4", needs=keys("web"))
-def _(runs):
+def queue_and_completion(runs):
     hpcc, rocc = (of(runs, "web", s) for s in ("hpcc", "rocc"))
     mean = fct(runs, "web", "hpcc") / fct(runs, "web", "rocc")
     return {"mean FCT, HPCC / RoCC": mean, "queue, HPCC / RoCC": queue(hpcc, "core") / queue(rocc, "core")}
@@ -383,12 +333,12 @@ def fewer(runs, workload: str) -> dict[str, float]:
 
 
 @measure("ROCC-F3.14b", needs=keys("web"))
-def _(runs):
+def pauses_with_websearch(runs):
     return fewer(runs, "web")
 
 
 @measure("ROCC-F3.14c", needs=keys("hadoop"))
-def _(runs):
+def pauses_with_hadoop(runs):
     rocc, hpcc = (of(runs, "hadoop", s) for s in ("rocc", "hpcc"))
     out = {"RoCC, core (KB)": queue(rocc, "core"), "core, HPCC / RoCC": queue(hpcc, "core") / queue(rocc, "core")}
     return fewer(runs, "hadoop") | out
@@ -406,31 +356,31 @@ NO_PFC = keys("hadoop") + keys("hadoop", pfc=False)
 
 
 @measure("ROCC-F3.15a", needs=NO_PFC)
-def _(runs):
+def dcqcn_without_pfc(runs):
     return {"largest ratio": max(fold(runs, "dcqcn").values())}
 
 
 @measure("ROCC-F3.15b", needs=NO_PFC)
-def _(runs):
+def hpcc_without_pfc(runs):
     hpcc = max(fold(runs, "hpcc").values())
     return {"largest ratio": hpcc, "HPCC / DCQCN": hpcc / max(fold(runs, "dcqcn").values())}
 
 
 @measure("ROCC-F3.15c", needs=NO_PFC)
-def _(runs):
+def rocc_without_pfc(runs):
     ratios = fold(runs, "rocc").values()
     return {"smallest ratio": min(ratios), "largest ratio": max(ratios)}
 
 
 @measure("ROCC-F3.15d", needs=keys("hadoop", pfc=False))
-def _(runs):
+def buffers_without_pfc(runs):
     mean = {s: queue(of(runs, "hadoop", s, pfc=False), "core") for s in LARGE}
     out = {"RoCC (KB)": mean["rocc"], "DCQCN / RoCC": mean["dcqcn"] / mean["rocc"]}
     return out | {"HPCC / RoCC": mean["hpcc"] / mean["rocc"], "DCQCN / HPCC": mean["dcqcn"] / mean["hpcc"]}
 
 
 @measure("ROCC-A3", needs=NO_PFC)
-def _(runs):
+def needs_no_pfc(runs):
     ratios = fold(runs, "rocc").values()
     return {
         "smallest ratio": min(ratios),
@@ -443,7 +393,7 @@ SWEEP = (50, 60, 70, 80, 90)
 
 
 @measure("ROCC-G2", needs=["large-web-*-A:*@1"])
-def _(runs):
+def highest_load(runs):
     reached = {}
     for s in LARGE:
         reached[s] = 0

@@ -6,11 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import ScenarioError
-from thalweg.papers import measure
+from thalweg.study import Recorded, jain, measure, rank_correlation, run
 
 from .fluid import Fluid, convergence
-from .numbers import Series, jain, rank_correlation, settled, window
-from .settings import APART, MTU, NAMES, ON_WIRE, backlogged, rocc_point, run, scheme, star
+from .settings import APART, MTU, NAMES, ON_WIRE, backlogged, rocc_point, scheme, star
 
 COUNTS, SPEEDS = (2, 10, 100), (40, 100)
 SET_POINT = {40: 150e3, 100: 300e3}
@@ -58,37 +57,36 @@ def runs(scale: str) -> list:
     return made
 
 
-def of(runs, name: str) -> Series:
-    return Series(runs[f"{name}@1"])
+def of(runs, name: str) -> Recorded:
+    return Recorded(runs[f"{name}@1"])
 
 
 def converged(runs, n: int, gbps: int) -> float:
     """ms until F stays within 10 % of its share."""
-    at, rate = of(runs, key(n, gbps)).rate()
-    return settled(at, rate, gbps / n, 0.1) * 1e3
+    return of(runs, key(n, gbps)).pace().settled(gbps / n, 0.1) * 1e3
 
 
 @measure("ROCC-E3.1", needs=[key(n, 40) + "@1" for n in COUNTS])
-def _(runs):
+def fair_rate(runs):
     gaps = {}
     for n in COUNTS:
-        fair = window(of(runs, key(n, 40)).rate(), 0.015).mean()
+        fair = of(runs, key(n, 40)).pace().within(0.015).mean()
         gaps[n] = abs(fair - 40 / n) / (40 / n)
     return {"largest gap": max(gaps.values())} | {f"gap, N={n}": g for n, g in gaps.items()}
 
 
 @measure("ROCC-E3.1b", needs=[key(n, b) + "@1" for n in COUNTS for b in SPEEDS])
-def _(runs):
+def queue_at_rest(runs):
     out = {}
     for n in COUNTS:
         for b in SPEEDS:
-            queue = window(of(runs, key(n, b)).queue(), 0.015).mean()
+            queue = of(runs, key(n, b)).queue().within(0.015).mean()
             out[f"gap, N={n} at {b}"] = abs(queue - SET_POINT[b]) / SET_POINT[b]
     return {"largest gap": max(out.values())} | out
 
 
 @measure("ROCC-F3.5a", needs=[key(n, b) + "@1" for n in COUNTS for b in SPEEDS])
-def _(runs):
+def convergence_times(runs):
     out = {f"N={n} at {b} (ms)": converged(runs, n, b) for n in COUNTS for b in SPEEDS}
     longest = max(out.values())
     model = {f"fluid, N={n} (ms)": convergence(Fluid.at(40), n) * 1e3 for n in COUNTS}
@@ -97,25 +95,27 @@ def _(runs):
 
 
 @measure("ROCC-F3.5b", needs=[key(n, 40) + "@1" for n in COUNTS])
-def _(runs):
+def convergence_by_flows(runs):
     t = [converged(runs, n, 40) for n in COUNTS]
     return {"N=2 - N=10 (ms)": t[0] - t[1], "N=10 - N=100 (ms)": t[1] - t[2]}
 
 
 @measure("ROCC-F3.5c", needs=[key(n, b) + "@1" for n in COUNTS for b in SPEEDS])
-def _(runs):
+def stable_queue(runs):
     off, std = [], []
     for n in COUNTS:
         for b in SPEEDS:
-            queue = window(of(runs, key(n, b)).queue(), 0.015)
+            queue = of(runs, key(n, b)).queue().within(0.015)
             off.append(abs(queue.mean() - SET_POINT[b]) / SET_POINT[b])
             std.append(queue.std() / SET_POINT[b])
     return {"largest gap": max(off), "largest deviation": max(std)}
 
 
 @measure("ROCC-F3.5e", needs=[key(n, b) + "@1" for n in COUNTS for b in SPEEDS])
-def _(runs):
-    found = {f"N={n} at {b}": jain(of(runs, key(n, b)).throughput(0.015, 0.02)) for n in COUNTS for b in SPEEDS}
+def equal_shares(runs):
+    found = {
+        f"N={n} at {b}": jain(of(runs, key(n, b)).throughput(0.015, 0.02, ON_WIRE)) for n in COUNTS for b in SPEEDS
+    }
     return {"smallest Jain index": min(found.values())} | found
 
 
@@ -124,26 +124,26 @@ def _(runs):
 
 def plateau(runs, step: int) -> float:
     """Gb/s: F of the flow that always sends, in the last quarter of a step."""
-    return float(window(of(runs, "changes:rocc").rate(0), (step + 0.75) * STEP, (step + 1) * STEP - 1e-5).mean())
+    return float(of(runs, "changes:rocc").pace().within((step + 0.75) * STEP, (step + 1) * STEP - 1e-5).mean())
 
 
 CHANGES = ["changes:rocc@1"]
 
 
 @measure("ROCC-F3.6a", needs=CHANGES)
-def _(runs):
+def rates_up_to_100(runs):
     return {"F at N=3 (Gb/s)": plateau(runs, 0), "F at N=100 (Gb/s)": plateau(runs, STEPS.index(100))}
 
 
 @measure("ROCC-F3.6b", needs=CHANGES)
-def _(runs):
+def rate_in_the_end(runs):
     return {"F (Gb/s)": plateau(runs, len(STEPS) - 1)}
 
 
 def took(runs) -> list[float]:
     """ms that F needs after each change of N."""
-    at, rate = of(runs, "changes:rocc").rate(0)
-    return [settled(at, rate, 40 / n, 0.1, i * STEP, (i + 1) * STEP) * 1e3 for i, n in enumerate(STEPS)]
+    pace = of(runs, "changes:rocc").pace()
+    return [pace.settled(40 / n, 0.1, i * STEP, (i + 1) * STEP) * 1e3 for i, n in enumerate(STEPS)]
 
 
 def longest_fall(runs) -> float:
@@ -151,7 +151,7 @@ def longest_fall(runs) -> float:
 
 
 @measure("ROCC-F3.6c", needs=CHANGES)
-def _(runs):
+def times_after_changes(runs):
     each, peak = took(runs), STEPS.index(100)
     out = {
         "longest, N falls (ms)": longest_fall(runs),
@@ -162,18 +162,18 @@ def _(runs):
 
 
 @measure("ROCC-F3.6d", needs=CHANGES)
-def _(runs):
+def decreases_and_drains(runs):
     series = of(runs, "changes:rocc")
-    (at, rate), queue = series.rate(0), series.queue()
+    pace, queue = series.pace(), series.queue()
     missed, peak = 0, STEPS.index(100)
     for i in range(1, peak):
         begin = i * STEP
         if 40 / STEPS[i - 1] <= 40 / 8:
             continue  # F is not above F_max/8
         # Two updates, and the way to the source.
-        inside = rate[(at >= begin) & (at <= begin + 2 * 40e-6 + 3 * 40e-6)]
-        missed += int((inside.min() / (40 / STEPS[i - 1])) > 0.55)
-    lowest = [window(queue, i * STEP, i * STEP + 0.002).min() for i in range(peak + 1, len(STEPS))]
+        lowest = pace.within(begin, begin + 2 * 40e-6 + 3 * 40e-6).min()
+        missed += int(lowest / (40 / STEPS[i - 1]) > 0.55)
+    lowest = [queue.within(i * STEP, i * STEP + 0.002).min() for i in range(peak + 1, len(STEPS))]
     return {"doublings without a decrease": missed, "highest minimum after a halving (KB)": max(lowest) / 1e3}
 
 
@@ -187,11 +187,11 @@ def shares(runs, name: str) -> np.ndarray:
 
 
 def queue(runs, name: str) -> np.ndarray:
-    return window(of(runs, f"compare:{name}").queue(), AFTER) / 1e3
+    return of(runs, f"compare:{name}").queue().within(AFTER) / 1e3
 
 
 def used(runs, name: str) -> np.ndarray:
-    return window(of(runs, f"compare:{name}").utilisation(40), AFTER)
+    return of(runs, f"compare:{name}").utilisation(40).within(AFTER)
 
 
 def compared(*names: str) -> list[str]:
@@ -199,51 +199,51 @@ def compared(*names: str) -> list[str]:
 
 
 @measure("ROCC-F3.8a1", needs=compared("rocc"))
-def _(runs):
+def shares_of_rocc(runs):
     return {"largest gap": float(np.abs(shares(runs, "rocc") / 4 - 1).max())}
 
 
 @measure("ROCC-F3.8a2", needs=compared("rocc", "timely"))
-def _(runs):
+def shares_of_timely(runs):
     std = {s: float(shares(runs, s).std()) for s in ("timely", "rocc")}
     return {"deviation, TIMELY / RoCC": std["timely"] / std["rocc"], "TIMELY (Gb/s)": std["timely"]}
 
 
 @measure("ROCC-F3.8a3", needs=compared("dcqcn", "hpcc"))
-def _(runs):
+def shares_of_dcqcn_and_hpcc(runs):
     dcqcn, hpcc = shares(runs, "dcqcn"), shares(runs, "hpcc")
     return {"Jain, DCQCN": jain(dcqcn), "Jain, HPCC": jain(hpcc), "mean, HPCC (Gb/s)": float(hpcc.mean())}
 
 
 @measure("ROCC-F3.8b1", needs=compared("rocc"))
-def _(runs):
+def queue_of_rocc(runs):
     return {"mean (KB)": float(queue(runs, "rocc").mean())}
 
 
 @measure("ROCC-F3.8b3", needs=compared("rocc", "timely"))
-def _(runs):
+def queue_of_timely(runs):
     timely = queue(runs, "timely")
     return {"mean (KB)": float(timely.mean()), "deviation / RoCC's": float(timely.std() / queue(runs, "rocc").std())}
 
 
 @measure("ROCC-F3.8b4", needs=compared("dcqcn", "dcqcn-pi"))
-def _(runs):
+def queue_of_dcqcn_with_pi(runs):
     pi, plain = queue(runs, "dcqcn-pi"), queue(runs, "dcqcn")
     out = {"deviation, DCQCN+PI / DCQCN": float(pi.std() / plain.std())}
     return out | {"mean, DCQCN+PI (KB)": float(pi.mean()), "mean, DCQCN (KB)": float(plain.mean())}
 
 
 @measure("ROCC-F3.8c2", needs=compared("hpcc"))
-def _(runs):
+def utilisation_of_hpcc(runs):
     return {"utilisation": float(used(runs, "hpcc").mean())}
 
 
 @measure("ROCC-F3.8c3", needs=compared(*SCHEMES))
-def _(runs):
+def rates_and_utilisation(runs):
     rate, use = [], []
     for s in SCHEMES:
         series = of(runs, f"compare:{s}")
-        cov = [window(series.rate(f), AFTER) for f in series.flows()]
+        cov = [series.pace(f).within(AFTER) for f in series.flows()]
         rate.append(float(np.mean([r.std() / r.mean() for r in cov])))
         use.append(float(used(runs, s).std() / used(runs, s).mean()))
     out = {"rank correlation": rank_correlation(rate, use)}
@@ -254,26 +254,26 @@ def _(runs):
 
 
 @measure("ROCC-P1", needs=["swapped:rocc@1", "ordered:rocc@1"])
-def _(runs):
+def order_of_thresholds(runs):
     try:
         runs["swapped:rocc@1"].scenario.with_({"switch.congestion_point.any_order": False})
         refused = 0.0
     except ScenarioError:
         refused = 1.0
-    std = {n: float(window(of(runs, n).queue(), 0.015).std()) for n in ("swapped:rocc", "ordered:rocc")}
+    std = {n: float(of(runs, n).queue().within(0.015).std()) for n in ("swapped:rocc", "ordered:rocc")}
     ratio = std["swapped:rocc"] / std["ordered:rocc"]
     return {"refused": refused, "deviation of the queue, swapped / in order": ratio}
 
 
 @measure("ROCC-P2", needs=["finer:rocc@1", key(10, 40) + "@1"])
-def _(runs):
-    (_, a), (_, b) = (of(runs, n).rate() for n in ("finer:rocc", key(10, 40)))
+def finer_steps(runs):
+    (_, a), (_, b) = (of(runs, n).pace() for n in ("finer:rocc", key(10, 40)))
     n = min(len(a), len(b))
     return {"mean difference / fair share": float(np.abs(a[:n] - b[:n]).mean() / 4)}
 
 
 @measure("ROCC-P5", needs=[key(100, 40) + "@1", key(2, 40) + "@1"])
-def _(runs):
+def bandwidth_of_messages(runs):
     shares = {}
     for n in (2, 100):
         results = runs[key(n, 40) + "@1"]
@@ -286,9 +286,9 @@ def _(runs):
 
 
 @measure("ROCC-P6", needs=["elephants-10:rocc@1", "elephants-100:rocc@1", key(10, 40) + "@1"])
-def _(runs):
+def elephants_alone(runs):
     found = {
-        n: window(of(runs, n).queue(), 0.015) / 1e3 for n in ("elephants-10:rocc", "elephants-100:rocc", key(10, 40))
+        n: of(runs, n).queue().within(0.015) / 1e3 for n in ("elephants-10:rocc", "elephants-100:rocc", key(10, 40))
     }
     ratio = float(found["elephants-10:rocc"].std() / found[key(10, 40)].std())
     out = {"deviation, elephants / all": ratio, "longest queue (KB)": float(found["elephants-10:rocc"].max())}

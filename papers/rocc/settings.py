@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
-from thalweg.papers import RunSpec
+from thalweg.study import presets
 
 MTU, HEADER = 1000, 48
 ON_WIRE = (MTU + HEADER) / MTU
-SEED = 1
 APART = 0.21  # us between the starts of sources: CHOICE, so that a hundred do not send in step for ever
 NAMES = {
     "rocc": "RoCC",
@@ -23,8 +21,8 @@ LARGE = ("rocc", "dcqcn", "hpcc")  # those of the large network
 
 
 def hpcc(flows: int, gbps: float) -> dict:
-    """W_AI = W_init (1 - η) / N; CHOICE: a round trip of 5 us."""
-    return {"kind": "hpcc", "additive": f"{round(gbps * 1e9 / 8 * 5e-6 * 0.05 / flows)}B"}
+    """CHOICE: a round trip of 5 us."""
+    return presets.hpcc(flows, gbps, 5)
 
 
 def scheme(name: str, gbps: int = 40, flows: int | None = None) -> dict:
@@ -53,10 +51,6 @@ def scheme(name: str, gbps: int = 40, flows: int | None = None) -> dict:
     if name == "hpcc":
         return {"transport.congestion": hpcc(flows, 0.9 * gbps) if flows else "hpcc"}
     raise ValueError(name)
-
-
-def run(key: str, scenario: str, set: Mapping, seed: int = SEED, **more) -> RunSpec:
-    return RunSpec(f"{key}@{seed}", f"scenarios/{scenario}.toml", {"name": key, "seed": seed} | dict(set), **more)
 
 
 def rocc_point(**keys) -> dict:

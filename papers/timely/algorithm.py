@@ -3,16 +3,13 @@ second hand."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
-
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import jain, mean, measure, needs, run, seconds, seeds, slope
 
-from .numbers import Algorithm1, decile_gaps, idle_rtt, jain, on_wire, packets, serialization, slope
-from .outcome import Samples, pauses, seconds, since
-from .settings import CLIENTS, LINE, SEEDS, but, connections, mean, needs, run, seeds, target
+from .numbers import Algorithm1, decile_gaps, idle_rtt, on_wire, packets, serialization
+from .outcome import Samples, pauses, since
+from .settings import CLIENTS, LINE, SEEDS, but, connections, target, transport
 
 TRACE = but(high=100)
 HUNDRED = [(a, 0) for a in range(1, CLIENTS + 1) for _ in range(10)]
@@ -35,9 +32,8 @@ VIEWED = {
 
 def unequal() -> dict:
     """Two hosts with 0.8 and 0.2 of the line into one port as fast."""
-    file = Path(__file__).parent / "scenarios" / "incast.toml"
-    transport = tomllib.loads(file.read_text(encoding="utf-8"))["transport"]
-    less = transport | {"congestion": transport["congestion"] | {"initial_share": 0.2}}
+    usual = transport("incast")
+    less = usual | {"congestion": usual["congestion"] | {"initial_share": 0.2}}
     traffic = [{"kind": "backlogged", "src": a, "dst": 0, "transport": t} for a, t in ((1, "default"), (2, "less"))]
     return {
         "topology.hosts": 3,
@@ -71,7 +67,7 @@ def runs(scale: str) -> list:
 
 
 @measure("TIM-F1-a", needs=["idle@1"])
-def _(runs):
+def quiet_network(runs):
     rtt = Samples(runs["idle@1"]).rtt
     computed = idle_rtt(16_000, (LINE, LINE), 7.5e-6) * 1e6
     return {
@@ -83,7 +79,7 @@ def _(runs):
 
 
 @measure("TIM-M2-a", needs=[])
-def _(runs):
+def times_of_segments(runs):
     return {
         "64 KB at 10 Gb/s / 51 us": serialization(64_000, 10e9) / 51e-6,
         "1500 B at 10 Gb/s / 1.2 us": serialization(1500, 10e9) / 1.2e-6,
@@ -115,8 +111,8 @@ def queueing(results, segment: int = 64_000) -> dict[str, np.ndarray]:
     return {"RTT - base": found.rtt - base, "packets": waited, "last": waited[last], "time": time}
 
 
-@measure("TIM-F2-a", needs=[f"{key}@*" for key in VIEWED])
-def _(runs):
+@measure("TIM-F2-a", needs=needs(*VIEWED))
+def round_trips_and_queue(runs):
     seen = {key: [queueing(r, segment) for r in seeds(runs, key)] for key, (segment, _) in VIEWED.items()}
     views = seen[QUEUE]
 
@@ -155,7 +151,7 @@ def slopes(results) -> tuple[float, float, float]:
 
 
 @measure("TIM-M4-a", needs=["fluid@1"])
-def _(runs):
+def gradient_of_the_queue(runs):
     grows, shrinks, idle = slopes(runs["fluid@1"])
     return {"y = 1.2 C": grows, "y = 0.6 C": shrinks, "y = 0.6 C, empty": idle, "pauses": pauses(runs["fluid@1"])}
 
@@ -177,7 +173,7 @@ BRANCHES = ("below T_low", "above T_high", "increase", "hyper", "decrease")
 
 
 @measure("TIM-M4-b", needs=["trace@1", "two@1"])
-def _(runs):
+def rates_of_algorithm_1(runs):
     worst, ran = compared(runs["trace@1"], Algorithm1(50e-6, 100e-6), LINE / 4)
     sender = dict(zip(runs["two@1"].flows["id"].to_list(), runs["two@1"].flows["src"].to_list(), strict=True))
     shares = {flow: {1: 0.8, 2: 0.2}[src] * LINE for flow, src in sender.items()}
@@ -192,7 +188,7 @@ def _(runs):
 
 
 @measure("TIM-M4-c", needs=["timely:50-50us@1"])
-def _(runs):
+def equal_thresholds(runs):
     found, rule, worst, gradient = Samples(runs["timely:50-50us@1"]), Algorithm1(50e-6, 50e-6), 0.0, 0
     for flow in np.unique(found.flow):
         at, rtt, rate = found.of(flow)
@@ -208,7 +204,7 @@ assert target(50).key == "timely:50-50us"
 
 
 @measure("TIM-M4-d", needs=needs("two"))
-def _(runs):
+def unequal_shares(runs):
     def last(results) -> float:
         """Jain's index over the last tenth of the run."""
         rows = results.tables["controllers"].sort("time_ps")

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
-from thalweg.papers import NotCheckable, measure
+from thalweg.study import Key, NotCheckable, flow_list, mean, measure, once, percentile, run, seconds, steps
 
-from .numbers import percentile, saturation, steps
-from .outcome import once, pauses, seconds
-from .settings import SEEDS, mean, run
+from .numbers import saturation
+from .outcome import pauses
+from .settings import SEEDS
 from .silence import READINGS
 from .silence import share as saw
 
@@ -44,12 +44,12 @@ PING = {
 }
 
 
-def fabric(scheme: str, load: float) -> str:
-    return f"fabric-{load:g}:{scheme}"
+def fabric(scheme: str, load: float) -> Key:
+    return Key(f"fabric-{load:g}", scheme)
 
 
-def background(scheme: str, load: float, incast: bool) -> str:
-    return f"{'incast' if incast else 'background'}-{load:g}:{scheme}"
+def background(scheme: str, load: float, incast: bool) -> Key:
+    return Key(f"{'incast' if incast else 'background'}-{load:g}", scheme)
 
 
 def runs(scale: str) -> list:
@@ -65,7 +65,7 @@ def runs(scale: str) -> list:
     return made
 
 
-def at(key: str, load: float, seed: int, scale: str, window: dict, more=(), also=None):
+def at(key: Key, load: float, seed: int, scale: str, window: dict, more=(), also=None):
     """Calls at this load, pings, and what else there is."""
     k, (begin, end) = K[scale], window[scale]
     calls = {"kind": "rpc", "load": load, "request": "64KB", "response": "64KB", "servers": "other-pods"}
@@ -78,7 +78,7 @@ def at(key: str, load: float, seed: int, scale: str, window: dict, more=(), also
         "measure.round_trips": True,
         "run.until": f"{end}ms",
     } | (also or {})
-    if key.endswith(":pfc"):
+    if key.scheme == "pfc":
         set["transport.congestion"] = "fixed"
 
     def prepare(_, folder: Path) -> dict:
@@ -101,13 +101,8 @@ def pings(k: int, end_ms: int, seed: int, folder: Path) -> Path:
         there = [h for h in range(hosts) if pod(h, k) != pod(src, k)]
         first = draw.uniform(0, PING_MS)
         for ms in np.arange(first, end_ms, PING_MS):
-            rows.append((round(ms * 1e6), src, there[draw.integers(len(there))]))
-    rows.sort()
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"pings-k{k}-{end_ms}ms-{seed}.csv"
-    lines = [f"{n},{a},{b},64,{ns}" for n, (ns, a, b) in enumerate(rows)]
-    file.write_text("\n".join(["id,src,dst,size_bytes,start_ns", *lines]) + "\n", encoding="utf-8")
-    return file.resolve()
+            rows.append((round(ms * 1e6), src, there[draw.integers(len(there))], 64))
+    return flow_list(folder / f"pings-k{k}-{end_ms}ms-{seed}.csv", sorted(rows)).resolve()
 
 
 def crowd(k: int, seed: int) -> list[dict]:
@@ -195,7 +190,7 @@ LOW = 0.3  # loads up to here are before saturation
 
 
 @measure("TIM-F17-a", needs=ALL)
-def _(runs):
+def saturation_of_both(runs):
     found = {s: limit(runs, s) for s in SCHEMES}
     out = {"TIMELY - PFC": found["timely"] - found["pfc"], "TIMELY": found["timely"], "PFC": found["pfc"]}
     for s in SCHEMES:
@@ -204,7 +199,7 @@ def _(runs):
 
 
 @measure("TIM-F17-b", needs=[f"fabric-0.[123]:{s}@*" for s in SCHEMES])
-def _(runs):
+def before_saturation(runs):
     both = {load: [mean(runs, fabric(s, load), accepted) for s in SCHEMES] for load in LOADS[runs.scale] if load <= LOW}
     return {"largest |TIMELY / PFC - 1|": max(abs(a / b - 1) for a, b in both.values())}
 
@@ -215,7 +210,7 @@ def ratios(runs, value, load: float) -> float:
 
 
 @measure("TIM-F18-a", needs=ALL)
-def _(runs):
+def pings_of_both(runs):
     load = near(runs)
     out = {"median, PFC / TIMELY": ratios(runs, rtt(50), load), "p99, PFC / TIMELY": ratios(runs, rtt(99), load)}
     out["load"] = load
@@ -231,7 +226,7 @@ def nearly(runs, scheme: str) -> float:
 
 
 @measure("TIM-F18-b", needs=[f"fabric-{load:g}:*" for load in AROUND])
-def _(runs):
+def other_readings(runs):
     """Around saturation: what TIMELY gets to see of it, and what other readings of Algorithm 1 make of that."""
     ping = {n: mean(runs, fabric("pfc", 0.65), rtt(n)) for n in (50, 99)}
     out = {}
@@ -254,7 +249,7 @@ def _(runs):
 
 
 @measure("TIM-F19-a", needs=ALL)
-def _(runs):
+def calls_of_both(runs):
     load = near(runs)
     tail = [ratios(runs, latency(99), x) for x in LOADS[runs.scale] if x >= load]
     out = {"median, PFC / TIMELY": ratios(runs, latency(50), load), "load": load}
@@ -277,7 +272,7 @@ def lost(runs, scheme: str, load: float) -> float:
 
 
 @measure("TIM-F20-a", needs=INCAST)
-def _(runs):
+def cost_of_an_incast(runs):
     loss = {s: [lost(runs, s, load) for load in BACKGROUND] for s in SCHEMES}
     out = {
         "PFC loses at 0.5": loss["pfc"][-1],
@@ -288,7 +283,7 @@ def _(runs):
 
 
 @measure("TIM-F20-b", needs=[CROWDED])
-def _(runs):
+def tails_in_an_incast(runs):
     p99 = {(s, x): mean(runs, background(s, x, True), rtt(99)) for s in SCHEMES for x in BACKGROUND}
     out = {"largest p99 RTT, TIMELY / PFC": max(p99["timely", x] / p99["pfc", x] for x in BACKGROUND)}
     out |= {f"{s} at {x:g} (us)": v for (s, x), v in p99.items()}

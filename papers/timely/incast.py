@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import extremes, mean, measure, needs, once, percentile, seeds, variation
 
-from .numbers import percentile, variation
-from .outcome import Samples, average_rtt, drops, fairness, once, p99_rtt, pauses, pauses_later, throughput
-from .settings import DCTCP, PFC, PFC3, TIMELY, Incast, but, every, mean, needs, seeds, spread, target
+from .outcome import Samples, average_rtt, drops, fairness, p99_rtt, pauses, pauses_later, throughput
+from .settings import DCTCP, PFC, PFC3, TIMELY, Incast, but, every, target
 
 LOW, HIGH = target(50), target(500)
 # Variants of what the paper leaves open (README): reported, not judged.
@@ -29,7 +28,7 @@ def row(runs, what: Incast, name: str) -> dict[str, float]:
         f"{name}: p99 RTT (us)": mean(runs, what, p99_rtt),
     }
     for unit, value in ((f"{name}: throughput", throughput), (f"{name}: p99 RTT", p99_rtt)):
-        out |= spread(runs, what, value, unit)
+        out |= extremes(runs, what, value, unit)
     return out
 
 
@@ -37,7 +36,7 @@ def row(runs, what: Incast, name: str) -> dict[str, float]:
 
 
 @measure("TIM-F7-a", needs=needs(TIMELY, LOW, HIGH))
-def _(runs):
+def gradient_and_targets(runs):
     tp, avg = ({p: mean(runs, p, value) for p in (TIMELY, LOW, HIGH)} for value in (throughput, average_rtt))
     return (
         {
@@ -51,7 +50,7 @@ def _(runs):
 
 
 @measure("TIM-F7-b", needs=needs(TIMELY, LOW, HIGH))
-def _(runs):
+def best_of_both_targets(runs):
     return {
         "throughput, gradient / target 500": mean(runs, TIMELY, throughput) / mean(runs, HIGH, throughput),
         "p99 RTT, gradient / target 50": mean(runs, TIMELY, p99_rtt) / mean(runs, LOW, p99_rtt),
@@ -65,7 +64,7 @@ def rate_variation(results) -> float:
 
 
 @measure("TIM-F8-a", needs=needs(TIMELY, LOW))
-def _(runs):
+def smoothness(runs):
     cov = {p: mean(runs, p, rate_variation) for p in (TIMELY, LOW)}
     return {"CoV, gradient / target 50": cov[TIMELY] / cov[LOW], "gradient": cov[TIMELY], "target 50": cov[LOW]}
 
@@ -74,7 +73,7 @@ def _(runs):
 
 
 @measure("TIM-T1-a", needs=needs(*TABLE, PFC3, *VARIANTS))
-def _(runs):
+def total_throughput(runs):
     tp = {p: mean(runs, p, throughput) for p in TABLE}
     out = {"TIMELY / PFC": tp[TIMELY] / tp[PFC], "smallest (Gb/s)": min(tp.values())}
     out |= {"DCTCP": tp[DCTCP], "PFC": tp[PFC], "TIMELY": tp[TIMELY], "PFC, cap 3": mean(runs, PFC3, throughput)}
@@ -88,23 +87,23 @@ def against_pfc(runs, value) -> dict[str, float]:
     return (
         out
         | {"PFC, cap 3 (us)": x[PFC3], "DCTCP, no host stack (us)": x[DCTCP]}
-        | spread(runs, TIMELY, value, "TIMELY (us)")
+        | extremes(runs, TIMELY, value, "TIMELY (us)")
     )
 
 
 @measure("TIM-T1-b", needs=needs(*TABLE, PFC3, *VARIANTS))
-def _(runs):
+def mean_round_trips(runs):
     names = {TWO_PORTS: "TIMELY, two ports", LINE_START: "TIMELY, line-rate start", CAP3: "TIMELY, cap 3"}
     return against_pfc(runs, average_rtt) | {f"{name} (us)": mean(runs, p, average_rtt) for p, name in names.items()}
 
 
 @measure("TIM-T1-c", needs=needs(*TABLE, PFC3))
-def _(runs):
+def tails_of_round_trips(runs):
     return against_pfc(runs, p99_rtt)
 
 
 @measure("TIM-T1-d", needs=needs(TIMELY, PFC))
-def _(runs):
+def pauses_and_losses(runs):
     return {
         "pauses": max(pauses_later(r) for r in seeds(runs, TIMELY)),
         "drops": max(drops(r) for r in seeds(runs, TIMELY)),
@@ -114,12 +113,12 @@ def _(runs):
 
 
 @measure("TIM-T1-e", needs=needs(*TABLE))
-def _(runs):
+def jain_of_connections(runs):
     return {f"Jain, {n}": mean(runs, p, fairness) for n, p in (("TIMELY", TIMELY), ("PFC", PFC), ("DCTCP", DCTCP))}
 
 
 @measure("TIM-S-a", needs=needs(PFC, TIMELY))
-def _(runs):
+def tail_over_pfc(runs):
     return {"p99 RTT, PFC / TIMELY": mean(runs, PFC, p99_rtt) / mean(runs, TIMELY, p99_rtt)}
 
 
@@ -135,7 +134,7 @@ def connections(results) -> tuple[np.ndarray, np.ndarray]:
 
 
 @measure("TIM-F12-a", needs=needs(TIMELY))
-def _(runs):
+def single_connections(runs):
     found = [connections(r) for r in seeds(runs, TIMELY)]
     rates, tails = np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
     return {

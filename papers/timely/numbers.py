@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -103,37 +102,11 @@ class Algorithm1:
 # --- Statistics ---------------------------------------------------------------------------------------------
 
 
-def percentile(x, p: float) -> float:
-    """By nearest rank: a value that occurred."""
-    return float(np.percentile(x, p, method="inverted_cdf"))
-
-
-def jain(x) -> float:
-    """Jain's index (Σx)² / (n Σx²); 0 if no flow gets anything."""
-    x = np.asarray(x, dtype=float)
-    square = len(x) * (x**2).sum()
-    return float(x.sum() ** 2 / square) if square else 0.0
-
-
-def variation(flow, x) -> float:
-    """Mean over flows of the coefficient of variation of x."""
-    flow, x = np.asarray(flow), np.asarray(x, dtype=float)
-    each = (x[flow == f] for f in np.unique(flow))
-    return float(np.mean([v.std() / v.mean() for v in each]))
-
-
 def decile_gaps(x, y) -> np.ndarray:
     """|x − y| at the deciles p10 to p90, over what is allowed: 5 (units of x) or 15 % of y, whichever is more."""
     levels = np.arange(10, 91, 10)
     a, b = (np.percentile(v, levels) for v in (x, y))
     return np.abs(a - b) / np.maximum(5.0, 0.15 * b)
-
-
-def slope(x, y) -> float:
-    """Of the straight line of least squares."""
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    x = x - x.mean()
-    return float((x * (y - y.mean())).sum() / (x**2).sum())
 
 
 def mean_rate(at, flow, rate, grid) -> np.ndarray:
@@ -160,15 +133,3 @@ def reaches(grid_ms, values, level: float) -> float:
 def saturation(accepted: dict[float, float], fraction: float = 0.98) -> float:
     """The largest offered load of which so much is accepted; 0 if there is none."""
     return max((load for load, share in accepted.items() if share >= fraction), default=0.0)
-
-
-def steps(values) -> list[float]:
-    """Differences of neighbours."""
-    return [float(b - a) for a, b in pairwise(values)]
-
-
-def thinned_cdf(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
-    """Distribution function at evenly spaced ranks: (x, fraction up to x)."""
-    x = np.sort(np.asarray(x, dtype=float))
-    rank = np.unique(np.linspace(1, len(x), min(points, len(x))).astype(int))
-    return x[rank - 1], rank / len(x)

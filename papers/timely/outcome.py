@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import once
-
-from .numbers import jain, percentile
+from thalweg.study import jain, once, percentile, seconds
 
 
 class Samples:
@@ -61,15 +59,6 @@ def since(results, table: str, column: str) -> tuple[np.ndarray, float]:
         ((pl.col("time_ps").last() - pl.col("time_ps").first()) * 1e-12).alias("seconds"),
     )
     return ends.sort(who)["grown"].to_numpy(), float(ends["seconds"].max())
-
-
-UNITS = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
-
-
-def seconds(text: str) -> float:
-    """A time as the resolved scenario writes it."""
-    unit = text.lstrip("0123456789.")
-    return float(text.removesuffix(unit)) * UNITS[unit]
 
 
 def throughput(results) -> float:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs, run
 
 from .numbers import mean_rate, reaches
 from .outcome import Samples
-from .settings import CLIENTS, SEEDS, connections, mean, needs, run
+from .settings import CLIENTS, SEEDS, connections
 
 STOP, END = 2.0, 2.4  # s
 OTHERS = 9
@@ -62,7 +62,7 @@ def time_to(mbps: float):
 
 
 @measure("TIM-F16-a", needs=needs(*KINDS))
-def _(runs):
+def times_to_recover(runs):
     t = {key: mean(runs, key, time_to(1500)) for key in KINDS}
     out = {
         "1.5 Gb/s, T_low 0, HAI / fixed step": t["recovery:low-0+hai"] / t["recovery:low-0"],

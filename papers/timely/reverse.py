@@ -3,14 +3,10 @@ priority."""
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
+from thalweg.study import mean, measure, needs, percentile, run, seconds, seeds
 
-from thalweg.papers import measure
-
-from .numbers import percentile
-from .outcome import Samples, seconds, throughput
-from .settings import SEEDS, connections, mean, needs, run, seeds
+from .outcome import Samples, throughput
+from .settings import SEEDS, connections, transport
 
 ALONE, WITH, PRIORITY = "reverse:alone", "reverse:with", "reverse:priority"
 # The second incast as it is, but in segments of 64 KB, with which TIMELY leaves its ports idle now and then;
@@ -25,13 +21,9 @@ SECONDARY = [(b, a) for b in B for a in A for _ in range(4)]
 
 def secondary(segment: str = "16KB") -> dict:
     """The other incast's transport: its first rate is the share of twenty connections on a NIC."""
-    file = Path(__file__).parent / "scenarios" / "reverse.toml"
-    transport = tomllib.loads(file.read_text(encoding="utf-8"))["transport"]
-    own = {
-        "congestion": transport["congestion"] | {"initial_share": 0.05},
-        "segments": transport["segments"] | {"bytes": segment},
-    }
-    return {"secondary": transport | own}
+    usual = transport("reverse")
+    congestion = usual["congestion"] | {"initial_share": 0.05}
+    return {"secondary": usual | {"congestion": congestion, "segments": usual["segments"] | {"bytes": segment}}}
 
 
 def runs(scale: str) -> list:
@@ -67,7 +59,7 @@ def row(runs, key: str, name: str) -> dict[str, float]:
 
 
 @measure("TIM-F3-a", needs=needs(ALONE, WITH))
-def _(runs):
+def reverse_congestion(runs):
     return (
         {
             "p99 RTT, with / without": mean(runs, WITH, p(99)) / mean(runs, ALONE, p(99)),
@@ -79,7 +71,7 @@ def _(runs):
 
 
 @measure("TIM-F3-b", needs=needs(ALONE, PRIORITY))
-def _(runs):
+def priority_for_acks(runs):
     out = {f"|p{n} ratio - 1|": abs(mean(runs, PRIORITY, p(n)) / mean(runs, ALONE, p(n)) - 1) for n in (50, 99)}
     return out | row(runs, PRIORITY, "with priority")
 
@@ -97,7 +89,7 @@ def idle(port: int):
 
 
 @measure("TIM-F3-c", needs=needs(ALONE, WITH, LARGE, FEWER))
-def _(runs):
+def low_percentiles(runs):
     """The second incast in segments of 64 KB, as NICs take them (§3.2.1); next to it those of 16 KB, and fewer
     senders."""
     out = {"p10 RTT, with / without": mean(runs, LARGE, p(10)) / mean(runs, ALONE, p(10))}

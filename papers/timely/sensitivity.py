@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, needs, run, steps
 
-from .numbers import steps
 from .outcome import average_rtt, goodput, p99_rtt, throughput
-from .settings import but, every, mean, needs, run
+from .settings import but, every
 
 NOISE = (0, 50, 100, 150, 200)  # us, uniform from 0
 SEGMENTS = (16, 32, 64)  # KB
@@ -52,7 +51,7 @@ def runs(scale: str) -> list:
 
 
 @measure("TIM-F10-a", needs=needs(*(noisy(x, low) for low in (50, 0) for x in NOISE)))
-def _(runs):
+def noise(runs):
     tp = {x: mean(runs, noisy(x), throughput) for x in NOISE}
     out = {
         "largest step as noise grows (Gb/s)": max(steps(list(tp.values()))),
@@ -70,7 +69,7 @@ def by_low(runs, segment: int, value) -> dict[int, float]:
 
 
 @measure("TIM-F13-a", needs=needs(*(sized(16, low) for low in LOWS)))
-def _(runs):
+def best_threshold(runs):
     tp = by_low(runs, 16, throughput)
     out = {
         "T_low 50 (Gb/s)": tp[50],
@@ -81,7 +80,7 @@ def _(runs):
 
 
 @measure("TIM-F13-b", needs=needs(*(sized(s, low) for s in SEGMENTS for low in LOWS)))
-def _(runs):
+def larger_segments(runs):
     out = {}
     for s in (32, 64):
         p99 = [mean(runs, sized(s, low), p99_rtt) for low in (50, 100, 200)]
@@ -93,7 +92,7 @@ def _(runs):
 
 
 @measure("TIM-F13-c", needs=needs(sized(32, 50), sized(32, 100)))
-def _(runs):
+def tipping_point(runs):
     tp = {low: mean(runs, sized(32, low), throughput) for low in (50, 100)}
     out = {"T_low 100 / 19.4 Gb/s": tp[100] / 19.4, "T_low 50 / T_low 100": tp[50] / tp[100]}
     return out | {f"p99 RTT, T_low {low} (us)": mean(runs, sized(32, low), p99_rtt) for low in (50, 100)}
@@ -103,12 +102,12 @@ def _(runs):
 
 
 @measure("TIM-F14-a", needs=needs(*(paced(0, low) for low in PACED_LOWS)))
-def _(runs):
+def without_pacing(runs):
     return {f"T_low {low} (Gb/s)": mean(runs, paced(0, low), throughput) for low in PACED_LOWS}
 
 
 @measure("TIM-F14-b", needs=needs(*(paced(p, low) for low in PACED_LOWS for p in PACES)))
-def _(runs):
+def paces(runs):
     tp = {(p, low): mean(runs, paced(p, low), throughput) for p in PACES for low in PACED_LOWS}
     rtt = {(p, low): mean(runs, paced(p, low), average_rtt) for p in PACES for low in PACED_LOWS}
     out = {
@@ -122,13 +121,13 @@ def _(runs):
 
 
 @measure("TIM-F14-c", needs=needs(*(paced(p, 50) for p in PACES)))
-def _(runs):
+def near_the_fair_share(runs):
     tp = {p: mean(runs, paced(p, 50), throughput) for p in PACES}
     return {"450 M (Gb/s)": tp[450], "450 M / best": tp[450] / max(tp.values())}
 
 
 @measure("TIM-F14-d", needs=["alone@1"])
-def _(runs):
+def pace_of_one(runs):
     return {"goodput (Mb/s)": float(goodput(runs["alone@1"]).max())}
 
 
@@ -140,7 +139,7 @@ def by_high(runs, each: int, value) -> dict[int, float]:
 
 
 @measure("TIM-F15-a", needs=needs(*(bounded(h, 4) for h in HIGHS)))
-def _(runs):
+def upper_threshold(runs):
     out = {}
     for name, value in (("throughput", throughput), ("p99 RTT", p99_rtt)):
         x = [v for h, v in by_high(runs, 4, value).items() if h >= 200]
@@ -149,14 +148,14 @@ def _(runs):
 
 
 @measure("TIM-F15-b", needs=needs(*(bounded(h, c) for h in HIGHS for c in EACH)))
-def _(runs):
+def tail_by_connections(runs):
     p99 = {c: by_high(runs, c, p99_rtt) for c in EACH}
     out = {"smallest step of p99 RTT, T_high 500 (us)": min(steps([p99[c][500] for c in EACH]))}
     return out | {f"p99 RTT, {c} each, T_high {h} (us)": p99[c][h] for c in EACH for h in (200, 500, 1000)}
 
 
 @measure("TIM-F15-d", needs=needs(*(bounded(h, c) for h in HIGHS for c in EACH)))
-def _(runs):
+def low_upper_thresholds(runs):
     tp = {c: by_high(runs, c, throughput) for c in EACH}
     out = {"smallest throughput, T_high 200 / 1000": min(tp[c][200] / tp[c][1000] for c in EACH)}
     return out | {f"{c} each, T_high {h} (Gb/s)": tp[c][h] for c in EACH for h in (50, 200, 1000)}

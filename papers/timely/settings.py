@@ -1,24 +1,19 @@
-"""Runs of the incast test-bed as points, and what all chapters need of runs.
+"""Runs of the incast test-bed as points.
 
 A run's key is `KIND:WHAT@SEED`. All schemes of one seed see the same starts of connections.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from thalweg.papers import RunSpec
+from thalweg.study import Key, RunSpec, run, section_of
 
 SEEDS = {"quick": (1,), "full": (1, 2, 3)}  # the paper: three runs
 CLIENTS, JITTER_NS = 10, 100_000  # connections start within 100 us
 LINE, SHARED = 10e9, 20e9  # b/s
-
-
-def run(key: str, scenario: str, set: Mapping, seed: int, **more) -> RunSpec:
-    return RunSpec(f"{key}@{seed}", f"scenarios/{scenario}.toml", {"name": key, "seed": seed} | dict(set), **more)
 
 
 def connections(pairs, seed: int, **more) -> list[dict]:
@@ -47,8 +42,8 @@ class Incast:
     ports: int = 1  # of the server: one of 20 Gb/s or two of 10
 
     @property
-    def key(self) -> str:
-        """What is not as in the default, in words."""
+    def key(self) -> Key:
+        """The scheme, and what is not as in the default, in words."""
         words = {"segment": "KB", "each": "each", "pace": "Mbps", "noise": "us-noise", "cap": "cap"}
         default = Incast()
         parts = [f"{getattr(self, k)}{w}" for k, w in words.items() if getattr(self, k) != getattr(default, k)]
@@ -58,7 +53,7 @@ class Incast:
             parts.append("line-rate-start")
         if self.ports != default.ports:
             parts.append("two-ports")
-        return ":".join([self.scheme, *(["+".join(parts)] if parts else ["default"])])
+        return Key(self.scheme, "+".join(parts) or "default")
 
     def at(self, seed: int) -> RunSpec:
         dctcp = self.scheme == "dctcp"
@@ -107,31 +102,5 @@ def every(points, scale: str) -> list[RunSpec]:
     return [p.at(seed) for p in dict.fromkeys(points) for seed in SEEDS[scale]]
 
 
-# --- What a measure needs of runs ----------------------------------------------------------------------------
-
-
-def key(what: Incast | str) -> str:
-    return what if isinstance(what, str) else what.key
-
-
-def needs(*points: Incast | str) -> list[str]:
-    return [f"{key(p)}@*" for p in dict.fromkeys(points)]
-
-
-def seeds(runs, what: Incast | str) -> list:
-    """The runs of all seeds that there are."""
-    found = [runs[k] for k in runs if k.rsplit("@", 1)[0] == key(what)]
-    if not found:
-        raise KeyError(f"no run is called {key(what)}")
-    return found
-
-
-def mean(runs, what: Incast | str, value) -> float:
-    """Mean over the seeds of a quantity of a run."""
-    return float(np.mean([value(r) for r in seeds(runs, what)]))
-
-
-def spread(runs, what: Incast | str, value, name: str) -> dict[str, float]:
-    """Smallest and largest over the seeds, to be reported with the mean; nothing if there is one seed."""
-    found = [value(r) for r in seeds(runs, what)]
-    return {f"{name}, least": min(found), f"{name}, most": max(found)} if len(found) > 1 else {}
+def transport(scenario: str) -> dict:
+    return section_of(__file__, scenario, "transport")

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from thalweg.study import once, seconds
+
 from .numbers import on_wire, serialization
-from .outcome import once, seconds
 
 LINE, MIN_RTT, T_HIGH = 10e9, 30e-6, 500e-6
 SEGMENT = 64_000

@@ -3,13 +3,12 @@ whole path."""
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, measure_each, places, schemes, seeds, spread, steps
 
 from . import fct as sizes
 from . import shares
-from .numbers import steps
 from .outcome import average, average_rtt, bytes_fct, bytes_rtt, cut, flows, losses
-from .settings import CONSTANT, NAMES, ONE, SCHEMES, SEEDS, edge, fair, mean, places, point, schemes, seeds, spread
+from .settings import CONSTANT, NAMES, ONE, SCHEMES, SEEDS, edge, fair, point
 
 FIVE = ("fifo", "fq", "fq-codel", "fq+edge", "lstf+edge")
 CODELS, EDGES = FIVE[2:], FIVE[3:]
@@ -125,18 +124,11 @@ def row(runs, place: str) -> dict[str, float]:
     return out | cut(runs)
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=needs(place))
-    def _(runs):
-        return row(runs, place)
-
-
-for _name, _place in zip("abcdefg", PUBLISHED, strict=False):
-    claim(f"UPS-F6{_name}", _place)
+measure_each({f"UPS-F6{letter}": p for letter, p in zip("abcdefg", PUBLISHED, strict=False)}, needs=needs)(row)
 
 
 @measure("UPS-F6h", needs=needs("rocketfuel-70"))
-def _(runs):
+def rocketfuel(runs):
     fct, rtt = both(runs, "rocketfuel-70")
     return {
         "largest of the others / FIFO, fct": max(fct[s] for s in FIVE if s != "fifo") / fct["fifo"],
@@ -151,14 +143,14 @@ def rows(runs, names=FIVE) -> dict[str, tuple[dict, dict]]:
 
 def complete(runs, names=FIVE) -> list[str]:
     """The places where all these schemes were run."""
-    return [p for p in places(runs) if all(any(k.startswith(f"{p}:{s}@") for k in runs) for s in names)]
+    return [p for p in places(runs) if {*names} <= {*schemes(runs, p)}]
 
 
 ALL = [f"fair-*:{s}@*" for s in FIVE]
 
 
 @measure("UPS-F6i", needs=[f"fair-tenth-*:{s}@*" for s in FIVE])
-def _(runs):
+def fq_and_fifo(runs):
     found = rows(runs).values()
     return {
         "largest fctB FQ/FIFO": max(fct["fq"] / fct["fifo"] for fct, _ in found),
@@ -175,7 +167,7 @@ def short_rtt(results) -> float:
 
 
 @measure("UPS-F6j", needs=ALL)
-def _(runs):
+def fq_codel(runs):
     found = rows(runs)
     brief = [{s: mean(runs, f"fair-{p}:{s}", short_rtt) for s in ("fifo", "fq", "fq-codel")} for p in found]
     return {
@@ -192,7 +184,7 @@ MOVED = ("fq-codel", "fq+edge")
 
 
 @measure("UPS-F6k", needs=[f"fair-*:{s}@*" for s in MOVED])
-def _(runs):
+def codel_at_the_edge(runs):
     found = rows(runs, MOVED).values()
     fct = [f["fq+edge"] / f["fq-codel"] for f, _ in found]
     rtt = [r["fq+edge"] / r["fq-codel"] for _, r in found]
@@ -206,7 +198,7 @@ def _(runs):
 
 
 @measure("UPS-F6l", needs=ALL)
-def _(runs):
+def lstf_with_edge_codel(runs):
     found = rows(runs).values()
     return {
         "largest fctB / FIFO": max(f["lstf+edge"] / f["fifo"] for f, _ in found),
@@ -226,7 +218,7 @@ def by_threshold(runs, value) -> dict[int, float]:
 
 
 @measure("UPS-T4a", needs=THRESHOLDS)
-def _(runs):
+def refresh_thresholds(runs):
     fct, rtt = by_threshold(runs, bytes_fct), by_threshold(runs, bytes_rtt)
     off = [x for ms, (f, r) in REFRESH.items() for x in (fct[ms] / f, rtt[ms] / r)]
     out = {
@@ -249,7 +241,7 @@ def refreshes(results, *, delay_first: bool = False) -> float:
 
 
 @measure("UPS-T4b", needs=THRESHOLDS)
-def _(runs):
+def causes_of_refreshes(runs):
     rtt = by_threshold(runs, bytes_rtt)
     every = [r for ms in REFRESH for r in seeds(runs, f"fair-tenth-70:{refreshed(ms)}")]
     return {
@@ -273,23 +265,17 @@ def marked(runs, percent: int) -> tuple[dict[str, float], dict[str, float]]:
     return tuple({s: mean(runs, k, value) for s, k in keys.items()} for value in (average, average_rtt))
 
 
-def claim_marking(name: str, percent: int) -> None:
-    @measure(name, needs=[f"{marked_key(percent, s)}@*" for s in THREE])
-    def _(runs):
-        """Besides the orders, which are judged: values over the published ones, which are not, and what losses did."""
-        out = {}
-        for what, unit, v, p in zip(("fct", "rtt"), (1, 1e3), marked(runs, percent), MARKING[percent], strict=True):
-            out[f"{what} edge/in-switch"] = v["edge-ecn"] / v["in-switch"]
-            out[f"larger {what} / no ECN"] = max(v["edge-ecn"], v["in-switch"]) / v["no-ecn"]
-            out |= {f"{what} {NAMES[s]} (ms)": 1e3 * v[s] for s in THREE}
-            out |= {f"{what} {NAMES[s]} / published": unit * v[s] / x for s, x in zip(THREE, p, strict=True)}
-        for s in THREE:
-            key = marked_key(percent, s)
-            for what in losses(seeds(runs, key)[0]):
-                out[f"{what}, {NAMES[s]}"] = mean(runs, key, lambda r, what=what: losses(r)[what])
-        return out | cut(runs)
-
-
-claim_marking("UPS-T3a", 30)
-claim_marking("UPS-T3b", 50)
-claim_marking("UPS-T3c", 70)
+@measure_each({"UPS-T3a": 30, "UPS-T3b": 50, "UPS-T3c": 70}, lambda u: [f"{marked_key(u, s)}@*" for s in THREE])
+def marking_at(runs, percent: int):
+    """Besides the orders, which are judged: values over the published ones, which are not, and what losses did."""
+    out = {}
+    for what, unit, v, p in zip(("fct", "rtt"), (1, 1e3), marked(runs, percent), MARKING[percent], strict=True):
+        out[f"{what} edge/in-switch"] = v["edge-ecn"] / v["in-switch"]
+        out[f"larger {what} / no ECN"] = max(v["edge-ecn"], v["in-switch"]) / v["no-ecn"]
+        out |= {f"{what} {NAMES[s]} (ms)": 1e3 * v[s] for s in THREE}
+        out |= {f"{what} {NAMES[s]} / published": unit * v[s] / x for s, x in zip(THREE, p, strict=True)}
+    for s in THREE:
+        key = marked_key(percent, s)
+        for what in losses(seeds(runs, key)[0]):
+            out[f"{what}, {NAMES[s]}"] = mean(runs, key, lambda r, what=what: losses(r)[what])
+    return out | cut(runs)

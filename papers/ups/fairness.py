@@ -7,10 +7,10 @@ from collections import deque
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import jain, mean, measure, measure_each, run, seeds, spread, steps
 
-from .numbers import binned, jain, lead_settles, settles, steps, weighted_shares
-from .settings import SCHEMES, SEEDS, fair, mean, run, seeds, spread
+from .numbers import binned, lead_settles, settles, weighted_shares
+from .settings import SCHEMES, SEEDS, fair
 
 MS = 10**9  # ps
 
@@ -63,7 +63,7 @@ def runs(scale: str) -> list:
 def recorded(key: str, scenario: str, set: dict, seed: int):
     """A run whose packets stay on disk: measures look at them."""
     packets = {"measure.packets": {"hops": False}}
-    return run(key, f"scenarios/{scenario}.toml", packets | set, seed, keep=True)
+    return run(key, scenario, packets | set, seed, keep=True)
 
 
 def data(results):
@@ -91,7 +91,7 @@ def t95(results) -> float:
 
 
 @measure("UPS-F4a", needs=["long:fq@*"])
-def _(runs):
+def fairness_of_fq(runs):
     every = [indices(r) for r in seeds(runs, "long:fq")]
     return {
         "smallest J from 7 ms": min(min(j[7:]) for j in every),
@@ -100,13 +100,13 @@ def _(runs):
 
 
 @measure("UPS-F4b", needs=["long:lstf-10@*"])
-def _(runs):
+def fairness_of_low_estimates(runs):
     last = {"J in the last bin": mean(runs, "long:lstf-10", lambda r: indices(r)[-1])}
     return {"t95, 10 Mb/s (ms)": mean(runs, "long:lstf-10", t95)} | last | spread(runs, "long:lstf-10", t95, "t95 (ms)")
 
 
 @measure("UPS-F4c", needs=["long:lstf-*"])
-def _(runs):
+def convergence_by_estimate(runs):
     t = {r: mean(runs, f"long:lstf-{r}", t95) for r in ESTIMATES}
     out = {"t95(1000) - t95(100) (ms)": t[1000] - t[100], "t95(100) - t95(10) (ms)": t[100] - t[10]}
     return out | {f"t95, {r} Mb/s (ms)": t[r] for r in ESTIMATES}
@@ -139,7 +139,7 @@ def flows_per_link(pairs, links) -> dict[tuple[int, int], int]:
 
 
 @measure("UPS-F4d", needs=["long:fq@1"])
-def _(runs):
+def shares_of_core_links(runs):
     results = runs["long:fq@1"]
     ports = results.tables["ports"]
     links = list(zip(ports["from"].to_list(), ports["to"].to_list(), strict=True))
@@ -189,7 +189,7 @@ def first_three(results) -> float:
 
 
 @measure("UPS-F11a", needs=["newcomer:lstf-50@*", "newcomer:fq@*"])
-def _(runs):
+def newcomer_as_with_fq(runs):
     return {
         "LSTF 50 Mb/s / fair share": mean(runs, "newcomer:lstf-50", first_three),
         "FQ / fair share": mean(runs, "newcomer:fq", first_three),
@@ -197,13 +197,13 @@ def _(runs):
 
 
 @measure("UPS-F11c", needs=["newcomer:lstf-50@1"])
-def _(runs):
+def step_of_slack(runs):
     wire = int(data(runs["newcomer:lstf-50@1"])[2].max())
     return {"step of 1500 B at 50 Mb/s (ps)": wire * 8 * 10**12 // (NEWCOMERS[0] * 10**6)}
 
 
 @measure("UPS-F11b", needs=["newcomer:lstf-*"])
-def _(runs):
+def spikes_of_the_newcomer(runs):
     keys = {r: f"newcomer:lstf-{r}" for r in NEWCOMERS}
     peak = {r: mean(runs, k, lambda x: float(newcomer(x).max())) for r, k in keys.items()}
     settled = {r: mean(runs, k, settling) for r, k in keys.items()}
@@ -226,16 +226,17 @@ def throughput(results) -> np.ndarray:
     return binned(section[flow], at, size, 3, 15 * MS, 1, 15 * MS)[0] * 8 / 15e3
 
 
-def claim(name: str, row: str) -> None:
-    @measure(name, needs=[f"weights:{row}@*"])
-    def _(runs):
-        expected = weighted_shares(*weights(row))
-        found = [mean(runs, f"weights:{row}", lambda r, n=n: float(throughput(r)[n])) for n in range(3)]
-        out = {f"{f} / expected": x / e for f, x, e in zip("ABC", found, expected, strict=True)}
-        return out | {f"{f} (Mb/s)": x for f, x in zip("ABC", found, strict=True)}
+ROWS = {
+    "UPS-F12a": "2000-100-100",
+    "UPS-F12b": "900-100-100",
+    "UPS-F12c": "500-100-100",
+    "UPS-F12e": "100-100-100",
+}
 
 
-claim("UPS-F12a", "2000-100-100")
-claim("UPS-F12b", "900-100-100")
-claim("UPS-F12c", "500-100-100")
-claim("UPS-F12e", "100-100-100")
+@measure_each(ROWS, needs=lambda row: [f"weights:{row}@*"])
+def weighted(runs, row: str):
+    expected = weighted_shares(*weights(row))
+    found = [mean(runs, f"weights:{row}", lambda r, n=n: float(throughput(r)[n])) for n in range(3)]
+    out = {f"{f} / expected": x / e for f, x, e in zip("ABC", found, expected, strict=True)}
+    return out | {f"{f} (Mb/s)": x for f, x in zip("ABC", found, strict=True)}

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, measure_each, run, spread, steps
 
-from .numbers import steps
 from .outcome import average, cut
-from .settings import LETTERS, NAMES, NETWORKS, ONE, SCHEMES, SEEDS, counted, mean, rows, run, split, spread
+from .settings import LETTERS, NAMES, NETWORKS, ONE, SCHEMES, SEEDS, counted, rows, split
 
 FOUR = ("fifo", "srpt", "sjf", "lstf-size")
 # Figure 2, s: FIFO, SRPT, SJF, LSTF.
@@ -68,19 +67,12 @@ def row(runs, place: str) -> dict[str, float]:
     return out | cut(runs)
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"fct-{place}:*"])
-    def _(runs):
-        return row(runs, place)
-
-
 CLAIMS = {place: f"UPS-F2{letter}" for place, letter in LETTERS.items()}
-for _place, _name in CLAIMS.items():
-    claim(_name, _place)
+measure_each({claim: place for place, claim in CLAIMS.items()}, needs=lambda place: [f"fct-{place}:*"])(row)
 
 
 @measure("UPS-F2h", needs=["fct-*"], rows=CLAIMS.values())
-def _(runs):
+def orders_of_fct(runs):
     found = rows(runs, "fct", CLAIMS, row)
     t = {place: {s: r[f"{NAMES[s]} (s)"] for s in FOUR} for place, r in found.items()}
     by_load = [t[p]["sjf"] / t[p]["fifo"] for p in ("i2-30", "i2-50", "i2-70") if p in t]

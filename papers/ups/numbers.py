@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import numpy as np
 
 # Size buckets of Figures 5 and 6, in packets of 1460 B; the workload's eleven sizes all fall into one.
 PACKET = 1460
 BUCKETS = {"1": (1, 1), "2-7": (2, 7), "40-267": (40, 267), "1187": (1187, 1187), "2107": (2107, 2107)}
 NEVER = 1000.0  # ms: what "has not settled" counts as; every bound on a settling time is far below
-
-
-def across_bytes(size, x) -> float:
-    """Σ size·x / Σ size: what an average byte sees."""
-    size, x = np.asarray(size, dtype=float), np.asarray(x, dtype=float)
-    return float((size * x).sum() / size.sum())
 
 
 def packets(size) -> np.ndarray:
@@ -28,13 +20,6 @@ def in_bucket(size, name: str) -> np.ndarray:
     low, high = BUCKETS[name]
     n = packets(size)
     return (n >= low) & (n <= high)
-
-
-def jain(x) -> float:
-    """Jain's index (Σx)² / (n Σx²) over all n, those that get nothing included; 0 if no flow gets anything."""
-    x = np.asarray(x, dtype=float)
-    square = len(x) * (x**2).sum()
-    return float(x.sum() ** 2 / square) if square else 0.0
 
 
 def binned(flow, at, size, flows: int, width: int, bins: int, begin: int = 0) -> np.ndarray:
@@ -71,11 +56,6 @@ def lead_settles(at, size, rate: float, packet: float) -> float:
     return float(at[np.flatnonzero(lead >= lead.max() - packet)[0]])
 
 
-def steps(values) -> list[float]:
-    """Differences of neighbours."""
-    return [float(b - a) for a, b in pairwise(values)]
-
-
 def good_range(by_estimate: dict[float, float], within: float = 0.10) -> tuple[float, float, float]:
     """The estimate with the smallest value, and the ends of the range around it whose values are within 10 % of it."""
     order = sorted(by_estimate)
@@ -91,37 +71,3 @@ def percentile_of_bins(low, high, counts, p: float) -> float:
     n = int(np.searchsorted(np.cumsum(counts), wanted))
     inside = (wanted - counts[:n].sum()) / counts[n]
     return float(low[n] + inside * (high[n] - low[n]))
-
-
-def thinned_cdf(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
-    """Distribution function at evenly spaced ranks: (x, fraction up to x)."""
-    x = np.sort(np.asarray(x, dtype=float))
-    rank = np.unique(np.linspace(1, len(x), min(points, len(x))).astype(int))
-    return x[rank - 1], rank / len(x)
-
-
-def student_within(angle: float, freedom: int) -> float:
-    """Probability that Student's |t| is at most √freedom · tan(angle): Abramowitz & Stegun, 26.7.3 and 26.7.4."""
-    odd, square = freedom % 2, np.cos(angle) ** 2
-    term, total = (np.cos(angle) if odd else 1.0), 0.0
-    for k in range(2 + odd, freedom + 1, 2):
-        total += term
-        term *= square * (k - 1) / k
-    within = np.sin(angle) * total
-    return float(2 / np.pi * (angle + within) if odd else within)
-
-
-def student(freedom: int, level: float = 0.95) -> float:
-    """What Student's |t| exceeds with probability 1 - level, by bisection."""
-    low, high = 0.0, np.pi / 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if student_within(middle, freedom) < level else (low, middle)
-    return float(np.sqrt(freedom) * np.tan((low + high) / 2))
-
-
-def half_interval(samples) -> float:
-    """Half the width of the 95 % confidence interval of the mean."""
-    if len(samples) < 2:
-        raise ValueError("one sample has no confidence interval: run two seeds or more")
-    return student(len(samples) - 1) * float(np.std(samples, ddof=1) / np.sqrt(len(samples)))

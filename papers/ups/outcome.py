@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import once
+from thalweg import study
+from thalweg.study import across_bytes, once
 
-from .numbers import across_bytes, in_bucket
+from .numbers import in_bucket
 
 
-class Flows:
-    """Sizes (B), completion times (s) and mean round trips (s) of the flows that count.
-
-    A flow that had not ended when the run did counts with the time that it had been under way, a lower bound:
-    leaving it out would flatter the scheme that starved it. A flow without a round-trip sample has none to
-    average.
-    """
+class Flows(study.Flows):
+    """With the mean round trip (s) of each: one without a sample has none to average."""
 
     def __init__(self, results):
-        import polars as pl
-
-        rows = results.flows.select(pl.col("measured").cast(bool), done=pl.col("status") == "completed")
-        counts = rows["measured"].to_numpy()
-        done = rows["done"].to_numpy()[counts]
-        self.size = results.flows["size"].to_numpy()[counts]
-        start, fct, rtt = (results.seconds(column)[counts] for column in ("start", "fct", "rtt"))
-        self.fct = np.where(done, fct, results.summary["simulated_seconds"] - start)
-        self.rtt = np.where(rtt > 0, rtt, np.nan)
-        self.censored = int(np.count_nonzero(~done))
-        self.counted, self.done = counts, done
-
-    @property
-    def average(self) -> float:
-        return float(self.fct.mean())
+        super().__init__(results, "rtt")
+        self.rtt = np.where(self.rtt > 0, self.rtt, np.nan)
 
     @property
     def average_rtt(self) -> float:

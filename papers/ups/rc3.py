@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure_each, run, spread
 
 from .outcome import average
-from .settings import NETWORKS, ONE, SEEDS, TCP, counted, mean, point, run, split, spread
+from .settings import NETWORKS, ONE, SEEDS, TCP, counted, point, split
 
 # CHOICE: RC3's own set-up (ns-3): an initial window of 4, SACK, no delayed ACKs, five classes, 5 MB at every
 # port of a switch.
@@ -58,20 +58,21 @@ def runs(scale: str) -> list:
     return [at(p, s, scale, seed) for p in there for seed in SEEDS[scale][:ONE] for s in SCHEMES]
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"rc3-{place}:*"])
-    def _(runs):
-        t = {s: mean(runs, f"rc3-{place}:{s}", average) for s in SCHEMES}
-        out = {"LSTF/priorities": t["rc3-lstf"] / t["rc3"], "LSTF/TCP": t["rc3-lstf"] / t["tcp"]}
-        for s, p in zip(SCHEMES, PUBLISHED[place], strict=True):
-            out[f"{s} / published"] = t[s] / p
-            out |= spread(runs, f"rc3-{place}:{s}", average, f"{s} (s)")
-        return out
+ROWS = {
+    "UPS-F10a": point("i2", 30),
+    "UPS-F10b": point("i2", 50),
+    "UPS-F10c": point("i2", 70),
+    "UPS-F10d": point("1g-1g", 30),
+    "UPS-F10e": point("tenth", 30),
+    "UPS-F10f": point("rocketfuel", 30),
+}
 
 
-claim("UPS-F10a", point("i2", 30))
-claim("UPS-F10b", point("i2", 50))
-claim("UPS-F10c", point("i2", 70))
-claim("UPS-F10d", point("1g-1g", 30))
-claim("UPS-F10e", point("tenth", 30))
-claim("UPS-F10f", point("rocketfuel", 30))
+@measure_each(ROWS, needs=lambda place: [f"rc3-{place}:*"])
+def rc3_over_lstf(runs, place: str):
+    t = {s: mean(runs, f"rc3-{place}:{s}", average) for s in SCHEMES}
+    out = {"LSTF/priorities": t["rc3-lstf"] / t["rc3"], "LSTF/TCP": t["rc3-lstf"] / t["tcp"]}
+    for s, p in zip(SCHEMES, PUBLISHED[place], strict=True):
+        out[f"{s} / published"] = t[s] / p
+        out |= spread(runs, f"rc3-{place}:{s}", average, f"{s} (s)")
+    return out

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import RunSpec, measure
+from thalweg.study import RunSpec, mean, measure, measure_each, run, seeds, spread
 
-from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, mean, run, seeds, split, spread
+from .settings import NAMES, NETWORKS, SCHEMES, SEEDS, split
 
 # Place and original -> published fraction overdue, and overdue by more than T.
 TABLE = {
@@ -144,29 +144,30 @@ def needs(rows, candidate: str = "lstf") -> list[str]:
     return [f"{replayed(*row, candidate)}@*" for row in rows]
 
 
-def claim(name: str, place: str, original: str = "random") -> None:
-    @measure(name, needs=needs([(place, original)]))
-    def _(runs):
-        ov, ov_t = late(runs, place, original)
-        out = {"ov": ov, "ovT": ov_t} | ({"ovT / ov": ov_t / ov} if ov else {})
-        key = replayed(place, original)
-        return out | spread(runs, key, overdue, "ov") | spread(runs, key, overdue_by_t, "ovT")
+ROWS = {
+    "UPS-T1a": ("i2-70", "random"),
+    "UPS-T1b": ("i2-10", "random"),
+    "UPS-T1c": ("i2-30", "random"),
+    "UPS-T1d": ("i2-50", "random"),
+    "UPS-T1f": ("1g-1g-70", "random"),
+    "UPS-T1g": ("10g-10g-70", "random"),
+    "UPS-T1h": ("tenth-70", "random"),
+    "UPS-T1j": ("datacenter-70", "random"),
+    "UPS-T1j.pairs": ("datacenter-pairs-70", "random"),
+    "UPS-T1k": ("i2-70", "fifo"),
+    "UPS-T1l": ("i2-70", "fq"),
+    "UPS-T1m": ("i2-70", "sjf"),
+    "UPS-T1n": ("i2-70", "lifo"),
+    "UPS-T1p0": ("i2-70", "sjf-fifo"),
+}
 
 
-claim("UPS-T1a", "i2-70")
-claim("UPS-T1b", "i2-10")
-claim("UPS-T1c", "i2-30")
-claim("UPS-T1d", "i2-50")
-claim("UPS-T1f", "1g-1g-70")
-claim("UPS-T1g", "10g-10g-70")
-claim("UPS-T1h", "tenth-70")
-claim("UPS-T1j", "datacenter-70")
-claim("UPS-T1j.pairs", "datacenter-pairs-70")
-claim("UPS-T1k", "i2-70", "fifo")
-claim("UPS-T1l", "i2-70", "fq")
-claim("UPS-T1m", "i2-70", "sjf")
-claim("UPS-T1n", "i2-70", "lifo")
-claim("UPS-T1p0", "i2-70", "sjf-fifo")
+@measure_each(ROWS, needs=lambda row: needs([row]))
+def overdue_in_replay(runs, row: tuple[str, str]):
+    (ov, ov_t), key = late(runs, *row), replayed(*row)
+    out = {"ov": ov, "ovT": ov_t} | ({"ovT / ov": ov_t / ov} if ov else {})
+    return out | spread(runs, key, overdue, "ov") | spread(runs, key, overdue_by_t, "ovT")
+
 
 ROCKETFUEL = ("rocketfuel-70", "random")
 HARD = (("i2-70", "sjf"), ("i2-70", "lifo"), ("10g-10g-70", "random"))
@@ -174,13 +175,13 @@ LATE_BY_T = (("10g-10g-70", "random"), ("datacenter-70", "random"), ("datacenter
 
 
 @measure("UPS-T1i", needs=needs([DEFAULT, ROCKETFUEL]))
-def _(runs):
+def rocketfuel_replay(runs):
     ov, ov_t = late(runs, *ROCKETFUEL)
     return {"ov": ov, "ovT": ov_t, "ov / ov(default)": ov / late(runs, *DEFAULT)[0]}
 
 
 @measure("UPS-T1q0", needs=needs(TABLE))
-def _(runs):
+def hard_originals(runs):
     ov = {row: late(runs, *row)[0] for row in TABLE}
     others = max(x for row, x in ov.items() if row not in HARD)
     ratio = min(ov[row] for row in HARD) / others
@@ -188,7 +189,7 @@ def _(runs):
 
 
 @measure("UPS-T1r", needs=needs(TABLE))
-def _(runs):
+def late_by_more_than_t(runs):
     found = {row: late(runs, *row)[1] for row in TABLE if row not in LATE_BY_T}
     return {"largest ovT of the other rows": max(found.values())} | {
         f"{p}, {NAMES[s]}": x for (p, s), x in found.items()
@@ -196,14 +197,14 @@ def _(runs):
 
 
 @measure("UPS-T1s", needs=needs((f"i2-{u}", "random") for u in (10, 30, 50, 70, 90)))
-def _(runs):
+def replay_by_load(runs):
     ov = {u: late(runs, f"i2-{u}", "random")[0] for u in (10, 30, 50, 70, 90)}
     pairs = ((10, 30), (50, 30), (70, 50), (90, 70))
     return {f"ov({a}) / ov({b})": ov[a] / ov[b] for a, b in pairs} | {f"ov({u})": x for u, x in ov.items()}
 
 
 @measure("UPS-T1t", needs=needs((p, "random") for p in ("i2-70", "1g-1g-70", "10g-10g-70")))
-def _(runs):
+def replay_by_edge(runs):
     default, slow, fast = (late(runs, p, "random") for p in ("i2-70", "1g-1g-70", "10g-10g-70"))
     return {
         "ovT(1G-1G) - ovT(default)": slow[1] - default[1],
@@ -213,33 +214,29 @@ def _(runs):
 
 
 @measure("UPS-T1u", needs=needs((p, "random") for p in ("1g-1g-70", "tenth-70")))
-def _(runs):
+def replay_by_relative_rates(runs):
     return {"ov(1G-1G) / ov(I2/10)": late(runs, "1g-1g-70", "random")[0] / late(runs, "tenth-70", "random")[0]}
 
 
 @measure("UPS-T1v", needs=needs(("i2-70", s) for s in ("random", "fifo", "fq", "sjf", "lifo")))
-def _(runs):
+def sjf_and_lifo(runs):
     ov = {s: late(runs, "i2-70", s)[0] for s in ("random", "fifo", "fq", "sjf", "lifo")}
     return {
         "min(SJF, LIFO) / max(FIFO, FQ, Random)": min(ov["sjf"], ov["lifo"]) / max(ov["fifo"], ov["fq"], ov["random"])
     }
 
 
-def claim_preemptive(name: str, original: str) -> None:
-    row = ("i2-70", original)
-
-    @measure(name, needs=[*needs([row]), *needs([row], "preemptive")])
-    def _(runs):
-        plain, resumed = late(runs, *row)[0], late(runs, *row, "preemptive")[0]
-        return {"ov, preemptive": resumed, "ov, non-preemptive": plain, "preemptive / non-preemptive": resumed / plain}
+BOTH = {"UPS-T1pa": ("i2-70", "sjf"), "UPS-T1pb": ("i2-70", "lifo")}
 
 
-claim_preemptive("UPS-T1pa", "sjf")
-claim_preemptive("UPS-T1pb", "lifo")
+@measure_each(BOTH, needs=lambda row: [*needs([row]), *needs([row], "preemptive")])
+def preemptive_replay(runs, row: tuple[str, str]):
+    plain, resumed = late(runs, *row)[0], late(runs, *row, "preemptive")[0]
+    return {"ov, preemptive": resumed, "ov, non-preemptive": plain, "preemptive / non-preemptive": resumed / plain}
 
 
 @measure("UPS-T1qa", needs=[*needs([DEFAULT]), *needs([DEFAULT], "priorities")])
-def _(runs):
+def static_priorities(runs):
     (ov, ov_t), lstf = late(runs, *DEFAULT, "priorities"), late(runs, *DEFAULT)[0]
     return {"ov, priorities": ov, "ovT / ov, priorities": ov_t / ov, "priorities / LSTF": ov / lstf}
 
@@ -267,24 +264,19 @@ def points(runs, key: str) -> np.ndarray:
     return np.mean(found, axis=0)
 
 
-def claim_points(name: str, key: str) -> None:
-    @measure(name, needs=[f"{key}>lstf@*"])
-    def _(runs):
-        return {f"{n} points": float(x) for n, x in enumerate(points(runs, key))}
-
-
-claim_points("UPS-CPa", of(*DEFAULT))
-claim_points("UPS-CPb", of("1g-1g-70", "random"))
+@measure_each({"UPS-CPa": of(*DEFAULT), "UPS-CPb": of("1g-1g-70", "random")}, needs=lambda key: [f"{key}>lstf@*"])
+def congestion_points(runs, key: str):
+    return {f"{n} points": float(x) for n, x in enumerate(points(runs, key))}
 
 
 @measure("UPS-CPc", needs=needs([DEFAULT]))
-def _(runs):
+def routers_of_paths(runs):
     hops = [r.summary["hops"] for r in seeds(runs, replayed(*DEFAULT))]
     return {"fewest": min(h["min"] for h in hops), "most": max(h["max"] for h in hops)}
 
 
 @measure("UPS-T1x", needs=[f"{of(*DEFAULT)}@1"])
-def _(runs):
+def packet_time_of_the_run(runs):
     results = runs[f"{of(*DEFAULT)}@1"]
     wire = int(results.summary["packets"]["most_common_wire_bytes"])
     slowest = int(results.tables["ports"]["rate_bps"].min())  # the edge links: every core link is faster
@@ -292,5 +284,5 @@ def _(runs):
 
 
 @measure("UPS-F1a", needs=[f"{replayed('i2-70', s)}@*" for s in ORIGINALS])
-def _(runs):
+def waits_less_in_replay(runs):
     return {NAMES[s]: mean(runs, replayed("i2-70", s), waits_less) for s in ORIGINALS}

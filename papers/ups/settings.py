@@ -6,16 +6,10 @@ test. All schemes of one point and seed get the same flows on the same paths.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
-import numpy as np
-
-from thalweg.papers import RunSpec
-
-from .numbers import half_interval
+from thalweg.study import places, section_of
 
 # CHOICE: the paper does not say how many. Three where percentiles or single flows decide; one where means
 # over all flows of seconds do.
@@ -33,7 +27,7 @@ def packet_time(bits_per_second: int) -> int:
     return -(-PACKET_BITS * 10**12 // bits_per_second)
 
 
-TCP = tomllib.loads((Path(__file__).parent / "scenarios" / "i2-tcp.toml").read_text(encoding="utf-8"))["transport"]
+TCP = section_of(__file__, "i2-tcp", "transport")
 
 
 @dataclass(frozen=True)
@@ -49,7 +43,7 @@ class Network:
 
     def of(self, kind: str) -> str:
         """Its scenario file."""
-        return f"scenarios/{self.udp if kind == 'udp' else self.tcp}.toml"
+        return self.udp if kind == "udp" else self.tcp
 
     def set(self, kind: str) -> dict:
         """What is set in it: networks with one file have datagrams there, and TCP as on Internet2 otherwise."""
@@ -161,34 +155,7 @@ def counted(first: str, last: str, end: str, **more) -> dict:
     return {"measure": {"from": first, "until": last} | more, "run": {"until": end}, "traffic.0.until": end}
 
 
-def run(key: str, scenario: str, set: Mapping, seed: int, **more) -> RunSpec:
-    return RunSpec(f"{key}@{seed}", scenario, {"name": key, "seed": seed} | dict(set), **more)
-
-
 # --- What a measure needs of runs ----------------------------------------------------------------------------
-
-
-def seeds(runs, key: str) -> list:
-    """The runs of all seeds that there are."""
-    found = [runs[k] for k in runs if k.startswith(f"{key}@")]
-    if not found:
-        raise KeyError(f"no run is called {key}")
-    return found
-
-
-def mean(runs, key: str, value) -> float:
-    """Mean over the seeds of a quantity of a run."""
-    return float(np.mean([value(r) for r in seeds(runs, key)]))
-
-
-def schemes(runs, place: str) -> list[str]:
-    """What was run at a place, in the study's order."""
-    heads = dict.fromkeys(k.rsplit("@", 1)[0] for k in runs)
-    return [h.split(":", 1)[1] for h in heads if h.split(":", 1)[0] == place]
-
-
-def places(runs) -> list[str]:
-    return list(dict.fromkeys(k.split(":", 1)[0] for k in runs))
 
 
 def rows(runs, kind: str, claims: Mapping[str, str], row) -> dict[str, Mapping[str, float]]:
@@ -196,12 +163,3 @@ def rows(runs, kind: str, claims: Mapping[str, str], row) -> dict[str, Mapping[s
     measured = {p: row(runs, p) for p in (p.removeprefix(f"{kind}-") for p in places(runs))}
     kept = {p: runs.rows[c] for p, c in claims.items() if c in runs.rows}
     return measured | kept
-
-
-def spread(runs, key: str, value, name: str) -> dict[str, float]:
-    """Smallest and largest over the seeds and half the 95 % interval of the mean, to be reported with it;
-    nothing if there is one seed."""
-    found = [value(r) for r in seeds(runs, key)]
-    if len(found) == 1:
-        return {}
-    return {f"{name}, least": min(found), f"{name}, most": max(found), f"{name}, ±": half_interval(found)}

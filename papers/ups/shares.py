@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, measure_each, run, schemes, spread, steps
 
-from .numbers import good_range, steps
+from .numbers import good_range
 from .outcome import bytes_fct, cut, flows
-from .settings import NETWORKS, ONE, SCHEMES, SEEDS, counted, fair, mean, rows, run, schemes, split, spread
+from .settings import NETWORKS, ONE, SCHEMES, SEEDS, counted, fair, rows, split
 
 # Table 2: FCT across bytes (s) of FIFO, FQ, LSTF with the best r_est; the best (Mb/s), and the range within 10 % of it.
 PUBLISHED = {
@@ -73,7 +73,7 @@ def short(results) -> float:
 
 
 @measure("UPS-F5a", needs=["fair-i2-70:fifo@*", "fair-i2-70:fq@*"])
-def _(runs):
+def fq_by_size(runs):
     def ratio(value) -> float:
         return mean(runs, "fair-i2-70:fq", value) / mean(runs, "fair-i2-70:fifo", value)
 
@@ -82,7 +82,7 @@ def _(runs):
 
 
 @measure("UPS-F5b", needs=["fair-i2-70:fq@*", *(f"fair-i2-70:lstf-{r}@*" for r in FIGURE_5)])
-def _(runs):
+def between_fifo_and_fq(runs):
     brief = {r: mean(runs, f"fair-i2-70:lstf-{r}", short) for r in FIGURE_5}
     out = {
         "fctB(10) / fctB(FQ)": mean(runs, "fair-i2-70:lstf-10", bytes_fct) / mean(runs, "fair-i2-70:fq", bytes_fct),
@@ -118,26 +118,18 @@ def needs(place: str) -> list[str]:
     return [f"fair-{place}:{s}@*" for s in ("fifo", "fq", "lstf-[0-9]*")]
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=needs(place))
-    def _(runs):
-        return row(runs, place)
-
-
-claim("UPS-T2f", "rocketfuel-70")
 ORDER = {
     "i2-30": "UPS-T2a",
     "i2-50": "UPS-T2b",
     "i2-70": "UPS-T2c",
     "tenth-70": "UPS-T2e",
 }  # loads up, then bandwidth down
-for _place, _name in ORDER.items():
-    claim(_name, _place)
+measure_each({claim: place for place, claim in ORDER.items()} | {"UPS-T2f": "rocketfuel-70"}, needs=needs)(row)
 RANGE = ("best r_est (Mb/s)", "good from (Mb/s)", "good to (Mb/s)")
 
 
 @measure("UPS-T2g", needs=[f"fair-{p}:lstf-[0-9]*@*" for p in ORDER], rows=ORDER.values())
-def _(runs):
+def best_estimates(runs):
     def ranges(runs, place: str) -> dict[str, float]:
         return dict(zip(RANGE, good_range(estimates(runs, place)), strict=True))
 

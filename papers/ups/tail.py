@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.papers import measure
+from thalweg.study import mean, measure, measure_each, run, spread
 
 from .numbers import percentile_of_bins
-from .settings import LETTERS, NAMES, NETWORKS, SCHEMES, SEEDS, counted, mean, rows, run, split, spread
+from .settings import LETTERS, NAMES, NETWORKS, SCHEMES, SEEDS, counted, rows, split
 
 TWO = ("fifo", "fifo+")
 # Figure 3, s: mean of FIFO and LSTF, 99th percentile of FIFO and LSTF.
@@ -81,19 +81,12 @@ def row(runs, place: str) -> dict[str, float]:
     return out
 
 
-def claim(name: str, place: str) -> None:
-    @measure(name, needs=[f"tail-{place}:*"])
-    def _(runs):
-        return row(runs, place)
-
-
 CLAIMS = {place: f"UPS-F3{letter}" for place, letter in LETTERS.items()}
-for _place, _name in CLAIMS.items():
-    claim(_name, _place)
+measure_each({claim: place for place, claim in CLAIMS.items()}, needs=lambda place: [f"tail-{place}:*"])(row)
 
 
 @measure("UPS-F3h", needs=["tail-*"], rows=CLAIMS.values())
-def _(runs):
+def mean_and_tail(runs):
     found = rows(runs, "tail", CLAIMS, row).values()
     largest = {f"largest {name}": max(r[name] for r in found) for name in ("d LSTF/FIFO", "d99 LSTF/FIFO")}
     return largest | {"rows": len(found)}

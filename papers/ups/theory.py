@@ -6,8 +6,7 @@ production simulator as well.
 
 from __future__ import annotations
 
-from thalweg import _core
-from thalweg.papers import measure
+from thalweg.study import checked, measure_each
 
 # What is reported of each check; what is judged is in claims.toml.
 REPORTED = {
@@ -42,12 +41,6 @@ CLAIMS = (
 )
 
 
-def claim(name: str) -> None:
-    @measure(name, needs=[])
-    def _(runs):
-        found = _core.theory_run(name, runs.scale == "quick", 1)
-        return {text: found[key] for key, text in REPORTED.items()}
-
-
-for _name in CLAIMS:
-    claim(_name)
+@measure_each({claim: claim for claim in CLAIMS})
+def by_definition(runs, claim: str):
+    return checked(runs, claim, REPORTED)

@@ -79,6 +79,7 @@ class Fake:
 
     def __init__(self, name: str, fct, status=None):
         self.path = self.digest = name
+        self.summary = {"simulated_seconds": 10.0}
         n = len(fct)
         self.fct = fct
         self.flows = pl.DataFrame(

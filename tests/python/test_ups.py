@@ -46,22 +46,11 @@ class Runs(dict):
 # --- numbers.py ---------------------------------------------------------------------------------------------
 
 
-def test_an_average_across_bytes_weighs_by_size():
-    assert numbers.across_bytes([1, 3], [10.0, 2.0]) == pytest.approx((1 * 10 + 3 * 2) / 4)
-
-
 def test_buckets_hold_all_sizes_of_the_workload():
     sizes = np.array([1, 2, 3, 5, 7, 40, 72, 137, 267, 1187, 2107]) * 1460
     held = [int(numbers.in_bucket(sizes, b).sum()) for b in numbers.BUCKETS]
     assert held == [1, 4, 4, 1, 1] and sum(held) == len(sizes)
     assert numbers.packets([1, 1460, 1461]).tolist() == [1, 1, 2]
-
-
-def test_jain_counts_those_who_get_nothing():
-    assert numbers.jain([1, 1, 1, 1]) == 1
-    assert numbers.jain([1, 0, 0, 0]) == pytest.approx(1 / 4)
-    assert numbers.jain([2, 1, 0]) == pytest.approx(9 / (3 * 5))
-    assert numbers.jain([0, 0]) == 0
 
 
 def test_bins_are_half_open():
@@ -106,12 +95,6 @@ def test_the_good_range_is_within_a_tenth_of_the_best():
 def test_a_percentile_of_bins_lies_inside_its_bin():
     assert numbers.percentile_of_bins([0, 10], [10, 30], [90, 10], 99) == pytest.approx(10 + 0.9 * 20)
     assert numbers.percentile_of_bins([0, 10, 20], [10, 20, 30], [50, 0, 50], 50) == pytest.approx(10)
-
-
-def test_a_thinned_distribution_ends_where_the_data_do():
-    x, below = numbers.thinned_cdf([3.0, 1.0, 2.0])
-    assert x.tolist() == [1, 2, 3] and below.tolist() == pytest.approx([1 / 3, 2 / 3, 1])
-    assert len(numbers.thinned_cdf(np.arange(1000), points=50)[0]) == 50
 
 
 # --- what runs say ------------------------------------------------------------------------------------------
@@ -186,21 +169,6 @@ def test_the_late_threshold_is_a_packet_time():
     assert settings.NETWORKS["datacenter"].late == 1_168_000
     assert settings.NETWORKS["10g-10g"].late == 10_503_598
     assert [settings.split(settings.point(n, 70)) for n in settings.NETWORKS] == [(n, 70) for n in settings.NETWORKS]
-
-
-def test_means_are_over_the_seeds():
-    settings = part("settings")
-    runs = Runs({"a:x@1": 1.0, "a:x@2": 3.0, "a:xy@1": 100.0, "b:x@1": 7.0})
-    assert settings.mean(runs, "a:x", lambda r: r) == 2.0
-    assert settings.schemes(runs, "a") == ["x", "xy"] and settings.places(runs) == ["a", "b"]
-    # Two samples: 12.7062 times sqrt(2) / sqrt(2).
-    assert settings.spread(runs, "a:x", lambda r: r, "n") == {
-        "n, least": 1.0,
-        "n, most": 3.0,
-        "n, ±": pytest.approx(12.7062, abs=1e-4),
-    }
-    with pytest.raises(KeyError):
-        settings.mean(runs, "a:z", lambda r: r)
 
 
 def finished(name: str, fct: float, rtt: float = 0.1, **summary) -> Fake:
@@ -347,14 +315,3 @@ def test_the_published_table_1_passes():
     claims = [c.id for c in PAPER.claims if c.id.startswith(("UPS-T1", "UPS-CP", "UPS-F1a")) and c.id != "UPS-T1x"]
     assert len(claims) == 28
     assert {c: wrong for c in claims if (wrong := judged(c, made))} == {}
-
-
-def test_the_interval_of_a_mean_is_student_s():
-    # 1 to 10: deviation 3.0277, over sqrt(10) 0.9574, times 2.262.
-    assert numbers.half_interval(list(range(1, 11))) == pytest.approx(2.1658, abs=1e-4)
-    # The tables of Student's distribution, by degrees of freedom.
-    for freedom, table in {1: 12.706, 2: 4.303, 3: 3.182, 9: 2.262, 10: 2.228, 19: 2.093, 120: 1.980}.items():
-        assert numbers.student(freedom) == pytest.approx(table, abs=5e-4)
-    assert numbers.student(10, 0.99) == pytest.approx(3.169, abs=5e-4)
-    with pytest.raises(ValueError, match="two seeds"):
-        numbers.half_interval([1.0])

@@ -6,7 +6,7 @@ A paper is a folder `papers/NAME/`:
     claims.toml     every claim: what was published and the bound that decides
     scenarios/      scenario files
     study.py        which runs there are, and what each claim measures in them
-    figures.py      the figures (optional)
+    figures.py      the figures (optional: a small study draws in study.py)
     quick/, full/   verdicts.json: what was judged at that scale (`thalweg reproduce --keep-verdicts`)
 
 **claims.toml**
@@ -51,12 +51,20 @@ may write `bounds = { min = …, max = … }` without a name.
         # RunSpec("lstf:fifo", replay="fifo", scheduler="lstf") replays the packets of a run that sets "measure.packets"
 
     @measure("ADS-F1a.1", needs=["fifo-tcp", "fq-tcp", "srpt-tcp"])   # keys, or patterns such as "*-tcp"
-    def _(runs):                           # runs["fifo-tcp"] is a thalweg.Results
+    def schedulers_with_tcp(runs):         # named after what it measures; runs["fifo-tcp"] is a thalweg.Results
         return {"FIFO/SRPT": …, "FQ/SRPT": …}                         # or one number; may raise NotCheckable("why")
+
+    # Rows of a table that are measured alike: a function of the runs and of what the table has for the claim.
+
+    @measure_each({"T-1": "load-30", "T-2": "load-70"}, needs=lambda place: [f"{place}:*"])
+    def gain(runs, place): ...
 
     # A claim about the rows of a table, claims themselves, may say so:
     # @measure("T-all", needs=["*"], rows=["T-1", "T-2"]). With `--kept-rows`
     # runs.rows["T-1"] is what is kept of that row, if it is, and its runs are not among `runs`.
+
+    # What studies share, keys of runs as data, means over seeds, the rule about flows without an end, percentiles, size
+    # classes, presets of controllers, is in `thalweg.study`.
 
     # A measure with needs=[] needs no runs; `runs.scale` says how much to do. Measures may lie in several files:
     # `include(globals(), one, another)` in study.py.
@@ -66,7 +74,7 @@ may write `bounds = { min = …, max = … }` without a name.
     from thalweg.papers import figure
 
     @figure("fig1a", "Average slowdown (Figure 1a)", needs=["*"])
-    def _(runs):
+    def figure_1a(runs):
         return thalweg.plots.bars(…)       # a matplotlib figure
 
     # `thalweg reproduce NAME --claim ID` draws the figures that belong to the claim: those whose title has the figure
@@ -81,7 +89,19 @@ A verdict is `pass`, `fail`, `not-decided` (quick runs cannot decide: the kept v
 the claim has a `short`), `not-checkable` or `error`."""
 
 from thalweg.papers._answer import ClaimResult, Study
-from thalweg.papers._paper import Claim, NotCheckable, Paper, RunSpec, discover, figure, find, include, measure, once
+from thalweg.papers._paper import (
+    Claim,
+    NotCheckable,
+    Paper,
+    RunSpec,
+    discover,
+    figure,
+    find,
+    include,
+    measure,
+    measure_each,
+    once,
+)
 from thalweg.papers._reproduce import reproduce
 
 __all__ = [
@@ -96,6 +116,7 @@ __all__ = [
     "find",
     "include",
     "measure",
+    "measure_each",
     "once",
     "reproduce",
 ]

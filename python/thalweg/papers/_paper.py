@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,12 +96,25 @@ class Measure:
         return [s.key for s in specs if any(fnmatchcase(s.key, p) for p in self.needs)]
 
 
-def _registers(table: str, name: str, needs: Sequence[str], **more):
+def _registers(table: str, name: str, needs: Sequence[str], through: Callable = lambda call: call, **more):
     def register(call: Callable) -> Callable:
-        call.__globals__.setdefault(table, {})[name] = Measure(call, tuple(needs), **more)
+        call.__globals__.setdefault(table, {})[name] = Measure(through(call), tuple(needs), **more)
         return call
 
     return register
+
+
+def _styled(call: Callable) -> Callable:
+    """In the style of all figures."""
+
+    @wraps(call)
+    def draw(runs):
+        from thalweg import plots  # Matplotlib is not needed to measure
+
+        with plots.style():
+            return call(runs)
+
+    return draw
 
 
 def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()):
@@ -111,13 +124,31 @@ def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()):
     return _registers("_thalweg_measures", claim, needs, rows=tuple(rows))
 
 
+def measure_each(claims: Mapping[str, Any], needs: Sequence[str] | Callable[[Any], Sequence[str]] = ()):
+    """Decorator in study.py: this function measures several claims, each of something else, say a row of a table. It is
+    called with the runs and what `claims` has for the claim; so is `needs`, if it is a function, to name the runs."""
+
+    def register(call: Callable) -> Callable:
+        for claim, what in claims.items():
+            of_one = partial(_of_one, call, what)
+            keys = needs(what) if callable(needs) else needs
+            _registers("_thalweg_measures", claim, keys, lambda _, of_one=of_one: of_one)(call)
+        return call
+
+    return register
+
+
+def _of_one(call: Callable, what: Any, runs: Mapping[str, Results]):
+    return call(runs, what)
+
+
 def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
-    """Decorator in figures.py: this function draws the figure `name`.
+    """Decorator in figures.py: this function draws the figure `name`; it need not set `plots.style()`.
 
     It belongs to the `claims` named (or matched by patterns); without any, to those whose section or name has the
     figure or table that the title names: "Figure 4.1" is of the section "4.3, Figure 4.1" and of the claim
     IRN-F1a."""
-    return _registers("_thalweg_figures", name, needs, title=title, claims=tuple(claims))
+    return _registers("_thalweg_figures", name, needs, _styled, title=title, claims=tuple(claims))
 
 
 # As papers count figures: 4, 4.1a, 3-8, B-5.
@@ -329,14 +360,19 @@ def find(name: str) -> Paper:
     return Paper.load(papers[name])
 
 
-def once(read: Callable) -> Callable:
-    """What a function reads of a run's results, kept: several claims look at the same runs."""
+def once(read: Callable | None = None, *, most: int | None = None) -> Callable:
+    """What a function reads of a run's results, kept: several claims look at the same runs. `most`: of how many runs
+    it is kept, of the last ones."""
+    if read is None:
+        return partial(once, most=most)
     kept: dict = {}
 
     @wraps(read)
     def asked(results):
         key = (results.path, results.digest)
         if key not in kept:
+            while most is not None and len(kept) >= most:
+                del kept[next(iter(kept))]
             kept[key] = read(results)
         return kept[key]
 

@@ -51,12 +51,9 @@ def _specs(paper: Paper, scale: str) -> tuple[list[RunSpec], dict, dict]:
             )
         if origin.replay is not None or s.scenario or s.set or s.after or s.prepare:
             raise refuse(f"`{s.key}` is a replay: it names a recorded run and has no scenario of its own", file=file)
-    figures = paper.module("figures")
-    return (
-        specs,
-        getattr(study, "_thalweg_measures", {}),
-        getattr(figures, "_thalweg_figures", {}) if figures else {},
-    )
+    # A small study draws where it measures.
+    figures = getattr(study, "_thalweg_figures", {}) | getattr(paper.module("figures"), "_thalweg_figures", {})
+    return specs, getattr(study, "_thalweg_measures", {}), figures
 
 
 def reproduce(

@@ -1,0 +1,88 @@
+"""Figures that several studies draw."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from thalweg import plots
+from thalweg.study.numbers import thinned_cdf
+
+
+def distributions(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = False, size=(4.2, 2.8)):
+    """Distribution functions of many samples, thinned."""
+    with plots.style():
+        fig, ax = plots.figure(*size)
+        for name, values in series.items():
+            ax.plot(*thinned_cdf(values), label=name)
+        ax.set(xlabel=xlabel, ylabel="fraction", ylim=(0, 1.01))
+        if log:
+            ax.set_xscale("log")
+        ax.legend(fontsize=7)
+        return fig
+
+
+def panels(
+    x: Sequence[float],
+    series: Mapping[str, Iterable],
+    xlabel: str,
+    values: Mapping[str, Callable],
+    published: Mapping[tuple[str, str], Mapping[float, float]] | None = None,
+    width: float = 6.6,
+):
+    """A quantity per panel over x. `values`: the panel's label, and a function of an entry of `series`; `published`:
+    by panel and series, drawn as diamonds."""
+    with plots.style():
+        fig, axes = plots.figure(width, 2.7, columns=len(values))
+        for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
+            for n, (name, entries) in enumerate(series.items()):
+                y = [value(e) for e in entries]
+                ax.plot(x, y, color=plots.COLOURS[n], marker="os^vDPX*"[n % 8], markersize=4, label=name)
+                for at, level in (published or {}).get((label, name), {}).items():
+                    ax.plot([at], [level], "D", color=plots.COLOURS[n], markerfacecolor="none", markersize=6)
+            ax.set(xlabel=xlabel, ylabel=label)
+            ax.margins(y=0.08)
+            ax.set_ylim(bottom=0)
+        fig.legend(*np.atleast_1d(axes)[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        return fig
+
+
+def over_time(
+    series: Mapping[str, Sequence[tuple]],
+    labels: Sequence[str],
+    levels: Sequence[Sequence[float]] = (),
+    *,
+    scales: Sequence[float] = (),
+    size=(6.6, 2.7),
+    ncols: int = 4,
+):
+    """A panel for each label: `series` has for each name a pair (instants in s, values) per panel, drawn in ms and
+    times `scales`. `levels`: what is published, dashed."""
+    with plots.style():
+        fig, axes = plots.figure(*size, columns=len(labels))
+        axes = np.atleast_1d(axes)
+        for n, (name, pairs) in enumerate(series.items()):
+            for ax, (at, values), scale in zip(axes, pairs, scales or [1] * len(labels), strict=True):
+                ax.plot(at * 1e3, values * scale, color=plots.COLOURS[n % 8], linewidth=0.8, label=name)
+        for ax, label, there in zip(axes, labels, levels or [()] * len(labels), strict=True):
+            for level in there:
+                ax.axhline(level, color="grey", linestyle="--", linewidth=0.7)
+            ax.set(xlabel="ms", ylabel=label)
+            ax.set_ylim(bottom=0)
+        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=ncols)
+        return fig
+
+
+def by_size(tables: Mapping[str, Mapping[str, Mapping[float, float]]], names: Mapping[str, str], *, size=(6.6, 2.8)):
+    """A panel for each of `tables`, which maps its label to scheme and size class (B): ms, both axes logarithmic."""
+    with plots.style():
+        fig, axes = plots.figure(*size, columns=len(tables))
+        axes = np.atleast_1d(axes)
+        for ax, (label, table) in zip(axes, tables.items(), strict=True):
+            for n, (scheme, found) in enumerate(table.items()):
+                y = np.array(list(found.values())) * 1e3
+                ax.plot(list(found), y, marker="o", markersize=3, color=plots.COLOURS[n], label=names[scheme])
+            ax.set(xlabel="B", ylabel=label, xscale="log", yscale="log")
+        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        return fig
