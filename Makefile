@@ -9,6 +9,13 @@ BIN    := $(VENV)/bin
 PAPER  ?= ads
 OUT    ?= out
 
+# Real connections need more than Rust and Python: QUIC a C compiler, the kernel's TCP clang and the headers of libelf and zlib. They
+# are tested where these are, and built into the engine that is tested; the engine of `make build` is without.
+KERNEL := $(shell command -v clang >/dev/null 2>&1 && pkg-config --exists libelf zlib 2>/dev/null && echo kernel)
+CONNECT := quic$(if $(KERNEL), $(KERNEL))
+FEATURES ?=
+BUILT := $(VENV)/built$(if $(FEATURES),-with-$(subst $() ,-,$(FEATURES)))
+
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
@@ -43,13 +50,14 @@ setup: $(VENV)/installed
 engine: | tools
 	@cargo build --profile quick --quiet -p thalweg-lab -p thalweg-theory -p thalweg-verbs -p thalweg-bench
 
-$(VENV)/built: $(VENV)/installed $(RUST_SOURCES)
-	@echo "== engine (two minutes the first time)"
-	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --profile quick --quiet > $(VENV)/build.log 2>&1 || \
-	  { cat $(VENV)/build.log >&2; exit 1; }
+$(BUILT): $(VENV)/installed $(RUST_SOURCES)
+	@echo "== engine$(if $(FEATURES), with $(FEATURES)) (two minutes the first time)"
+	@rm -f $(VENV)/built*
+	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --profile quick --quiet $(if $(FEATURES),--features "$(FEATURES)") \
+	  > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
 
-build: $(VENV)/built
+build: $(BUILT)
 
 # With PAPER on the command line: that study at quick scale, minutes.
 demo:
@@ -67,7 +75,8 @@ endif
 # Two chains side by side: what Rust checks, and what needs the engine in Python. Each is one thing after another, because its
 # steps share a build directory or both cores.
 test: setup
-	@$(MAKE) --no-print-directory -j2 --output-sync=line rust-side python-side
+	@$(if $(KERNEL),,echo "== the kernel's TCP: skipped, clang or the headers of libelf and zlib are missing")
+	@$(MAKE) --no-print-directory -j2 --output-sync=line FEATURES="$(CONNECT)" rust-side python-side
 	@echo "== all passed"
 
 rust-side:
@@ -86,6 +95,7 @@ lint: setup
 	@echo "== format and lints"
 	@cargo fmt --all --check
 	@cargo clippy --quiet --workspace --all-targets -- -D warnings
+	@cargo clippy --quiet -p thalweg-connect --features "$(CONNECT)" --all-targets -- -D warnings
 	@$(BIN)/ruff format --quiet --check python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --quiet python tests docs $(wildcard papers)
 
@@ -104,6 +114,7 @@ export PROPTEST_RNG_SEED ?= 1
 rust-test: | tools
 	@echo "== Rust tests"
 	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet
+	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet -p thalweg-connect --features "$(CONNECT)"
 
 # What a user installs, but for the time it takes: the wheel in an environment with nothing else in it. Nothing is compiled twice: `maturin
 # build` finds what `make build` has made.
@@ -146,7 +157,7 @@ format: setup
 # As releases are built: everything in one piece.
 bench: setup
 	@. $(BIN)/activate && maturin develop --release --quiet
-	@rm -f $(VENV)/built
+	@rm -f $(VENV)/built*
 	@$(BIN)/thalweg bench
 
 $(VENV)/docs-installed: pyproject.toml $(VENV)/installed
