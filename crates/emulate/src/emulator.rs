@@ -57,9 +57,9 @@ impl<W: Wire> Emulator<W> {
         }
     }
 
-    /// For so long frames that come need not be looked at. With the kernel's stamps on them it does not matter when they
-    /// are taken in, as long as that is before they are due at the other end: half of the shorter delay, and not so long
-    /// that a ring fills up. Half of all wake-ups are saved by that.
+    /// For so long frames that come need not be looked at. With the kernel's stamps on them it does not matter when
+    /// they are taken in, as long as that is before they are due at the other end: half of the shorter delay, and not
+    /// so long that a ring fills up. Half of all wake-ups are saved by that.
     fn patience(&self) -> Span {
         let delays = self.directions.iter().map(Direction::delay);
         let most = if W::STAMPED { LONGEST } else { Span::ZERO };

@@ -10,8 +10,8 @@ use std::os::fd::RawFd;
 use thalweg_units::Time;
 
 /// How frames get in and out.
-// CHOICE AF_PACKET unless AF_XDP is wanted: its frames have the kernel's stamps, so what is decided does not depend on
-// when they are read, and it carried more (1.6 against 1.4 Gb/s of TCP on a virtual machine of two busy cores).
+// AF_PACKET unless AF_XDP is wanted: its frames have the kernel's stamps, so what is decided does not depend on when
+// they are read, and it carried more (1.6 against 1.4 Gb/s of TCP on a virtual machine of two busy cores).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WireKind {

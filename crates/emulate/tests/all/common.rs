@@ -1,7 +1,7 @@
 //! Scenarios as ports, frames, and where the tests of whole paths run.
 
 use thalweg_emulate::path::{Arrival, Decision, Path};
-use thalweg_emulate::{Port, Refused};
+use thalweg_emulate::{Port, Refused, Shell};
 use thalweg_units::{FlowId, HostId, Time};
 use thalweg_wire::{Ecn, Kind};
 
@@ -63,9 +63,15 @@ pub fn installed(test: &str, program: &str) -> bool {
     found
 }
 
-/// The example of this crate, which cargo builds with the tests.
-pub fn example() -> Option<std::path::PathBuf> {
-    let tests = std::env::current_exe().unwrap();
-    let program = tests.ancestors().nth(2)?.join("examples/shell");
-    program.is_file().then_some(program)
+/// A run of a command on the path of a scenario.
+pub fn shell(text: &str, command: &[&str]) -> Shell {
+    let [up, down] = ports(text).unwrap();
+    let command = command.iter().map(|word| (*word).to_owned()).collect();
+    Shell { up, down, command, peer: None, environment: Vec::new(), record: None, wire: None }
+}
+
+/// This test program again, as another of its tests.
+pub fn again(test: &str) -> Vec<String> {
+    let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
+    [&program, test, "--exact", "--nocapture", "--ignored"].map(|word| word.to_owned()).to_vec()
 }

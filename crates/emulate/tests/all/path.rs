@@ -80,12 +80,13 @@ fn packets_leave_at_the_opportunities_of_a_trace_and_wait_through_its_gap() {
     assert_eq!(found, [10, 11, 30, 40, 41].map(ms));
 }
 
-const KINDS: [&str; 6] = [
+const KINDS: [&str; 7] = [
     TWO,
     "[switch]\nbuffer = \"100KB\"\nscheduler = \"fq-codel\"\n",
     "[switch]\nbuffer = \"60KB\"\nscheduler = \"drr\"\n",
     "[switch]\nbuffer = \"100KB\"\nmarking = \"pie\"\n",
     "[switch]\nbuffer = \"100KB\"\nmarking = \"codel\"\n",
+    "[switch]\nbuffer = \"100KB\"\nmarking = { kind = \"pi\", reference = \"3KB\", a = 0.5, b = 0.05, update = \"300us\" }\n[transport]\ncongestion = \"dctcp\"\n",
     "[[link]]\nwhich = \"core-links\"\nloss = { independent = 0.05 }\njitter = { kind = \"uniform\", max = \"9ms\", reorder = true }\n",
 ];
 
