@@ -30,7 +30,7 @@ fn what_decides_touches_no_kernel() {
 }
 
 #[test]
-fn unsafe_stands_where_the_kernel_is_called_and_says_why_it_is_sound() {
+fn unsafe_stands_where_the_kernel_is_called_with_why_it_is_sound() {
     let mut files = vec![Path::new(SRC).to_path_buf()];
     let mut found = Vec::new();
     while let Some(at) = files.pop() {

@@ -66,11 +66,11 @@ fn opened(needs: Needs) -> (Adapter<Listener>, Record) {
     let first =
         Record { una, next: una, written: una, srtt_us: 100, delivered: 1, ..blank(Kind::Open, 1000) };
     let adapter = Adapter::open(listener, &needs, &first);
-    assert_eq!(heard(&adapter), ["open Some(100)"]);
+    assert_eq!(received(&adapter), ["open Some(100)"]);
     (adapter, first)
 }
 
-fn heard(adapter: &Adapter<Listener>) -> Vec<String> {
+fn received(adapter: &Adapter<Listener>) -> Vec<String> {
     std::mem::take(&mut *adapter.controller().calls.borrow_mut())
 }
 
@@ -94,7 +94,7 @@ fn bytes_are_exact_and_widened_while_nothing_is_sacked() {
     a.on_record(&ack(&first, 1100, (1000, 2100), (2, 0), 1));
     a.on_record(&flagged(ack(&first, 1200, (2100, 2100), (0, 0), 3), false, true, false));
     assert_eq!(
-        heard(&a),
+        received(&a),
         [
             "100: sent 2100 of 3000",
             "100: ack 1000+0, 2000 left, 1000-2100 ",
@@ -111,13 +111,13 @@ fn the_loss_that_an_ack_shows_comes_after_it() {
     // set_state(Recovery) while the third SACK is taken in, then that ACK's own record.
     let shows = Record { kind: Kind::Loss, ..ack(&first, 1110, (1000, 9000), (8, 2), 3) };
     a.on_record(&flagged(shows, true, false, true));
-    assert_eq!(heard(&a).len(), 1, "held");
+    assert_eq!(received(&a).len(), 1, "held");
     a.on_record(&flagged(ack(&first, 1110, (1000, 9000), (8, 3), 4), false, false, true));
     a.on_record(&flagged(ack(&first, 1120, (1000, 9000), (8, 4), 5), false, false, true));
     // The repair arrives: cumulative, of five segments one is new.
     a.on_record(&ack(&first, 1200, (6000, 9000), (3, 0), 6));
     assert_eq!(
-        heard(&a),
+        received(&a),
         [
             "110: ack 0+1000, 5000 left, 1000-9000 ",
             "110: loss with 8000",
@@ -134,7 +134,7 @@ fn a_loss_that_a_timer_finds_is_notified_at_once_and_a_timeout_is_no_loss() {
     a.on_record(&Record { kind: Kind::Timeout, ..ack(&first, 1500, (0, 4000), (4, 0), 0) });
     a.on_record(&ack(&first, 1600, (4000, 4000), (0, 0), 4));
     assert_eq!(
-        heard(&a),
+        received(&a),
         ["300: loss with 4000", "500: timeout with 4000", "600: ack 4000+0, 0 left, 4000-4000 r"]
     );
 }
@@ -143,10 +143,10 @@ fn a_loss_that_a_timer_finds_is_notified_at_once_and_a_timeout_is_no_loss() {
 fn an_ack_of_nothing_new_is_no_call() {
     let (mut a, first) = opened(Needs::WINDOW);
     a.on_record(&ack(&first, 1100, (0, 4000), (4, 0), 0));
-    assert!(heard(&a).is_empty());
+    assert!(received(&a).is_empty());
     a.on_record(&ack(&first, 1100, (1000, 4000), (3, 0), 1));
     a.on_record(&ack(&first, 1100, (500, 4000), (3, 0), 1)); // an older one
-    assert_eq!(heard(&a).len(), 1);
+    assert_eq!(received(&a).len(), 1);
     assert_eq!(a.acked_to(), 1000);
 }
 
@@ -154,11 +154,11 @@ fn an_ack_of_nothing_new_is_no_call() {
 fn silence_ends_with_a_restart_but_for_the_first_data() {
     let (mut a, first) = opened(Needs::WINDOW);
     a.on_record(&Record { kind: Kind::Restart, time_ns: 3_000_000, ..first });
-    assert!(heard(&a).is_empty());
+    assert!(received(&a).is_empty());
     let acked = ack(&first, 3100, (1000, 1000), (0, 0), 1);
     a.on_record(&Record { written: acked.next, ..acked });
     a.on_record(&Record { kind: Kind::Restart, time_ns: 8_100_000, ..acked });
-    assert_eq!(heard(&a), ["2100: ack 1000+0, 0 left, 1000-1000 .", "7100: restart after 5000"]);
+    assert_eq!(received(&a), ["2100: ack 1000+0, 0 left, 1000-1000 .", "7100: restart after 5000"]);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn marks_count_segments_and_never_more_than_arrived() {
     let (mut a, first) = opened(Needs::WINDOW);
     a.on_record(&Record { delivered_ce: 5, ..ack(&first, 1100, (1000, 4000), (3, 0), 1) });
     a.on_record(&Record { delivered_ce: 5, ..ack(&first, 1100, (2000, 4000), (2, 0), 2) });
-    let marked: Vec<bool> = heard(&a).iter().map(|call| call.ends_with('m')).collect();
+    let marked: Vec<bool> = received(&a).iter().map(|call| call.ends_with('m')).collect();
     assert_eq!(marked, [true, false]);
 }
 
@@ -215,9 +215,9 @@ fn ticks_come_at_their_instant_in_the_kernels_clock() {
     a.controller.permit.wake = Some(Time::from_us(50));
     assert_eq!(a.wake_ns(), Some(1_050_000));
     a.on_tick(1_049_999);
-    assert!(heard(&a).is_empty());
+    assert!(received(&a).is_empty());
     a.on_tick(1_060_000);
-    assert_eq!(heard(&a), ["60: tick"]);
+    assert_eq!(received(&a), ["60: tick"]);
     assert_eq!(a.wake_ns(), None);
 }
 
@@ -229,7 +229,7 @@ fn a_record_that_is_read_after_a_later_tick_does_not_turn_time_back() {
     a.on_record(&ack(&first, 1155, (1000, 4000), (3, 0), 1));
     a.on_record(&ack(&first, 1170, (2000, 4000), (2, 0), 2));
     assert_eq!(
-        heard(&a),
+        received(&a),
         ["160: tick", "160: ack 1000+0, 3000 left, 1000-4000 ", "170: ack 1000+0, 2000 left, 2000-4000 "]
     );
 }

@@ -61,12 +61,12 @@ fn us(time: Time) -> u64 {
 fn opened(window: u64, needs: Needs) -> Adapter<Listener> {
     let listener = Listener { calls: Rc::default(), permit: Permit::window(Bytes::new(window * 1000)) };
     let adapter = Adapter::open(listener, &needs, (1000, 28), (US(0), Span::from_us(100)), 0);
-    assert_eq!(heard(&adapter), ["0: open 100"]);
+    assert_eq!(received(&adapter), ["0: open 100"]);
     adapter
 }
 
 /// What it was notified of since the last time.
-fn heard(adapter: &Adapter<Listener>) -> Vec<String> {
+fn received(adapter: &Adapter<Listener>) -> Vec<String> {
     std::mem::take(&mut *adapter.controller().calls.borrow_mut())
 }
 
@@ -92,7 +92,7 @@ fn an_ack_frame_is_one_call_whatever_it_acknowledges() {
     ack(&mut a, 130, &[20], false);
     ack(&mut a, 200, &[100], true);
     assert_eq!(
-        heard(&a),
+        received(&a),
         [
             "0: sent 1000 of 1000",
             "10: sent 1000 of 2000",
@@ -120,7 +120,7 @@ fn a_loss_is_notified_once_for_all_that_left_before_it_was_known() {
     a.on_sent(US(202), 1000);
     a.on_congestion(US(300), US(202), false, 1000); // sent later: news
     assert_eq!(
-        heard(&a),
+        received(&a),
         [
             "100: ack 1000 to 4000, 7000 left, rtt 97 ",
             "100: loss with 7000",
@@ -137,7 +137,7 @@ fn persistent_congestion_is_a_timeout_and_no_loss_besides() {
     (0..4).for_each(|n| a.on_sent(US(1000 * n), 1000));
     ack(&mut a, 9000, &[3000], false);
     a.on_congestion(US(9000), US(2000), true, 3000);
-    assert_eq!(heard(&a)[1..], ["9000: timeout with 3000"]);
+    assert_eq!(received(&a)[1..], ["9000: timeout with 3000"]);
     assert_eq!(a.in_flight(), 0);
 }
 
@@ -148,7 +148,7 @@ fn an_older_packet_gives_no_round_trip() {
     ack(&mut a, 100, &[2], false);
     ack(&mut a, 150, &[0, 1], false);
     assert_eq!(
-        heard(&a),
+        received(&a),
         ["100: ack 1000 to 3000, 2000 left, rtt 98 ", "150: ack 2000 to 3000, 0 left, rtt - "]
     );
 }
@@ -161,7 +161,7 @@ fn a_mark_is_reported_with_the_next_ack_or_as_a_loss_to_those_who_ignore_marks()
     a.on_congestion(US(100), US(0), false, 0);
     ack(&mut a, 101, &[1], false);
     ack(&mut a, 102, &[2], false);
-    let marked: Vec<bool> = heard(&a).iter().map(|call| call.ends_with('m')).collect();
+    let marked: Vec<bool> = received(&a).iter().map(|call| call.ends_with('m')).collect();
     assert_eq!(marked, [false, true, false]);
 
     let mut deaf = opened(100, Needs::WINDOW);
@@ -169,7 +169,7 @@ fn a_mark_is_reported_with_the_next_ack_or_as_a_loss_to_those_who_ignore_marks()
     deaf.on_sent(US(1), 1000);
     ack(&mut deaf, 100, &[0], false);
     deaf.on_congestion(US(100), US(0), false, 0);
-    assert_eq!(heard(&deaf)[1..], ["100: loss with 1000"]);
+    assert_eq!(received(&deaf)[1..], ["100: loss with 1000"]);
     assert_eq!(deaf.in_flight(), 1000, "nothing was lost");
 }
 
@@ -181,13 +181,13 @@ fn silence_ends_with_a_restart_before_what_is_sent() {
     a.on_sent(US(5100), 1000);
     a.on_sent(US(5200), 1000);
     assert_eq!(
-        heard(&a)[2..],
+        received(&a)[2..],
         ["5100: restart after 5000", "5100: sent 1000 of 1000", "5200: sent 1000 of 2000"]
     );
     // More to send, but held back by a pace: no silence.
     ack(&mut a, 5300, &[5100, 5200], false);
     a.on_sent(US(9000), 1000);
-    assert!(heard(&a).iter().all(|call| !call.contains("restart")));
+    assert!(received(&a).iter().all(|call| !call.contains("restart")));
 }
 
 #[test]
@@ -196,9 +196,9 @@ fn ticks_come_at_their_instant_and_only_to_those_who_declare_a_clock() {
         let mut a = opened(10, Needs { calls, ..Needs::WINDOW });
         a.controller.permit.wake = Some(US(50));
         a.on_tick(US(49));
-        assert!(heard(&a).is_empty());
+        assert!(received(&a).is_empty());
         a.on_tick(US(51));
-        assert_eq!(heard(&a).len(), ticks);
+        assert_eq!(received(&a).len(), ticks);
     }
 }
 
