@@ -166,8 +166,7 @@ def emulate_ports(scenario: Scenario, between: tuple[str, str] | None) -> str: .
 def emulate_shell(
     scenario: Scenario,
     between: tuple[str, str] | None,
-    command: list[str],
-    peer: list[str] | None,
+    commands: tuple[list[str], list[str] | None],
     environment: list[tuple[str, str]],
     record: str | PathLike[str] | None,
     wire: str | None,

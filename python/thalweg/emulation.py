@@ -130,7 +130,7 @@ def run(
     address of the far end, where `peer` runs."""
     wanted = list((environment or {}).items())
     peers = None if peer is None else list(peer)
-    return json.loads(_core.emulate_shell(scenario._core, between, list(command), peers, wanted, record, wire))
+    return json.loads(_core.emulate_shell(scenario._core, between, (list(command), peers), wanted, record, wire))
 
 
 def replay(record: Path) -> dict[str, Any]:

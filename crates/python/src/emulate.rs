@@ -22,20 +22,22 @@ pub fn emulate_ports(
     py.detach(move || here::ports(&inner, between)).map_err(|d| scenario_error(py, &[d]))
 }
 
+/// A command, and what runs at the far end meanwhile.
+type Commands = (Vec<String>, Option<Vec<String>>);
+
 /// Runs a command on the path, its outcome as JSON text. `OSError` if the kernel refuses something.
 #[pyfunction]
 pub fn emulate_shell(
     py: Python<'_>,
     scenario: &Scenario,
     between: Option<(String, String)>,
-    command: Vec<String>,
-    peer: Option<Vec<String>>,
+    commands: Commands,
     environment: Vec<(String, String)>,
     record: Option<PathBuf>,
     wire: Option<String>,
 ) -> PyResult<String> {
     let inner = scenario.inner.clone();
-    py.detach(move || here::shell(&inner, between, (command, peer), environment, record, wire))
+    py.detach(move || here::shell(&inner, between, commands, environment, record, wire))
         .map_err(|d| scenario_error(py, &[d]))?
         .map_err(PyErr::from)
 }
@@ -87,7 +89,7 @@ mod here {
     pub fn shell(
         scenario: &Scenario,
         between: Option<(String, String)>,
-        (command, peer): (Vec<String>, Option<Vec<String>>),
+        (command, peer): super::Commands,
         environment: Vec<(String, String)>,
         record: Option<PathBuf>,
         wire: Option<String>,
@@ -126,7 +128,7 @@ mod here {
     pub fn shell(
         scenario: &Scenario,
         _: Option<(String, String)>,
-        _: (Vec<String>, Option<Vec<String>>),
+        _: super::Commands,
         _: Vec<(String, String)>,
         _: Option<PathBuf>,
         _: Option<String>,

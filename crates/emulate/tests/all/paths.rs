@@ -33,6 +33,22 @@ fn an_echo_takes_the_delays_of_both_directions() {
     assert_eq!((up, down), (4, 4));
 }
 
+/// A packet with a wrong checksum would not be answered.
+#[test]
+fn marks_are_written_into_real_packets_and_they_still_arrive() {
+    let name = "marks_are_written_into_real_packets_and_they_still_arrive";
+    if !allowed(name) || !installed(name, "ping") {
+        return;
+    }
+    let all = "[switch]\nmarking = { kind = \"random-ecn\", probability = 1.0 }\n[transport]\ncongestion = \"dctcp\"\n";
+    // ECT(0), then none: those are left alone.
+    let pings =
+        "ping -n -q -c 5 -i 0.05 -Q 2 {peer} > /dev/null && ping -n -q -c 3 -i 0.05 {peer} > /dev/null";
+    let outcome = shell(&scenario("10Mbps", "1ms", all), &["sh", "-c", pings]).run().unwrap();
+    let (up, down) = (&outcome.up.statistics, &outcome.down.statistics);
+    assert_eq!((outcome.status.code, up.packets, up.marked, down.packets), (0, 8, 5, 8), "{up:?}");
+}
+
 const SENT: usize = 12_000_000;
 
 fn pattern(at: usize) -> u8 {
