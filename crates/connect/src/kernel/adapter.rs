@@ -235,8 +235,7 @@ impl<C: CongestionControl> Adapter<C> {
         let (acked, sacked) = if !sacks {
             (Bytes::new(advance), Bytes::ZERO)
         } else {
-            let more = record.sacked_out.saturating_sub(self.last.sacked_out).min(delivered);
-            let sacked = if advance == 0 { delivered } else { more };
+            let sacked = record.sacked_out.saturating_sub(self.last.sacked_out).min(delivered);
             (self.bytes(delivered - sacked), self.bytes(sacked))
         };
         if acked + sacked > Bytes::ZERO {

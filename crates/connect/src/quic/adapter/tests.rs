@@ -28,8 +28,13 @@ impl CongestionControl for Listener {
         self.note(format!("{}: sent {} of {}", us(now), bytes.get(), in_flight.get()));
     }
     fn on_ack(&mut self, a: &AckSample<'_>) {
-        let flags =
-            [(a.app_limited, "."), (a.cwnd_limited, "+"), (a.in_recovery, "r"), (a.marked.get() > 0, "m")];
+        let flags = [
+            (a.app_limited, "."),
+            (a.cwnd_limited, "+"),
+            (a.in_recovery, "r"),
+            (a.marked.get() > 0, "m"),
+            (a.delivery.is_some(), "d"),
+        ];
         let flags: String = flags.iter().filter(|(yes, _)| *yes).map(|(_, flag)| *flag).collect();
         let rtt = a.rtt.map_or("-".into(), |rtt| (rtt.ps() / 1_000_000).to_string());
         let (acked, left, to) = (a.acked.get(), a.in_flight.get(), a.acked_to);
@@ -212,14 +217,14 @@ fn a_window_is_spread_over_a_round_trip_and_a_pace_is_kept_as_it_is() {
 }
 
 #[test]
-fn delivery_samples_come_only_where_they_are_needed() {
-    for delivery in [false, true] {
+fn delivery_samples_come_only_where_they_are_needed_and_a_mark_takes_none_away() {
+    for (delivery, flag) in [(false, ""), (true, "d")] {
         let mut a = opened(10, Needs { delivery, ..Needs::WINDOW });
-        a.on_sent(US(0), 1000);
-        a.on_acked(US(100), US(0), 1000, false);
-        let sampled = a.log.clone().sample();
-        assert_eq!(sampled.map(|d| d.delivered), Some(Bytes::new(1000)));
-        a.on_end_acks(US(100), 0, false);
-        assert_eq!(a.delivery, delivery);
+        (0..3).for_each(|n| a.on_sent(US(n), 1000));
+        ack(&mut a, 100, &[2], false);
+        a.on_congestion(US(100), US(2), false, 0);
+        ack(&mut a, 101, &[0], false);
+        let acks: Vec<String> = heard(&a).into_iter().filter(|call| call.contains("ack")).collect();
+        assert!(acks.len() == 2 && acks.iter().all(|call| call.ends_with('d') == (flag == "d")), "{acks:?}");
     }
 }
