@@ -81,10 +81,10 @@ impl<'t> Names<'t> {
     pub fn of(file: &'t File, is_defined: Defined<'_>, found: &mut Found) -> Self {
         let mut names = Self::default();
         for statement in &file.statements {
-            if let Statement::Const(word, value) = &statement.node {
-                if !names.constants.add(&word.node, value.node) || is_defined(&word.node) {
-                    duplicate(&word.node, word.span, found);
-                }
+            if let Statement::Const(word, value) = &statement.node
+                && (!names.constants.add(&word.node, value.node) || is_defined(&word.node))
+            {
+                duplicate(&word.node, word.span, found);
             }
         }
         for statement in &file.statements {

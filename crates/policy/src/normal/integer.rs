@@ -56,14 +56,6 @@ impl Int {
     fn constant(&self) -> Option<i128> {
         if let Self::Constant(value) = self { Some(*value) } else { None }
     }
-    /// `-self`
-    pub fn neg(self) -> Self {
-        match self {
-            Self::Constant(a) if a != i128::MIN => Self::Constant(-a),
-            Self::Neg(inner) => *inner,
-            other => Self::Neg(Box::new(other)),
-        }
-    }
     fn add(self, other: Self) -> Self {
         match (self.constant(), other.constant()) {
             (Some(0), _) => other,
@@ -126,6 +118,18 @@ impl Int {
     }
 }
 
+impl std::ops::Neg for Int {
+    type Output = Self;
+
+    fn neg(self) -> Self {
+        match self {
+            Self::Constant(a) if a != i128::MIN => Self::Constant(-a),
+            Self::Neg(inner) => *inner,
+            other => Self::Neg(Box::new(other)),
+        }
+    }
+}
+
 impl Fraction {
     fn whole(over: Int) -> Self {
         Self { over, under: Int::ONE }
@@ -151,7 +155,7 @@ impl Fraction {
             },
             Amount::Neg(a) => {
                 let a = of(a);
-                Self { over: a.over.neg(), ..a }
+                Self { over: -a.over, ..a }
             }
             Amount::Add(a, b) => of(a).sum(of(b), Int::add),
             Amount::Sub(a, b) => of(a).sum(of(b), Int::sub),

@@ -47,7 +47,7 @@ impl Rank {
         if keys.is_empty() {
             return Self::Arrival { latest: false };
         }
-        if keys == [arrival().neg()] {
+        if keys == [-arrival()] {
             return Self::Arrival { latest: true };
         }
         let Some(key) = packed(keys, limits) else { return Self::Unranked };
@@ -111,7 +111,7 @@ fn strict(relation: Relation, a: &Int, b: &Int) -> Option<Int> {
     }
     match relation {
         Relation::Less => Some(a.clone()),
-        Relation::More => Some(a.clone().neg()),
+        Relation::More => Some(-a.clone()),
         _ => None,
     }
 }
@@ -120,7 +120,7 @@ fn strict(relation: Relation, a: &Int, b: &Int) -> Option<Int> {
 fn ties(test: &IntTest, key: &Int) -> bool {
     let IntTest::Compare(Relation::Equal, a, b) = test else { return false };
     let (a, b) = if only(a, Which::First) { (a, b) } else { (b, a) };
-    *b == a.swapped() && (a == key || a.clone().neg() == *key)
+    *b == a.swapped() && (a == key || -a.clone() == *key)
 }
 
 /// It reads fields of this one of the two, and none of the other's.

@@ -206,7 +206,7 @@ fn steps_drop_at_their_rates_and_the_first_that_matches_only() {
 }
 
 /// The most packets of a sequence that any choice can finish in its slots: by trying all.
-fn most(slots: &[Vec<u32>], at: usize, waiting: &mut Vec<u32>, room: usize) -> u32 {
+fn most(slots: &[Vec<u32>], at: usize, waiting: &[u32], room: usize) -> u32 {
     let Some(arrivals) = slots.get(at) else { return 0 };
     let all: Vec<u32> = waiting.iter().chain(arrivals).copied().collect();
     let mut best = 0;
@@ -226,7 +226,7 @@ fn most(slots: &[Vec<u32>], at: usize, waiting: &mut Vec<u32>, room: usize) -> u
                     done = 1;
                 }
             }
-            best = best.max(done + most(slots, at + 1, &mut rest, room));
+            best = best.max(done + most(slots, at + 1, &rest, room));
         }
     }
     best
@@ -251,7 +251,7 @@ fn the_shortest_remaining_first_with_push_out_finishes_as_many_as_any_choice_cou
         let record = compared(&policy, &steps, 1);
         let finished =
             record.answers.iter().filter(|answer| matches!(answer, Answer::Worked(Cycle::Left(_)))).count();
-        assert_eq!(finished as u32, most(&slots, 0, &mut Vec::new(), 2), "{slots:?}");
+        assert_eq!(finished as u32, most(&slots, 0, &[], 2), "{slots:?}");
     }
 }
 

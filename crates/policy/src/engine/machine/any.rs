@@ -116,7 +116,7 @@ impl Plan {
             }
             _ => match (admission.key(), processing.key()) {
                 (Some(one), Some(other)) if one == other => shared(false, false),
-                (Some(one), Some(other)) if one.clone().neg() == *other => shared(true, false),
+                (Some(one), Some(other)) if -one.clone() == *other => shared(true, false),
                 _ => Self::Apart { admission: admission.clone(), processing: processing.clone() },
             },
         }
