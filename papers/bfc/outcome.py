@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from thalweg.study import NotCheckable, floored_percentile, once
+from thalweg.study import NotCheckable, Recorded, floored_percentile, once
 
 from .settings import HEADER, MTU
 
@@ -127,13 +127,7 @@ def owner(results) -> np.ndarray:
 @once
 def memory(results) -> np.ndarray:
     """What every switch held at every sample, B."""
-    q = results.tables["queues"]
-    at, port, held = (q[c].to_numpy().astype(np.int64) for c in ("time_ps", "port", "bytes"))
-    switches = owner(results)
-    _, when = np.unique(at, return_inverse=True)
-    sums = np.zeros((when.max() + 1, switches.max() + 1))
-    np.add.at(sums, (when, switches[port]), held)
-    return sums
+    return Recorded(results).held(owner(results))
 
 
 @once

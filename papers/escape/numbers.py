@@ -68,16 +68,10 @@ class Seen(Recorded):
         at, sent = self.sent(port)
         return float(np.interp(end, at, sent) - np.interp(begin, at, sent)) * 8e-9 / (end - begin) / gbps
 
-    def held(self, begin: float, end: float) -> float:
+    def fullest_switch(self, begin: float, end: float) -> float:
         """The most bytes that the queues of a switch held together, at the samples between two instants (s)."""
-        table = self.tables["queues"]
-        at, port, held = (table[c].to_numpy().astype(np.int64) for c in ("time_ps", "port", "bytes"))
-        inside = (at >= begin * 1e12) & (at <= end * 1e12)
-        node = np.array([n for link in links(self.results.scenario.to_dict()["topology"]["file"]) for n in link])
-        _, when = np.unique(at[inside], return_inverse=True)
-        sums = np.zeros((when.max() + 1, node.max() + 1))
-        np.add.at(sums, (when, node[port[inside]]), held[inside])
-        return float(sums.max())
+        node = [n for link in links(self.results.scenario.to_dict()["topology"]["file"]) for n in link]
+        return float(self.held(np.array(node), begin, end).max())
 
     def pauses(self, port: int | None = None, after: float = 0.0) -> int:
         """Pauses of a port that began after an instant."""

@@ -269,7 +269,7 @@ def queues_drain(runs):
     seen = of(runs, "joined:escape")
     return {
         "cycles that stand": int(seen.stands() is not None),
-        "longest queue in the last 20 ms / XON": seen.held(0.08, 0.1) / (JOINED_XOFF / 2),
+        "longest queue in the last 20 ms / XON": seen.fullest_switch(0.08, 0.1) / (JOINED_XOFF / 2),
         "pauses": seen.pauses(),
     }
 

@@ -169,7 +169,7 @@ def convergence_after_the_failures(runs):
     for pair in CYCLE:
         at, values = seen.windows(1e-3, FAILS * 1e-3, FT3_MS * 1e-3, flows_of(pair, True), TOLD)
         out[f"h{pair[0] + 1} (ms)"] = settled(at, values, 40 / 3, 0.15, FAILS * 1e-3) * 1e3
-    held = seen.held(FT3_MS * 1e-3 - 5e-3, FT3_MS * 1e-3) / (FT3_XOFF[0] / 2)
+    held = seen.fullest_switch(FT3_MS * 1e-3 - 5e-3, FT3_MS * 1e-3) / (FT3_XOFF[0] / 2)
     return {"longest (ms)": max(out.values()), "longest queue at the end / XON": held} | out
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
+import polars as pl
 import pytest
 
 from thalweg.papers import NotCheckable
 from thalweg.study import (
+    Recorded,
     Series,
     Sizes,
     across_bytes,
@@ -151,3 +154,34 @@ def test_a_series_settles_after_the_last_sample_that_is_off():
 def test_times_as_scenarios_write_them():
     assert [seconds(text) for text in ("1.5s", "20ms", "0ps")] == [1.5, 0.02, 0]
     assert math.isclose(seconds("40us"), 40e-6)
+
+
+class Tables(dict):
+    """A run of two switches: ports 0 and 1 are the first one's, port 2 the other's."""
+
+    summary: ClassVar[dict] = {}
+
+    @property
+    def tables(self):
+        return self
+
+
+QUEUES = {"time_ps": [0, 0, 0, 10**9, 10**9, 10**9], "port": [0, 1, 2, 0, 1, 2], "bytes": [1, 2, 4, 8, 16, 32]}
+PACES = {"time_ps": [0, 10**9, 0, 10**9], "flow": [3, 3, 5, 5], "pace": [10**9, 2 * 10**9, 0, 0]}
+PACES |= {"delivered": [0, 125_000, 0, 250_000]}
+
+
+def test_what_a_run_recorded_is_read_in_seconds_bytes_and_gigabits():
+    run = Recorded(Tables(queues=pl.DataFrame(QUEUES), controllers=pl.DataFrame(PACES)))
+    assert run.held(np.array([0, 0, 1])).tolist() == [[3, 4], [24, 32]]
+    assert run.held(np.array([0, 0, 1]), begin=1e-3).tolist() == [[24, 32]]
+    assert [x.tolist() for x in run.queue(2)] == [[0, 1e-3], [4, 32]]
+    assert run.pace(3).values.tolist() == [1, 2]
+    assert run.flows().tolist() == [3, 5]
+    assert run.throughput(0, 1e-3, on_wire=1.5) == pytest.approx([1.5, 3])
+
+
+def test_utilisation_is_of_the_time_since_the_sample_before():
+    links = {"time_ps": [0, 10**9, 2 * 10**9], "port": [1, 1, 1], "bytes": [0, 125_000, 125_000]}
+    found = Recorded(Tables(links=pl.DataFrame(links))).utilisation(2)
+    assert (found.at.tolist(), found.values.tolist()) == ([1e-3, 2e-3], [0.5, 0])

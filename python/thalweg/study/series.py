@@ -62,6 +62,17 @@ class Recorded:
         at, sent = self.sent(port)
         return Series(at[1:], np.diff(sent) * 8 / np.diff(at) / (gbps * 1e9))
 
+    def held(self, owner: np.ndarray, begin: float = 0.0, end: float = np.inf) -> np.ndarray:
+        """Bytes that all queues of a node held together: [sample between two instants (s), node]. `owner`: of each
+        port that was sampled, its node."""
+        table = self.tables["queues"]
+        at, port, held = (table[c].to_numpy().astype(np.int64) for c in ("time_ps", "port", "bytes"))
+        inside = (at >= begin * 1e12) & (at <= end * 1e12)
+        _, when = np.unique(at[inside], return_inverse=True)
+        sums = np.zeros((when.max() + 1, owner.max() + 1))
+        np.add.at(sums, (when, owner[port[inside]]), held[inside])
+        return sums
+
     def flows(self) -> np.ndarray:
         """Numbers of the flows whose controllers were sampled."""
         return np.unique(self.tables["controllers"]["flow"].to_numpy())
