@@ -4,7 +4,7 @@ use crate::common::{again, allowed, installed, scenario, shell};
 use std::fs;
 use std::path::PathBuf;
 use thalweg_emulate::replay::replay;
-use thalweg_emulate::{Outcome, Shell, WireKind};
+use thalweg_emulate::{Outcome, WireKind};
 
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("thalweg-emulate-{}-{name}", std::process::id()));
