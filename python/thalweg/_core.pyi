@@ -168,7 +168,7 @@ def emulate_shell(
     between: tuple[str, str] | None,
     commands: tuple[list[str], list[str] | None],
     environment: list[tuple[str, str]],
-    record: str | PathLike[str] | None,
+    folders: tuple[str | PathLike[str] | None, str | PathLike[str] | None],
     wire: str | None,
 ) -> str: ...
 def emulate_replay(record: str | PathLike[str]) -> str: ...

@@ -124,13 +124,14 @@ def run(
     peer: Sequence[str] | None = None,
     environment: Mapping[str, str] | None = None,
     record: Path | None = None,
+    capture: Path | None = None,
     wire: str | None = None,
 ) -> dict[str, Any]:
     """Runs a command on a path: the port of `between`, or the bottleneck, and back. In its words, `{peer}` is the
-    address of the far end, where `peer` runs."""
+    address of the far end, where `peer` runs. `record`, `capture`: folders for what passes both ports."""
     wanted = list((environment or {}).items())
     peers = None if peer is None else list(peer)
-    return json.loads(_core.emulate_shell(scenario._core, between, (list(command), peers), wanted, record, wire))
+    return json.loads(_core.emulate_shell(scenario._core, between, (list(command), peers), wanted, (record, capture), wire))
 
 
 def replay(record: Path) -> dict[str, Any]:

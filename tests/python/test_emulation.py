@@ -6,8 +6,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
+import time
 import tomllib
 from pathlib import Path
 
@@ -185,3 +187,30 @@ def test_a_shell_has_a_prompt_that_says_where_one_is(tmp_path):
         cwd=tmp_path, env=os.environ | {"SHELL": "/bin/sh"}, input="echo \"$PS1\"\n", capture_output=True, text=True, timeout=60,
     )  # fmt: skip
     assert said.stdout.strip() == "[5 Mb/s 3 ms level 1] $", said.stderr
+
+
+@allowed
+def test_a_capture_has_what_left_the_ports_and_what_was_dropped(tmp_path):
+    """Datagrams at four times the rate into a buffer of three."""
+    send = (
+        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
+        "[s.sendto(bytes(972), ('{peer}', 9)) for _ in range(40)]"
+    )
+    link = emulation.Link(rate="1Mbps", delay="5ms", buffer="3KB")
+    words = [sys.executable, "-c", send]
+    found = emulation.run(link.scenario(), words, between=emulation.BETWEEN, capture=tmp_path / "captured")
+    assert found["status"]["code"] == 0
+    packets = []
+    data, at = (tmp_path / "captured" / "up.pcapng").read_bytes(), 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        if kind == 6:
+            packets.append(data[at + 8 : at + length - 4])
+        at += length
+    assert (tmp_path / "captured" / "down.pcapng").stat().st_size > 60
+    datagrams = [p for p in packets if struct.unpack_from("<I", p, 16)[0] == 14 + 1000]
+    dropped = sum(b"dropped" in p for p in datagrams)
+    up = found["up"]["statistics"]
+    assert dropped == up["dropped"] >= 30 and len(datagrams) == 40
+    stamps = [(h << 32) + low for h, low in (struct.unpack_from("<II", p, 4) for p in packets)]
+    assert abs(stamps[-1] - 1e9 * time.time()) < 60e9, "nanoseconds since 1970"

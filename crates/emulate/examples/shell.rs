@@ -50,6 +50,7 @@ fn run(arguments: &[String]) -> Result<i32, String> {
         peer: option("--peer").map(|words| ["sh", "-c", words].map(String::from).to_vec()),
         environment: Vec::new(),
         record: option("--record").map(Into::into),
+        capture: option("--pcap").map(Into::into),
         wire: option("--wire").map(|name| if name == "xdp" { WireKind::Xdp } else { WireKind::Packet }),
     };
     let outcome = shell.run().map_err(|e| e.to_string())?;

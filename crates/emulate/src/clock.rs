@@ -38,7 +38,7 @@ impl Clock {
 }
 
 /// The wall clock against the emulator's.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Wall {
     ahead: u64,
 }
@@ -47,6 +47,11 @@ impl Wall {
     /// The emulator's time of a stamp of the wall clock, ns.
     pub fn time(self, stamp: u64) -> Time {
         Time::from_ns(stamp.saturating_sub(self.ahead))
+    }
+
+    /// The wall clock's stamp of an instant of the emulator's, ns since 1970.
+    pub fn stamp(self, at: Time) -> u64 {
+        at.ps() / 1000 + self.ahead
     }
 }
 

@@ -1,7 +1,8 @@
 //! One direction with its frames: what comes in arrives at the path's port, what that sends travels the delay line
 //! and leaves.
 
-use crate::clock::Clock;
+use crate::capture::Capture;
+use crate::clock::{Clock, Wall};
 use crate::flows::Flows;
 use crate::frames::Frames;
 use crate::header::{self, Ip, View};
@@ -42,6 +43,7 @@ struct Rest {
     travelled: u64,
     statistics: Statistics,
     recorder: Option<Recorder>,
+    capture: Option<Capture>,
 }
 
 impl Rest {
@@ -52,11 +54,16 @@ impl Rest {
         let label = decision.label;
         let Some(ip) = self.headers.get(label as usize).copied().flatten() else { return };
         self.statistics.decision(decision, ip.wire);
+        if decision.marked
+            && let Fate::Sent { ecn, .. } = decision.fate
+        {
+            header::write_ecn(self.frames.get_mut(label), &ip, ecn);
+        }
+        if let Some(capture) = &mut self.capture {
+            capture.decided(decision, self.frames.get(label));
+        }
         match decision.fate {
-            Fate::Sent { arrives: Some(arrives), ecn, .. } => {
-                if decision.marked {
-                    header::write_ecn(self.frames.get_mut(label), &ip, ecn);
-                }
+            Fate::Sent { arrives: Some(arrives), .. } => {
                 self.line.push(Reverse((arrives, self.travelled, label)));
                 self.travelled += 1;
             }
@@ -77,7 +84,7 @@ impl Rest {
 impl Direction {
     /// # Errors
     /// If the port's parameters contradict each other.
-    pub fn new(port: &Port, recorder: Option<Recorder>) -> Result<Self, Invalid> {
+    pub fn new(port: &Port, recorder: Option<Recorder>, capture: Option<Capture>) -> Result<Self, Invalid> {
         let rest = Rest {
             frames: Frames::default(),
             headers: Vec::new(),
@@ -85,6 +92,7 @@ impl Direction {
             travelled: 0,
             statistics: Statistics::default(),
             recorder,
+            capture,
         };
         let (flows, lateness) = (Flows::default(), Histogram::default());
         Ok(Self {
@@ -95,6 +103,13 @@ impl Direction {
             flows,
             lateness,
         })
+    }
+
+    /// The emulator's clock is started, and the wall clock is so far ahead of it.
+    pub fn begin(&mut self, wall: Wall) {
+        if let Some(capture) = &mut self.rest.capture {
+            capture.begin(wall);
+        }
     }
 
     /// A frame has come; what is no IP packet goes to `out` at once.
@@ -175,13 +190,17 @@ impl Direction {
         [head, decided].into_iter().flatten().min()
     }
 
-    /// The run is over at this instant: what it was, and why the record is not whole, if it is not.
-    pub fn finish(mut self, now: Time, overrun: u64) -> (Statistics, Histogram, Option<String>) {
+    /// The run is over at this instant: what it was, and why the record and the capture are not whole, if they are not.
+    pub fn finish(mut self, now: Time, overrun: u64) -> (Statistics, Histogram, [Option<String>; 2]) {
         self.path.advance(now, &mut |decision| self.rest.decided(&decision));
         let mut statistics = self.rest.statistics;
         statistics.close();
         statistics.overrun += overrun;
         statistics.flows = self.flows.seen() as u64;
-        (statistics, self.lateness, self.rest.recorder.and_then(|recorder| recorder.finish(now)))
+        let stopped = [
+            self.rest.recorder.and_then(|recorder| recorder.finish(now)),
+            self.rest.capture.and_then(Capture::finish),
+        ];
+        (statistics, self.lateness, stopped)
     }
 }

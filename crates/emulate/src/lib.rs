@@ -10,6 +10,8 @@
 //! `unsafe` stands where the kernel is called: `sys`, `task`, `clock`, `ports`, `processes`, `signals`.
 #![cfg(target_os = "linux")]
 
+mod capture;
+mod chunks;
 mod clock;
 mod direction;
 mod emulator;

@@ -1,5 +1,6 @@
 //! Runs a command on an emulated path.
 
+use crate::capture::Capture;
 use crate::clock::{self, Clock};
 use crate::direction::Direction;
 use crate::emulator::Emulator;
@@ -39,6 +40,8 @@ pub struct Shell {
     pub environment: Vec<(String, String)>,
     /// A folder for records: `up.port`, `down.port`.
     pub record: Option<PathBuf>,
+    /// A folder for captures: `up.pcapng`, `down.pcapng`.
+    pub capture: Option<PathBuf>,
     /// How frames get in and out; by AF_PACKET if not given.
     pub wire: Option<WireKind>,
 }
@@ -62,6 +65,18 @@ pub fn available() -> io::Result<()> {
         Report::Failed(why) if !why.is_empty() => Err(io::Error::other(why)),
         _ => Ok(()),
     })
+}
+
+/// A file in a folder that is made, if there is to be one.
+fn created<T>(
+    folder: Option<&PathBuf>,
+    name: &str,
+    begin: impl FnOnce(File) -> io::Result<T>,
+) -> io::Result<Option<T>> {
+    let Some(folder) = folder else { return Ok(None) };
+    let file = folder.join(name);
+    let made = std::fs::create_dir_all(folder).and_then(|()| File::create(&file)).and_then(begin);
+    made.map(Some).map_err(|error| wrong(&file.display().to_string(), &error))
 }
 
 impl Shell {
@@ -119,6 +134,7 @@ impl Shell {
         let mut ran = Ran { notes, realtime: false, wire, addresses, status: 0, end: Time::ZERO };
         ran.realtime = first(cpu, &mut ran.notes)?;
         let clock = Clock::start();
+        emulator.directions.iter_mut().for_each(|direction| direction.begin(clock.wall()));
         emulator.run(&clock, ended.as_raw_fd())?;
         ran.end = clock.now();
         emulator.count();
@@ -135,7 +151,9 @@ impl Shell {
         let round_trip = self.up.delay() + self.down.delay();
         let mut of = |direction: Direction, port: &Port, overrun| {
             let (statistics, histogram, stopped) = direction.finish(end, overrun);
-            notes.extend(stopped.map(|why| format!("the record of {} is not whole: {why}", port.name)));
+            for (what, why) in ["record", "capture"].into_iter().zip(stopped) {
+                notes.extend(why.map(|why| format!("the {what} of {} is not whole: {why}", port.name)));
+            }
             outcome::Direction {
                 port: port.name.clone(),
                 bps: port.rate().bps(),
@@ -162,14 +180,11 @@ impl Shell {
     }
 
     fn direction(&self, port: &Port, name: &str) -> io::Result<Direction> {
-        let record = |folder: &PathBuf| {
-            let file = folder.join(format!("{name}.port"));
-            let shown = file.display().to_string();
-            let made = std::fs::create_dir_all(folder).and_then(|()| File::create(file));
-            made.and_then(|file| Recorder::new(port, file)).map_err(|error| wrong(&shown, &error))
-        };
-        let recorder = self.record.as_ref().map(record).transpose()?;
-        Direction::new(port, recorder).map_err(|why| io::Error::other(why.to_string()))
+        let recorder =
+            created(self.record.as_ref(), &format!("{name}.port"), |file| Recorder::new(port, file))?;
+        let capture =
+            created(self.capture.as_ref(), &format!("{name}.pcapng"), |file| Capture::new(port, file))?;
+        Direction::new(port, recorder, capture).map_err(|why| io::Error::other(why.to_string()))
     }
 
     /// Starts number 1, which starts the programs.

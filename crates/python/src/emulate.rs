@@ -25,6 +25,9 @@ pub fn emulate_ports(
 /// A command, and what runs at the far end meanwhile.
 type Commands = (Vec<String>, Option<Vec<String>>);
 
+/// Folders for records and for captures.
+type Folders = (Option<PathBuf>, Option<PathBuf>);
+
 /// Runs a command on the path, its outcome as JSON text. `OSError` if the kernel refuses something.
 #[pyfunction]
 pub fn emulate_shell(
@@ -33,11 +36,11 @@ pub fn emulate_shell(
     between: Option<(String, String)>,
     commands: Commands,
     environment: Vec<(String, String)>,
-    record: Option<PathBuf>,
+    folders: Folders,
     wire: Option<String>,
 ) -> PyResult<String> {
     let inner = scenario.inner.clone();
-    py.detach(move || here::shell(&inner, between, commands, environment, record, wire))
+    py.detach(move || here::shell(&inner, between, commands, environment, folders, wire))
         .map_err(|d| scenario_error(py, &[d]))?
         .map_err(PyErr::from)
 }
@@ -91,7 +94,7 @@ mod here {
         between: Option<(String, String)>,
         (command, peer): super::Commands,
         environment: Vec<(String, String)>,
-        record: Option<PathBuf>,
+        (record, capture): super::Folders,
         wire: Option<String>,
     ) -> Result<io::Result<String>, Diagnostic> {
         let [up, down] = both(scenario, between)?;
@@ -99,7 +102,7 @@ mod here {
             Ok(wire) => wire,
             Err(why) => return Ok(Err(io::Error::other(why))),
         };
-        let outcome = Shell { up, down, command, peer, environment, record, wire }.run();
+        let outcome = Shell { up, down, command, peer, environment, record, capture, wire }.run();
         Ok(outcome.and_then(|outcome| serde_json::to_string(&outcome).map_err(io::Error::other)))
     }
 
@@ -112,7 +115,7 @@ mod here {
 #[cfg(not(all(feature = "emulate", target_os = "linux")))]
 mod here {
     use std::io;
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
     use thalweg_scenario::{Diagnostic, Scenario};
 
     const WHY: &str = "paths are emulated on Linux only, by builds with the feature `emulate`";
@@ -130,7 +133,7 @@ mod here {
         _: Option<(String, String)>,
         _: super::Commands,
         _: Vec<(String, String)>,
-        _: Option<PathBuf>,
+        _: super::Folders,
         _: Option<String>,
     ) -> Result<io::Result<String>, Diagnostic> {
         Err(scenario.whole_file(WHY.into()))

@@ -304,6 +304,7 @@ def build() -> Parser:
         help="run this at the far end meanwhile, such as 'iperf3 -s'; in COMMAND, {peer} is the far end's address",
     )
     p.add_argument("--record", metavar="DIR", help="record what passes both ports, for `thalweg replay-port`")
+    p.add_argument("--pcap", metavar="DIR", help="capture what passes both ports: up.pcapng, down.pcapng")
     p.add_argument("--wire", choices=WIRES, help="how frames get in and out (default: packet)")
     p.add_argument("--out", metavar="DIR", help="folder of numbers and picture (default: runs/shell, runs/NAME-shell)")
     p.add_argument("--no-out", action="store_true", help="keep no numbers and no picture")

@@ -31,11 +31,21 @@ def shell(args) -> int:
     record = Path(args.record).absolute() if args.record else None
     if record is not None:
         _places.claim(record, "record")
+    capture = Path(args.pcap).absolute() if args.pcap else None
+    if capture is not None:
+        _places.claim(capture, "capture")
     command, environment = (args.words, {}) if args.words else _login(ports[0])
     peer = ["sh", "-c", args.at_both_ends] if args.at_both_ends else None
     environment = {"THALWEG_LEVEL": "{level}", "THALWEG_PEER": "{peer}", **environment}
     outcome = emulation.run(
-        scenario, command, between=between, peer=peer, environment=environment, record=record, wire=args.wire
+        scenario,
+        command,
+        between=between,
+        peer=peer,
+        environment=environment,
+        record=record,
+        capture=capture,
+        wire=args.wire,
     )
     if folder is not None:
         emulation.keep(outcome, scenario, folder)

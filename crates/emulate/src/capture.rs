@@ -1,0 +1,48 @@
+//! The packets of one direction as pcapng, with what the port decided of them: as they leave it, and as they are dropped.
+
+use crate::chunks::Chunks;
+use crate::clock::Wall;
+use crate::path::{Decision, Fate};
+use crate::port::Port;
+use std::io::{self, Write};
+use thalweg_capture::pcapng::{ETHERNET, Seen, Way, Writer};
+
+/// Writes a capture: one interface, the port's.
+pub(crate) struct Capture {
+    out: Writer<Chunks>,
+    wall: Wall,
+}
+
+impl Capture {
+    /// # Errors
+    /// If no thread can be started.
+    pub fn new(port: &Port, file: impl Write + Send + 'static) -> io::Result<Self> {
+        let mut out = Writer::new(Chunks::new(file)?, "emulated by thalweg")?;
+        out.interface(ETHERNET, &port.name, Some(port.rate().bps()))?;
+        Ok(Self { out, wall: Wall::default() })
+    }
+
+    /// From when on stamps count.
+    pub fn begin(&mut self, wall: Wall) {
+        self.wall = wall;
+    }
+
+    /// The port has decided what becomes of a frame, whose bytes are as they leave.
+    pub fn decided(&mut self, decision: &Decision, frame: &[u8]) {
+        let comment = match decision.fate {
+            Fate::Dropped => Some("dropped"),
+            Fate::Sent { arrives: None, .. } => Some("lost on the link"),
+            Fate::Sent { .. } if decision.marked => Some("marked"),
+            Fate::Sent { .. } => None,
+        };
+        let at_ns = self.wall.stamp(decision.at);
+        let wire = frame.len() as u32;
+        let seen = Seen { at_ns, interface: 0, way: Way::Out, wire, bytes: frame, comment };
+        self.out.packet(&seen).expect("there is this interface, and chunks do not fail");
+    }
+
+    /// The end. Why the capture is not whole, if it is not.
+    pub fn finish(self) -> Option<String> {
+        self.out.finish().map_or_else(|e| Some(e.to_string()), Chunks::finish)
+    }
+}
