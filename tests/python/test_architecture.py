@@ -45,3 +45,18 @@ def test_a_room_imports_only_from_floors_below_it():
         manifest = tomllib.loads((ROOT / "crates" / name.removeprefix("thalweg-") / "Cargo.toml").read_text("utf-8"))
         for used in manifest.get("dependencies", {}):
             assert floors.get(used, -1) < floor, f"{name} uses {used}"
+
+
+def test_what_decides_a_run_is_in_the_name_of_the_engine():
+    """Runs that are kept are used again by builds of the same sources: of every crate that a run depends on."""
+    source = (ROOT / "crates" / "python" / "build.rs").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"const CRATES: [^=]*= \[(.*?)\];", source)
+    hashed = set(re.findall(r'"(\w+)"', listed))
+    wanted, found = {"lab", "theory"}, set()
+    while wanted:
+        name = wanted.pop()
+        found.add(name)
+        manifest = tomllib.loads((ROOT / "crates" / name / "Cargo.toml").read_text("utf-8"))
+        used = {d.removeprefix("thalweg-") for d in manifest["dependencies"] if d.startswith("thalweg-")}
+        wanted |= used - found
+    assert hashed == found | {"python"}
