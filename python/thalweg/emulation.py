@@ -131,7 +131,9 @@ def run(
     address of the far end, where `peer` runs. `record`, `capture`: folders for what passes both ports."""
     wanted = list((environment or {}).items())
     peers = None if peer is None else list(peer)
-    return json.loads(_core.emulate_shell(scenario._core, between, (list(command), peers), wanted, (record, capture), wire))
+    return json.loads(
+        _core.emulate_shell(scenario._core, between, (list(command), peers), wanted, (record, capture), wire)
+    )
 
 
 def replay(record: Path) -> dict[str, Any]:

@@ -71,7 +71,7 @@ def test_a_file_gets_there_under_a_built_in_controller_and_one_in_python(receive
         "    def on_timeout(self, loss):\n        pass\n",
         encoding="utf-8",
     )
-    for name, controller in (("a", "cubic"), ("b", '{ kind = "copa", delta = 0.1 }'), ("c", f"{mine}:Steady")):
+    for name, controller in (("a", "cubic"), ("b", '{ kind = "bbr" }'), ("c", f"{mine}:Steady")):
         path = tmp_path / name
         path.write_bytes(bytes(range(256)) * 2000)
         words = ["quic", "send", str(path), "--to", to, "--fingerprint", fingerprint, "--congestion", controller]

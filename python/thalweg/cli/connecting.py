@@ -188,7 +188,24 @@ def attach(args) -> int:
     realtime = _hurry()
     if not args.quiet:
         say(f"{args.congestion} is `{attached.name}` in the kernel" + ("" if realtime else "; not in real time"))
-    child = subprocess.Popen(attached.command(words))
+    try:
+        code = _steer(attached, attached.command(words))
+    finally:
+        if realtime:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    s = attached.statistics()
+    _keep(args.record, attached)
+    if args.json:
+        print(json.dumps(s | {"congestion": args.congestion, "command": words, "exit": code}))
+    elif not args.quiet:
+        for line in attached_lines(s):
+            say(line)
+    return code
+
+
+def _steer(attached, command: list[str]) -> int:
+    """The command's exit code, as a shell has it."""
+    child = subprocess.Popen(command)
     interrupted = False
     while child.poll() is None:
         try:
@@ -201,13 +218,6 @@ def attach(args) -> int:
                 child.send_signal(signal.SIGINT)
             interrupted = True
     _refused(attached.step, LOOK_EVERY)
-    s = attached.statistics()
-    _keep(args.record, attached)
-    if args.json:
-        print(json.dumps(s | {"congestion": args.congestion, "command": words, "exit": child.returncode}))
-    elif not args.quiet:
-        for line in attached_lines(s):
-            say(line)
     return child.returncode if child.returncode >= 0 else 128 - child.returncode
 
 

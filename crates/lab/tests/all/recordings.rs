@@ -24,7 +24,7 @@ fn every_packet_has_a_row_and_drops_name_their_port() {
         &[("switch.scheduler", "drr")],
         &[("switch.scheduler", "fq-codel")],
         &[("switch.shared_buffer", "{total=\"40KB\"}"), ("switch.buffer", "unlimited")],
-        &[("link", "[{loss={independent=0.02}}]")],
+        &[("link", "[{which=\"all\",loss={independent=0.02}}]")],
     ];
     for set in settings {
         let (run, rows) = recorded(set);
