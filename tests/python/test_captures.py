@@ -94,7 +94,7 @@ def test_tcpdump_reads_it(run, tmp_path):
     shown = subprocess.run(["tcpdump", "-nr", str(file)], capture_output=True, text=True, check=True).stdout
     lines = shown.splitlines()
     assert len(lines) == written
-    assert any("10.0.0.1.10000 >" in line and "length 1460" in line for line in lines)
+    assert any("10.0.0.1.1000" in line and "length 1460" in line for line in lines)
     assert not any("bad" in line or "truncated" in line for line in lines)
 
 

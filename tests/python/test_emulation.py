@@ -193,8 +193,8 @@ def test_a_shell_has_a_prompt_that_says_where_one_is(tmp_path):
 def test_a_capture_has_what_left_the_ports_and_what_was_dropped(tmp_path):
     """Datagrams at four times the rate into a buffer of three."""
     send = (
-        "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
-        "[s.sendto(bytes(972), ('{peer}', 9)) for _ in range(40)]"
+        "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); "
+        "[s.sendto(bytes(972), ('{peer}', 9)) for _ in range(40)]; time.sleep(0.5)"
     )
     link = emulation.Link(rate="1Mbps", delay="5ms", buffer="3KB")
     words = [sys.executable, "-c", send]

@@ -104,7 +104,7 @@ def test_a_recording_holds_every_packet_in_order_of_entry(run):
     assert left.sum() == kept["left"]
     waits = [
         sum(s - a for a, s in zip(*two, strict=True) if s)
-        for two in zip(*(table[c].to_pylist() for c in recording.HOP_COLUMNS), strict=True)
+        for two in zip(*(table[c].to_pylist() for c in ("arrivals_ps", "starts_ps")), strict=True)
     ]
     assert np.array_equal(waits, rows["waited_ps"])
     delay = (rows["exit_ps"] - rows["handed_ps"])[left]
@@ -206,7 +206,9 @@ class Source:
         ingress = np.concatenate(self.helpings if end else [self.helpings.pop(0)]).astype(np.uint64)
         n = len(ingress)
         rows = {k: np.zeros(n, np.uint64) for k in ("seq", "handed", "exit", "waited", "arrivals", "starts")}
-        rows |= {k: np.zeros(n, np.uint8) for k in ("forward", "queues", "hops")}
+        rows |= {k: np.zeros(n, np.uint8) for k in ("forward", "marked", "queues", "hops")}
+        rows |= {"lost": np.full(n, 2**64 - 1, np.uint64), "lost_at": np.zeros(n, np.uint32)}
+        rows |= {"ports": np.zeros(0, np.uint32)}
         return rows | {"ingress": ingress, "flow": np.arange(n, dtype=np.uint32), "wire": np.full(n, 1500, np.uint32)}
 
 
@@ -337,7 +339,7 @@ def test_a_flipped_bit_is_noticed(copy, cli):
 @pytest.mark.parametrize(
     ("about", "reason"),
     [
-        ({"version": 1}, "format version 1, this thalweg reads version 2"),
+        ({"version": 1}, "format version 1, this thalweg reads version 3"),
         ({"scenario": "0" * 16}, "was recorded from another scenario"),
         ({"rows": 3}, "another number of packets"),
         ({"format": "pcap"}, "format version"),
@@ -402,7 +404,7 @@ def test_the_command_records(cli, tmp_path):
     assert cli("replay", "runs/chain", "--quiet", "--scheduler", "omniscient").code == 0
     assert (tmp_path / "runs" / "chain-omniscient" / "summary.json").is_file()
     said = cli("run", "--resume", "runs/chain", "--record")
-    assert said.code == 2 and "--record cannot take effect" in said.err
+    assert said.code == 2 and "--record, --pcap and --qlog cannot take effect" in said.err
 
 
 CLAIMS = """

@@ -1,4 +1,5 @@
-//! The packets of one direction as pcapng, with what the port decided of them: as they leave it, and as they are dropped.
+//! The packets of one direction as pcapng, with what the port decided of them: as they leave it, and as they are
+//! dropped.
 
 use crate::chunks::Chunks;
 use crate::clock::Wall;
