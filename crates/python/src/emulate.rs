@@ -55,7 +55,7 @@ pub fn emulate_replay(py: Python<'_>, record: PathBuf) -> PyResult<String> {
 mod here {
     use std::fs::File;
     use std::io::{self, BufReader};
-    use std::path::{Path, PathBuf};
+    use std::path::Path;
     use thalweg_emulate::{Port, Shell, WireKind};
     use thalweg_scenario::{Diagnostic, Scenario};
 

@@ -170,7 +170,7 @@ mod tests {
         }
         assert_eq!(pieces.iter().map(Log::len).collect::<Vec<_>>(), [1, 1, 1]);
         assert!(pieces[1].replay().is_err(), "it has no beginning");
-        assert_eq!(join(pieces.clone()).unwrap(), [whole.clone()]);
+        assert_eq!(join(pieces.clone()).unwrap(), std::slice::from_ref(&whole));
         assert_eq!(read(&write(&pieces)).unwrap(), [whole]);
         pieces.remove(1);
         assert_eq!(join(pieces).unwrap_err().len(), 1);

@@ -224,7 +224,7 @@ fn delivery_samples_come_only_where_they_are_needed_and_a_mark_takes_none_away()
         ack(&mut a, 100, &[2], false);
         a.on_congestion(US(100), US(2), false, 0);
         ack(&mut a, 101, &[0], false);
-        let acks: Vec<String> = heard(&a).into_iter().filter(|call| call.contains("ack")).collect();
+        let acks: Vec<String> = received(&a).into_iter().filter(|call| call.contains("ack")).collect();
         assert!(acks.len() == 2 && acks.iter().all(|call| call.ends_with('d') == (flag == "d")), "{acks:?}");
     }
 }
