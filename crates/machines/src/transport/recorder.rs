@@ -1,7 +1,9 @@
 //! A controller that records its calls and permits what the test sets.
 
 use crate::congestion::custom::{ControllerFactory, PluggedController, register_controller};
-use crate::congestion::{AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Permit, Restart};
+use crate::congestion::{
+    AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Observation, Permit, Restart,
+};
 use std::cell::{Cell, RefCell};
 use thalweg_units::{Bytes, Rate, Span, Time};
 use thalweg_wire::Notice;
@@ -94,30 +96,14 @@ impl CongestionControl for Recorder {
         note(Call::RestartFrom(now, window));
     }
     fn on_ack(&mut self, ack: &AckSample) {
-        let AckSample { now, rtt, acked, sacked, in_flight, acked_to, sent_to, marked, .. } = *ack;
-        let AckSample { in_recovery, app_limited, cwnd_limited, delivery, .. } = *ack;
         let feedback = match ack.feedback {
             Feedback::Int(stack) => Feedback::Int(Box::leak(Box::new(*stack))),
             Feedback::Explicit(what) => Feedback::Explicit(what),
             Feedback::Mark => Feedback::Mark,
             Feedback::None => Feedback::None,
         };
-        note(Call::Ack(AckSample {
-            now,
-            rtt,
-            acked,
-            sacked,
-            in_flight,
-            acked_to,
-            sent_to,
-            marked,
-            braked: ack.braked,
-            in_recovery,
-            app_limited,
-            cwnd_limited,
-            delivery,
-            feedback,
-        }));
+        let Observation::Ack { sample, .. } = Observation::ack(ack) else { unreachable!("it is one") };
+        note(Call::Ack(AckSample { feedback, ..sample }));
     }
     fn on_loss(&mut self, loss: &Loss) {
         note(Call::Loss(*loss));
