@@ -9,8 +9,8 @@ BIN    := $(VENV)/bin
 PAPER  ?= ads
 OUT    ?= out
 
-# Real connections need more than Rust and Python: QUIC a C compiler, the kernel's TCP clang and the headers of libelf and zlib. They
-# are tested where these are, and built into the engine that is tested; the engine of `make build` is without.
+# Real connections need more than Rust and Python: QUIC a C compiler, the kernel's TCP clang and the headers of libelf
+# and zlib. They are tested where these are, and built into the engine that is tested; that of `make build` is without.
 KERNEL := $(shell command -v clang >/dev/null 2>&1 && pkg-config --exists libelf zlib 2>/dev/null && echo kernel)
 CONNECT := quic$(if $(KERNEL), $(KERNEL))
 FEATURES ?=
@@ -46,15 +46,15 @@ $(VENV)/installed: pyproject.toml $(VENV)/made
 
 setup: $(VENV)/installed
 
-# Most of the engine compiles while packages arrive: what does not depend on the interpreter.
-engine: | tools
-	@cargo build --profile quick --quiet -p thalweg-lab -p thalweg-theory -p thalweg-verbs -p thalweg-bench
+# The engine compiles while packages arrive. (All of it: with fewer crates some would be made twice, with other features.)
+engine: $(VENV)/made
+	@PYO3_PYTHON=$(CURDIR)/$(BIN)/python cargo build --profile quick --quiet -p thalweg-python --lib
 
 $(BUILT): $(VENV)/installed $(RUST_SOURCES)
 	@echo "== engine$(if $(FEATURES), with $(FEATURES)) (two minutes the first time)"
 	@rm -f $(VENV)/built*
-	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --profile quick --quiet $(if $(FEATURES),--features "$(FEATURES)") \
-	  > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
+	@. $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 maturin develop --profile quick --quiet \
+	  $(if $(FEATURES),--features "$(FEATURES)") > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
 
 build: $(BUILT)

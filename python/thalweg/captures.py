@@ -87,21 +87,7 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
         )
         # What waits as the run ends has not been sent.
         seen.append(hops.filter(pl.col("at").is_not_null()))
-    wanted = [
-        "at",
-        "interface",
-        "src",
-        "dst",
-        "flow",
-        "forward",
-        "seq",
-        "wire",
-        "marked",
-        "lost",
-        "packet",
-        "header",
-        "tcp",
-    ]
+    wanted = "at interface src dst flow forward seq wire marked lost packet header tcp".split()
     every = pl.concat([frame.select(wanted) for frame in seen], how="vertical_relaxed")
     if ports:
         every = every.filter(pl.col("interface").is_in(list(ports)))
@@ -138,9 +124,10 @@ def _transports(run: RunData) -> polars.DataFrame:
     rows = []
     for number, section in enumerate(document["traffic"]):
         own = document.get("transports", {}).get(section.get("transport"), document["transport"])
-        # (Resolved scenarios write sizes as `40B`.)
-        header = str(own.get("header", "40B")).removesuffix("B")
-        rows.append((number, int(header) if header.isdigit() else 40, own["kind"] == "tcp"))
+        is_tcp = own["kind"] == "tcp"
+        # Resolved scenarios write `40B`, and kilobytes where there are some: more than TCP's headers can be.
+        header = str(own["header"]).removesuffix("B") if is_tcp else "0"
+        rows.append((number, int(header) if header.isdecimal() else 1000, is_tcp))
     return pl.DataFrame(rows, schema={"group": pl.UInt32, "header": pl.UInt32, "tcp": pl.Boolean}, orient="row")
 
 
