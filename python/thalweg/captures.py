@@ -87,7 +87,8 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
         )
         # What waits as the run ends has not been sent.
         seen.append(hops.filter(pl.col("at").is_not_null()))
-    wanted = "at interface src dst flow forward seq wire marked lost packet header tcp".split()
+    wanted = ["at", "interface", "src", "dst", "flow", "forward", "seq", "wire", "marked"]
+    wanted += ["lost", "packet", "header", "tcp"]
     every = pl.concat([frame.select(wanted) for frame in seen], how="vertical_relaxed")
     if ports:
         every = every.filter(pl.col("interface").is_in(list(ports)))
