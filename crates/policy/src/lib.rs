@@ -22,11 +22,14 @@ pub use show::show;
 
 /// What [`generate`]d files name.
 pub mod compiled {
-    pub use crate::engine::machine::any::{AnyOrders, Plan};
+    pub use crate::engine::Kept;
+    pub use crate::engine::machine::any::{AnyBacklog, Plan};
+    pub use crate::engine::machine::backlog::Slab;
     pub use crate::engine::machine::buckets::Buckets;
     pub use crate::engine::machine::line::Line;
     pub use crate::engine::machine::orders::{Apart, Order, Shared};
-    pub use crate::engine::machine::rules::{Candidate, Hook, Owner, Rules, View};
+    pub use crate::engine::machine::ring::Ring;
+    pub use crate::engine::machine::rules::{Candidate, Hook, Owner, Rules, Uses, View};
     pub use crate::engine::machine::tree::{ByComparator, ByKey, Tree};
     pub use crate::{Machine, Policy, Stored, check};
 }

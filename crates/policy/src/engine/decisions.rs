@@ -5,6 +5,7 @@ use crate::normal::expression::{BufferField, Place, PortField, QueueField};
 use crate::normal::integer::{Fraction, Int, IntTest};
 use crate::normal::rank::Rank;
 use crate::normal::{Action, Case, Comparator, Policy, Select, State};
+use crate::syntax::tree::SizeUnit;
 
 /// An order of packets or of queues.
 #[derive(Clone, PartialEq, Debug)]
@@ -39,6 +40,8 @@ pub struct Decided {
 pub struct OfQueue {
     /// How its packets are kept.
     pub plan: Plan,
+    /// Its sizes are counted in packets.
+    pub counts_packets: bool,
     /// Order of admission.
     pub admission: Ordering,
     /// Order of processing.
@@ -107,6 +110,7 @@ fn of_queue(policy: &Policy, nth: usize) -> OfQueue {
     };
     OfQueue {
         plan: Plan::of(queue),
+        counts_packets: queue.unit == SizeUnit::Packets,
         admission: Ordering::of(&queue.admission),
         processing: Ordering::of(&queue.processing),
         congestion: decided(&queue.congestion, &known),

@@ -21,5 +21,5 @@ pub use change::Running;
 pub use contract::{Cycle, Effect, Engine, Fault, Part, Served, Verdict};
 pub use interpreter::Interpreter;
 pub use machine::Machine;
-pub use packet::{Offered, Stored};
+pub use packet::{Kept, Offered, Stored};
 pub use tally::{Counts, Tally};

@@ -55,8 +55,42 @@ pub struct Stored {
     pub tos: u8,
 }
 
+/// What an engine keeps of a packet while it waits: as much of its fields as the policy will look at.
+pub trait Kept: Copy + std::fmt::Debug {
+    /// Of a packet that joins.
+    fn of(packet: &Stored) -> Self;
+    /// Its fields, those that are not kept as in [`Stored::NOTHING`].
+    fn packet(&self) -> Stored;
+}
+
+impl Kept for Stored {
+    #[inline]
+    fn of(packet: &Stored) -> Self {
+        *packet
+    }
+    #[inline]
+    fn packet(&self) -> Stored {
+        *self
+    }
+}
+
 impl Stored {
+    /// All fields zero.
+    pub const NOTHING: Self = Self {
+        value: 0,
+        slack: 0,
+        arrival: 0,
+        queue: 0,
+        processing: 0,
+        flow: 0,
+        size: 0,
+        dst: 0,
+        policy_id: 0,
+        tos: 0,
+    };
+
     /// What is kept of `offered`, received at `arrival`, ps.
+    #[inline]
     pub fn new(offered: &Offered, queue: u32, arrival: i64, policy_id: u32) -> Self {
         let Offered { value, processing, slack, flow, size, tos, dst, .. } = *offered;
         let slack = i64::try_from(slack).unwrap_or(i64::MAX);

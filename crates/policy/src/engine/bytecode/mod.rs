@@ -3,9 +3,9 @@
 mod program;
 
 use super::decisions::{Decided, Decisions, Ordering};
-use super::machine::any::{AnyOrders, Plan};
+use super::machine::any::{AnyBacklog, Plan};
 use super::machine::orders::Order;
-use super::machine::rules::{Candidate, Hook, Owner, Rules, View};
+use super::machine::rules::{Candidate, Hook, Owner, Rules, Uses, View};
 use super::packet::Stored;
 use crate::normal::Policy;
 use crate::normal::expression::{Place, Which};
@@ -24,6 +24,7 @@ pub struct Bytecode {
 #[derive(Clone, Debug)]
 struct QueueCode {
     plan: Plan,
+    counts_packets: bool,
     admission: OrderCode,
     processing: OrderCode,
     congestion: Vec<CaseCode>,
@@ -84,6 +85,7 @@ impl Bytecode {
         };
         let queue = |one: &super::decisions::OfQueue| QueueCode {
             plan: one.plan.clone(),
+            counts_packets: one.counts_packets,
             admission: order(&one.admission),
             processing: order(&one.processing),
             congestion: cases(&one.congestion, &limits),
@@ -129,18 +131,21 @@ fn read_packet(packet: &Stored, place: Place) -> i64 {
     }
 }
 
-fn read_candidate(one: &Candidate<'_>, place: Place) -> i64 {
+fn read_candidate(one: &Candidate, place: Place) -> i64 {
     match place {
         Place::Queue(_, field) => one.queue.field(field),
-        place => read_packet(one.head, place),
+        place => read_packet(&one.head, place),
     }
 }
 
 impl Rules for Bytecode {
-    type Orders = AnyOrders;
+    type Key = i128;
+    type Kept = Stored;
+    type Backlog = AnyBacklog<i128, Stored>;
+    const USES: Uses = Uses::ALL;
 
-    fn orders(&self, queue: usize) -> AnyOrders {
-        AnyOrders::of(&self.queues[queue].plan)
+    fn backlog(&self, queue: usize) -> Self::Backlog {
+        AnyBacklog::of(&self.queues[queue].plan)
     }
     #[inline]
     fn key(&self, order: Order, queue: usize, packet: &Stored) -> i128 {
@@ -156,19 +161,28 @@ impl Rules for Bytecode {
         self.order(order, queue).test.holds(|place| read_packet(of(place.which()), place))
     }
     #[inline]
-    fn queue_key(&self, owner: Owner, queue: &Candidate<'_>) -> Option<i128> {
+    fn queue_key(&self, owner: Owner, queue: &Candidate) -> Option<i128> {
         let key = self.queue_order(owner)?.key.as_ref()?;
         Some(key.value(|place| read_candidate(queue, place)))
     }
     #[inline]
-    fn queue_before(&self, owner: Owner, a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+    fn queue_before(&self, owner: Owner, a: &Candidate, b: &Candidate) -> bool {
         let of = |which| if which == Some(Which::Second) { b } else { a };
         let order = self.queue_order(owner);
         order.is_some_and(|order| order.test.holds(|place| read_candidate(of(place.which()), place)))
     }
     #[inline]
-    fn case(&self, hook: Hook, view: &View<'_>) -> Option<usize> {
-        self.cases(hook).iter().position(|case| case.test.holds(|place| view.read(place)))
+    fn counts_packets(&self, queue: usize) -> bool {
+        self.queues[queue].counts_packets
+    }
+    #[inline]
+    fn case<'a>(&self, hook: Hook, view: impl FnOnce() -> View<'a>) -> Option<usize> {
+        let cases = self.cases(hook);
+        if cases.is_empty() {
+            return None;
+        }
+        let view = view();
+        cases.iter().position(|case| case.test.holds(|place| view.read(place)))
     }
     fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128 {
         let value = self.cases(hook)[case].values[action].as_ref();

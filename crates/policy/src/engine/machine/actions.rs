@@ -23,7 +23,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         &mut self,
         hook: Hook,
         case: usize,
-        p: &Stored,
+        p: Stored,
         arriving: &mut Option<Arriving>,
         q: usize,
         effects: &mut Vec<Effect>,
@@ -50,7 +50,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
                 (Action::Notify, Some(present)) => effects.push(Effect::Notified(present.handle, part)),
                 (Action::Modify(state, _), Some(_)) => {
                     let state = *state;
-                    let value = self.rules.value(hook, case, nth, &self.view(p, q));
+                    let value = self.rules.value(hook, case, nth, &self.view(&p, q));
                     let value = i64::try_from(value).map_err(|_| Fault::State(part))?;
                     self.modify(state, q, value);
                 }
@@ -74,8 +74,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
     pub(super) fn modify(&mut self, state: State, q: usize, value: i64) {
         let queue = &mut self.queues[q];
         match (state, queue.fixed.buffer) {
-            (State::QueueAdm, _) => queue.view.adm_state = value,
-            (State::QueueSched, _) => queue.view.sched_state = value,
+            (State::QueueAdm, _) => queue.states.adm = value,
+            (State::QueueSched, _) => queue.states.sched = value,
             (State::BufferAdm, Some((b, _))) => self.buffers[b].view.adm_state = value,
             (State::BufferAdm, None) => {}
             (State::PortSched, _) => self.ports[queue.fixed.port.0].view.sched_state = value,

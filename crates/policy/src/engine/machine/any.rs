@@ -1,10 +1,13 @@
 //! Which structures keep the orders of a queue (M7), and structures that are chosen at run time.
 
+use super::backlog::{Backlog, Links, Slab, Slot};
 use super::buckets::Buckets;
 use super::line::Line;
-use super::nodes::{Links, Node};
-use super::orders::{Apart, Order, Orders, Rekeyed, Shared, Sorted};
+use super::nodes::{Key, Node};
+use super::orders::{Apart, New, Order, Orders, Rekeyed, Shared, Sorted};
+use super::ring::Ring;
 use super::tree::{ByComparator, ByKey, Tree};
+use crate::engine::packet::Kept;
 use crate::engine::tally::Tally;
 use crate::normal::Queue;
 use crate::normal::rank::Rank;
@@ -34,24 +37,24 @@ impl Any {
     }
 }
 
-impl Sorted for Any {
+impl<K: Key> Sorted<K> for Any {
     #[inline]
     fn insert<T: Tally>(
         &mut self,
-        nodes: &mut [Node],
-        at: u32,
+        nodes: &mut [Node<K>],
+        new: New<impl FnOnce() -> K>,
         before: impl FnMut(u32, u32) -> bool,
         tally: &mut T,
     ) {
         match self {
-            Self::Line(it) => it.insert(nodes, at, before, tally),
-            Self::Buckets(it) => it.insert(nodes, at, before, tally),
-            Self::Keyed(it) => it.insert(nodes, at, before, tally),
-            Self::Compared(it) => it.insert(nodes, at, before, tally),
+            Self::Line(it) => it.insert(nodes, new, before, tally),
+            Self::Buckets(it) => it.insert(nodes, new, before, tally),
+            Self::Keyed(it) => it.insert(nodes, new, before, tally),
+            Self::Compared(it) => it.insert(nodes, new, before, tally),
         }
     }
     #[inline]
-    fn remove<T: Tally>(&mut self, nodes: &mut [Node], at: u32, tally: &mut T) {
+    fn remove<T: Tally>(&mut self, nodes: &mut [Node<K>], at: u32, tally: &mut T) {
         match self {
             Self::Line(it) => it.remove(nodes, at, tally),
             Self::Buckets(it) => it.remove(nodes, at, tally),
@@ -60,7 +63,7 @@ impl Sorted for Any {
         }
     }
     #[inline]
-    fn first(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+    fn first(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32> {
         match self {
             Self::Line(it) => it.first(nodes, reversed),
             Self::Buckets(it) => it.first(nodes, reversed),
@@ -69,7 +72,7 @@ impl Sorted for Any {
         }
     }
     #[inline]
-    fn last(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+    fn last(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32> {
         match self {
             Self::Line(it) => it.last(nodes, reversed),
             Self::Buckets(it) => it.last(nodes, reversed),
@@ -82,6 +85,8 @@ impl Sorted for Any {
 /// How a queue's two orders are kept.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Plan {
+    /// First come, first served, and the last is given up.
+    Ring,
     /// By one structure for the order of processing, of which the other is the same or the reverse.
     Shared {
         /// Which.
@@ -110,6 +115,7 @@ impl Plan {
             processing_reversed,
         };
         match (admission, processing) {
+            (Rank::Arrival { latest: false }, Rank::Arrival { latest: false }) => Self::Ring,
             (Rank::Arrival { latest: admission }, Rank::Arrival { latest }) => shared(*admission, *latest),
             (Rank::Unranked, Rank::Unranked) if queue.admission.test == queue.processing.test => {
                 shared(false, false)
@@ -132,44 +138,26 @@ pub enum AnyOrders {
     Apart(Apart<Any, Any>),
 }
 
-impl AnyOrders {
-    /// Empty ones.
-    pub fn of(plan: &Plan) -> Self {
-        match plan {
-            Plan::Shared { rank, admission_reversed, processing_reversed } => {
-                Self::Shared(Shared::new(Any::of(rank).0, *admission_reversed, *processing_reversed))
-            }
-            Plan::Apart { admission, processing } => {
-                let (admission, admission_reversed) = Any::of(admission);
-                let (processing, processing_reversed) = Any::of(processing);
-                Self::Apart(Apart::new(admission, admission_reversed, processing, processing_reversed))
-            }
-        }
-    }
-}
-
-impl Orders for AnyOrders {
-    const SHARES: bool = false;
-
+impl<K: Key> Orders<K> for AnyOrders {
     #[inline]
-    fn shares(&self) -> bool {
-        matches!(self, Self::Shared(_))
+    fn are_apart(&self) -> bool {
+        matches!(self, Self::Apart(_))
     }
     #[inline]
     fn insert<T: Tally>(
         &mut self,
-        links: &mut Links,
-        at: u32,
+        links: &mut Links<K>,
+        new: New<impl Fn(Order) -> K>,
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     ) {
         match self {
-            Self::Shared(it) => it.insert(links, at, before, tally),
-            Self::Apart(it) => it.insert(links, at, before, tally),
+            Self::Shared(it) => it.insert(links, new, before, tally),
+            Self::Apart(it) => it.insert(links, new, before, tally),
         }
     }
     #[inline]
-    fn remove<T: Tally>(&mut self, links: &mut Links, at: u32, tally: &mut T) {
+    fn remove<T: Tally>(&mut self, links: &mut Links<K>, at: u32, tally: &mut T) {
         match self {
             Self::Shared(it) => it.remove(links, at, tally),
             Self::Apart(it) => it.remove(links, at, tally),
@@ -178,9 +166,9 @@ impl Orders for AnyOrders {
     #[inline]
     fn rekey<T: Tally>(
         &mut self,
-        links: &mut Links,
+        links: &mut Links<K>,
         at: u32,
-        keys: Rekeyed,
+        keys: Rekeyed<K>,
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     ) {
@@ -190,17 +178,101 @@ impl Orders for AnyOrders {
         }
     }
     #[inline]
-    fn head(&self, links: &Links) -> Option<u32> {
+    fn head(&self, links: &Links<K>) -> Option<u32> {
         match self {
             Self::Shared(it) => it.head(links),
             Self::Apart(it) => it.head(links),
         }
     }
     #[inline]
-    fn victim(&self, links: &Links) -> Option<u32> {
+    fn victim(&self, links: &Links<K>) -> Option<u32> {
         match self {
             Self::Shared(it) => it.victim(links),
             Self::Apart(it) => it.victim(links),
+        }
+    }
+}
+
+/// Any backlog, chosen at run time.
+#[derive(Clone, Debug)]
+pub enum AnyBacklog<K, P> {
+    /// First come, first served.
+    Ring(Ring<P>),
+    /// In other orders.
+    Slab(Box<Slab<AnyOrders, K, P>>),
+}
+
+impl<K, P> AnyBacklog<K, P> {
+    /// An empty one.
+    pub fn of(plan: &Plan) -> Self {
+        let orders = match plan {
+            Plan::Ring => return Self::Ring(Ring::default()),
+            Plan::Shared { rank, admission_reversed, processing_reversed } => {
+                AnyOrders::Shared(Shared::new(Any::of(rank).0, *admission_reversed, *processing_reversed))
+            }
+            Plan::Apart { admission, processing } => {
+                let (admission, admission_reversed) = Any::of(admission);
+                let (processing, processing_reversed) = Any::of(processing);
+                AnyOrders::Apart(Apart::new(admission, admission_reversed, processing, processing_reversed))
+            }
+        };
+        Self::Slab(Box::new(Slab::new(orders)))
+    }
+}
+
+impl<K: Key, P: Kept> Backlog<K, P> for AnyBacklog<K, P> {
+    #[inline]
+    fn join<T: Tally>(
+        &mut self,
+        slot: Slot<P>,
+        new: New<impl Fn(Order) -> K>,
+        before: impl Fn(Order, &P, &P) -> bool,
+        tally: &mut T,
+    ) -> u32 {
+        match self {
+            Self::Ring(it) => it.join(slot, new, before, tally),
+            Self::Slab(it) => it.join(slot, new, before, tally),
+        }
+    }
+    #[inline]
+    fn leave<T: Tally>(&mut self, at: u32, tally: &mut T) -> Slot<P> {
+        match self {
+            Self::Ring(it) => Backlog::<K, P>::leave(it, at, tally),
+            Self::Slab(it) => it.leave(at, tally),
+        }
+    }
+    fn change<T: Tally>(
+        &mut self,
+        at: u32,
+        packet: P,
+        keys: Rekeyed<K>,
+        before: impl Fn(Order, &P, &P) -> bool,
+        tally: &mut T,
+    ) {
+        match self {
+            Self::Ring(it) => it.change(at, packet, keys, before, tally),
+            Self::Slab(it) => it.change(at, packet, keys, before, tally),
+        }
+    }
+    #[inline]
+    fn at(&self, at: u32) -> &Slot<P> {
+        match self {
+            Self::Ring(it) => Backlog::<K, P>::at(it, at),
+            Self::Slab(it) => it.at(at),
+        }
+    }
+    #[inline]
+    fn head(&self) -> Option<u32> {
+        match self {
+            Self::Ring(it) => Backlog::<K, P>::head(it),
+            Self::Slab(it) => it.head(),
+        }
+    }
+    #[inline]
+    fn victim(&self) -> Option<u32> {
+        match self {
+            Self::Ring(it) => Backlog::<K, P>::victim(it),
+            Self::Slab(it) => it.victim(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A list for each of up to 4096 levels, and a bitmap of those that hold any: constant time, no comparison of keys.
 
-use super::nodes::{NONE, Node};
-use super::orders::Sorted;
+use super::nodes::{Key, NONE, Node};
+use super::orders::{New, Sorted};
 use crate::engine::tally::Tally;
 
 /// Bits of a word of the bitmap.
@@ -25,8 +25,8 @@ impl Buckets {
         Self { least, ends: vec![(NONE, NONE); levels], filled: vec![0; levels.div_ceil(WORD)], words: 0 }
     }
 
-    fn level(&self, key: i128) -> usize {
-        (key - self.least) as usize
+    fn level(&self, key: impl Key) -> usize {
+        key.above(self.least)
     }
     fn lowest(&self) -> Option<usize> {
         let word = (self.words != 0).then(|| self.words.trailing_zeros() as usize)?;
@@ -38,17 +38,18 @@ impl Buckets {
     }
 }
 
-impl Sorted for Buckets {
+impl<K: Key> Sorted<K> for Buckets {
     #[inline]
     fn insert<T: Tally>(
         &mut self,
-        nodes: &mut [Node],
-        at: u32,
+        nodes: &mut [Node<K>],
+        new: New<impl FnOnce() -> K>,
         _: impl FnMut(u32, u32) -> bool,
         tally: &mut T,
     ) {
-        let level = self.level(nodes[at as usize].key);
-        let seq = nodes[at as usize].seq;
+        let New { at, seq, key } = new;
+        let key = key();
+        let level = self.level(key);
         // The latest arrival stands last; only what has changed its level goes further up.
         let (mut before, mut after) = (self.ends[level].1, NONE);
         while before != NONE && nodes[before as usize].seq > seq {
@@ -56,7 +57,7 @@ impl Sorted for Buckets {
             (before, after) = (nodes[before as usize].before, before);
         }
         let node = &mut nodes[at as usize];
-        (node.before, node.after) = (before, after);
+        (node.key, node.seq, node.before, node.after) = (key, seq, before, after);
         if before == NONE {
             self.ends[level].0 = at;
         } else {
@@ -72,7 +73,7 @@ impl Sorted for Buckets {
     }
 
     #[inline]
-    fn remove<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: &mut T) {
+    fn remove<T: Tally>(&mut self, nodes: &mut [Node<K>], at: u32, _: &mut T) {
         let Node { key, before, after, .. } = nodes[at as usize];
         let level = self.level(key);
         if before == NONE {
@@ -95,13 +96,13 @@ impl Sorted for Buckets {
     }
 
     #[inline]
-    fn first(&self, _: &[Node], reversed: bool) -> Option<u32> {
+    fn first(&self, _: &[Node<K>], reversed: bool) -> Option<u32> {
         let level = if reversed { self.highest() } else { self.lowest() };
         level.map(|level| self.ends[level].0)
     }
 
     #[inline]
-    fn last(&self, _: &[Node], reversed: bool) -> Option<u32> {
+    fn last(&self, _: &[Node<K>], reversed: bool) -> Option<u32> {
         let level = if reversed { self.lowest() } else { self.highest() };
         level.map(|level| self.ends[level].1)
     }

@@ -1,7 +1,7 @@
 //! A list in the order of arrival: constant time, no comparison but that of two instants.
 
-use super::nodes::{NONE, Node};
-use super::orders::Sorted;
+use super::nodes::{Key, NONE, Node};
+use super::orders::{New, Sorted};
 use crate::engine::tally::Tally;
 
 /// Packets from the earliest to the latest. Those that came at the same instant are a group, whose first and last know
@@ -22,11 +22,18 @@ fn some(at: u32) -> Option<u32> {
     (at != NONE).then_some(at)
 }
 
-impl Sorted for Line {
+impl<K: Key> Sorted<K> for Line {
     #[inline]
-    fn insert<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: impl FnMut(u32, u32) -> bool, _: &mut T) {
-        let last = self.last;
+    fn insert<T: Tally>(
+        &mut self,
+        nodes: &mut [Node<K>],
+        new: New<impl FnOnce() -> K>,
+        _: impl FnMut(u32, u32) -> bool,
+        _: &mut T,
+    ) {
+        let (at, last) = (new.at, self.last);
         let node = &mut nodes[at as usize];
+        (node.key, node.seq) = ((new.key)(), new.seq);
         (node.before, node.after, node.above) = (last, NONE, at);
         self.last = at;
         if last == NONE {
@@ -44,7 +51,7 @@ impl Sorted for Line {
     }
 
     #[inline]
-    fn remove<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: &mut T) {
+    fn remove<T: Tally>(&mut self, nodes: &mut [Node<K>], at: u32, _: &mut T) {
         let Node { key, before, after, above, .. } = nodes[at as usize];
         if above != at {
             let begins = before == NONE || nodes[before as usize].key != key;
@@ -70,12 +77,12 @@ impl Sorted for Line {
     }
 
     #[inline]
-    fn first(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+    fn first(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32> {
         if reversed { some(self.last).map(|last| nodes[last as usize].above) } else { some(self.first) }
     }
 
     #[inline]
-    fn last(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+    fn last(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32> {
         if reversed { some(self.first).map(|first| nodes[first as usize].above) } else { some(self.last) }
     }
 }

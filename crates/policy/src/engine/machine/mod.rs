@@ -3,24 +3,27 @@
 
 mod actions;
 pub mod any;
+pub mod backlog;
 pub mod buckets;
 pub mod line;
-mod nodes;
+pub mod nodes;
 pub mod orders;
+pub mod ring;
 pub mod rules;
 mod serve;
 mod state;
-mod tournament;
+pub mod tournament;
 pub mod tree;
 mod victims;
 
 use super::contract::{Cycle, Effect, Engine, Fault, Served, Verdict};
-use super::packet::{Offered, Stored};
+use super::packet::{Kept, Offered, Stored};
 use super::tally::Tally;
 use crate::normal::{Policy, Select};
-use nodes::{Slab, Slot};
-use orders::{Order, Orders};
-use rules::{BufferView, Hook, QueueView, Rules, View};
+use backlog::{Backlog, Slot};
+use nodes::NONE;
+use orders::New;
+use rules::{BufferView, Hook, PortView, QueueView, Rules, View};
 use state::{BufferState, PortState, QueueState, Search};
 use thalweg_units::Time;
 use thalweg_wire::Handle;
@@ -29,10 +32,9 @@ use thalweg_wire::Handle;
 #[derive(Clone, Debug)]
 pub struct Machine<R: Rules, T = ()> {
     rules: R,
-    queues: Vec<QueueState<R::Orders>>,
+    queues: Vec<QueueState<R::Backlog>>,
     buffers: Vec<BufferState>,
     ports: Vec<PortState>,
-    slab: Slab,
     seq: u64,
     version: u32,
     last: Time,
@@ -51,6 +53,7 @@ impl<R: Rules> Machine<R> {
 /// The packet that is being admitted, until something gives it up.
 #[derive(Clone, Copy)]
 struct Arriving {
+    queue: usize,
     at: u32,
     handle: Handle,
 }
@@ -62,13 +65,12 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         let ports = state::ports(policy, seed);
         let kept = |order: &Option<Search>| matches!(order, Some(Search::Kept(_)));
         Self {
-            queues: state::queues(policy, |nth| rules.orders(nth), seed),
+            queues: state::queues(policy, |nth| rules.backlog(nth), seed),
             keeps_keys: buffers.iter().any(|one| kept(&one.order))
                 || ports.iter().any(|one| kept(&one.order)),
             buffers,
             ports,
             rules,
-            slab: Slab::default(),
             seq: 0,
             version: 0,
             last: Time::ZERO,
@@ -82,39 +84,42 @@ impl<R: Rules, T: Tally> Machine<R, T> {
     }
 
     /// The steps of [`Interpreter`](super::Interpreter), by their numbers.
+    #[inline]
     fn enqueue(&mut self, p: &Stored, handle: Handle, effects: &mut Vec<Effect>) -> Result<Verdict, Fault> {
         let q = p.queue as usize;
-        self.catch_up(q);
+        if R::USES.catches_up {
+            self.catch_up(q);
+        }
         // 1.
-        let case = self.rules.case(Hook::Congestion(q), &self.view(p, q));
+        let case = self.rules.case(Hook::Congestion(q), || self.view(p, q));
         // 2.
-        let at = self.join(q, *p, handle);
-        let mut arriving = Some(Arriving { at, handle });
+        let at = self.join(q, p, handle);
+        let mut arriving = Some(Arriving { queue: q, at, handle });
         // 3.
         if let Some(case) = case {
-            self.run(Hook::Congestion(q), case, p, &mut arriving, q, effects)?;
+            self.run(Hook::Congestion(q), case, *p, &mut arriving, q, effects)?;
         }
         // 4.
-        while self.queues[q].view.curr_size > self.queues[q].view.size {
+        while self.curr_size(q) > self.queues[q].size {
             if !self.drop_victim(q, &mut arriving, effects) {
                 break;
             }
         }
         // 5.
-        if let (Some((b, _)), Some(_)) = (self.queues[q].fixed.buffer, arriving) {
+        if let (Some((b, _)), Some(_)) = (self.buffer(q), arriving) {
             self.admit_to_buffer(b, p, &mut arriving, effects)?;
         }
         // 6.
         if arriving.is_none() {
             return Ok(Verdict::Dropped);
         }
-        if let Some(case) = self.rules.case(Hook::Admitted(q), &self.view(p, q)) {
-            self.run(Hook::Admitted(q), case, p, &mut arriving, q, effects)?;
+        if let Some(case) = self.rules.case(Hook::Admitted(q), || self.view(p, q)) {
+            self.run(Hook::Admitted(q), case, *p, &mut arriving, q, effects)?;
         }
-        if let Some((b, _)) = self.queues[q].fixed.buffer
-            && let Some(case) = self.rules.case(Hook::BufferAdmitted(b), &self.view(p, q))
+        if let Some((b, _)) = self.buffer(q)
+            && let Some(case) = self.rules.case(Hook::BufferAdmitted(b), || self.view(p, q))
         {
-            self.run(Hook::BufferAdmitted(b), case, p, &mut arriving, q, effects)?;
+            self.run(Hook::BufferAdmitted(b), case, *p, &mut arriving, q, effects)?;
         }
         Ok(Verdict::Kept)
     }
@@ -127,9 +132,9 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
         let q = p.queue as usize;
-        let case = self.rules.case(Hook::BufferCongestion(b), &self.view_without(p, q, b));
+        let case = self.rules.case(Hook::BufferCongestion(b), || self.view_without(p, q, b));
         if let Some(case) = case {
-            self.run(Hook::BufferCongestion(b), case, p, arriving, q, effects)?;
+            self.run(Hook::BufferCongestion(b), case, *p, arriving, q, effects)?;
         }
         while self.buffers[b].view.curr_size > self.buffers[b].view.size {
             if !self.drop_buffer_victim(b, q, arriving, effects) {
@@ -139,18 +144,51 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Ok(())
     }
 
+    /// How much waits in a queue, in its own unit.
+    #[inline]
+    fn curr_size(&self, q: usize) -> i64 {
+        let queue = &self.queues[q];
+        if self.rules.counts_packets(q) { i64::from(queue.waiting.0) } else { queue.waiting.1 as i64 }
+    }
+
+    /// What rules see of a queue.
+    #[inline]
+    fn queue_view(&self, q: usize) -> QueueView {
+        let queue = &self.queues[q];
+        QueueView {
+            size: queue.size,
+            curr_size: self.curr_size(q),
+            length: i64::from(queue.waiting.0),
+            adm_state: queue.states.adm,
+            sched_state: queue.states.sched,
+        }
+    }
+
+    /// A queue's buffer, and its number there.
+    #[inline]
+    fn buffer(&self, q: usize) -> Option<(usize, usize)> {
+        if R::USES.buffers { self.queues[q].fixed.buffer } else { None }
+    }
+
     #[inline]
     fn view<'a>(&self, packet: &'a Stored, q: usize) -> View<'a> {
         let queue = &self.queues[q];
-        let buffer = queue.fixed.buffer.map_or(BufferView::default(), |(b, _)| self.buffers[b].view);
-        View { packet, queue: queue.view, buffer, port: self.ports[queue.fixed.port.0].view }
+        // Without a panic on the way, what is not looked at is not fetched.
+        let buffer = self.buffer(q).and_then(|(b, _)| self.buffers.get(b));
+        let port = self.ports.get(queue.fixed.port.0);
+        View {
+            packet,
+            queue: self.queue_view(q),
+            buffer: buffer.map_or(BufferView::default(), |buffer| buffer.view),
+            port: port.map_or(PortView::default(), |port| port.view),
+        }
     }
 
     /// As if the packet had not joined.
     fn view_without<'a>(&self, packet: &'a Stored, q: usize, b: usize) -> View<'a> {
-        let amount = |in_packets| if in_packets { 1 } else { i64::from(packet.size) };
+        let amount = |in_packets: bool| if in_packets { 1 } else { i64::from(packet.size) };
         let mut view = self.view(packet, q);
-        view.queue.curr_size -= amount(self.queues[q].fixed.in_packets);
+        view.queue.curr_size -= amount(self.rules.counts_packets(q));
         view.queue.length -= 1;
         view.buffer.curr_size -= amount(self.buffers[b].in_packets);
         view
@@ -158,62 +196,44 @@ impl<R: Rules, T: Tally> Machine<R, T> {
 
     /// A packet joins both orders of its queue.
     #[inline]
-    fn join(&mut self, q: usize, packet: Stored, handle: Handle) -> u32 {
-        let seq = self.seq;
+    fn join(&mut self, q: usize, packet: &Stored, handle: Handle) -> u32 {
+        let (rules, queue) = (&self.rules, &mut self.queues[q]);
+        let key = |order| rules.key(order, q, packet);
+        let before = |order, a: &R::Kept, b: &R::Kept| rules.before(order, q, &a.packet(), &b.packet());
+        let slot = Slot { packet: R::Kept::of(packet), handle };
+        let at = queue.backlog.join(slot, New { at: NONE, seq: self.seq, key }, before, &mut self.tally);
         self.seq += 1;
-        let at = self.slab.put(Slot { packet, handle });
-        self.insert(q, at, &packet, seq);
-        let queue = &mut self.queues[q];
-        queue.own.0 += 1;
-        queue.own.1 += u64::from(packet.size);
+        queue.waiting.0 += 1;
+        queue.waiting.1 += u64::from(packet.size);
         self.count(q, 1, i64::from(packet.size));
         at
     }
 
-    #[inline]
-    fn insert(&mut self, q: usize, at: u32, packet: &Stored, seq: u64) {
-        let (rules, orders) = (&self.rules, &mut self.queues[q].orders);
-        let (links, slots) = self.slab.links_mut();
-        let node = &mut links.processing[at as usize];
-        (node.key, node.seq) = (rules.key(Order::Processing, q, packet), seq);
-        if !orders.shares() {
-            let node = &mut links.admission[at as usize];
-            (node.key, node.seq) = (rules.key(Order::Admission, q, packet), seq);
-        }
-        let before = |order, a: u32, b: u32| {
-            rules.before(order, q, &slots[a as usize].packet, &slots[b as usize].packet)
-        };
-        orders.insert(links, at, before, &mut self.tally);
-    }
-
-    /// A packet leaves both.
-    #[inline]
-    fn leave(&mut self, q: usize, at: u32) -> Slot {
-        let (links, _) = self.slab.links_mut();
-        self.queues[q].orders.remove(links, at, &mut self.tally);
-        let slot = self.slab.take(at);
+    /// A packet leaves both. (Where it is put in line, fields that nobody looks at are not fetched.)
+    #[inline(always)]
+    fn leave(&mut self, q: usize, at: u32) -> Slot<Stored> {
         let queue = &mut self.queues[q];
-        queue.own.0 -= 1;
-        queue.own.1 -= u64::from(slot.packet.size);
-        self.count(q, -1, -i64::from(slot.packet.size));
-        slot
+        let Slot { packet, handle } = queue.backlog.leave(at, &mut self.tally);
+        let packet = packet.packet();
+        queue.waiting.0 -= 1;
+        queue.waiting.1 -= u64::from(packet.size);
+        self.count(q, -1, -i64::from(packet.size));
+        Slot { packet, handle }
     }
 
     /// So much more waits in a queue.
     #[inline]
     fn count(&mut self, q: usize, packets: i64, bytes: i64) {
-        let queue = &mut self.queues[q];
-        queue.view.length += packets;
-        queue.view.curr_size += if queue.fixed.in_packets { packets } else { bytes };
-        if let Some((b, _)) = queue.fixed.buffer {
+        if let Some((b, _)) = self.buffer(q) {
             let buffer = &mut self.buffers[b];
             buffer.view.curr_size += if buffer.in_packets { packets } else { bytes };
         }
-        if self.keeps_keys {
+        if R::USES.many_queues && self.keeps_keys {
             self.renew(q);
         }
     }
 
+    #[inline]
     fn advance(&mut self, now: Time) -> Result<(), Fault> {
         if now < self.last || now.ps() > i64::MAX as u64 {
             return Err(Fault::Clock);
@@ -224,6 +244,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
 }
 
 impl<R: Rules, T: Tally> Engine for Machine<R, T> {
+    #[inline]
     fn arrive(
         &mut self,
         now: Time,
@@ -234,18 +255,21 @@ impl<R: Rules, T: Tally> Engine for Machine<R, T> {
         self.advance(now)?;
         let named = self.queues.get(offered.queue as usize).ok_or(Fault::NoSuchQueue(offered.queue))?;
         let number = named.fixed.port.0;
-        let port = &mut self.ports[number];
         let mut packet = Stored::new(offered, offered.queue, now.ps() as i64, self.version);
-        match &port.select {
-            None => {}
-            Some(Select::Random) => {
-                packet.queue = port.queues[port.draws.below(port.queues.len() as u64) as usize] as u32;
+        if R::USES.select {
+            let port = &mut self.ports[number];
+            match &port.select {
+                None => {}
+                Some(Select::Random) => {
+                    packet.queue = port.queues[port.draws.below(port.queues.len() as u64) as usize] as u32;
+                }
+                Some(Select::By(_)) => packet.queue = port.queues[self.rules.select(number, &packet)] as u32,
             }
-            Some(Select::By(_)) => packet.queue = port.queues[self.rules.select(number, &packet)] as u32,
         }
         self.enqueue(&packet, handle, effects)
     }
 
+    #[inline]
     fn dequeue(
         &mut self,
         port: usize,
@@ -262,24 +286,19 @@ impl<R: Rules, T: Tally> Engine for Machine<R, T> {
     }
 
     fn packets(&self, queue: usize) -> u32 {
-        self.queues[queue].own.0
+        self.queues[queue].waiting.0 - self.queues[queue].held.0
     }
     fn bytes(&self, queue: usize) -> u64 {
-        self.queues[queue].own.1
+        self.queues[queue].waiting.1 - self.queues[queue].held.1
     }
     fn set_version(&mut self, version: u32) {
         self.version = version;
     }
     fn hold(&mut self, queue: usize, packets: u32, bytes: u64) {
-        let held = std::mem::replace(&mut self.queues[queue].held, (packets, bytes));
+        let one = &mut self.queues[queue];
+        let held = std::mem::replace(&mut one.held, (packets, bytes));
+        one.waiting = (one.waiting.0 - held.0 + packets, one.waiting.1 - held.1 + bytes);
         let more = |new: u64, old: u64| new as i64 - old as i64;
         self.count(queue, more(u64::from(packets), u64::from(held.0)), more(bytes, held.1));
-    }
-}
-
-impl QueueView {
-    /// It holds packets, an earlier policy's included.
-    fn is_filled(&self) -> bool {
-        self.length > 0
     }
 }

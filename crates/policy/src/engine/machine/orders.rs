@@ -1,24 +1,44 @@
 //! The two orders of a queue: which packet is served, and which is given up.
 
-use super::nodes::{Links, Node};
+use super::backlog::Links;
+use super::nodes::{Key, Node};
 use crate::engine::tally::Tally;
 
+/// A packet that joins an order.
+#[derive(Clone, Copy, Debug)]
+pub struct New<F> {
+    /// Its place, once it has one.
+    pub at: u32,
+    /// Its number in the order of arrival.
+    pub seq: u64,
+    /// Its key, computed where it is needed.
+    pub key: F,
+}
+
+impl<K, F: Fn(Order) -> K> New<F> {
+    /// With its key in this order.
+    #[inline]
+    fn of(&self, order: Order) -> New<impl FnOnce() -> K + use<'_, K, F>> {
+        New { at: self.at, seq: self.seq, key: move || (self.key)(order) }
+    }
+}
+
 /// Packets sorted by key, then by arrival. Reversed: the greatest key ranks first, then the earliest.
-pub trait Sorted {
-    /// A packet joins, its key and number written down; `before` compares two places by the comparator.
+pub trait Sorted<K: Key> {
+    /// A packet joins; `before` compares two places by the comparator.
     fn insert<T: Tally>(
         &mut self,
-        nodes: &mut [Node],
-        at: u32,
+        nodes: &mut [Node<K>],
+        new: New<impl FnOnce() -> K>,
         before: impl FnMut(u32, u32) -> bool,
         tally: &mut T,
     );
     /// A packet leaves.
-    fn remove<T: Tally>(&mut self, nodes: &mut [Node], at: u32, tally: &mut T);
+    fn remove<T: Tally>(&mut self, nodes: &mut [Node<K>], at: u32, tally: &mut T);
     /// The first.
-    fn first(&self, nodes: &[Node], reversed: bool) -> Option<u32>;
+    fn first(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32>;
     /// The last.
-    fn last(&self, nodes: &[Node], reversed: bool) -> Option<u32>;
+    fn last(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32>;
 }
 
 /// One of the two.
@@ -31,60 +51,55 @@ pub enum Order {
 }
 
 /// New keys of a packet, in the orders that look at what has changed of it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Rekeyed {
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rekeyed<K> {
     /// Its key for admission.
-    pub admission: Option<i128>,
+    pub admission: Option<K>,
     /// Its key for processing.
-    pub processing: Option<i128>,
+    pub processing: Option<K>,
 }
 
 /// Out of a structure, and in again under another key.
-fn again<S: Sorted, T: Tally>(
+fn again<K: Key, S: Sorted<K>, T: Tally>(
     sorted: &mut S,
-    nodes: &mut [Node],
-    (at, key): (u32, i128),
+    nodes: &mut [Node<K>],
+    (at, key): (u32, K),
     before: impl FnMut(u32, u32) -> bool,
     tally: &mut T,
 ) {
     tally.note_delete();
     sorted.remove(nodes, at, tally);
-    nodes[at as usize].key = key;
     tally.note_insert();
-    sorted.insert(nodes, at, before, tally);
+    sorted.insert(nodes, New { at, seq: nodes[at as usize].seq, key: || key }, before, tally);
 }
 
 /// Both orders of a queue.
-pub trait Orders {
-    /// Both are made of one structure: only the key of processing is needed.
-    const SHARES: bool;
-    /// A packet joins; keys are written down.
+pub trait Orders<K: Key> {
+    /// Each is a structure of its own.
+    fn are_apart(&self) -> bool;
+    /// A packet joins.
     fn insert<T: Tally>(
         &mut self,
-        links: &mut Links,
-        at: u32,
+        links: &mut Links<K>,
+        new: New<impl Fn(Order) -> K>,
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     );
     /// A packet leaves.
-    fn remove<T: Tally>(&mut self, links: &mut Links, at: u32, tally: &mut T);
+    fn remove<T: Tally>(&mut self, links: &mut Links<K>, at: u32, tally: &mut T);
     /// A packet has another place in orders of which a new key is given: the same number, in the order of arrival.
     fn rekey<T: Tally>(
         &mut self,
-        links: &mut Links,
+        links: &mut Links<K>,
         at: u32,
-        keys: Rekeyed,
+        keys: Rekeyed<K>,
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     );
     /// The packet that is served.
-    fn head(&self, links: &Links) -> Option<u32>;
+    fn head(&self, links: &Links<K>) -> Option<u32>;
     /// The packet that is given up.
-    fn victim(&self, links: &Links) -> Option<u32>;
-    /// One structure serves both.
-    fn shares(&self) -> bool {
-        Self::SHARES
-    }
+    fn victim(&self, links: &Links<K>) -> Option<u32>;
 }
 
 /// One structure that serves both orders, each as it is or reversed.
@@ -102,31 +117,35 @@ impl<S> Shared<S> {
     }
 }
 
-impl<S: Sorted> Orders for Shared<S> {
-    const SHARES: bool = true;
+impl<K: Key, S: Sorted<K>> Orders<K> for Shared<S> {
+    #[inline]
+    fn are_apart(&self) -> bool {
+        false
+    }
 
     #[inline]
     fn insert<T: Tally>(
         &mut self,
-        links: &mut Links,
-        at: u32,
+        links: &mut Links<K>,
+        new: New<impl Fn(Order) -> K>,
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     ) {
         tally.note_insert();
-        self.sorted.insert(&mut links.processing, at, |a, b| before(Order::Processing, a, b), tally);
+        let before = |a, b| before(Order::Processing, a, b);
+        self.sorted.insert(&mut links.processing, new.of(Order::Processing), before, tally);
     }
     #[inline]
-    fn remove<T: Tally>(&mut self, links: &mut Links, at: u32, tally: &mut T) {
+    fn remove<T: Tally>(&mut self, links: &mut Links<K>, at: u32, tally: &mut T) {
         tally.note_delete();
         self.sorted.remove(&mut links.processing, at, tally);
     }
     #[inline]
     fn rekey<T: Tally>(
         &mut self,
-        links: &mut Links,
+        links: &mut Links<K>,
         at: u32,
-        keys: Rekeyed,
+        keys: Rekeyed<K>,
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     ) {
@@ -136,11 +155,11 @@ impl<S: Sorted> Orders for Shared<S> {
         }
     }
     #[inline]
-    fn head(&self, links: &Links) -> Option<u32> {
+    fn head(&self, links: &Links<K>) -> Option<u32> {
         self.sorted.first(&links.processing, self.processing_reversed)
     }
     #[inline]
-    fn victim(&self, links: &Links) -> Option<u32> {
+    fn victim(&self, links: &Links<K>) -> Option<u32> {
         self.sorted.last(&links.processing, self.admission_reversed)
     }
 }
@@ -161,24 +180,28 @@ impl<A, P> Apart<A, P> {
     }
 }
 
-impl<A: Sorted, P: Sorted> Orders for Apart<A, P> {
-    const SHARES: bool = false;
+impl<K: Key, A: Sorted<K>, P: Sorted<K>> Orders<K> for Apart<A, P> {
+    #[inline]
+    fn are_apart(&self) -> bool {
+        true
+    }
 
     #[inline]
     fn insert<T: Tally>(
         &mut self,
-        links: &mut Links,
-        at: u32,
+        links: &mut Links<K>,
+        new: New<impl Fn(Order) -> K>,
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     ) {
+        let (urgent, worth) = (|a, b| before(Order::Processing, a, b), |a, b| before(Order::Admission, a, b));
         tally.note_insert();
-        self.processing.insert(&mut links.processing, at, |a, b| before(Order::Processing, a, b), tally);
+        self.processing.insert(&mut links.processing, new.of(Order::Processing), urgent, tally);
         tally.note_insert();
-        self.admission.insert(&mut links.admission, at, |a, b| before(Order::Admission, a, b), tally);
+        self.admission.insert(&mut links.admission, new.of(Order::Admission), worth, tally);
     }
     #[inline]
-    fn remove<T: Tally>(&mut self, links: &mut Links, at: u32, tally: &mut T) {
+    fn remove<T: Tally>(&mut self, links: &mut Links<K>, at: u32, tally: &mut T) {
         tally.note_delete();
         self.processing.remove(&mut links.processing, at, tally);
         tally.note_delete();
@@ -187,9 +210,9 @@ impl<A: Sorted, P: Sorted> Orders for Apart<A, P> {
     #[inline]
     fn rekey<T: Tally>(
         &mut self,
-        links: &mut Links,
+        links: &mut Links<K>,
         at: u32,
-        keys: Rekeyed,
+        keys: Rekeyed<K>,
         before: impl Fn(Order, u32, u32) -> bool,
         tally: &mut T,
     ) {
@@ -203,11 +226,11 @@ impl<A: Sorted, P: Sorted> Orders for Apart<A, P> {
         }
     }
     #[inline]
-    fn head(&self, links: &Links) -> Option<u32> {
+    fn head(&self, links: &Links<K>) -> Option<u32> {
         self.processing.first(&links.processing, self.processing_reversed)
     }
     #[inline]
-    fn victim(&self, links: &Links) -> Option<u32> {
+    fn victim(&self, links: &Links<K>) -> Option<u32> {
         self.admission.last(&links.admission, self.admission_reversed)
     }
 }

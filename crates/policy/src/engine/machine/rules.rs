@@ -1,7 +1,9 @@
 //! What a policy decides, as a machine is given it: interpreted ([`Bytecode`](crate::engine::Bytecode)) or compiled.
 
-use super::orders::{Order, Orders};
-use crate::engine::packet::Stored;
+use super::backlog::Backlog;
+use super::nodes::Key;
+use super::orders::Order;
+use crate::engine::packet::{Kept, Stored};
 use crate::normal::expression::{BufferField, Place, PortField, QueueField};
 
 /// A queue, as rules see it.
@@ -84,11 +86,11 @@ impl View<'_> {
 
 /// A queue and its head, as orders of queues see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'a> {
+pub struct Candidate {
     /// The queue.
     pub queue: QueueView,
     /// Its first packet.
-    pub head: &'a Stored,
+    pub head: Stored,
 }
 
 /// Where conditions stand.
@@ -115,23 +117,52 @@ pub enum Owner {
     Port(usize),
 }
 
+/// Parts of the language.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Uses {
+    /// Buffers.
+    pub buffers: bool,
+    /// A port's choice of a queue.
+    pub select: bool,
+    /// Ports that go on to queues.
+    pub wires: bool,
+    /// States that an idle queue catches up with.
+    pub catches_up: bool,
+    /// More queues of a port or a buffer than are searched one by one.
+    pub many_queues: bool,
+}
+
+impl Uses {
+    /// All of it.
+    pub const ALL: Self =
+        Self { buffers: true, select: true, wires: true, catches_up: true, many_queues: true };
+}
+
 /// The decisions of a policy. Where an order has no key, its comparator is called, and the other way round.
 pub trait Rules {
+    /// What packets are sorted by.
+    type Key: Key;
+    /// What is kept of a packet.
+    type Kept: Kept;
     /// How packets of a queue are kept.
-    type Orders: Orders;
+    type Backlog: Backlog<Self::Key, Self::Kept>;
+    /// Which parts of the language the policy uses: what it does not is not compiled.
+    const USES: Uses;
 
-    /// The orders of this queue, empty.
-    fn orders(&self, queue: usize) -> Self::Orders;
+    /// That of this queue, empty.
+    fn backlog(&self, queue: usize) -> Self::Backlog;
     /// The key of a packet in one of its queue's orders, the least first.
-    fn key(&self, order: Order, queue: usize, packet: &Stored) -> i128;
+    fn key(&self, order: Order, queue: usize, packet: &Stored) -> Self::Key;
     /// The comparator of such an order.
     fn before(&self, order: Order, queue: usize, a: &Stored, b: &Stored) -> bool;
     /// The key of a queue, the least first; `None`: there is none.
-    fn queue_key(&self, owner: Owner, queue: &Candidate<'_>) -> Option<i128>;
+    fn queue_key(&self, owner: Owner, queue: &Candidate) -> Option<i128>;
     /// The comparator of queues.
-    fn queue_before(&self, owner: Owner, a: &Candidate<'_>, b: &Candidate<'_>) -> bool;
-    /// Which case matches first.
-    fn case(&self, hook: Hook, view: &View<'_>) -> Option<usize>;
+    fn queue_before(&self, owner: Owner, a: &Candidate, b: &Candidate) -> bool;
+    /// The sizes of this queue are counted in packets.
+    fn counts_packets(&self, queue: usize) -> bool;
+    /// Which case matches first. What is seen is made up where there are cases.
+    fn case<'a>(&self, hook: Hook, view: impl FnOnce() -> View<'a>) -> Option<usize>;
     /// What the state of an action becomes.
     fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128;
     /// Which of a port's queues a packet chooses.

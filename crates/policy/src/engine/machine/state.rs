@@ -1,9 +1,9 @@
 //! What a machine keeps of queues, buffers and ports.
 
-use super::rules::{BufferView, PortView, QueueView};
+use super::rules::{BufferView, PortView};
 use super::tournament::{SEARCHED, Tournament};
 use crate::normal::expression::{PacketField, Place};
-use crate::normal::{Action, Case, Comparator, Policy, Port, Select, Wire};
+use crate::normal::{Action, Case, Comparator, Policy, Port, Select, States, Wire};
 use crate::syntax::tree::SizeUnit;
 use thalweg_units::Stream;
 
@@ -12,13 +12,15 @@ pub type Actions = Vec<Vec<Action>>;
 
 /// A queue.
 #[derive(Clone, Debug)]
-pub struct QueueState<O> {
+pub struct QueueState<B> {
     /// Its packets.
-    pub orders: O,
-    /// What rules see; what an earlier policy's packets take is counted.
-    pub view: QueueView,
-    /// Its packets and bytes, without those.
-    pub own: (u32, u64),
+    pub backlog: B,
+    /// How much it holds, in its own unit.
+    pub size: i64,
+    /// Its states.
+    pub states: States,
+    /// Packets and bytes that wait, an earlier policy's included.
+    pub waiting: (u32, u64),
     /// Packets and bytes of an earlier policy.
     pub held: (u32, u64),
     /// What does not change.
@@ -30,8 +32,6 @@ pub struct QueueState<O> {
 /// What does not change of a queue.
 #[derive(Clone, Debug)]
 pub struct QueueFixed {
-    /// What sizes are counted in.
-    pub in_packets: bool,
     /// Its port, and its number there.
     pub port: (usize, usize),
     /// Its buffer, and its number there.
@@ -126,19 +126,14 @@ fn number(list: &[usize], of: usize) -> usize {
 }
 
 /// Queues, empty.
-pub fn queues<O>(policy: &Policy, orders: impl Fn(usize) -> O, seed: u64) -> Vec<QueueState<O>> {
+pub fn queues<B>(policy: &Policy, backlog: impl Fn(usize) -> B, seed: u64) -> Vec<QueueState<B>> {
     let make = |(nth, queue): (usize, &crate::normal::Queue)| QueueState {
-        orders: orders(nth),
-        view: QueueView {
-            size: queue.size,
-            adm_state: queue.states.adm,
-            sched_state: queue.states.sched,
-            ..QueueView::default()
-        },
-        own: (0, 0),
+        backlog: backlog(nth),
+        size: queue.size,
+        states: queue.states,
+        waiting: (0, 0),
         held: (0, 0),
         fixed: QueueFixed {
-            in_packets: queue.unit == SizeUnit::Packets,
             port: (queue.port, number(&policy.ports()[queue.port].queues, nth)),
             buffer: queue.buffer.map(|buffer| (buffer, number(&policy.buffers()[buffer].queues, nth))),
             congestion: actions(&queue.congestion),

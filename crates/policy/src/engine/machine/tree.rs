@@ -2,8 +2,8 @@
 //! without looking for it, and nothing is ever rebuilt. Sorted by key, or by a comparator that has none, then by
 //! arrival.
 
-use super::nodes::{NONE, Node};
-use super::orders::Sorted;
+use super::nodes::{Key, NONE, Node};
+use super::orders::{New, Sorted};
 use crate::engine::tally::Tally;
 use std::marker::PhantomData;
 
@@ -38,24 +38,24 @@ impl<B> Default for Tree<B> {
     }
 }
 
-fn height(nodes: &[Node], at: u32) -> u32 {
+fn height<K: Key>(nodes: &[Node<K>], at: u32) -> u32 {
     if at == NONE { 0 } else { nodes[at as usize].height }
 }
 
-fn set_above(nodes: &mut [Node], of: u32, above: u32) {
+fn set_above<K: Key>(nodes: &mut [Node<K>], of: u32, above: u32) {
     if of != NONE {
         nodes[of as usize].above = above;
     }
 }
 
-fn measure(nodes: &mut [Node], at: u32) {
+fn measure<K: Key>(nodes: &mut [Node<K>], at: u32) {
     let Node { before, after, .. } = nodes[at as usize];
     nodes[at as usize].height = 1 + height(nodes, before).max(height(nodes, after));
 }
 
 impl<B: By> Tree<B> {
     /// `new` stands where `old` stood below `above`.
-    fn replace(&mut self, nodes: &mut [Node], above: u32, old: u32, new: u32) {
+    fn replace<K: Key>(&mut self, nodes: &mut [Node<K>], above: u32, old: u32, new: u32) {
         if above == NONE {
             self.root = new;
         } else if nodes[above as usize].before == old {
@@ -67,7 +67,7 @@ impl<B: By> Tree<B> {
     }
 
     /// The right child goes up; returns it.
-    fn turn_left(&mut self, nodes: &mut [Node], at: u32) -> u32 {
+    fn turn_left<K: Key>(&mut self, nodes: &mut [Node<K>], at: u32) -> u32 {
         let Node { after: up, above, .. } = nodes[at as usize];
         let inner = nodes[up as usize].before;
         self.replace(nodes, above, at, up);
@@ -81,7 +81,7 @@ impl<B: By> Tree<B> {
     }
 
     /// The left child goes up; returns it.
-    fn turn_right(&mut self, nodes: &mut [Node], at: u32) -> u32 {
+    fn turn_right<K: Key>(&mut self, nodes: &mut [Node<K>], at: u32) -> u32 {
         let Node { before: up, above, .. } = nodes[at as usize];
         let inner = nodes[up as usize].after;
         self.replace(nodes, above, at, up);
@@ -95,7 +95,7 @@ impl<B: By> Tree<B> {
     }
 
     /// Balances from here up.
-    fn settle(&mut self, nodes: &mut [Node], mut at: u32) {
+    fn settle<K: Key>(&mut self, nodes: &mut [Node<K>], mut at: u32) {
         while at != NONE {
             let old = nodes[at as usize].height;
             let Node { before, after, .. } = nodes[at as usize];
@@ -122,7 +122,7 @@ impl<B: By> Tree<B> {
         }
     }
 
-    fn outermost(&self, nodes: &[Node], side: fn(&Node) -> u32) -> Option<u32> {
+    fn outermost<K: Key>(&self, nodes: &[Node<K>], side: fn(&Node<K>) -> u32) -> Option<u32> {
         let mut at = (self.root != NONE).then_some(self.root)?;
         loop {
             let next = side(&nodes[at as usize]);
@@ -134,12 +134,12 @@ impl<B: By> Tree<B> {
     }
 
     /// The first in arrival of those that have the greatest key (`after`), or the last of those that have the least.
-    fn end_of_group(
+    fn end_of_group<K: Key>(
         &self,
-        nodes: &[Node],
+        nodes: &[Node<K>],
         outermost: u32,
-        toward: fn(&Node) -> u32,
-        away: fn(&Node) -> u32,
+        toward: fn(&Node<K>) -> u32,
+        away: fn(&Node<K>) -> u32,
     ) -> u32 {
         let key = nodes[outermost as usize].key;
         let (mut at, mut best) = (self.root, outermost);
@@ -157,16 +157,17 @@ impl<B: By> Tree<B> {
     }
 }
 
-impl<B: By> Sorted for Tree<B> {
+impl<K: Key, B: By> Sorted<K> for Tree<B> {
     #[inline]
     fn insert<T: Tally>(
         &mut self,
-        nodes: &mut [Node],
-        at: u32,
+        nodes: &mut [Node<K>],
+        new: New<impl FnOnce() -> K>,
         mut before: impl FnMut(u32, u32) -> bool,
         tally: &mut T,
     ) {
-        let Node { key, seq, .. } = nodes[at as usize];
+        let New { at, seq, key } = new;
+        let key = key();
         let (mut above, mut next, mut left) = (NONE, self.root, false);
         while next != NONE {
             tally.note_comparison();
@@ -180,7 +181,7 @@ impl<B: By> Sorted for Tree<B> {
             next = if left { node.before } else { node.after };
         }
         let node = &mut nodes[at as usize];
-        (node.before, node.after, node.above, node.height) = (NONE, NONE, above, 1);
+        *node = Node { key, seq, before: NONE, after: NONE, above, height: 1 };
         if above == NONE {
             self.root = at;
         } else if left {
@@ -192,7 +193,7 @@ impl<B: By> Sorted for Tree<B> {
     }
 
     #[inline]
-    fn remove<T: Tally>(&mut self, nodes: &mut [Node], at: u32, _: &mut T) {
+    fn remove<T: Tally>(&mut self, nodes: &mut [Node<K>], at: u32, _: &mut T) {
         let Node { before, after, above, .. } = nodes[at as usize];
         if before == NONE || after == NONE {
             self.replace(nodes, above, at, if before == NONE { after } else { before });
@@ -225,7 +226,7 @@ impl<B: By> Sorted for Tree<B> {
     }
 
     #[inline]
-    fn first(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+    fn first(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32> {
         if !reversed {
             return self.outermost(nodes, |node| node.before);
         }
@@ -234,7 +235,7 @@ impl<B: By> Sorted for Tree<B> {
     }
 
     #[inline]
-    fn last(&self, nodes: &[Node], reversed: bool) -> Option<u32> {
+    fn last(&self, nodes: &[Node<K>], reversed: bool) -> Option<u32> {
         if !reversed {
             return self.outermost(nodes, |node| node.after);
         }
@@ -249,7 +250,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Height of the subtree, if links, balance and order are right.
-    fn checked(nodes: &[Node], at: u32, above: u32, seen: &mut Vec<u32>) -> u32 {
+    fn checked(nodes: &[Node<i128>], at: u32, above: u32, seen: &mut Vec<u32>) -> u32 {
         if at == NONE {
             return 0;
         }
@@ -268,12 +269,12 @@ mod tests {
         fn it_stays_balanced_and_sorted_whatever_comes_and_goes(
             steps in proptest::collection::vec((any::<bool>(), 0i128..6, any::<usize>()), 1..200)
         ) {
-            let (mut tree, mut nodes, mut inside) = (Tree::<ByKey>::default(), Vec::new(), Vec::<u32>::new());
+            let (mut tree, mut nodes, mut inside) = (Tree::<ByKey>::default(), Vec::<Node<i128>>::new(), Vec::<u32>::new());
             for (seq, (joins, key, which)) in steps.into_iter().enumerate() {
                 if joins || inside.is_empty() {
                     let at = nodes.len() as u32;
-                    nodes.push(Node { key, seq: seq as u64, ..Node::FREE });
-                    tree.insert(&mut nodes, at, |_, _| false, &mut ());
+                    nodes.push(Node::FREE);
+                    tree.insert(&mut nodes, New { at, seq: seq as u64, key: || key }, |_, _| false, &mut ());
                     inside.push(at);
                 } else {
                     let at = inside.swap_remove(which % inside.len());

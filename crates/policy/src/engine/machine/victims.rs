@@ -1,13 +1,15 @@
 //! Who is given up: the last packet of a queue, the last queue of a buffer; and the keys by which queues are found.
 
-use super::orders::Orders;
+use super::backlog::Backlog;
 use super::rules::{Candidate, Owner, Rules};
 use super::state::Search;
 use super::{Arriving, Machine};
 use crate::engine::contract::Effect;
+use crate::engine::packet::Kept;
 use crate::engine::tally::Tally;
 
 impl<R: Rules, T: Tally> Machine<R, T> {
+    #[inline(never)]
     pub(super) fn drop_victim(
         &mut self,
         q: usize,
@@ -15,10 +17,10 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         effects: &mut Vec<Effect>,
     ) -> bool {
         self.tally.note_victim();
-        let Some(at) = self.queues[q].orders.victim(self.slab.links()) else { return false };
+        let Some(at) = self.queues[q].backlog.victim() else { return false };
         let slot = self.leave(q, at);
         effects.push(Effect::Dropped(slot.handle));
-        if arriving.is_some_and(|one| one.at == at) {
+        if arriving.is_some_and(|one| (one.queue, one.at) == (q, at)) {
             *arriving = None;
         }
         true
@@ -38,9 +40,10 @@ impl<R: Rules, T: Tally> Machine<R, T> {
     }
 
     #[inline]
-    pub(super) fn candidate(&self, q: usize) -> Option<Candidate<'_>> {
-        let at = self.queues[q].orders.head(self.slab.links())?;
-        Some(Candidate { queue: self.queues[q].view, head: &self.slab.at(at).packet })
+    pub(super) fn candidate(&self, q: usize) -> Option<Candidate> {
+        let queue = &self.queues[q];
+        let at = queue.backlog.head()?;
+        Some(Candidate { queue: self.queue_view(q), head: queue.backlog.at(at).packet.packet() })
     }
 
     /// The last of a buffer's queues that hold any: of those that tie, the arriving packet's own, then the first.
@@ -54,9 +57,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
                 Some(if keys.key(own_nth) == Some(key) { own } else { buffer.queues[nth] })
             }
             Some(Search::Each) => {
-                let before =
-                    |a: &Candidate<'_>, b_: &Candidate<'_>| self.queue_before(Owner::Buffer(b), a, b_);
-                let mut last: Option<(usize, Candidate<'_>)> = None;
+                let before = |a: &Candidate, b_: &Candidate| self.queue_before(Owner::Buffer(b), a, b_);
+                let mut last: Option<(usize, Candidate)> = None;
                 for &q in &buffer.queues {
                     let Some(candidate) = self.candidate(q) else { continue };
                     if last.as_ref().is_none_or(|(_, last)| before(last, &candidate)) {
@@ -72,7 +74,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
     }
 
     #[inline]
-    pub(super) fn queue_before(&self, owner: Owner, a: &Candidate<'_>, b: &Candidate<'_>) -> bool {
+    pub(super) fn queue_before(&self, owner: Owner, a: &Candidate, b: &Candidate) -> bool {
         match (self.rules.queue_key(owner, a), self.rules.queue_key(owner, b)) {
             (Some(a), Some(b)) => a < b,
             _ => self.rules.queue_before(owner, a, b),

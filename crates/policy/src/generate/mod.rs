@@ -3,21 +3,26 @@
 //! A build script writes what [`generate`] returns into a file of its own, and a module includes it
 //! (`crates/policy/compiled` does so with the library).
 
+mod numbers;
+mod waiting;
+
 use crate::engine::decisions::{Decided, Decisions, Ordering};
 use crate::engine::machine::any::Plan;
+use crate::engine::machine::rules::Uses;
+use crate::engine::machine::tournament::SEARCHED;
 use crate::normal::Policy;
-use crate::normal::expression::{BufferField, PacketField, Place, PortField, QueueField, Relation, Which};
-use crate::normal::integer::{Fraction, Int, IntTest};
+use crate::normal::integer::{Fraction, Int};
 use crate::normal::range::Limits;
 use crate::normal::rank::Rank;
 use crate::syntax::print;
+use numbers::{At, number, test, wide};
 
 /// Rust for `policy`: `SOURCE`, its `Decisions`, and `machine(seed)`. It names the crate as `thalweg_policy`.
 pub fn generate(policy: &Policy) -> String {
     let (decisions, limits) = (Decisions::of(policy), policy.limits());
     let writer = Writer { decisions: &decisions, limits: &limits };
     let source = print(&policy.source).lines().map(|line| format!("    {line:?},\n")).collect::<String>();
-    let (orders, make) = writer.orders();
+    let (backlog, make) = writer.backlog();
     format!(
         "// Generated from {name} by `thalweg_policy::generate`.\n\
          use thalweg_policy::compiled::*;\n\n\
@@ -27,16 +32,22 @@ pub fn generate(policy: &Policy) -> String {
          check(&SOURCE.join(\"\\n\"), {name:?}).expect(\"it was right when it was compiled\")\n}}\n\n\
          /// The policy at work, empty.\npub fn machine(seed: u64) -> Machine<Decisions> {{\n    \
          Machine::new(&policy(), Decisions, seed)\n}}\n\n\
-         impl Rules for Decisions {{\n    type Orders = {orders};\n\n\
-         {F}orders(&self, queue: usize) -> Self::Orders {{\n{make}    }}\n\
-         {F}key(&self, order: Order, queue: usize, a: &Stored) -> i128 {{\n{keys}    }}\n\
+         {waiting}\n\
+         impl Rules for Decisions {{\n    type Key = {key};\n    type Kept = Waiting;\n    type Backlog = {backlog};\n    \
+         const USES: Uses = {uses:?};\n\n\
+         {F}backlog(&self, queue: usize) -> Self::Backlog {{\n{make}    }}\n\
+         {F}key(&self, order: Order, queue: usize, a: &Stored) -> {key} {{\n{keys}    }}\n\
          {F}before(&self, order: Order, queue: usize, a: &Stored, b: &Stored) -> bool {{\n{before}    }}\n\
-         {F}queue_key(&self, owner: Owner, a: &Candidate<'_>) -> Option<i128> {{\n{queue_keys}    }}\n\
-         {F}queue_before(&self, owner: Owner, a: &Candidate<'_>, b: &Candidate<'_>) -> bool {{\n{queue_before}    }}\n\
-         {F}case(&self, hook: Hook, v: &View<'_>) -> Option<usize> {{\n{cases}    }}\n\
+         {F}queue_key(&self, owner: Owner, a: &Candidate) -> Option<i128> {{\n{queue_keys}    }}\n\
+         {F}queue_before(&self, owner: Owner, a: &Candidate, b: &Candidate) -> bool {{\n{queue_before}    }}\n\
+         {F}counts_packets(&self, queue: usize) -> bool {{\n{units}    }}\n\
+         {F}case<'a>(&self, hook: Hook, v: impl FnOnce() -> View<'a>) -> Option<usize> {{\n        let v = v();\n{cases}    }}\n\
          {F}value(&self, hook: Hook, case: usize, action: usize, v: &View<'_>) -> i128 {{\n{values}    }}\n\
          {F}select(&self, port: usize, a: &Stored) -> usize {{\n{selects}    }}\n}}\n",
         name = policy.name(),
+        waiting = waiting::waiting(policy),
+        key = writer.key_type(),
+        uses = uses(policy),
         F = "    #[inline]\n    fn ",
         keys = writer.keys(),
         before = writer.before(),
@@ -48,19 +59,23 @@ pub fn generate(policy: &Policy) -> String {
             "None"
         ),
         queue_before = writer.of_owners(|order, limits| test(&order.test, limits, At::Order), "false"),
+        units = writer.units(),
         cases = writer.cases(),
         values = writer.values(),
         selects = writer.selects(),
     )
 }
 
-/// Where code stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
-    /// In a comparator, or a key.
-    Order,
-    /// In a hook.
-    Hook,
+fn uses(policy: &Policy) -> Uses {
+    let ports = policy.ports();
+    Uses {
+        buffers: !policy.buffers().is_empty(),
+        select: ports.iter().any(|port| port.select.is_some()),
+        wires: ports.iter().any(|port| port.wire.is_some()),
+        catches_up: ports.iter().any(|port| port.catches_up),
+        many_queues: ports.iter().map(|port| port.queues.len()).any(|queues| queues > SEARCHED)
+            || policy.buffers().iter().any(|buffer| buffer.queues.len() > SEARCHED),
+    }
 }
 
 struct Writer<'a> {
@@ -91,17 +106,38 @@ fn arms(subject: &str, arms: Vec<(String, String)>, otherwise: &str) -> String {
 }
 
 impl Writer<'_> {
-    /// The type of orders and how they are made: one type where all queues have the same, else chosen at run time.
-    fn orders(&self) -> (String, String) {
+    /// The type of backlogs and how they are made: one type where all queues have the same, else chosen at run time.
+    fn backlog(&self) -> (String, String) {
         let plans: Vec<(String, String)> =
-            self.decisions.queues.iter().map(|queue| plan(&queue.plan)).collect();
+            self.decisions.queues.iter().map(|queue| self.plan(&queue.plan)).collect();
         let (kind, make) = &plans[0];
         if plans.iter().all(|(other, _)| other == kind) {
             let numbered = plans.iter().enumerate();
             let made = numbered.map(|(queue, (_, make))| (queue.to_string(), make.clone())).collect();
             return (kind.clone(), arms("queue", made, make));
         }
-        ("AnyOrders".to_owned(), "        AnyOrders::of(&Plan::of(&policy().queues()[queue]))\n".to_owned())
+        let make = "        AnyBacklog::of(&Plan::of(&policy().queues()[queue]))\n";
+        (format!("AnyBacklog<{}, Waiting>", self.key_type()), make.to_owned())
+    }
+
+    fn plan(&self, of: &Plan) -> (String, String) {
+        let slab = |(orders, make): (String, String)| {
+            (format!("Slab<{orders}, {}, Waiting>", self.key_type()), format!("Slab::new({make})"))
+        };
+        match of {
+            Plan::Ring => ("Ring<Waiting>".to_owned(), "Ring::default()".to_owned()),
+            Plan::Shared { rank, admission_reversed, processing_reversed } => {
+                let (kind, make) = structure(rank);
+                let make = format!("Shared::new({make}, {admission_reversed}, {processing_reversed})");
+                slab((format!("Shared<{kind}>"), make))
+            }
+            Plan::Apart { admission, processing } => {
+                let ((one, make_one), (other, make_other)) = (structure(admission), structure(processing));
+                let (reversed, other_reversed) = (is_reversed(admission), is_reversed(processing));
+                let make = format!("Apart::new({make_one}, {reversed}, {make_other}, {other_reversed})");
+                slab((format!("Apart<{one}, {other}>"), make))
+            }
+        }
     }
 
     fn each(&self, of: impl Fn(&Ordering) -> String, otherwise: &str) -> String {
@@ -117,12 +153,24 @@ impl Writer<'_> {
         arms("(order, queue)", all, otherwise)
     }
 
+    /// All keys of packets have 64 bits, with all that is computed on the way.
+    fn has_narrow_keys(&self) -> bool {
+        let orders = self.decisions.queues.iter().flat_map(|queue| [&queue.processing, &queue.admission]);
+        orders.filter_map(Ordering::key).all(|key| self.limits.fits_words(&key))
+    }
+
+    fn key_type(&self) -> &'static str {
+        if self.has_narrow_keys() { "i64" } else { "i128" }
+    }
+
     fn keys(&self) -> String {
+        let arrival = if self.has_narrow_keys() { "a.arrival" } else { "i128::from(a.arrival)" };
         let key = |order: &Ordering| match order.key() {
+            Some(key) if self.has_narrow_keys() => number(&key, true, At::Order),
             Some(key) => wide(&key, self.limits, At::Order),
-            None => "i128::from(a.arrival)".to_owned(),
+            None => arrival.to_owned(),
         };
-        self.each(key, "i128::from(a.arrival)")
+        self.each(key, arrival)
     }
 
     fn before(&self) -> String {
@@ -160,6 +208,15 @@ impl Writer<'_> {
             all.push((format!("Hook::Scheduled({nth})"), &port.after));
         }
         all
+    }
+
+    fn units(&self) -> String {
+        let all: Vec<bool> = self.decisions.queues.iter().map(|queue| queue.counts_packets).collect();
+        if all.iter().all(|one| *one == all[0]) {
+            return format!("        {}\n", all[0]);
+        }
+        let arm = |(queue, one): (usize, &bool)| (queue.to_string(), one.to_string());
+        arms("queue", all.iter().enumerate().map(arm).collect(), "false")
     }
 
     fn cases(&self) -> String {
@@ -203,25 +260,6 @@ impl Writer<'_> {
     }
 }
 
-fn plan(of: &Plan) -> (String, String) {
-    match of {
-        Plan::Shared { rank, admission_reversed, processing_reversed } => {
-            let (kind, make) = structure(rank);
-            let make = format!("Shared::new({make}, {admission_reversed}, {processing_reversed})");
-            (format!("Shared<{kind}>"), make)
-        }
-        Plan::Apart { admission, processing } => {
-            let ((one, make_one), (other, make_other)) = (structure(admission), structure(processing));
-            let make = format!(
-                "Apart::new({make_one}, {}, {make_other}, {})",
-                is_reversed(admission),
-                is_reversed(processing)
-            );
-            (format!("Apart<{one}, {other}>"), make)
-        }
-    }
-}
-
 fn is_reversed(rank: &Rank) -> bool {
     matches!(rank, Rank::Arrival { latest: true })
 }
@@ -232,111 +270,5 @@ fn structure(rank: &Rank) -> (&'static str, String) {
         Rank::Bounded { least, levels, .. } => ("Buckets", format!("Buckets::new({least}, {levels})")),
         Rank::General { .. } => ("Tree<ByKey>", "Tree::default()".to_owned()),
         Rank::Unranked => ("Tree<ByComparator>", "Tree::default()".to_owned()),
-    }
-}
-
-/// A test, each comparison in 64 bits where they suffice.
-fn test(of: &IntTest, limits: &Limits, at: At) -> String {
-    match of {
-        IntTest::Constant(truth) => truth.to_string(),
-        IntTest::Compare(relation, a, b) => {
-            let is_narrow = limits.fits_words(a) && limits.fits_words(b);
-            let (a, b) = (number(a, is_narrow, at), number(b, is_narrow, at));
-            format!("{a} {} {b}", operator(*relation))
-        }
-        IntTest::Not(a) => format!("!({})", test(a, limits, at)),
-        IntTest::And(a, b) => format!("({}) && ({})", test(a, limits, at), test(b, limits, at)),
-        IntTest::Or(a, b) => format!("({}) || ({})", test(a, limits, at), test(b, limits, at)),
-    }
-}
-
-fn operator(of: Relation) -> &'static str {
-    match of {
-        Relation::Less => "<",
-        Relation::AtMost => "<=",
-        Relation::More => ">",
-        Relation::AtLeast => ">=",
-        Relation::Equal => "==",
-        Relation::Unequal => "!=",
-    }
-}
-
-/// A number of 128 bits, computed in 64 where they suffice.
-fn wide(of: &Int, limits: &Limits, at: At) -> String {
-    if limits.fits_words(of) {
-        format!("i128::from({})", number(of, true, at))
-    } else {
-        number(of, false, at)
-    }
-}
-
-fn number(of: &Int, is_narrow: bool, at: At) -> String {
-    let of_one = |a: &Int| number(a, is_narrow, at);
-    let both = |a: &Int, b: &Int, sign: &str| format!("({} {sign} {})", of_one(a), of_one(b));
-    match of {
-        Int::Constant(value) => format!("({value}_{})", if is_narrow { "i64" } else { "i128" }),
-        Int::Read(place) if is_narrow => read(*place, at),
-        Int::Read(place) => format!("i128::from({})", read(*place, at)),
-        Int::Neg(a) => format!("(-{})", of_one(a)),
-        Int::Add(a, b) => both(a, b, "+"),
-        Int::Sub(a, b) => both(a, b, "-"),
-        Int::Mul(a, b) => both(a, b, "*"),
-        Int::Rem(a, b) => format!("{}.rem_euclid({})", of_one(a), of_one(b)),
-    }
-}
-
-/// A field, of 64 bits. The names are those of parameters in [`generate`]: `a` and `b` are what is compared, or has a
-/// key; `v` is what a hook sees.
-fn read(place: Place, at: At) -> String {
-    match (place, at) {
-        (Place::Packet(_, field), At::Hook) => packet("v.packet.", field),
-        (Place::Queue(_, field), At::Hook) => format!("v.queue.{}", queue(field)),
-        _ => read_compared(place),
-    }
-}
-
-fn read_compared(place: Place) -> String {
-    match place {
-        Place::Packet(which, field) => packet(&format!("{}.", side(which)), field),
-        Place::Head(which, field) => packet(&format!("{}.head.", side(which)), field),
-        Place::Queue(which, field) => format!("{}.queue.{}", side(which), queue(field)),
-        Place::Buffer(BufferField::Size) => "v.buffer.size".to_owned(),
-        Place::Buffer(BufferField::CurrSize) => "v.buffer.curr_size".to_owned(),
-        Place::Buffer(BufferField::AdmState) => "v.buffer.adm_state".to_owned(),
-        Place::Port(PortField::Rate) => "v.port.rate".to_owned(),
-        Place::Port(PortField::SchedState) => "v.port.sched_state".to_owned(),
-    }
-}
-
-fn side(which: Which) -> &'static str {
-    match which {
-        Which::First => "a",
-        Which::Second => "b",
-    }
-}
-
-fn queue(field: QueueField) -> &'static str {
-    match field.place() {
-        QueueField::Size => "size",
-        QueueField::CurrSize => "curr_size",
-        QueueField::Length => "length",
-        QueueField::AdmState | QueueField::WeightAdm => "adm_state",
-        QueueField::SchedState | QueueField::WeightSched => "sched_state",
-    }
-}
-
-fn packet(of: &str, field: PacketField) -> String {
-    let narrow = |name: &str| format!("i64::from({of}{name})");
-    match field {
-        PacketField::Value => format!("{of}value"),
-        PacketField::Slack => format!("{of}slack"),
-        PacketField::Arrival => format!("{of}arrival"),
-        PacketField::PolicyId => narrow("policy_id"),
-        PacketField::Queue => narrow("queue"),
-        PacketField::Processing => narrow("processing"),
-        PacketField::Flow => narrow("flow"),
-        PacketField::Size => narrow("size"),
-        PacketField::Tos => narrow("tos"),
-        PacketField::Dst => narrow("dst"),
     }
 }

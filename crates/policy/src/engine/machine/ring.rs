@@ -1,0 +1,84 @@
+//! First come, first served, and the last is given up: a ring, without links or keys. (Where the latest is served first,
+//! those that came at the same instant have to be told apart: [`Line`](super::line::Line).)
+
+use super::backlog::{Backlog, Slot};
+use super::nodes::Key;
+use super::orders::{New, Order, Rekeyed};
+use crate::engine::packet::Kept;
+use crate::engine::tally::Tally;
+use std::collections::VecDeque;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Ring<P> {
+    slots: VecDeque<Slot<P>>,
+    /// The place of the first.
+    first: u32,
+}
+
+impl<P> Default for Ring<P> {
+    fn default() -> Self {
+        Self { slots: VecDeque::new(), first: 0 }
+    }
+}
+
+impl<P> Ring<P> {
+    #[inline]
+    fn index(&self, at: u32) -> usize {
+        at.wrapping_sub(self.first) as usize
+    }
+}
+
+impl<K: Key, P: Kept> Backlog<K, P> for Ring<P> {
+    #[inline]
+    fn join<T: Tally>(
+        &mut self,
+        slot: Slot<P>,
+        _: New<impl Fn(Order) -> K>,
+        _: impl Fn(Order, &P, &P) -> bool,
+        tally: &mut T,
+    ) -> u32 {
+        tally.note_insert();
+        let at = self.first.wrapping_add(self.slots.len() as u32);
+        self.slots.push_back(slot);
+        at
+    }
+
+    /// Heads and victims leave, and so stand at an end.
+    #[inline]
+    fn leave<T: Tally>(&mut self, at: u32, tally: &mut T) -> Slot<P> {
+        tally.note_delete();
+        let left = if at == self.first {
+            self.first = self.first.wrapping_add(1);
+            self.slots.pop_front()
+        } else {
+            self.slots.pop_back()
+        };
+        left.expect("its place is that of a packet")
+    }
+
+    fn change<T: Tally>(
+        &mut self,
+        at: u32,
+        packet: P,
+        _: Rekeyed<K>,
+        _: impl Fn(Order, &P, &P) -> bool,
+        _: &mut T,
+    ) {
+        let index = self.index(at);
+        self.slots[index].packet = packet;
+    }
+
+    #[inline]
+    fn at(&self, at: u32) -> &Slot<P> {
+        &self.slots[self.index(at)]
+    }
+    #[inline]
+    fn head(&self) -> Option<u32> {
+        (!self.slots.is_empty()).then_some(self.first)
+    }
+    #[inline]
+    fn victim(&self) -> Option<u32> {
+        (!self.slots.is_empty()).then(|| self.first.wrapping_add(self.slots.len() as u32 - 1))
+    }
+}
