@@ -354,7 +354,9 @@ class Ran:
         arrays = {name: np.frombuffer(found[name], kind) for name, kind in types.items()}
         lasted = found["lasted_ps"]
         rows = [dict(row) for row in found["counters"]]
-        counters = [Counters(**{k: v for k, v in r.items() if k != "area"}, mean=r["area"] / max(lasted, 1)) for r in rows]
+        counters = [
+            Counters(**{k: v for k, v in r.items() if k != "area"}, mean=r["area"] / max(lasted, 1)) for r in rows
+        ]
         more = {"counters": counters, "lasted_ps": lasted, "busy_ps": found["busy_ps"]}
         return cls(packets, queue_names, **arrays, **more)
 

@@ -54,7 +54,9 @@ def compile(args) -> int:
     if refused:
         return UNUSABLE
     if not policies.targets()[args.target][1]:
-        say(f"{policy.name}: {args.target} can keep it, but no code for {args.target} is generated yet (for rust it is)")
+        say(
+            f"{policy.name}: {args.target} can keep it, but no code for {args.target} is generated yet (for rust it is)"
+        )
         return FOUND
     if args.out is None:
         print(policy.rust(), end="")

@@ -62,9 +62,15 @@ def policies(command: Callable, lazy: Callable, parser: type, positive_int: Call
     p = part("bench", "measure what a packet costs here, by engine and by how many wait")
     p.add_argument("--engine", action="append", choices=ENGINES, help="only this one (repeatable; default: all)")
     p.add_argument(
-        "--resident", type=counts, default=[64, 1024, 16384], metavar="N,N", help="how many wait (default: 64,1024,16384)"
+        "--resident",
+        type=counts,
+        default=[64, 1024, 16384],
+        metavar="N,N",
+        help="how many wait (default: 64,1024,16384)",
     )
-    p.add_argument("--rounds", type=positive_int, metavar="N", help="arrivals and departures of a lap (default: 100000)")
+    p.add_argument(
+        "--rounds", type=positive_int, metavar="N", help="arrivals and departures of a lap (default: 100000)"
+    )
     p.add_argument("--json", action="store_true", help="print one JSON array")
 
     p = part("run", "run packets through a policy, in virtual time")
@@ -74,10 +80,17 @@ def policies(command: Callable, lazy: Callable, parser: type, positive_int: Call
     p.add_argument("--seed", type=positive_int, metavar="N", default=1, help="of packets and of draws (default: 1)")
     p.add_argument("--link", metavar="RATE", help="of the link behind every port (default: 10Gbps)")
     p.add_argument("--cycle", metavar="TIME", help="ports work on a packet so long at a time, instead of sending")
-    p.add_argument("--core", metavar="TIME", help="one core does all work, and needs so long for each packet it takes or sends")
+    p.add_argument(
+        "--core", metavar="TIME", help="one core does all work, and needs so long for each packet it takes or sends"
+    )
     p.add_argument("--engine", choices=ENGINES, default="bytecode", help="which one (default: bytecode)")
     p.add_argument(
-        "--change", type=change, action="append", default=[], metavar="FILE@TIME", help="another policy from then on (repeatable)"
+        "--change",
+        type=change,
+        action="append",
+        default=[],
+        metavar="FILE@TIME",
+        help="another policy from then on (repeatable)",
     )
     p.add_argument("--until", metavar="TIME", help="end then (default: when all packets have gone)")
     p.add_argument("--out", metavar="FILE", help="write what became of each packet here (CSV)")
