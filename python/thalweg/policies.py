@@ -133,6 +133,20 @@ class Queue:
 
 
 @dataclass(frozen=True)
+class Port:
+    """A port of a policy: its rate is a `share` of its link's, or else `kbps`. Packets leave it for good, or go on."""
+
+    name: str
+    share: float | None
+    kbps: int | None
+    is_exit: bool
+
+    def bps(self, link: int) -> float:
+        """Its rate, on a link of this one."""
+        return link * self.share if self.kbps is None else self.kbps * 1000.0
+
+
+@dataclass(frozen=True)
 class Lap:
     """What was measured: ns for so many packets that came, left and were given up; `worth`: the types of service of
     those that left, summed."""
@@ -174,13 +188,9 @@ class Policy:
         return [Queue(*row) for row in self._known()["queues"]]
 
     @property
-    def ports(self) -> list[str]:
-        return [name for name, _ in self._known()["ports"]]
-
-    @property
-    def shares_link(self) -> bool:
-        """Whether a port's rate is a share of its link's."""
-        return any(share for _, share in self._known()["ports"])
+    def ports(self) -> list[Port]:
+        """In the order of their declarations."""
+        return [Port(*row) for row in self._known()["ports"]]
 
     @property
     def is_built_in(self) -> bool:

@@ -187,7 +187,7 @@ def _check_together(args, policy) -> None:
         raise refuse("--link is where ports send, and with --cycle they work", hint="leave one of them out")
     if args.cycle and args.core:
         raise refuse("--core has costs where ports send, not in cycles", hint="leave one of them out")
-    if args.link and not policy.shares_link:
+    if args.link and not any(port.share for port in policy.ports):
         hint = "leave it out, or write the ports' rates in %"
         raise refuse("--link has no effect: every port has a rate of its own", file=policy.name, hint=hint)
 
@@ -201,13 +201,17 @@ def _above_zero(time: str, option: str) -> int:
     return found
 
 
+MEAN_SIZE = (64 + 1500) / 2
+MEAN_WORK = (1 + 4) / 2
+
+
 def _random(args, policy, link: int, cycle: int | None):
-    """As much as all ports together can do, times the load."""
-    count, load = args.packets or 1000, args.load or 1.2
-    last = max(len(policy.ports), 1) if cycle is None else len(policy.ports)
-    mean = 782 * 8 / link * 1e12 if cycle is None else cycle * 2.5
-    gap = max(round(mean / (load * last)), 1)
-    return policy.traffic(count, gap=gap, tos=range(64), seed=args.seed)
+    """As much as the ports that packets leave by can do together, times the load."""
+    exits = [port for port in policy.ports if port.is_exit]
+    rate = sum(port.bps(link) for port in exits)
+    packet = MEAN_SIZE * 8e12 / rate if cycle is None else MEAN_WORK * cycle / len(exits)
+    gap = max(round(packet / (args.load or 1.2)), 1)
+    return policy.traffic(args.packets or 1000, gap=gap, tos=range(64), seed=args.seed)
 
 
 TIMES = {"at_ps": 1, "at_ns": 1000}

@@ -47,7 +47,7 @@ pub fn policy_rust(text: &str, name: &str) -> PyResult<String> {
 }
 
 /// Its queues (name, size, whether that is in packets, port, whether packets enter it from outside) and ports (name,
-/// whether its rate is a share of the link).
+/// its rate as a share of the link or else in kbit/s, whether packets leave it for good).
 #[pyfunction]
 pub fn policy_parts<'py>(py: Python<'py>, text: &str, name: &str) -> PyResult<Bound<'py, PyDict>> {
     let policy = policy(text, name)?;
@@ -61,8 +61,12 @@ pub fn policy_parts<'py>(py: Python<'py>, text: &str, name: &str) -> PyResult<Bo
             (one.name.clone(), one.size, in_packets, one.port, entered.contains(&nth))
         })
         .collect();
-    let shares = |one: &thalweg_policy::normal::Port| one.rate.kbps().is_none();
-    let ports: Vec<_> = policy.ports().iter().map(|one| (one.name.clone(), shares(one))).collect();
+    let port = |one: &thalweg_policy::normal::Port| {
+        let kbps = one.rate.kbps();
+        let percent = one.rate.amount.digits as f64 / 10f64.powi(one.rate.amount.decimals as i32);
+        (one.name.clone(), kbps.is_none().then_some(percent / 100.0), kbps, one.wire.is_none())
+    };
+    let ports: Vec<_> = policy.ports().iter().map(port).collect();
     let dict = PyDict::new(py);
     dict.set_item("queues", queues)?;
     dict.set_item("ports", ports)?;
