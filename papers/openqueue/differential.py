@@ -115,7 +115,7 @@ def separate_queues(runs):
 def shared_memory(runs):
     policy = of_library("a2")
     packets = slotted(policy, PACKETS[runs.scale], 6.0, 1, processing=1)
-    # Complete sharing: the arriving packet is dropped if the memory holds 64, whoever has them.
+    # Complete sharing: the arriving packet is dropped if the memory holds 64, whichever queue has them.
     held, wrong, most = [0] * 4, 0, 0
     ran = policy.run(packets, cycle=CYCLE)
     queue, fate = ran.queue, ran.fate
@@ -189,8 +189,8 @@ def one(adm: str, congestion: str) -> str:
 
 @measure("OQ-ND", needs=[])
 def push_out_and_tail_drop(runs):
-    """With `fifo`, a condition that drops and the queue's size alone, where the victim is pushed out, are the same; with
-    `rfifo` the same condition pushes out what waits."""
+    """With `fifo`, a condition that drops and the queue's size alone, where the victim is pushed out, are the same;
+    with `rfifo` the same condition pushes out what waits."""
     drops, pushes = written(one("fifo", "q.congestion = tailDrop;")), written(one("fifo", ""))
     packets = slotted(drops, PACKETS[runs.scale], 1.5, 1, processing=1)
     a, b = (policy.run(packets, cycle=CYCLE) for policy in (drops, pushes))

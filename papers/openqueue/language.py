@@ -181,8 +181,8 @@ def operations_are_constant(runs):
 
 @measure("OQ-C3", needs=[])
 def never_rebuilt(runs):
-    """What rebuilds an order inserts again what is there: nothing is inserted but what arrives, once for each structure,
-    and nothing changes its place while packets are sent."""
+    """What rebuilds an order inserts again what is there: nothing is inserted but what arrives, once for each
+    structure, and nothing changes its place while packets are sent."""
     again = rekeys = arrivals = 0
     for (adm, process), structures in PAIRS.items():
         for count in (64, 1024):

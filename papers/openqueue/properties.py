@@ -1,5 +1,5 @@
-"""What holds of all policies, whatever they say: one queue for several, changes at run time, engines that agree, accounts
-that balance (properties P4 to P11 of the language)."""
+"""What holds of all policies, whatever they say: one queue for several, changes at run time, engines that agree,
+accounts that balance."""
 
 from __future__ import annotations
 

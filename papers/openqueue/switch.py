@@ -1,5 +1,5 @@
-"""Figure 2.19: algorithms A, B, C in a switch of software (§2.5.4). DPDK at 10 Gb/s there; here packets that come out of
-memory and go back to it on one core, in real time, and the same in virtual time with costs that were measured."""
+"""Figure 2.19: algorithms A, B, C in a switch of software (§2.5.4). DPDK at 10 Gb/s there; here packets that come out
+of memory and go back to it on one core, in real time, and the same in virtual time with costs that were measured."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def mixed(policy, count: int = 65_536, **more) -> dict:
 @cache
 def real(scale: str, queues: int, by: str = LISTS) -> dict[str, dict[str, float]]:
     """By algorithm: Mpps, worth per packet that left, share that was given up, and how much longer than A's a lap of it
-    takes. Laps of a fraction of a millisecond take turns, and neighbours are compared: whatever else the machine does is
-    done to all of them. The median of the ratios counts."""
+    takes. Laps of a fraction of a millisecond take turns, and neighbours are compared: whatever else the machine does
+    is done to all of them. The median of the ratios counts."""
     policies = {name: switch(name, queues, by) for name in ALGORITHMS}
     given = {name: mixed(policy) for name, policy in policies.items()}
     laps: dict[str, list[Lap]] = {name: [] for name in ALGORITHMS}

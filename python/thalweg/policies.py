@@ -339,7 +339,7 @@ class Counters:
 class Ran:
     """What became of packets. Arrays are by packet, in the order of arrival: the last `queue` that it was in, its
     `fate` (a number of `FATES`), when it was sent, its last bit, or given up (`at_ps`), whether it carries CE, how
-    often somebody was notified of it, and the version of the policy that admitted it. `departures`: packets in the
+    often it was notified of, and the version of the policy that admitted it. `departures`: packets in the
     order in which they left."""
 
     packets: dict[str, np.ndarray]

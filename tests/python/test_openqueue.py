@@ -10,7 +10,7 @@ from thalweg import papers
 
 ROOT = Path(__file__).parents[2]
 PAPER = papers.find("openqueue")
-# Claims as they were taken from the published text; beside the project.
+# Claims as they were taken from the published text; next to the project.
 LIST = ROOT.parent / "shared" / "claims" / "openqueue.md"
 
 

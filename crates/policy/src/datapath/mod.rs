@@ -1,5 +1,5 @@
-//! The software datapath: a policy, what arrives, and ports that send, in virtual time. Pure: given the same it does the
-//! same, everywhere. What packets really cost is measured by [`Bench`], with a clock that the caller brings.
+//! The software datapath: a policy, what arrives, and ports that send, in virtual time. Pure: given the same it does
+//! the same, everywhere. What packets really cost is measured by [`Bench`], with a clock that the caller brings.
 //!
 //! At an instant the policy changes first, then packets arrive, then ports that are free take their next, in the order
 //! of their declarations: as in the simulator, whose ports decide once an instant's packets have come.

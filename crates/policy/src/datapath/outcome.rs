@@ -28,7 +28,7 @@ pub struct Outcome {
     pub at: Time,
     /// It carries CE.
     pub marked: bool,
-    /// How often somebody was notified of it.
+    /// How often it was notified of.
     pub notices: u32,
     /// Version of the policy that admitted it, from 0.
     pub version: u32,

@@ -80,8 +80,8 @@ fn ports_send_at_their_own_rates_and_none_is_faster_than_its_link() {
 fn what_goes_on_enters_the_next_queue_at_once_and_waits_until_that_admits_it() {
     let text = "first = Queue(9 pkts); next = Queue(1 pkts); a = Port(first); b = Port(25%, next);\n\
                 connect(a -> next);";
-    // Port b needs 4 µs for each. 0 passes through both at once; 1 waits for port a, then in `next`; 2 has no room there
-    // until b takes 1 at 4000.
+    // Port b needs 4 µs for each. 0 passes through both at once; 1 waits for port a, then in `next`; 2 has no room
+    // there until b takes 1 at 4000.
     let record = run(&policy(text), &sending(&policy(text)), &at(&[0, 0, 0], |_| Offered::default()));
     assert_eq!(fates(&record), [(Fate::Sent, 4000), (Fate::Sent, 8000), (Fate::Sent, 12000)]);
     let waited: Vec<u128> = record.counters.iter().map(|one| one.area / 1000).collect();

@@ -7,13 +7,13 @@ fn policy(text: &str) -> Policy {
     check(text, "test.oq").unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
-fn said(text: &str, target: Target) -> Vec<String> {
+fn refused(text: &str, target: Target) -> Vec<String> {
     refusals(&policy(text), target).iter().map(ToString::to_string).collect()
 }
 
 fn of_library(name: &str, target: Target) -> Vec<String> {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("library/{name}.oq"));
-    said(&std::fs::read_to_string(path).expect("a policy of the library"), target)
+    refused(&std::fs::read_to_string(path).expect("a policy of the library"), target)
 }
 
 /// Of the library, what a queueing discipline keeps.
@@ -42,8 +42,8 @@ fn rust_keeps_everything_and_a_discipline_what_one_port_can() {
     for entry in std::fs::read_dir(folder).expect("the library") {
         let name = entry.expect("a file").path().file_stem().expect("a name").to_string_lossy().into_owned();
         assert!(of_library(&name, Target::Rust).is_empty());
-        let refused = of_library(&name, Target::BpfQdisc);
-        assert_eq!(refused.is_empty(), FITS.contains(&name.as_str()), "{name}: {refused:?}");
+        let found = of_library(&name, Target::BpfQdisc);
+        assert_eq!(found.is_empty(), FITS.contains(&name.as_str()), "{name}: {found:?}");
     }
 }
 
@@ -60,7 +60,7 @@ fn a_discipline_is_of_one_port_and_of_packets_that_carry_what_it_reads() {
     let wide = "wide(p1, p2) = (p1.value * p1.size < p2.value * p2.size) q = Queue(9); out = Port(q);\n\
                 q.procPrio = wide;";
     assert_eq!(
-        said(wide, Target::BpfQdisc),
+        refused(wide, Target::BpfQdisc),
         ["queue q, procPrio: it needs more than 64 bits on the way, which the target does not have: \
           compare smaller numbers, such as size or TOS"]
     );
@@ -70,7 +70,7 @@ fn a_discipline_is_of_one_port_and_of_packets_that_carry_what_it_reads() {
 fn a_program_of_tc_keeps_what_looks_at_single_packets_and_nothing_that_waits() {
     let police = "police(q, p) = (p.TOS < 8 && p.size > 1000, drop(1)).(p.TOS < 8, mark & drop(0.5));\n\
                   q = Queue(64 pkts); out = Port(q); q.congestion = police;";
-    assert!(said(police, Target::TcBpf).is_empty());
+    assert!(refused(police, Target::TcBpf).is_empty());
     let waits =
         "it does not know what waits: packets leave unseen: the queue's size alone, or the target bpf-qdisc";
     assert_eq!(of_library("fifo", Target::TcBpf), [format!("queue q, congestion: {waits}")]);
@@ -88,9 +88,9 @@ fn p4_keeps_strict_priorities_marks_behind_the_queue_and_no_order_of_packets() {
     let marks = "strict(q1, q2) = (q1.schedState < q2.schedState) q[1..2] = Queue(64 pkts); out = Port(q[1..2]);\n\
                  q[1].schedState = 1; q[2].schedState = 2; out.schedPrio = strict;\n\
                  q[1..2].postAdmAct = (length >= 20, mark);";
-    assert!(said(marks, Target::P4).is_empty());
+    assert!(refused(marks, Target::P4).is_empty());
     let moving = format!("{marks} out.postSchedAct = (true, modify(schedState := schedState + 1));");
-    let moved = said(&moving, Target::P4);
+    let moved = refused(&moving, Target::P4);
     assert!(moved[0].starts_with("port out, schedPrio: which queue goes first may not depend"));
     assert!(moved[1].starts_with("port out, postSchedAct: a state here wraps"), "{moved:?}");
     let fifo = of_library("fifo", Target::P4);
@@ -106,6 +106,6 @@ fn p4_keeps_strict_priorities_marks_behind_the_queue_and_no_order_of_packets() {
             .contains(&"queue q: queues are limited in packets: a size in pkts".to_owned())
     );
     let divides = marks.replace("length >= 20", "length % 3 == 0");
-    assert!(said(&divides, Target::P4)[0].ends_with("P4 does not divide: powers of two"));
-    assert!(said(&marks.replace("length >= 20", "length % 4 == 0"), Target::P4).is_empty());
+    assert!(refused(&divides, Target::P4)[0].ends_with("P4 does not divide: powers of two"));
+    assert!(refused(&marks.replace("length >= 20", "length % 4 == 0"), Target::P4).is_empty());
 }
