@@ -16,7 +16,7 @@ CONNECT := quic$(if $(KERNEL), $(KERNEL))
 FEATURES ?=
 BUILT := $(VENV)/built$(if $(FEATURES),-with-$(subst $() ,-,$(FEATURES)))
 
-RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
+RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name '*.oq' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
 .PHONY: all help demo test rust-side python-side build wheel setup engine tools lint wasm rust-test python-test handfuls claims golden format bench docs clean

@@ -12,6 +12,14 @@ fn main() {
         "/// Calls a macro with the modules of the library.\n#[macro_export]\n\
          macro_rules! all_policies {{\n    ($call:ident) => {{\n        $call! {{\n{names}        }}\n    }};\n}}\n"
     );
+    let machines: String = library.iter().chain(&own).map(|path| machine(path)).collect();
+    let all = format!(
+        "{all}/// The policy at work, if it is one of these, whatever its comments.\n\
+         pub fn machine_of(policy: &thalweg_policy::Policy, seed: u64) -> Option<Box<dyn thalweg_policy::Engine>> {{\n    \
+         let text = policy.statements();\n    \
+         let is = |source: &[&str]| text.lines().eq(source.iter().copied());\n\
+         {machines}    None\n}}\n"
+    );
     let out = Path::new(&env::var_os("OUT_DIR").expect("cargo sets it")).join("library.rs");
     fs::write(out, compiled + &all).expect("it can be written");
 }
@@ -28,6 +36,13 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 fn module(path: &Path) -> String {
     path.file_stem().expect("a name").to_string_lossy().replace('-', "_")
+}
+
+fn machine(path: &Path) -> String {
+    let module = module(path);
+    format!(
+        "    if is({module}::SOURCE) {{\n        return Some(Box::new({module}::machine(seed)));\n    }}\n"
+    )
 }
 
 fn compile(path: &Path) -> String {

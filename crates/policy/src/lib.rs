@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+pub mod datapath;
 pub mod diagnose;
 mod engine;
 pub mod fuzzing;
@@ -9,6 +10,7 @@ mod generate;
 pub mod normal;
 mod show;
 pub mod syntax;
+pub mod target;
 
 pub use check::check;
 pub use diagnose::{Class, Diagnostic, Diagnostics};

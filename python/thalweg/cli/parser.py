@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+from thalweg.cli.policy_options import policies
 from thalweg.errors import Diagnostic, nearest
 
 # Options of older versions, and what to write instead.
@@ -467,6 +468,8 @@ def build() -> Parser:
     p.add_argument("--csv", metavar="FILE", help="also write every call as a row here")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     plugins(p)
+
+    policies(command, _lazy, Parser, positive_int)
 
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
     p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, …; a prefix takes all (default: all)")

@@ -33,3 +33,13 @@ macro_rules! each {
 }
 
 compiled::all_policies!(each);
+
+#[test]
+fn a_policy_is_found_by_its_statements_whatever_its_comments() {
+    let fifo = common::of_library("fifo");
+    assert!(compiled::machine_of(&fifo, 1).is_some());
+    let commented = common::policy(&format!("// mine\n{}", fifo.statements()));
+    assert!(compiled::machine_of(&commented, 1).is_some());
+    let other = common::policy(&fifo.statements().replace("64", "65"));
+    assert!(compiled::machine_of(&other, 1).is_none());
+}

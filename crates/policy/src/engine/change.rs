@@ -85,6 +85,11 @@ impl<E: Engine> Running<E> {
         self.version
     }
 
+    /// The version that takes what arrives for this queue, if there is such a queue.
+    pub fn version_of(&self, queue: usize) -> Option<u32> {
+        self.queue_versions.get(queue).copied()
+    }
+
     /// What older versions have in a queue takes room in the one that takes arrivals.
     fn hold(&mut self, queue: usize) {
         let current = self.queue_versions[queue];

@@ -204,6 +204,10 @@ impl Policy {
     pub fn name(&self) -> &str {
         &self.name
     }
+    /// Its statements, printed: two files with the same are the same policy, whatever their comments and spaces.
+    pub fn statements(&self) -> String {
+        crate::syntax::print(&self.source)
+    }
     /// Its queues; what a packet's `queue` names.
     pub fn queues(&self) -> &[Queue] {
         &self.queues

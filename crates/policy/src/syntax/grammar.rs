@@ -239,10 +239,13 @@ fn value<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Value> {
     let argument = number().map(Argument::Number).or(name().map(Argument::Name));
     let arguments = spanned(argument).separated_by(sign(",")).collect().delimited_by(sign("("), sign(")"));
     let named = word().then(arguments.or_not()).then_ignore(sign(";").rewind());
+    // The one word of an attribute that is also an action's.
+    let dropping = spanned(reserved("drop").to("drop".to_owned())).then_ignore(sign(";").rewind());
     let inline = reserved("inline").ignore_then(expression().delimited_by(sign("{"), sign("}")));
     choice((
         named.map(|(word, arguments)| Value::Named(word, arguments)),
         inline.map(Value::Inline),
+        dropping.map(|word| Value::Named(word, None)),
         body().map(Value::Body),
     ))
     .boxed()

@@ -1,0 +1,13 @@
+"""What every claim measures: policies in the software datapath, no runs of the simulator."""
+
+from __future__ import annotations
+
+from thalweg.study import include
+
+from . import differential, language, line, measured, model, properties, switch
+
+include(globals(), language, differential, properties, model, line, switch, measured)
+
+
+def runs(scale: str) -> list:
+    return []

@@ -1,0 +1,104 @@
+"""Arguments of `thalweg policy`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+FILE = "a policy (.oq), or a name of the library (`thalweg policy list`)"
+# As the engine has them; written out because loading it would slow every command down.
+ENGINES = ("interpreter", "bytecode", "generated")
+TARGETS = ("rust", "bpf-qdisc", "tc-bpf", "p4")
+
+
+def change(text: str) -> tuple[str, str]:
+    """`FILE@TIME`."""
+    file, at, when = text.rpartition("@")
+    if not at or not file or not when:
+        raise argparse.ArgumentTypeError(f"`{text}` is not of the form FILE@TIME, such as new.oq@5us")
+    return file, when
+
+
+def load(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value <= 1000:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a load above zero, such as 1.2")
+    return value
+
+
+def counts(text: str) -> list[int]:
+    parts = text.split(",")
+    if not all(part.isdecimal() and 0 < int(part) <= 10_000_000 for part in parts):
+        raise argparse.ArgumentTypeError(f"`{text}` is not a list of whole numbers above zero, such as 64,1024")
+    return [int(part) for part in parts]
+
+
+def policies(command: Callable, lazy: Callable, parser: type, positive_int: Callable) -> None:
+    """The sub-commands."""
+    whole = command("policy", "policies:check", "policies of queues, buffers and ports, in OpenQueue")
+    parts = whole.add_subparsers(title="parts", metavar="PART", parser_class=parser, required=True)
+
+    def part(name: str, text: str, file: bool = True) -> argparse.ArgumentParser:
+        made = parts.add_parser(name, help=text, description=text)
+        made.set_defaults(command=lazy(f"policies:{name.replace('list', 'list_')}"))
+        if file:
+            made.add_argument("policy", metavar="FILE", help=FILE)
+        return made
+
+    p = part("check", "say whether a policy is right, and what is wrong with it")
+    p.add_argument("--context", action="store_true", help="print the lines that mistakes are about")
+    p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
+
+    part("show", "print a policy without comments, and what was chosen for its orders")
+
+    p = part("compile", "print a policy as Rust; or say what another target cannot keep")
+    p.add_argument("--target", choices=TARGETS, default="rust", help="what for (default: rust)")
+    p.add_argument("--out", metavar="FILE", help="file to write (default: print it)")
+
+    p = part("bench", "measure what a packet costs here, by engine and by how many wait")
+    p.add_argument("--engine", action="append", choices=ENGINES, help="only this one (repeatable; default: all)")
+    p.add_argument(
+        "--resident",
+        type=counts,
+        default=[64, 1024, 16384],
+        metavar="N,N",
+        help="how many wait (default: 64,1024,16384)",
+    )
+    p.add_argument(
+        "--rounds", type=positive_int, metavar="N", help="arrivals and departures of a lap (default: 100000)"
+    )
+    p.add_argument("--json", action="store_true", help="print one JSON array")
+
+    p = part("run", "run packets through a policy, in virtual time")
+    p.add_argument("--trace", metavar="FILE", help="packets (CSV): at_ns or at_ps, queue, and what else they have")
+    p.add_argument("--packets", type=positive_int, metavar="N", help="so many random packets (default: 1000)")
+    p.add_argument("--load", type=load, metavar="X", help="of random packets: of what ports can send (default: 1.2)")
+    p.add_argument("--seed", type=positive_int, metavar="N", default=1, help="of packets and of draws (default: 1)")
+    p.add_argument("--link", metavar="RATE", help="of the link behind every port (default: 10Gbps)")
+    p.add_argument("--cycle", metavar="TIME", help="ports work on a packet so long at a time, instead of sending")
+    p.add_argument(
+        "--core", metavar="TIME", help="one core does all work, and needs so long for each packet it takes or sends"
+    )
+    p.add_argument("--engine", choices=ENGINES, default="bytecode", help="which one (default: bytecode)")
+    p.add_argument(
+        "--change",
+        type=change,
+        action="append",
+        default=[],
+        metavar="FILE@TIME",
+        help="another policy from then on (repeatable)",
+    )
+    p.add_argument("--until", metavar="TIME", help="end then (default: when all packets have gone)")
+    p.add_argument("--out", metavar="FILE", help="write what became of each packet here (CSV)")
+    p.add_argument("--quiet", action="store_true", help="print nothing but errors")
+    p.add_argument("--json", action="store_true", help="print counters as one JSON object")
+
+    p = part("list", "the policies of the library", file=False)
+    p.add_argument("--json", action="store_true", help="print one JSON array")
+
+    p = part("copy", "copy a policy of the library, to change it")
+    p.add_argument("to", nargs="?", metavar="TO", help="file or folder (default: NAME.oq here)")
