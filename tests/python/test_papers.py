@@ -241,6 +241,40 @@ def test_a_run_built_from_a_broken_one_is_an_error(tiny, tmp_path):
     assert row.status == "error" and row.reason.startswith("run high: ")
 
 
+SLOW = """
+from thalweg.papers import RunSpec, figure, measure
+
+def runs(scale):
+    return []
+
+def slow(runs):
+    kept = runs.folder / "number.txt"
+    if not kept.is_file():
+        runs.folder.mkdir(parents=True)
+        kept.write_text("1.5")
+    return float(kept.read_text())
+
+@measure("T-1", needs=[])
+def _(runs):
+    return {"ratio": slow(runs)}
+
+@figure("fig1", "What was made (Figure 1)", needs=[])
+def _(runs):
+    from thalweg import plots
+    return plots.bars(["made"], {"here": [slow(runs)]}, "number")
+"""
+
+
+def test_what_a_measure_makes_itself_is_kept_with_the_runs_for_others(tiny, tmp_path):
+    (tiny / "figures.py").unlink()
+    (tiny / "study.py").write_text(SLOW)
+    papers.reproduce("tiny", claim="T-1", out=tmp_path / "o")
+    kept = tmp_path / "o" / "made" / "number.txt"
+    assert kept.read_text() == "1.5"
+    kept.write_text("0.25")
+    assert papers.reproduce("tiny", claim="T-1", out=tmp_path / "o").claims[0].measured == {"ratio": 0.25}
+
+
 def test_a_study_continues_where_it_was(tiny, tmp_path, monkeypatch):
     papers.reproduce("tiny", claim=["T-2"], out=tmp_path / "o")
     ran = []

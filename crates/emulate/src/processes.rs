@@ -156,6 +156,8 @@ impl Init {
         if sys::unshare(libc::CLONE_NEWNS).is_ok() {
             let _ = sys::mount(c"proc", c"/proc", c"proc", 0);
             let _ = sys::mount(c"sysfs", c"/sys", c"sysfs", 0);
+            // That hides what the caller had below it: groups of processes (`thalweg attach`, on a path).
+            let _ = sys::mount(c"cgroup2", c"/sys/fs/cgroup", c"cgroup2", 0);
         }
         if self.ambient {
             task::keep_capabilities();

@@ -66,8 +66,9 @@ may write `bounds = { min = …, max = … }` without a name.
     # What studies share, keys of runs as data, means over seeds, the rule about flows without an end, percentiles, size
     # classes, presets of controllers, is in `thalweg.study`.
 
-    # A measure with needs=[] needs no runs; `runs.scale` says how much to do. Measures may lie in several files:
-    # `include(globals(), one, another)` in study.py.
+    # A measure with needs=[] needs no runs; `runs.scale` says how much to do. One that makes something itself which
+    # takes long, say a transfer in real time, keeps it in `runs.folder`, next to the runs, and looks there first.
+    # Measures may lie in several files: `include(globals(), one, another)` in study.py.
 
 **figures.py**
 

@@ -20,13 +20,19 @@ class Lazy(Mapping):
     """The runs a measure may look at, opened from disk on request; only those that it said it needs.
 
     `scale` sets how much a measure that needs no runs does; `rows` has what other claims measured, of those whose
-    runs are not here."""
+    runs are not here. `folder` is for what a measure makes itself and others look at, too: it need not exist."""
 
     def __init__(
-        self, keys: Sequence[str], answers: Mapping[str, Any], folders: Mapping[str, Path], scale="", rows=None
+        self,
+        keys: Sequence[str],
+        answers: Mapping[str, Any],
+        folders: Mapping[str, Path],
+        folder: Path,
+        scale="",
+        rows=None,
     ):
         self._keys, self._answers, self._folders = list(keys), answers, folders
-        self.scale, self.rows = scale, rows or {}
+        self.folder, self.scale, self.rows = folder / "made", scale, rows or {}
 
     def __getitem__(self, key: str) -> Results:
         if key not in self._keys:
@@ -75,7 +81,7 @@ def checkable(claim: Claim, scale: str) -> bool:
 
 
 def judge(
-    claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders, full
+    claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders, folder: Path, full
 ) -> ClaimResult:
     """The verdict, if the runs are there. `full`: the one that is kept of the full scale, if this is another and
     there is one."""
@@ -93,7 +99,7 @@ def judge(
             row.reason = f"run {broken[0]}: {one_line(answers[broken[0]])}"
             return row
         rows = {i: v.measured for i, v in sight.rows.items()}
-        value = measured.call(Lazy(sight.keys, answers, folders, scale, rows))
+        value = measured.call(Lazy(sight.keys, answers, folders, folder, scale, rows))
         named = dict(value) if isinstance(value, Mapping) else {"": value}
         named = {k: float(v) for k, v in named.items()}
         row.measured = named if isinstance(value, Mapping) else named[""]

@@ -33,7 +33,7 @@ def draw_figures(
     found = {}
     for name, drawn in figures.items():
         try:
-            fig = drawn.call(Lazy(drawn.keys(specs, "figures.py"), answers, folders, study.scale))
+            fig = drawn.call(Lazy(drawn.keys(specs, "figures.py"), answers, folders, study.folder, study.scale))
             study.figures[name] = plots.save(fig, folder / "figures", name)
             found[name] = Drawing(plots.svg(fig))
         except Exception as e:

@@ -135,7 +135,9 @@ def reproduce(
                 answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
         answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False, force=force)
 
-    rows = [judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, full.get(c.id)) for c in claims]
+    rows = [
+        judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, folder, full.get(c.id)) for c in claims
+    ]
     _kept.describe(paper, rows, full)
     if keep_verdicts:
         costs = {name: cost(seen, answers, folders) for name, seen in sights.items()}
@@ -192,5 +194,5 @@ def _waves(specs: Sequence[RunSpec], needed: set[str], file: Path) -> Iterator[l
 
 
 def _scenario(spec: RunSpec, paper: Paper, answers, folders, folder: Path) -> Scenario:
-    more = spec.prepare(Lazy(spec.after, answers, folders), folder / "inputs") if spec.prepare else {}
+    more = spec.prepare(Lazy(spec.after, answers, folders, folder), folder / "inputs") if spec.prepare else {}
     return Scenario.load(paper.folder / spec.scenario, {**spec.set, **more})

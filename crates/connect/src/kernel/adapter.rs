@@ -6,8 +6,10 @@
 //! - `on_open`: the algorithm's `init`, with the smoothed round trip of the handshake. Exact; absent if
 //!   the SYN was repeated.
 //! - `on_sent`: SND.NXT and the count of retransmissions since the last ACK. Approximated: once before
-//!   each ACK, late and in bulk.
-//! - `rtt`: the rate sample's, in µs (Karn is the kernel's). Exact.
+//!   each ACK, late and in bulk. What this ACK has shown to be lost is in flight until it is reported:
+//!   controllers infer losses from what is missing at an ACK.
+//! - `rtt`: the rate sample's, in µs. Exact; absent where what was sent twice is acknowledged: there the
+//!   kernel's is of time stamps, in whole ms.
 //! - `acked`, `sacked`: segments delivered × MSS; exact bytes of SND.UNA while nothing is SACKed. Short
 //!   segments are off by less than one; where an ACK does both, what was SACKed before is taken to be
 //!   the least possible.
@@ -155,7 +157,8 @@ impl<C: CongestionControl> Adapter<C> {
             }
             Kind::Timeout => {
                 let loss = self.loss(record);
-                self.held = None;
+                // All that was out counts as lost; the timeout says so, and no ACK once more.
+                (self.held, self.last.lost) = (None, record.lost);
                 self.in_recovery = true;
                 self.controller.on_timeout(&loss);
             }
@@ -228,7 +231,8 @@ impl<C: CongestionControl> Adapter<C> {
         if self.calls.sent() {
             let sent = Bytes::new(self.sent_to - sent_before) + self.bytes(resent);
             if sent > Bytes::ZERO {
-                self.controller.on_sent(now, sent, in_flight + total);
+                let lost = self.bytes(record.lost.wrapping_sub(self.last.lost));
+                self.controller.on_sent(now, sent, in_flight + total + lost);
             }
         }
         let sacks = record.sacked_out > 0 || self.last.sacked_out > 0;

@@ -6,14 +6,17 @@
 //! - `on_open`: the first acknowledgement of the handshake, and its round trip. Exact; what the
 //!   handshake sends after it counts as data.
 //! - `on_sent`: `on_sent`, once per datagram. Exact; packets that only acknowledge are counted, too,
-//!   until the next ACK sets the number right.
+//!   until the next ACK sets the number right. What was declared lost since the last ACK is counted until
+//!   the next one: controllers infer losses from what is missing at an ACK.
 //! - payload bytes: bytes of QUIC packets, their headers and tags included (some 30 per packet).
 //!   Approximated, as RFC 9002 counts.
 //! - `rtt`: the newest packet of an ACK, if none newer was acknowledged before (RFC 9002 §5.1). Exact,
 //!   with the receiver's ACK delay in it, as TCP's.
 //! - `acked`: all packets that an ACK frame is the first to acknowledge. Exact; `sacked` is 0: nothing
 //!   is cumulative.
-//! - `in_flight`: `on_end_acks`. Exact.
+//! - `in_flight`: `on_end_acks`. Exact; losses that an ACK frame shows are declared after it, and are
+//!   missing at the next one.
+//! - the permit's window: RFC 9002 §7.2's least window is two full packets, and so is the least here.
 //! - `acked_to`, `sent_to`: bytes sent up to the newest acknowledged packet, and altogether. Rounds as
 //!   TCP's; no hole holds `acked_to` back, as nothing is sent again under its number.
 //! - `in_recovery`: packets sent before the last loss was declared are being acknowledged (RFC 9002
@@ -68,6 +71,8 @@ pub struct Adapter<C> {
     packet: (u32, u32),
     log: SendLog,
     in_flight: u64,
+    /// Declared lost since the last ACK.
+    lost: u64,
     batch: Option<Batch>,
     /// The newest packet ever acknowledged was sent then.
     newest: Option<Time>,
@@ -103,6 +108,7 @@ impl<C: CongestionControl> Adapter<C> {
             packet,
             log: SendLog::default(),
             in_flight,
+            lost: 0,
             batch: None,
             newest: None,
             srtt: rtt,
@@ -130,13 +136,18 @@ impl<C: CongestionControl> Adapter<C> {
         self.controller.permit()
     }
 
+    /// The permit's window, and at least two full packets (RFC 9002 §7.2). A lone packet is acknowledged when the
+    /// receiver's delay is over, by default after 25 ms (RFC 9000 §13.2.2): to a controller that goes by round trips
+    /// that is a queue, because of which its window stays the least. (Controllers count in segments of the handshake's
+    /// size, and paths take larger packets: two segments may be less than two packets.)
+    pub fn window(&self) -> Bytes {
+        self.permit().window.max(Bytes::new(2 * u64::from(self.packet.0)))
+    }
+
     /// The permit's pace, or its window spread over a round trip.
     pub fn pace(&self) -> Option<Rate> {
-        let permit = self.permit();
-        // One packet may always be in flight.
-        let window = permit.window.max(Bytes::new(u64::from(self.packet.0)));
-        let threshold = self.controller.threshold();
-        permit.pace.or_else(|| pace::of_window(window, threshold, self.srtt, self.packet, GAIN))
+        let (window, threshold) = (self.window(), self.controller.threshold());
+        self.permit().pace.or_else(|| pace::of_window(window, threshold, self.srtt, self.packet, GAIN))
     }
 
     /// Bytes in flight, as far as is known.
@@ -144,10 +155,9 @@ impl<C: CongestionControl> Adapter<C> {
         self.in_flight
     }
 
-    /// The window has room for another full packet. One may always be in flight, however small the window.
+    /// The window has room for another full packet.
     pub fn has_room(&self) -> bool {
-        self.in_flight == 0
-            || self.in_flight.saturating_add(u64::from(self.packet.0)) <= self.permit().window.get()
+        self.in_flight.saturating_add(u64::from(self.packet.0)) <= self.window().get()
     }
 
     /// The path takes packets of so many bytes.
@@ -166,7 +176,7 @@ impl<C: CongestionControl> Adapter<C> {
         self.log.on_sent(now, bytes, self.in_flight);
         self.in_flight += bytes;
         if self.calls.sent() {
-            self.controller.on_sent(now, Bytes::new(bytes), Bytes::new(self.in_flight));
+            self.controller.on_sent(now, Bytes::new(bytes), Bytes::new(self.in_flight + self.lost));
         }
         self.note_limit();
     }
@@ -189,6 +199,7 @@ impl<C: CongestionControl> Adapter<C> {
         self.in_flight = in_flight;
         self.app_limited = app_limited;
         let Some(batch) = self.batch.take() else { return };
+        self.lost = 0;
         let rtt = self.sample(now, batch.newest);
         let in_recovery = self.recovery.is_some_and(|start| batch.newest <= start);
         if !in_recovery {
@@ -226,11 +237,12 @@ impl<C: CongestionControl> Adapter<C> {
         let loss = Loss { now, in_flight: Bytes::new(self.in_flight), acked_to, sent_to };
         if bytes > 0 {
             self.in_flight = self.in_flight.saturating_sub(bytes);
+            self.lost += bytes;
             self.log.on_lost(sent, bytes);
         }
         let news = self.recovery.is_none_or(|start| sent > start);
         if persistent {
-            self.recovery = None;
+            (self.recovery, self.lost) = (None, 0);
             self.controller.on_timeout(&loss);
         } else if news {
             self.recovery = Some(now);

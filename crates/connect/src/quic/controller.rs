@@ -77,25 +77,25 @@ impl<M: Make> Core<M> {
 
 /// How large a window quinn-proto is given.
 pub(super) trait Window: Send + Sync + 'static {
-    /// Of an open connection with packets of `mtu` bytes.
-    fn of<C: thalweg_machines::congestion::CongestionControl>(adapter: &Adapter<C>, mtu: u64) -> u64;
+    /// Of an open connection.
+    fn of<C: thalweg_machines::congestion::CongestionControl>(adapter: &Adapter<C>) -> u64;
 }
 
-/// The permit's, and at least what RFC 9002 §7.2 allows: quinn paces it by itself.
+/// What it is: quinn paces it by itself.
 pub(super) struct Plain;
 
 impl Window for Plain {
-    fn of<C: thalweg_machines::congestion::CongestionControl>(adapter: &Adapter<C>, mtu: u64) -> u64 {
-        adapter.permit().window.get().max(2 * mtu)
+    fn of<C: thalweg_machines::congestion::CongestionControl>(adapter: &Adapter<C>) -> u64 {
+        adapter.window().get()
     }
 }
 
-/// So large that quinn-proto's pacer stands aside, while the permit has room for a packet: the driver paces.
+/// So large that quinn-proto's pacer stands aside, while the window has room for a packet: the driver paces.
 pub(super) struct Driven;
 
 impl Window for Driven {
-    fn of<C: thalweg_machines::congestion::CongestionControl>(adapter: &Adapter<C>, _: u64) -> u64 {
-        if adapter.has_room() { UNPACED } else { adapter.permit().window.get().max(1) }
+    fn of<C: thalweg_machines::congestion::CongestionControl>(adapter: &Adapter<C>) -> u64 {
+        if adapter.has_room() { UNPACED } else { adapter.window().get() }
     }
 }
 
@@ -175,7 +175,7 @@ impl<M: Make, W: Window> congestion::Controller for Shared<M, W> {
     fn window(&self) -> u64 {
         let core = self.lock();
         match &core.phase {
-            Phase::Open(adapter) => W::of(adapter, u64::from(core.mtu)),
+            Phase::Open(adapter) => W::of(adapter),
             Phase::Handshake { .. } | Phase::Failed(_) => core.initial_window(),
         }
     }
@@ -184,7 +184,7 @@ impl<M: Make, W: Window> congestion::Controller for Shared<M, W> {
         let mut metrics = ControllerMetrics::default();
         if let Some(adapter) = self.lock().adapter() {
             let threshold = thalweg_machines::congestion::CongestionControl::threshold(adapter.controller());
-            metrics.congestion_window = adapter.permit().window.get();
+            metrics.congestion_window = adapter.window().get();
             metrics.ssthresh = Some(threshold.get()).filter(|bytes| *bytes < u64::MAX);
             metrics.pacing_rate = adapter.pace().map(thalweg_units::Rate::bps);
         }

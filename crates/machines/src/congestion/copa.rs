@@ -172,17 +172,18 @@ impl Copa {
         self.pace = Rate::from_bps((bps as u64).clamp(1, self.line.bps()));
     }
 
-    /// §2.1, steps 3 and 4, for `n` acknowledged segments.
-    fn move_window(&mut self, now: Time, rtt: Span, target: f64, n: f64) {
+    /// §2.1, steps 3 and 4, for `n` acknowledged segments, one after the other: as an ACK of each would move it. Where
+    /// real hosts stall, all that was in flight is acknowledged at once, and in one step a window of 2 leaps over 1000.
+    fn move_window(&mut self, now: Time, rtt: Span, target: f64, mut n: f64) {
         let delta = self.delta.value;
         let velocity = self.velocity.update(now, rtt, self.window * delta);
-        let step = n * velocity / (delta * self.window);
-        if self.window < target {
-            self.velocity.moved(n);
-            self.window += step;
-        } else {
-            self.velocity.moved(-n);
-            self.window -= step;
+        while n > 0.0 {
+            let part = n.min(1.0);
+            let step = part * velocity / (delta * self.window);
+            let way = if self.window < target { 1.0 } else { -1.0 };
+            self.velocity.moved(way * part);
+            self.window = (self.window + way * step).max(LEAST);
+            n -= part;
         }
     }
 }
@@ -303,6 +304,22 @@ mod tests {
         assert!((c.window - (12.0 - 1.0 / 6.0)).abs() < 1e-9);
         receives(&mut c, 4, 120);
         assert!((c.window - (12.0 - 1.0 / 6.0 + 1.0 / (0.5 * (12.0 - 1.0 / 6.0)))).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_is_acknowledged_at_once_moves_the_window_as_segment_by_segment() {
+        let moved = |acks: u64, each: u64| {
+            let mut c = copa(false);
+            (c.slow_start, c.window, c.delta.value) = (false, 2.0, 0.04);
+            for _ in 0..acks {
+                let (now, rtt) = (Time::from_ms(1000), Some(Span::from_ms(200)));
+                c.on_ack(&AckSample { now, rtt, ..ack(1000 * each, 0) });
+            }
+            c.window
+        };
+        // The target is 200 / (0.04 · 100) = 50. w² grows by 2 / 0.04 per segment at first: 12.5, 15.5, 18, ..
+        assert_eq!(moved(1, 40), moved(40, 1));
+        assert!(moved(1, 40) > 40.0 && moved(1, 40) < 51.0, "{}", moved(1, 40));
     }
 
     #[test]

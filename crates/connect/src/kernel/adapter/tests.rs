@@ -128,6 +128,38 @@ fn the_loss_that_an_ack_shows_comes_after_it() {
 }
 
 #[test]
+fn what_an_ack_shows_to_be_lost_is_missing_then_though_more_was_sent_meanwhile() {
+    let (mut a, first) = opened(Needs { calls: Calls::Sent, ..Needs::WINDOW });
+    a.on_record(&ack(&first, 1100, (1000, 9000), (8, 0), 1));
+    // Two more were sent; one is SACKed, and three before it are lost.
+    let shows = Record { lost: 3, lost_out: 3, ..ack(&first, 1110, (1000, 11_000), (10, 1), 2) };
+    a.on_record(&shows);
+    // All that is out counts as lost at a timeout, which says so.
+    a.on_record(&Record { kind: Kind::Timeout, lost: 12, ..shows });
+    let after = Record { lost: 12, lost_out: 8, retrans_out: 1, resent: 1, ..shows };
+    a.on_record(&Record {
+        time_ns: 1_300_000,
+        una: shows.una.wrapping_add(1000),
+        packets_out: 9,
+        delivered: 4,
+        ..after
+    });
+    assert_eq!(
+        received(&a),
+        [
+            "100: sent 9000 of 9000",
+            "100: ack 1000+0, 8000 left, 1000-9000 ",
+            // Nine were in flight until now: ten but the one that arrives.
+            "110: sent 2000 of 10000",
+            "110: ack 0+1000, 6000 left, 1000-11000 ",
+            "110: timeout with 10000",
+            "300: sent 1000 of 2000",
+            "300: ack 1000+0, 1000 left, 2000-11000 r",
+        ]
+    );
+}
+
+#[test]
 fn a_loss_that_a_timer_finds_is_notified_at_once_and_a_timeout_is_no_loss() {
     let (mut a, first) = opened(Needs::WINDOW);
     a.on_record(&Record { kind: Kind::Loss, ..ack(&first, 1300, (0, 4000), (4, 0), 0) });

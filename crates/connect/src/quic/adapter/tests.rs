@@ -137,6 +137,28 @@ fn a_loss_is_notified_once_for_all_that_left_before_it_was_known() {
 }
 
 #[test]
+fn what_was_declared_lost_is_missing_at_the_next_ack() {
+    let mut a = opened(100, Needs { calls: Calls::Sent, ..Needs::WINDOW });
+    (0..8).for_each(|n| a.on_sent(US(n), 1000));
+    ack(&mut a, 100, &[3], false);
+    a.on_congestion(US(100), US(2), false, 3000);
+    a.on_sent(US(101), 1000);
+    ack(&mut a, 102, &[4], false);
+    a.on_sent(US(103), 1000);
+    assert_eq!(
+        received(&a)[8..],
+        [
+            "100: ack 1000 to 4000, 7000 left, rtt 97 ",
+            "100: loss with 7000",
+            "101: sent 1000 of 8000",
+            // 8000 were in flight, 1000 arrive, 4000 are left: 3000 are missing.
+            "102: ack 1000 to 5000, 4000 left, rtt 98 r",
+            "103: sent 1000 of 5000",
+        ]
+    );
+}
+
+#[test]
 fn persistent_congestion_is_a_timeout_and_no_loss_besides() {
     let mut a = opened(100, Needs::WINDOW);
     (0..4).for_each(|n| a.on_sent(US(1000 * n), 1000));
@@ -214,6 +236,17 @@ fn a_window_is_spread_over_a_round_trip_and_a_pace_is_kept_as_it_is() {
     assert_eq!(a.pace(), Some(Rate::from_bps(1_644_800_000)));
     a.controller.permit.pace = Some(Rate::from_mbps(3));
     assert_eq!(a.pace(), Some(Rate::from_mbps(3)));
+}
+
+#[test]
+fn two_full_packets_may_be_in_flight_however_small_the_window_and_large_the_packets() {
+    let mut a = opened(1, Needs::WINDOW);
+    a.on_mtu(1450);
+    a.on_sent(US(0), 1450);
+    assert!(a.has_room());
+    a.on_sent(US(1), 1450);
+    assert!(!a.has_room());
+    assert_eq!(a.window(), Bytes::new(2900));
 }
 
 #[test]
