@@ -4,15 +4,19 @@
 mod actions;
 pub mod any;
 pub mod buckets;
+mod inside;
 pub mod line;
 mod nodes;
 pub mod orders;
 pub mod rules;
+mod saved;
 mod serve;
 mod state;
 mod tournament;
 pub mod tree;
 mod victims;
+
+pub use saved::{Misfit, Saved};
 
 use super::contract::{Cycle, Effect, Engine, Fault, Served, Verdict};
 use super::packet::{Offered, Stored};

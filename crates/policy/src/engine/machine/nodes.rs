@@ -74,6 +74,12 @@ impl Slab {
         self.free.push(at);
         self.slots[at as usize]
     }
+    /// Places where a packet waits.
+    pub fn taken(&self) -> impl Iterator<Item = u32> {
+        let mut taken = vec![true; self.slots.len()];
+        self.free.iter().for_each(|at| taken[*at as usize] = false);
+        (0..).zip(taken).filter_map(|(at, taken)| taken.then_some(at))
+    }
     /// What is there.
     #[inline]
     pub fn at(&self, at: u32) -> &Slot {
