@@ -1,5 +1,5 @@
-//! Policies of the OpenQueue language as schedulers of whole networks: they are what is written in Rust, they go on after
-//! they were saved, and a change at one port is no other port's affair.
+//! Policies of the OpenQueue language as schedulers of whole networks: they are what is written in Rust, they go on
+//! after they were saved, and a change at one port is no other port's affair.
 
 use crate::common::*;
 use std::path::Path;

@@ -1,6 +1,7 @@
-//! What runs the policy: one for ever, or one that others take the place of. (What does not change pays nothing for it.)
+//! What runs the policy: one for ever, or one that others take the place of. (What does not change pays nothing for
+//! that.)
 
-use super::params::Params;
+use super::Params;
 use super::text::Compiled;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;

@@ -274,7 +274,7 @@ fn a_change_to_other_queues_or_to_the_same_policy_is_refused() {
 }
 
 #[test]
-fn what_is_set_in_vain_is_said() {
+fn what_is_set_in_vain_is_reported() {
     let vain = |params: Params| problems(&params).into_iter().find(|one| one.useless).map(|one| one.key);
     assert_eq!(vain(Params { classify: Classify::Flow, ..Params::of(FIFO) }).as_deref(), Some("classify"));
     assert_eq!(vain(Params { value: Value::Rank, ..Params::of(FIFO) }).as_deref(), Some("value"));

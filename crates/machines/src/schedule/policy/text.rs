@@ -91,7 +91,7 @@ impl JsonSchema for Text {
     }
 }
 
-/// A file by its name, and what it holds once somebody has read it.
+/// A file by its name, and what it holds once it was read.
 #[derive(Clone, PartialEq, Debug)]
 pub struct File {
     name: String,

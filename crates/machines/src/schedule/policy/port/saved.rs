@@ -1,6 +1,6 @@
 //! A port's state as data: the texts of its policies, by which it is compiled again, and what they do not say.
 
-use super::engine::{Engine, SavedEngine};
+use super::super::engine::{Engine, SavedEngine};
 use super::{Classifier, Params, Programmed};
 use crate::schedule::Entry;
 use serde::{Deserialize, Serialize};
