@@ -26,6 +26,7 @@ OPTIONS = {
     "topology.bottleneck_rate": "--rate",
     "topology.delay": "--delay",
     "switch.scheduler": "--queue",
+    "switch.scheduler.file": "--policy",
     "switch.marking": "--queue",
     "switch.buffer": "--buffer",
     "link": "--up, --down, --loss",
@@ -39,13 +40,14 @@ class Link:
     rate: str | None = None
     delay: str = "0ms"
     queue: str | None = None
+    policy: str | None = None
     buffer: str | None = None
     loss: float | None = None
     up: str | None = None
     down: str | None = None
 
-    def table(self) -> dict[str, Any]:
-        """The scenario: two hosts, two switches, the link between them."""
+    def table(self, classes: bool = False) -> dict[str, Any]:
+        """The scenario: two hosts, two switches, the link between them; `classes`: traffic of two."""
         ways = {"forward": self.up, "backward": self.down}
         if self.rate is None and None in ways.values():
             missing = " and ".join(f"--{w}" for w in ("up", "down") if getattr(self, w) is None)
@@ -66,6 +68,11 @@ class Link:
                 )
             switch["scheduler" if self.queue in schedulers else "marking"] = self.queue
             controller = CONTROLLERS.get(self.queue, controller)
+        if self.policy is not None:
+            if self.queue is not None:
+                raise refuse("--policy is the whole queue: --queue cannot take effect")
+            switch["scheduler"] = {"kind": "policy", "file": self.policy}
+            found["nic"] = {"scheduler": "fifo"}
         if switch:
             found["switch"] = switch
         found["transport"] = {"congestion": controller}
@@ -81,16 +88,22 @@ class Link:
         # What the simulator would run over it. A queue of classes takes effect where there are several.
         there = {"kind": "backlogged", "src": 0, "dst": 1}
         back = {"kind": "backlogged", "src": 1, "dst": 0}
-        if self.queue == "priority":
+        if self.queue == "priority" or classes:
             back["class"] = 1
         return found | {"traffic": [there, back], "run": {"until": "60s"}}
 
     def scenario(self, set: Mapping[str, Any] | None = None) -> Scenario:
         """The same, with other keys set, checked. Raises `ScenarioError` that names options."""
-        try:
-            return Scenario(_toml.dumps(self.table()), "thalweg shell", Path.cwd(), set)
-        except ScenarioError as e:
-            raise ScenarioError([_by_option(d) for d in e.diagnostics]) from None
+        found: list[Diagnostic] = []
+        # Whether a policy looks at classes is known once it is read.
+        for classes in (False, True):
+            try:
+                return Scenario(_toml.dumps(self.table(classes)), "thalweg shell", Path.cwd(), set)
+            except ScenarioError as e:
+                found = [_by_option(d) for d in e.diagnostics]
+                if self.policy is None or not any("class 0" in d.reason for d in found):
+                    break
+        raise ScenarioError(found)
 
 
 def _names(kind: str) -> set[str]:

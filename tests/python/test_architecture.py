@@ -50,7 +50,7 @@ def test_a_room_imports_only_from_floors_below_it():
 def test_what_decides_a_run_is_in_the_name_of_the_engine():
     """Runs that are kept are used again by builds of the same sources: of every crate that a run depends on."""
     source = (ROOT / "crates" / "python" / "build.rs").read_text(encoding="utf-8")
-    (listed,) = re.findall(r"const CRATES: [^=]*= \[(.*?)\];", source)
+    (listed,) = re.findall(r"const CRATES: [^=]*=\s*\[(.*?)\];", source)
     hashed = set(re.findall(r'"(\w+)"', listed))
     wanted, found = {"lab", "theory"}, set()
     while wanted:

@@ -92,6 +92,15 @@ def test_every_queue_is_emulated_or_refused_by_its_key(queue):
         assert re.search(r"switch\.(scheduler|marking)|--queue|slack|transport|traffic|topology", str(e)), str(e)
 
 
+def test_a_policy_is_a_queue_whose_classes_are_those_of_code_points(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("fifo.oq").write_text("q = Queue(64 pkts); out = Port(q);")
+    Path("tos.oq").write_text("t(a, b) = (a.TOS < b.TOS) q = Queue(64 pkts); out = Port(q); q.procPrio = t;")
+    for file in ("fifo.oq", "tos.oq"):
+        scenario = emulation.Link(rate="10Mbps", policy=file).scenario()
+        assert [port["order"] for port in emulation.ports(scenario, emulation.BETWEEN)] == ["policy", "policy"]
+
+
 WRONG = {
     "no rate": ([], "give --rate"),
     "no unit": (["--rate", "100"], "--rate: `100`"),
@@ -99,6 +108,14 @@ WRONG = {
     "a rank": (["--rate", "1Mbps", "--queue", "srpt"], "`switch.scheduler`: real packets cannot pass"),
     "feedback": (["--rate", "1Mbps", "--queue", "xcp"], "explicit feedback"),
     "a share": (["--rate", "1Mbps", "--loss", "2"], "not a share"),
+    "a policy and a queue": (["--rate", "1Mbps", "--queue", "fq", "--policy", "fifo.oq"], "--queue cannot take effect"),
+    "a policy and a buffer": (
+        ["--rate", "1Mbps", "--policy", "fifo.oq", "--buffer", "9KB"],
+        "--buffer: it has no effect",
+    ),
+    "no such policy": (["--rate", "1Mbps", "--policy", "fivo.oq"], "--policy: there is no file `fivo.oq`"),
+    "a mistake in a policy": (["--rate", "1Mbps", "--policy", "typo.oq"], "`r` is declared nowhere"),
+    "a policy of ranks": (["--rate", "1Mbps", "--policy", "work.oq"], "real packets cannot pass"),
     "no such trace": (["--rate", "1Mbps", "--up", "nothere"], "nothere"),
     "twice": (["near.toml", "--rate", "1Mbps"], "--rate cannot take effect"),
     "both rates": (["--rate", "1Mbps", "--up", "1Mbps", "--down", "1Mbps"], "--rate cannot take effect"),
@@ -112,6 +129,10 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_one_line_and_exit_code_2(case, tmp_path):
     (tmp_path / "near.toml").write_text(SCENARIO)
+    (tmp_path / "fifo.oq").write_text("q = Queue(64 pkts); out = Port(q);")
+    (tmp_path / "typo.oq").write_text("q = Queue(64 pkts); out = Port(r);")
+    work = "w(a, b) = (a.processing < b.processing) q = Queue(64 pkts); out = Port(q); q.procPrio = w;"
+    (tmp_path / "work.oq").write_text(work)
     argv, expected = WRONG[case]
     said = thalweg("shell", *argv, "--", "true", cwd=tmp_path)
     assert (said.returncode, said.stdout) == (2, ""), said.stderr

@@ -5,7 +5,7 @@
 
 use std::hint::black_box;
 use std::time::Instant;
-use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec};
+use thalweg_machines::schedule::{Discipline, DisciplineSpec, Limit, OrderSpec, policy};
 use thalweg_machines::stage::{MarkAt, step_ecn};
 use thalweg_units::notation::Length;
 use thalweg_units::{FlowId, Rate, Stream, Time};
@@ -65,9 +65,11 @@ fn cost(order: &OrderSpec, length: u32, full: bool) -> f64 {
 }
 
 fn main() {
-    // A user's own are not here.
+    // A user's own are not here; of policies, the plain one.
     let orders = OrderSpec::all().into_iter().filter(|order| !order.needs().anything());
-    let orders: Vec<OrderSpec> = orders.collect();
+    let fifo = OrderSpec::from(policy::Params::of("q = Queue(1000000 pkts); out = Port(q);"));
+    let known = |order| if order == OrderSpec::policy() { fifo.clone() } else { order };
+    let orders: Vec<OrderSpec> = orders.map(known).collect();
     let lengths = [1, 10, 100, 1000, 10_000, 100_000];
     for (title, full) in [
         ("ns per enqueue + dequeue at a steady length", false),

@@ -94,6 +94,19 @@ pub struct Problem {
     pub useless: bool,
 }
 
+/// Something wrong in a text that an algorithm is written in: what its user wrote in a language of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Line, counted from 1.
+    pub line: u32,
+    /// Column in characters, counted from 1.
+    pub column: u32,
+    /// What is wrong.
+    pub reason: String,
+    /// The way out.
+    pub hint: String,
+}
+
 /// What is wrong with an algorithm's parameters.
 #[derive(Clone, Debug, Default)]
 pub struct Problems(pub Vec<Problem>);

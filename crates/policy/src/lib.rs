@@ -15,8 +15,8 @@ pub mod target;
 pub use check::check;
 pub use diagnose::{Class, Diagnostic, Diagnostics};
 pub use engine::{
-    Bytecode, Counts, Cycle, Effect, Engine, Fault, Interpreter, Machine, Offered, Part, Running, Served,
-    Stored, Tally, Verdict,
+    Bytecode, Counts, Cycle, Effect, Engine, Fault, Interpreter, Machine, Misfit, Offered, Part, Running,
+    Saved, SavedRunning, Served, Stored, Tally, Unlike, Verdict,
 };
 pub use generate::generate;
 pub use normal::Policy;

@@ -148,8 +148,10 @@ pub fn load_changed(
 fn written(cx: &Cx<'_>) -> Result<Document, Vec<Diagnostic>> {
     let (schema, origin) = (catalogue::raw_schema(), cx.origin);
     let read = |root: &Node| -> Result<Document, Vec<Diagnostic>> {
-        serde_json::from_value(root.to_json())
-            .map_err(|e| vec![origin.at("", format!("cannot be read: {e}"))])
+        let mut doc: Document = serde_json::from_value(root.to_json())
+            .map_err(|e| vec![origin.at("", format!("cannot be read: {e}"))])?;
+        resolve::texts::read(cx, &mut doc).map_err(sorted)?;
+        Ok(doc)
     };
     if !check::has_products(schema, &origin.root, origin) {
         return read(&origin.root);
@@ -304,6 +306,7 @@ impl Scenario {
         out.extend(
             resolve::schedulers(&self.doc).filter_map(|(_, s)| s.table()).map(|(_, file)| file.to_owned()),
         );
+        out.extend(resolve::schedulers(&self.doc).flat_map(|(_, s)| s.files()).map(|(_, file)| file));
         out.extend(self.doc.traffic.iter().filter_map(|t| t.pattern.family().file()).map(str::to_owned));
         out.sort();
         out.dedup();

@@ -1,7 +1,7 @@
 //! Floor 4: the simulated network.
 //!
 //! A packet-level discrete-event simulation: [`Sim`] is a network ([`thalweg_net`]) at an instant,
-//! [`Sim::run`] takes it forward. It wires the machines of floor 2 together and takes no protocol decision itself.
+//! [`Sim::run`] takes it forward. It wires machines together and takes no protocol decision itself.
 //!
 //! The state of a network has four owners, each of which serialises its own part: `fabric` (switches, ports, wires,
 //! packets), `hosts` (the ends of the active flows, NIC scheduling), `flows` (the life of every flow) and `instruments`

@@ -294,6 +294,7 @@ def build() -> Parser:
     p.add_argument("--rate", metavar="RATE", help="of both directions, such as 100Mbps")
     p.add_argument("--delay", metavar="TIME", help="each way, such as 20ms (default: 0ms)")
     p.add_argument("--queue", metavar="NAME", help="a scheduler or a marking, such as fq-codel, pie (default: fifo)")
+    p.add_argument("--policy", metavar="FILE", help="a policy of the OpenQueue language as the queue, such as fifo.oq")
     p.add_argument("--buffer", metavar="SIZE", help="of each direction, such as 100KB, 1bdp (default: 500KB)")
     p.add_argument("--loss", type=share, metavar="P", help="each way, of every packet, such as 0.001")
     p.add_argument("--up", metavar="TRACE", help="towards the far end: a trace file of Mahimahi, or a rate")

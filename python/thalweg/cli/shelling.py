@@ -87,7 +87,7 @@ def _text(link, args) -> str:
     """The scenario that the options make, as one would write it."""
     from thalweg import _toml, emulation
 
-    if args.set:
+    if args.set or args.policy:
         return emulation.Link(**link).scenario(dict(args.set)).to_toml()
     return _toml.dumps(emulation.Link(**link).table())
 

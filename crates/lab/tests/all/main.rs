@@ -23,6 +23,7 @@ mod names;
 mod ndp;
 mod phost;
 mod points;
+mod policies;
 mod port_on_a_trace;
 mod products;
 mod queueing;

@@ -3,8 +3,8 @@
 //! checks and the laws all come from here.
 
 use super::{Limit, OutputQueue};
-use crate::problems::{Invalid, Problems};
-use crate::stage::StageSpec;
+use crate::problems::{Invalid, Mistake, Problems};
+use crate::stage::{Acts, StageSpec};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -54,6 +54,27 @@ pub trait Parameters:
     /// What that file says of the port, instead of the file.
     fn fill(&mut self, _numbers: &[u64]) {}
 
+    /// Files that hold texts of it: their keys, and their names.
+    fn files(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// What these files hold, in that order.
+    fn read(&mut self, _texts: &[String]) {}
+
+    /// What is wrong in its texts: the key of each, and whether that names a file.
+    fn mistakes(&self) -> Vec<(String, bool, Mistake)> {
+        Vec::new()
+    }
+
+    /// Ports of the network that it names, with the keys.
+    fn ports(&self) -> Vec<(String, u32)> {
+        Vec::new()
+    }
+
+    /// Leaves what it is at this port of the network, with what its files hold instead of their names.
+    fn settle(&mut self, _port: u32) {}
+
     /// Bytes that it holds at one port before anything waits, where so many packets pass in a second.
     fn memory(&self, _packets_per_second: f64) -> f64 {
         QUEUE
@@ -88,8 +109,10 @@ pub struct Needs {
     pub overtakes: bool,
     /// The queue management that it does itself.
     pub manages: Manages,
-    /// What it would drop for its delay it marks instead, if it is ECN-capable.
-    pub marks: bool,
+    /// What it does to packets besides ordering them, and giving up what does not fit.
+    pub acts: Acts,
+    /// It says itself how much may wait, so that nothing is left to say for a limit of the port.
+    pub sizes_itself: bool,
     /// It may let nothing leave though something waits and the link is free.
     pub holds_back: bool,
     /// It reports when one of its queues has become too long
@@ -119,7 +142,8 @@ impl Needs {
         by_input: false,
         overtakes: false,
         manages: Manages::Nothing,
-        marks: false,
+        acts: Acts::Not,
+        sizes_itself: false,
         holds_back: false,
         reports_overfull: false,
         searchable: false,

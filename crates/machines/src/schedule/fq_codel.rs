@@ -27,7 +27,7 @@ use super::bins::Bins;
 use super::round_robin::RoundRobin;
 use super::{Around, At, Entry, Manages, Needs, Order, Parameters, Problems};
 use crate::problems::Invalid;
-use crate::stage::{Departure, codel};
+use crate::stage::{Acts, Departure, codel};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -116,7 +116,8 @@ impl Parameters for Params {
 
     fn needs(&self) -> Needs {
         let marks = self.marks() || self.ce_threshold.is_some();
-        Needs { manages: Manages::Delay, marks, ..Needs::NOTHING }
+        let acts = if marks { Acts::MarksOrDrops } else { Acts::Drops };
+        Needs { manages: Manages::Delay, acts, ..Needs::NOTHING }
     }
 
     fn check(&self, _: &Around, problems: &mut Problems) {

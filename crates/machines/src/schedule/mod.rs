@@ -44,6 +44,7 @@ pub mod max_min;
 pub mod ndp;
 pub mod parity;
 pub mod pifo;
+pub mod policy;
 pub mod priority;
 pub mod random;
 pub mod round_robin;
@@ -66,7 +67,7 @@ use two_queues::TwoQueues;
 pub use two_queues::Weights;
 
 use crate::kinds::kinds;
-use crate::problems::{Invalid, Problems};
+use crate::problems::{Invalid, Mistake, Problems};
 use crate::stage::StageSpec;
 use thalweg_units::Time;
 use thalweg_wire::{Handle, Packet};
@@ -100,6 +101,7 @@ kinds! {
         ndp: Ndp(Box<ndp::Trimming>), "ndp";
         max_min: MaxMin(Box<TwoQueues<max_min::MaxMin>>), "max-min";
         zombie_list: ZombieList(Box<TwoQueues<zombie_list::ZombieList>>), "zombie-list";
+        policy: Policy(Box<policy::Programmed>), "policy";
         custom: Custom(Box<custom::Limited>), "custom";
     }
 
@@ -111,6 +113,16 @@ kinds! {
         pub fn table(&self) -> Option<(&'static str, &str)>;
         /// See [`Parameters::fill`].
         pub fn fill(&mut self, numbers: &[u64]);
+        /// See [`Parameters::files`].
+        pub fn files(&self) -> Vec<(String, String)>;
+        /// See [`Parameters::read`].
+        pub fn read(&mut self, texts: &[String]);
+        /// See [`Parameters::mistakes`].
+        pub fn mistakes(&self) -> Vec<(String, bool, Mistake)>;
+        /// See [`Parameters::ports`].
+        pub fn ports(&self) -> Vec<(String, u32)>;
+        /// See [`Parameters::settle`].
+        pub fn settle(&mut self, port: u32);
         /// See [`Parameters::memory`].
         pub fn memory(&self, packets_per_second: f64) -> f64;
         fn queue as queue(&self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Queue, Invalid>;

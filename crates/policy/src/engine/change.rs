@@ -4,20 +4,27 @@
 //! CHOICE OpenQueue §2.5.1: old packets leave first and count against the new sizes, and are no victims any more. Other
 //! reading: all are sorted anew, which takes n log n and gives up priorities that were promised.
 
+mod saved;
+
+pub use saved::SavedRunning;
+
 use super::contract::{Cycle, Effect, Engine, Fault, Served, Verdict};
 use super::packet::Offered;
 use crate::normal::Policy;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
 /// A policy, and the engine that runs it.
+#[derive(Clone, Debug)]
 struct Generation<E> {
-    policy: Policy,
+    policy: Arc<Policy>,
     engine: E,
 }
 
 /// A policy that can be changed.
+#[derive(Clone, Debug)]
 pub struct Running<E> {
     generations: BTreeMap<u32, Generation<E>>,
     version: u32,
@@ -38,9 +45,26 @@ impl std::fmt::Display for Unlike {
 
 impl std::error::Error for Unlike {}
 
+impl Unlike {
+    /// Whether `new` may take the place of `old`.
+    ///
+    /// # Errors
+    /// If it has other queues or ports, by name and in this order: packets name queues by number.
+    pub fn check(old: &Policy, new: &Policy) -> Result<(), Self> {
+        let queues = |policy: &Policy| policy.queues().iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        let ports = |policy: &Policy| policy.ports().iter().map(|one| one.name.clone()).collect::<Vec<_>>();
+        if queues(old) == queues(new) && ports(old) == ports(new) {
+            return Ok(());
+        }
+        let reason = "the new policy has other queues or ports: give it the same names in the same order";
+        Err(Self(reason.to_owned()))
+    }
+}
+
 impl<E: Engine> Running<E> {
     /// A first policy, version 0.
-    pub fn new(policy: Policy, engine: E) -> Self {
+    pub fn new(policy: impl Into<Arc<Policy>>, engine: E) -> Self {
+        let policy = policy.into();
         Self {
             version: 0,
             queue_versions: vec![0; policy.queues().len()],
@@ -54,14 +78,10 @@ impl<E: Engine> Running<E> {
     ///
     /// # Errors
     /// If it has other queues or ports, by name and in this order: packets name queues by number.
-    pub fn change(&mut self, policy: Policy, mut engine: E) -> Result<u32, Unlike> {
+    pub fn change(&mut self, policy: impl Into<Arc<Policy>>, mut engine: E) -> Result<u32, Unlike> {
+        let policy = policy.into();
         let newest = &self.generations[&self.version].policy;
-        let queues = |policy: &Policy| policy.queues().iter().map(|one| one.name.clone()).collect::<Vec<_>>();
-        let ports = |policy: &Policy| policy.ports().iter().map(|one| one.name.clone()).collect::<Vec<_>>();
-        if queues(newest) != queues(&policy) || ports(newest) != ports(&policy) {
-            let reason = "the new policy has other queues or ports: give it the same names in the same order";
-            return Err(Unlike(reason.to_owned()));
-        }
+        Unlike::check(newest, &policy)?;
         let changed = changed_ports(newest, &policy);
         self.version += 1;
         engine.set_version(self.version);

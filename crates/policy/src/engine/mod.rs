@@ -17,9 +17,9 @@ mod packet;
 mod tally;
 
 pub use bytecode::Bytecode;
-pub use change::Running;
+pub use change::{Running, SavedRunning, Unlike};
 pub use contract::{Cycle, Effect, Engine, Fault, Part, Served, Verdict};
 pub use interpreter::Interpreter;
-pub use machine::Machine;
+pub use machine::{Machine, Misfit, Saved};
 pub use packet::{Kept, Offered, Stored};
 pub use tally::{Counts, Tally};

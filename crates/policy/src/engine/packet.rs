@@ -1,6 +1,7 @@
 //! What engines know of a packet.
 
 use crate::normal::expression::PacketField;
+use serde::{Deserialize, Serialize};
 
 /// What a classifier says of an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +32,7 @@ impl Default for Offered {
 }
 
 /// A packet's fields while it waits.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Stored {
     /// See [`Offered::value`].
     pub value: i64,

@@ -5,6 +5,7 @@ pub mod integer;
 pub mod range;
 pub mod rank;
 pub mod ratio;
+mod reads;
 
 use crate::syntax::tree::{File, Number, RateUnit, SizeUnit};
 use expression::{Amount, BufferField, Place, PortField, QueueField, Test, Which};
@@ -110,6 +111,11 @@ pub struct PortRate {
 }
 
 impl PortRate {
+    /// All of the link.
+    pub fn is_whole(self) -> bool {
+        let Self { amount: Number { digits, decimals }, unit } = self;
+        unit == RateUnit::Percent && u128::from(digits) == 10u128.pow(decimals + 2)
+    }
     /// In kbit/s; `None`: a share of the link, which the policy does not know.
     pub fn kbps(self) -> Option<i64> {
         let factor: i128 = match self.unit {

@@ -6,6 +6,7 @@ mod differential;
 mod errors;
 mod library;
 mod policy_change;
+mod saved;
 mod semantics;
 mod structure;
 mod text;

@@ -41,6 +41,8 @@ pub(super) fn queues(
             None => None,
         });
     }
+    // Named ports are not as the others.
+    let apart = roles.map(|(scheduler, ..)| !scheduler.ports().is_empty());
     let mut kinds: Vec<s::DisciplineSpec> = Vec::new();
     let mut known: BTreeMap<(usize, Option<u32>), u16> = BTreeMap::new();
     let mut out = Vec::with_capacity(2 * graph.links.len());
@@ -65,6 +67,7 @@ pub(super) fn queues(
                 },
             };
             let pooled = histogram.as_ref().filter(|_| counts.is_none()).map(|(all, _)| pool(all));
+            let per_port = per_port.or(apart[role].then_some(port));
             if let Some(kind) = known.get(&(role, per_port)) {
                 out.push(*kind);
                 continue;
@@ -76,17 +79,20 @@ pub(super) fn queues(
             if let Some(counts) = counts.or(pooled.as_ref()) {
                 order.fill(counts);
             }
+            order.settle(port);
             let spec = s::DisciplineSpec {
-                order,
                 limit: match buffer {
+                    _ if order.needs().sizes_itself => s::Limit::Unlimited,
                     Capacity::Bytes(b) => s::Limit::Bytes(b),
                     Capacity::Packets(p) => s::Limit::Packets(p),
                     Capacity::Unlimited => s::Limit::Unlimited,
                 },
+                order,
                 stage: marking,
                 preemptive: doc.switch.preemptive && !graph.is_host(node),
             };
-            let kind = match kinds.iter().position(|k| *k == spec).filter(|_| per_port.is_none()) {
+            let shares = histogram.is_none() || per_port.is_none();
+            let kind = match kinds.iter().position(|k| *k == spec).filter(|_| shares) {
                 Some(kind) => kind as u16,
                 None if kinds.len() > usize::from(u16::MAX) => {
                     return Err(cx.error(

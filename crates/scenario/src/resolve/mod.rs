@@ -1,6 +1,7 @@
 //! Fills in what depends on other keys, so that a resolved scenario says everything.
 
 mod lossless;
+pub(crate) mod texts;
 mod transports;
 
 pub(crate) use lossless::site;
@@ -30,7 +31,7 @@ pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
 pub(crate) fn drops_unmarkable(doc: &Document) -> bool {
     let markings = [Some(doc.switch.marking), doc.nic.marking];
     markings.into_iter().flatten().any(|m| m.acts() == Acts::MarksOrDrops)
-        || schedulers(doc).any(|(_, s)| s.needs().marks)
+        || schedulers(doc).any(|(_, s)| s.needs().acts == Acts::MarksOrDrops)
 }
 
 /// True if some scheduler is a user's, of which nothing is known.
@@ -196,7 +197,8 @@ pub(crate) fn resolve(doc: &mut Document) {
     // A host has no inputs.
     let unfit = needs.inputs || slack && reads_slack(&switch.scheduler);
     nic.scheduler.get_or_insert_with(|| if unfit { Scheduler::default() } else { switch.scheduler.clone() });
-    nic.buffer.get_or_insert(room);
+    let sizes_itself = nic.scheduler.as_ref().is_some_and(|s| s.needs().sizes_itself);
+    nic.buffer.get_or_insert(if sizes_itself { Capacity::Unlimited } else { room });
     nic.marking.get_or_insert(switch.marking);
     let wanted = schedulers(doc)
         .find_map(|(_, s)| rank_of(s))

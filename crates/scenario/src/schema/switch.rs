@@ -44,7 +44,7 @@ thalweg_machines::pause_policies!(with_pauses! {
         #[serde(default)]
         pub scheduler: Scheduler,
         /// What one port may hold, all its queues together; the packet being transmitted does not count.
-        /// `500KB` if not given; with `inputs` or `shared_buffer`, `"unlimited"`.
+        /// `500KB` if not given; with `inputs`, `shared_buffer` or the scheduler `policy`, `"unlimited"`.
         pub buffer: Option<Capacity>,
         /// Whether and when packets are marked or dropped before the buffer is full.
         #[serde(default)]
@@ -101,8 +101,8 @@ impl Switch {
     pub(crate) fn room(&self) -> Capacity {
         // Beneath the 500 KB of a port with memory of its own no shared memory of megabytes would ever fill.
         let shares = self.inputs.is_some() || self.shared_buffer.is_some();
-        let own = || if shares { Capacity::Unlimited } else { default::buffer() };
-        self.buffer.unwrap_or_else(own)
+        let unlimited = || shares || self.scheduler.needs().sizes_itself;
+        self.buffer.unwrap_or_else(|| if unlimited() { Capacity::Unlimited } else { default::buffer() })
     }
 }
 

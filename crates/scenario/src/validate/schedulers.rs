@@ -9,6 +9,8 @@ use crate::schema::{Document, Marking, Rank, Scheduler};
 use crate::topology::Graph;
 use crate::transport::Ranks;
 use thalweg_machines::schedule::{Around, Key, Manages, Paused};
+use thalweg_machines::stage::Acts;
+use thalweg_units::NodeId;
 
 /// What a scheduler's own settings say.
 pub(super) fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
@@ -56,6 +58,17 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
         }
         _ => {}
     }
+    if needs.sizes_itself && section != "switch.mix" {
+        let written = if section == "nic" { doc.nic.buffer } else { doc.switch.buffer };
+        if written.is_some_and(|buffer| buffer != Capacity::Unlimited) {
+            let why = format!("the scheduler `{}` says itself how much waits", s.key());
+            r.useless(&format!("{section}.buffer"), &why, "remove the key, or write \"unlimited\"");
+        }
+    }
+    if needs.acts == Acts::Marks && !resolve::ecn_capable(doc) {
+        let hint = "write `transport.ecn = \"accurate\"`, or remove what marks";
+        r.useless(&key, "it marks packets, and no transport's can be marked", hint);
+    }
     let plain = || doc.traffic.iter().all(|t| t.class == 0) && resolve::used(doc).all(|t| t.classes() == 0);
     if needs.classes.is_some() && !needs.anything() && plain() {
         let hint = "write `class = 1` in a [[traffic]] section, or another scheduler";
@@ -79,6 +92,30 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
             r.error(&key, reason, hint);
         }
         _ => {}
+    }
+}
+
+/// Ports that a scheduler names are there, and run it.
+pub(super) fn ports(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document, graph: &Graph) {
+    let runs = |node: NodeId| match (section, &doc.switch.mix) {
+        ("nic", _) => graph.is_host(node),
+        (_, _) if graph.is_host(node) => false,
+        ("switch.mix", Some(mix)) => mix.nodes.has(node.0),
+        (_, Some(mix)) => !mix.nodes.has(node.0),
+        (_, None) => true,
+    };
+    for (own, port) in s.ports() {
+        let key = format!("{section}.scheduler.{own}");
+        let Some(link) = graph.links.get(port as usize / 2) else {
+            let hint = format!("ports are 0 to {}", 2 * graph.links.len() as i64 - 1);
+            r.error(&key, format!("there is no port {port}"), hint);
+            continue;
+        };
+        let from = if port.is_multiple_of(2) { link.a } else { link.b };
+        if !runs(from) {
+            let why = format!("port {port} is of {}, which runs another scheduler", graph.shown(from));
+            r.useless(&key, &why, format!("the other way is port {}", port ^ 1));
+        }
     }
 }
 

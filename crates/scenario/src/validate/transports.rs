@@ -365,7 +365,7 @@ pub(super) fn marks(doc: &Document) -> bool {
     let marking = |m: Marking| m.acts().marks();
     let free = resolve::is_free(doc);
     let edge = matches!(doc.edge, Some(Edge::Ecn { .. }));
-    let inside = resolve::schedulers(doc).any(|(_, s)| s.needs().marks);
+    let inside = resolve::schedulers(doc).any(|(_, s)| s.needs().acts.marks());
     marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || inside || free || edge
 }
 

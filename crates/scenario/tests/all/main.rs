@@ -5,6 +5,7 @@ mod common;
 mod errors;
 mod errors_links;
 mod errors_lossless;
+mod errors_policy;
 mod errors_rdma;
 mod errors_ups;
 mod foreign;

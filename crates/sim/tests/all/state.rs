@@ -2,7 +2,7 @@
 use crate::common::*;
 use proptest::prelude::*;
 use thalweg_machines::congestion::{ControllerSpec, dctcp};
-use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, ads, fq_codel, priority, srpt};
+use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, ads, fq_codel, policy, priority, srpt};
 use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::{SlackRule, SlackSpec};
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, MarkAt, StageSpec, red_ecn, step_ecn};
@@ -72,12 +72,34 @@ pub fn marking(seed: u64) -> StageSpec {
     }
 }
 
+/// With chance, states, marks, several queues that share a buffer, and another policy later.
+fn policies() -> [OrderSpec; 2] {
+    let steps = "q = Queue(30 pkts); out = Port(q); q.congestion = (length >= 9, drop(1)).(length >= 4, drop(0.5));
+                 q.postAdmAct = (length >= 3, mark);";
+    let late = "late(a, b) = (a.arrival > b.arrival) q = Queue(9 pkts); out = Port(q); q.procPrio = late;";
+    let change = policy::Change {
+        at: Span::from_us(40),
+        file: None,
+        text: Some(policy::Text::new(late)),
+        ports: None,
+    };
+    let shares = "least(a, b) = (a.schedState < b.schedState) long(a, b) = (a.currSize < b.currSize)
+                  served(o, p) = (true, modify(schedState := schedState + p.size) & mark);
+                  q[1..3] = Queue(9000 bytes); all = Buffer(15000 bytes, q[1..3]); out = Port(q[1..3]);
+                  all.queuePrio = long; out.schedPrio = least; out.postSchedAct = served; out.returning = catchUp;";
+    let by_flow = policy::Params { classify: policy::Classify::Flow, ..policy::Params::of(shares) };
+    [by_flow.into(), policy::Params { changes: vec![change], ..policy::Params::of(steps) }.into()]
+}
+
 /// Those that any transport can do with: not of users, and not for transports that know trimmed packets.
 pub fn orders() -> Vec<OrderSpec> {
     let (target, interval) = (Span::from_us(5), Span::from_us(50));
     let map = ads::Map::Dynamic { interval: Span::from_us(20), window: 5 };
     let for_any = |order: &OrderSpec| !order.needs().anything() && order.needs().trims.is_none();
     let mut all: Vec<OrderSpec> = OrderSpec::all().into_iter().filter(for_any).collect();
+    // Without a policy there is none.
+    all.retain(|order| *order != OrderSpec::policy());
+    all.extend(policies());
     all.extend([
         priority::Params::from(4).into(),
         srpt::Params { flow_order: false }.into(),

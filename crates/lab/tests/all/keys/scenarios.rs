@@ -308,6 +308,23 @@ pub const FILES: &[(&str, &str)] = &[
         "placed.xml",
         "<graphml><graph><node id='a'><data key='Latitude'>50.1</data><data key='Longitude'>8.7</data></node><node id='b'><data key='Latitude'>50.2</data><data key='Longitude'>8.7</data></node><edge source='a' target='b'/></graph></graphml>",
     ),
+    ("fifo.oq", "q = Queue(5 pkts); out = Port(q);"),
+    ("lifo.oq", "late(a, b) = (a.arrival > b.arrival) q = Queue(5 pkts); out = Port(q); q.procPrio = late;"),
+    ("three.oq", "q = Queue(3 pkts); out = Port(q);"),
+    (
+        "longest.oq",
+        "long(a, b) = (a.length > b.length) q[1..2] = Queue(5 pkts); out = Port(q[1..2]); out.schedPrio = long;",
+    ),
+    (
+        "worth.oq",
+        "byTos(a, b) = (a.TOS < b.TOS) worth(a, b) = (a.value > b.value) q = Queue(5 pkts); out = Port(q); \
+         q.admPrio = byTos; q.procPrio = worth;",
+    ),
+    (
+        "work.oq",
+        "less(a, b) = (a.processing < b.processing) q = Queue(5 pkts); out = Port(q); q.admPrio = less; \
+         q.procPrio = less;",
+    ),
     ("map.cch", "1 @A (2) -> <2> <3> =a r0\n2 @B (1) -> <1> =b r0\n3 @C (1) -> <1> =c r0\n"),
     ("weights.txt", "A B 3\nB A 3\nA C 1\n"),
     // Three switches in a ring, a host each; everybody sends two switches on.

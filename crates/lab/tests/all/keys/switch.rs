@@ -42,6 +42,47 @@ const TWO: &[&str] = &[
     "@.scheduler={kind=\"max-min\",interval=\"100us\"}",
 ];
 const ZOMBIES: &[&str] = &["~.scheduler=fifo", "traffic.0.class=1", "@.scheduler=zombie-list"];
+const POLICY: &[&str] =
+    &["~.scheduler=fifo", "switch.buffer=unlimited", "@.scheduler={kind=\"policy\",file=\"fifo.oq\"}"];
+const POLICY_TEXT: &[&str] = &[POLICY[0], POLICY[1], "@.scheduler={kind=\"policy\",text=\"\"}"];
+const CLASSIFIED: &[&str] =
+    &[POLICY[0], POLICY[1], "traffic.0.class=1", "@.scheduler={kind=\"policy\",file=\"longest.oq\"}"];
+/// Ranks are written, and classes read, whatever the key at hand says.
+const WORTH: &[&str] = &[
+    "~.scheduler=pifo",
+    POLICY[1],
+    "traffic.0.class=1",
+    "transport.rank=flow-size",
+    "transports.x.rank=flow-size",
+    "@.scheduler={kind=\"policy\",file=\"worth.oq\"}",
+];
+const WORK: &[&str] = &[POLICY[0], POLICY[1], "@.scheduler={kind=\"policy\",file=\"work.oq\"}"];
+const CHANGED: &[&str] = &[
+    POLICY[0],
+    POLICY[1],
+    "@.scheduler={kind=\"policy\",file=\"fifo.oq\",changes=[{at=\"200us\",file=\"lifo.oq\"}]}",
+];
+const CHANGED_TEXT: &[&str] = &[
+    POLICY[0],
+    POLICY[1],
+    "@.scheduler={kind=\"policy\",file=\"fifo.oq\",changes=[{at=\"200us\",text=\"\"}]}",
+];
+/// Which ports a change is for depends on whose they are.
+const CHANGED_AT_SWITCHES: &[&str] = &[
+    "nic.scheduler=fifo",
+    POLICY[1],
+    "switch.scheduler={kind=\"policy\",file=\"fifo.oq\",changes=[{at=\"200us\",file=\"lifo.oq\"}]}",
+];
+const CHANGED_AT_HOSTS: &[&str] = &[
+    "switch.scheduler=fifo",
+    "nic.scheduler={kind=\"policy\",file=\"fifo.oq\",changes=[{at=\"200us\",file=\"lifo.oq\"}]}",
+];
+const CHANGED_AT_SOME: &[&str] = &[
+    "topology={kind=\"dumbbell\",pairs=3}",
+    "nic.scheduler=fifo",
+    "switch.mix={nodes=\"even\",scheduler={kind=\"policy\",file=\"fifo.oq\",changes=[{at=\"200us\",file=\"lifo.oq\"}]}}",
+];
+const TEXTS: [&str; 2] = ["q = Queue(5 pkts); out = Port(q);", "q = Queue(3 pkts); out = Port(q);"];
 const XCP: &[&str] = &["%.congestion=xcp", "@.marking={kind=\"xcp\",rtt=\"20us\",queue_window=\"20us\"}"];
 const RCP: &[&str] = &["%.congestion=rcp", "@.marking={kind=\"rcp\",rtt=\"20us\",period=\"20us\"}"];
 const VCP: &[&str] =
@@ -205,6 +246,25 @@ pub const KEYS: &[Row] = &[
     ("@.scheduler(zombie-list).zombies", BUSY, ZOMBIES, "", "2", Outcome),
     ("@.scheduler(zombie-list).overwrite", BUSY, ZOMBIES, "", "1.0", Outcome),
     ("@.scheduler(zombie-list).step", BUSY, ZOMBIES, "", "0.5", Outcome),
+    ("@.scheduler=policy", BUSY, &["~.scheduler=fifo", "switch.buffer=unlimited"], "{kind=\"policy\",file=\"fifo.oq\"}", "fifo", Outcome),
+    ("@.scheduler(policy).file", BUSY, POLICY, "fifo.oq", "lifo.oq", Outcome),
+    ("@.scheduler(policy).text", BUSY, POLICY_TEXT, TEXTS[0], TEXTS[1], Outcome),
+    ("@.scheduler(policy).classify", BUSY, CLASSIFIED, "", "flow", Outcome),
+    ("@.scheduler(policy).classify=class", BUSY, CLASSIFIED, "class", "flow", Outcome),
+    ("@.scheduler(policy).classify=flow", BUSY, CLASSIFIED, "flow", "class", Outcome),
+    ("@.scheduler(policy).value", BUSY, WORTH, "", "rank", Outcome),
+    ("@.scheduler(policy).value=class", BUSY, WORTH, "class", "rank", Outcome),
+    ("@.scheduler(policy).value=rank", BUSY, WORTH, "rank", "class", Outcome),
+    ("@.scheduler(policy).processing", BUSY, WORK, "", "flow-size", Outcome),
+    ("@.scheduler(policy).processing=remaining", BUSY, WORK, "remaining", "flow-size", Outcome),
+    ("@.scheduler(policy).processing=flow-size", BUSY, WORK, "flow-size", "remaining", Outcome),
+    ("@.scheduler(policy).changes", BUSY, POLICY, "", "[{at=\"200us\",file=\"lifo.oq\"}]", Outcome),
+    ("@.scheduler(policy).changes[].at", BUSY, CHANGED, "200us", "400us", Outcome),
+    ("@.scheduler(policy).changes[].file", BUSY, CHANGED, "lifo.oq", "three.oq", Outcome),
+    ("@.scheduler(policy).changes[].text", BUSY, CHANGED_TEXT, TEXTS[1], "q = Queue(2 pkts); out = Port(q);", Outcome),
+    ("switch.scheduler(policy).changes[].ports", BUSY, CHANGED_AT_SWITCHES, "", "[3]", Outcome),
+    ("nic.scheduler(policy).changes[].ports", BUSY, CHANGED_AT_HOSTS, "", "[2]", Outcome),
+    ("switch.mix.scheduler(policy).changes[].ports", BUSY, CHANGED_AT_SOME, "", "[1]", Outcome),
     ("@.scheduler=parity", BUSY, &["~.scheduler=fifo"], "parity", "fifo", Outcome),
     ("@.scheduler(parity).even", BUSY, &["@.scheduler=parity"], "", "fifo", Outcome),
     ("@.scheduler(parity).even=fifo", BUSY, &["@.scheduler=parity"], "fifo", "lifo", Outcome),

@@ -261,6 +261,12 @@ impl<K: Key, P: Kept> Backlog<K, P> for AnyBacklog<K, P> {
             Self::Slab(it) => it.at(at),
         }
     }
+    fn places(&self) -> Vec<u32> {
+        match self {
+            Self::Ring(it) => Backlog::<K, P>::places(it),
+            Self::Slab(it) => it.places(),
+        }
+    }
     #[inline]
     fn head(&self) -> Option<u32> {
         match self {

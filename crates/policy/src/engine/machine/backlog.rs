@@ -38,6 +38,8 @@ pub trait Backlog<K: Key, P: Kept> {
     );
     /// What is there.
     fn at(&self, at: u32) -> &Slot<P>;
+    /// All places where a packet waits, in the order of arrival.
+    fn places(&self) -> Vec<u32>;
     /// The packet that is served.
     fn head(&self) -> Option<u32>;
     /// The packet that is given up.
@@ -130,6 +132,13 @@ impl<O: Orders<K>, K: Key, P: Kept> Backlog<K, P> for Slab<O, K, P> {
     #[inline]
     fn at(&self, at: u32) -> &Slot<P> {
         &self.slots[at as usize]
+    }
+    fn places(&self) -> Vec<u32> {
+        let mut taken = vec![true; self.slots.len()];
+        self.free.iter().for_each(|at| taken[*at as usize] = false);
+        let mut places: Vec<u32> = (0..).zip(taken).filter_map(|(at, taken)| taken.then_some(at)).collect();
+        places.sort_unstable_by_key(|at| self.links.processing[*at as usize].seq);
+        places
     }
     #[inline]
     fn head(&self) -> Option<u32> {

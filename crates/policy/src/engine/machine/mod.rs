@@ -5,16 +5,20 @@ mod actions;
 pub mod any;
 pub mod backlog;
 pub mod buckets;
+mod inside;
 pub mod line;
 pub mod nodes;
 pub mod orders;
 pub mod ring;
 pub mod rules;
+mod saved;
 mod serve;
 mod state;
 pub mod tournament;
 pub mod tree;
 mod victims;
+
+pub use saved::{Misfit, Saved};
 
 use super::contract::{Cycle, Effect, Engine, Fault, Served, Verdict};
 use super::packet::{Kept, Offered, Stored};

@@ -44,7 +44,8 @@ impl<K: Key, P: Kept> Backlog<K, P> for Ring<P> {
         at
     }
 
-    /// Heads and victims leave, and so stand at an end.
+    /// Heads and victims leave, and so stand at an end. Where another one is taken out, those behind it change their
+    /// places.
     #[inline]
     fn leave<T: Tally>(&mut self, at: u32, tally: &mut T) -> Slot<P> {
         tally.note_delete();
@@ -52,7 +53,8 @@ impl<K: Key, P: Kept> Backlog<K, P> for Ring<P> {
             self.first = self.first.wrapping_add(1);
             self.slots.pop_front()
         } else {
-            self.slots.pop_back()
+            let index = self.index(at);
+            if index + 1 == self.slots.len() { self.slots.pop_back() } else { self.slots.remove(index) }
         };
         left.expect("its place is that of a packet")
     }
@@ -72,6 +74,9 @@ impl<K: Key, P: Kept> Backlog<K, P> for Ring<P> {
     #[inline]
     fn at(&self, at: u32) -> &Slot<P> {
         &self.slots[self.index(at)]
+    }
+    fn places(&self) -> Vec<u32> {
+        (0..self.slots.len() as u32).map(|nth| self.first.wrapping_add(nth)).collect()
     }
     #[inline]
     fn head(&self) -> Option<u32> {

@@ -1,0 +1,59 @@
+//! A port's state as data: the texts of its policies, by which it is compiled again, and what they do not say.
+
+use super::super::engine::{Engine, SavedEngine};
+use super::{Classifier, Params, Programmed};
+use crate::schedule::Entry;
+use serde::{Deserialize, Serialize};
+use thalweg_policy::Misfit;
+use thalweg_wire::Handle;
+
+/// See the module.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Saved {
+    params: Params,
+    limit: (u32, u64),
+    salt: u64,
+    entries: Vec<Entry>,
+    free: Vec<u32>,
+    engine: SavedEngine,
+    stopped: bool,
+}
+
+impl From<Programmed> for Saved {
+    fn from(of: Programmed) -> Self {
+        Self {
+            limit: (of.max_packets, of.max_bytes),
+            salt: of.classifier.salt,
+            engine: of.engine.save(),
+            entries: of.entries,
+            free: of.free,
+            stopped: of.stopped,
+            params: of.params,
+        }
+    }
+}
+
+impl TryFrom<Saved> for Programmed {
+    type Error = Misfit;
+
+    fn try_from(saved: Saved) -> Result<Self, Misfit> {
+        let Saved { params, limit: (max_packets, max_bytes), salt, entries, free, engine, stopped } = saved;
+        let engine = Engine::restored(&engine, &params)?;
+        let queues = params.versions().and_then(|all| Some(all.first()?.policy.queues().len()));
+        let queues = queues.ok_or(Misfit)? as u32;
+        let waiting = || entries.iter().filter(|entry| entry.handle != Handle::NONE);
+        Ok(Self {
+            packets: waiting().count() as u32,
+            max_packets,
+            bytes: waiting().map(|entry| u64::from(entry.wire)).sum(),
+            max_bytes,
+            classifier: Classifier { by: params.classify, value: params.value, queues, salt },
+            entries,
+            free,
+            effects: Vec::new(),
+            engine,
+            stopped,
+            params,
+        })
+    }
+}

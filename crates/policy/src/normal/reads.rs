@@ -1,0 +1,90 @@
+//! What a policy looks at and does, for drivers: a field that no packet carries, an action that nothing carries out.
+
+use super::expression::{PacketField, Place};
+use super::{Action, Policy, Select};
+use std::collections::BTreeSet;
+
+impl Policy {
+    /// Fields of packets that some expression reads.
+    pub fn reads(&self) -> BTreeSet<PacketField> {
+        let mut found = BTreeSet::new();
+        let mut see = |place: Place| {
+            if let Place::Packet(_, field) | Place::Head(_, field) = place {
+                found.insert(field);
+            }
+        };
+        let packets = self.queues.iter().flat_map(|queue| [&queue.admission, &queue.processing]);
+        let buffers = self.buffers.iter().filter_map(|buffer| buffer.order.as_ref());
+        let ports = self.ports.iter().filter_map(|port| port.order.as_ref());
+        packets.chain(buffers).chain(ports).for_each(|order| order.test.places(&mut see));
+        for case in self.cases() {
+            case.test.places(&mut see);
+            for action in &case.actions {
+                if let Action::Modify(_, value) = action {
+                    value.places(&mut see);
+                }
+            }
+        }
+        for port in &self.ports {
+            if let Some(Select::By(number)) = &port.select {
+                number.places(&mut see);
+            }
+        }
+        let wires = self.ports.iter().filter_map(|port| port.wire.as_ref());
+        found.extend(wires.filter_map(|wire| wire.field).map(|(field, _)| field));
+        found
+    }
+
+    fn acts(&self, is: impl Fn(&Action) -> bool) -> bool {
+        self.cases().flat_map(|case| &case.actions).any(is)
+    }
+
+    /// It marks packets.
+    pub fn marks(&self) -> bool {
+        self.acts(|action| matches!(action, Action::Mark))
+    }
+
+    /// It notifies the control plane, or a neighbour.
+    pub fn notifies(&self) -> bool {
+        self.acts(|action| matches!(action, Action::Notify))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check;
+
+    fn reads(text: &str) -> Vec<&'static str> {
+        check(text, "reads.oq").expect("a policy").reads().into_iter().map(PacketField::word).collect()
+    }
+
+    #[test]
+    fn a_policy_reads_what_its_orders_conditions_states_and_selections_name() {
+        let order = "by(a, b) = (a.value > b.value) q = Queue(8 pkts); o = Port(q); q.admPrio = by;";
+        assert_eq!(
+            reads(order),
+            ["value", "arrival"],
+            "packets are served by arrival where nothing else is said"
+        );
+        let heads = "h(a, b) = (a.getHOL().slack < b.getHOL().slack) q[1..2] = Queue(8 pkts); o = Port(q[1..2]); \
+                     o.schedPrio = h; o.queueSelect = inline { Packet.TOS % 2 };";
+        assert_eq!(reads(heads), ["slack", "arrival", "TOS"]);
+        let state = "s(o, p) = (p.flow == 3, modify(schedState := schedState + p.size)) f(a, b) = (a.schedState < \
+                     b.schedState) q[1..2] = Queue(8 pkts); o = Port(q[1..2]); o.schedPrio = f; o.postSchedAct = s;";
+        assert_eq!(reads(state), ["flow", "arrival", "size"]);
+    }
+
+    #[test]
+    fn marks_and_notifications_are_known() {
+        let of = |act: &str| {
+            let text = format!("q = Queue(8 pkts); o = Port(q); q.postAdmAct = (currSize > 3, {act});");
+            let policy = check(&text, "acts.oq").expect("a policy");
+            (policy.marks(), policy.notifies())
+        };
+        assert_eq!(
+            (of("mark"), of("notify"), of("mark & notify")),
+            ((true, false), (false, true), (true, true))
+        );
+    }
+}
