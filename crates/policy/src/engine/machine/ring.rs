@@ -87,3 +87,43 @@ impl<K: Key, P: Kept> Backlog<K, P> for Ring<P> {
         (!self.slots.is_empty()).then(|| self.first.wrapping_add(self.slots.len() as u32 - 1))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use thalweg_wire::Handle;
+
+    type Of = Ring<u32>;
+
+    impl Kept for u32 {
+        fn of(packet: &crate::Stored) -> Self {
+            packet.size
+        }
+        fn packet(&self) -> crate::Stored {
+            crate::Stored { size: *self, ..crate::Stored::NOTHING }
+        }
+    }
+
+    fn join(ring: &mut Of, handle: u32) -> u32 {
+        let new = New { at: 0, seq: 0, key: |_| 0i64 };
+        ring.join(Slot { packet: 1, handle: Handle(handle) }, new, |_, _, _| false, &mut ())
+    }
+
+    fn leave(ring: &mut Of, at: u32) -> u32 {
+        Backlog::<i64, u32>::leave(ring, at, &mut ()).handle.0
+    }
+
+    #[test]
+    fn places_go_on_past_the_last_number_and_packets_leave_from_either_end_or_between() {
+        let mut ring = Of { first: u32::MAX - 1, ..Of::default() };
+        let places: Vec<u32> = (0..5).map(|handle| join(&mut ring, handle)).collect();
+        assert_eq!(places, [u32::MAX - 1, u32::MAX, 0, 1, 2]);
+        assert_eq!(Backlog::<i64, u32>::places(&ring), places);
+        assert_eq!(Backlog::<i64, u32>::victim(&ring), Some(2));
+        // From the last on: those behind one that is taken out change their places.
+        assert_eq!([leave(&mut ring, 2), leave(&mut ring, 0), leave(&mut ring, u32::MAX - 1)], [4, 2, 0]);
+        assert_eq!(Backlog::<i64, u32>::head(&ring), Some(u32::MAX));
+        let left = [leave(&mut ring, u32::MAX), leave(&mut ring, 0)];
+        assert_eq!((left, Backlog::<i64, u32>::head(&ring)), ([1, 3], None));
+    }
+}
