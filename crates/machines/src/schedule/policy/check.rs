@@ -3,7 +3,7 @@
 use super::text::Compiled;
 use super::{Classify, Params, Place, Value, Work, given};
 use crate::problems::Mistake;
-use crate::schedule::{Around, Parameters, Problems};
+use crate::schedule::{Around, Problems};
 use thalweg_policy::Unlike;
 use thalweg_policy::normal::expression::PacketField;
 use thalweg_units::Span;
