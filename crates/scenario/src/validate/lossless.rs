@@ -132,6 +132,19 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
         let reason = "with memory by input, output queues have no limit of their own";
         r.error("switch.buffer", reason, "write \"unlimited\" or remove the key");
     }
+    for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
+        if s.needs().sizes_itself {
+            let reason = format!(
+                "with memory by input, output queues have no limit of their own, as `{}` has",
+                s.key()
+            );
+            r.error(
+                &format!("{section}.scheduler"),
+                reason,
+                "write another scheduler, or remove `switch.inputs`",
+            );
+        }
+    }
     if doc.switch.shared_buffer.is_some() {
         let reason = "memory belongs to inputs or to output ports, not to both";
         r.error("switch.shared_buffer", reason, "remove the key or `switch.inputs`");

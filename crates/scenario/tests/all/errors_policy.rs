@@ -79,6 +79,10 @@ fn mistakes_in_policies_and_settings_in_vain_are_reported_where_they_stand() {
             "s.toml:5: `switch.marking`: it has no effect: the scheduler `policy` marks for itself; write \"none\"",
         ),
         (
+            RIGHT.replace("[switch]", "[switch]\ninputs = { memory = \"240KB\" }"),
+            "s.toml:6: `switch.scheduler`: with memory by input, output queues have no limit of their own, as `policy` has; write another scheduler, or remove `switch.inputs`",
+        ),
+        (
             scheduler("file = \"mark.oq\""),
             "s.toml:5: `switch.scheduler`: it has no effect: it marks packets, and no transport's can be marked; write `transport.ecn = \"accurate\"`, or remove what marks",
         ),

@@ -260,7 +260,7 @@ impl Parameters for Params {
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
-        super::tests::variants()
+        tests::variants()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Worked examples, and the orders that are written in Rust as oracles of the same ones as policies.
 
 use super::*;
-use crate::schedule::{Around, DisciplineSpec, OrderSpec, Parameters, Queue, pifo, priority, srpt};
-use crate::stage::StageSpec;
-use thalweg_units::{Bytes, FlowId, HostId, Rate, Span, Stream};
+use crate::schedule::{Discipline, DisciplineSpec, OrderSpec, Queue, Verdict, pifo, priority, srpt};
+use thalweg_units::{Bytes, FlowId, HostId, Rate, Stream, Time};
+use thalweg_wire::{Ecn, Handle, Packet};
 
 const FIFO: &str = "q = Queue(12000 bytes); out = Port(q);";
 
