@@ -49,6 +49,9 @@ def main() -> None:
         here = {p.relative_to(CHECKOUT / "papers") for p in (CHECKOUT / "papers" / study).rglob("*") if p.is_file()}
         missing = sorted(str(p) for p in here - packed if "__pycache__" not in p.parts)
         assert not missing, f"the wheel lacks {missing}"
+    library = {p.stem for p in (CHECKOUT / "crates" / "policy" / "library").glob("*.oq")}
+    assert {p["name"] for p in json.loads(thalweg("policy", "list", "--json"))} == library
+    assert json.loads(thalweg("policy", "run", "lqd", "--engine", "generated", "--json"))["sent"] > 100
     Path("wheel.toml").write_text(SCENARIO, encoding="utf-8")
     thalweg("run", "wheel.toml", "--out", "run", "--report", "--quiet")
     thalweg("sweep", "wheel.toml", "--seeds", "2", "--out", "sweep", "--quiet")

@@ -1,6 +1,8 @@
 """`thalweg policy` and `thalweg.policies`: what is printed, whole; what is refused, and how."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -273,3 +275,20 @@ def test_operations_are_counted():
     assert counted["joined"]["inserts"] == 4 and counted["left"] == {
         "inserts": 0, "deletes": 4, "victims": 0, "lookups": 4, "comparisons": 0, "rekeys": 0,
     }  # fmt: skip
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "policies.md").read_text(encoding="utf-8")
+
+
+def test_what_the_page_shows_is_what_is_printed(cli, one):
+    (one / "mine.oq").write_text("q = Queue(64 pkts);\nout = Port(r);\n")
+    shown = re.findall(r"```text\n\$ thalweg (.*)\n((?:.*\n)*?)```", PAGE)
+    assert len(shown) >= 3
+    for command, expected in shown:
+        said = cli(*command.split())
+        printed = said.out + said.err
+        first, cut, _ = expected.partition("…\n")
+        assert printed.startswith(first) if cut else printed == expected, command
+    (policy, python) = re.findall(r"## A first policy\n\n```text\n(.*?)```.*?```python\n(.*?)```", PAGE, re.DOTALL)[0]
+    assert policies.mistakes(policy, "page.oq") == []
+    exec(compile(python, "docs/policies.md", "exec"), {})

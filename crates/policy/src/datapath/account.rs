@@ -34,7 +34,6 @@ pub(super) struct Account<'a, E, M> {
     levels: Vec<Level>,
     effects: Vec<Effect>,
     resident: usize,
-    now: Time,
     end: Time,
     busy: Span,
 }
@@ -70,7 +69,6 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
             levels: Level::of(policy),
             effects: Vec::new(),
             resident: 0,
-            now: Time::ZERO,
             end: Time::ZERO,
             busy: Span::ZERO,
         }
@@ -128,7 +126,7 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
 
     /// The policy decides about a packet.
     pub(super) fn arrive(&mut self, now: Time, nth: u32) -> Result<(), Stop> {
-        self.advance(now);
+        self.note_end(now);
         let offered = self.arrivals[nth as usize].offered;
         let version = self.running.version_of(offered.queue as usize).unwrap_or(0);
         let policy = self.policies[version as usize];
@@ -145,14 +143,14 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
 
     /// A port takes what leaves it.
     pub(super) fn take(&mut self, port: usize, now: Time) -> Result<Option<Taken>, Stop> {
-        self.advance(now);
+        self.note_end(now);
         let Some((_, served)) = self.running.dequeue(port, now, &mut self.effects)? else { return Ok(None) };
         Ok(Some(self.served(now, &served)))
     }
 
     /// A port works for a cycle; whether it had anything to do, and the packet that it has finished.
     pub(super) fn work(&mut self, port: usize, now: Time) -> Result<(bool, Option<Taken>), Stop> {
-        self.advance(now);
+        self.note_end(now);
         match self.running.cycle(port, now, &mut self.effects)? {
             Cycle::Idle => Ok((false, None)),
             Cycle::Worked(_) => {
@@ -213,8 +211,7 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         }
     }
 
-    fn advance(&mut self, now: Time) {
-        self.now = self.now.max(now);
+    fn note_end(&mut self, now: Time) {
         self.end = self.end.max(now);
     }
 

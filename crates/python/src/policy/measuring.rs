@@ -12,9 +12,11 @@ use thalweg_policy::{Bytecode, Counts, Engine, Fault, Machine, Offered};
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
-/// Laps of an engine, each of so many rounds of `pace` (arrivals, departures): how many packets waited, then of each
-/// lap ns, packets that came, left and were given up, and the worth of those that left. `None`: the engine is not built
-/// in. Before the first lap as many packets wait as can, `resident` at most.
+/// Of a lap: ns, packets that came, left and were given up, and the worth of those that left.
+type Row = (u64, u64, u64, u64, u64);
+
+/// Laps of an engine, each of so many rounds of `pace` (arrivals, departures): how many packets waited, then the
+/// laps. `None`: the engine is not built in. Before the first lap as many packets wait as can, `resident` at most.
 #[pyfunction]
 #[pyo3(signature = (text, name, columns, engine_name, resident, pace, rounds, laps))]
 #[allow(clippy::too_many_arguments, reason = "the face of a whole measurement")]
@@ -28,7 +30,7 @@ pub fn policy_bench(
     pace: (u32, u32),
     rounds: u32,
     laps: u32,
-) -> PyResult<Option<(u32, Vec<(u64, u64, u64, u64, u64)>)>> {
+) -> PyResult<Option<(u32, Vec<Row>)>> {
     let policy = policy(text, name)?;
     let Some(make) = engine(engine_name, &policy)? else { return Ok(None) };
     let packets: Vec<Offered> = arrivals(columns)?.iter().map(|one| one.offered).collect();
