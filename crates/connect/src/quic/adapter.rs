@@ -60,6 +60,15 @@ struct Batch {
     acked_before: u64,
 }
 
+/// What was declared lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Losses {
+    /// Packets sent up to then belong to the episode of the last loss.
+    episode: Option<Time>,
+    /// Bytes, since the last ACK.
+    since_ack: u64,
+}
+
 /// A controller on one path of a QUIC connection.
 #[derive(Clone, Debug)]
 pub struct Adapter<C> {
@@ -71,14 +80,11 @@ pub struct Adapter<C> {
     packet: (u32, u32),
     log: SendLog,
     in_flight: u64,
-    /// Declared lost since the last ACK.
-    lost: u64,
     batch: Option<Batch>,
     /// The newest packet ever acknowledged was sent then.
     newest: Option<Time>,
     srtt: Span,
-    /// Packets sent up to then belong to the episode of the last loss.
-    recovery: Option<Time>,
+    losses: Losses,
     /// There were marks since the last ACK.
     marked: bool,
     /// Bytes sent when the window last had no room.
@@ -108,11 +114,10 @@ impl<C: CongestionControl> Adapter<C> {
             packet,
             log: SendLog::default(),
             in_flight,
-            lost: 0,
             batch: None,
             newest: None,
             srtt: rtt,
-            recovery: None,
+            losses: Losses::default(),
             marked: false,
             limited_to: 0,
             idle_since: None,
@@ -176,7 +181,11 @@ impl<C: CongestionControl> Adapter<C> {
         self.log.on_sent(now, bytes, self.in_flight);
         self.in_flight += bytes;
         if self.calls.sent() {
-            self.controller.on_sent(now, Bytes::new(bytes), Bytes::new(self.in_flight + self.lost));
+            self.controller.on_sent(
+                now,
+                Bytes::new(bytes),
+                Bytes::new(self.in_flight + self.losses.since_ack),
+            );
         }
         self.note_limit();
     }
@@ -199,11 +208,11 @@ impl<C: CongestionControl> Adapter<C> {
         self.in_flight = in_flight;
         self.app_limited = app_limited;
         let Some(batch) = self.batch.take() else { return };
-        self.lost = 0;
+        self.losses.since_ack = 0;
         let rtt = self.sample(now, batch.newest);
-        let in_recovery = self.recovery.is_some_and(|start| batch.newest <= start);
+        let in_recovery = self.losses.episode.is_some_and(|start| batch.newest <= start);
         if !in_recovery {
-            self.recovery = None;
+            self.losses.episode = None;
         }
         let delivery = self.log.sample().filter(|_| self.delivery);
         let marked = std::mem::take(&mut self.marked);
@@ -237,15 +246,15 @@ impl<C: CongestionControl> Adapter<C> {
         let loss = Loss { now, in_flight: Bytes::new(self.in_flight), acked_to, sent_to };
         if bytes > 0 {
             self.in_flight = self.in_flight.saturating_sub(bytes);
-            self.lost += bytes;
+            self.losses.since_ack += bytes;
             self.log.on_lost(sent, bytes);
         }
-        let news = self.recovery.is_none_or(|start| sent > start);
+        let news = self.losses.episode.is_none_or(|start| sent > start);
         if persistent {
-            (self.recovery, self.lost) = (None, 0);
+            self.losses = Losses::default();
             self.controller.on_timeout(&loss);
         } else if news {
-            self.recovery = Some(now);
+            self.losses.episode = Some(now);
             self.controller.on_loss(&loss);
         }
         self.note_limit();

@@ -161,7 +161,7 @@ fn a_pace_is_never_exceeded() {
 }
 
 #[test]
-fn a_window_less_than_a_packet_lets_one_through_at_a_time() {
+fn a_window_less_than_a_packet_lets_two_through_at_a_time() {
     transfers(Constant(Permit::window(Bytes::new(1))), 50_000);
 }
 
