@@ -43,7 +43,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     for (section, s) in resolve::schedulers(doc) {
         if section != "nic" || written.nic.scheduler.is_some() {
             schedulers::order(r, section, s, doc);
-            schedulers::ports(r, section, s, doc, graph);
+            r.report(&format!("{section}.scheduler"), schedulers::ports(section, s, doc, graph));
         }
     }
     schedulers::turns(r, doc, graph);

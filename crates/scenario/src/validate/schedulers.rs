@@ -8,6 +8,7 @@ use crate::resolve;
 use crate::schema::{Document, Marking, Rank, Scheduler};
 use crate::topology::Graph;
 use crate::transport::Ranks;
+use thalweg_machines::problems::{Problem, Problems};
 use thalweg_machines::schedule::{Around, Key, Manages, Paused};
 use thalweg_machines::stage::Acts;
 use thalweg_units::NodeId;
@@ -96,7 +97,8 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
 }
 
 /// Ports that a scheduler names are there, and run it.
-pub(super) fn ports(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document, graph: &Graph) {
+pub(super) fn ports(section: &str, s: &Scheduler, doc: &Document, graph: &Graph) -> Vec<Problem> {
+    let mut problems = Problems::default();
     let runs = |node: NodeId| match (section, &doc.switch.mix) {
         ("nic", _) => graph.is_host(node),
         (_, _) if graph.is_host(node) => false,
@@ -105,18 +107,18 @@ pub(super) fn ports(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
         (_, None) => true,
     };
     for (own, port) in s.ports() {
-        let key = format!("{section}.scheduler.{own}");
         let Some(link) = graph.links.get(port as usize / 2) else {
             let hint = format!("ports are 0 to {}", 2 * graph.links.len() as i64 - 1);
-            r.error(&key, format!("there is no port {port}"), hint);
+            problems.wrong(&own, format!("there is no port {port}"), hint);
             continue;
         };
         let from = if port.is_multiple_of(2) { link.a } else { link.b };
         if !runs(from) {
-            let why = format!("port {port} is of {}, which runs another scheduler", graph.shown(from));
-            r.useless(&key, &why, format!("the other way is port {}", port ^ 1));
+            let why = format!("port {port} is of node {}, which runs another scheduler", graph.shown(from));
+            problems.useless(&own, &why, format!("the other way is port {}", port ^ 1));
         }
     }
+    problems.0
 }
 
 /// `switch.preemptive`: who can interrupt, and who must not be interrupted.

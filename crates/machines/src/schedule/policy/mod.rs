@@ -161,8 +161,11 @@ impl Params {
 
     /// A packet's class, or flow, decides which queue it joins.
     fn classifies(&self) -> bool {
-        let several =
-            |one: &&Compiled| one.policy.queues().len() > 1 && one.policy.ports()[0].select.is_none();
+        // (Of several ports, none runs it.)
+        let several = |one: &&Compiled| {
+            let selects = one.policy.ports().iter().any(|port| port.select.is_some());
+            one.policy.queues().len() > 1 && one.policy.ports().len() == 1 && !selects
+        };
         self.versions().is_some_and(|all| all.iter().any(several))
     }
 
