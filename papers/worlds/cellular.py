@@ -49,8 +49,8 @@ def from_there(ms: np.ndarray, begin: int) -> np.ndarray:
 
 
 def unpacked(name: str, begin: Callable[[str], int] | None = None):
-    """What `RunSpec.prepare` calls: the trace, from where Mahimahi's runs begin or as it is; without it a made-up link, so
-    that the run exists."""
+    """What `RunSpec.prepare` calls: the trace, from where Mahimahi's runs begin or as it is; without it a made-up link,
+    so that the run exists."""
 
     def prepare(_, folder: Path) -> Mapping:
         transmitter = MADE_UP
