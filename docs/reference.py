@@ -16,6 +16,7 @@ from pathlib import Path
 
 import thalweg
 from thalweg import _core, controllers, papers
+from thalweg.papers._verdicts import kept as kept_verdicts
 from thalweg.papers._verdicts import table as verdict_table
 
 DOCS = Path(__file__).parent
@@ -430,6 +431,27 @@ def source(what: str) -> str:
     return f"```{language}\n{text}\n```"
 
 
+def worlds(_: str) -> str:
+    """The study of three worlds: a line per path, a column per sender."""
+    paper = papers.find(str(ROOT / "papers" / "worlds"))
+    study, kept = paper.module("study"), kept_verdicts(paper, "full")
+    senders = paper.module("settings").NAMES
+
+    def cell(path: str, sender: str) -> str:
+        found = kept.get(f"WORLDS-{path}-{sender}")
+        if found is None or found.measured is None:
+            return "–"
+        rate, simulated, emulated = (
+            found.measured[k] for k in ("rate, emulated / simulated", "simulated ms", "emulated ms")
+        )
+        text = f"{100 * (rate - 1):+.1f} %, {simulated:.3g} / {emulated:.3g}"
+        return text if found.status == "pass" else f"**{text}**"
+
+    paths = dict.fromkeys(path for path, _ in (*study.CELLS.values(), *study.cellular.CELLS.values()))
+    rows = [(path, *(cell(path, sender) for sender in senders)) for path in paths]
+    return "\n".join(table(("path", *senders.values()), rows)).strip()
+
+
 def studies(_: str) -> str:
     """A list for readers of the file, and a table of contents for the site."""
     pages = [p for p in sorted((DOCS / "papers").glob("*.md")) if p.stem != "index"]
@@ -464,6 +486,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "source": source,
     "studies": studies,
     "verdicts": lambda name: reflowed(verdict_table(papers.find(name))),
+    "worlds": worlds,
 }
 PART = re.compile(r"(<!-- generated: (\w+)(?: ([^\n]*))? -->\n).*?(\n<!-- /generated -->)", flags=re.DOTALL)
 

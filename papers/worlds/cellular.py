@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -37,29 +37,43 @@ def need_traces() -> None:
         raise NotCheckable("needs the recorded traces, which are not here: see papers/worlds/README.md")
 
 
-def unpacked(name: str):
-    """What `RunSpec.prepare` calls: the trace; without it a made-up link, so that the run exists."""
+def recorded(name: str) -> np.ndarray:
+    """The trace's opportunities, ms."""
+    return np.array(gzip.decompress((TRACES / f"{name}.gz").read_bytes()).split(), dtype=np.int64)
+
+
+def from_there(ms: np.ndarray, begin: int) -> np.ndarray:
+    """The trace from `begin` ms on, at the place where ours begins; before that an opportunity a millisecond."""
+    laps = np.concatenate([ms, ms + ms[-1]])
+    return np.concatenate([np.arange(1, 1000 * START), laps[laps >= begin] - begin + 1000 * START])
+
+
+def unpacked(name: str, begin: Callable[[str], int] | None = None):
+    """What `RunSpec.prepare` calls: the trace, from where Mahimahi's runs begin or as it is; without it a made-up link,
+    so that the run exists."""
 
     def prepare(_, folder: Path) -> Mapping:
-        packed, transmitter = TRACES / f"{name}.gz", MADE_UP
-        if packed.is_file():
+        transmitter = MADE_UP
+        if (TRACES / f"{name}.gz").is_file():
             folder.mkdir(parents=True, exist_ok=True)
-            file = (folder / name).resolve()
-            file.write_bytes(gzip.decompress(packed.read_bytes()))
+            place = f"-from-{begin(name)}ms" if begin else ""
+            file = (folder / f"{name}{place}").resolve()
+            times = from_there(recorded(name), begin(name)) if begin else recorded(name)
+            file.write_text("".join(f"{ms}\n" for ms in times), encoding="ascii")
             transmitter = {"kind": "traced", "file": str(file)}
         return {"link": [{"which": "core-links", "direction": "forward", "transmitter": transmitter}]}
 
     return prepare
 
 
-def spec(trace: str, sender: str, seconds: int, scheme: str = "") -> RunSpec:
+def spec(trace: str, sender: str, seconds: int, scheme: str = "", begin: Callable[[str], int] | None = None) -> RunSpec:
     until = {"traffic.0.start": f"{START}s", "run.until": f"{1000 * (START + seconds) + RTT}ms"}
     keys = PATH | SENDERS[sender].keys | until
-    return run(key(trace, scheme or sender), "path", keys, prepare=unpacked(trace))
+    return run(key(trace, scheme or sender), "path", keys, prepare=unpacked(trace, begin))
 
 
 def runs(_: str) -> list[RunSpec]:
-    whole = [spec(trace, "kernel-cubic", WHOLE, "mahimahi") for trace in NAMES]
+    whole = [spec(trace, "kernel-cubic", WHOLE, "mahimahi", their_start) for trace in NAMES]
     return [spec(trace, sender, SECONDS) for trace in NAMES for sender in SENDERS] + whole
 
 
@@ -84,11 +98,15 @@ def peer(trace: str) -> list[Mapping[str, str]]:
     return [r for r in found if r["run"][-1].isdigit() and "alone" not in r["run"]]
 
 
-def opportunities(trace: str, begin: float, seconds: float) -> int:
-    """How many the trace has in a window from `begin` seconds on."""
-    ms = np.array(gzip.decompress((TRACES / f"{trace}.gz").read_bytes()).split(), dtype=np.int64)
-    laps = np.concatenate([ms + lap * ms[-1] for lap in range(2 + int(1000 * (begin + seconds)) // int(ms[-1]))])
-    return int(((laps >= 1000 * begin) & (laps < 1000 * (begin + seconds))).sum())
+def their_start(trace: str) -> int:
+    """Where Mahimahi's first run begins, ms of the trace; its first line where there are none."""
+    return int(peer(trace)[0]["flow_start_ms"]) if (MAHIMAHI / "summary.csv").is_file() else 0
+
+
+def opportunities(ms: np.ndarray, begin: int, seconds: int) -> int:
+    """How many the trace has in so many seconds from `begin` ms on."""
+    times = from_there(ms, begin)
+    return int(((times >= 1000 * START) & (times < 1000 * (START + seconds))).sum())
 
 
 @measure_each({f"WORLDS-MM-{trace}": trace for trace in NAMES}, needs=lambda trace: [key(trace, "mahimahi").every])
@@ -97,7 +115,9 @@ def against_mahimahi(runs, trace):
     theirs = peer(trace)
     (results,) = runs.values()
     here = emulated(runs.folder, results, "kernel-cubic", WHOLE, START)
-    used = here.rate(WHOLE) * 1e6 / 8 * WHOLE / (OPPORTUNITY * opportunities(trace, START, WHOLE))
+    used = (
+        here.rate(WHOLE) * 1e6 / 8 * WHOLE / (OPPORTUNITY * opportunities(recorded(trace), their_start(trace), WHOLE))
+    )
 
     def mean(what: str) -> float:
         return float(np.mean([float(r[what]) for r in theirs]))

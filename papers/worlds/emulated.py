@@ -97,8 +97,11 @@ def check(sender: Sender) -> None:
 def emulated(folder: Path, results: Results, sender: str, seconds: float, start: float = 0.0) -> Passage:
     """A run of the scenario that was simulated, or what is kept of it: data for so long, from `start` on. One that the
     machine was too busy for is made again."""
-    place = folder / re.sub(r"[^A-Za-z0-9.+-]", "-", tomllib.loads(results.scenario_toml)["name"])
-    wanted = hashlib.sha256(f"{results.scenario_toml}{seconds}{start}{SENDERS[sender]}".encode()).hexdigest()
+    scenario = tomllib.loads(results.scenario_toml)
+    place = folder / re.sub(r"[^A-Za-z0-9.+-]", "-", scenario["name"])
+    # Another simulated sender makes no other emulated run.
+    path = [scenario.get(part) for part in ("topology", "switch", "link")]
+    wanted = hashlib.sha256(f"{path}{seconds}{start}{SENDERS[sender]}".encode()).hexdigest()
     found = _kept(place, wanted)
     for _ in range(TRIES):
         if found is not None and found.disturbed is None:

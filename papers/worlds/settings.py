@@ -51,8 +51,9 @@ class Sender:
 
     @property
     def keys(self) -> Mapping:
-        # What Linux, and the datapath, do for windows and not for controllers with a pace of their own.
-        window = {} if self.paced is None else {"transport.pacing": self.paced, "transport.prr": "rfc6937"}
+        # What Linux, and the datapath, do for windows and not for controllers with a pace of their own. Linux grows in
+        # recovery only on ACKs that show no further loss (tcp_cwnd_reduction), as RFC 9937.
+        window = {} if self.paced is None else {"transport.pacing": self.paced, "transport.prr": "rfc9937"}
         return {"transport.congestion": self.congestion} | window
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -136,6 +137,28 @@ def test_a_command_runs_under_a_controller(capfd):
     assert received == "5000000" and said["connections"] == 2 and said["lost_samples"] == 0
     # The FIN counts as a byte.
     assert max(c["acked"] for c in said["per_connection"]) in (5_000_000, 5_000_001)
+
+
+RECEIVE = "import socket; peer = socket.create_server(('', 5001)).accept()[0]\nwhile peer.recv(65536): pass"
+SEND = "import socket, sys; socket.create_connection((sys.argv[1], 5001)).sendall(bytes(1_000_000))"
+
+
+@needs("kernel")
+def test_a_command_on_an_emulated_path_runs_under_a_controller():
+    if why := _core.emulate_refusal():
+        pytest.skip(why)
+    if not any(Path("/sys/fs/cgroup", place, "cgroup.procs").exists() for place in (".", "unified")):
+        pytest.skip("cgroup v2 is not mounted here")
+    attach = [sys.executable, "-m", "thalweg", "attach", "--json", "cubic", "--", sys.executable, "-c", SEND, "{peer}"]
+    there = f'{sys.executable} -c "{RECEIVE}"'
+    words = ["--rate", "100Mbps", "--delay", "1ms", "--quiet", "--no-out", "--at-both-ends", there, "--", *attach]
+    ended = subprocess.run(
+        [sys.executable, "-m", "thalweg", "shell", *words], capture_output=True, text=True, timeout=60, check=False
+    )
+    if ended.returncode == 2 and ("not allowed" in ended.stderr or "this kernel" in ended.stderr):
+        pytest.skip(ended.stderr)
+    assert ended.returncode == 0, ended.stderr
+    assert json.loads(ended.stdout)["per_connection"][0]["acked"] >= 1_000_000
 
 
 @needs("kernel")
