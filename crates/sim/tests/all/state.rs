@@ -74,7 +74,8 @@ pub fn marking(seed: u64) -> StageSpec {
 
 /// With chance, states, marks, several queues that share a buffer, and another policy later.
 fn policies() -> [OrderSpec; 2] {
-    let steps = "q = Queue(30 pkts); out = Port(q); q.congestion = (length >= 9, drop(1)).(length >= 4, drop(0.5));
+    let steps =
+        "q = Queue(30 pkts); out = Port(q); q.congestion = (length >= 9, drop(1)).(length >= 4, drop(0.5));
                  q.postAdmAct = (length >= 3, mark);";
     let late = "late(a, b) = (a.arrival > b.arrival) q = Queue(9 pkts); out = Port(q); q.procPrio = late;";
     let change = policy::Change {
