@@ -1,4 +1,4 @@
-//! What somebody would write by hand, to the same contract as engines.
+//! What one would write by hand, to the same contract as engines.
 
 use std::collections::{BTreeMap, VecDeque};
 use thalweg_policy::{Cycle, Effect, Engine, Fault, Offered, Served, Verdict};

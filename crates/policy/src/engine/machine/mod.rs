@@ -213,7 +213,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         at
     }
 
-    /// A packet leaves both. (Where it is put in line, fields that nobody looks at are not fetched.)
+    /// A packet leaves both. (Where it is put in line, fields that are not looked at are not fetched.)
     #[inline(always)]
     fn leave(&mut self, q: usize, at: u32) -> Slot<Stored> {
         let queue = &mut self.queues[q];

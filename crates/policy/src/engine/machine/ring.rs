@@ -1,5 +1,5 @@
-//! First come, first served, and the last is given up: a ring, without links or keys. (Where the latest is served first,
-//! those that came at the same instant have to be told apart: [`Line`](super::line::Line).)
+//! First come, first served, and the last is given up: a ring, without links or keys. (Where the latest is served
+//! first, those that came at the same instant are distinguished: [`Line`](super::line::Line).)
 
 use super::backlog::{Backlog, Slot};
 use super::nodes::Key;
