@@ -98,7 +98,7 @@ def test_a_policy_is_a_queue_whose_classes_are_those_of_code_points(tmp_path, mo
     Path("tos.oq").write_text("t(a, b) = (a.TOS < b.TOS) q = Queue(64 pkts); out = Port(q); q.procPrio = t;")
     for file in ("fifo.oq", "tos.oq"):
         scenario = emulation.Link(rate="10Mbps", policy=file).scenario()
-        assert [port["order"] for port in emulation.ports(scenario, emulation.BETWEEN)] == ["policy", "policy"]
+        assert [port["bps"] for port in emulation.ports(scenario, emulation.BETWEEN)] == [10_000_000] * 2
 
 
 WRONG = {
