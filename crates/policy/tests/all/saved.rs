@@ -97,5 +97,5 @@ fn a_policy_that_was_changed_goes_on_with_what_is_left_of_the_old_one() {
         std::iter::from_fn(next).map(|(_, served)| served.handle.0).collect()
     };
     assert_eq!((drain(&mut loaded), drain(&mut running)), (vec![1, 2, 6, 5, 4], vec![1, 2, 6, 5, 4]));
-    assert_eq!(Running::restored(&running.save(), |_| None).map(|_| ()), Err(Misfit));
+    assert_eq!(Running::<Shared>::restored(&running.save(), |_| None).map(|_| ()), Err(Misfit));
 }
