@@ -92,7 +92,7 @@ fn a_policy_that_was_changed_goes_on_with_what_is_left_of_the_old_one() {
     let code = |policy: &Policy| Arc::new(Bytecode::of(policy));
     let of = |version: u32| policies.get(version as usize).map(|policy| (Arc::clone(policy), code(policy)));
     let mut loaded = Running::restored(&running.save(), of).expect("of these policies");
-    let mut drain = |running: &mut Running<Shared>| -> Vec<u32> {
+    let drain = |running: &mut Running<Shared>| -> Vec<u32> {
         let next = || running.dequeue(0, Time::ZERO, &mut Vec::new()).expect("no fault");
         std::iter::from_fn(next).map(|(_, served)| served.handle.0).collect()
     };
