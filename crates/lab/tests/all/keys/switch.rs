@@ -45,8 +45,13 @@ const ZOMBIES: &[&str] = &["~.scheduler=fifo", "traffic.0.class=1", "@.scheduler
 const POLICY: &[&str] =
     &["~.scheduler=fifo", "switch.buffer=unlimited", "@.scheduler={kind=\"policy\",file=\"fifo.oq\"}"];
 const POLICY_TEXT: &[&str] = &[POLICY[0], POLICY[1], "@.scheduler={kind=\"policy\",text=\"\"}"];
-const CLASSIFIED: &[&str] =
-    &[POLICY[0], POLICY[1], "traffic.0.class=1", "@.scheduler={kind=\"policy\",file=\"longest.oq\"}"];
+/// Classes are read whatever the key at hand says.
+const CLASSIFIED: &[&str] = &[
+    "~.scheduler=priority",
+    POLICY[1],
+    "traffic.0.class=1",
+    "@.scheduler={kind=\"policy\",file=\"longest.oq\"}",
+];
 /// Ranks are written, and classes read, whatever the key at hand says.
 const WORTH: &[&str] = &[
     "~.scheduler=pifo",
