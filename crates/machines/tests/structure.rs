@@ -11,6 +11,7 @@ fn the_machines_have_no_circles_of_imports_and_no_large_or_spread_structs() {
     let imports = source.imports();
     assert!(imports["schedule::round_robin"].contains("stage::codel"), "{imports:?}");
     let tables = [
+        "Needs",    // what an order declares of itself
         "Params",   // a controller's keys
         "RdmaSpec", // a queue pair's parameters
         "TcpSpec",  // a connection's parameters

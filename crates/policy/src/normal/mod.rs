@@ -8,10 +8,11 @@ pub mod ratio;
 mod reads;
 
 use crate::syntax::tree::{File, Number, RateUnit, SizeUnit};
-use expression::{Amount, BufferField, Place, PortField, QueueField, Test, Which};
+use expression::{Amount, BufferField, PacketField, Place, PortField, QueueField, Test, Which};
 use range::{Limits, Range};
 use rank::Rank;
 use ratio::Ratio;
+use std::collections::BTreeSet;
 
 /// A policy that was checked.
 #[derive(Clone, PartialEq, Debug)]
@@ -198,7 +199,7 @@ pub enum Select {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Wire {
     /// The queues, and of each the value of the packet's field for which it is meant; none: there is one queue.
-    pub field: Option<(expression::PacketField, i64)>,
+    pub field: Option<(PacketField, i64)>,
     /// The queues, in the order of those values.
     pub to: Vec<usize>,
     /// A packet waits until the next queue admits it; otherwise that queue drops.
@@ -231,6 +232,18 @@ impl Policy {
         let queues = self.queues.iter().flat_map(|queue| queue.congestion.iter().chain(&queue.admitted));
         let buffers = self.buffers.iter().flat_map(|buffer| buffer.congestion.iter().chain(&buffer.admitted));
         queues.chain(buffers).chain(self.ports.iter().flat_map(|port| &port.scheduled))
+    }
+    /// Fields of packets that some expression reads.
+    pub fn reads(&self) -> BTreeSet<PacketField> {
+        reads::of(self)
+    }
+    /// It marks packets.
+    pub fn marks(&self) -> bool {
+        self.cases().flat_map(|case| &case.actions).any(|action| matches!(action, Action::Mark))
+    }
+    /// It notifies the control plane, or a neighbour.
+    pub fn notifies(&self) -> bool {
+        self.cases().flat_map(|case| &case.actions).any(|action| matches!(action, Action::Notify))
     }
     /// Some action changes this state.
     pub fn changes(&self, state: State) -> bool {

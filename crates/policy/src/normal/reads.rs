@@ -1,53 +1,37 @@
-//! What a policy looks at and does, for drivers: a field that no packet carries, an action that nothing carries out.
+//! What a policy looks at, for drivers whose packets do not carry all fields.
 
 use super::expression::{PacketField, Place};
 use super::{Action, Policy, Select};
 use std::collections::BTreeSet;
 
-impl Policy {
-    /// Fields of packets that some expression reads.
-    pub fn reads(&self) -> BTreeSet<PacketField> {
-        let mut found = BTreeSet::new();
-        let mut see = |place: Place| {
-            if let Place::Packet(_, field) | Place::Head(_, field) = place {
-                found.insert(field);
-            }
-        };
-        let packets = self.queues.iter().flat_map(|queue| [&queue.admission, &queue.processing]);
-        let buffers = self.buffers.iter().filter_map(|buffer| buffer.order.as_ref());
-        let ports = self.ports.iter().filter_map(|port| port.order.as_ref());
-        packets.chain(buffers).chain(ports).for_each(|order| order.test.places(&mut see));
-        for case in self.cases() {
-            case.test.places(&mut see);
-            for action in &case.actions {
-                if let Action::Modify(_, value) = action {
-                    value.places(&mut see);
-                }
+/// See [`Policy::reads`].
+pub fn of(policy: &Policy) -> BTreeSet<PacketField> {
+    let mut found = BTreeSet::new();
+    let mut see = |place: Place| {
+        if let Place::Packet(_, field) | Place::Head(_, field) = place {
+            found.insert(field);
+        }
+    };
+    let packets = policy.queues.iter().flat_map(|queue| [&queue.admission, &queue.processing]);
+    let buffers = policy.buffers.iter().filter_map(|buffer| buffer.order.as_ref());
+    let ports = policy.ports.iter().filter_map(|port| port.order.as_ref());
+    packets.chain(buffers).chain(ports).for_each(|order| order.test.places(&mut see));
+    for case in policy.cases() {
+        case.test.places(&mut see);
+        for action in &case.actions {
+            if let Action::Modify(_, value) = action {
+                value.places(&mut see);
             }
         }
-        for port in &self.ports {
-            if let Some(Select::By(number)) = &port.select {
-                number.places(&mut see);
-            }
+    }
+    for port in &policy.ports {
+        if let Some(Select::By(number)) = &port.select {
+            number.places(&mut see);
         }
-        let wires = self.ports.iter().filter_map(|port| port.wire.as_ref());
-        found.extend(wires.filter_map(|wire| wire.field).map(|(field, _)| field));
-        found
     }
-
-    fn acts(&self, is: impl Fn(&Action) -> bool) -> bool {
-        self.cases().flat_map(|case| &case.actions).any(is)
-    }
-
-    /// It marks packets.
-    pub fn marks(&self) -> bool {
-        self.acts(|action| matches!(action, Action::Mark))
-    }
-
-    /// It notifies the control plane, or a neighbour.
-    pub fn notifies(&self) -> bool {
-        self.acts(|action| matches!(action, Action::Notify))
-    }
+    let wires = policy.ports.iter().filter_map(|port| port.wire.as_ref());
+    found.extend(wires.filter_map(|wire| wire.field).map(|(field, _)| field));
+    found
 }
 
 #[cfg(test)]

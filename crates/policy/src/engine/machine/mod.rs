@@ -5,7 +5,6 @@ mod actions;
 pub mod any;
 pub mod backlog;
 pub mod buckets;
-mod inside;
 pub mod line;
 pub mod nodes;
 pub mod orders;

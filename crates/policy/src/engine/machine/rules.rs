@@ -5,6 +5,7 @@ use super::nodes::Key;
 use super::orders::Order;
 use crate::engine::packet::{Kept, Stored};
 use crate::normal::expression::{BufferField, Place, PortField, QueueField};
+use std::sync::Arc;
 
 /// A queue, as rules see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -167,4 +168,48 @@ pub trait Rules {
     fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128;
     /// Which of a port's queues a packet chooses.
     fn select(&self, port: usize, packet: &Stored) -> usize;
+}
+
+/// Rules that many machines share.
+impl<R: Rules> Rules for Arc<R> {
+    type Key = R::Key;
+    type Kept = R::Kept;
+    type Backlog = R::Backlog;
+    const USES: Uses = R::USES;
+
+    fn backlog(&self, queue: usize) -> R::Backlog {
+        (**self).backlog(queue)
+    }
+    #[inline]
+    fn key(&self, order: Order, queue: usize, packet: &Stored) -> R::Key {
+        (**self).key(order, queue, packet)
+    }
+    #[inline]
+    fn before(&self, order: Order, queue: usize, a: &Stored, b: &Stored) -> bool {
+        (**self).before(order, queue, a, b)
+    }
+    #[inline]
+    fn queue_key(&self, owner: Owner, queue: &Candidate) -> Option<i128> {
+        (**self).queue_key(owner, queue)
+    }
+    #[inline]
+    fn queue_before(&self, owner: Owner, a: &Candidate, b: &Candidate) -> bool {
+        (**self).queue_before(owner, a, b)
+    }
+    #[inline]
+    fn counts_packets(&self, queue: usize) -> bool {
+        (**self).counts_packets(queue)
+    }
+    #[inline]
+    fn case<'a>(&self, hook: Hook, view: impl FnOnce() -> View<'a>) -> Option<usize> {
+        (**self).case(hook, view)
+    }
+    #[inline]
+    fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128 {
+        (**self).value(hook, case, action, view)
+    }
+    #[inline]
+    fn select(&self, port: usize, packet: &Stored) -> usize {
+        (**self).select(port, packet)
+    }
 }

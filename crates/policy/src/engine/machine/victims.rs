@@ -1,14 +1,49 @@
-//! Who is given up: the last packet of a queue, the last queue of a buffer; and the keys by which queues are found.
+//! Who is given up: the last packet of a queue, the last queue of a buffer, what a driver takes out; and the keys by
+//! which queues are found.
 
 use super::backlog::Backlog;
 use super::rules::{Candidate, Owner, Rules};
 use super::state::Search;
 use super::{Arriving, Machine};
-use crate::engine::contract::Effect;
+use crate::engine::contract::{Effect, Fault};
 use crate::engine::packet::Kept;
 use crate::engine::tally::Tally;
+use thalweg_wire::Handle;
 
 impl<R: Rules, T: Tally> Machine<R, T> {
+    /// How many queues it has.
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// Shows every packet that waits, in no order that means anything.
+    pub fn waiting(&self, see: &mut dyn FnMut(Handle)) {
+        for queue in &self.queues {
+            queue.backlog.places().into_iter().for_each(|at| see(queue.backlog.at(at).handle));
+        }
+    }
+
+    /// Takes out the waiting packets that `belong`, wherever they are; each is shown to `left`. No hook is run: nothing
+    /// was dropped, and nothing scheduled.
+    pub fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Handle)) {
+        for q in 0..self.queues.len() {
+            // From the last on: a ring's packets behind one that leaves change their places.
+            for at in self.queues[q].backlog.places().into_iter().rev() {
+                if belongs(self.queues[q].backlog.at(at).handle) {
+                    left(self.leave(q, at).handle);
+                }
+            }
+        }
+    }
+
+    /// The queue gives up its victim for packets that are not its own. `None`: it holds none.
+    pub fn give_up(&mut self, queue: usize) -> Result<Option<Handle>, Fault> {
+        let state = self.queues.get(queue).ok_or(Fault::NoSuchQueue(queue as u32))?;
+        self.tally.note_victim();
+        let victim = state.backlog.victim();
+        Ok(victim.map(|at| self.leave(queue, at).handle))
+    }
+
     #[inline(never)]
     pub(super) fn drop_victim(
         &mut self,
