@@ -6,9 +6,10 @@
     [project.entry-points."thalweg.studies"]
     author-study = "author_study"           # the package whose folder holds claims.toml
 
-After `pip install author-cc`, `congestion = "author-cc"` works wherever a controller's name does, and
-`thalweg reproduce author-study` runs the study. A package is imported when a scenario, a command or an exam names its controller, not
-before. A name that is taken, by thalweg, by another package or by what this process has registered, is refused.
+After `pip install author-cc`, `congestion = "author-cc"` works wherever a controller's name does, and `thalweg
+reproduce author-study` runs the study. A package is imported when a scenario, a command or an exam names its
+controller, not before. A name that is taken, by thalweg, by another package or by what this process has registered,
+is refused.
 """
 
 from __future__ import annotations

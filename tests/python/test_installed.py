@@ -99,6 +99,15 @@ def test_processes_of_a_pool_and_resumed_runs_know_it(install, file, tmp_path, p
     assert json.loads(out)["digest"] == digest_of(whole)
 
 
+def test_records_of_its_decisions_are_replayed(install, file, process, cli):
+    controller(install, "their-recorded")
+    short = ("--set", "traffic.0.until=1ms", "--set", "measure.decisions=true")
+    assert cli("run", file, "--set", "transport.congestion=their-recorded", *short, "--out", "r", "--quiet").code == 0
+    replayed = process("decisions", "r", "--json")
+    out, err = replayed.communicate(timeout=60)
+    assert replayed.returncode == 0 and all(row["differs"] is None for row in json.loads(out)), err
+
+
 def test_suggestions_include_it(install, cli, file):
     controller(install, "their-suggested")
     said = cli("run", file, "--no-out", "--set", "transport.congestion=their-sugested")

@@ -10,9 +10,10 @@
 A failure shows what was measured: `assert 4.2 < 3, where 4.2 = <slowdown of 40 flows: mean 1.7, p50 1.2, …>.p99`.
 
 **Fixtures.** `thalweg_run(scenario, set=None)` runs a scenario (a file, relative to the test's own folder; a text of
-TOML; a dictionary; a `thalweg.Scenario`) with invariants checked, and returns its `thalweg.Results`. The same scenario
-is run once per session. `thalweg_reproduce(study, claim=None, scale="quick")` judges a study, by its name or folder, and
-returns what `thalweg.papers.reproduce` does. `thalweg_marks` makes a test one per situation of the exam, and is its marks:
+TOML; a dictionary; a `thalweg.Scenario`) with invariants checked, and returns its `thalweg.Results`. The same
+scenario is run once per session. `thalweg_reproduce(study, claim=None, scale="quick")` judges a study, by its name or
+folder, and returns what `thalweg.papers.reproduce` does. `thalweg_marks` makes a test one per situation of the exam,
+and is its marks:
 
     import pytest
 
