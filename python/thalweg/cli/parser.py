@@ -472,7 +472,7 @@ def build() -> Parser:
     plugins(p)
 
     policies(command, _lazy, Parser, positive_int)
-    projects(command, _lazy, Parser, plugins)
+    projects(command, plugins, voice)
 
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
     p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, …; a prefix takes all (default: all)")
