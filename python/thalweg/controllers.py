@@ -66,7 +66,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from thalweg import _core
+from thalweg import _core, libraries
 from thalweg._format import simulated
 from thalweg.errors import ControllerError, Diagnostic, nearest, refuse
 
@@ -255,14 +255,17 @@ def cost_per_ack(name: str, acks: int = 5000) -> float:
 
 
 def names() -> list[str]:
-    """The Python controllers registered in this process."""
-    return [name for name, _, _ in _core.controller_costs()]
+    """The controllers registered in this process: those in Python, and those of libraries."""
+    classes = [name for name, _, _ in _core.controller_costs()]
+    return [*classes, *(name for name in libraries.names() if name not in classes)]
 
 
 def named(where: str) -> str:
-    """The name under which `FILE.py:Class`, `MODULE:Class` or the only controller of `FILE.py` is registered,
-    after importing it."""
+    """The name under which `FILE.so`, `FILE.py:Class`, `MODULE:Class` or the only controller of `FILE.py` is
+    registered, after importing it."""
     place, _, wanted = where.partition(":")
+    if libraries.is_library(place):
+        return libraries.load(place)
     found = import_plugins(place)
     classes = {c.__name__: c for c in found.values() if isinstance(c, type) and "thalweg_name" in vars(c)}
     if not classes:
@@ -275,21 +278,26 @@ def named(where: str) -> str:
 
 
 def file_of(name: str) -> Path | None:
-    """The file that registered a Python controller; `None` for any other."""
-    return Path(_FILES[name]) if name in _FILES else None
+    """The file that registered a controller, or its library; `None` for a built-in one."""
+    return Path(_FILES[name]) if name in _FILES else libraries.file_of(name)
 
 
 def fingerprint(name: str) -> str:
-    """A hash of the file that a registered Python controller is written in; empty for any other."""
+    """A hash of the file that a registered controller is written in, or of its library; empty for any other."""
     made = _CLASSES.get(name)
     try:
+        if (library := libraries.file_of(name)) is not None:
+            return hashlib.sha256(library.read_bytes()).hexdigest()
         return hashlib.sha256(Path(made.on_ack.__code__.co_filename).read_bytes()).hexdigest() if made else ""
     except (OSError, AttributeError):
         return ""
 
 
 def import_plugins(where: str) -> dict[str, Any]:
-    """Imports a module, or runs a Python file, whose controllers are wanted; answers with what it defines."""
+    """Imports a module, runs a Python file or opens a library, whose controllers are wanted; answers with what it
+    defines."""
+    if libraries.is_library(where):
+        return {"thalweg_name": libraries.load(where)}
     if where.endswith(".py"):
         if not Path(where).is_file():
             raise refuse("no such file", file=where)

@@ -14,23 +14,25 @@ import sys
 import uuid
 from pathlib import Path
 
-from thalweg import _core, _places, installed
+from thalweg import _core, _places, _toml, installed
 from thalweg.errors import refuse
 
 TEMPLATES = Path(__file__).parent / "templates"
 # What may be made, and the folder of its template.
-KINDS = ("python", "study")
+KINDS = ("python", "rust", "study")
 
 
-def new(kind: str, name: str, out: str | Path | None = None) -> Path:
+def new(kind: str, name: str, out: str | Path | None = None, checkout: str | Path | None = None) -> Path:
     """Writes a project and answers with its folder.
 
-    `kind`: `"python"`, a controller, or `"study"`. `name`: what scenarios, or `thalweg reproduce`, will call it, and
-    the package on PyPI. `out`: the folder, which must not be there yet (default: `name`). Raises `ScenarioError`.
+    `kind`: `"python"` or `"rust"`, a controller, or `"study"`. `name`: what scenarios, or `thalweg reproduce`, will
+    call it, and the package on PyPI. `out`: the folder, which must not be there yet (default: `name`). `checkout`: a
+    source tree of thalweg, whose crates a project in Rust takes instead of those that are published. Raises
+    `ScenarioError`.
     """
     if kind not in KINDS:
         raise refuse(f"no kind of project is called `{kind}`", hint=f"(known: {', '.join(KINDS)})")
-    words = _words(kind, name)
+    words = _words(kind, name) | {"CRATE": _crate(checkout)}
     folder = Path(out) if out is not None else Path(name)
     if folder.exists() or folder.is_symlink():
         raise refuse("is there already", file=_places.shown(folder), hint="choose another --out")
@@ -50,6 +52,16 @@ def new(kind: str, name: str, out: str | Path | None = None) -> Path:
         shutil.rmtree(made, ignore_errors=True)
         raise
     return folder
+
+
+def _crate(checkout: str | Path | None) -> str:
+    """Where cargo finds `thalweg-plugin`, as its manifest says it."""
+    if checkout is None:
+        return _toml.inline(_core.VERSION)
+    crate = Path(checkout).resolve() / "crates" / "plugin"
+    if not (crate / "Cargo.toml").is_file():
+        raise refuse("is no source tree of thalweg: it has no crates/plugin", file=checkout)
+    return _toml.inline({"path": str(crate)})
 
 
 def files(kind: str) -> list[str]:

@@ -69,6 +69,19 @@ def test_a_new_study_passes_its_tests_and_is_reproduced_once_it_is_installed(cli
     assert "2 pass" in ran.stdout and (tmp_path / "out/author-study-quick/figures/shares.png").is_file()
 
 
+def test_a_new_controller_in_rust_is_the_example_that_cargo_tests(tmp_path):
+    """Compiling it takes a minute; `cargo test -p thalweg-plugin` has done it."""
+    project = projects.new("rust", "author-cc", tmp_path / "p", checkout=ROOT)
+    example = ROOT / "crates" / "plugin" / "examples" / "author_cc.rs"
+    assert (project / "src" / "lib.rs").read_text() == example.read_text()
+    manifest = tomllib.loads((project / "Cargo.toml").read_text())
+    assert manifest["dependencies"]["thalweg-plugin"] == {"path": str(ROOT / "crates" / "plugin")}
+    published = tomllib.loads((projects.new("rust", "author-cc", tmp_path / "q") / "Cargo.toml").read_text())
+    assert published["dependencies"]["thalweg-plugin"] == thalweg.__version__
+    entries = tomllib.loads((project / "pyproject.toml").read_text())["project"]["entry-points"]
+    assert entries == {"thalweg.controllers": {"author-cc": "author_cc"}}
+
+
 @pytest.mark.parametrize("kind", projects.KINDS)
 def test_nothing_of_a_template_is_left(kind, tmp_path):
     folder = projects.new(kind, "some-name", tmp_path / "p")
@@ -95,6 +108,8 @@ def test_nothing_of_a_template_is_left(kind, tmp_path):
         (("controller", "json"), "`json` would be the module `json`"),
         (("study", "author", "--out", "there"), "there: is there already; choose another --out"),
         (("study", "author", "--python"), "--python cannot take effect"),
+        (("controller", "author", "--checkout", "."), "--checkout cannot take effect"),
+        (("controller", "author", "--rust", "--checkout", "there"), "there: is no source tree of thalweg"),
     ],
 )
 def test_a_name_or_place_that_is_taken_is_refused(cli, tmp_path, argv, why):

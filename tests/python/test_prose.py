@@ -135,7 +135,7 @@ NAMED = re.compile(
 )
 CRATES = (
     *("units", "wire", "policy", "machines", "net", "scenario", "capture", "sim", "lab", "theory", "verbs"),
-    *("emulate", "connect", "python"),
+    *("emulate", "connect", "plugin", "python"),
 )
 
 

@@ -5,6 +5,7 @@
 //! state is saved as plain values (`thalweg.controllers`). Whatever goes wrong in it ends the run with an
 //! error that names controller, flow and instant; Python is not called again before that is reported.
 
+use crate::native;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -48,9 +49,9 @@ pub fn raise(_py: Python<'_>) -> PyResult<()> {
     raised().map_or(Ok(()), Err)
 }
 
-/// What a controller has raised since the last call on this thread.
+/// What a controller, or one in a library, has raised since the last call on this thread.
 pub fn raised() -> Option<PyErr> {
-    RAISED.with_borrow_mut(Option::take)
+    RAISED.with_borrow_mut(Option::take).or_else(native::failed)
 }
 
 fn classes() -> std::sync::MutexGuard<'static, BTreeMap<String, Class>> {

@@ -9,6 +9,7 @@ mod connect;
 mod controller;
 mod decisions;
 mod emulate;
+mod native;
 mod patience;
 mod policy;
 mod replay;
@@ -107,6 +108,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(replay::span_ps, m)?)?;
     m.add_function(wrap_pyfunction!(controller::register_controller, m)?)?;
     m.add_function(wrap_pyfunction!(controller::controller_costs, m)?)?;
+    m.add_function(wrap_pyfunction!(native::open_library, m)?)?;
     m.add_function(wrap_pyfunction!(controller::exercise_controller, m)?)?;
     m.add_function(wrap_pyfunction!(theory::theory_checks, m)?)?;
     m.add_function(wrap_pyfunction!(theory::theory_run, m)?)?;

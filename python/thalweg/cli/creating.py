@@ -10,10 +10,14 @@ def new(args) -> int:
     """Writes a project and says how to go on."""
     if args.what == "study" and args.language is not None:
         raise refuse(f"thalweg new study: --{args.language} cannot take effect", hint="studies are in Python")
+    if args.checkout is not None and args.language != "rust":
+        raise refuse("thalweg new: --checkout cannot take effect", hint="only --rust has crates to be found")
     from thalweg import projects
 
-    folder = projects.new("study" if args.what == "study" else args.language or "python", args.new, args.out)
+    kind = "study" if args.what == "study" else args.language or "python"
+    folder = projects.new(kind, args.new, args.out, args.checkout)
     print(f"{folder}: {len([p for p in folder.rglob('*') if p.is_file()])} files; then")
     test = f"thalweg reproduce {args.new}" if args.what == "study" else f"thalweg exam {args.new}"
-    print(f"  cd {folder}\n  pip install -e '.[test]'\n  pytest\n  {test}")
+    install = "cargo test\n  pip install '.[test]'" if kind == "rust" else "pip install -e '.[test]'"
+    print(f"  cd {folder}\n  {install}\n  pytest\n  {test}")
     return OK

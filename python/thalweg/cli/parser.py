@@ -161,7 +161,7 @@ def build() -> Parser:
             dest="imports",
             default=[],
             metavar="MODULE",
-            help="a module or .py file with Python controllers (repeatable)",
+            help="a module or .py file with Python controllers, or a library with one (.so; repeatable)",
         )
 
     def voice(p: Parser, what: str) -> None:

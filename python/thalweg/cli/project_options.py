@@ -17,6 +17,16 @@ def projects(command: Callable, plugins: Callable, voice: Callable) -> None:
         const="python",
         help="a controller in Python, as a package with an entry point (default)",
     )
+    p.add_argument(
+        "--rust",
+        dest="language",
+        action="store_const",
+        const="rust",
+        help="a controller in Rust, as a library that the engine opens, and a package with an entry point",
+    )
+    p.add_argument(
+        "--checkout", metavar="DIR", help="with --rust: a source tree of thalweg, instead of the published crates"
+    )
     p.add_argument("--out", metavar="DIR", help="folder to write, which must not be there (default: NAME)")
 
     p = command("migrate", "migrating:migrate", "write the names of earlier versions in scenario files as they are now")

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _places, controllers, installed
+from thalweg import _places, controllers, installed, libraries
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
 from thalweg.exams.marks import Marks, measure
 from thalweg.exams.situations import Situation, chosen
@@ -54,7 +54,7 @@ class Candidate:
 
 
 def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) -> Candidate:
-    """From a built-in's name, a registered one's, `FILE.py:Class`, `MODULE:Class`, a decorated class, or a
+    """From a built-in's name, a registered one's, `FILE.py:Class`, `FILE.so`, `MODULE:Class`, a decorated class, or a
     table as scenarios have it."""
     set = dict(set or {})
     if isinstance(what, type) and "thalweg_name" in vars(what):
@@ -67,7 +67,7 @@ def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) 
         raise refuse(f"{what!r} is not a controller", hint="a name, FILE.py:Class, or a table with `kind`")
     if what.lstrip().startswith("{"):
         return candidate(_table(what), set)
-    if ":" in what or what.endswith(".py"):
+    if ":" in what or what.endswith(".py") or libraries.is_library(what):
         what = controllers.named(what)
     if what in installed.declared(installed.CONTROLLERS):
         installed.load(what)
