@@ -104,6 +104,18 @@ impl Run {
         Ok(Self { engine, meta, window, running: true, violation: None, recorded })
     }
 
+    /// Runs on so many threads, and says on how many: at most as many as it has parts. Nothing of the result depends on
+    /// it.
+    ///
+    /// # Errors
+    /// If it stays on one, with the reason.
+    pub fn set_threads(&mut self, threads: usize) -> Result<usize, String> {
+        if self.meta.check && threads > 1 {
+            return Err("`run.check` recounts the whole network".into());
+        }
+        self.engine.divide(threads)
+    }
+
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn step(&mut self, max_events: u64) -> bool {
         if self.running {

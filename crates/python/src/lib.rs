@@ -44,7 +44,7 @@ fn bench_workloads() -> Vec<&'static str> {
     thalweg_bench::WORKLOADS.to_vec()
 }
 
-/// Measures one workload: the fastest of `repeat` runs. `w0` is W0's time per packet-hop in nanoseconds, if known.
+/// Measures one workload: the fastest of `repeat` runs, each on so many threads where it can be divided. `w0` is W0's time per packet-hop in nanoseconds, if known.
 #[pyfunction]
 fn bench_run<'py>(
     py: Python<'py>,
@@ -52,8 +52,10 @@ fn bench_run<'py>(
     quick: bool,
     repeat: u32,
     w0: Option<f64>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let row = py.detach(|| thalweg_bench::run(workload, quick, repeat, w0)).map_err(PyValueError::new_err)?;
+    let effort = thalweg_bench::Effort { quick, repeat, threads };
+    let row = py.detach(|| thalweg_bench::run(workload, effort, w0)).map_err(PyValueError::new_err)?;
     let dict = PyDict::new(py);
     dict.set_item("workload", row.workload)?;
     dict.set_item("packet_hops", row.packet_hops)?;

@@ -1,6 +1,7 @@
 //! From a specification to a network at time zero.
 
 use crate::arena::Arena;
+use crate::border::Border;
 use crate::cx::Cx;
 use crate::events::{Events, Ties};
 use crate::fabric::crossbar;
@@ -99,6 +100,7 @@ impl<Q: Events> Sim<Q> {
                 features: Features::of(&spec, !fabric.queues.is_empty()),
                 instruments: Instruments::new(&spec, longest),
                 spec,
+                border: Border::default(),
             },
             fabric,
             processed: 0,

@@ -47,9 +47,14 @@ impl<Q: Events> Sim<Q> {
     /// The same, but no event later than `at`.
     pub fn run_until(&mut self, max_events: u64, at: Time) -> Pause {
         let pause = if self.cx.stopped { Pause::Ended } else { self.advance(max_events, at) };
+        self.catch_up();
+        pause
+    }
+
+    /// All that fell due before the present instant: so that results can be read.
+    pub(crate) fn catch_up(&mut self) {
         self.fabric.catch_up_all(&mut self.cx);
         self.account_losses();
-        pause
     }
 
     /// Has a port send a frame to the far end of its link now, as its switch's pause policy would: for
@@ -87,16 +92,7 @@ impl<Q: Events> Sim<Q> {
                 self.cx.stopped = true;
                 return Pause::Ended;
             }
-            debug_assert!(event.at >= self.cx.now, "time travel");
-            self.cx.now = event.at;
-            self.processed += 1;
-            if self.cx.features.look_ahead {
-                look_ahead(&mut self.cx.events, &self.fabric, &self.hosts);
-            } else {
-                let next = self.cx.events.next_entity() as usize;
-                prefetch(self.fabric.ports.as_ptr().wrapping_add(next));
-            }
-            self.dispatch(event);
+            self.process(event);
             if self.cx.stopped {
                 return Pause::Ended;
             }
@@ -105,6 +101,21 @@ impl<Q: Events> Sim<Q> {
             self.cx.stopped = true;
         }
         if self.cx.stopped { Pause::Ended } else { Pause::Budget }
+    }
+
+    /// The next event, which has just been taken out of the queue.
+    #[inline(always)]
+    pub(crate) fn process(&mut self, event: Event) {
+        debug_assert!(event.at >= self.cx.now, "time travel");
+        self.cx.now = event.at;
+        self.processed += 1;
+        if self.cx.features.look_ahead {
+            look_ahead(&mut self.cx.events, &self.fabric, &self.hosts);
+        } else {
+            let next = self.cx.events.next_entity() as usize;
+            prefetch(self.fabric.ports.as_ptr().wrapping_add(next));
+        }
+        self.dispatch(event);
     }
 
     #[inline(always)]
@@ -120,6 +131,12 @@ impl<Q: Events> Sim<Q> {
         } else {
             self.dispatch_rare(event);
         }
+        self.decide();
+    }
+
+    /// The ports that decide now do so, unless something else comes first at this instant.
+    #[inline(always)]
+    pub(crate) fn decide(&mut self) {
         while let Some(id) = self.fabric.next_tx(&self.cx) {
             self.tx(id);
         }
@@ -133,7 +150,9 @@ impl<Q: Events> Sim<Q> {
         let entity = event.tag.entity();
         let flow = FlowId(entity);
         let Self { cx, fabric, hosts, flows, .. } = self;
-        cx.mark_digest(event.tag.word());
+        if cx.border.counts(event.tag) {
+            cx.mark_digest(event.tag.word());
+        }
         match event.tag.phase() {
             Phase::Finish => fabric.finish(cx, PortId(entity)),
             Phase::Inject => hosts.replay.as_mut().expect("a replay").inject(cx, fabric),

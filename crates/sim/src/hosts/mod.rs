@@ -57,6 +57,9 @@ pub(crate) struct Hosts {
     pub logs: Vec<Log>,
     /// Instead of transports: recorded packets.
     pub replay: Option<Replay>,
+    /// Slots are taken back by who sees all parts of a network, not as the last packet of a flow leaves this one.
+    #[serde(skip)]
+    pub keeps: bool,
     /// What the flows of a kind share: the network's, within reach of both ends.
     #[serde(skip)]
     transports: Vec<TransportSpec>,
