@@ -31,6 +31,8 @@ class Job:
     # Replays of what this run records; performed right behind it, in the same place.
     replays: list[Replay] = field(default_factory=list)
     keep_recording: bool = True
+    # For this one run; `None`: as its scenario says.
+    threads: int | None = None
     reused: bool = field(default=False, init=False)
     replaced: bool = field(default=False, init=False)
 
@@ -153,7 +155,7 @@ def perform(job: Job, running: dict | None = None, stop: Event | None = None, fr
             job.replaced = _places.check_free(job.out) is not None
         _memory.check(job.scenario, free)
         simulation, source = _core.Simulation(job.scenario._core), job.scenario
-    return conclude(simulation, source, job.out, watch, check=job.check, stop=stop)
+    return conclude(simulation, source, job.out, watch, check=job.check, stop=stop, threads=job.threads)
 
 
 def perform_all(

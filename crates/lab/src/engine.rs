@@ -36,20 +36,40 @@ impl Engine {
     }
 
     /// Runs on so many threads from now on, as many at most as it has parts. A network that is run whole is divided only
-    /// before anything has happened.
+    /// before anything has happened; `pays`: and only where that is worth its while.
     ///
     /// # Errors
     /// If it stays whole, with the reason.
-    pub fn divide(&mut self, threads: usize) -> Result<usize, String> {
+    pub fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, String> {
         if self.parted.is_none() && threads > 1 {
             if self.sim.counters().events > 0 {
                 return Err("it has begun to run whole".into());
             }
             let plan = Plan::new(&self.sim, threads).map_err(|e| e.to_string())?;
+            if pays && !plan.pays() {
+                return Err("it is small".into());
+            }
             self.parted = Some(Parted::new(&self.sim, plan));
         }
         self.threads = threads;
-        Ok(self.parted.as_ref().map_or(1, |parted| threads.min(parted.plan().parts().into())))
+        Ok(self.threads())
+    }
+
+    /// Runs whole.
+    ///
+    /// # Errors
+    /// If it is under way in parts.
+    pub fn unite(&mut self) -> Result<(), String> {
+        if self.parted.as_ref().is_some_and(|parted| parted.counters().events > 0) {
+            return Err("it has begun to run in parts".into());
+        }
+        self.parted = None;
+        Ok(())
+    }
+
+    /// On how many it runs.
+    pub fn threads(&self) -> usize {
+        self.parted.as_ref().map_or(1, |parted| self.threads.min(parted.plan().parts().into()))
     }
 
     /// The network to be read.

@@ -29,6 +29,8 @@ pub(crate) struct Meta {
     /// What nodes are called.
     pub names: Names,
     pub check: bool,
+    /// As the scenario says.
+    pub threads: Option<u32>,
 }
 
 /// A run that can be stepped, watched, cut, saved and resumed.
@@ -67,7 +69,7 @@ pub struct Progress {
 }
 
 /// Of a saved run; the layout is raised with every change of [`Meta`].
-const KIND: Kind = Kind { magic: *b"thalwegR", layout: 4 };
+const KIND: Kind = Kind { magic: *b"thalwegR", layout: 5 };
 
 impl Run {
     /// Builds the network of a scenario.
@@ -97,23 +99,42 @@ impl Run {
             base_rtt_ps: scenario.base_rtt().ps(),
             names: scenario.graph().names.clone(),
             check: doc.run.check,
+            threads: doc.run.threads,
         };
         let window = Window::new(&spec, scenario.measured_window());
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
         let recorded = engine.spec().probes.record.map(|_| RecordingCounts::default());
-        Ok(Self { engine, meta, window, running: true, violation: None, recorded })
+        let mut run = Self { engine, meta, window, running: true, violation: None, recorded };
+        if let Some(threads) = run.meta.threads {
+            let cannot = |why| scenario.about("run.threads", format!("cannot take effect: {why}"));
+            run.set_threads(threads as usize).map_err(cannot)?;
+        }
+        Ok(run)
     }
 
-    /// Runs on so many threads, and says on how many: at most as many as it has parts. Nothing of the result depends on
+    /// Runs on so many threads; on how many: as many at most as the network has parts. Nothing of the result depends on
     /// it.
     ///
     /// # Errors
     /// If it stays on one, with the reason.
     pub fn set_threads(&mut self, threads: usize) -> Result<usize, String> {
+        self.divide(threads, false)
+    }
+
+    /// As [`Run::set_threads`] if the scenario does not say otherwise, and if the network is large enough for it.
+    pub fn offer_threads(&mut self, threads: usize) -> usize {
+        if self.meta.threads.is_some() {
+            self.engine.threads()
+        } else {
+            self.divide(threads, true).unwrap_or(1)
+        }
+    }
+
+    fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, String> {
         if self.meta.check && threads > 1 {
             return Err("`run.check` recounts the whole network".into());
         }
-        self.engine.divide(threads)
+        self.engine.divide(threads, pays)
     }
 
     /// Processes at most `max_events` more events; false once the run has ended.
@@ -205,8 +226,15 @@ impl Run {
     }
 
     /// Checks invariants from now on (slow), or stops doing so.
-    pub fn set_check(&mut self, check: bool) {
+    ///
+    /// # Errors
+    /// If the run is under way in parts: the laws are those of a whole network.
+    pub fn set_check(&mut self, check: bool) -> Result<(), String> {
+        if check {
+            self.engine.unite()?;
+        }
         self.meta.check = check;
+        Ok(())
     }
 
     /// The whole run as bytes, to be resumed by [`Run::load`] here or elsewhere.
@@ -229,10 +257,14 @@ impl Run {
         let (len, rest) = rest.split_first_chunk::<8>().ok_or("this saved run is cut short")?;
         let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| "this saved run is damaged")?;
         let (head, body) = rest.split_at_checked(len).ok_or("this saved run is cut short")?;
-        let (meta, window, running, violation) =
+        let (meta, window, running, violation): (Meta, _, _, _) =
             serde_json::from_slice(head).map_err(|e| format!("this saved run is damaged: {e}"))?;
         // Rows that were taken before the run was saved are not in it: a recording cannot be continued.
-        Ok(Self { engine: Engine::load(body)?, meta, window, running, violation, recorded: None })
+        let mut engine = Engine::load(body)?;
+        let threads = meta.threads.map_or(1, |threads| threads as usize);
+        // What was run whole stays so.
+        let _ = engine.divide(threads, false);
+        Ok(Self { engine, meta, window, running, violation, recorded: None })
     }
 }
 

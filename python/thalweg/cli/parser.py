@@ -182,6 +182,12 @@ def build() -> Parser:
     forced(p)
     p.add_argument("--resume", metavar="DIR", help="continue a partial run")
     p.add_argument("--report", action="store_true", help="write report.html into the run directory")
+    p.add_argument(
+        "--threads",
+        type=positive_int,
+        metavar="N",
+        help="for this run (default: one per core for a large network that can be cut); the results are the same",
+    )
     p.add_argument("--record", action="store_true", help="record every packet, for `thalweg replay`")
     p.add_argument(
         "--record-hops", action="store_true", help="record when every packet came to and left every switch port, too"
@@ -477,6 +483,7 @@ def build() -> Parser:
     p.add_argument("--json", action="store_true", help="print one JSON object per workload and line")
     p.add_argument("--quick", action="store_true", help="smaller workloads, each once")
     p.add_argument("--repeat", type=positive_int, metavar="N", help="the fastest of so many runs (default: 3)")
+    p.add_argument("--threads", type=positive_int, metavar="N", help="for each run, where its network can be cut")
 
     p = command("doctor", "asking:doctor", "check this installation")
     p.add_argument("--json", action="store_true", help="print one JSON object")

@@ -2,7 +2,7 @@
 
 use super::rdma;
 use crate::congestion::decisions::Log;
-use crate::congestion::{Report, Start};
+use crate::congestion::{ControllerSpec, Report, Start};
 use crate::problems::Invalid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,11 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// The windows that its controllers are given; transports without a controller have none.
     fn windows(&self) -> Windows {
         Windows::default()
+    }
+
+    /// What decides how much its flows may send; transports that decide it themselves have none.
+    fn controller(&self) -> Option<&ControllerSpec> {
+        None
     }
 
     /// What it needs of the network besides queues and routes.

@@ -27,6 +27,8 @@ macro_rules! transports {
             impl TransportSpec over [$($name)*] {
                 /// See [`Protocol::wire`].
                 pub fn wire(&self) -> Wire;
+                /// See [`Protocol::controller`].
+                pub fn controller(&self) -> Option<&ControllerSpec>;
                 /// See [`Protocol::needs`].
                 pub fn needs(&self) -> PathNeeds;
                 /// See [`Protocol::sees_receiver`].

@@ -7,8 +7,10 @@ use crate::port::Lane;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::transport::TransportSpec;
 use thalweg_net::spec::NetworkSpec;
-use thalweg_units::{FlowId, PortId, Span, Time};
+use thalweg_units::{FlowId, PortId, Rate, Span, Time};
 
 /// Why a network is run whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -19,6 +21,13 @@ pub struct Undivided(pub(super) String);
 const LOOKED_AT: usize = 20_000;
 /// A part may have so many hundredths of its share of the work.
 const BALANCE: u64 = 104;
+/// Packet-hops of a run from which its parts are made in less time than they save.
+const WORTH: u64 = 1_000_000;
+/// Packet-hops in a part's window on links that are half used, from which threads wait for each other in less time than
+/// they save: some ten microseconds of work.
+const FULL: u128 = 100;
+/// Bytes of a packet of which nothing else is known.
+const PACKET: u64 = 1500;
 /// Times that all nodes are looked at for a better part.
 const ROUNDS: usize = 8;
 
@@ -29,6 +38,7 @@ pub struct Plan {
     parts: Number,
     of_node: Arc<[Number]>,
     lookahead: Span,
+    pays: bool,
 }
 
 /// [`Plan`] as it is saved.
@@ -37,17 +47,18 @@ struct Written {
     parts: Number,
     of_node: Vec<Number>,
     lookahead: Span,
+    pays: bool,
 }
 
 impl From<Written> for Plan {
-    fn from(Written { parts, of_node, lookahead }: Written) -> Self {
-        Self { parts, of_node: of_node.into(), lookahead }
+    fn from(Written { parts, of_node, lookahead, pays }: Written) -> Self {
+        Self { parts, of_node: of_node.into(), lookahead, pays }
     }
 }
 
 impl From<Plan> for Written {
-    fn from(Plan { parts, of_node, lookahead }: Plan) -> Self {
-        Self { parts, of_node: of_node.to_vec(), lookahead }
+    fn from(Plan { parts, of_node, lookahead, pays }: Plan) -> Self {
+        Self { parts, of_node: of_node.to_vec(), lookahead, pays }
     }
 }
 
@@ -79,7 +90,8 @@ impl Plan {
             spec.links.iter().enumerate().filter(cut).map(|(_, link)| link.ab.delay.min(link.ba.delay));
         let lookahead = delays.min().ok_or_else(|| Undivided("all traffic is in one part of it".into()))?;
         let parts = of_node.iter().max().map_or(0, |last| last + 1);
-        Ok(Self { parts, of_node, lookahead })
+        let pays = traffic.hops >= WORTH && window_hops(spec, lookahead) >= FULL * u128::from(parts);
+        Ok(Self { parts, of_node, lookahead, pays })
     }
 
     /// How many.
@@ -92,15 +104,26 @@ impl Plan {
         &self.of_node
     }
 
+    /// A thread for each part is worth its while: the run is long enough for the parts to be made, and windows have
+    /// enough in them for threads to wait for each other.
+    pub fn pays(&self) -> bool {
+        self.pays
+    }
+
     /// How long nothing that happens in one part can matter to another.
     pub fn lookahead(&self) -> Span {
         self.lookahead
     }
 }
 
+/// Flows are controlled by what a user has registered.
+fn is_registered(transport: &TransportSpec) -> bool {
+    matches!(transport.controller(), Some(ControllerSpec::Custom(_)))
+}
+
 /// What looks at several nodes at one instant.
 fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
-    let sees = |t: &thalweg_machines::transport::TransportSpec| t.sees_receiver();
+    let sees = |t: &TransportSpec| t.sees_receiver();
     let (probes, stop) = (&spec.probes, &spec.stop);
     let reasons = [
         (spec.replay, "a replay puts packets in anywhere"),
@@ -127,6 +150,10 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
             "connections are shared by flows",
         ),
         (spec.transports.iter().any(sees), "a sender sees what its receiver has"),
+        (
+            spec.transports.iter().any(is_registered),
+            "a controller of your own is run by one thread, which gets its errors",
+        ),
         (probes.controllers.is_some() || probes.decisions, "controllers are sampled at both ends of a flow"),
         (probes.completions.is_some(), "round trips are listed in the order of their ends"),
         (probes.priority_histogram.is_some(), "priorities are counted where queues are dequeued on demand"),
@@ -206,8 +233,17 @@ impl Together {
     }
 }
 
+/// Packets that all links can carry in a window, half used.
+fn window_hops(spec: &NetworkSpec, window: Span) -> u128 {
+    let rates = spec.links.iter().flat_map(|link| [link.ab.mean_rate(), link.ba.mean_rate()]);
+    let bps: u128 = rates.filter(|rate| *rate != Rate::INFINITE).map(|rate| u128::from(rate.bps())).sum();
+    bps * u128::from(window.ps()) / (2 * 8 * u128::from(PACKET) * 1_000_000_000_000)
+}
+
 /// How much passes each group of nodes, and goes between two.
 struct Traffic {
+    /// About so many packet-hops in all.
+    hops: u64,
     /// By group: bytes that its ports send.
     work: Vec<u64>,
     /// By group: its neighbours, and bytes between both.
@@ -228,7 +264,8 @@ impl Traffic {
                 }
             }
         }
-        let mut traffic = Self { work: vec![0; count], near: vec![Vec::new(); count] };
+        let hops = carried.iter().sum::<u64>() / PACKET * every as u64;
+        let mut traffic = Self { hops, work: vec![0; count], near: vec![Vec::new(); count] };
         for (id, bytes) in carried.into_iter().enumerate() {
             let (from, to) = spec.ends(PortId::from(id));
             let (from, to) = (groups[from.at()], groups[to.at()]);

@@ -27,7 +27,7 @@ pub use receiver::RdmaReceiver;
 pub use sender::RdmaSender;
 
 use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, Recovery, Windows, Wire};
-use crate::congestion::{Gives, Start};
+use crate::congestion::{ControllerSpec, Gives, Start};
 use crate::problems::Invalid;
 use thalweg_units::{Bytes, FlowId, Stream};
 
@@ -72,6 +72,9 @@ impl Protocol for RdmaSpec {
         self.segments.is_none()
     }
     /// Windows start full, at the cap.
+    fn controller(&self) -> Option<&ControllerSpec> {
+        Some(&self.controller)
+    }
     fn windows(&self) -> Windows {
         let full = self.cap.map_or(Bytes::MAX, |cap| Bytes::new(u64::from(cap) * u64::from(self.payload)));
         Windows { initial: full, max: full, threshold: full }

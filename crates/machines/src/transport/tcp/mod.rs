@@ -15,7 +15,7 @@ pub use scoreboard::Scoreboard;
 pub use sender::TcpSender;
 
 use super::{Flight, Protocol, SetUp, TcpSpec, Windows, Wire};
-use crate::congestion::Start;
+use crate::congestion::{ControllerSpec, Start};
 use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
 
@@ -38,6 +38,9 @@ impl Protocol for TcpSpec {
             set_up: self.handshake.then_some(SetUp { request: self.syn_wire, answer: self.ack_wire }),
             ..Wire::default()
         }
+    }
+    fn controller(&self) -> Option<&ControllerSpec> {
+        Some(&self.controller)
     }
     fn windows(&self) -> Windows {
         Windows { initial: self.initial_window, max: self.max_window, threshold: self.initial_threshold }
