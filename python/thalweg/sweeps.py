@@ -48,6 +48,7 @@ def sweep(
     check: bool = False,
     force: bool = False,
     metric: str | None = None,
+    executor: Any = None,
 ) -> Runs:
     """Runs variants of `base`.
 
@@ -90,7 +91,7 @@ def sweep(
     if folder is not None:
         _places.claim(folder, "sweep")
         _places.write_json(folder / INDEX, {"core": _rundir.core_fingerprint(), "jobs": table})
-    answers = perform_all(todo, jobs, progress, force=force)
+    answers = perform_all(todo, jobs, progress, force=force, executor=executor)
     runs = Runs(settings, [answers[job.key] for job in todo])
     runs._metric = metric
     return runs
