@@ -10,7 +10,7 @@ from pathlib import Path
 
 from thalweg.cli import FOUND, OK, say
 from thalweg.cli.running import load_plugins
-from thalweg.cli.sweeping import place
+from thalweg.cli.sweeping import executor_of
 from thalweg.errors import refuse
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -39,7 +39,7 @@ def exam(args) -> int:
         jobs=args.jobs,
         progress=show,
         out=folder,
-        executor=place(args),
+        executor=executor_of(args),
     )
     files = [] if args.no_report else write(done, folder)
     if args.json:

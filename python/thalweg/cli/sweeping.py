@@ -52,7 +52,7 @@ def sweep(args) -> int:
     folder = Path(args.out) if args.out else Path("runs") / f"{base.name or Path(args.scenario).stem}-sweep"
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
     varied = axes(args, base.seed)
-    executor = place(args)
+    executor = executor_of(args)
     if args.shard and args.latex:
         raise refuse("thalweg sweep: --shard makes no table: --latex cannot take effect")
     if args.dry_run:
@@ -98,7 +98,7 @@ def _check(runs) -> int:
     return INTERNAL
 
 
-def place(args):
+def executor_of(args):
     """What `--on` stands for."""
     from thalweg.executors import named
 

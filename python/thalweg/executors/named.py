@@ -43,6 +43,9 @@ def opened(
     executor: Any, most: int | None, folder: Path | None, note: Callable[[str], None], force: bool
 ) -> Iterator[Workers]:
     """The workers that an executor, or the name of one, stands for. What is made here is closed here."""
+    if isinstance(executor, Workers):  # opened already, and closed where that was done
+        yield executor
+        return
     if isinstance(executor, str):
         executor = named(executor) or "local"
         if executor == "local":
