@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +17,7 @@ from thalweg.tuning.ranges import Range
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'thalweg[tune]'")
 
+ROOT = Path(__file__).parents[2]
 VARY = {"switch.buffer": "10KB..500KB:log", "switch.scheduler": ["fifo", "srpt"]}
 METRIC = "measured.slowdown.mean"
 
@@ -132,6 +136,21 @@ def test_the_command_prints_the_best_as_options_and_refuses_another_searchs_fold
     assert other.code == 2 and "is of another search (maximize differ" in other.err
     marker = _places.read_json(tmp_path / "t" / "thalweg.json")
     assert marker["format"] == "thalweg tune"
+
+
+def test_the_commands_of_the_page_are_true(cli, tmp_path):
+    from thalweg.cli.parser import build
+
+    page = (ROOT / "docs" / "sweeps.md").read_text(encoding="utf-8")
+    blocks = "".join(re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL)).replace("\\\n", " ")
+    commands = [shlex.split(line) for line in blocks.splitlines() if line.startswith("thalweg ")]
+    assert len(commands) == 4
+    for words in commands:
+        assert build().parse_args(words[1:]).command
+    (search_,) = (words for words in commands if words[1] == "tune")
+    search_[2] = str(ROOT / search_[2])
+    said = cli(*search_[1:], "--trials", "2", "--seeds", "1", "--set", "traffic.0.until=1ms", "--json", "--quiet")
+    assert said.code == 0 and json.loads(said.out)["best"].keys() == {r.split("=")[0] for r in search_ if ".." in r}
 
 
 def test_a_missing_optuna_is_named(cli, tmp_path, monkeypatch):

@@ -10,7 +10,7 @@ from importlib import import_module
 
 from thalweg.cli.policy_options import policies
 from thalweg.cli.sweep_options import places, sweeps
-from thalweg.cli.values import listing, positive_int, setting
+from thalweg.cli.values import positive_int, setting
 from thalweg.errors import Diagnostic, nearest
 
 # Options of older versions, and what to write instead.

@@ -105,7 +105,8 @@ def exam(
 
     `only`: names of situations, or patterns. `set`: dotted keys of scenarios, changed for the controller
     examined alone (what it needs of switches; options of TCP). With `out`, each run is kept there: an exam
-    that was interrupted, or is requested again, or of another controller, runs only what is missing. `executor`: as of `thalweg.sweep`.
+    that was interrupted, or is requested again, or of another controller, runs only what is missing.
+    `executor`: as of `thalweg.sweep`.
     """
     if beside is not None:
         raise refuse("`beside` is called `against` now")

@@ -36,7 +36,7 @@ class Task:
     plugins: Mapping[str, str] = field(default_factory=dict)
     # Python controllers that no plug-in file defines.
     classes: tuple[type, ...] = ()
-    # Whoever sees this file sees the folder of the runs.
+    # A worker that sees this file sees the folder of the runs.
     sign: Path | None = None
     memory: int = 0
     force: bool = False

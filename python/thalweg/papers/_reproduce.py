@@ -78,7 +78,8 @@ def reproduce(
     study's `claims.toml` names for quick looks, and of the figures those that these claims' runs suffice for.
     `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's
     folder (`SCALE/verdicts.json`), next to those of other claims that are there. `kept_rows`: a claim about several
-    others takes the values of those that are not requested from there, instead of running what they need. `executor`: as of `thalweg.sweep`.
+    others takes the values of those that are not requested from there, instead of running what they need.
+    `executor`: as of `thalweg.sweep`.
 
     Claims that were judged before into the same folder stay in its `claims.json` and its report (`Study.kept`): a
     call for some of the claims replaces their rows and no others."""
