@@ -166,12 +166,15 @@ def poisoned(dose: int) -> dict:
 
 
 def test_a_run_that_takes_its_worker_along_is_named_and_the_others_go_on(short, tmp_path, plugin, processes, capsys):
-    over = {"variant": {f"dose {n}": poisoned(n) for n in (1, 13, 3, 4)}}
+    over = {"variant": {f"dose {n}": poisoned(n) for n in (1, 13, 3)}}
+    # This one is under way whenever the poisoned one is: it dies with it, until that one runs alone. Being recorded it
+    # has a folder from its beginning, which the dead process leaves.
+    over["variant"]["long"] = poisoned(2) | {"traffic.0.until": "40ms", "measure.packets": {}}
     with pytest.raises(thalweg.ScenarioError) as e:
         thalweg.sweep(short, over, out=tmp_path / "s", progress=True, executor=processes)
     (line,) = str(e.value).splitlines()
     assert "dose-13" in line and "lost with its worker 4 times: BrokenProcessPool" in line and "same command" in line
-    assert len(list((tmp_path / "s").glob("variant=dose-*/meta.json"))) == 3
+    assert len(list((tmp_path / "s").glob("variant=*/meta.json"))) == 3
     assert not list((tmp_path / "s").glob(".*"))
     said = capsys.readouterr().err
     assert "it is begun again" in said and said.count("dose-13: lost") <= 3
@@ -415,10 +418,11 @@ def test_a_part_of_a_sweep_and_all_parts_together(cli, tmp_path):
     assert contents(tmp_path / "s") == contents(tmp_path / "whole")
 
 
-def test_an_exam_on_an_executor(processes, tmp_path):
+def test_an_exam_on_an_executor(tmp_path):
     how = {"only": ["vs-mice"], "against": ["copa"], "progress": False}
-    local = thalweg.exam("vegas", **how)
-    assert thalweg.exam("vegas", **how, out=tmp_path / "e", executor=processes).frame.equals(local.frame)
+    local, there = thalweg.exam("vegas", **how), _Through()
+    assert thalweg.exam("vegas", **how, out=tmp_path / "e", executor=there).frame.equals(local.frame)
+    assert there.calls == 2
 
 
 def test_the_listing_of_a_slow_file_system_is_waited_for(short, tmp_path, monkeypatch):
