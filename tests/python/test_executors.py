@@ -6,9 +6,7 @@ import multiprocessing
 import os
 import pickle
 import random
-import shutil
 import signal
-import sys
 import threading
 import time
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -18,13 +16,15 @@ from pathlib import Path
 import pytest
 
 import thalweg
-from conftest import LOAD, SCENARIO, SEED, python_controller
-from thalweg import _places, executors, pool
+from conftest import LOAD, SCENARIO, SEED, contents, python_controller
+from thalweg import pool
 from thalweg.cli.sweeping import write
 from thalweg.executors import driving, tasks
 from thalweg.results import Results
 from thalweg.scenario import Scenario
 
+# Of other packages they are theirs.
+pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning", "default::FutureWarning")
 OVER = {LOAD: [0.3, 0.6], SEED: [1, 2]}
 
 
@@ -37,13 +37,6 @@ def short(scenario):
 def processes():
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool_:
         yield pool_
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    """Every file of a sweep but what says when and where it was made."""
-    files = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
-    ours = {name: p for name, p in files.items() if not name.endswith("meta.json") and not name.startswith("slurm/")}
-    return {name: p.read_bytes() for name, p in ours.items()}
 
 
 def whole(scenario, over, folder: Path, draw: bool = False, **how) -> dict[str, bytes]:
@@ -133,18 +126,33 @@ def test_a_sweep_on_two_dask_workers_loses_nothing_under_random_kills(scenario, 
     print(f"{RUNS} runs, {KILLS} kills: nothing lost")
 
 
+# A dose of 13 ends the process as soon as a run with a dose of 2, which takes its time, is under way somewhere.
 POISONED = """\
 import os
+import time
+from pathlib import Path
 import thalweg
+
+READY, THERE = (Path(__file__).with_name(name) for name in ("ready", "there"))
 
 @thalweg.controller("poisoned", params={"dose": 0})
 class Poisoned:
     def __init__(self, flow):
-        self.window = flow.initial_window
+        self.window, self.slow = flow.initial_window, flow.params["dose"] == 2 and flow.number == 0
         if flow.params["dose"] == 13:
+            READY.touch()
+            while not THERE.exists():
+                time.sleep(0.01)
             os._exit(1)
 
-    def on_ack(self, ack): ...
+    def on_ack(self, ack):
+        if self.slow:
+            while not READY.exists():
+                time.sleep(0.01)
+            THERE.touch()
+            time.sleep(1.5)
+            self.slow = False
+
     def on_loss(self, loss): ...
     def on_timeout(self, loss): ...
 """
@@ -169,7 +177,9 @@ def test_a_run_that_takes_its_worker_along_is_named_and_the_others_go_on(short, 
     over = {"variant": {f"dose {n}": poisoned(n) for n in (1, 13, 3)}}
     # This one is under way whenever the poisoned one is: it dies with it, until that one runs alone. Being recorded it
     # has a folder from its beginning, which the dead process leaves.
-    over["variant"]["long"] = poisoned(2) | {"traffic.0.until": "40ms", "measure.packets": {}}
+    over["variant"]["long"] = poisoned(2) | {"traffic.0.until": "20ms", "measure.packets": {}}
+    # What is estimated to take longest begins first.
+    over["variant"]["dose 13"] |= {"traffic.0.until": "10ms"}
     with pytest.raises(thalweg.ScenarioError) as e:
         thalweg.sweep(short, over, out=tmp_path / "s", progress=True, executor=processes)
     (line,) = str(e.value).splitlines()
@@ -177,7 +187,8 @@ def test_a_run_that_takes_its_worker_along_is_named_and_the_others_go_on(short, 
     assert len(list((tmp_path / "s").glob("variant=*/meta.json"))) == 3
     assert not list((tmp_path / "s").glob(".*"))
     said = capsys.readouterr().err
-    assert "it is begun again" in said and said.count("dose-13: lost") <= 3
+    assert said.count("dose-13: lost with its worker") == 3 and "it is begun again" in said
+    assert said.count("variant=long: lost with its worker") == 1
     with pytest.raises(thalweg.ScenarioError, match="the executor is broken"):
         thalweg.sweep(short, OVER, out=tmp_path / "t", progress=False, executor=_Broken())
 
@@ -198,6 +209,32 @@ class _Broken(Executor):
         from concurrent.futures import BrokenExecutor
 
         raise BrokenExecutor("gone")
+
+
+class _LosesTheFirst(Executor):
+    """The others end when the first is there again."""
+
+    def __init__(self):
+        self.inner, self.calls, self.again, self.waited = ThreadPoolExecutor(4), 0, threading.Event(), []
+
+    def submit(self, function, task):
+        self.calls += 1
+        if self.calls == 1:
+            return self.inner.submit(lambda: 1 // 0)
+        if self.calls == 5:
+            self.again.set()
+
+        def wait():
+            self.waited.append(self.again.wait(10))
+            return function(task)
+
+        return self.inner.submit(wait)
+
+
+def test_a_lost_run_is_begun_again_while_the_others_go_on(short, tmp_path):
+    executor = _LosesTheFirst()
+    assert len(thalweg.sweep(short, OVER, out=tmp_path / "s", progress=False, executor=executor)) == 4
+    assert executor.calls == 5 and executor.waited == [True] * 4
 
 
 def test_a_worker_with_another_engine_refuses(short, tmp_path):
@@ -250,7 +287,7 @@ def test_what_is_complete_is_not_handed_over(short, tmp_path):
 
 def test_an_error_of_a_run_is_the_error_of_the_sweep_and_an_answer_of_a_study(short, tmp_path, plugin, processes):
     wrong = short.with_(python_controller("poisoned"))
-    plugin.write_text(POISONED.replace("def on_ack(self, ack): ...", "def on_ack(self, ack): 1 / 0"))
+    plugin.write_text(POISONED.replace("if self.slow:", "if 1 / 0:"))
     from thalweg import controllers
 
     controllers.import_plugins(str(plugin))
@@ -331,91 +368,6 @@ def test_memory_is_shared_out_among_dask_workers_that_declare_it(short, tmp_path
         sent = [replace(tasks.task_of(pool.Job(k, short), None, False), memory=600_000_000) for k in "ab"]
         futures = workers.submit(sent)
         assert all(f.result(60).made for f in futures)
-
-
-@pytest.mark.parametrize(
-    ("package", "on", "extra"), [("distributed", "dask", "thalweg[dask]"), ("submitit", "slurm", "thalweg[slurm]")]
-)
-def test_what_is_missing_is_named(package, on, extra, cli, tmp_path, monkeypatch):
-    (tmp_path / "tiny.toml").write_text(SCENARIO)
-    monkeypatch.setitem(sys.modules, package, None)
-    said = cli("sweep", "tiny.toml", "--seeds", "1", "--on", on, "--quiet")
-    assert said.code == 2 and said.err.count("\n") == 1
-    assert f"{package} is not installed; pip install '{extra}'" in said.err
-
-
-def test_wrong_executors_are_refused(short, cli, tmp_path):
-    with pytest.raises(thalweg.ScenarioError, match="is no executor: it has no `submit`"):
-        thalweg.sweep(short, OVER, progress=False, executor=7)
-    (tmp_path / "tiny.toml").write_text(SCENARIO)
-    for argv, expected in (
-        (["--on", "darsk"], "did you mean `dask`"),
-        (["--on", "slurm:"], "no executor is called `slurm:`"),
-        (["--slurm", "account=me"], "--slurm has no effect on `local`"),
-        (["--shard", "5/4"], "is not a part such as 3/40"),
-        (["--shard", "1/2", "--latex"], "--latex cannot take effect"),
-    ):
-        said = cli("sweep", "tiny.toml", "--seeds", "1", "--quiet", *argv)
-        assert said.code == 2 and expected in said.err and said.err.count("\n") == 1, said.err
-    assert executors.named("local") is None and executors.named("tcp://a:1").where == "tcp://a:1"
-    assert not list(tmp_path.glob("runs/*/*seed*"))
-
-
-def test_what_another_machine_writes_is_left_alone_for_a_day(tmp_path):
-    folder = tmp_path / ".run.thalweg-0123456789ab"
-    folder.mkdir()
-    unfinished = folder / _places.UNFINISHED
-    unfinished.write_text('{"format": "thalweg unfinished", "version": 1, "pid": 1, "host": "elsewhere"}')
-    assert _places.clear_leftovers(tmp_path) == [] and folder.is_dir()
-    os.utime(unfinished, (0, 0))
-    assert len(_places.clear_leftovers(tmp_path)) == 1 and not folder.exists()
-
-
-def test_results_travel_to_other_processes(short, tmp_path):
-    kept = thalweg.run(short.with_({"measure.queues": {"every": "1ms"}}), tmp_path / "r", progress=False)
-    for results in (kept, Results.load(tmp_path / "r")):
-        there = pickle.loads(pickle.dumps(results))
-        assert there.digest == kept.digest and there.summary == kept.summary and there.meta == results.meta
-        assert there.flows.equals(kept.flows) and there.columns("queues") == kept.columns("queues")
-        assert there.scenario == kept.scenario
-    runs = pickle.loads(pickle.dumps(thalweg.sweep(short, {SEED: [1, 2]}, out=tmp_path / "s", progress=False)))
-    shutil.rmtree(tmp_path / "s")
-    assert runs.flows.height > 0 and runs.plot().axes and runs.params == [{SEED: 1}, {SEED: 2}]
-
-
-def test_ctrl_c_keeps_what_is_there_and_the_same_command_goes_on(process, tmp_path):
-    pytest.importorskip("distributed", reason="Dask is not installed: pip install 'thalweg[dask]'")
-    (tmp_path / "long.toml").write_text(SCENARIO.replace("20ms", "120ms").replace("50ms", "150ms"))
-    argv = ["sweep", "long.toml", "--seeds", "6", "--out", "s", "--on", "dask", "--jobs", "2"]
-    running = process(*argv)
-    while running.poll() is None and not list((tmp_path / "s").glob("*/meta.json")):
-        time.sleep(0.02)
-    running.send_signal(signal.SIGINT)
-    _, said = running.communicate(timeout=60)
-    there = len(list((tmp_path / "s").glob("*/meta.json")))
-    assert running.returncode == 130 and "of 6 runs are kept" in said and "the same command goes on" in said, said
-    assert 0 < there < 6 and not list((tmp_path / "s").glob(".*"))
-    listed, _ = process(*argv, "--dry-run").communicate(timeout=60)
-    assert listed.count("complete") == there and listed.count("missing") == 6 - there
-
-
-def test_a_part_of_a_sweep_and_all_parts_together(cli, tmp_path):
-    (tmp_path / "tiny.toml").write_text(SCENARIO.replace('until = "20ms"', 'until = "5ms"'))
-    argv = ["sweep", "tiny.toml", "--vary", f"{LOAD}=0.3,0.6", "--seeds", "2"]
-    listed = cli(*argv, "--out", "s", "--dry-run")
-    assert listed.code == 0 and listed.out.count("missing") == 4 and f"{LOAD}=0.6 seed=4" in listed.out
-    assert not (tmp_path / "s").exists(), "nothing is written"
-    said = cli(*argv, "--out", "s", "--shard", "2/3")
-    assert said.code == 0 and "part 2/3: 1 run in s" in said.out and not (tmp_path / "s" / "sweep.csv").exists()
-    rows = cli(*argv, "--out", "s", "--dry-run", "--json").out
-    assert rows.count('"complete"') == 1 and rows.count('"missing"') == 3
-    for shard in ("1/3", "3/3"):
-        assert cli(*argv, "--out", "s", "--shard", shard, "--quiet").code == 0
-    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "s").glob("*/meta.json")}
-    assert len(before) == 4
-    assert cli(*argv, "--out", "s").code == 0 and cli(*argv, "--out", "whole").code == 0
-    assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "s").glob("*/meta.json")}
-    assert contents(tmp_path / "s") == contents(tmp_path / "whole")
 
 
 def test_an_exam_on_an_executor(tmp_path):

@@ -13,6 +13,8 @@ import pytest
 from conftest import LOAD, SCENARIO
 
 submitit = pytest.importorskip("submitit", reason="submitit is not installed: pip install 'thalweg[slurm]'")
+# Of other packages they are theirs.
+pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning", "default::FutureWarning")
 
 
 @pytest.fixture

@@ -16,6 +16,8 @@ from thalweg import _places
 from thalweg.tuning.ranges import Range
 
 optuna = pytest.importorskip("optuna", reason="Optuna is not installed: pip install 'thalweg[tune]'")
+# Of other packages they are theirs.
+pytestmark = pytest.mark.filterwarnings("default::DeprecationWarning", "default::FutureWarning")
 
 ROOT = Path(__file__).parents[2]
 VARY = {"switch.buffer": "10KB..500KB:log", "switch.scheduler": ["fifo", "srpt"]}

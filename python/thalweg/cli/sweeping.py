@@ -119,7 +119,7 @@ def list_runs(base, varied: dict, folder: Path, args) -> int:
 
     planned = plan(base, varied, folder)
     if args.metric:
-        from thalweg.sweeps import foresee
+        from thalweg.foresight import foresee
 
         foresee(args.metric, [one.job.scenario for one in planned])
     chosen = Shard.of_text(args.shard).chosen(len(planned)) if args.shard else range(len(planned))

@@ -147,7 +147,8 @@ class _Course:
             raise
 
     def _hand_over(self) -> None:
-        room = (self.workers.most or len(self.waiting)) - len(self.under_way)
+        most = self.workers.most
+        room = len(self.waiting) if most is None else max(most - len(self.under_way), 0)
         batch = [self.waiting.popleft() for _ in range(min(room, len(self.waiting)))]
         if not batch and not self.under_way and self.suspects:
             batch = [self.suspects.popleft()]

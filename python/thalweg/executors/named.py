@@ -58,6 +58,11 @@ def opened(
         with made(executor, most, folder, note, force) as workers:
             yield workers
         return
+    if callable(getattr(executor, "get_executor", None)):  # Dask's client
+        from thalweg.executors.dask import DaskWorkers
+
+        yield DaskWorkers(executor, most, force)
+        return
     workers = Workers(executor, most)
     try:
         yield workers

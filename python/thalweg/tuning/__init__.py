@@ -22,6 +22,7 @@ from thalweg._format import plural
 from thalweg._places import say
 from thalweg.errors import ScenarioError, refuse
 from thalweg.executors import named, opened
+from thalweg.foresight import foresee
 from thalweg.planning import Planned, plan
 from thalweg.pool import perform_all
 from thalweg.progress import speaks
@@ -29,7 +30,6 @@ from thalweg.results import Results
 from thalweg.scenario import Scenario, as_scenario
 from thalweg.settings import SEED, text
 from thalweg.spread import Spread, spread
-from thalweg.sweeps import foresee
 from thalweg.tuning.ranges import Range, ranges
 from thalweg.tuning.search import Search
 
