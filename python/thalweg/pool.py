@@ -8,6 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event
+from typing import Any
 
 from thalweg import _core, _memory, _places, _rundir, recording
 from thalweg.engine import break_off, conclude, reopen
@@ -167,24 +168,30 @@ def perform_all(
     keep_results: bool = True,
     what: str = "runs",
     force: bool = False,
+    executor: Any = None,
 ) -> dict[str, Results | Exception | None]:
-    """Has all jobs done; answers by key, in the order given, the same for every number of workers.
+    """Has all jobs done; answers by key, in the order given, the same for every number of workers and every executor.
 
     `keep_going`: an exception becomes the answer of its job instead of ending everything.
     `keep_results=False`: the answers are `None` and the results stay on disk. Runs begin while all that are
     under way fit into the free memory by their estimates; one that alone is larger is refused, unless `force`
-    is true.
+    is true. `executor`: has them done elsewhere (`thalweg.executors`), up to `workers` at a time.
     """
+    if executor is not None and executor != "local":
+        from thalweg.executors import perform_on
+
+        return perform_on(
+            executor,
+            jobs,
+            workers,
+            progress,
+            keep_going=keep_going,
+            keep_results=keep_results,
+            what=what,
+            force=force,
+        )
     workers = max(1, workers or os.cpu_count() or 1)
-    for job in jobs:
-        try:
-            estimate = job.scenario.estimate()
-            # A replay has about as many events as its original.
-            job.events = max(float(estimate["events"]), 1.0) * (1 + len(job.replays))
-            job.memory = int(estimate["memory_bytes"])
-        except ScenarioError:
-            if not keep_going:
-                raise
+    estimate_all(jobs, keep_going)
     # As it is before any of them has begun: what finished runs leave behind is given back late.
     free = _memory.available()
     memory = _Memory(free or _rundir.total_memory() or 1 << 62)
@@ -194,9 +201,7 @@ def perform_all(
     total = sum(job.events for job in jobs) or 1.0
     finished = 0.0
     shown = Many(progress, sum(1 + len(job.replays) for job in jobs), what)
-    for parent in sorted({job.out.parent for job in jobs if job.out is not None}):
-        for line in _places.clear_leftovers(parent):
-            shown.note(line)
+    clear(jobs, shown)
     for job in jobs:
         answers |= {r.key: None for r in job.replays}
 
@@ -250,7 +255,7 @@ def perform_all(
     except KeyboardInterrupt:
         stop.set()
         _wind_up(waiting)
-        raise Interrupted(None, _interrupted(jobs, what)) from None
+        raise Interrupted(None, interrupted(jobs, what)) from None
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -263,7 +268,27 @@ def perform_all(
     return answers
 
 
-def _interrupted(jobs: Sequence[Job], what: str) -> str:
+def estimate_all(jobs: Sequence[Job], keep_going: bool) -> None:
+    """Has each job know what it will cost. `keep_going`: what is wrong with one is reported when it is run."""
+    for job in jobs:
+        try:
+            estimate = job.scenario.estimate()
+            # A replay has about as many events as its original.
+            job.events = max(float(estimate["events"]), 1.0) * (1 + len(job.replays))
+            job.memory = int(estimate["memory_bytes"])
+        except ScenarioError:
+            if not keep_going:
+                raise
+
+
+def clear(jobs: Sequence[Job], shown: Many) -> None:
+    """Removes what killed processes have left among the jobs' folders."""
+    for parent in sorted({job.out.parent for job in jobs if job.out is not None}):
+        for line in _places.clear_leftovers(parent):
+            shown.note(line)
+
+
+def interrupted(jobs: Sequence[Job], what: str) -> str:
     """What an interrupted sweep leaves behind, and how it goes on."""
     if any(job.out is None for job in jobs):
         return "interrupted: nothing was kept (name a folder to keep runs in)"

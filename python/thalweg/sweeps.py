@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -11,13 +10,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _core, _input, _places, _rundir, headline
+from thalweg import _input, _places, _rundir, headline
 from thalweg._html import table, titled
-from thalweg.errors import ScenarioError, nearest, refuse
-from thalweg.pool import Job, perform_all
+from thalweg.errors import nearest, refuse
+from thalweg.foresight import foresee, no_metric
+from thalweg.planning import Shard, plan
+from thalweg.pool import perform_all
 from thalweg.results import Results
 from thalweg.scenario import Scenario, as_scenario
-from thalweg.settings import SEED, Point, columns, points, text
+from thalweg.settings import SEED, Point, columns, text
 from thalweg.spread import Spread, spread
 
 if TYPE_CHECKING:
@@ -32,12 +33,6 @@ METRICS = ("measured.slowdown.mean", "goodput_gbps")
 MOST_ROWS = 24
 
 
-def folder_name(labels: Mapping[str, Any]) -> str:
-    """What a point is called in the file system."""
-    name = ",".join(f"{str(k).rsplit('.', 1)[-1]}={text(v)}" for k, v in labels.items())
-    return re.sub(r"[^A-Za-z0-9=,._+-]+", "-", name)[:80].lstrip(".") or "base"
-
-
 def sweep(
     base: Scenario | str | Path | Mapping,
     over: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]],
@@ -48,6 +43,8 @@ def sweep(
     check: bool = False,
     force: bool = False,
     metric: str | None = None,
+    executor: Any = None,
+    shard: str | tuple[int, int] | None = None,
 ) -> Runs:
     """Runs variants of `base`.
 
@@ -62,82 +59,30 @@ def sweep(
     missing. `force`: also what needs more memory than is free. `metric`: what `runs.plot()` shows; a name
     that no run would have is refused before any is made. `progress`: `None` shows a bar on a terminal and in
     a notebook, elsewhere a line every half minute; `False` is silence.
+
+    `executor`: has the runs done elsewhere: anything with `submit` (pools of `concurrent.futures`, Dask's
+    `Client.get_executor()`, submitit's executors), or a name: "dask", "tcp://HOST:PORT", "slurm", "slurm:PARTITION"
+    (see `thalweg.executors`); `jobs` is then the most at a time. The results are the same. A run that is lost with its
+    worker is begun again. `shard`: "3/40", or (3, 40), makes the third of forty parts of the sweep and answers with
+    these runs; when all parts are there, the same call without it reads them.
     """
-    base = as_scenario(base)
-    settings = points(over)
     folder = Path(out) if out is not None else None
-    todo, table = [], []
-    for n, point in enumerate(settings):
-        scenario = base.with_(point.set)
-        name = folder_name(point.labels)
-        key = f"{n:04d} {name}"
-        place = None
-        if folder is not None:
-            place = folder / f"{name}-{hashlib.sha256(scenario.to_toml().encode()).hexdigest()[:10]}"
-            if any(job.out == place for job in todo):
-                raise refuse(f"point {n} of the sweep is there twice: {name}")
-        todo.append(Job(key, scenario, place, check))
-        table.append(
-            {
-                "key": key,
-                "set": {k: text(v) for k, v in point.set.items()},
-                "labels": {k: v if isinstance(v, int | float | str) else text(v) for k, v in point.labels.items()},
-                "run": place.name if place else None,
-            }
-        )
+    planned = plan(as_scenario(base), over, folder, check)
     if metric is not None:
-        foresee(metric, [job.scenario for job in todo])
+        foresee(metric, [one.job.scenario for one in planned])
+    if shard is not None and folder is None:
+        raise refuse("a part of a sweep needs a folder", key="shard", hint="name one with `out`")
     if folder is not None:
         _places.claim(folder, "sweep")
-        _places.write_json(folder / INDEX, {"core": _rundir.core_fingerprint(), "jobs": table})
-    answers = perform_all(todo, jobs, progress, force=force)
-    runs = Runs(settings, [answers[job.key] for job in todo])
+        index = {"core": _rundir.core_fingerprint(), "jobs": [one.row for one in planned]}
+        _places.write_json(folder / INDEX, index)
+    if shard is not None:
+        part = Shard.of_text(shard) if isinstance(shard, str) else Shard(*shard)
+        planned = [planned[n] for n in part.chosen(len(planned))]
+    answers = perform_all([one.job for one in planned], jobs, progress, force=force, executor=executor)
+    runs = Runs([one.point for one in planned], [answers[one.job.key] for one in planned])
     runs._metric = metric
     return runs
-
-
-# So many settings are looked at for a metric that the first does not have.
-MOST_FORESEEN = 20
-_STATISTICS = ("count", "mean", "p50", "p95", "p99", "max")
-
-
-def foresee(metric: str, scenarios: Sequence[Scenario]) -> None:
-    """Refuses a metric that no summary of these scenarios will have. Nothing is run: each is built, and lists what it
-    would report."""
-    known: dict[str, None] = {}
-    for scenario in scenarios[:MOST_FORESEEN]:
-        summary = json.loads(_core.Simulation(scenario._core).summary())
-        known |= dict.fromkeys(_foreseen(summary))
-        if metric in known:
-            return
-    raise _no_metric(metric, known)
-
-
-# Numbers that runs have only if a key requests them.
-_OPT_IN = (("packet_queueing_us", "measure.delays = true"), ("memory.", "measure.memory = true"))
-
-
-def _no_metric(metric: str, known) -> ScenarioError:
-    """These runs have no such number: what makes it, or what was meant."""
-    key = next((key for begin, key in _OPT_IN if metric.startswith(begin) and metric not in known), None)
-    hint = f"set {key}" if key else nearest(metric, known)
-    return refuse(f"these runs have no number called `{metric}`", hint=hint)
-
-
-def _foreseen(summary: Mapping, prefix: str = "") -> Iterator[str]:
-    """The names of numbers in the summary of a run that has not begun. What has counted nothing will have its
-    statistics."""
-    words = ("name", "digest", "kind", "violation", "partial", "fct_measured_at", "from", "to", SEED)
-    for key, value in headline.scalars(summary).items():
-        if isinstance(value, str | bool) or (value is None and "." not in key) or key.rsplit(".", 1)[-1] in words:
-            continue
-        yield key
-        if key.endswith(".count"):
-            yield from (
-                key.removesuffix("count") + name for name in (*_STATISTICS, "p999")[: 7 if "packet" in key else 6]
-            )
-    # Once a port has carried something.
-    yield from (f"bottleneck.{name}" for name in ("utilisation", "back_utilisation"))
 
 
 def is_sweep(path: object) -> bool:
@@ -280,7 +225,7 @@ class Runs(Sequence):
 
     def check_metric(self, metric: str) -> str:
         if metric not in self.metrics():
-            raise _no_metric(metric, self.metrics())
+            raise no_metric(metric, self.metrics())
         return metric
 
     def over_seeds(self, *metrics: str) -> list[tuple[dict[str, Any], dict[str, Spread]]]:

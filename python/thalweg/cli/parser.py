@@ -9,6 +9,8 @@ from collections.abc import Callable
 from importlib import import_module
 
 from thalweg.cli.policy_options import policies
+from thalweg.cli.sweep_options import places, sweeps
+from thalweg.cli.values import positive_int, setting
 from thalweg.errors import Diagnostic, nearest
 
 # Options of older versions, and what to write instead.
@@ -64,22 +66,6 @@ def _lazy(function: str) -> Callable:
     return command
 
 
-def setting(text: str) -> tuple[str, str]:
-    """`key=value`."""
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise argparse.ArgumentTypeError(f"`{text}` is not of the form key=value")
-    return key.strip(), value.strip()
-
-
-def listing(text: str) -> tuple[str, str]:
-    """`key=value,value`."""
-    key, equals, values = text.partition("=")
-    if not equals or not key.strip() or not values.strip():
-        raise argparse.ArgumentTypeError(f"`{text}` is not of the form key=value,value")
-    return key.strip(), values.strip()
-
-
 def share(text: str) -> float:
     try:
         value = float(text)
@@ -88,12 +74,6 @@ def share(text: str) -> float:
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"`{text}` is not a share above zero, at most 1")
     return value
-
-
-def positive_int(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is not a whole number above zero")
-    return int(text)
 
 
 def port_number(text: str) -> int:
@@ -201,46 +181,7 @@ def build() -> Parser:
         help="stop after so much wall-clock time; the result is partial",
     )
 
-    p = command("sweep", "sweeping:sweep", "run variants of a scenario: one table and one figure")
-    p.add_argument("scenario", metavar="FILE", help="scenario file (TOML)")
-    p.add_argument(
-        "--vary",
-        action="append",
-        type=listing,
-        default=[],
-        metavar="KEY=VALUE,VALUE,…",
-        help="a dotted key and its values; several: all combinations",
-    )
-    p.add_argument(
-        "--variant",
-        action="append",
-        nargs="+",
-        default=[],
-        metavar=("NAME", "KEY=VALUE"),
-        help="a named variant and what it sets, if anything (repeatable)",
-    )
-    p.add_argument(
-        "--seeds",
-        type=positive_int,
-        metavar="N",
-        help="every setting with so many seeds: the scenario's own and those after it",
-    )
-    sets(p)
-    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
-    p.add_argument(
-        "--metric",
-        metavar="COLUMN",
-        help="what the printed table and the figure show (default: mean slowdown, else goodput)",
-    )
-    p.add_argument(
-        "--out",
-        metavar="DIR",
-        help="folder of the table, the figure and all runs, which are not run twice (default: runs/NAME-sweep)",
-    )
-    p.add_argument("--latex", action="store_true", help="write the printed table as sweep.tex, too")
-    voice(p, "print runs and means over the seeds as one JSON object")
-    p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
-    forced(p)
+    sweeps(command, sets, voice, forced)
 
     p = command("exam", "examining:exam", "run a controller through some thirty situations, against others")
     p.add_argument(
@@ -262,6 +203,7 @@ def build() -> Parser:
     )
     sets(p)
     p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    places(p)
     p.add_argument(
         "--out",
         metavar="DIR",
@@ -358,6 +300,7 @@ def build() -> Parser:
         help="quick: minutes; full: as published (default: quick)",
     )
     p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    places(p)
     p.add_argument("--out", metavar="DIR", help="output folder, also the cache of runs (default: out/NAME-SCALE)")
     voice(p, "print the verdicts as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")

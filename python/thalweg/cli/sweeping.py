@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
-from thalweg.cli import OK, say
+from thalweg._format import plural
+from thalweg.cli import INTERNAL, OK, say
 from thalweg.cli.running import load_plugins
 from thalweg.errors import refuse
 
@@ -15,7 +17,7 @@ TABLE, FIGURE = "sweep.csv", "sweep"
 
 def axes(args, seed: int) -> dict:
     """What is varied, as `thalweg.sweep` takes it: variants, keys in the order written, seeds last."""
-    from thalweg.cli.parser import setting
+    from thalweg.cli.values import setting
     from thalweg.settings import SEED, split, typed
 
     over: dict = {}
@@ -49,16 +51,27 @@ def sweep(args) -> int:
     base = as_scenario(args.scenario, dict(args.set))
     folder = Path(args.out) if args.out else Path("runs") / f"{base.name or Path(args.scenario).stem}-sweep"
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
+    varied = axes(args, base.seed)
+    executor = executor_of(args)
+    if args.shard and args.latex:
+        raise refuse("thalweg sweep: --shard makes no table: --latex cannot take effect")
+    if args.dry_run:
+        return list_runs(base, varied, folder, args)
     runs = run_sweep(
         base,
-        axes(args, base.seed),
+        varied,
         jobs=args.jobs,
         progress=show,
         out=folder,
         check=args.check,
         force=args.force,
         metric=args.metric,
+        executor=executor,
+        shard=args.shard,
     )
+    if args.shard:
+        _say_shard(args, runs, folder)
+        return _check(runs)
     metric = runs.check_metric(runs.metric)
     files = write(runs, metric, folder, args.latex)
     if args.json:
@@ -72,14 +85,54 @@ def sweep(args) -> int:
 
         tables = len(files) - len(plots.FORMATS)
         print("table: " + " ".join(map(str, files[:tables])) + "\nfigure: " + " ".join(map(str, files[tables:])))
-    broken = [r for r in runs if r.summary.get("violation")]
-    if broken:
-        say(
-            f"thalweg: internal error: an invariant does not hold: {broken[0].summary['violation']}; please report this, with the scenario"
-        )
-        from thalweg.cli import INTERNAL
+    return _check(runs)
 
-        return INTERNAL
+
+def _check(runs) -> int:
+    """The exit code: invariants must hold in all runs."""
+    broken = [r for r in runs if r.summary.get("violation")]
+    if not broken:
+        return OK
+    violation = broken[0].summary["violation"]
+    say(f"thalweg: internal error: an invariant does not hold: {violation}; please report this, with the scenario")
+    return INTERNAL
+
+
+def executor_of(args):
+    """What `--on` stands for."""
+    from thalweg.executors import named
+
+    return named(args.on, dict(args.slurm))
+
+
+def _say_shard(args, runs, folder: Path) -> None:
+    names = [r.path.name for r in runs]
+    if args.json:
+        print(json.dumps({"shard": args.shard, "out": str(folder), "runs": names}, ensure_ascii=False))
+    elif not args.quiet:
+        print(f"part {args.shard}: {plural(len(names), 'run')} in {folder}; the same without --shard makes the table")
+
+
+def list_runs(base, varied: dict, folder: Path, args) -> int:
+    """`--dry-run`: what would be run, and what is there."""
+    from thalweg.planning import Shard, plan
+
+    planned = plan(base, varied, folder)
+    if args.metric:
+        from thalweg.foresight import foresee
+
+        foresee(args.metric, [one.job.scenario for one in planned])
+    chosen = Shard.of_text(args.shard).chosen(len(planned)) if args.shard else range(len(planned))
+    runs = [planned[n] for n in chosen]
+    if args.json:
+        rows = [{"folder": str(r.job.out), "state": r.state, "set": r.row["set"]} for r in runs]
+        print(json.dumps(rows, ensure_ascii=False))
+        return OK
+    for r in runs:
+        print(f"{r.state:8}  {r.job.out}  " + " ".join(shlex.quote(f"{k}={v}") for k, v in r.row["set"].items()))
+    missing = sum(r.state != "complete" for r in runs)
+    if not args.quiet:
+        say(f"thalweg: {plural(len(runs), 'run')}, {missing} to be made; nothing was run")
     return OK
 
 
