@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow
 
     from thalweg.runplots import Plots
+    from thalweg.tracing import Traced
 
 SNAPSHOT = "snapshot.bin"
 
@@ -60,6 +62,12 @@ class Results(RunData):
         if self.path is not None and path.parent.absolute() == self.path.absolute():
             _places.add_file(path.parent, path.name)
         return path
+
+    def trace(self, path: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
+        """Writes what was recorded as a timeline for Perfetto: see `thalweg.tracing.perfetto`."""
+        from thalweg.tracing import perfetto
+
+        return perfetto(self, path, flows, ports)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run directory: complete, or not at all. Only an older run is replaced; where the results are."""

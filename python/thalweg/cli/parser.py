@@ -430,6 +430,16 @@ def build() -> Parser:
         "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
     )
 
+    p = command("trace", "exporting:trace", "write what a run recorded as a timeline, for Perfetto")
+    p.add_argument("run", metavar="RUN", help="run directory (`thalweg run --record-hops`)")
+    p.add_argument("-o", "--out", metavar="FILE", help="file to write (default: RUN.pftrace)")
+    p.add_argument(
+        "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
+    )
+    p.add_argument(
+        "--port", type=port_number, action="append", default=[], metavar="N", help="only this port (repeatable)"
+    )
+
     p = command("export-flows", "asking:export_flows", "print a scenario's flow list, for other simulators")
     p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
     sets(p)
