@@ -25,7 +25,8 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
     Columns: packet (its row's number in `packets`), hop (0: its sender's NIC), port, flow, forward, seq, wire, marked,
     came_ps (given to the NIC, or arrived), start_ps (null: its transmission never began), sent_ps (its last bit left;
     until the next transmission there at most), next_ps (arrived at the next port, or its host; null: never, or hops
-    were not recorded), exit_ps, lost_ps and lost (at this port).
+    were not recorded), exit_ps, lost_ps and lost (at this port), takes_ps (its bytes at the port's rate), least_ps (the
+    port's least delay, as below).
 
     A transmission's end is not recorded. It is the arrival at the next place less the port's least delay, which is the
     least time that any packet here took beyond its bytes at the port's rate; where a switch cuts through, or a link's
@@ -75,7 +76,15 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
     behind = pl.col("start_ps").shift(-1).over("port")
     every = every.with_columns(sent_ps=pl.min_horizontal("sent_ps", behind))
     names = ["packet", "hop", "port", "flow", "forward", "seq", "wire", "marked", "came_ps", "start_ps", "sent_ps"]
-    return every.select(*names, "next_ps", "exit_ps", "lost_ps", "lost").collect(engine="streaming")
+    names += [
+        "next_ps",
+        "exit_ps",
+        "lost_ps",
+        "lost",
+        pl.col("takes").alias("takes_ps"),
+        pl.col("beyond").alias("least_ps"),
+    ]
+    return every.select(names).collect(engine="streaming")
 
 
 def _with_nics(rows: polars.LazyFrame, ports: polars.LazyFrame, recorded: bool) -> polars.LazyFrame:

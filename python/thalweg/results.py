@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+    from thalweg.explaining import Evidence, Explanation
     from thalweg.runplots import Plots
     from thalweg.tracing import Traced
 
@@ -39,6 +40,7 @@ class Results(RunData):
     ):
         super().__init__(scenario_toml, summary, tables, meta)
         self._snapshot, self._decisions = snapshot, decisions
+        self._evidence: Evidence | None = None
 
     @cached_property
     def decisions(self) -> polars.DataFrame:
@@ -62,6 +64,18 @@ class Results(RunData):
         if self.path is not None and path.parent.absolute() == self.path.absolute():
             _places.add_file(path.parent, path.name)
         return path
+
+    def explain(self, flow: int, evidence: Evidence | None = None) -> Explanation:
+        """Why a flow took so long: its completion time as a sum of intervals with one cause each.
+
+        Looks in the run's recording; a run without one is run again, recorded, into a temporary folder, which is kept
+        as long as these results; `evidence` is another record to look in. See `thalweg.explaining.explain`.
+        """
+        from thalweg.explaining import explain
+
+        made = explain(self, flow, evidence or self._evidence)
+        self._evidence = self._evidence or made.evidence
+        return made
 
     def trace(self, path: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
         """Writes what was recorded as a timeline for Perfetto: see `thalweg.tracing.perfetto`."""
