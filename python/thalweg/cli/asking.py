@@ -302,6 +302,9 @@ def compare(args) -> int:
     found = compare_runs(args.a, args.b, *args.metric)
     if plot is not None and not isinstance(found, Comparison):
         raise refuse("thalweg compare: --plot draws two runs, not two sweeps")
+    from thalweg.cli.tabling import Tabled
+
+    tabled = Tabled(args, found.tables(), found.plain())
     picture = None
     if plot is not None:
         from thalweg import plots
@@ -309,10 +312,11 @@ def compare(args) -> int:
         picture = plots.save(found.figure(), plot.parent, plot.stem, [plot.suffix[1:]])[0]
     if args.json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
-        return OK
-    print("\n".join(found.lines()))
-    if picture:
-        print(f"picture: {picture}")
+    else:
+        print("\n".join(found.lines()))
+        if picture:
+            print(f"picture: {picture}")
+    tabled.write(quiet=args.json)
     return OK
 
 

@@ -73,14 +73,13 @@ def _evidence(results, args):
 
 def _write_csv(path: Path, found: dict) -> None:
     """The intervals of all flows that were explained."""
-    import polars as pl
+    from thalweg import texttables
+    from thalweg.explaining.explanation import COLUMNS
 
-    from thalweg import _places
-
-    tables = [e.table.insert_column(0, pl.lit(n).alias("explained")) for n, e in found.items()]
-    if not tables:
+    if not found:
         raise refuse("thalweg explain: none of these flows is complete: there is nothing to write", file=path)
-    _places.replace(path, pl.concat(tables).write_csv())
+    rows = ((n, *interval) for n, e in found.items() for interval in e.intervals)
+    texttables.write_csv(path, ("explained", *COLUMNS), rows)
 
 
 def _known(results, flow: int) -> list[str]:
@@ -92,6 +91,8 @@ def _known(results, flow: int) -> list[str]:
     size = "without end" if row["size"] >= 2**64 - 1 else _units.quantity(row["size"], "B")
     status = "still sending at the end" if row["size"] >= 2**64 - 1 and row["status"] == "censored" else row["status"]
     out = [f"flow {flow}: {row['src']} → {row['dst']}, {size}, {status}"]
+    if row.get("section") and row.get("controller"):
+        out.append(f"section {row['section']}, controller {row['controller']}")
     for what, key in (
         ("started at", "start_ps"),
         ("its first packet left at", "begun_ps"),

@@ -167,6 +167,10 @@ def build() -> Parser:
         p.add_argument("--quiet", action="store_true", help="say nothing but errors")
         p.add_argument("--json", action="store_true", help=what)
 
+    def tables(p: Parser, what: str) -> None:
+        p.add_argument("--latex", metavar="FILE", help=f"also write {what} here, as LaTeX (booktabs)")
+        p.add_argument("--csv", metavar="FILE", help=f"also write {what} here, as CSV")
+
     def forced(p: Parser) -> None:
         p.add_argument("--force", action="store_true", help="run also what needs more memory than is free")
 
@@ -231,7 +235,14 @@ def build() -> Parser:
         metavar="DIR",
         help="folder of the table, the figure and all runs, which are not run twice (default: runs/NAME-sweep)",
     )
-    p.add_argument("--latex", action="store_true", help="write the printed table as sweep.tex, too")
+    p.add_argument(
+        "--latex", action="store_true", help="write the printed table as sweep.tex, those of sections as sections.tex"
+    )
+    p.add_argument(
+        "--csv",
+        action="store_true",
+        help="write means and 95 % intervals as means.csv, those of sections as sections.csv",
+    )
     voice(p, "print runs and means over the seeds as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
     forced(p)
@@ -320,6 +331,7 @@ def build() -> Parser:
     p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")
     p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
     p.add_argument("--out", metavar="FILE", help="page to write (default: report.html in the run directory)")
+    tables(p, "the summary's tables")
 
     p = command("plot", "drawing:plot", "write the figures of a run that is there")
     p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
@@ -481,6 +493,7 @@ def build() -> Parser:
     )
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--plot", metavar="FILE", help="draw both distributions here (.png, .svg or .pdf)")
+    tables(p, "the printed tables")
 
     p = command("diff", "asking:diff", "name the first event, or decision, in which two runs differ")
     p.add_argument("a", metavar="A", help="scenario file, run directory, or record of decisions")
