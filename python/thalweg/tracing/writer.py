@@ -96,7 +96,8 @@ class Writer:
     def close(self) -> None:
         """Writes what is left."""
         self._file.write(self._trace.SerializeToString())
-        self._trace.Clear()
+        # A new one: a message that is cleared keeps its memory.
+        self._trace = Trace()
 
     def _packet(self) -> TracePacket:
         if len(self._trace.packet) >= _BATCH:
@@ -112,23 +113,20 @@ class Writer:
         event = packet.track_event
         event.type, event.track_uuid = kind, track
         if name is not None:
-            event.name_iid = self._interned(packet, self._names, name, packet.interned_data.event_names)
+            event.name_iid = self._names.get(name) or self._new(self._names, name, "event_names")
         return event
 
     def _annotate(self, event: TrackEvent, about: Mapping[str, int | str]) -> None:
-        packet = self._trace.packet[-1]
+        add = event.debug_annotations.add
         for key, value in about.items():
-            note = event.debug_annotations.add()
-            note.name_iid = self._interned(packet, self._keys, key, packet.interned_data.debug_annotation_names)
+            number = self._keys.get(key) or self._new(self._keys, key, "debug_annotation_names")
             if isinstance(value, str):
-                note.string_value = value
+                add(name_iid=number, string_value=value)
             else:
-                note.int_value = value
+                add(name_iid=number, int_value=value)
 
-    def _interned(self, packet: TracePacket, known: dict[str, int], text: str, new) -> int:
-        """The number of a text that occurs again and again; the first time it is written with its number."""
-        if text not in known:
-            known[text] = len(known) + 1
-            entry = new.add()
-            entry.iid, entry.name = known[text], text
+    def _new(self, known: dict[str, int], text: str, kind: str) -> int:
+        """A number for a text that occurs again and again: the packet at hand carries both."""
+        known[text] = len(known) + 1
+        getattr(self._trace.packet[-1].interned_data, kind).add(iid=known[text], name=text)
         return known[text]
