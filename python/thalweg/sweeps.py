@@ -90,14 +90,6 @@ def is_sweep(path: object) -> bool:
     return isinstance(path, str | Path) and (Path(path) / INDEX).is_file()
 
 
-def _latex(value: Any) -> str:
-    """A cell: LaTeX's own characters are escaped."""
-    from thalweg import _units
-
-    text_ = _units.digits(value) if isinstance(value, float) else str(value)
-    return re.sub(r"([&%$#_{}])", r"\\\1", text_)
-
-
 def _numbers(results: Results) -> dict[str, float]:
     """What a run has measured."""
     flat = headline.scalars(results.summary)
@@ -219,9 +211,18 @@ class Runs(Sequence):
         ]
 
     def of_sections(self) -> list[str]:
-        """The throughput of the flows without end of each section of traffic, if there are several sections of them."""
-        found = [m for m in self.metrics() if m.startswith("groups.") and m.endswith(".endless.sum_gbps")]
-        return found if len(found) > 1 else []
+        """Metrics of each section of traffic, where there are several sections of their kind: the throughput of flows
+        without end, the mean slowdown of the others."""
+        of = [m for m in self.metrics() if m.startswith("groups.")]
+        kinds = ([m for m in of if m.endswith(end)] for end in (".endless.sum_gbps", ".slowdown.mean"))
+        return [m for found in kinds if len(found) > 1 for m in found]
+
+    def sections(self) -> polars.DataFrame:
+        """A row for each setting and section of traffic, with means and intervals over the seeds: see
+        `thalweg.sweepsections.sections`."""
+        from thalweg.sweepsections import sections
+
+        return sections(self)
 
     def check_metric(self, metric: str) -> str:
         if metric not in self.metrics():
@@ -308,17 +309,16 @@ class Runs(Sequence):
     def to_latex(self, *metrics: str) -> str:
         """The settings and the means of metrics as a LaTeX table (`booktabs`), with the half-width of the 95 %
         confidence interval where there are several seeds."""
+        from thalweg.texttables import framed, latex_cell
+
         tables = [self.table_of(metric) for metric in metrics or (self.metric,)]
         keys = len(self.over_seeds(*metrics)[0][0])
         heads = [*tables[0][0][:keys], *(head[keys] for head, _ in tables)]
         lines = []
         for parts in zip(*(rows for _, rows in tables), strict=True):
-            means = (" $\\pm$ ".join(_latex(v) for v in row[keys:] if v is not None) or "--" for row in parts)
-            lines.append(" & ".join([*map(_latex, parts[0][:keys]), *means]))
-        columns_ = "l" * keys + "r" * len(tables)
-        body = " \\\\\n".join(lines)
-        head = " & ".join(map(_latex, heads))
-        return f"\\begin{{tabular}}{{{columns_}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body} \\\\\n\\bottomrule\n\\end{{tabular}}\n"
+            means = (" $\\pm$ ".join(latex_cell(v) for v in row[keys:] if v is not None) or "--" for row in parts)
+            lines.append(" & ".join([*map(latex_cell, parts[0][:keys]), *means]))
+        return framed(heads, lines, [n < keys for n in range(len(heads))])
 
     def __repr__(self) -> str:
         return f"<thalweg.Runs: {len(self)} runs over {', '.join(columns(self.params)) or 'nothing'}>"

@@ -147,6 +147,10 @@ def build() -> Parser:
         p.add_argument("--quiet", action="store_true", help="say nothing but errors")
         p.add_argument("--json", action="store_true", help=what)
 
+    def tables(p: Parser, what: str) -> None:
+        p.add_argument("--latex", metavar="FILE", help=f"also write {what} here, as LaTeX (booktabs)")
+        p.add_argument("--csv", metavar="FILE", help=f"also write {what} here, as CSV")
+
     def forced(p: Parser) -> None:
         p.add_argument("--force", action="store_true", help="run also what needs more memory than is free")
 
@@ -268,6 +272,7 @@ def build() -> Parser:
     p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")
     p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
     p.add_argument("--out", metavar="FILE", help="page to write (default: report.html in the run directory)")
+    tables(p, "the summary's tables")
 
     p = command("plot", "drawing:plot", "write the figures of a run that is there")
     p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
@@ -342,13 +347,26 @@ def build() -> Parser:
     p.add_argument("--json", action="store_true", help="as one JSON object")
     p.add_argument("--full", action="store_true", help="on a terminal, too: of several transports also what they share")
 
-    p = command("explain", "asking:explain", "what a key, choice or scheme means; why a run stands still")
-    p.add_argument(
-        "key",
-        metavar="NAME",
-        help="a key, or its end; a choice, scheme or metric; or a run directory: which ports wait for each other, and whose packets",
+    p = command(
+        "explain",
+        "asking:explain",
+        "what a key, choice or scheme means; of a run, why a flow took so long, or why all stands still",
     )
-    p.add_argument("flow", nargs="?", metavar="FLOW", help="of a run: what became of this flow")
+    p.usage = "%(prog)s NAME\n       %(prog)s RUN [--flow N] [--every] [--csv FILE] [--json]"
+    p.epilog = (
+        "NAME is a key (or the end of one), a choice, a scheme, a metric or a study: `thalweg explain cubic`. "
+        "RUN is a run directory: with --flow the completion time is taken apart, into what the flow takes alone, "
+        "waits behind whose packets, pauses, losses and timeouts; they add up to the picosecond. A run whose packets "
+        "were not recorded with their hops is run again for that, into a temporary folder. Without --flow: which "
+        "ports wait for each other, and whose packets."
+    )
+    p.add_argument("key", metavar="NAME|RUN", help="what is explained: a name, or a run directory")
+    p.add_argument("flow_given", nargs="*", metavar="FLOW", help="of a run: the same as --flow")
+    p.add_argument("--flow", action="append", default=[], metavar="N", help="of a run: this flow (repeatable)")
+    p.add_argument("--every", action="store_true", help="of a flow: also every interval, from its start on")
+    p.add_argument("--csv", metavar="FILE", help="of flows: write every interval as a row here")
+    p.add_argument("--json", action="store_true", help="of flows: print one JSON array")
+    plugins(p)
 
     p = command("check", "checking:check", "look for what could go wrong in a network, without a run")
     p.add_argument("what", choices=("deadlock",), help="deadlock: whether pauses can wait for each other in a circle")
@@ -379,6 +397,16 @@ def build() -> Parser:
         "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
     )
 
+    p = command("trace", "exporting:trace", "write what a run recorded as a timeline, for Perfetto")
+    p.add_argument("run", metavar="RUN", help="run directory (`thalweg run --record-hops`)")
+    p.add_argument("-o", "--out", metavar="FILE", help="file to write (default: RUN.pftrace)")
+    p.add_argument(
+        "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
+    )
+    p.add_argument(
+        "--port", type=port_number, action="append", default=[], metavar="N", help="only this port (repeatable)"
+    )
+
     p = command("export-flows", "asking:export_flows", "print a scenario's flow list, for other simulators")
     p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
     sets(p)
@@ -407,6 +435,7 @@ def build() -> Parser:
     )
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--plot", metavar="FILE", help="draw both distributions here (.png, .svg or .pdf)")
+    tables(p, "the printed tables")
 
     p = command("diff", "asking:diff", "name the first event, or decision, in which two runs differ")
     p.add_argument("a", metavar="A", help="scenario file, run directory, or record of decisions")

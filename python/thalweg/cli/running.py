@@ -141,6 +141,10 @@ def print_summary(results) -> None:
     from thalweg._lines import print_rows, print_table
 
     print_rows(headline.rows(results.summary))
+    head, rows = headline.section_table(results.summary)
+    if rows:
+        print("sections of traffic")
+        print_table(head, rows, 2)
     unit, head, rows = headline.class_table(results.summary)
     if rows:
         print(f"FCT in {unit} and slowdown (×)")

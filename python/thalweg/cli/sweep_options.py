@@ -73,7 +73,14 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         metavar="DIR",
         help="folder of the table, the figure and all runs, which are not run twice (default: runs/NAME-sweep)",
     )
-    p.add_argument("--latex", action="store_true", help="write the printed table as sweep.tex, too")
+    p.add_argument(
+        "--latex", action="store_true", help="write the printed table as sweep.tex, those of sections as sections.tex"
+    )
+    p.add_argument(
+        "--csv",
+        action="store_true",
+        help="write means and 95 % intervals as means.csv, those of sections as sections.csv",
+    )
     voice(p, "print runs and means over the seeds as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
     forced(p)

@@ -53,8 +53,9 @@ def sweep(args) -> int:
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
     varied = axes(args, base.seed)
     executor = executor_of(args)
-    if args.shard and args.latex:
-        raise refuse("thalweg sweep: --shard makes no table: --latex cannot take effect")
+    for flag, wanted in (("--latex", args.latex), ("--csv", args.csv)):
+        if args.shard and wanted:
+            raise refuse(f"thalweg sweep: --shard makes no table: {flag} cannot take effect")
     if args.dry_run:
         return list_runs(base, varied, folder, args)
     runs = run_sweep(
@@ -73,7 +74,7 @@ def sweep(args) -> int:
         _say_shard(args, runs, folder)
         return _check(runs)
     metric = runs.check_metric(runs.metric)
-    files = write(runs, metric, folder, args.latex)
+    files = write(runs, metric, folder, args.latex, args.csv)
     if args.json:
         means = runs.means(metric).to_dicts()
         print(json.dumps({"metric": metric, "runs": runs.frame.to_dicts(), "means": means}, ensure_ascii=False))
@@ -136,7 +137,7 @@ def list_runs(base, varied: dict, folder: Path, args) -> int:
     return OK
 
 
-def write(runs, metric: str, folder: Path, latex: bool = False) -> list[Path]:
+def write(runs, metric: str, folder: Path, latex: bool = False, csv: bool = False) -> list[Path]:
     """The table and the figure: both are made before either is written."""
     from thalweg import _places, plots
 
@@ -146,8 +147,34 @@ def write(runs, metric: str, folder: Path, latex: bool = False) -> list[Path]:
     fig = runs.plot(metric)
     if latex:
         files["sweep.tex"] = runs.to_latex(metric)
+    sections = runs.sections() if latex or csv else None
+    if csv:
+        files["means.csv"] = runs.means(metric).write_csv()
+    if sections is not None and sections.height and sections["section"].n_unique() > 1:
+        files |= {"sections.tex": latex_of(sections)} if latex else {}
+        files |= {"sections.csv": sections.write_csv()} if csv else {}
     files |= {f"{FIGURE}.{form}": plots.drawn(fig, form) for form in plots.FORMATS}
     return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
+
+
+def latex_of(sections) -> str:
+    """The table of sections: means with the half-widths of their intervals, a column in a unit that fits it."""
+    from thalweg import _units
+    from thalweg.sweepfigure import axis_label
+    from thalweg.texttables import framed, latex_cell
+
+    means = [c.removesuffix(" ±") for c in sections.columns if c.endswith(" ±")]
+    words = [c for c in sections.columns if c not in means and not c.endswith(" ±")]
+    fits = {c: _units.fitting(sections[c].to_list(), _units.of_name(c)) for c in means}
+    lines = []
+    for row in sections.iter_rows(named=True):
+        cells = [latex_cell(row[c]) for c in words]
+        for c, (scale, _) in fits.items():
+            both = [row[name] / scale for name in (c, f"{c} ±") if row[name] is not None]
+            cells.append(" $\\pm$ ".join(map(latex_cell, both)) or "--")
+        lines.append(" & ".join(cells))
+    head = [*words, *(axis_label(c, unit) for c, (_, unit) in fits.items())]
+    return framed(head, lines, [n < len(words) for n in range(len(head))])
 
 
 def print_means(runs, metric: str) -> None:
