@@ -1,4 +1,5 @@
-//! The fixed workloads from the shell: `cargo run --release -p thalweg-bench -- [--quick] [--repeat N] [--threads N] [W0 W2 …]`;
+//! The fixed workloads from the shell:
+//! `cargo run --release -p thalweg-bench -- [--quick] [--repeat N] [--threads N] [W0 W2 …]`;
 //! the orders of service by themselves: `… -- orders [--quick]`, in nanoseconds and in counted operations.
 
 use thalweg_allocator as _;

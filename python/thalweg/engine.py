@@ -104,10 +104,11 @@ def reopen(before: Results) -> _core.Simulation:
         raise refuse(f"the snapshot cannot be read: {e}", file=before.path or "", hint=hint) from None
 
 
-def share_out(simulation: _core.Simulation, threads: int | None) -> int:
-    """Gives a run its threads: so many, or as many as are worth their while. How many it has."""
+def share_out(simulation: _core.Simulation, threads: int | None, cores: int | None = None) -> int:
+    """Gives a run its threads: so many, or as many of `cores` (`None`: all) as are worth their while. How many it
+    has."""
     if threads is None:
-        return simulation.offer_threads(os.cpu_count() or 1)
+        return simulation.offer_threads(cores or os.cpu_count() or 1)
     try:
         return simulation.set_threads(threads)
     except ValueError as e:
@@ -125,15 +126,16 @@ def conclude(
     max_seconds: float | None = None,
     stop: Event | None = None,
     threads: int | None = None,
+    cores: int | None = None,
 ) -> Results:
-    """Runs to the end (or to `stop`), collects, saves."""
+    """Runs to the end (or to `stop`), collects, saves. `threads`, `cores`: see `share_out`."""
     before = source if isinstance(source, Results) else None
     if check:  # else as the scenario says
         try:
             simulation.set_check(True)
         except ValueError as e:
             raise refuse(f"`check` cannot take effect: {e}", hint="run it again from its beginning") from None
-    threads = share_out(simulation, threads)
+    threads = share_out(simulation, threads, cores)
     if before:
         text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -32,8 +33,8 @@ class Job:
     # Replays of what this run records; performed right behind it, in the same place.
     replays: list[Replay] = field(default_factory=list)
     keep_recording: bool = True
-    # For this one run; `None`: as its scenario says.
-    threads: int | None = None
+    # That its threads may take.
+    cores: int = 1
     reused: bool = field(default=False, init=False)
     replaced: bool = field(default=False, init=False)
 
@@ -156,7 +157,13 @@ def perform(job: Job, running: dict | None = None, stop: Event | None = None, fr
             job.replaced = _places.check_free(job.out) is not None
         _memory.check(job.scenario, free)
         simulation, source = _core.Simulation(job.scenario._core), job.scenario
-    return conclude(simulation, source, job.out, watch, check=job.check, stop=stop, threads=job.threads)
+    return conclude(simulation, source, job.out, watch, check=job.check, stop=stop, cores=job.cores)
+
+
+def threads_of(job: Job) -> int:
+    """The threads that a job's scenario names."""
+    text = job.scenario.to_toml()
+    return tomllib.loads(text)["run"].get("threads", 1) if "\nthreads = " in text else 1
 
 
 def perform_all(
@@ -190,7 +197,10 @@ def perform_all(
             what=what,
             force=force,
         )
-    workers = max(1, workers or os.cpu_count() or 1)
+    cores = os.cpu_count() or 1
+    workers = max(1, workers or cores // max((threads_of(job) for job in jobs), default=1))
+    for job in jobs:
+        job.cores = max(1, cores // min(workers, len(jobs)))
     estimate_all(jobs, keep_going)
     # As it is before any of them has begun: what finished runs leave behind is given back late.
     free = _memory.available()

@@ -21,7 +21,7 @@ pub(crate) struct Engine {
     /// Run whole: the network. In parts: as it was when nothing had happened, and when it has ended.
     sim: Sim<Calendar>,
     parted: Option<Parted>,
-    /// In parts: as it is now, if somebody has looked.
+    /// In parts: as it is now, once it has been read.
     view: OnceLock<Box<Sim<Calendar>>>,
     threads: usize,
 }
@@ -35,7 +35,7 @@ impl Engine {
         Self { sim, parted: None, view: OnceLock::new(), threads: 1 }
     }
 
-    /// Runs on so many threads from now on, as many at most as it has parts. A network that is run whole is divided only
+    /// Runs on so many threads from now on, as many at most as it has parts. What is run whole is divided only
     /// before anything has happened; `pays`: and only where that is worth its while.
     ///
     /// # Errors

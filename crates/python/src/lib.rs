@@ -44,7 +44,8 @@ fn bench_workloads() -> Vec<&'static str> {
     thalweg_bench::WORKLOADS.to_vec()
 }
 
-/// Measures one workload: the fastest of `repeat` runs, each on so many threads where it can be divided. `w0` is W0's time per packet-hop in nanoseconds, if known.
+/// Measures one workload: the fastest of `repeat` runs, each on so many threads where it can be divided. `w0` is W0's
+/// time per packet-hop in nanoseconds, if known.
 #[pyfunction]
 fn bench_run<'py>(
     py: Python<'py>,

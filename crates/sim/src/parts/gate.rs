@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// Threads add to counters in turns; nobody is a round ahead or behind, whether it looks on or sleeps.
+    /// Threads count rounds; none is ahead or behind, whether it looks on or sleeps.
     #[test]
     fn no_thread_passes_before_all_have_come() {
         for slow in [false, true] {

@@ -95,7 +95,7 @@ fn a_row_of_switches_is_cut_where_there_is_least_traffic() {
 
 /// What looks at several nodes at one instant is named.
 #[test]
-fn a_network_that_stays_whole_says_why() {
+fn a_network_that_stays_whole_gives_its_reason() {
     let (hosts, switches) = (2, 2);
     let link = |a: u32, b: u32, us| {
         LinkSpec::fixed(NodeId(a), NodeId(b), Rate::from_gbps(10), Span::from_us(us), Span::ZERO)
