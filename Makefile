@@ -122,9 +122,7 @@ wheel: build
 	@echo "== wheel, in an empty environment"
 	@rm -rf $(OUT)/wheel && mkdir -p $(OUT)/wheel
 	@. $(BIN)/activate && maturin build --profile quick --quiet --interpreter $(CURDIR)/$(BIN)/python --out $(OUT)/wheel > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
-	@$(PYTHON) -m venv $(OUT)/wheel/venv
-	@$(OUT)/wheel/venv/bin/pip install --quiet --disable-pip-version-check $(OUT)/wheel/*.whl
-	@$(OUT)/wheel/venv/bin/python -I tests/wheel.py
+	@PYTHON=$(PYTHON) .ci/wheel $(OUT)/wheel
 
 python-test: build
 	@echo "== Python tests"

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import thalweg
-from thalweg import _core, controllers, papers
+from thalweg import _core, controllers, papers, testing
 from thalweg.papers._verdicts import kept as kept_verdicts
 from thalweg.papers._verdicts import table as verdict_table
 
@@ -481,6 +481,7 @@ def shares(what: str) -> str:
 # What may stand in a page: the word behind `generated:`, and from what follows it to the text.
 PARTS: dict[str, Callable[[str], str]] = {
     "controllers": lambda _: documentation(controllers),
+    "testing": lambda _: documentation(testing),
     "papers": lambda _: documentation(papers),
     "shares": shares,
     "source": source,

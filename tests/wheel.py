@@ -59,6 +59,11 @@ def main() -> None:
     assert results.digest == package.run(results.scenario, progress=False).digest
     assert Path("run/report.html").stat().st_size > 10_000 and Path("sweep/sweep.png").stat().st_size > 1000
     thalweg("reproduce", "irn", "--claim", "IRN-P0a", "--no-figures", "--out", "irn", "--quiet")
+    plugins = importlib.metadata.entry_points(group="pytest11")
+    assert [p.value for p in plugins if p.dist.name == "thalweg"] == ["thalweg.testing"]
+    for what in ("controller", "study"):
+        thalweg("new", what, f"a-{what}")
+        assert Path(f"a-{what}/pyproject.toml").is_file() and list(Path(f"a-{what}/src").rglob("*.py"))
     print(f"thalweg {package.__version__} from {home}: whole")
 
 

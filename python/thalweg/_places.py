@@ -359,6 +359,8 @@ def _write(path: Path, data: bytes) -> None:
     try:
         with temporary.open("xb") as f:
             f.write(data)
+        with suppress(OSError):  # it keeps the rights of what it replaces
+            temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

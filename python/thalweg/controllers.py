@@ -74,6 +74,8 @@ _REQUIRED = ("on_ack", "on_loss", "on_timeout")
 _PLAIN = (type(None), bool, int, float, str)
 _FLOW = ("number", "mss", "initial_window", "max_window", "line_rate", "base_rtt_ps", "params")
 _VERSION = 1
+# The file that registers each.
+_FILES: dict[str, str] = {}
 _CLASSES: dict[str, type] = {}
 # The plug-ins that were imported, files by their whole names, with a hash of what was in them.
 _IMPORTED: dict[str, str] = {}
@@ -101,7 +103,7 @@ def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params:
         cls.thalweg_name, cls.thalweg_params = name, defaults
         cls.thalweg_ecn, cls.thalweg_telemetry = bool(ecn), bool(telemetry)
         _core.register_controller(name, cls, bool(ecn), bool(telemetry), list(defaults))
-        _CLASSES[name] = cls
+        _CLASSES[name], _FILES[name] = cls, sys._getframe(1).f_code.co_filename
         return cls
 
     return register
@@ -273,6 +275,11 @@ def named(where: str) -> str:
     if not wanted and len(classes) > 1:
         raise refuse("registers several controllers", file=place, hint=f"write {place}:CLASS {nearest('', classes)}")
     return (classes[wanted] if wanted else next(iter(classes.values()))).thalweg_name
+
+
+def file_of(name: str) -> Path | None:
+    """The file that registered a Python controller; `None` for any other."""
+    return Path(_FILES[name]) if name in _FILES else None
 
 
 def fingerprint(name: str) -> str:

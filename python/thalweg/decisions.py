@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from thalweg import _core
+from thalweg import _core, installed
 from thalweg.errors import refuse
 
 if TYPE_CHECKING:
@@ -78,7 +78,11 @@ def replay(place: bytes | str | Path) -> list[Replayed]:
     Raises:
         ScenarioError: there is no such record, it is damaged, or a controller is not known here.
     """
-    return [Replayed(*row) for row in _checked(place, _core.decisions_replay, read(place))]
+    record = read(place)
+    for name in installed.declared(installed.CONTROLLERS):
+        if name.encode() in record:
+            installed.load(name)
+    return [Replayed(*row) for row in _checked(place, _core.decisions_replay, record)]
 
 
 def compare(a: bytes | str | Path, b: bytes | str | Path) -> dict[int, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _memory, _places, _rundir, recording
+from thalweg import _core, _memory, _places, _rundir, installed, recording
 from thalweg.errors import ControllerError, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Interrupted, Results
@@ -93,6 +93,7 @@ def reopen(before: Results) -> _core.Simulation:
     if before._snapshot is None:
         reason = before.meta.get("no_snapshot", "there is no snapshot")
         raise refuse(f"cannot be resumed: {reason}", file=before.path or "", hint="run it again")
+    installed.need(before.scenario_toml)
     try:
         return _core.Simulation.load(before._snapshot)
     except ValueError as e:

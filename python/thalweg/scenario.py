@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from thalweg import _core, _input, _plain, _toml
+from thalweg import _core, _input, _plain, _toml, installed
 from thalweg.errors import ScenarioError, nearest, refuse
 
 
@@ -28,7 +28,14 @@ class Scenario:
         self._set = {str(k): None if v is None else _setting(str(k), v) for k, v in (set or {}).items()}
         changed = [(k, v) for k, v in self._set.items() if v is not None]
         unset = [_plain.word(k, file="--unset") for k, v in self._set.items() if v is None]
-        self._core = _core.Scenario.load(text, shown, self._directory, changed, unset)
+        installed.need(text, *(v for _, v in changed))
+        try:
+            self._core = _core.Scenario.load(text, shown, self._directory, changed, unset)
+        except ScenarioError as e:
+            if not installed.others_known(e):
+                raise
+            # Refused again, with the controllers of installed packages among the names that are suggested.
+            self._core = _core.Scenario.load(text, shown, self._directory, changed, unset)
 
     @classmethod
     def load(cls, path: str | Path, set: Mapping[str, Any] | None = None) -> Scenario:

@@ -53,15 +53,19 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
     if known is None:
         raise refuse(f"thalweg list: no kind is called `{kind}`", hint=nearest(kind, [*kinds(), "claims"]))
     if kind == "controllers":
-        from thalweg import controllers
+        from thalweg import controllers, installed
 
-        known = [e for e in known if e[0] not in controllers.names()]
+        failed = installed.load_all()
+        known = [e for e in _core.catalogue(kind) or () if e[0] not in controllers.names()]
         for name in controllers.names():
             try:
                 about = f"written in Python; {controllers.cost_per_ack(name):.0f} ns per ACK here"
             except ControllerError as e:
                 about = f"written in Python; fails: {' '.join(str(e).split())}"
-            known.append((name, about, "this process"))
+            package = installed.declared(installed.CONTROLLERS).get(name)
+            known.append((name, about, package[0].package if package else "this process"))
+        for name, why in failed.items():
+            known.append((name, f"cannot be used: {why}", installed.declared(installed.CONTROLLERS)[name][0].package))
     return known
 
 

@@ -9,6 +9,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from thalweg.errors import ScenarioError
+
 WHEELS = ("numpy", "pyarrow", "polars", "matplotlib", "rich", "tomli_w")
 
 
@@ -61,7 +63,24 @@ def checks() -> list[tuple[str, bool, str, str]]:
             "run from the source checkout, or set THALWEG_PAPERS to a folder of papers",
         )
     )
-    return found
+    return [*found, *_plugins()]
+
+
+def _plugins() -> list[tuple[str, bool, str, str]]:
+    """What installed packages declare, if any does."""
+    from thalweg import installed
+
+    failed = installed.load_all()
+    names = [*installed.declared(installed.CONTROLLERS), *installed.declared(installed.STUDIES)]
+    if not names:
+        return []
+    for name in installed.declared(installed.STUDIES):
+        try:
+            installed.study(name)
+        except ScenarioError as e:
+            failed[name] = e
+    wrong = "; ".join(str(e) for e in failed.values())
+    return [("plug-ins", not failed, wrong or ", ".join(names), "reinstall or uninstall the package")]
 
 
 def _engine() -> tuple[str, bool, str, str]:

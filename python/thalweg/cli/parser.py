@@ -9,6 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 
 from thalweg.cli.policy_options import policies
+from thalweg.cli.project_options import projects
 from thalweg.cli.sweep_options import places, sweeps
 from thalweg.cli.values import positive_int, setting
 from thalweg.errors import Diagnostic, nearest
@@ -449,6 +450,7 @@ def build() -> Parser:
     plugins(p)
 
     policies(command, _lazy, Parser, positive_int)
+    projects(command, plugins, voice)
 
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
     p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, …; a prefix takes all (default: all)")

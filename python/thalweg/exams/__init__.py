@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _core, _places, controllers
+from thalweg import _places, controllers, installed
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
 from thalweg.exams.marks import Marks, measure
 from thalweg.exams.situations import Situation, chosen
@@ -69,11 +69,14 @@ def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) 
         return candidate(_table(what), set)
     if ":" in what or what.endswith(".py"):
         what = controllers.named(what)
+    if what in installed.declared(installed.CONTROLLERS):
+        installed.load(what)
     if what in controllers.names():
         return Candidate(what, {"kind": "custom", "name": what}, set)
-    known = [name for name, *_ in _core.catalogue("controllers") or [] if name not in controllers.names()]
+    known = installed.built_in()
     if what not in known:
-        raise refuse(f"no controller is called `{what}`", hint=nearest(what, [*known, *controllers.names()]))
+        others = [*controllers.names(), *installed.declared(installed.CONTROLLERS)]
+        raise refuse(f"no controller is called `{what}`", hint=nearest(what, [*known, *others]))
     return Candidate(what, what, set)
 
 

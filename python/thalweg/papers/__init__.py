@@ -90,6 +90,7 @@ A verdict is `pass`, `fail`, `not-decided` (quick runs cannot decide: the kept v
 the claim has a `short`), `not-checkable` or `error`."""
 
 from thalweg.papers._answer import ClaimResult, Study
+from thalweg.papers._crate import pack
 from thalweg.papers._paper import (
     Claim,
     NotCheckable,
@@ -119,5 +120,6 @@ __all__ = [
     "measure",
     "measure_each",
     "once",
+    "pack",
     "reproduce",
 ]

@@ -9,13 +9,13 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _input
+from thalweg import _input, installed
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
@@ -341,11 +341,14 @@ def homes() -> list[Path]:
 
 
 def discover() -> dict[str, Path]:
-    """The folder of each paper; the first home that has one wins."""
+    """The folder of each paper: of those in `homes`, the first that has one, then those of installed packages."""
     found: dict[str, Path] = {}
     for home in homes():
         for claims in sorted(home.glob("*/claims.toml")):
             found.setdefault(claims.parent.name, claims.parent)
+    for name, one in installed.studies():
+        if (folder := one.study) is not None:
+            found.setdefault(name, folder)
     return dict(sorted(found.items()))
 
 
@@ -354,6 +357,13 @@ def find(name: str) -> Paper:
     if (Path(name) / "claims.toml").is_file():
         return Paper.load(Path(name))
     papers = discover()
+    if name in installed.declared(installed.STUDIES):
+        folder = installed.study(name)
+        if papers[name].resolve() != folder:
+            package = installed.only(installed.STUDIES, name).package
+            reason = f"`{name}` is a study in {papers[name]} and one of the installed package {package}"
+            raise refuse(reason, hint=f"name the folder of the one that you mean: {folder}")
+        return replace(Paper.load(folder), name=name)
     if name not in papers:
         hint = nearest(name, papers) or "no papers are installed: set THALWEG_PAPERS to a folder of papers"
         raise refuse(f"no paper is called `{name}`", hint=hint)

@@ -1,0 +1,86 @@
+"""Projects of one's own: a controller or a study as a package that passes its own tests.
+
+    >>> thalweg.projects.new("study", "author-study", out="author-study")
+
+The folder appears complete or not at all. What is in it is under `templates/`; `{NAME}` and the like are replaced.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+import shutil
+import sys
+import uuid
+from pathlib import Path
+
+from thalweg import _core, _places, installed
+from thalweg.errors import refuse
+
+TEMPLATES = Path(__file__).parent / "templates"
+# What may be made, and the folder of its template.
+KINDS = ("python", "study")
+
+
+def new(kind: str, name: str, out: str | Path | None = None) -> Path:
+    """Writes a project and answers with its folder.
+
+    `kind`: `"python"`, a controller, or `"study"`. `name`: what scenarios, or `thalweg reproduce`, will call it, and
+    the package on PyPI. `out`: the folder, which must not be there yet (default: `name`). Raises `ScenarioError`.
+    """
+    if kind not in KINDS:
+        raise refuse(f"no kind of project is called `{kind}`", hint=f"(known: {', '.join(KINDS)})")
+    words = _words(kind, name)
+    folder = Path(out) if out is not None else Path(name)
+    if folder.exists() or folder.is_symlink():
+        raise refuse("is there already", file=_places.shown(folder), hint="choose another --out")
+    _places.make_parents(folder)
+    made = folder.with_name(f".{folder.name}.thalweg-{uuid.uuid4().hex[:12]}")
+    try:
+        for source in sorted((TEMPLATES / kind).rglob("*.in")):
+            inside = str(source.relative_to(TEMPLATES / kind)).removesuffix(".in").replace("PACKAGE", words["PACKAGE"])
+            target = made / inside
+            target.parent.mkdir(parents=True, exist_ok=True)
+            text = source.read_text(encoding="utf-8")
+            for word, value in words.items():
+                text = text.replace(f"{{{word}}}", value)
+            target.write_text(text, encoding="utf-8")
+        made.rename(folder)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return folder
+
+
+def files(kind: str) -> list[str]:
+    """The files of a kind of project, as their templates are called."""
+    root = TEMPLATES / kind
+    return sorted(str(p.relative_to(root)).removesuffix(".in") for p in root.rglob("*.in"))
+
+
+def _words(kind: str, name: str) -> dict[str, str]:
+    """What stands for what in templates. Refuses names that a package, or a controller, cannot have."""
+    if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name):
+        raise refuse(f"`{name}` is no name of a package", hint="small letters, digits and single hyphens: author-cc")
+    package = name.replace("-", "_")
+    if keyword.iskeyword(package) or package in sys.stdlib_module_names or package in ("thalweg", "tests"):
+        raise refuse(
+            f"`{name}` would be the module `{package}`, which Python or thalweg has",
+            hint="choose another, such as author-cc",
+        )
+    if kind == "study":
+        from thalweg.papers import discover
+
+        taken = name in discover()
+    else:
+        taken = name in installed.built_in() or name in installed.declared(installed.CONTROLLERS)
+    if taken:
+        raise refuse(f"`{name}` is taken: `thalweg list` has one", hint="choose another name")
+    parts = name.split("-")
+    return {
+        "NAME": name,
+        "PACKAGE": package,
+        "CLASS": "".join(part.capitalize() for part in parts),
+        "LETTERS": "".join(part[0] for part in parts).upper(),
+        "VERSION": _core.VERSION,
+    }
