@@ -2,6 +2,7 @@
 
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::congestion::decisions::Log;
+use thalweg_machines::congestion::{Interval, Permit};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::events::Calendar;
 use thalweg_sim::port::PortTotals;
@@ -15,6 +16,7 @@ use thalweg_units::{FlowId, PortId, Span, Time};
 const CHECK_EVERY: u64 = 50_000;
 
 /// A simulated network.
+#[derive(Clone)]
 pub(crate) struct Engine {
     sim: Sim<Calendar>,
 }
@@ -114,6 +116,14 @@ impl Engine {
     }
     pub fn take_decisions(&mut self) -> Vec<Log> {
         self.sim.take_decisions()
+    }
+    /// See [`Sim::interval`].
+    pub fn interval(&self, flow: FlowId) -> Option<&Interval> {
+        self.sim.interval(flow)
+    }
+    /// See [`Sim::decide`].
+    pub fn decide(&mut self, flow: FlowId, decided: Permit) -> bool {
+        self.sim.decide(flow, decided)
     }
     pub fn feed(&mut self, next: Injection<'_>) {
         self.sim.push(next);
