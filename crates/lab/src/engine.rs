@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::congestion::decisions::Log;
+use thalweg_machines::congestion::{Interval, Permit};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::events::Calendar;
 use thalweg_sim::parts::{Parted, Plan};
@@ -17,6 +18,7 @@ use thalweg_units::{FlowId, PortId, Span, Time};
 const CHECK_EVERY: u64 = 50_000;
 
 /// A simulated network.
+#[derive(Clone)]
 pub(crate) struct Engine {
     /// Run whole: the network. In parts: as it was when nothing had happened, and when it has ended.
     sim: Sim<Calendar>,
@@ -189,6 +191,14 @@ impl Engine {
     pub fn take_decisions(&mut self) -> Vec<Log> {
         self.sim.take_decisions()
     }
+    /// See [`Sim::interval`].
+    pub fn interval(&self, flow: FlowId) -> Option<&Interval> {
+        self.sim.interval(flow)
+    }
+    /// See [`Sim::decide`].
+    pub fn decide(&mut self, flow: FlowId, decided: Permit) -> bool {
+        self.sim.decide(flow, decided)
+    }
     pub fn feed(&mut self, next: Injection<'_>) {
         self.sim.push(next);
     }
@@ -209,6 +219,8 @@ impl Engine {
     }
     /// See [`thalweg_sim::diff::first_difference`].
     pub fn first_difference(&mut self, other: &mut Self) -> Option<thalweg_sim::diff::Difference> {
+        // Event by event: of whole networks, from their beginning.
+        (self.parted, other.parted) = (None, None);
         thalweg_sim::diff::first_difference(&mut self.sim, &mut other.sim)
     }
 }

@@ -11,7 +11,7 @@ use thalweg_scenario::topology::Names;
 use thalweg_scenario::{Diagnostic, Scenario, Section, Stop};
 use thalweg_sim::sealed::{self, Kind, Sealing};
 use thalweg_sim::{Pause, Recorded};
-use thalweg_units::Span;
+use thalweg_units::{Span, Time};
 
 /// What tables and summaries need of the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,6 +34,7 @@ pub(crate) struct Meta {
 }
 
 /// A run that can be stepped, watched, cut, saved and resumed.
+#[derive(Clone)]
 pub struct Run {
     pub(crate) engine: Engine,
     pub(crate) meta: Meta,
@@ -139,25 +140,34 @@ impl Run {
 
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn step(&mut self, max_events: u64) -> bool {
-        if self.running {
-            let at = self.window.next();
-            let pause = if self.meta.check {
-                self.engine.run_checked(max_events, at).unwrap_or_else(|law| {
-                    self.violation = Some(law);
-                    Pause::Ended
-                })
-            } else {
-                self.engine.run_until(max_events, at)
-            };
-            self.running = pause != Pause::Ended;
-            if pause == Pause::Reached {
-                self.window.note(&self.engine);
-            }
-            if !self.running && self.violation.is_none() {
-                self.violation = self.engine.check_lossless().err();
-            }
+        self.advance(max_events, Time::MAX) != Pause::Ended
+    }
+
+    /// The same, but no event later than `until`, and no further than to where a controller waits for a decision.
+    pub(crate) fn advance(&mut self, max_events: u64, until: Time) -> Pause {
+        if !self.running {
+            return Pause::Ended;
         }
-        self.running
+        // Sums of flows without end are noted where the measured window opens and closes.
+        let note = self.window.next();
+        let at = note.min(until);
+        let pause = if self.meta.check {
+            self.engine.run_checked(max_events, at).unwrap_or_else(|law| {
+                self.violation = Some(law);
+                Pause::Ended
+            })
+        } else {
+            self.engine.run_until(max_events, at)
+        };
+        self.running = pause != Pause::Ended;
+        if !self.running && self.violation.is_none() {
+            self.violation = self.engine.check_lossless().err();
+        }
+        if pause == Pause::Reached && at == note {
+            self.window.note(&self.engine);
+            return if note < until { Pause::Budget } else { Pause::Reached };
+        }
+        pause
     }
 
     /// Rows of the recording that are ready; at the `end` all, packets still in the network included.

@@ -13,6 +13,7 @@ mod patience;
 mod policy;
 mod replay;
 mod scenario;
+mod sessions;
 mod simulation;
 mod theory;
 mod verbs;
@@ -86,6 +87,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<buffer::Buffer>()?;
     m.add_class::<scenario::Scenario>()?;
     m.add_class::<simulation::Simulation>()?;
+    m.add_class::<sessions::Start>()?;
+    m.add_class::<sessions::Sessions>()?;
     m.add_class::<replay::Replay>()?;
     m.add_class::<capture::PcapWriter>()?;
     m.add_class::<controller::Flow>()?;
@@ -105,6 +108,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(decisions::decisions_table, m)?)?;
     m.add_function(wrap_pyfunction!(decisions::decisions_replay, m)?)?;
     m.add_function(wrap_pyfunction!(decisions::decisions_compare, m)?)?;
+    m.add_function(wrap_pyfunction!(sessions::session_columns, m)?)?;
     m.add_function(wrap_pyfunction!(replay::candidates, m)?)?;
     m.add_function(wrap_pyfunction!(replay::packet_time_ps, m)?)?;
     m.add_function(wrap_pyfunction!(replay::span_ps, m)?)?;

@@ -97,6 +97,7 @@ impl<Q: Events> Sim<Q> {
                 events: Q::sized(fabric.ports.len(), horizon, ties(&spec)),
                 // A replay does nothing before it has input.
                 stopped: spec.replay,
+                awaits: false,
                 features: Features::of(&spec, !fabric.queues.is_empty()),
                 instruments: Instruments::new(&spec, longest),
                 spec,

@@ -16,6 +16,8 @@ pub(crate) struct Cx<Q> {
     pub events: Q,
     /// The run is over, or waits for input.
     pub stopped: bool,
+    /// A controller waits for a decision from outside.
+    pub awaits: bool,
     /// Which code paths are taken.
     pub features: Features,
     /// What looks on.

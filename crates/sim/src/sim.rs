@@ -10,6 +10,7 @@ use crate::hosts::{Hosts, idle};
 use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
+use thalweg_machines::congestion::{Interval, Permit};
 use thalweg_units::{FlowId, PortId, Time};
 use thalweg_wire::Frame;
 
@@ -20,6 +21,8 @@ pub enum Pause {
     Budget,
     /// All events until the instant are done.
     Reached,
+    /// A controller waits for a decision from outside ([`Sim::decide`]). The run may go on without.
+    Decision,
     /// It has ended.
     Ended,
 }
@@ -73,6 +76,18 @@ impl<Q: Events> Sim<Q> {
         Ok(())
     }
 
+    /// What the controller of an active flow has observed since its last decision, if these come from outside.
+    pub fn interval(&self, flow: FlowId) -> Option<&Interval> {
+        let (sender, _) = self.hosts.ends(self.fabric.paths.slot(flow))?;
+        if sender.is_done() { None } else { sender.interval() }
+    }
+
+    /// Decides for a flow's controller whose decisions come from outside; in force as soon as the run goes on. Others
+    /// ignore it. False if the flow is not active.
+    pub fn decide(&mut self, flow: FlowId, decided: Permit) -> bool {
+        self.hosts.decide(&mut self.cx, &self.fabric, flow, decided)
+    }
+
     fn advance(&mut self, max_events: u64, at: Time) -> Pause {
         let end = self.cx.spec.stop.until;
         let until = end.min(at);
@@ -93,14 +108,21 @@ impl<Q: Events> Sim<Q> {
                 return Pause::Ended;
             }
             self.process(event);
-            if self.cx.stopped {
-                return Pause::Ended;
+            if self.cx.stopped | self.cx.awaits {
+                return self.leave();
             }
         }
         if self.processed >= self.cx.spec.stop.max_events {
             self.cx.stopped = true;
         }
         if self.cx.stopped { Pause::Ended } else { Pause::Budget }
+    }
+
+    /// Why the loop leaves after an event.
+    #[cold]
+    fn leave(&mut self) -> Pause {
+        self.cx.awaits = false;
+        if self.cx.stopped { Pause::Ended } else { Pause::Decision }
     }
 
     /// The next event, which has just been taken out of the queue.
@@ -131,12 +153,12 @@ impl<Q: Events> Sim<Q> {
         } else {
             self.dispatch_rare(event);
         }
-        self.decide();
+        self.settle_ready();
     }
 
     /// The ports that decide now do so, unless something else comes first at this instant.
     #[inline(always)]
-    pub(crate) fn decide(&mut self) {
+    pub(crate) fn settle_ready(&mut self) {
         while let Some(id) = self.fabric.next_tx(&self.cx) {
             self.tx(id);
         }

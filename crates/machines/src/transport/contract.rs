@@ -2,7 +2,7 @@
 
 use super::rdma;
 use crate::congestion::decisions::Log;
-use crate::congestion::{ControllerSpec, Report, Start};
+use crate::congestion::{ControllerSpec, Interval, Permit, Report, Start};
 use crate::problems::Invalid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         Windows::default()
     }
 
-    /// What decides how much its flows may send; transports that decide it themselves have none.
+    /// What its flows' controllers are made of; transports without a controller have none.
     fn controller(&self) -> Option<&ControllerSpec> {
         None
     }
@@ -232,6 +232,8 @@ pub enum Expiry {
     Retransmission,
     /// The controller's clock, or that of the host's rate limiter.
     Controller,
+    /// The controller's clock, and it waits for a decision from outside.
+    Decision,
 }
 
 /// One end of one flow.
@@ -324,6 +326,14 @@ pub trait SendingEnd: Endpoint {
     fn take_log(&mut self) -> Option<Log> {
         None
     }
+    /// What its controller has observed since its last decision from outside:
+    /// [`CongestionControl::interval`](crate::congestion::CongestionControl::interval).
+    fn interval(&self) -> Option<&Interval> {
+        None
+    }
+    /// A decision from outside for its controller, in force from the next [`Endpoint::on_timer`], which is due at once:
+    /// [`CongestionControl::on_decision`](crate::congestion::CongestionControl::on_decision).
+    fn on_decision(&mut self, _now: Time, _decided: Permit) {}
     /// When the pace allows the next packet, whatever the window says; `None` if there is no packet to send
     /// or no pace, or if the host posts them.
     fn next_departure(&self) -> Option<Time> {

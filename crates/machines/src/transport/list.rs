@@ -68,6 +68,10 @@ macro_rules! transports {
                 pub fn report(&self, report: &mut Report);
                 /// See [`SendingEnd::take_log`].
                 pub fn take_log(&mut self) -> Option<Log>;
+                /// See [`SendingEnd::interval`].
+                pub fn interval(&self) -> Option<&Interval>;
+                /// See [`SendingEnd::on_decision`].
+                pub fn on_decision(&mut self, now: Time, decided: Permit);
                 /// See [`SendingEnd::next_departure`].
                 pub fn next_departure(&self) -> Option<Time>;
                 /// See [`SendingEnd::foresee`].

@@ -41,6 +41,13 @@ pub struct Parted<Q: Events = Calendar> {
     score: Score,
 }
 
+impl<Q: Events + Clone> Clone for Parted<Q> {
+    fn clone(&self) -> Self {
+        let parts = self.parts.iter().map(|part| Mutex::new(lock(part).clone())).collect();
+        Self { parts, plan: self.plan.clone(), score: self.score.clone() }
+    }
+}
+
 /// What is known between windows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Score {

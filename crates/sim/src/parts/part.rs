@@ -113,7 +113,7 @@ impl<Q: Events> Part<Q> {
                     self.sim.process(event);
                 }
             }
-            _ => self.sim.decide(),
+            _ => self.sim.settle_ready(),
         }
         self.sim.cx.border.elsewhere = None;
     }

@@ -116,9 +116,9 @@ impl Plan {
     }
 }
 
-/// Flows are controlled by what a user has registered.
-fn is_registered(transport: &TransportSpec) -> bool {
-    matches!(transport.controller(), Some(ControllerSpec::Custom(_)))
+/// Flows are controlled by what a user has registered, or by who runs the network.
+fn is_outside(transport: &TransportSpec) -> bool {
+    matches!(transport.controller(), Some(ControllerSpec::Custom(_) | ControllerSpec::External(_)))
 }
 
 /// What looks at several nodes at one instant.
@@ -151,8 +151,8 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
         ),
         (spec.transports.iter().any(sees), "a sender sees what its receiver has"),
         (
-            spec.transports.iter().any(is_registered),
-            "a controller of your own is run by one thread, which gets its errors",
+            spec.transports.iter().any(is_outside),
+            "a controller of your own, or one that is decided from outside, is run by one thread",
         ),
         (probes.controllers.is_some() || probes.decisions, "controllers are sampled at both ends of a flow"),
         (probes.completions.is_some(), "round trips are listed in the order of their ends"),

@@ -48,11 +48,11 @@ impl Protocol for Rc3Spec {
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> Rc3Receiver {
         Rc3Receiver::new(self, flow, size)
     }
-    fn wire(&self) -> Wire {
-        self.primary.wire()
-    }
     fn controller(&self) -> Option<&ControllerSpec> {
         Some(&self.primary.controller)
+    }
+    fn wire(&self) -> Wire {
+        self.primary.wire()
     }
     fn windows(&self) -> Windows {
         self.primary.windows()

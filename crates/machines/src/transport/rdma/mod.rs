@@ -41,6 +41,9 @@ impl Protocol for RdmaSpec {
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> RdmaReceiver {
         RdmaReceiver::new(self, flow, size)
     }
+    fn controller(&self) -> Option<&ControllerSpec> {
+        Some(&self.controller)
+    }
     fn wire(&self) -> Wire {
         let group = match &self.segments {
             Some(posted) => f64::from(posted.bytes) / f64::from(self.payload.max(1)),
@@ -72,9 +75,6 @@ impl Protocol for RdmaSpec {
         self.segments.is_none()
     }
     /// Windows start full, at the cap.
-    fn controller(&self) -> Option<&ControllerSpec> {
-        Some(&self.controller)
-    }
     fn windows(&self) -> Windows {
         let full = self.cap.map_or(Bytes::MAX, |cap| Bytes::new(u64::from(cap) * u64::from(self.payload)));
         Windows { initial: full, max: full, threshold: full }

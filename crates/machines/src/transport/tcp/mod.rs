@@ -29,6 +29,9 @@ impl Protocol for TcpSpec {
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> TcpReceiver {
         TcpReceiver::new(flow, size)
     }
+    fn controller(&self) -> Option<&ControllerSpec> {
+        Some(&self.controller)
+    }
     fn wire(&self) -> Wire {
         Wire {
             payload: self.mss,
@@ -38,9 +41,6 @@ impl Protocol for TcpSpec {
             set_up: self.handshake.then_some(SetUp { request: self.syn_wire, answer: self.ack_wire }),
             ..Wire::default()
         }
-    }
-    fn controller(&self) -> Option<&ControllerSpec> {
-        Some(&self.controller)
     }
     fn windows(&self) -> Windows {
         Windows { initial: self.initial_window, max: self.max_window, threshold: self.initial_threshold }
