@@ -1,4 +1,4 @@
-"""How many steps per second the environments take on one core: a link of 10 Mb/s, a decision per round trip.
+"""How many steps the environments take per second of one core: a link of 10 Mb/s, a decision per round trip.
 
 python examples/gym/bench.py
 """
@@ -15,12 +15,12 @@ SECONDS = 3.0
 
 
 def rate(take, each: int) -> float:
-    """Steps per second of something that takes so `each` time."""
-    steps, begun = 0, time.perf_counter()
-    while time.perf_counter() - begun < SECONDS:
+    """Steps per second of processor time of something that takes `each` of them."""
+    steps, begun = 0, time.process_time()
+    while time.process_time() - begun < SECONDS:
         take()
         steps += each
-    return steps / (time.perf_counter() - begun)
+    return steps / (time.process_time() - begun)
 
 
 def main() -> None:

@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from thalweg.gym import CongestionVectorEnv
+from thalweg.gym import FEATURES, CongestionVectorEnv
 
 OBSERVE = ("rate", "rtt", "rtt_min", "lost", "window", "in_flight")
 HIDDEN, COPIES, NOISE, PACE = 8, 32, 0.1, 0.06
@@ -54,7 +54,8 @@ def train(generations: int, seed: int = 1) -> np.ndarray:
 
 def evaluate(name: str, action: str, policy, seed: int = 7) -> float:
     """The mean reward of an episode of the whole 20 s, said in words."""
-    envs = CongestionVectorEnv(num_envs=1, observe=OBSERVE, action=action)
+    observe = {name: FEATURES[name] for name in OBSERVE} | {"losses": lambda seen: seen.losses}
+    envs = CongestionVectorEnv(num_envs=1, observe=observe, action=action)
     observations, _ = envs.reset(seed=seed)
     worth, shares, trips, lost, ended = [], [], [], 0.0, False
     while not ended:
@@ -72,9 +73,9 @@ def evaluate(name: str, action: str, policy, seed: int = 7) -> float:
 
 
 def aimd(observations: np.ndarray) -> np.ndarray:
-    """One segment more per round trip, half after a loss: windows in bandwidth-delay products."""
-    lost, window = observations[:, 3], observations[:, 4]
-    return np.where(lost > 0, window / 2, window + 1460 / 50_000)[:, None]
+    """One segment more per round trip, half once per episode of losses: windows in bandwidth-delay products."""
+    losses, window = observations[:, 6], observations[:, 4]
+    return np.where(losses > 0, window / 2, window + 1460 / 50_000)[:, None]
 
 
 def main(generations: int) -> tuple[float, float]:
@@ -82,7 +83,7 @@ def main(generations: int) -> tuple[float, float]:
     begun = time.monotonic()
     weights = train(generations)
     print(f"trained in {time.monotonic() - begun:.0f} s")
-    learned = evaluate("learned", "window-factor", lambda seen: act(weights[None], seen))
+    learned = evaluate("learned", "window-factor", lambda seen: act(weights[None], seen[:, : len(OBSERVE)]))
     return learned, evaluate("AIMD", "window", aimd)
 
 
