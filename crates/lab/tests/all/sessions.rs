@@ -118,7 +118,7 @@ fn where_nothing_is_decided_the_window_stays_as_it_began() {
     let mut plain = Run::new(&scenario(TCP, Path::new("."), &[])).expect("a network");
     while plain.step(1000) {}
     let fixed = run(&TCP.replace("\"external\"", "\"fixed\""));
-    for name in ["delivered_bytes", "drops"] {
+    for name in ["delivered", "drops"] {
         let found = column(&plain, "flows", name);
         assert_eq!(found, column(&fixed, "flows", name), "{name}");
     }
@@ -144,7 +144,8 @@ fn flows_decide_together_at_multiples_of_a_time_and_each_by_its_own_round_trip()
         elapsed.push(rows[2].max(rows[2 + COLUMNS]));
         (0..2).for_each(|nth| apart.decide(nth, 15_000.0, f64::NAN));
     }
-    let (least, most) = elapsed[2..].iter().fold((1.0, 0.0), |(a, b), x| (x.min(a), x.max(b)));
+    // Once both have begun.
+    let (least, most) = elapsed[4..].iter().fold((1.0, 0.0), |(a, b), x| (x.min(a), x.max(b)));
     assert!((0.04..0.2).contains(&least) && most < 0.2, "{elapsed:?}");
 }
 
@@ -158,7 +159,7 @@ fn what_is_decided_is_recorded_and_replayed() {
     assert_eq!(found.iter().filter(|flow| flow.controller == "external").count(), 2);
     for flow in found {
         assert_eq!((flow.same, &flow.differs), (flow.decisions, &None));
-        assert!(flow.decisions > 500, "{flow:?}");
+        assert!(flow.decisions > 300, "{flow:?}");
     }
 }
 
