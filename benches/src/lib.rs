@@ -114,12 +114,23 @@ pub struct BenchRow {
     pub digest: u64,
 }
 
-/// Runs one workload `repeat` times (at least once) and reports the fastest; `quick` simulates less.
-/// `w0` is W0's time per packet-hop in nanoseconds.
+/// How much is measured, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Simulates less.
+    pub quick: bool,
+    /// Times each workload is run; the fastest counts.
+    pub repeat: u32,
+    /// Threads for each run. A network that cannot be divided has one.
+    pub threads: usize,
+}
+
+/// Runs one workload and reports the fastest of its runs. `w0` is W0's time per packet-hop in nanoseconds.
 ///
 /// # Errors
 /// If the name is unknown or its scenario does not run: a defect of this crate.
-pub fn run(workload: &str, quick: bool, repeat: u32, w0: Option<f64>) -> Result<BenchRow, String> {
+pub fn run(workload: &str, effort: Effort, w0: Option<f64>) -> Result<BenchRow, String> {
+    let Effort { quick, repeat, threads } = effort;
     memory::reset_peak();
     let mut best: Option<(u64, u64, f64)> = None;
     let mut digest = 0;
@@ -134,7 +145,7 @@ pub fn run(workload: &str, quick: bool, repeat: u32, w0: Option<f64>) -> Result<
                 once.0
             }
             _ => {
-                let once = scenario_once(workload, quick)?;
+                let once = scenario_once(workload, quick, threads)?;
                 digest = once.1;
                 once.0
             }
@@ -178,7 +189,7 @@ fn traced_once(quick: bool) -> Result<((u64, u64, f64), u64), String> {
 }
 
 #[allow(clippy::disallowed_methods)]
-fn scenario_once(workload: &str, quick: bool) -> Result<((u64, u64, f64), u64), String> {
+fn scenario_once(workload: &str, quick: bool, threads: usize) -> Result<((u64, u64, f64), u64), String> {
     let text = scenario(workload)
         .ok_or_else(|| format!("no workload is called `{workload}` (known: {})", WORKLOADS.join(", ")))?;
     let file = format!("{workload}.toml");
@@ -186,6 +197,11 @@ fn scenario_once(workload: &str, quick: bool) -> Result<((u64, u64, f64), u64), 
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let mut run = Run::new(&scenario).map_err(|e| e.to_string())?;
     let budget = if quick { 2_000_000 } else { u64::MAX };
+    if threads > 1
+        && let Err(why) = run.set_threads(threads)
+    {
+        eprintln!("{workload}: one thread, {why}");
+    }
     let start = Instant::now();
     run.step(budget);
     let seconds = start.elapsed().as_secs_f64();

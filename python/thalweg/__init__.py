@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from thalweg.results import Interrupted, Results
     from thalweg.scenario import Scenario
     from thalweg.sweeps import Runs, sweep
+    from thalweg.tuning import Tuning, tune
 
 _HOMES = {
     "ControllerError": "errors",
@@ -30,6 +31,7 @@ _HOMES = {
     "Runs": "sweeps",
     "Scenario": "scenario",
     "ScenarioError": "errors",
+    "Tuning": "tuning",
     "compare": "comparison",
     "controller": "controllers",
     "exam": "exams",
@@ -37,6 +39,7 @@ _HOMES = {
     "resume": "engine",
     "run": "engine",
     "sweep": "sweeps",
+    "tune": "tuning",
 }
 
 __all__ = [
@@ -48,6 +51,7 @@ __all__ = [
     "Runs",
     "Scenario",
     "ScenarioError",
+    "Tuning",
     "__version__",
     "compare",
     "controller",
@@ -56,6 +60,7 @@ __all__ = [
     "resume",
     "run",
     "sweep",
+    "tune",
 ]
 
 

@@ -2,4 +2,6 @@
 
 from thalweg._entry import entry
 
-entry()
+# Processes of pools import this file, too.
+if __name__ == "__main__":
+    entry()

@@ -11,8 +11,10 @@ import json
 import os
 import re
 import shutil
+import socket
 import stat
 import sys
+import time
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -28,6 +30,8 @@ FOLDER = "thalweg.json"
 MARK = "made by thalweg"
 # In a folder that is being written: its writer holds a lock on it for as long as it lives.
 UNFINISHED = ".unfinished.json"
+# Seconds for which a folder that another machine has begun counts as being written.
+ELSEWHERE = 86400.0
 _LEFT = re.compile(r"\.(.+)\.thalweg-([0-9a-f]{12})(\.older)?")
 
 
@@ -172,7 +176,8 @@ def _lock(folder: Path) -> int:
     lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
     with suppress(OSError):  # a file system without locks: no process will take the folder for left behind
         fcntl.flock(lock, fcntl.LOCK_EX)
-    os.write(lock, _json({"format": "thalweg unfinished", "version": VERSION, "pid": os.getpid()}))
+    about = {"format": "thalweg unfinished", "version": VERSION, "pid": os.getpid(), "host": socket.gethostname()}
+    os.write(lock, _json(about))
     return lock
 
 
@@ -248,8 +253,12 @@ def clear_leftovers(parent: Path) -> list[str]:
 
 
 def _alive(folder: Path) -> bool:
-    """Whether a process is still writing a temporary folder (if this cannot be determined: yes)."""
+    """Whether a process is still writing a temporary folder (if this cannot be determined: yes). Locks do not reach
+    across machines everywhere: what another one has begun is left alone for a day."""
     try:
+        begun = (folder / UNFINISHED).stat().st_mtime
+        if (_read(folder / UNFINISHED) or {}).get("host", socket.gethostname()) != socket.gethostname():
+            return time.time() - begun < ELSEWHERE
         lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False

@@ -63,7 +63,7 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     if flows:
         packets = packets.filter(pl.col("flow").is_in(list(flows)))
     rows = packets.with_row_index("packet").collect()
-    ends = run.flows.select(pl.col("id").alias("flow"), "src", "dst", "group").join(_transports(run), on="group")
+    ends = run.flows.select(pl.col("id").alias("flow"), "src", "dst", "group").join(transports(run), on="group")
     rows = rows.join(ends, on="flow", how="left", maintain_order="left")
     forward = pl.col("forward") == 1
     rows = rows.with_columns(
@@ -115,8 +115,8 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     return columns, interfaces, hosts
 
 
-def _transports(run: RunData) -> polars.DataFrame:
-    """By section of traffic: bytes of headers of a data packet, and whether it is TCP's."""
+def transports(run: RunData) -> polars.DataFrame:
+    """By section of traffic (`group`): bytes of headers of a data packet, and whether it is TCP's."""
     import tomllib
 
     import polars as pl

@@ -157,6 +157,27 @@ class Comparison:
             head = ("flow size", "flows", "mean", "p99", "KS")
             yield from _aligned([head, *map(_class, classes)])
 
+    def tables(self) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
+        """What `lines` prints, as tables: what each is, heads, rows."""
+        classes = [_class(row) for row in self.rows if row["flows_a"] or row["flows_b"]]
+        found = [
+            ("keys", ("key", "A", "B"), [(k, _value(a), _value(b)) for k, a, b in self.keys]),
+            ("numbers", ("", "A", "B", "B against A"), [(n.what, *n.texts) for n in self.numbers]),
+            ("completion times, A to B", ("flow size", "flows", "mean", "p99", "KS"), classes),
+        ]
+        return [part for part in found if part[2]]
+
+    def plain(self) -> tuple[tuple[str, ...], list[tuple]]:
+        """Every number with all digits, as one table: heads, and rows of keys, numbers, and completion times (s)."""
+        rows = [("key", k, "", _value(a), _value(b), None) for k, a, b in self.keys]
+        rows += [("number", n.column, n.unit, n.a, n.b, n.percent) for n in self.numbers]
+        for row in self.rows:
+            for of in ("flows", *STATISTICS):
+                pair = (row[f"{of}_a"], row[f"{of}_b"])
+                unit = "" if of == "flows" else "s"
+                rows.append(("class", f"{row['class']}: {of}", unit, *pair, row.get(f"{of}_percent")))
+        return ("kind", "name", "unit", "a", "b", "percent"), rows
+
     def _repr_html_(self) -> str:
         from thalweg._html import table, titled
 
@@ -410,6 +431,16 @@ class SweepComparison:
             sure = "" if row["differs"] is None else " *" if row["differs"] else ""
             rows.append((row["setting"], _units.without_unit(row["metric"]), *n.texts[:2], n.texts[2] + sure))
         return [head, *rows]
+
+    def tables(self) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
+        """What `lines` prints, as a table: what it is, heads, rows."""
+        head, *rows = self._table()
+        return [("means; * where the 95 % confidence intervals do not overlap", head, rows)]
+
+    def plain(self) -> tuple[tuple[str, ...], list[tuple]]:
+        """The means with their intervals and all digits: heads, rows."""
+        names = ("setting", "metric", "a", "half_a", "b", "half_b", "percent", "differs")
+        return names, [tuple(row.get(name) for name in names) for row in self.rows]
 
     def lines(self) -> Iterator[str]:
         """What differs, as text that fits the terminal, or 80 columns: a line per setting and metric; where settings

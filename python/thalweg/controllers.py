@@ -77,6 +77,8 @@ _VERSION = 1
 # The file that registers each.
 _FILES: dict[str, str] = {}
 _CLASSES: dict[str, type] = {}
+# The plug-ins that were imported, files by their whole names, with a hash of what was in them.
+_IMPORTED: dict[str, str] = {}
 
 
 def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params: Mapping[str, Any] | None = None):
@@ -98,7 +100,8 @@ def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params:
         missing = [m for m in _REQUIRED if not callable(getattr(cls, m, None))]
         if missing:
             raise TypeError(f"controller {name!r}: {cls.__name__} has no {', '.join(missing)}")
-        cls.thalweg_name, cls.thalweg_params, cls.thalweg_ecn = name, defaults, bool(ecn)
+        cls.thalweg_name, cls.thalweg_params = name, defaults
+        cls.thalweg_ecn, cls.thalweg_telemetry = bool(ecn), bool(telemetry)
         _core.register_controller(name, cls, bool(ecn), bool(telemetry), list(defaults))
         _CLASSES[name], _FILES[name] = cls, sys._getframe(1).f_code.co_filename
         return cls
@@ -293,11 +296,44 @@ def fingerprint(name: str) -> str:
         return ""
 
 
+def imported() -> dict[str, str]:
+    """The plug-ins and libraries that this process has imported, and a hash of what was in their files."""
+    return _IMPORTED | libraries.opened()
+
+
+def defined_elsewhere(text: str) -> tuple[type, ...]:
+    """The controllers that a scenario's text names and no plug-in has defined: those of a script, or a notebook."""
+    files = {where for where in _IMPORTED if where.endswith(".py")}
+    return tuple(
+        cls
+        for name, cls in _CLASSES.items()
+        if f'"{name}"' in text and not cls.__module__.startswith("thalweg.") and _written_in(cls) not in files
+    )
+
+
+def _written_in(cls: type) -> str:
+    return str(Path(getattr(getattr(cls.on_ack, "__code__", None), "co_filename", "")).absolute())
+
+
+def have(cls: type) -> None:
+    """Makes a controller that came from another process available here."""
+    if _CLASSES.get(cls.thalweg_name) is not cls:
+        about = {"ecn": cls.thalweg_ecn, "telemetry": cls.thalweg_telemetry, "params": cls.thalweg_params}
+        controller(cls.thalweg_name, **about)(cls)
+
+
 def import_plugins(where: str) -> dict[str, Any]:
     """Imports a module, runs a Python file or opens a library, whose controllers are wanted; answers with what it
     defines."""
     if libraries.is_library(where):
         return {"thalweg_name": libraries.load(where)}
+    found = _import(where)
+    file = Path(where).absolute() if where.endswith(".py") else None
+    _IMPORTED[str(file or where)] = hashlib.sha256(file.read_bytes()).hexdigest() if file else ""
+    return found
+
+
+def _import(where: str) -> dict[str, Any]:
     if where.endswith(".py"):
         if not Path(where).is_file():
             raise refuse("no such file", file=where)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import threading
 import time
@@ -33,6 +34,7 @@ def run(
     max_seconds: float | None = None,
     record: bool | str = False,
     force: bool = False,
+    threads: int | None = None,
 ) -> Results:
     """Runs a scenario.
 
@@ -41,7 +43,9 @@ def run(
     invariants are checked all along. `max_seconds`: stop after so much of your time; the results are then
     valid and marked partial. `record`: records every packet into the run directory, as `measure.packets` does
     (`"hops"`: with the times at every switch port), for `thalweg.replay`. A run whose estimated memory is
-    more than there is free is refused, unless `force` is true. Raises `ScenarioError`, and `Interrupted` (a
+    more than there is free is refused, unless `force` is true. `threads`: for this one run, as many at most as its
+    network can be cut into parts; `None`: one per core for a large network that can be cut, else one. The results
+    are the same, byte by byte. Raises `ScenarioError`, and `Interrupted` (a
     `KeyboardInterrupt` with `.results`) on Ctrl-C.
     """
     scenario = as_scenario(scenario, {**(set or {}), **record_setting(record)})
@@ -50,7 +54,7 @@ def run(
     if out is not None:
         _places.prepare(Path(out), speaks(progress))
     simulation = _core.Simulation(scenario._core)
-    return conclude(simulation, scenario, out, progress, check=check, max_seconds=max_seconds)
+    return conclude(simulation, scenario, out, progress, check=check, max_seconds=max_seconds, threads=threads)
 
 
 def record_setting(record: bool | str, decisions: bool = False) -> dict:
@@ -67,14 +71,18 @@ def resume(
     *,
     check: bool = False,
     max_seconds: float | None = None,
+    threads: int | None = None,
 ) -> Results:
-    """Continues a partial run from its snapshot, to the same end as if it had not been stopped."""
+    """Continues a partial run from its snapshot, to the same end as if it had not been stopped, on any number of
+    threads."""
     directory = Path(directory)
     before = Results.load(directory)
     _places.check_free(directory)
     if not before.partial:
         raise refuse("this run is complete: there is nothing to resume", file=directory)
-    return conclude(reopen(before), before, directory, progress, check=check, max_seconds=max_seconds)
+    return conclude(
+        reopen(before), before, directory, progress, check=check, max_seconds=max_seconds, threads=threads
+    )
 
 
 def reopen(before: Results) -> _core.Simulation:
@@ -97,6 +105,18 @@ def reopen(before: Results) -> _core.Simulation:
         raise refuse(f"the snapshot cannot be read: {e}", file=before.path or "", hint=hint) from None
 
 
+def share_out(simulation: _core.Simulation, threads: int | None, cores: int | None = None) -> int:
+    """Gives a run its threads: so many, or as many of `cores` (`None`: all) as are worth their while. How many it
+    has."""
+    if threads is None:
+        return simulation.offer_threads(cores or os.cpu_count() or 1)
+    try:
+        return simulation.set_threads(threads)
+    except ValueError as e:
+        _places.say(f"thalweg: one thread instead of {threads}: {e}")
+        return 1
+
+
 def conclude(
     simulation: _core.Simulation,
     source: Scenario | Results,
@@ -106,11 +126,17 @@ def conclude(
     check: bool = False,
     max_seconds: float | None = None,
     stop: Event | None = None,
+    threads: int | None = None,
+    cores: int | None = None,
 ) -> Results:
-    """Runs to the end (or to `stop`), collects, saves."""
+    """Runs to the end (or to `stop`), collects, saves. `threads`, `cores`: see `share_out`."""
     before = source if isinstance(source, Results) else None
     if check:  # else as the scenario says
-        simulation.set_check(True)
+        try:
+            simulation.set_check(True)
+        except ValueError as e:
+            raise refuse(f"`check` cannot take effect: {e}", hint="run it again from its beginning") from None
+    threads = share_out(simulation, threads, cores)
     if before:
         text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
     else:
@@ -123,7 +149,7 @@ def conclude(
         signals.saving = True
         if take is not None:
             take(True)
-        return collect(simulation, text, stopped, time.monotonic() - begun + spent, origin)
+        return collect(simulation, text, stopped, time.monotonic() - begun + spent, origin | {"threads": threads})
 
     with interrupts() as signals:
         if simulation.records() is None:

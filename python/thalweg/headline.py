@@ -242,6 +242,38 @@ def class_table(summary: Mapping) -> tuple[str, tuple[str, ...], list[tuple]]:
     return unit, head, [(*row[:2], *map(scaled, row[2:6]), *row[6:]) for row in rows]
 
 
+def section_table(summary: Mapping) -> tuple[tuple[str, ...], list[tuple]]:
+    """Heads, and a row for each section of traffic, where there are several: its name and controller, how many flows,
+    what those without end got together, completion times and slowdowns of the others. Columns without a value are left
+    out."""
+    groups = [g for g in summary.get("groups") or () if "name" in g]
+    if len(groups) < 2:
+        return (), []
+    times = [(g.get("fct_us") or {}).get(s) for g in groups for s in ("mean", "p99")]
+    rates = [(g.get("endless") or {}).get("sum_gbps") for g in groups]
+    (slow, time), (fast, rate) = _units.fitting(times, "us"), _units.fitting(rates, "gbps")
+    head = ("section", "controller", "flows", rate, f"FCT mean {time}", f"p99 {time}", "slowdown ×", "p99 ×")
+    scaled = lambda x, scale: None if x is None else x / scale  # noqa: E731
+    rows = []
+    for g in groups:
+        fct, slowdown, endless = (g.get(k) or {} for k in ("fct_us", "slowdown", "endless"))
+        flows = (g.get("flows") or 0) + (endless.get("flows") or 0)
+        row = [g["name"], g.get("controller"), flows, scaled(endless.get("sum_gbps"), fast)]
+        row += [scaled(fct.get(s), slow) for s in ("mean", "p99")] + [slowdown.get(s) for s in ("mean", "p99")]
+        rows.append(tuple(row))
+    kept = [n for n in range(len(head)) if any(row[n] is not None for row in rows)]
+    return tuple(head[n] for n in kept), [tuple(row[n] for n in kept) for row in rows]
+
+
+def tables(summary: Mapping) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
+    """All tables of the headline: what each is, heads, rows."""
+    unit, head, of_classes = class_table(summary)
+    sections, of_sections = section_table(summary)
+    found = [("summary", ("what", "how much"), rows(summary)), ("sections of traffic", sections, of_sections)]
+    found.append((f"completion times ({unit}) and slowdown", head, of_classes))
+    return [(name, tuple(heads), body) for name, heads, body in found if body]
+
+
 def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] = ()) -> dict[str, Any]:
     """The numbers and words of a nested summary under dotted names; size classes and sections of
     traffic by theirs (`size_classes.up to 10KB.slowdown.p99`, `groups.BBR.endless.sum_gbps`)."""

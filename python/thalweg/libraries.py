@@ -9,6 +9,7 @@ parameters, errors, exams and snapshots are as those of controllers in Python. A
 
 from __future__ import annotations
 
+import hashlib
 import os
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from thalweg.errors import ControllerError, refuse
 ENDINGS = (".so", ".dylib", ".dll")
 # Where each controller is from.
 _FILES: dict[str, Path] = {}
+# What was in each file when it was opened.
+_OPENED: dict[str, str] = {}
 
 
 def is_library(where: str | Path) -> bool:
@@ -52,12 +55,18 @@ def load(path: str | Path) -> str:
     except ValueError as e:
         raise refuse(" ".join(str(e).split()), file=path) from None
     _FILES[name] = file
+    _OPENED[str(file)] = hashlib.sha256(file.read_bytes()).hexdigest()
     return name
 
 
 def names() -> list[str]:
     """The controllers from libraries, in the order in which they were opened."""
     return list(_FILES)
+
+
+def opened() -> dict[str, str]:
+    """The libraries that this process has opened, and a hash of what was in them."""
+    return dict(_OPENED)
 
 
 def file_of(name: str) -> Path | None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event
+from typing import Any
 
 from thalweg import _core, _memory, _places, _rundir, recording
 from thalweg.engine import break_off, conclude, reopen
@@ -31,6 +33,8 @@ class Job:
     # Replays of what this run records; performed right behind it, in the same place.
     replays: list[Replay] = field(default_factory=list)
     keep_recording: bool = True
+    # That its threads may take.
+    cores: int = 1
     reused: bool = field(default=False, init=False)
     replaced: bool = field(default=False, init=False)
 
@@ -153,7 +157,13 @@ def perform(job: Job, running: dict | None = None, stop: Event | None = None, fr
             job.replaced = _places.check_free(job.out) is not None
         _memory.check(job.scenario, free)
         simulation, source = _core.Simulation(job.scenario._core), job.scenario
-    return conclude(simulation, source, job.out, watch, check=job.check, stop=stop)
+    return conclude(simulation, source, job.out, watch, check=job.check, stop=stop, cores=job.cores)
+
+
+def threads_of(job: Job) -> int:
+    """The threads that a job's scenario names."""
+    text = job.scenario.to_toml()
+    return tomllib.loads(text)["run"].get("threads", 1) if "\nthreads = " in text else 1
 
 
 def perform_all(
@@ -165,24 +175,33 @@ def perform_all(
     keep_results: bool = True,
     what: str = "runs",
     force: bool = False,
+    executor: Any = None,
 ) -> dict[str, Results | Exception | None]:
-    """Has all jobs done; answers by key, in the order given, the same for every number of workers.
+    """Has all jobs done; answers by key, in the order given, the same for every number of workers and every executor.
 
     `keep_going`: an exception becomes the answer of its job instead of ending everything.
     `keep_results=False`: the answers are `None` and the results stay on disk. Runs begin while all that are
     under way fit into the free memory by their estimates; one that alone is larger is refused, unless `force`
-    is true.
+    is true. `executor`: has them done elsewhere (`thalweg.executors`), up to `workers` at a time.
     """
-    workers = max(1, workers or os.cpu_count() or 1)
+    if executor is not None and executor != "local":
+        from thalweg.executors import perform_on
+
+        return perform_on(
+            executor,
+            jobs,
+            workers,
+            progress,
+            keep_going=keep_going,
+            keep_results=keep_results,
+            what=what,
+            force=force,
+        )
+    cores = os.cpu_count() or 1
+    workers = max(1, workers or cores // max((threads_of(job) for job in jobs), default=1))
     for job in jobs:
-        try:
-            estimate = job.scenario.estimate()
-            # A replay has about as many events as its original.
-            job.events = max(float(estimate["events"]), 1.0) * (1 + len(job.replays))
-            job.memory = int(estimate["memory_bytes"])
-        except ScenarioError:
-            if not keep_going:
-                raise
+        job.cores = max(1, cores // min(workers, len(jobs)))
+    estimate_all(jobs, keep_going)
     # As it is before any of them has begun: what finished runs leave behind is given back late.
     free = _memory.available()
     memory = _Memory(free or _rundir.total_memory() or 1 << 62)
@@ -192,9 +211,7 @@ def perform_all(
     total = sum(job.events for job in jobs) or 1.0
     finished = 0.0
     shown = Many(progress, sum(1 + len(job.replays) for job in jobs), what)
-    for parent in sorted({job.out.parent for job in jobs if job.out is not None}):
-        for line in _places.clear_leftovers(parent):
-            shown.note(line)
+    clear(jobs, shown)
     for job in jobs:
         answers |= {r.key: None for r in job.replays}
 
@@ -248,7 +265,7 @@ def perform_all(
     except KeyboardInterrupt:
         stop.set()
         _wind_up(waiting)
-        raise Interrupted(None, _interrupted(jobs, what)) from None
+        raise Interrupted(None, interrupted(jobs, what)) from None
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -261,7 +278,27 @@ def perform_all(
     return answers
 
 
-def _interrupted(jobs: Sequence[Job], what: str) -> str:
+def estimate_all(jobs: Sequence[Job], keep_going: bool) -> None:
+    """Has each job know what it will cost. `keep_going`: what is wrong with one is reported when it is run."""
+    for job in jobs:
+        try:
+            estimate = job.scenario.estimate()
+            # A replay has about as many events as its original.
+            job.events = max(float(estimate["events"]), 1.0) * (1 + len(job.replays))
+            job.memory = int(estimate["memory_bytes"])
+        except ScenarioError:
+            if not keep_going:
+                raise
+
+
+def clear(jobs: Sequence[Job], shown: Many) -> None:
+    """Removes what killed processes have left among the jobs' folders."""
+    for parent in sorted({job.out.parent for job in jobs if job.out is not None}):
+        for line in _places.clear_leftovers(parent):
+            shown.note(line)
+
+
+def interrupted(jobs: Sequence[Job], what: str) -> str:
     """What an interrupted sweep leaves behind, and how it goes on."""
     if any(job.out is None for job in jobs):
         return "interrupted: nothing was kept (name a folder to keep runs in)"

@@ -142,7 +142,7 @@ class Many:
         elapsed = now - self.begun
         eta = wall(elapsed * (1 - work) / work) if work > 0.005 else "?"
         names = ", ".join(f"{k} {100 * fraction(p):.0f} %" for k, p in list(running.items())[:3])
-        text = f"{self.done}/{self.total} {self.what} · ETA {eta} · {names}"
+        text = " · ".join(filter(None, (f"{self.done}/{self.total} {self.what}", f"ETA {eta}", names)))
         if self.draws and self.bar is None and elapsed >= BAR_AFTER:
             self.bar = _bar()
             self.task = self.bar.add_task("", total=1.0)

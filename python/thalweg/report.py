@@ -115,13 +115,16 @@ def run_report(results: RunData, path: Path) -> Path:
                 f"<p class=banner>This run ended early ({escape(why)}): flows still under way are missing.</p>",
             )
         )
+    sections.append(("Figures", pictures(Plots(results).all().values())))
     every = table(("key", "value"), headline.scalars(results.summary).items())
     all_numbers = folded("all of summary.json but its lists", every)
     sections.append(("Summary", table(("", ""), headline.rows(results.summary)) + all_numbers))
+    head, rows = headline.section_table(results.summary)
+    if rows:
+        sections.append(("Sections of traffic", table(head, rows)))
     unit, head, classes = headline.class_table(results.summary)
     if classes:
         sections.append((f"Completion times ({unit}) and slowdown (×)", table(head, classes)))
-    sections.append(("Figures", pictures(Plots(results).all().values())))
     if "pauses" in results.tables and results.tables.arrow("pauses").num_rows:
         sections.append(("Pause storms", _storms(results.named("pauses"))))
     if found := (results.summary.get("pauses") or {}).get("deadlocks"):
@@ -137,7 +140,13 @@ def run_report(results: RunData, path: Path) -> Path:
     sections.append(("Columns", folded("what each column of each table means", meanings)))
     sections.append(("Resolved scenario", f"<pre>{escape(results.scenario_toml)}</pre>"))
     sections.append(("Made by", machine_table(results.meta)))
-    return write(path, page(f"{results.name or 'thalweg run'}", f"digest {results.digest}", sections))
+    return write(path, page(f"{results.name or 'thalweg run'}", _lead(results), sections))
+
+
+def _lead(results: RunData) -> str:
+    """The first line: what the run is called by, and its bottleneck."""
+    busiest = dict(headline.rows(results.summary)).get("busiest link")
+    return f"digest {results.digest}" + (f"; busiest link {busiest}" if busiest else "")
 
 
 def _storms(kept, most: int = 10) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+    from thalweg.explaining import Evidence, Explanation
     from thalweg.runplots import Plots
+    from thalweg.tracing import Traced
 
 SNAPSHOT = "snapshot.bin"
 
@@ -37,6 +40,7 @@ class Results(RunData):
     ):
         super().__init__(scenario_toml, summary, tables, meta)
         self._snapshot, self._decisions = snapshot, decisions
+        self._evidence: Evidence | None = None
 
     @cached_property
     def decisions(self) -> polars.DataFrame:
@@ -60,6 +64,24 @@ class Results(RunData):
         if self.path is not None and path.parent.absolute() == self.path.absolute():
             _places.add_file(path.parent, path.name)
         return path
+
+    def explain(self, flow: int, evidence: Evidence | None = None) -> Explanation:
+        """Why a flow took so long: its completion time as a sum of intervals with one cause each.
+
+        Looks in the run's recording; a run without one is run again, recorded, into a temporary folder, which is kept
+        as long as these results; `evidence` is another record to look in. See `thalweg.explaining.explain`.
+        """
+        from thalweg.explaining import explain
+
+        made = explain(self, flow, evidence or self._evidence)
+        self._evidence = self._evidence or made.evidence
+        return made
+
+    def trace(self, path: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
+        """Writes what was recorded as a timeline for Perfetto: see `thalweg.tracing.perfetto`."""
+        from thalweg.tracing import perfetto
+
+        return perfetto(self, path, flows, ports)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run directory: complete, or not at all. Only an older run is replaced; where the results are."""

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.lines import Line2D
 
-from thalweg import _units, pauses
+from thalweg import _units, networkplot, pauses
 from thalweg._layout import legend_above, note, plain_log, plain_log_x, time_unit
 from thalweg._page import LINES
 from thalweg.plots import COLOURS, COLUMN, MARKERS, Figure, cdf, curve, figure, style
@@ -164,6 +164,23 @@ def _lines(results: RunData, by: str, those: Sequence) -> dict:
     return label
 
 
+def _by_section(results: RunData, name: str) -> dict:
+    """The measured flows of each section of traffic, called by its name and its controller; all of them as `name`, if
+    only one has any."""
+    flows = results.measured()
+    if not {"section", "group", "controller"} <= set(flows.columns) or flows["group"].n_unique() < 2:
+        return {name: flows}
+    parts = flows.sort("group").partition_by("group", maintain_order=True)
+    called = Counter(part["section"][0] for part in parts)
+    found = {}
+    for part in parts:
+        section, group, controller = part["section"][0], part["group"][0], part["controller"][0]
+        section = section if called[section] == 1 else f"{section} {group}"
+        same = section.lower() == str(controller).lower()
+        found[section if same else f"{section} ({controller})"] = part
+    return found
+
+
 def series_over_time(
     results: RunData, table: str, value: str, by: str, *, ylabel: str | None = None, most: int = 8
 ) -> Figure:
@@ -217,10 +234,11 @@ def rates_over_time(results: RunData, *, most: int = 8) -> Figure:
     scale, unit = _units.fitting([peak], "gbps")
     longest = max((float(x[-1]) for x, _ in curves.values()), default=0.0)
     factor, unit_of_time = time_unit(longest)
+    label = _lines(results, "flow", top)
     with style():
         fig, ax = figure()
         for n, (flow, (x, y)) in enumerate(curves.items()):
-            ax.step(x * factor, y / scale, where="mid", linewidth=1, label=f"flow {flow}", **curve(n))
+            ax.step(x * factor, y / scale, where="mid", linewidth=1, label=label[flow], **curve(n))
         ax.set(xlabel=f"time ({unit_of_time})", ylabel=f"throughput ({unit})", ylim=(0, None))
         if len(top) < len(sums):
             note(ax, f"{len(top)} of {len(sums)} sampled flows: those that got most")
@@ -323,7 +341,7 @@ class Plots:
         tables = self._results.tables
         if "ratios" in tables:
             return ["ratios", "lateness"]
-        found = []
+        found = ["network"] if networkplot.fits(self._results) else []
         if "flows" in tables:
             measured = len(self._results.measured())
             found += ["slowdown", "cdf"] if measured else []
@@ -339,18 +357,23 @@ class Plots:
     def _rows(self, table: str) -> int:
         return self._results.tables.arrow(table).num_rows if table in self._results.tables else 0
 
+    def network(self) -> Figure:
+        """The topology with the use of every link, and the busiest one named."""
+        return networkplot.utilisation(self._results)
+
     def slowdown(self, **kw) -> Figure:
         """FCT slowdown by flow size."""
         return slowdown_by_size({self._results.name: self._results}, **kw)
 
     def cdf(self, column: str = "slowdown") -> Figure:
-        """The distribution of a column of the measured flows."""
+        """The distribution of a column of the measured flows, of each section of traffic if several have some."""
         unit = {n: u for n, u, _ in self._results.columns()}[column]
-        values = self._results.measured()[column].to_numpy()
+        name = column.removesuffix(f"_{unit}") if unit in SECONDS_PER else column
+        scale = SECONDS_PER.get(unit, 1.0)
+        series = {one: part[column].to_numpy() * scale for one, part in _by_section(self._results, name).items()}
         if unit in SECONDS_PER:
-            name = column.removesuffix(f"_{unit}")
-            return cdf({name: values * SECONDS_PER[unit]}, f"{'flow completion time' if name == 'fct' else name} (s)")
-        return cdf({column: values}, f"{column} ({unit})" if unit else column)
+            return cdf(series, f"{'flow completion time' if name == 'fct' else name} (s)")
+        return cdf(series, f"{column} ({unit})" if unit else column)
 
     def throughput(self) -> Figure:
         """The distribution of the throughput of flows without end, each over its life so far."""
@@ -415,6 +438,8 @@ class Plots:
         if "ratios" in self._results.tables:
             made["ratios"] = ("Queueing delay in the replay / in the original.", self.ratios())
             made["lateness"] = ("How much later than in the original packets left.", self.lateness())
+        if networkplot.fits(self._results):
+            made["network"] = ("The network: how much of each direction of its links was used.", self.network())
         names = [n for n, _, _ in self._results.columns()] if "flows" in self._results.tables else []
         if "slowdown" in names and len(self._results.measured()):
             if self._results.measured()["size"].n_unique() > 1:

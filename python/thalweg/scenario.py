@@ -148,7 +148,8 @@ class Scenario:
         return titled(f"Scenario {self.name}, seed {self.seed}", table(("", ""), rows), resolved)
 
     def __reduce__(self):
-        return type(self), (self._text, self._file, self._directory, self._set)
+        # Another process may be in another folder.
+        return type(self), (self._text, self._file, self._directory.absolute(), self._set)
 
 
 def _written(text: str, key: str) -> bool:

@@ -73,6 +73,9 @@ def _called(name: str) -> str:
         return f"{_called(f'measured.{found[2]}.{found[3]}')}, flows {found[1]}"
     if found := re.fullmatch(r"groups\.(.+)\.endless\.(.+)", name):
         return f"{found[1]}: " + ("throughput" if found[2] == "sum_gbps" else _called(f"endless.{found[2]}"))
+    if found := re.fullmatch(r"groups\.(.+)\.(slowdown|fct_us|packet_queueing_us)\.(\w+)", name):
+        of = f"measured.{found[2]}" if found[2] != "packet_queueing_us" else found[2]
+        return f"{found[1]}: {_called(f'{of}.{found[3]}')}"
     *place, quantity, statistic = ("", "", *name.split("."))
     if quantity in _QUANTITIES and statistic in _STATISTICS:
         where = [p for p in place if p and p not in ("measured", "endless")]

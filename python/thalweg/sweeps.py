@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -11,13 +10,15 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _core, _input, _places, _rundir, headline
+from thalweg import _input, _places, _rundir, headline
 from thalweg._html import table, titled
-from thalweg.errors import ScenarioError, nearest, refuse
-from thalweg.pool import Job, perform_all
+from thalweg.errors import nearest, refuse
+from thalweg.foresight import foresee, no_metric
+from thalweg.planning import Shard, plan
+from thalweg.pool import perform_all
 from thalweg.results import Results
 from thalweg.scenario import Scenario, as_scenario
-from thalweg.settings import SEED, Point, columns, points, text
+from thalweg.settings import SEED, Point, columns, text
 from thalweg.spread import Spread, spread
 
 if TYPE_CHECKING:
@@ -32,12 +33,6 @@ METRICS = ("measured.slowdown.mean", "goodput_gbps")
 MOST_ROWS = 24
 
 
-def folder_name(labels: Mapping[str, Any]) -> str:
-    """What a point is called in the file system."""
-    name = ",".join(f"{str(k).rsplit('.', 1)[-1]}={text(v)}" for k, v in labels.items())
-    return re.sub(r"[^A-Za-z0-9=,._+-]+", "-", name)[:80].lstrip(".") or "base"
-
-
 def sweep(
     base: Scenario | str | Path | Mapping,
     over: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]],
@@ -48,6 +43,8 @@ def sweep(
     check: bool = False,
     force: bool = False,
     metric: str | None = None,
+    executor: Any = None,
+    shard: str | tuple[int, int] | None = None,
 ) -> Runs:
     """Runs variants of `base`.
 
@@ -62,95 +59,35 @@ def sweep(
     missing. `force`: also what needs more memory than is free. `metric`: what `runs.plot()` shows; a name
     that no run would have is refused before any is made. `progress`: `None` shows a bar on a terminal and in
     a notebook, elsewhere a line every half minute; `False` is silence.
+
+    `executor`: has the runs done elsewhere: anything with `submit` (pools of `concurrent.futures`, Dask's
+    `Client.get_executor()`, submitit's executors), or a name: "dask", "tcp://HOST:PORT", "slurm", "slurm:PARTITION"
+    (see `thalweg.executors`); `jobs` is then the most at a time. The results are the same. A run that is lost with its
+    worker is begun again. `shard`: "3/40", or (3, 40), makes the third of forty parts of the sweep and answers with
+    these runs; when all parts are there, the same call without it reads them.
     """
-    base = as_scenario(base)
-    settings = points(over)
     folder = Path(out) if out is not None else None
-    todo, table = [], []
-    for n, point in enumerate(settings):
-        scenario = base.with_(point.set)
-        name = folder_name(point.labels)
-        key = f"{n:04d} {name}"
-        place = None
-        if folder is not None:
-            place = folder / f"{name}-{hashlib.sha256(scenario.to_toml().encode()).hexdigest()[:10]}"
-            if any(job.out == place for job in todo):
-                raise refuse(f"point {n} of the sweep is there twice: {name}")
-        todo.append(Job(key, scenario, place, check))
-        table.append(
-            {
-                "key": key,
-                "set": {k: text(v) for k, v in point.set.items()},
-                "labels": {k: v if isinstance(v, int | float | str) else text(v) for k, v in point.labels.items()},
-                "run": place.name if place else None,
-            }
-        )
+    planned = plan(as_scenario(base), over, folder, check)
     if metric is not None:
-        foresee(metric, [job.scenario for job in todo])
+        foresee(metric, [one.job.scenario for one in planned])
+    if shard is not None and folder is None:
+        raise refuse("a part of a sweep needs a folder", key="shard", hint="name one with `out`")
     if folder is not None:
         _places.claim(folder, "sweep")
-        _places.write_json(folder / INDEX, {"core": _rundir.core_fingerprint(), "jobs": table})
-    answers = perform_all(todo, jobs, progress, force=force)
-    runs = Runs(settings, [answers[job.key] for job in todo])
+        index = {"core": _rundir.core_fingerprint(), "jobs": [one.row for one in planned]}
+        _places.write_json(folder / INDEX, index)
+    if shard is not None:
+        part = Shard.of_text(shard) if isinstance(shard, str) else Shard(*shard)
+        planned = [planned[n] for n in part.chosen(len(planned))]
+    answers = perform_all([one.job for one in planned], jobs, progress, force=force, executor=executor)
+    runs = Runs([one.point for one in planned], [answers[one.job.key] for one in planned])
     runs._metric = metric
     return runs
-
-
-# So many settings are looked at for a metric that the first does not have.
-MOST_FORESEEN = 20
-_STATISTICS = ("count", "mean", "p50", "p95", "p99", "max")
-
-
-def foresee(metric: str, scenarios: Sequence[Scenario]) -> None:
-    """Refuses a metric that no summary of these scenarios will have. Nothing is run: each is built, and lists what it
-    would report."""
-    known: dict[str, None] = {}
-    for scenario in scenarios[:MOST_FORESEEN]:
-        summary = json.loads(_core.Simulation(scenario._core).summary())
-        known |= dict.fromkeys(_foreseen(summary))
-        if metric in known:
-            return
-    raise _no_metric(metric, known)
-
-
-# Numbers that runs have only if a key requests them.
-_OPT_IN = (("packet_queueing_us", "measure.delays = true"), ("memory.", "measure.memory = true"))
-
-
-def _no_metric(metric: str, known) -> ScenarioError:
-    """These runs have no such number: what makes it, or what was meant."""
-    key = next((key for begin, key in _OPT_IN if metric.startswith(begin) and metric not in known), None)
-    hint = f"set {key}" if key else nearest(metric, known)
-    return refuse(f"these runs have no number called `{metric}`", hint=hint)
-
-
-def _foreseen(summary: Mapping, prefix: str = "") -> Iterator[str]:
-    """The names of numbers in the summary of a run that has not begun. What has counted nothing will have its
-    statistics."""
-    words = ("name", "digest", "kind", "violation", "partial", "fct_measured_at", "from", "to", SEED)
-    for key, value in headline.scalars(summary).items():
-        if isinstance(value, str | bool) or (value is None and "." not in key) or key.rsplit(".", 1)[-1] in words:
-            continue
-        yield key
-        if key.endswith(".count"):
-            yield from (
-                key.removesuffix("count") + name for name in (*_STATISTICS, "p999")[: 7 if "packet" in key else 6]
-            )
-    # Once a port has carried something.
-    yield from (f"bottleneck.{name}" for name in ("utilisation", "back_utilisation"))
 
 
 def is_sweep(path: object) -> bool:
     """Whether a folder is a sweep's."""
     return isinstance(path, str | Path) and (Path(path) / INDEX).is_file()
-
-
-def _latex(value: Any) -> str:
-    """A cell: LaTeX's own characters are escaped."""
-    from thalweg import _units
-
-    text_ = _units.digits(value) if isinstance(value, float) else str(value)
-    return re.sub(r"([&%$#_{}])", r"\\\1", text_)
 
 
 def _numbers(results: Results) -> dict[str, float]:
@@ -274,13 +211,22 @@ class Runs(Sequence):
         ]
 
     def of_sections(self) -> list[str]:
-        """The throughput of the flows without end of each section of traffic, if there are several sections of them."""
-        found = [m for m in self.metrics() if m.startswith("groups.") and m.endswith(".endless.sum_gbps")]
-        return found if len(found) > 1 else []
+        """Metrics of each section of traffic, where there are several sections of their kind: the throughput of flows
+        without end, the mean slowdown of the others."""
+        of = [m for m in self.metrics() if m.startswith("groups.")]
+        kinds = ([m for m in of if m.endswith(end)] for end in (".endless.sum_gbps", ".slowdown.mean"))
+        return [m for found in kinds if len(found) > 1 for m in found]
+
+    def sections(self) -> polars.DataFrame:
+        """A row for each setting and section of traffic, with means and intervals over the seeds: see
+        `thalweg.sweepsections.sections`."""
+        from thalweg.sweepsections import sections
+
+        return sections(self)
 
     def check_metric(self, metric: str) -> str:
         if metric not in self.metrics():
-            raise _no_metric(metric, self.metrics())
+            raise no_metric(metric, self.metrics())
         return metric
 
     def over_seeds(self, *metrics: str) -> list[tuple[dict[str, Any], dict[str, Spread]]]:
@@ -363,17 +309,16 @@ class Runs(Sequence):
     def to_latex(self, *metrics: str) -> str:
         """The settings and the means of metrics as a LaTeX table (`booktabs`), with the half-width of the 95 %
         confidence interval where there are several seeds."""
+        from thalweg.texttables import framed, latex_cell
+
         tables = [self.table_of(metric) for metric in metrics or (self.metric,)]
         keys = len(self.over_seeds(*metrics)[0][0])
         heads = [*tables[0][0][:keys], *(head[keys] for head, _ in tables)]
         lines = []
         for parts in zip(*(rows for _, rows in tables), strict=True):
-            means = (" $\\pm$ ".join(_latex(v) for v in row[keys:] if v is not None) or "--" for row in parts)
-            lines.append(" & ".join([*map(_latex, parts[0][:keys]), *means]))
-        columns_ = "l" * keys + "r" * len(tables)
-        body = " \\\\\n".join(lines)
-        head = " & ".join(map(_latex, heads))
-        return f"\\begin{{tabular}}{{{columns_}}}\n\\toprule\n{head} \\\\\n\\midrule\n{body} \\\\\n\\bottomrule\n\\end{{tabular}}\n"
+            means = (" $\\pm$ ".join(latex_cell(v) for v in row[keys:] if v is not None) or "--" for row in parts)
+            lines.append(" & ".join([*map(latex_cell, parts[0][:keys]), *means]))
+        return framed(heads, lines, [n < keys for n in range(len(heads))])
 
     def __repr__(self) -> str:
         return f"<thalweg.Runs: {len(self)} runs over {', '.join(columns(self.params)) or 'nothing'}>"

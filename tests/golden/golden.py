@@ -183,7 +183,7 @@ def recorded(_: str) -> Iterator[Row]:
                 late = "".join(again.tables[t].write_csv() for t in ("lateness", "ratios"))
                 digest = hashlib.blake2s(late.encode(), digest_size=8).hexdigest()
                 name = f"recorded/{scheduler}{'+preemptive' if preemptive else ''}"
-                yield Row(name, again.summary["events"], again.summary["packet_hops"], digest)
+                yield Row(name, again.meta["events"], again.summary["packet_hops"], digest)
 
 
 # The longest first.

@@ -93,6 +93,13 @@ def process(tmp_path):
     return start
 
 
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a sweep but what says when and where it was made."""
+    files = {p.relative_to(folder).as_posix(): p for p in folder.rglob("*") if p.is_file()}
+    ours = {name: p for name, p in files.items() if not name.endswith("meta.json") and not name.startswith("slurm/")}
+    return {name: p.read_bytes() for name, p in ours.items()}
+
+
 def assert_whole(paper, scale):
     """Every claim of a study has its measure, and every measure and figure the runs that it needs."""
     study, figures = paper.module("study"), paper.module("figures")

@@ -286,6 +286,24 @@ def test_a_study_continues_where_it_was(tiny, tmp_path, monkeypatch):
     assert len(ran) == 1
 
 
+def test_an_executor_changes_nothing(tiny, tmp_path):
+    from concurrent.futures import ThreadPoolExecutor
+
+    class Counting(ThreadPoolExecutor):
+        calls = 0
+
+        def submit(self, *work):
+            self.calls += 1
+            return super().submit(*work)
+
+    how = {"progress": False, "draw": False}
+    local = papers.reproduce("tiny", out=tmp_path / "local", **how)
+    with Counting(2) as executor:
+        there = papers.reproduce("tiny", out=tmp_path / "there", executor=executor, **how)
+    assert executor.calls == 2
+    assert [(c.id, c.status, c.measured) for c in there.claims] == [(c.id, c.status, c.measured) for c in local.claims]
+
+
 def test_jobs_change_nothing(tiny, tmp_path):
     answers = [papers.reproduce("tiny", jobs=n, out=tmp_path / f"j{n}") for n in (1, 2)]
     assert [c.to_dict() for c in answers[0].claims] == [c.to_dict() for c in answers[1].claims]

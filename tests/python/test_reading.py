@@ -402,9 +402,9 @@ def test_ctrl_c_in_a_sweep_says_what_is_kept_and_that_the_command_goes_on(scenar
     jobs = [pool.Job(f"{n}", quick.with_({"seed": n}), tmp_path / f"{n}") for n in range(3)]
     jobs.append(pool.Job("long", scenario.with_(LONG), tmp_path / "long"))
     pool.perform_all(jobs[:2], 1, False)
-    said = pool._interrupted(jobs, "runs")
+    said = pool.interrupted(jobs, "runs")
     assert said == "interrupted: 2 of 4 runs are kept; the same command goes on from there"
-    assert "nothing was kept" in pool._interrupted([pool.Job("x", quick)], "runs")
+    assert "nothing was kept" in pool.interrupted([pool.Job("x", quick)], "runs")
     assert str(Interrupted(None, said)) == said
 
 

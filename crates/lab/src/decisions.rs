@@ -127,6 +127,7 @@ fn name(observation: &Observation) -> &'static str {
         Observation::Restart { .. } => "on_restart",
         Observation::RestartFrom { .. } => "restart_from",
         Observation::Tick { .. } => "on_tick",
+        Observation::Decision { .. } => "on_decision",
         _ => "another call",
     }
 }

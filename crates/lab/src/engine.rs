@@ -1,9 +1,12 @@
 //! The one place that touches the simulator.
 
+use std::sync::OnceLock;
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::congestion::decisions::Log;
+use thalweg_machines::congestion::{Interval, Permit};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::events::Calendar;
+use thalweg_sim::parts::{Parted, Plan};
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::{
@@ -15,105 +18,186 @@ use thalweg_units::{FlowId, PortId, Span, Time};
 const CHECK_EVERY: u64 = 50_000;
 
 /// A simulated network.
+#[derive(Clone)]
 pub(crate) struct Engine {
+    /// Run whole: the network. In parts: as it was when nothing had happened, and when it has ended.
     sim: Sim<Calendar>,
+    parted: Option<Parted>,
+    /// In parts: as it is now, once it has been read.
+    view: OnceLock<Box<Sim<Calendar>>>,
+    threads: usize,
 }
 
 impl Engine {
     pub fn new(spec: NetworkSpec) -> Result<Self, String> {
-        Sim::new(spec).map(|sim| Self { sim }).map_err(|e| e.to_string())
+        Sim::new(spec).map(Self::whole).map_err(|e| e.to_string())
+    }
+
+    fn whole(sim: Sim<Calendar>) -> Self {
+        Self { sim, parted: None, view: OnceLock::new(), threads: 1 }
+    }
+
+    /// Runs on so many threads from now on, as many at most as it has parts. What is run whole is divided only
+    /// before anything has happened; `pays`: and only where that is worth its while.
+    ///
+    /// # Errors
+    /// If it stays whole, with the reason.
+    pub fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, String> {
+        if self.parted.is_none() && threads > 1 {
+            if self.sim.counters().events > 0 {
+                return Err("it has begun to run whole".into());
+            }
+            let plan = Plan::new(&self.sim, threads).map_err(|e| e.to_string())?;
+            if pays && !plan.pays() {
+                return Err("it is small".into());
+            }
+            self.parted = Some(Parted::new(&self.sim, plan));
+        }
+        self.threads = threads;
+        Ok(self.threads())
+    }
+
+    /// Runs whole.
+    ///
+    /// # Errors
+    /// If it is under way in parts.
+    pub fn unite(&mut self) -> Result<(), String> {
+        if self.parted.as_ref().is_some_and(|parted| parted.counters().events > 0) {
+            return Err("it has begun to run in parts".into());
+        }
+        self.parted = None;
+        Ok(())
+    }
+
+    /// On how many it runs.
+    pub fn threads(&self) -> usize {
+        self.parted.as_ref().map_or(1, |parted| self.threads.min(parted.plan().parts().into()))
+    }
+
+    /// The network to be read.
+    fn sim(&self) -> &Sim<Calendar> {
+        match &self.parted {
+            None => &self.sim,
+            Some(parted) => self.view.get_or_init(|| Box::new(parted.view())),
+        }
+    }
+
+    /// No event later than `at`, and at most so many; a network in parts may go on to the end of a window.
+    pub fn run_until(&mut self, max_events: u64, at: Time) -> Pause {
+        let Some(parted) = &mut self.parted else { return self.sim.run_until(max_events, at) };
+        self.view = OnceLock::new();
+        let pause = parted.run_until(self.threads, max_events, at);
+        if pause == Pause::Ended
+            && let Some(parted) = self.parted.take()
+        {
+            self.sim = parted.into_view();
+        }
+        pause
     }
     pub fn run(&mut self, max_events: u64) -> bool {
-        self.sim.run(max_events)
-    }
-    /// As `run`, but no event later than `at`.
-    pub fn run_until(&mut self, max_events: u64, at: Time) -> Pause {
-        self.sim.run_until(max_events, at)
+        self.run_until(max_events, Time::MAX) != Pause::Ended
     }
     /// As `run_until`, with the invariants checked.
     pub fn run_checked(&mut self, max_events: u64, at: Time) -> Result<Pause, String> {
+        debug_assert!(self.parted.is_none(), "laws are checked of a network that is run whole");
         self.sim.run_checked_until(max_events, CHECK_EVERY, at).map_err(|e| e.to_string())
     }
     /// What a network with flow control has dropped although it may not.
     pub fn check_lossless(&self) -> Result<(), String> {
-        self.sim.check_lossless()
+        self.sim().check_lossless()
     }
     pub fn now(&self) -> Time {
-        self.sim.now()
+        self.parted.as_ref().map_or_else(|| self.sim.now(), Parted::now)
     }
     pub fn spec(&self) -> &NetworkSpec {
         self.sim.spec()
     }
     pub fn counters(&self) -> Counters {
-        self.sim.counters()
+        self.parted.as_ref().map_or_else(|| self.sim.counters(), Parted::counters)
     }
     pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
-        self.sim.outcome(flow)
+        self.sim().outcome(flow)
     }
     pub fn totals(&self, port: PortId) -> PortTotals {
-        let (packets, bytes) = self.sim.carried(port);
-        PortTotals { packets, bytes, ..self.sim.totals(port) }
+        let (packets, bytes) = self.sim().carried(port);
+        PortTotals { packets, bytes, ..self.sim().totals(port) }
     }
     /// Bytes that a port has carried since the window of `ProbeSpec::carried` opened, until it closed.
     pub fn carried_in_window(&self, port: PortId) -> u64 {
-        let probes = self.sim.probes();
+        let probes = self.sim().probes();
         match probes.carried.get(port.at()) {
             Some(bytes) if probes.carried_closed => *bytes,
-            Some(before) => self.sim.carried(port).1 - before,
+            Some(before) => self.sim().carried(port).1 - before,
             None => 0,
         }
     }
     pub fn pauses(&self) -> &[PauseRecord] {
-        self.sim.pauses()
+        self.sim().pauses()
     }
     pub fn memory_peaks(&self) -> impl Iterator<Item = (&MemoryPeaks, &Inputs)> {
-        self.sim.memory_peaks().iter().zip(self.sim.memories())
+        self.sim().memory_peaks().iter().zip(self.sim().memories())
     }
     pub fn deadlocks(&self) -> &[Deadlock] {
-        self.sim.deadlocks()
+        self.sim().deadlocks()
     }
     /// What the reliefs of switches have done, and packets that left for their hosts out of order.
     pub fn relief(&self) -> Option<(thalweg_machines::relief::Tally, u64)> {
-        self.sim.relief()
+        self.sim().relief()
     }
     /// Packets exempt from accounting, lest pauses form a cycle, if the network elides.
     pub fn spared(&self) -> Option<u64> {
-        self.sim.spared()
+        self.sim().spared()
     }
     /// Active flows whose data pass a port.
     pub fn flows_through(&self, port: PortId) -> Vec<FlowId> {
-        self.sim.flows_through(port)
+        self.sim().flows_through(port)
     }
     /// Packets lost on links that lose some.
     pub fn lost_on_links(&self) -> u64 {
-        self.sim.lost_on_links()
+        self.sim().lost_on_links()
     }
 
     /// Packets lost because a link had failed, and pause frames lost.
     pub fn lost_to_incidents(&self) -> (u64, u64) {
-        self.sim.lost_to_incidents()
+        self.sim().lost_to_incidents()
     }
     pub fn probes(&self) -> &Probes {
-        self.sim.probes()
+        self.sim().probes()
     }
     /// By traffic section: what data packets waited on their way.
     pub fn delays(&self) -> &[Delays] {
-        self.sim.delays()
+        self.sim().delays()
     }
     pub fn digest(&self) -> u64 {
-        self.sim.digest()
+        self.sim().digest()
     }
     pub fn save_after(&self, bytes: Vec<u8>) -> Vec<u8> {
-        self.sim.save_after(bytes)
+        match &self.parted {
+            None => self.sim.save_after(bytes),
+            Some(parted) => parted.save_after(bytes),
+        }
     }
     pub fn load(bytes: &[u8]) -> Result<Self, String> {
-        Sim::load(bytes).map(|sim| Self { sim }).map_err(|e| e.to_string())
+        let Some(parted) = Parted::load(bytes) else {
+            return Sim::load(bytes).map(Self::whole).map_err(|e| e.to_string());
+        };
+        let parted = parted.map_err(|e| e.to_string())?;
+        let sim = Sim::new(parted.spec()).map_err(|e| e.to_string())?;
+        Ok(Self { parted: Some(parted), ..Self::whole(sim) })
     }
     pub fn take_recorded(&mut self, end: bool) -> Recorded {
         self.sim.take_recorded(end)
     }
     pub fn take_decisions(&mut self) -> Vec<Log> {
         self.sim.take_decisions()
+    }
+    /// See [`Sim::interval`].
+    pub fn interval(&self, flow: FlowId) -> Option<&Interval> {
+        self.sim.interval(flow)
+    }
+    /// See [`Sim::decide`].
+    pub fn decide(&mut self, flow: FlowId, decided: Permit) -> bool {
+        self.sim.decide(flow, decided)
     }
     pub fn feed(&mut self, next: Injection<'_>) {
         self.sim.push(next);
@@ -135,6 +219,8 @@ impl Engine {
     }
     /// See [`thalweg_sim::diff::first_difference`].
     pub fn first_difference(&mut self, other: &mut Self) -> Option<thalweg_sim::diff::Difference> {
+        // Event by event: of whole networks, from their beginning.
+        (self.parted, other.parted) = (None, None);
         thalweg_sim::diff::first_difference(&mut self.sim, &mut other.sim)
     }
 }

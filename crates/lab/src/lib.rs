@@ -4,6 +4,7 @@
 //!
 //! ```text
 //! Run::{new, step, take_recorded, progress, save, load, digest, tables, summary}
+//! Session::{new, advance, observe, decide, save, load}       a run whose controllers are decided from outside
 //! Replay::{new, feed, feed_end, step, summary, tables}          a recorded run under another scheduler
 //! diff(left, right)                                             where two scenarios' runs part
 //! decisions::{table, replay, compare}                           what controllers decided, wherever it was recorded
@@ -22,6 +23,7 @@ mod recording;
 mod replay;
 mod results;
 mod run;
+mod session;
 mod summary;
 mod table;
 mod tables;
@@ -30,5 +32,6 @@ mod window;
 pub use difference::diff;
 pub use replay::{Candidate, Replay, Rows};
 pub use run::{Progress, Run};
+pub use session::{Decided, Every, Session, Standing};
 pub use table::{Column, ColumnData, Table};
 pub use thalweg_sim::Recorded;

@@ -11,7 +11,7 @@ use thalweg_scenario::topology::Names;
 use thalweg_scenario::{Diagnostic, Scenario, Section, Stop};
 use thalweg_sim::sealed::{self, Kind, Sealing};
 use thalweg_sim::{Pause, Recorded};
-use thalweg_units::Span;
+use thalweg_units::{Span, Time};
 
 /// What tables and summaries need of the scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -29,9 +29,12 @@ pub(crate) struct Meta {
     /// What nodes are called.
     pub names: Names,
     pub check: bool,
+    /// As the scenario says.
+    pub threads: Option<u32>,
 }
 
 /// A run that can be stepped, watched, cut, saved and resumed.
+#[derive(Clone)]
 pub struct Run {
     pub(crate) engine: Engine,
     pub(crate) meta: Meta,
@@ -67,7 +70,7 @@ pub struct Progress {
 }
 
 /// Of a saved run; the layout is raised with every change of [`Meta`].
-const KIND: Kind = Kind { magic: *b"thalwegR", layout: 4 };
+const KIND: Kind = Kind { magic: *b"thalwegR", layout: 5 };
 
 impl Run {
     /// Builds the network of a scenario.
@@ -97,34 +100,74 @@ impl Run {
             base_rtt_ps: scenario.base_rtt().ps(),
             names: scenario.graph().names.clone(),
             check: doc.run.check,
+            threads: doc.run.threads,
         };
         let window = Window::new(&spec, scenario.measured_window());
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
         let recorded = engine.spec().probes.record.map(|_| RecordingCounts::default());
-        Ok(Self { engine, meta, window, running: true, violation: None, recorded })
+        let mut run = Self { engine, meta, window, running: true, violation: None, recorded };
+        if let Some(threads) = run.meta.threads {
+            let cannot = |why| scenario.about("run.threads", format!("cannot take effect: {why}"));
+            run.set_threads(threads as usize).map_err(cannot)?;
+        }
+        Ok(run)
+    }
+
+    /// Runs on so many threads; on how many: as many at most as the network has parts. Nothing of the result depends on
+    /// it.
+    ///
+    /// # Errors
+    /// If it stays on one, with the reason.
+    pub fn set_threads(&mut self, threads: usize) -> Result<usize, String> {
+        self.divide(threads, false)
+    }
+
+    /// As [`Run::set_threads`] if the scenario does not say otherwise, and if the network is large enough for it.
+    pub fn offer_threads(&mut self, threads: usize) -> usize {
+        if self.meta.threads.is_some() {
+            self.engine.threads()
+        } else {
+            self.divide(threads, true).unwrap_or(1)
+        }
+    }
+
+    fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, String> {
+        if self.meta.check && threads > 1 {
+            return Err("`run.check` recounts the whole network".into());
+        }
+        self.engine.divide(threads, pays)
     }
 
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn step(&mut self, max_events: u64) -> bool {
-        if self.running {
-            let at = self.window.next();
-            let pause = if self.meta.check {
-                self.engine.run_checked(max_events, at).unwrap_or_else(|law| {
-                    self.violation = Some(law);
-                    Pause::Ended
-                })
-            } else {
-                self.engine.run_until(max_events, at)
-            };
-            self.running = pause != Pause::Ended;
-            if pause == Pause::Reached {
-                self.window.note(&self.engine);
-            }
-            if !self.running && self.violation.is_none() {
-                self.violation = self.engine.check_lossless().err();
-            }
+        self.advance(max_events, Time::MAX) != Pause::Ended
+    }
+
+    /// The same, but no event later than `until`, and no further than to where a controller waits for a decision.
+    pub(crate) fn advance(&mut self, max_events: u64, until: Time) -> Pause {
+        if !self.running {
+            return Pause::Ended;
         }
-        self.running
+        // Sums of flows without end are noted where the measured window opens and closes.
+        let note = self.window.next();
+        let at = note.min(until);
+        let pause = if self.meta.check {
+            self.engine.run_checked(max_events, at).unwrap_or_else(|law| {
+                self.violation = Some(law);
+                Pause::Ended
+            })
+        } else {
+            self.engine.run_until(max_events, at)
+        };
+        self.running = pause != Pause::Ended;
+        if !self.running && self.violation.is_none() {
+            self.violation = self.engine.check_lossless().err();
+        }
+        if pause == Pause::Reached && at == note {
+            self.window.note(&self.engine);
+            return if note < until { Pause::Budget } else { Pause::Reached };
+        }
+        pause
     }
 
     /// Rows of the recording that are ready; at the `end` all, packets still in the network included.
@@ -193,8 +236,15 @@ impl Run {
     }
 
     /// Checks invariants from now on (slow), or stops doing so.
-    pub fn set_check(&mut self, check: bool) {
+    ///
+    /// # Errors
+    /// If the run is under way in parts: the laws are those of a whole network.
+    pub fn set_check(&mut self, check: bool) -> Result<(), String> {
+        if check {
+            self.engine.unite()?;
+        }
         self.meta.check = check;
+        Ok(())
     }
 
     /// The whole run as bytes, to be resumed by [`Run::load`] here or elsewhere.
@@ -217,10 +267,14 @@ impl Run {
         let (len, rest) = rest.split_first_chunk::<8>().ok_or("this saved run is cut short")?;
         let len = usize::try_from(u64::from_le_bytes(*len)).map_err(|_| "this saved run is damaged")?;
         let (head, body) = rest.split_at_checked(len).ok_or("this saved run is cut short")?;
-        let (meta, window, running, violation) =
+        let (meta, window, running, violation): (Meta, _, _, _) =
             serde_json::from_slice(head).map_err(|e| format!("this saved run is damaged: {e}"))?;
         // Rows that were taken before the run was saved are not in it: a recording cannot be continued.
-        Ok(Self { engine: Engine::load(body)?, meta, window, running, violation, recorded: None })
+        let mut engine = Engine::load(body)?;
+        let threads = meta.threads.map_or(1, |threads| threads as usize);
+        // What was run whole stays so.
+        let _ = engine.divide(threads, false);
+        Ok(Self { engine, meta, window, running, violation, recorded: None })
     }
 }
 

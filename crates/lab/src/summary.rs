@@ -363,7 +363,6 @@ pub(crate) fn summary(run: &Run) -> Json {
         "violation": run.violation(),
         "digest": format!("{:016x}", run.digest()),
         "simulated_seconds": seconds,
-        "events": c.events,
         "packet_hops": c.packet_hops,
         "base_rtt_us": us(run.meta.base_rtt_ps),
         "fct_measured_at": match run.meta.fct {

@@ -14,6 +14,7 @@ mod patience;
 mod policy;
 mod replay;
 mod scenario;
+mod sessions;
 mod simulation;
 mod theory;
 mod verbs;
@@ -45,7 +46,8 @@ fn bench_workloads() -> Vec<&'static str> {
     thalweg_bench::WORKLOADS.to_vec()
 }
 
-/// Measures one workload: the fastest of `repeat` runs. `w0` is W0's time per packet-hop in nanoseconds, if known.
+/// Measures one workload: the fastest of `repeat` runs, each on so many threads where it can be divided. `w0` is W0's
+/// time per packet-hop in nanoseconds, if known.
 #[pyfunction]
 fn bench_run<'py>(
     py: Python<'py>,
@@ -53,8 +55,10 @@ fn bench_run<'py>(
     quick: bool,
     repeat: u32,
     w0: Option<f64>,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let row = py.detach(|| thalweg_bench::run(workload, quick, repeat, w0)).map_err(PyValueError::new_err)?;
+    let effort = thalweg_bench::Effort { quick, repeat, threads };
+    let row = py.detach(|| thalweg_bench::run(workload, effort, w0)).map_err(PyValueError::new_err)?;
     let dict = PyDict::new(py);
     dict.set_item("workload", row.workload)?;
     dict.set_item("packet_hops", row.packet_hops)?;
@@ -84,6 +88,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<buffer::Buffer>()?;
     m.add_class::<scenario::Scenario>()?;
     m.add_class::<simulation::Simulation>()?;
+    m.add_class::<sessions::Start>()?;
+    m.add_class::<sessions::Sessions>()?;
     m.add_class::<replay::Replay>()?;
     m.add_class::<capture::PcapWriter>()?;
     m.add_class::<controller::Flow>()?;
@@ -103,6 +109,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(decisions::decisions_table, m)?)?;
     m.add_function(wrap_pyfunction!(decisions::decisions_replay, m)?)?;
     m.add_function(wrap_pyfunction!(decisions::decisions_compare, m)?)?;
+    m.add_function(wrap_pyfunction!(sessions::session_columns, m)?)?;
     m.add_function(wrap_pyfunction!(replay::candidates, m)?)?;
     m.add_function(wrap_pyfunction!(replay::packet_time_ps, m)?)?;
     m.add_function(wrap_pyfunction!(replay::span_ps, m)?)?;

@@ -46,6 +46,17 @@ impl Simulation {
         Ok(Self { run: Mutex::new(run.map_err(PyValueError::new_err)?) })
     }
 
+    /// Runs on so many threads; on how many: as many at most as the network has parts. `ValueError`: it stays on one,
+    /// and why.
+    fn set_threads(&self, py: Python<'_>, threads: usize) -> PyResult<usize> {
+        py.detach(|| self.lock().set_threads(threads)).map_err(PyValueError::new_err)
+    }
+
+    /// The same if the scenario does not say otherwise and the network is large enough for it.
+    fn offer_threads(&self, py: Python<'_>, threads: usize) -> usize {
+        py.detach(|| self.lock().offer_threads(threads))
+    }
+
     /// Runs at most `max_events` more events; true while there is more to do.
     fn step(&self, py: Python<'_>, max_events: u64) -> PyResult<bool> {
         let more = py.detach(|| self.lock().step(max_events));
@@ -81,9 +92,9 @@ impl Simulation {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// Turns the invariant checks on or off.
-    fn set_check(&self, py: Python<'_>, on: bool) {
-        py.detach(|| self.lock().set_check(on));
+    /// Turns the invariant checks on or off. `ValueError`: the run is under way in parts.
+    fn set_check(&self, py: Python<'_>, on: bool) -> PyResult<()> {
+        py.detach(|| self.lock().set_check(on)).map_err(PyValueError::new_err)
     }
 
     /// Headline numbers, as JSON text.

@@ -39,12 +39,13 @@ pub fn overrides(text: &str) {
 
 /// Graph files.
 pub fn topology(text: &str) {
-    use crate::parse::graph::{gml, graphml, hpcc, links_csv, native, rocketfuel};
+    use crate::parse::graph::{gml, graphml, hpcc, htsim, links_csv, native, rocketfuel};
     let maps =
         [rocketfuel::cch, rocketfuel::weights, rocketfuel::latencies, graphml::map, gml::map, links_csv::map];
-    for read in [graphml::parse, gml::parse, hpcc::parse, links_csv::parse, native::toml, native::json]
-        .into_iter()
-        .chain(maps)
+    for read in
+        [graphml::parse, gml::parse, hpcc::parse, htsim::parse, links_csv::parse, native::toml, native::json]
+            .into_iter()
+            .chain(maps)
     {
         let Ok(whole) = read(text) else { continue };
         // Mistakes in numbers make graphs of millions of nodes.
@@ -105,6 +106,9 @@ pub fn flows(text: &str) {
             assert!(rows.len() == again.len() && rows.iter().zip(&again).all(|(a, b)| same(a, b)));
         }
     }
+    let matrix = crate::parse::matrix::parse(text, 8).unwrap_or_default();
+    let known = |id: &u64| matrix.iter().any(|row| row.id == *id);
+    assert!(matrix.iter().all(|row| row.after.iter().all(known)), "flows follow flows of the list");
     let _ = tables::paths(text, &graph.names);
     let _ = tables::offsets(text, &graph);
     let _ = tables::histograms(text);

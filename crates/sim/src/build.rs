@@ -1,6 +1,7 @@
 //! From a specification to a network at time zero.
 
 use crate::arena::Arena;
+use crate::border::Border;
 use crate::cx::Cx;
 use crate::events::{Events, Ties};
 use crate::fabric::crossbar;
@@ -96,9 +97,11 @@ impl<Q: Events> Sim<Q> {
                 events: Q::sized(fabric.ports.len(), horizon, ties(&spec)),
                 // A replay does nothing before it has input.
                 stopped: spec.replay,
+                awaits: false,
                 features: Features::of(&spec, !fabric.queues.is_empty()),
                 instruments: Instruments::new(&spec, longest),
                 spec,
+                border: Border::default(),
             },
             fabric,
             processed: 0,

@@ -1,5 +1,6 @@
 //! What every owner's methods are given: the time, the event queue, the instruments, and what the network is.
 
+use crate::border::Border;
 use crate::events::{Event, Events, Phase, Tag};
 use crate::features::Features;
 use crate::instruments::Instruments;
@@ -15,12 +16,16 @@ pub(crate) struct Cx<Q> {
     pub events: Q,
     /// The run is over, or waits for input.
     pub stopped: bool,
+    /// A controller waits for a decision from outside.
+    pub awaits: bool,
     /// Which code paths are taken.
     pub features: Features,
     /// What looks on.
     pub instruments: Instruments,
     /// What the network was built from.
     pub spec: NetworkSpec,
+    /// If this is a part of a network: where it ends.
+    pub border: Border,
 }
 
 impl<Q: Events> Cx<Q> {
@@ -43,6 +48,12 @@ impl<Q: Events> Cx<Q> {
     #[inline(always)]
     pub fn note_landing(&mut self, event: Event) {
         self.instruments.contests.note_landing(self.events.ties_with_next(event));
+    }
+
+    /// Nothing happens in other parts before an event of this instant, as far as this part must wait for them.
+    pub fn comes_first_everywhere(&self, tag: Tag) -> bool {
+        let event = Event { at: self.now, tag };
+        self.border.elsewhere.is_none_or(|first| event.precedes(&first, self.events.ties()))
     }
 
     /// An event.

@@ -12,6 +12,8 @@ const WIDE: usize = 2048;
 /// What a network needs besides queues and wires. Who does not use a feature pays one predictable branch for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Features {
+    /// This is a part of a network that is run in parts: see [`crate::border`].
+    pub parted: bool,
     /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in
     /// advance, senders are notified of drops. One question for all of them where every hop comes by.
     pub detours: bool,
@@ -124,6 +126,7 @@ impl Features {
         let waits = spec.nic.order.needs().waits;
         let (nic_picks, nic_places) = (waits == Waits::Picked, waits == Waits::AtPlaces);
         Self {
+            parted: false,
             nic_detours: failures || backpressure || agents || nic_picks || nic_places,
             detours: failures || per_hop || drop_notices || spec.point.is_some(),
             departures: writes || backpressure || spec.point.is_some() || spec.relief.is_some(),

@@ -14,6 +14,7 @@
 //! * [`snapshot`], [`sealed`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
 
 pub mod arena;
+mod border;
 mod build;
 pub mod check;
 mod cx;
@@ -25,6 +26,7 @@ mod flows;
 mod hosts;
 mod instruments;
 mod lookahead;
+pub mod parts;
 mod paths;
 pub mod port;
 pub mod prefetch;

@@ -137,6 +137,12 @@ impl Paths {
         sum
     }
 
+    /// Without any flow.
+    pub fn emptied(&self) -> Self {
+        let slots = vec![NO_SLOT; self.slots.len()];
+        Self { slots, stride: self.stride, rules: self.rules.clone(), ..Self::default() }
+    }
+
     /// It was written for the same network.
     pub fn fits(&self, other: &Self) -> bool {
         self.slots.len() == other.slots.len() && self.stride == other.stride && self.rules.fits(&other.rules)

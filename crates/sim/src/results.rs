@@ -22,7 +22,7 @@ use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, PortId, Span, Time, mix64};
 
 /// What a run has done so far.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Events processed.
     pub events: u64,
@@ -53,6 +53,24 @@ pub struct Counters {
     pub measured_done: u64,
     /// Measured flows in the scenario.
     pub measured_total: u64,
+}
+
+impl Counters {
+    /// Of two parts of a network: what each has counted; what both know stays.
+    pub(crate) fn plus(&self, other: &Self) -> Self {
+        Self {
+            events: self.events + other.events,
+            packet_hops: self.packet_hops + other.packet_hops,
+            packets_dropped: self.packets_dropped + other.packets_dropped,
+            packets_marked: self.packets_marked + other.packets_marked,
+            packets_trimmed: self.packets_trimmed + other.packets_trimmed,
+            contested_ties: self.contested_ties + other.contested_ties,
+            pause_frames: self.pause_frames + other.pause_frames,
+            resume_frames: self.resume_frames + other.resume_frames,
+            flows_started: self.flows_started + other.flows_started,
+            ..*self
+        }
+    }
 }
 
 impl<Q: Events> Sim<Q> {

@@ -10,6 +10,7 @@ use crate::hosts::{Hosts, idle};
 use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
+use thalweg_machines::congestion::{Interval, Permit};
 use thalweg_units::{FlowId, PortId, Time};
 use thalweg_wire::Frame;
 
@@ -20,6 +21,8 @@ pub enum Pause {
     Budget,
     /// All events until the instant are done.
     Reached,
+    /// A controller waits for a decision from outside ([`Sim::decide`]). The run may go on without.
+    Decision,
     /// It has ended.
     Ended,
 }
@@ -47,9 +50,14 @@ impl<Q: Events> Sim<Q> {
     /// The same, but no event later than `at`.
     pub fn run_until(&mut self, max_events: u64, at: Time) -> Pause {
         let pause = if self.cx.stopped { Pause::Ended } else { self.advance(max_events, at) };
+        self.catch_up();
+        pause
+    }
+
+    /// All that fell due before the present instant: so that results can be read.
+    pub(crate) fn catch_up(&mut self) {
         self.fabric.catch_up_all(&mut self.cx);
         self.account_losses();
-        pause
     }
 
     /// Has a port send a frame to the far end of its link now, as its switch's pause policy would: for
@@ -66,6 +74,18 @@ impl<Q: Events> Sim<Q> {
             self.tx(id);
         }
         Ok(())
+    }
+
+    /// What the controller of an active flow has observed since its last decision, if these come from outside.
+    pub fn interval(&self, flow: FlowId) -> Option<&Interval> {
+        let (sender, _) = self.hosts.ends(self.fabric.paths.slot(flow))?;
+        if sender.is_done() { None } else { sender.interval() }
+    }
+
+    /// Decides for a flow's controller whose decisions come from outside; in force as soon as the run goes on. Others
+    /// ignore it. False if the flow is not active.
+    pub fn decide(&mut self, flow: FlowId, decided: Permit) -> bool {
+        self.hosts.decide(&mut self.cx, &self.fabric, flow, decided)
     }
 
     fn advance(&mut self, max_events: u64, at: Time) -> Pause {
@@ -87,24 +107,37 @@ impl<Q: Events> Sim<Q> {
                 self.cx.stopped = true;
                 return Pause::Ended;
             }
-            debug_assert!(event.at >= self.cx.now, "time travel");
-            self.cx.now = event.at;
-            self.processed += 1;
-            if self.cx.features.look_ahead {
-                look_ahead(&mut self.cx.events, &self.fabric, &self.hosts);
-            } else {
-                let next = self.cx.events.next_entity() as usize;
-                prefetch(self.fabric.ports.as_ptr().wrapping_add(next));
-            }
-            self.dispatch(event);
-            if self.cx.stopped {
-                return Pause::Ended;
+            self.process(event);
+            if self.cx.stopped | self.cx.awaits {
+                return self.leave();
             }
         }
         if self.processed >= self.cx.spec.stop.max_events {
             self.cx.stopped = true;
         }
         if self.cx.stopped { Pause::Ended } else { Pause::Budget }
+    }
+
+    /// Why the loop leaves after an event.
+    #[cold]
+    fn leave(&mut self) -> Pause {
+        self.cx.awaits = false;
+        if self.cx.stopped { Pause::Ended } else { Pause::Decision }
+    }
+
+    /// The next event, which has just been taken out of the queue.
+    #[inline(always)]
+    pub(crate) fn process(&mut self, event: Event) {
+        debug_assert!(event.at >= self.cx.now, "time travel");
+        self.cx.now = event.at;
+        self.processed += 1;
+        if self.cx.features.look_ahead {
+            look_ahead(&mut self.cx.events, &self.fabric, &self.hosts);
+        } else {
+            let next = self.cx.events.next_entity() as usize;
+            prefetch(self.fabric.ports.as_ptr().wrapping_add(next));
+        }
+        self.dispatch(event);
     }
 
     #[inline(always)]
@@ -120,6 +153,12 @@ impl<Q: Events> Sim<Q> {
         } else {
             self.dispatch_rare(event);
         }
+        self.settle_ready();
+    }
+
+    /// The ports that decide now do so, unless something else comes first at this instant.
+    #[inline(always)]
+    pub(crate) fn settle_ready(&mut self) {
         while let Some(id) = self.fabric.next_tx(&self.cx) {
             self.tx(id);
         }
@@ -133,7 +172,9 @@ impl<Q: Events> Sim<Q> {
         let entity = event.tag.entity();
         let flow = FlowId(entity);
         let Self { cx, fabric, hosts, flows, .. } = self;
-        cx.mark_digest(event.tag.word());
+        if cx.border.counts(event.tag) {
+            cx.mark_digest(event.tag.word());
+        }
         match event.tag.phase() {
             Phase::Finish => fabric.finish(cx, PortId(entity)),
             Phase::Inject => hosts.replay.as_mut().expect("a replay").inject(cx, fabric),

@@ -164,10 +164,13 @@ def explain(args) -> int:
     from thalweg._lines import wrapped
 
     if Path(args.key).is_dir():
-        return _explain_run(args.key, args.flow)
-    if args.flow is not None:
+        from thalweg.cli.explaining import explain_run
+
+        return explain_run(args)
+    extra = [*args.flow_given, *args.flow, *(flag for flag in ("every", "csv", "json") if getattr(args, flag))]
+    if extra:
         raise refuse(
-            f"thalweg explain: what is `{args.flow}`?", hint=f"`{args.key}` is no run directory: flows are of runs"
+            f"thalweg explain: what is `{extra[0]}`?", hint=f"`{args.key}` is no run directory: flows are of runs"
         )
     parts = meanings(args.key)
     if not parts:
@@ -247,65 +250,6 @@ def every_name() -> list[str]:
     return sorted(names | {column for _, column, _ in NUMBERS})
 
 
-def _explain_run(folder: str, flow: str | None) -> int:
-    """Why a run stands still, if it does; or what became of one of its flows."""
-    from thalweg import deadlocks
-    from thalweg.results import Results
-
-    results = Results.load(folder)
-    if flow is not None:
-        print("\n".join(_explain_flow(results, flow)))
-        return OK
-    found = deadlocks.lines(results)
-    print("\n".join(found) if found else "no port of this run has ever waited for itself: nothing stood still")
-    if not found and "flows" in results.tables and len(results.flows):
-        print(f"`thalweg explain {folder} FLOW` says what became of a flow, 0 to {len(results.flows) - 1}")
-    return OK
-
-
-def _explain_flow(results, flow: str) -> list[str]:
-    """What the tables know of one flow."""
-    from thalweg import _format, _units, recording
-
-    flows = len(results.flows)
-    if not flow.isdecimal() or int(flow) >= flows:
-        raise refuse(f"thalweg explain: `{flow}` is no flow of this run", hint=f"flows are 0 to {flows - 1}")
-    row = results.named("flows").row(int(flow), named=True)
-    time = lambda key: None if row.get(key) is None or row[key] < 0 else _format.simulated(row[key])  # noqa: E731
-    size = "without end" if row["size"] >= 2**64 - 1 else _units.quantity(row["size"], "B")
-    status = "still sending at the end" if row["size"] >= 2**64 - 1 and row["status"] == "censored" else row["status"]
-    out = [f"flow {flow}: {row['src']} → {row['dst']}, {size}, {status}"]
-    for what, key in (
-        ("started at", "start_ps"),
-        ("its first packet left at", "begun_ps"),
-        ("all had arrived at", "received_ps"),
-    ):
-        if (when := time(key)) is not None:
-            out.append(f"{what} {when}")
-    if (took := time("fct_ps")) is not None and row["status"] == "completed":
-        alone = f", alone on its path {time('ideal_ps')}" if time("ideal_ps") else ""
-        out.append(f"took {took}{alone}: slowdown {_units.digits(row['slowdown'])}")
-    if (got := row.get("delivered")) and row["size"] >= 2**64 - 1 and row["start_ps"] is not None:
-        end = round(results.summary.get("simulated_seconds", 0.0) * 1e12)
-        life = (row["received_ps"] if (row["received_ps"] or -1) >= 0 else end) - row["start_ps"]
-        rate = f", {_units.quantity(8e3 * got / life, 'gbps')}" if life > 0 else ""
-        out.append(f"delivered {_units.quantity(got, 'B')} in order{rate}")
-    if (trip := time("rtt_ps")) is not None:
-        out.append(f"mean round trip {trip}")
-    counts = {
-        "packets": "data packets sent",
-        "retransmissions": "of them again",
-        "timeouts": "timeouts",
-        "data_drops": "data packets lost",
-    }
-    out.append(", ".join(f"{_format.number(row[k])} {name}" for k, name in counts.items() if row.get(k) is not None))
-    if results.path is not None and recording.present(results.path):
-        out.append(f"its packets, hop by hop: `results.packets.filter(polars.col('flow') == {flow})`")
-    else:
-        out.append("where its packets waited is known only of a recorded run: `thalweg run --record-hops`")
-    return out
-
-
 def _names(key: str) -> list[str]:
     return [part for part in key.split(".") if part and not part.isdecimal()]
 
@@ -363,6 +307,9 @@ def compare(args) -> int:
     found = compare_runs(args.a, args.b, *args.metric)
     if plot is not None and not isinstance(found, Comparison):
         raise refuse("thalweg compare: --plot draws two runs, not two sweeps")
+    from thalweg.cli.tabling import Tabled
+
+    tabled = Tabled(args, found.tables(), found.plain())
     picture = None
     if plot is not None:
         from thalweg import plots
@@ -370,10 +317,11 @@ def compare(args) -> int:
         picture = plots.save(found.figure(), plot.parent, plot.stem, [plot.suffix[1:]])[0]
     if args.json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
-        return OK
-    print("\n".join(found.lines()))
-    if picture:
-        print(f"picture: {picture}")
+    else:
+        print("\n".join(found.lines()))
+        if picture:
+            print(f"picture: {picture}")
+    tabled.write(quiet=args.json)
     return OK
 
 

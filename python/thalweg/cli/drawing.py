@@ -10,10 +10,15 @@ from thalweg.errors import nearest, refuse
 
 def report(args) -> int:
     """The page that `thalweg run --report` writes, of an older run or of one of a sweep."""
+    from thalweg import headline
+    from thalweg.cli.tabling import Tabled
     from thalweg.results import Results
 
     results = Results.load(args.run)
+    every = headline.scalars(results.summary)
+    tabled = Tabled(args, headline.tables(results.summary), (("key", "value"), every.items()))
     print(results.report(Path(args.out) if args.out else Path(args.run) / "report.html"))
+    tabled.write()
     return OK
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from thalweg.cli import FOUND, OK, say
 from thalweg.cli.running import load_plugins
+from thalweg.cli.sweeping import executor_of
 from thalweg.errors import refuse
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -31,7 +32,14 @@ def exam(args) -> int:
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
     against = exams.AGAINST if args.against is None else [name for name in args.against.split(",") if name]
     done = exams.exam(
-        args.controller, only=args.only, against=against, set=dict(args.set), jobs=args.jobs, progress=show, out=folder
+        args.controller,
+        only=args.only,
+        against=against,
+        set=dict(args.set),
+        jobs=args.jobs,
+        progress=show,
+        out=folder,
+        executor=executor_of(args),
     )
     files = [] if args.no_report else write(done, folder)
     if args.json:

@@ -1,4 +1,4 @@
-"""`export-pcap`, `export-qlog`, and the same after a run."""
+"""`export-pcap`, `export-qlog`, and the same after a run; `trace`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from thalweg import _format
 from thalweg.cli import OK
+from thalweg.errors import refuse
 
 
 def pcap(args) -> int:
@@ -19,6 +20,29 @@ def pcap(args) -> int:
 def qlog(args) -> int:
     """Recorded decisions, for qvis."""
     print(write_qlog(args.record, args.folder, args.flow))
+    return OK
+
+
+def trace(args) -> int:
+    """What a run recorded, for Perfetto."""
+    from thalweg._lines import wrapped
+    from thalweg.results import Results
+
+    run = Path(args.run)
+    file = Path(args.out) if args.out else run.with_name(f"{run.absolute().name}.pftrace")
+    try:
+        drawn = Results.load(run).trace(file, args.flow, args.port)
+    except ImportError as e:
+        raise refuse(f"thalweg trace: {e}") from None
+    parts = [
+        _format.plural(drawn.transmissions, "transmission"),
+        _format.plural(drawn.pauses, "pause"),
+        _format.plural(drawn.flows, "flow"),
+        _format.plural(drawn.samples, "sample"),
+    ]
+    print(wrapped(", ".join(parts) + "; open it in https://ui.perfetto.dev", 2, f"{file}: "))
+    for line in drawn.missing:
+        print(wrapped(line, 2, "not drawn: "))
     return OK
 
 

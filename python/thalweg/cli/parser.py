@@ -10,6 +10,8 @@ from importlib import import_module
 
 from thalweg.cli.policy_options import policies
 from thalweg.cli.project_options import projects
+from thalweg.cli.sweep_options import places, sweeps
+from thalweg.cli.values import positive_int, setting
 from thalweg.errors import Diagnostic, nearest
 
 # Options of older versions, and what to write instead.
@@ -65,22 +67,6 @@ def _lazy(function: str) -> Callable:
     return command
 
 
-def setting(text: str) -> tuple[str, str]:
-    """`key=value`."""
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise argparse.ArgumentTypeError(f"`{text}` is not of the form key=value")
-    return key.strip(), value.strip()
-
-
-def listing(text: str) -> tuple[str, str]:
-    """`key=value,value`."""
-    key, equals, values = text.partition("=")
-    if not equals or not key.strip() or not values.strip():
-        raise argparse.ArgumentTypeError(f"`{text}` is not of the form key=value,value")
-    return key.strip(), values.strip()
-
-
 def share(text: str) -> float:
     try:
         value = float(text)
@@ -89,12 +75,6 @@ def share(text: str) -> float:
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"`{text}` is not a share above zero, at most 1")
     return value
-
-
-def positive_int(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"`{text}` is not a whole number above zero")
-    return int(text)
 
 
 def port_number(text: str) -> int:
@@ -168,6 +148,10 @@ def build() -> Parser:
         p.add_argument("--quiet", action="store_true", help="say nothing but errors")
         p.add_argument("--json", action="store_true", help=what)
 
+    def tables(p: Parser, what: str) -> None:
+        p.add_argument("--latex", metavar="FILE", help=f"also write {what} here, as LaTeX (booktabs)")
+        p.add_argument("--csv", metavar="FILE", help=f"also write {what} here, as CSV")
+
     def forced(p: Parser) -> None:
         p.add_argument("--force", action="store_true", help="run also what needs more memory than is free")
 
@@ -183,6 +167,12 @@ def build() -> Parser:
     forced(p)
     p.add_argument("--resume", metavar="DIR", help="continue a partial run")
     p.add_argument("--report", action="store_true", help="write report.html into the run directory")
+    p.add_argument(
+        "--threads",
+        type=positive_int,
+        metavar="N",
+        help="for this run (default: one per core for a large network that can be cut); the results are the same",
+    )
     p.add_argument("--record", action="store_true", help="record every packet, for `thalweg replay`")
     p.add_argument(
         "--record-hops", action="store_true", help="record when every packet came to and left every switch port, too"
@@ -196,46 +186,7 @@ def build() -> Parser:
         help="stop after so much wall-clock time; the result is partial",
     )
 
-    p = command("sweep", "sweeping:sweep", "run variants of a scenario: one table and one figure")
-    p.add_argument("scenario", metavar="FILE", help="scenario file (TOML)")
-    p.add_argument(
-        "--vary",
-        action="append",
-        type=listing,
-        default=[],
-        metavar="KEY=VALUE,VALUE,…",
-        help="a dotted key and its values; several: all combinations",
-    )
-    p.add_argument(
-        "--variant",
-        action="append",
-        nargs="+",
-        default=[],
-        metavar=("NAME", "KEY=VALUE"),
-        help="a named variant and what it sets, if anything (repeatable)",
-    )
-    p.add_argument(
-        "--seeds",
-        type=positive_int,
-        metavar="N",
-        help="every setting with so many seeds: the scenario's own and those after it",
-    )
-    sets(p)
-    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
-    p.add_argument(
-        "--metric",
-        metavar="COLUMN",
-        help="what the printed table and the figure show (default: mean slowdown, else goodput)",
-    )
-    p.add_argument(
-        "--out",
-        metavar="DIR",
-        help="folder of the table, the figure and all runs, which are not run twice (default: runs/NAME-sweep)",
-    )
-    p.add_argument("--latex", action="store_true", help="write the printed table as sweep.tex, too")
-    voice(p, "print runs and means over the seeds as one JSON object")
-    p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
-    forced(p)
+    sweeps(command, sets, voice, forced)
 
     p = command("exam", "examining:exam", "run a controller through some thirty situations, against others")
     p.add_argument(
@@ -257,6 +208,7 @@ def build() -> Parser:
     )
     sets(p)
     p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    places(p)
     p.add_argument(
         "--out",
         metavar="DIR",
@@ -321,6 +273,7 @@ def build() -> Parser:
     p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")
     p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
     p.add_argument("--out", metavar="FILE", help="page to write (default: report.html in the run directory)")
+    tables(p, "the summary's tables")
 
     p = command("plot", "drawing:plot", "write the figures of a run that is there")
     p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
@@ -353,6 +306,7 @@ def build() -> Parser:
         help="quick: minutes; full: as published (default: quick)",
     )
     p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    places(p)
     p.add_argument("--out", metavar="DIR", help="output folder, also the cache of runs (default: out/NAME-SCALE)")
     voice(p, "print the verdicts as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
@@ -394,13 +348,26 @@ def build() -> Parser:
     p.add_argument("--json", action="store_true", help="as one JSON object")
     p.add_argument("--full", action="store_true", help="on a terminal, too: of several transports also what they share")
 
-    p = command("explain", "asking:explain", "what a key, choice or scheme means; why a run stands still")
-    p.add_argument(
-        "key",
-        metavar="NAME",
-        help="a key, or its end; a choice, scheme or metric; or a run directory: which ports wait for each other, and whose packets",
+    p = command(
+        "explain",
+        "asking:explain",
+        "what a key, choice or scheme means; of a run, why a flow took so long, or why all stands still",
     )
-    p.add_argument("flow", nargs="?", metavar="FLOW", help="of a run: what became of this flow")
+    p.usage = "%(prog)s NAME\n       %(prog)s RUN [--flow N] [--every] [--csv FILE] [--json]"
+    p.epilog = (
+        "NAME is a key (or the end of one), a choice, a scheme, a metric or a study: `thalweg explain cubic`. "
+        "RUN is a run directory: with --flow the completion time is taken apart, into what the flow takes alone, "
+        "waits behind whose packets, pauses, losses and timeouts; they add up to the picosecond. A run whose packets "
+        "were not recorded with their hops is run again for that, into a temporary folder. Without --flow: which "
+        "ports wait for each other, and whose packets."
+    )
+    p.add_argument("key", metavar="NAME|RUN", help="what is explained: a name, or a run directory")
+    p.add_argument("flow_given", nargs="*", metavar="FLOW", help="of a run: the same as --flow")
+    p.add_argument("--flow", action="append", default=[], metavar="N", help="of a run: this flow (repeatable)")
+    p.add_argument("--every", action="store_true", help="of a flow: also every interval, from its start on")
+    p.add_argument("--csv", metavar="FILE", help="of flows: write every interval as a row here")
+    p.add_argument("--json", action="store_true", help="of flows: print one JSON array")
+    plugins(p)
 
     p = command("check", "checking:check", "look for what could go wrong in a network, without a run")
     p.add_argument("what", choices=("deadlock",), help="deadlock: whether pauses can wait for each other in a circle")
@@ -431,6 +398,16 @@ def build() -> Parser:
         "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
     )
 
+    p = command("trace", "exporting:trace", "write what a run recorded as a timeline, for Perfetto")
+    p.add_argument("run", metavar="RUN", help="run directory (`thalweg run --record-hops`)")
+    p.add_argument("-o", "--out", metavar="FILE", help="file to write (default: RUN.pftrace)")
+    p.add_argument(
+        "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
+    )
+    p.add_argument(
+        "--port", type=port_number, action="append", default=[], metavar="N", help="only this port (repeatable)"
+    )
+
     p = command("export-flows", "asking:export_flows", "print a scenario's flow list, for other simulators")
     p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
     sets(p)
@@ -459,6 +436,7 @@ def build() -> Parser:
     )
     p.add_argument("--json", action="store_true", help="print one JSON object")
     p.add_argument("--plot", metavar="FILE", help="draw both distributions here (.png, .svg or .pdf)")
+    tables(p, "the printed tables")
 
     p = command("diff", "asking:diff", "name the first event, or decision, in which two runs differ")
     p.add_argument("a", metavar="A", help="scenario file, run directory, or record of decisions")
@@ -479,6 +457,7 @@ def build() -> Parser:
     p.add_argument("--json", action="store_true", help="print one JSON object per workload and line")
     p.add_argument("--quick", action="store_true", help="smaller workloads, each once")
     p.add_argument("--repeat", type=positive_int, metavar="N", help="the fastest of so many runs (default: 3)")
+    p.add_argument("--threads", type=positive_int, metavar="N", help="for each run, where its network can be cut")
 
     p = command("doctor", "asking:doctor", "check this installation")
     p.add_argument("--json", action="store_true", help="print one JSON object")

@@ -9,6 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from thalweg.cli import FOUND, OK
+from thalweg.cli.sweeping import executor_of
 
 NARROWEST = 40
 # Of what is judged, the colour on a terminal.
@@ -34,6 +35,7 @@ def reproduce(args) -> int:
         force=args.force,
         keep_verdicts=args.keep_verdicts,
         kept_rows=args.kept_rows,
+        executor=executor_of(args),
     )
     if args.json:
         print(json.dumps(study.to_dict(), ensure_ascii=False))

@@ -47,7 +47,9 @@ def run(args) -> int:
     try:
         if args.resume is not None:
             place = Path(args.resume)
-            results = engine.resume(place, show, check=args.check, max_seconds=args.max_seconds)
+            results = engine.resume(
+                place, show, check=args.check, max_seconds=args.max_seconds, threads=args.threads
+            )
         else:
             from thalweg import _memory, _places
             from thalweg.scenario import as_scenario
@@ -61,7 +63,15 @@ def run(args) -> int:
                 _memory.check(scenario, _memory.available())
             if not quiet:
                 say(estimate_line(scenario))
-            results = engine.run(scenario, place, show, args.check, max_seconds=args.max_seconds, force=True)
+            results = engine.run(
+                scenario,
+                place,
+                show,
+                args.check,
+                max_seconds=args.max_seconds,
+                force=True,
+                threads=args.threads,
+            )
         code = OK
     except Interrupted as e:
         if e.results is None:
@@ -85,7 +95,8 @@ def run(args) -> int:
     print_summary(results)
     meta = results.meta
     speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
-    print(f"{_format.wall(meta['seconds'])}, {speed} · {kept(results)}" + (f" · report {page}" if page else ""))
+    threads = f" on {meta['threads']} threads" if meta["threads"] > 1 else ""
+    print(f"{_format.wall(meta['seconds'])}{threads}, {speed} · {kept(results)}" + (f" · report {page}" if page else ""))
     for line in exported:
         print(line)
     if meta["stopped"]:
@@ -130,6 +141,10 @@ def print_summary(results) -> None:
     from thalweg._lines import print_rows, print_table
 
     print_rows(headline.rows(results.summary))
+    head, rows = headline.section_table(results.summary)
+    if rows:
+        print("sections of traffic")
+        print_table(head, rows, 2)
     unit, head, rows = headline.class_table(results.summary)
     if rows:
         print(f"FCT in {unit} and slowdown (×)")
@@ -158,10 +173,11 @@ def bench(args) -> int:
             f"{'':9} {'hops':>7} {'seconds':>8} {'hops/s':>8} {'ns/hop':>7} {'events/hop':>10} {'× W0':>6} {'peak':>9}"
         )
     # The yardstick, measured in the same process even if it was not requested.
-    w0 = _core.bench_run("W0", args.quick, repeat, None)
+    threads = args.threads or 1
+    w0 = _core.bench_run("W0", args.quick, repeat, None, threads)
     yardstick = 1e9 / w0["hops_per_second"]
     for w in wanted:
-        row = w0 if w == "W0" else _core.bench_run(w, args.quick, repeat, yardstick)
+        row = w0 if w == "W0" else _core.bench_run(w, args.quick, repeat, yardstick, threads)
         if args.json:
             print(json.dumps({k: row[k] for k in keys}), flush=True)
             continue

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
-from thalweg.cli import OK, say
+from thalweg._format import plural
+from thalweg.cli import INTERNAL, OK, say
 from thalweg.cli.running import load_plugins
 from thalweg.errors import refuse
 
@@ -15,7 +17,7 @@ TABLE, FIGURE = "sweep.csv", "sweep"
 
 def axes(args, seed: int) -> dict:
     """What is varied, as `thalweg.sweep` takes it: variants, keys in the order written, seeds last."""
-    from thalweg.cli.parser import setting
+    from thalweg.cli.values import setting
     from thalweg.settings import SEED, split, typed
 
     over: dict = {}
@@ -49,18 +51,30 @@ def sweep(args) -> int:
     base = as_scenario(args.scenario, dict(args.set))
     folder = Path(args.out) if args.out else Path("runs") / f"{base.name or Path(args.scenario).stem}-sweep"
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
+    varied = axes(args, base.seed)
+    executor = executor_of(args)
+    for flag, wanted in (("--latex", args.latex), ("--csv", args.csv)):
+        if args.shard and wanted:
+            raise refuse(f"thalweg sweep: --shard makes no table: {flag} cannot take effect")
+    if args.dry_run:
+        return list_runs(base, varied, folder, args)
     runs = run_sweep(
         base,
-        axes(args, base.seed),
+        varied,
         jobs=args.jobs,
         progress=show,
         out=folder,
         check=args.check,
         force=args.force,
         metric=args.metric,
+        executor=executor,
+        shard=args.shard,
     )
+    if args.shard:
+        _say_shard(args, runs, folder)
+        return _check(runs)
     metric = runs.check_metric(runs.metric)
-    files = write(runs, metric, folder, args.latex)
+    files = write(runs, metric, folder, args.latex, args.csv)
     if args.json:
         means = runs.means(metric).to_dicts()
         print(json.dumps({"metric": metric, "runs": runs.frame.to_dicts(), "means": means}, ensure_ascii=False))
@@ -72,18 +86,58 @@ def sweep(args) -> int:
 
         tables = len(files) - len(plots.FORMATS)
         print("table: " + " ".join(map(str, files[:tables])) + "\nfigure: " + " ".join(map(str, files[tables:])))
-    broken = [r for r in runs if r.summary.get("violation")]
-    if broken:
-        say(
-            f"thalweg: internal error: an invariant does not hold: {broken[0].summary['violation']}; please report this, with the scenario"
-        )
-        from thalweg.cli import INTERNAL
+    return _check(runs)
 
-        return INTERNAL
+
+def _check(runs) -> int:
+    """The exit code: invariants must hold in all runs."""
+    broken = [r for r in runs if r.summary.get("violation")]
+    if not broken:
+        return OK
+    violation = broken[0].summary["violation"]
+    say(f"thalweg: internal error: an invariant does not hold: {violation}; please report this, with the scenario")
+    return INTERNAL
+
+
+def executor_of(args):
+    """What `--on` stands for."""
+    from thalweg.executors import named
+
+    return named(args.on, dict(args.slurm))
+
+
+def _say_shard(args, runs, folder: Path) -> None:
+    names = [r.path.name for r in runs]
+    if args.json:
+        print(json.dumps({"shard": args.shard, "out": str(folder), "runs": names}, ensure_ascii=False))
+    elif not args.quiet:
+        print(f"part {args.shard}: {plural(len(names), 'run')} in {folder}; the same without --shard makes the table")
+
+
+def list_runs(base, varied: dict, folder: Path, args) -> int:
+    """`--dry-run`: what would be run, and what is there."""
+    from thalweg.planning import Shard, plan
+
+    planned = plan(base, varied, folder)
+    if args.metric:
+        from thalweg.foresight import foresee
+
+        foresee(args.metric, [one.job.scenario for one in planned])
+    chosen = Shard.of_text(args.shard).chosen(len(planned)) if args.shard else range(len(planned))
+    runs = [planned[n] for n in chosen]
+    if args.json:
+        rows = [{"folder": str(r.job.out), "state": r.state, "set": r.row["set"]} for r in runs]
+        print(json.dumps(rows, ensure_ascii=False))
+        return OK
+    for r in runs:
+        print(f"{r.state:8}  {r.job.out}  " + " ".join(shlex.quote(f"{k}={v}") for k, v in r.row["set"].items()))
+    missing = sum(r.state != "complete" for r in runs)
+    if not args.quiet:
+        say(f"thalweg: {plural(len(runs), 'run')}, {missing} to be made; nothing was run")
     return OK
 
 
-def write(runs, metric: str, folder: Path, latex: bool = False) -> list[Path]:
+def write(runs, metric: str, folder: Path, latex: bool = False, csv: bool = False) -> list[Path]:
     """The table and the figure: both are made before either is written."""
     from thalweg import _places, plots
 
@@ -93,8 +147,34 @@ def write(runs, metric: str, folder: Path, latex: bool = False) -> list[Path]:
     fig = runs.plot(metric)
     if latex:
         files["sweep.tex"] = runs.to_latex(metric)
+    sections = runs.sections() if latex or csv else None
+    if csv:
+        files["means.csv"] = runs.means(metric).write_csv()
+    if sections is not None and sections.height and sections["section"].n_unique() > 1:
+        files |= {"sections.tex": latex_of(sections)} if latex else {}
+        files |= {"sections.csv": sections.write_csv()} if csv else {}
     files |= {f"{FIGURE}.{form}": plots.drawn(fig, form) for form in plots.FORMATS}
     return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
+
+
+def latex_of(sections) -> str:
+    """The table of sections: means with the half-widths of their intervals, a column in a unit that fits it."""
+    from thalweg import _units
+    from thalweg.sweepfigure import axis_label
+    from thalweg.texttables import framed, latex_cell
+
+    means = [c.removesuffix(" ±") for c in sections.columns if c.endswith(" ±")]
+    words = [c for c in sections.columns if c not in means and not c.endswith(" ±")]
+    fits = {c: _units.fitting(sections[c].to_list(), _units.of_name(c)) for c in means}
+    lines = []
+    for row in sections.iter_rows(named=True):
+        cells = [latex_cell(row[c]) for c in words]
+        for c, (scale, _) in fits.items():
+            both = [row[name] / scale for name in (c, f"{c} ±") if row[name] is not None]
+            cells.append(" $\\pm$ ".join(map(latex_cell, both)) or "--")
+        lines.append(" & ".join(cells))
+    head = [*words, *(axis_label(c, unit) for c, (_, unit) in fits.items())]
+    return framed(head, lines, [n < len(words) for n in range(len(head))])
 
 
 def print_means(runs, metric: str) -> None:

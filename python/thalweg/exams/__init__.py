@@ -101,6 +101,7 @@ def exam(
     jobs: int | None = None,
     progress: bool | None = None,
     out: str | Path | None = None,
+    executor: Any = None,
     beside: None = None,
 ) -> Exam:
     """Runs a controller through the situations, and those that it is compared `against` through the same.
@@ -108,6 +109,7 @@ def exam(
     `only`: names of situations, or patterns. `set`: dotted keys of scenarios, changed for the controller
     examined alone (what it needs of switches; options of TCP). With `out`, each run is kept there: an exam
     that was interrupted, or is requested again, or of another controller, runs only what is missing.
+    `executor`: as of `thalweg.sweep`.
     """
     if beside is not None:
         raise refuse("`beside` is called `against` now")
@@ -129,7 +131,7 @@ def exam(
             work.append((s, c, Job(f"{s.name} {c.name}", scenario, place)))
     if folder is not None:
         _places.claim(folder, "exam")
-    answers = perform_all([job for *_, job in work], jobs, progress, keep_going=True)
+    answers = perform_all([job for *_, job in work], jobs, progress, keep_going=True, executor=executor)
     marks: dict[tuple[str, str], Marks] = {}
     for s, c, job in work:
         answer = answers[job.key]

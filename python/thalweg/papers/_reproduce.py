@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from thalweg import _places
 from thalweg.errors import nearest, refuse
@@ -70,6 +71,7 @@ def reproduce(
     force: bool = False,
     keep_verdicts: bool = False,
     kept_rows: bool = False,
+    executor: Any = None,
 ) -> Study:
     """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges
     its claims. `draw`: draws the figures, of claims those that belong to them. `handful`: the few claims that the
@@ -77,6 +79,7 @@ def reproduce(
     `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's
     folder (`SCALE/verdicts.json`), next to those of other claims that are there. `kept_rows`: a claim about several
     others takes the values of those that are not requested from there, instead of running what they need.
+    `executor`: as of `thalweg.sweep`.
 
     Claims that were judged before into the same folder stay in its `claims.json` and its report (`Study.kept`): a
     call for some of the claims replaces their rows and no others."""
@@ -133,7 +136,9 @@ def reproduce(
                 todo.append(Job(s.key, scenario, folders[s.key], check, replays=replays, keep_recording=s.keep))
             except Exception as e:
                 answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
-        answers |= perform_all(todo, jobs, progress, keep_going=True, keep_results=False, force=force)
+        answers |= perform_all(
+            todo, jobs, progress, keep_going=True, keep_results=False, force=force, executor=executor
+        )
 
     rows = [
         judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, folder, full.get(c.id)) for c in claims

@@ -101,6 +101,7 @@ const KEYS: &[Row] = &[
     ("run.ties=drawn", BUSY, &[], "drawn", "by-number", Outcome),
     ("run.ties=by-number", BUSY, &[], "by-number", "drawn", Outcome),
     ("run.check", PLAIN, &[], "false", "true", Nowhere),
+    ("run.threads", BUSY, &[], "", "1", Nowhere),
 ];
 
 /// All rows.

@@ -34,6 +34,7 @@ mod ring_all_reduce;
 mod routing;
 mod runs;
 mod sections;
+mod sessions;
 mod set_up;
 mod snapshots;
 mod stopping;

@@ -196,6 +196,8 @@ pub struct Needs {
     pub moves_departures: bool,
     /// The calls that it requires besides those for ACKs and losses; no others are made.
     pub calls: Calls,
+    /// Its decisions come from outside ([`CongestionControl::on_decision`]).
+    pub decided: bool,
 }
 
 /// Calls that only few controllers use; for the others they are left out of the packet path. One byte, as
@@ -242,6 +244,7 @@ impl Needs {
         exact: false,
         moves_departures: false,
         calls: Calls::Neither,
+        decided: false,
     };
 
     /// TCP can carry it: a stream of ACKs, without notifications or messages.

@@ -9,6 +9,7 @@ mod back_off;
 mod conformance;
 pub mod decisions;
 mod declare;
+mod interval;
 mod observation;
 mod recorder;
 mod report;
@@ -28,6 +29,7 @@ pub mod custom;
 pub mod dcqcn;
 pub mod dctcp;
 pub mod dctcp_rate;
+pub mod external;
 pub mod fixed;
 pub mod hpcc;
 pub mod mintcp;
@@ -49,6 +51,7 @@ pub mod xcp;
 use crate::kinds::kinds;
 pub use crate::problems::{Invalid, Problem, Problems};
 pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
+pub use interval::Interval;
 pub use observation::{Observation, Written};
 pub use recorder::Recorder;
 pub use report::{Quantity, Report};
@@ -93,6 +96,7 @@ kinds! {
         swift: Swift(Box<swift::Swift>), "swift";
         nimbus: Nimbus(Box<nimbus::Nimbus>), "nimbus";
         compound: Compound(Box<compound::Compound>), "compound";
+        external: External(Box<external::External>), "external";
         custom: Custom(custom::CustomController), "custom";
         /// One of the others, recorded.
         around Recorded(Box<Recorder<Controller>>);
@@ -128,6 +132,8 @@ kinds! {
         fn threshold(&self) -> Bytes;
         fn report(&self, report: &mut Report);
         fn take_log(&mut self) -> Option<decisions::Log>;
+        fn interval(&self) -> Option<&Interval>;
+        fn on_decision(&mut self, now: Time, decided: Permit);
     }
 }
 
@@ -274,6 +280,8 @@ impl Permit {
 /// 6. `on_tick` at the instant last named in [`Permit::wake`], during silence too;
 /// 7. `permit` before every transmission.
 ///
+/// `on_decision` comes from outside, between two of these calls.
+///
 /// After the last byte is acknowledged, no call follows; RDMA hands the controller over to the next flow of
 /// the connection.
 ///
@@ -348,4 +356,12 @@ pub trait CongestionControl {
     fn take_log(&mut self) -> Option<decisions::Log> {
         None
     }
+    /// What it has observed since its last decision, if these come from outside ([`external`]): one is wanted when
+    /// it is [`Interval::due`]. `None`: it decides by itself, or nothing was observed yet.
+    fn interval(&self) -> Option<&Interval> {
+        None
+    }
+    /// A decision from outside: in force from its next tick, which it wants at once. [`Permit::wake`] says when the
+    /// next decision is wanted. Controllers that decide by themselves ignore it.
+    fn on_decision(&mut self, _now: Time, _decided: Permit) {}
 }

@@ -1,6 +1,6 @@
 //! Every call that a controller gets, as a value of its own: what is recorded, saved and replayed.
 
-use super::{AckSample, CongestionControl, Feedback, Loss, Restart};
+use super::{AckSample, CongestionControl, Feedback, Loss, Permit, Restart};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::{Explicit, IntStack, Notice};
@@ -70,6 +70,8 @@ pub enum Observation {
     RestartFrom { now: Time, window: Restart },
     /// [`CongestionControl::on_tick`]: when it was called, which in real time is later than the instant it wanted.
     Tick { now: Time },
+    /// [`CongestionControl::on_decision`].
+    Decision { now: Time, decided: Permit },
 }
 
 impl Observation {
@@ -123,7 +125,8 @@ impl Observation {
             | Self::Notice { now, .. }
             | Self::Restart { now, .. }
             | Self::RestartFrom { now, .. }
-            | Self::Tick { now } => *now,
+            | Self::Tick { now }
+            | Self::Decision { now, .. } => *now,
         }
     }
 
@@ -145,6 +148,7 @@ impl Observation {
             Self::Restart { now, idle } => controller.on_restart(*now, *idle),
             Self::RestartFrom { now, window } => controller.restart_from(*now, *window),
             Self::Tick { now } => controller.on_tick(*now),
+            Self::Decision { now, decided } => controller.on_decision(*now, *decided),
         }
     }
 }

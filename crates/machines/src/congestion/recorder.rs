@@ -2,7 +2,8 @@
 
 use super::decisions::Log;
 use super::{
-    AckSample, CongestionControl, ControllerSpec, Feedback, Loss, Observation, Permit, Report, Restart, Start,
+    AckSample, CongestionControl, ControllerSpec, Feedback, Interval, Loss, Observation, Permit, Report,
+    Restart, Start,
 };
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
@@ -88,6 +89,13 @@ impl<C: CongestionControl> CongestionControl for Recorder<C> {
     }
     fn take_log(&mut self) -> Option<Log> {
         Some(self.log.take())
+    }
+    fn interval(&self) -> Option<&Interval> {
+        self.inner.interval()
+    }
+    fn on_decision(&mut self, now: Time, decided: Permit) {
+        self.inner.on_decision(now, decided);
+        self.note(Observation::Decision { now, decided });
     }
 }
 

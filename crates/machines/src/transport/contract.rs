@@ -2,7 +2,7 @@
 
 use super::rdma;
 use crate::congestion::decisions::Log;
-use crate::congestion::{Report, Start};
+use crate::congestion::{ControllerSpec, Interval, Permit, Report, Start};
 use crate::problems::Invalid;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -33,6 +33,11 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// The windows that its controllers are given; transports without a controller have none.
     fn windows(&self) -> Windows {
         Windows::default()
+    }
+
+    /// What its flows' controllers are made of; transports without a controller have none.
+    fn controller(&self) -> Option<&ControllerSpec> {
+        None
     }
 
     /// What it needs of the network besides queues and routes.
@@ -227,6 +232,8 @@ pub enum Expiry {
     Retransmission,
     /// The controller's clock, or that of the host's rate limiter.
     Controller,
+    /// The controller's clock, and it waits for a decision from outside.
+    Decision,
 }
 
 /// One end of one flow.
@@ -319,6 +326,14 @@ pub trait SendingEnd: Endpoint {
     fn take_log(&mut self) -> Option<Log> {
         None
     }
+    /// What its controller has observed since its last decision from outside:
+    /// [`CongestionControl::interval`](crate::congestion::CongestionControl::interval).
+    fn interval(&self) -> Option<&Interval> {
+        None
+    }
+    /// A decision from outside for its controller, in force from the next [`Endpoint::on_timer`], which is due at once:
+    /// [`CongestionControl::on_decision`](crate::congestion::CongestionControl::on_decision).
+    fn on_decision(&mut self, _now: Time, _decided: Permit) {}
     /// When the pace allows the next packet, whatever the window says; `None` if there is no packet to send
     /// or no pace, or if the host posts them.
     fn next_departure(&self) -> Option<Time> {

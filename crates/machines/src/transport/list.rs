@@ -27,6 +27,8 @@ macro_rules! transports {
             impl TransportSpec over [$($name)*] {
                 /// See [`Protocol::wire`].
                 pub fn wire(&self) -> Wire;
+                /// See [`Protocol::controller`].
+                pub fn controller(&self) -> Option<&ControllerSpec>;
                 /// See [`Protocol::needs`].
                 pub fn needs(&self) -> PathNeeds;
                 /// See [`Protocol::sees_receiver`].
@@ -66,6 +68,10 @@ macro_rules! transports {
                 pub fn report(&self, report: &mut Report);
                 /// See [`SendingEnd::take_log`].
                 pub fn take_log(&mut self) -> Option<Log>;
+                /// See [`SendingEnd::interval`].
+                pub fn interval(&self) -> Option<&Interval>;
+                /// See [`SendingEnd::on_decision`].
+                pub fn on_decision(&mut self, now: Time, decided: Permit);
                 /// See [`SendingEnd::next_departure`].
                 pub fn next_departure(&self) -> Option<Time>;
                 /// See [`SendingEnd::foresee`].

@@ -48,7 +48,7 @@ pub use tcp::video::{RUNGS, VideoSpec};
 pub use udp::{UdpPace, UdpSpec};
 
 use crate::congestion::decisions::Log;
-use crate::congestion::{Report, Start};
+use crate::congestion::{ControllerSpec, Interval, Permit, Report, Start};
 use crate::problems::Invalid;
 use expresspass::{ExpressPassReceiver, ExpressPassSender};
 use homa::{HomaReceiver, HomaSender};

@@ -40,7 +40,7 @@ const STARTS: [(&str, u128); 5] = [
 ];
 
 /// A time in units of so many picoseconds; parts of a picosecond are cut off.
-fn time(line: usize, text: &str, unit: u128) -> Result<Time, ParseError> {
+pub(super) fn time(line: usize, text: &str, unit: u128) -> Result<Time, ParseError> {
     let ps = decimal(text).and_then(|d| d.scaled(unit)).and_then(|ps| u64::try_from(ps).ok());
     ps.map(Time::from_ps).ok_or_else(|| {
         let reason = format!("`{}` is not a time", quoted(text));
@@ -141,7 +141,7 @@ const LARGEST: u64 = i64::MAX as u64;
 
 /// A size: a whole number, however it is written (`1e6`, `1460.0`). The largest number of 64 bits would mean a flow
 /// without end.
-fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
+pub(super) fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
     let text: String = field(line, "a size in bytes", text)?;
     let Some(size) = decimal(&text).and_then(Decimal::whole) else {
         let reason = format!("`{}` is not a size in bytes", quoted(&text));

@@ -4,6 +4,7 @@ pub mod cdf;
 mod csv;
 pub mod flows;
 pub mod graph;
+pub mod matrix;
 pub mod tables;
 pub mod trace;
 

@@ -167,6 +167,10 @@ pub struct Limits {
     /// Check invariants after every event (packet conservation, buffer accounting, order); slow.
     #[serde(default)]
     pub check: bool,
+    /// Threads for this one run, as many at most as its network can be cut into parts: the result is the same. If not
+    /// given, the command decides: a large network that can be cut gets one per core.
+    #[schemars(range(min = 1))]
+    pub threads: Option<u32>,
 }
 
 impl Default for Limits {
@@ -177,6 +181,7 @@ impl Default for Limits {
             max_events: None,
             ties: Ties::Drawn,
             check: false,
+            threads: None,
         }
     }
 }

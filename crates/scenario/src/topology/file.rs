@@ -4,7 +4,7 @@ use super::{Family, Graph, MOST_LINKS, Names};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::diagnostic::quoted;
-use crate::parse::graph::{RawGraph, RawLink, gml, graphml, hpcc, links_csv, native, rocketfuel};
+use crate::parse::graph::{RawGraph, RawLink, gml, graphml, hpcc, htsim, links_csv, native, rocketfuel};
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +56,9 @@ pub enum GraphFormat {
     /// As many links are read as the first line says. The headers of PowerTCP (nodes, switches, ToRs, links) and of
     /// SimAI (nodes, GPUs per server, NVSwitches, switches, links, kind of GPU) are known.
     Hpcc,
+    /// csg-htsim's `.topo`: a tree of two or three tiers by its radixes. Half of a switch's latency is on each of its
+    /// links.
+    Htsim,
     /// GraphML, such as the Topology Zoo's; without `hosts_per_router` hosts are the nodes with one link; nodes are
     /// called by their `label`, else by their id.
     Graphml,
@@ -88,6 +91,7 @@ impl Family for GraphFile {
             GraphFormat::ThalwegToml => native::toml(&text),
             GraphFormat::ThalwegJson => native::json(&text),
             GraphFormat::Hpcc => hpcc::parse(&text),
+            GraphFormat::Htsim => htsim::parse(&text),
             GraphFormat::Graphml if routers => graphml::map(&text),
             GraphFormat::Graphml => graphml::parse(&text),
             GraphFormat::Gml if routers => gml::map(&text),

@@ -8,6 +8,7 @@ use super::section::{Expected, Section};
 use super::{Arrives, Family};
 use crate::Diagnostic;
 use crate::parse::flows::{self, FlowRow};
+use crate::parse::matrix;
 use crate::quantity::Q;
 use crate::topology::Graph;
 use schemars::JsonSchema;
@@ -45,6 +46,9 @@ pub enum ListFormat {
     /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` in seconds. As many
     /// flows are read as it says; hosts are numbered as in the topology file.
     Hpcc,
+    /// csg-htsim's connection matrix (`.cm`): `src->dst id start size` with starts in picoseconds; flows with a
+    /// `trigger` follow those that fire it by `recv_done_trigger` (`oneshot`, `barrier`).
+    Htsim,
 }
 
 impl FlowList {
@@ -59,6 +63,7 @@ impl FlowList {
         let rows = match self.format {
             ListFormat::Csv => flows::csv(&text, s.graph),
             ListFormat::Hpcc => flows::hpcc(&text, s.graph),
+            ListFormat::Htsim => matrix::parse(&text, s.graph.hosts),
         };
         let rows = rows.map_err(|e| e.in_file(&self.file))?;
         if !self.jitter.0.is_zero() && self.steps() == 0 {

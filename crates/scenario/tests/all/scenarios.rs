@@ -101,13 +101,13 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     let message = explain("transport.congestion").expect("known");
     let [tcp, rdma] = message.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{message}") };
     assert!(
-        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, rtt-target, vegas, bbr, bbr3, copa, vivace, verus, sprout, abc, xcp, rcp, vcp, swift, nimbus, compound, custom\n"),
+        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, rtt-target, vegas, bbr, bbr3, copa, vivace, verus, sprout, abc, xcp, rcp, vcp, swift, nimbus, compound, external, custom\n"),
         "{tcp}"
     );
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
     assert!(
         rdma.contains(
-            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, rtt-target, rocc, qcn, vegas, bbr, bbr3, copa, vivace, verus, abc, xcp, rcp, vcp, swift, nimbus, compound, custom\n"
+            "kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, dcqcn, timely, hpcc, rtt-target, rocc, qcn, vegas, bbr, bbr3, copa, vivace, verus, abc, xcp, rcp, vcp, swift, nimbus, compound, external, custom\n"
         ),
         "{rdma}"
     );
@@ -128,7 +128,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
                 transport.kind = \"rdma\" and transport.congestion.kind = \"dctcp\"\n";
     assert!(message.contains(both), "{message}");
     assert!(explain("transport.rdma.congestion").expect("known").ends_with(
-        "timely, hpcc, rtt-target, rocc, qcn, vegas, bbr, bbr3, copa, vivace, verus, abc, xcp, rcp, vcp, swift, nimbus, compound, custom"
+        "timely, hpcc, rtt-target, rocc, qcn, vegas, bbr, bbr3, copa, vivace, verus, abc, xcp, rcp, vcp, swift, nimbus, compound, external, custom"
     ));
     assert!(!explain("traffic.0.class").expect("known").contains("with: "), "every kind has it");
 }

@@ -96,18 +96,22 @@ impl Calendar {
         None
     }
 
-    /// Makes the next day that holds anything the running day; false if nothing is pending.
-    fn advance(&mut self) -> bool {
+    /// The next day that holds anything, if anything is pending.
+    #[inline]
+    fn next_day(&self) -> Option<u64> {
+        let later = self.later.peek().map(|e| e.at.ps() >> self.shift);
+        match (self.next_busy(), later) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        }
+    }
+
+    /// Makes the next day that holds anything the running day, if it begins before `end`; false: there is none.
+    fn advance(&mut self, end: Time) -> bool {
         if self.begun.0 == LOOK {
             self.look_at_width();
         }
-        let later = self.later.peek().map(|e| e.at.ps() >> self.shift);
-        let day = match (self.next_busy(), later) {
-            (Some(a), Some(b)) => a.min(b),
-            (Some(a), None) => a,
-            (None, Some(b)) => b,
-            (None, None) => return false,
-        };
+        let Some(day) = self.next_day().filter(|day| day << self.shift < end.ps()) else { return false };
         self.day = day;
         self.advanced = true;
         let slot = (day & self.mask) as usize;
@@ -304,10 +308,39 @@ impl Events for Calendar {
             if let Some(word) = self.today.pop() {
                 return Some(self.event(self.day, word));
             }
-            if !self.advance() {
+            if !self.advance(Time::MAX) {
                 return None;
             }
         }
+    }
+
+    #[inline]
+    fn pop_before(&mut self, end: Time) -> Option<Event> {
+        loop {
+            if let Some(&word) = self.today.last() {
+                let event = self.event(self.day, word);
+                if event.at >= end {
+                    return None;
+                }
+                self.today.pop();
+                return Some(event);
+            }
+            if !self.advance(end) {
+                return None;
+            }
+        }
+    }
+
+    fn first(&self) -> Option<Event> {
+        if let Some(&word) = self.today.last() {
+            return Some(self.event(self.day, word));
+        }
+        let day = self.next_day()?;
+        let words = self.days[(day & self.mask) as usize].iter().map(|&word| self.event(day, word));
+        let within = words.filter(|_| self.next_busy() == Some(day));
+        within.chain(self.later.peek().copied()).min_by(|a, b| {
+            if a.precedes(b, self.ties) { std::cmp::Ordering::Less } else { std::cmp::Ordering::Greater }
+        })
     }
 
     /// Everything that happens at the present instant is in the running day.

@@ -25,6 +25,14 @@ impl Heap {
 }
 
 impl Events for Heap {
+    fn pop_before(&mut self, end: Time) -> Option<Event> {
+        if self.peek()?.at < end { self.pop() } else { None }
+    }
+
+    fn first(&self) -> Option<Event> {
+        self.peek().copied()
+    }
+
     fn sized(pending: usize, _horizon: u64, ties: Ties) -> Self {
         Self { items: Vec::with_capacity(pending), ties }
     }

@@ -134,7 +134,7 @@ impl Event {
 
     /// It precedes the other one, with that order among those of one instant and phase.
     #[inline]
-    fn precedes(&self, other: &Self, ties: Ties) -> bool {
+    pub fn precedes(&self, other: &Self, ties: Ties) -> bool {
         if self.ties_with(other) {
             ties.draw(self.at, self.tag.phase()).precedes(self.tag.entity(), other.tag.entity())
         } else {
@@ -176,6 +176,16 @@ pub trait Events {
     fn push(&mut self, event: Event);
     /// The smallest event.
     fn pop(&mut self) -> Option<Event>;
+    /// The smallest event, if it is earlier than `end`; if it is not, events from `end` on may still be pushed at no
+    /// more than the usual cost.
+    fn pop_before(&mut self, end: Time) -> Option<Event> {
+        if self.first()?.at < end { self.pop() } else { None }
+    }
+    /// The smallest event, left in place.
+    fn first(&self) -> Option<Event> {
+        let ties = self.ties();
+        self.sorted().into_iter().reduce(|a, b| if b.precedes(&a, ties) { b } else { a })
+    }
     /// True if nothing is pending before the event `tag` of the instant `now`, at which the last event was popped.
     fn next_is_after(&self, now: Time, tag: Tag) -> bool;
     /// True if the next event is of the same instant and phase as `event`, the last one popped.
@@ -204,7 +214,7 @@ pub trait Events {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use thalweg_units::Stream;
+    use thalweg_units::{Span, Stream};
 
     fn event(at: u64, phase: Phase, entity: u32) -> Event {
         Event { at: Time::from_ps(at), tag: Tag::new(phase, entity) }
@@ -250,7 +260,21 @@ mod tests {
             queue.push(event(draw.below(horizon), Phase::Arrive, entity));
         }
         let mut order = Vec::new();
-        while let Some(e) = queue.pop() {
+        let mut end = Time::ZERO;
+        loop {
+            let first = queue.first();
+            let Some(e) = queue.pop_before(end) else {
+                // A window is over: what comes in begins with the next one.
+                assert!(first.is_none_or(|first| first.at >= end));
+                let Some(first) = first else { break };
+                end = first.at + Span::from_ps(1 + draw.below(horizon));
+                if draw.below(3) == 0 {
+                    let at = Time::from_ps(end.ps() + draw.below(horizon));
+                    queue.push(Event { at, tag: Tag::new(Phase::Arrive, (pending + order.len()) as u32) });
+                }
+                continue;
+            };
+            assert_eq!(Some(e), first);
             order.push(e);
             if order.len() >= steps {
                 assert!(queue.sorted().windows(2).all(|w| w[0] <= w[1]));

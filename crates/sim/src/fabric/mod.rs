@@ -5,6 +5,7 @@
 
 mod backpressure;
 pub(crate) mod crossbar;
+pub(crate) mod crossing;
 pub(crate) mod deadlock;
 pub(crate) mod egress;
 pub(crate) mod failures;
@@ -144,6 +145,10 @@ impl Fabric {
             let at = port.free_at;
             cx.schedule(at, Phase::Decide, id.0);
         }
+        if cx.features.parted && cx.border.is_left_by(id) {
+            // It has left this part, and arrives in another.
+            return Landing::Passed;
+        }
         cx.mark_digest(Tag::new(Phase::Arrive, id.0).word());
         if cx.features.detours {
             self.go_on_with_detours(cx, id, landed, early)
@@ -270,6 +275,9 @@ impl Fabric {
             let port = &self.ports[id.at()];
             let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
             self.note_booked(cx, id, flying.handle, begins);
+        }
+        if cx.features.parted {
+            crossing::leave(self, cx, id);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::events::{Draw, Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
 use crate::fabric::sharing::Room;
 use crate::fabric::{
-    Fabric, Fate, Lost, backpressure, points, reference, relief, settling, sharing, trimming,
+    Fabric, Fate, Lost, backpressure, crossing, points, reference, relief, settling, sharing, trimming,
 };
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
@@ -284,7 +284,8 @@ impl Fabric {
     /// Nothing happens at this instant before that port decides.
     #[inline(always)]
     fn comes_first<Q: Events>(&self, cx: &Cx<Q>, id: PortId) -> bool {
-        cx.events.next_is_after(cx.now, Tag::new(Phase::Decide, id.0))
+        let tag = Tag::new(Phase::Decide, id.0);
+        cx.events.next_is_after(cx.now, tag) && (!cx.features.parted || cx.comes_first_everywhere(tag))
     }
 
     #[inline]
@@ -452,6 +453,9 @@ impl Fabric {
             if port.state.tx_pending {
                 cx.schedule(port.free_at, Phase::Decide, id.0);
             }
+        }
+        if cx.features.parted {
+            crossing::leave(self, cx, id);
         }
     }
 

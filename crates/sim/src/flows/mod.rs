@@ -62,7 +62,7 @@ impl Flows {
     pub fn schedule_next_start<Q: Events>(&mut self, cx: &mut Cx<Q>, from: u32) {
         let mut next = from;
         while let Some(flow) = cx.spec.flows.get(next as usize) {
-            if !cx.spec.precedence.follows(FlowId(next)) {
+            if !cx.spec.precedence.follows(FlowId(next)) && cx.border.is_home(flow.src) {
                 cx.schedule(flow.start, Phase::Start, next);
                 break;
             }

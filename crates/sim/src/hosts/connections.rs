@@ -98,7 +98,8 @@ impl Hosts {
         self.close_if_over(fabric, flows, flow);
     }
 
-    fn open<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, flow: FlowId, spec: &FlowSpec) -> usize {
+    /// A flow gets its two ends, and a path.
+    pub fn open<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, flow: FlowId, spec: &FlowSpec) -> usize {
         let transport = &cx.spec.transports[spec.transport as usize];
         let path = fabric.lay_path(&cx.spec, flow);
         let nic = &fabric.ports[fabric.routes.nic(spec.src).at()];
@@ -220,6 +221,10 @@ impl Hosts {
     }
 
     fn count_if_done<Q>(&self, cx: &mut Cx<Q>, flows: &mut Flows, slot: usize, flow: FlowId) {
+        if cx.features.parted {
+            // Its other end may be in another part.
+            return cx.border.ended.push(flow);
+        }
         if self.sending[slot].complete && self.receiving[slot].complete {
             flows.count_done(cx, flow);
         }
@@ -233,12 +238,22 @@ impl Hosts {
             return;
         }
         let (sending, receiving) = (&self.sending[slot as usize], &self.receiving[slot as usize]);
-        if sending.complete && receiving.complete && sending.balance.wrapping_add(receiving.balance) == 0 {
-            flows.write(flow, &sending.sender.stats(), receiving.receiver.received());
-            self.logs.extend(self.sending[slot as usize].sender.take_log());
+        if !self.keeps
+            && sending.complete
+            && receiving.complete
+            && sending.balance.wrapping_add(receiving.balance) == 0
+        {
+            self.write(flows, slot as usize, flow);
             self.give_queue_back(fabric, slot as usize);
             fabric.paths.close(flow);
         }
+    }
+
+    /// Copies what the ends of a flow know into its record.
+    pub fn write(&mut self, flows: &mut Flows, slot: usize, flow: FlowId) {
+        let sender = &mut self.sending[slot].sender;
+        flows.write(flow, &sender.stats(), self.receiving[slot].receiver.received());
+        self.logs.extend(sender.take_log());
     }
 
     /// The flow whose ends carry a flow.

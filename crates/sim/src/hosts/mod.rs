@@ -27,6 +27,7 @@ use nic::Nic;
 use replay::Replay;
 use serde::{Deserialize, Serialize};
 use streams::{NO_STREAM, Streams};
+use thalweg_machines::congestion::Permit;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Expiry, Receiver, Reception, Sender, Standing, TransportSpec};
@@ -57,6 +58,9 @@ pub(crate) struct Hosts {
     pub logs: Vec<Log>,
     /// Instead of transports: recorded packets.
     pub replay: Option<Replay>,
+    /// Slots are taken back by who sees all parts of a network, not as the last packet of a flow leaves this one.
+    #[serde(skip)]
+    pub keeps: bool,
     /// What the flows of a kind share: the network's, within reach of both ends.
     #[serde(skip)]
     transports: Vec<TransportSpec>,
@@ -411,8 +415,9 @@ impl Hosts {
         sending.timer = Time::MAX;
         let transport = &self.transports[sending.transport as usize];
         let expiry = sending.sender.on_timer(transport, cx.now);
+        cx.awaits |= expiry == Expiry::Decision;
         let host = sending.host;
-        if cx.features.nic_places && expiry == Expiry::Controller {
+        if cx.features.nic_places && matches!(expiry, Expiry::Controller | Expiry::Decision) {
             // A timer of the controller's is none of the NIC's.
             let scan = self.scan_of(fabric.routes.nic(host), flow, cx.now);
             if scan != Some(cx.now) {
@@ -422,6 +427,24 @@ impl Hosts {
         }
         self.pump_sender(cx, fabric, flows, slot as usize, flow);
         self.close_if_over(fabric, flows, flow);
+    }
+
+    /// A decision from outside for a flow's controller, in force when its timer expires: now. False if the flow is
+    /// not active.
+    pub fn decide<Q: Events>(
+        &mut self,
+        cx: &mut Cx<Q>,
+        fabric: &Fabric,
+        flow: FlowId,
+        decided: Permit,
+    ) -> bool {
+        let slot = fabric.paths.slot(flow);
+        let Some(sending) = self.sending.get_mut(slot as usize).filter(|_| slot != NO_SLOT) else {
+            return false;
+        };
+        sending.sender.on_decision(cx.now, decided);
+        self.arm_sender(cx, slot as usize, flow, Time::MAX);
+        true
     }
 
     /// A receiver's timer event.

@@ -49,6 +49,39 @@ pub struct Tally {
 }
 
 impl Tally {
+    /// Adds what was counted elsewhere.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let Self {
+            injected,
+            delivered,
+            dropped,
+            lost,
+            trimmed,
+            payload,
+            pause_frames,
+            resume_frames,
+            spared,
+            edge,
+        } = self;
+        let sums = [
+            (injected, other.injected),
+            (delivered, other.delivered),
+            (dropped, other.dropped),
+            (lost, other.lost),
+            (trimmed, other.trimmed),
+            (&mut payload.injected, other.payload.injected),
+            (&mut payload.delivered, other.payload.delivered),
+            (&mut payload.dropped, other.payload.dropped),
+            (&mut payload.cut, other.payload.cut),
+            (pause_frames, other.pause_frames),
+            (resume_frames, other.resume_frames),
+            (spared, other.spared),
+            (&mut edge.dropped, other.edge.dropped),
+            (&mut edge.marked, other.edge.marked),
+        ];
+        sums.into_iter().for_each(|(mine, its)| *mine += its);
+    }
+
     /// Where queues trim: what was sent is what has arrived, was dropped, was cut off, or is in the network (`live`);
     /// and ports and flows count the same packets.
     ///

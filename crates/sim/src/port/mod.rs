@@ -296,6 +296,19 @@ impl Port {
         self.place.cut_header = header;
     }
 
+    /// Another part of the network has the queue, and this one only what the wire brings.
+    pub(crate) fn make_inbound(&mut self) {
+        (self.mode.lane, self.queue) = (Lane::Express, u32::MAX);
+    }
+
+    /// What it sends is needed elsewhere as soon as it is sent.
+    pub(crate) fn make_outbound(&mut self) {
+        if self.mode.lane == Lane::OnDemand {
+            self.state.eager = true;
+            self.set_bypass_limit(0);
+        }
+    }
+
     /// Departures are not known on arrival.
     #[inline(always)]
     pub fn on_demand(&self) -> bool {

@@ -44,6 +44,12 @@ impl Ring {
         self.get(0)
     }
 
+    /// The last packet.
+    #[inline(always)]
+    pub fn back(&self) -> Option<&Flying> {
+        self.get(self.len.wrapping_sub(1))
+    }
+
     /// Appends a packet.
     #[inline(always)]
     pub fn push_back(&mut self, flying: Flying) {

@@ -12,6 +12,7 @@ mod foresight;
 mod late;
 mod lone_flow;
 mod lossless;
+mod parts;
 mod peaks;
 mod quanta;
 mod queue_pauses;

@@ -272,6 +272,7 @@ pub const KEYS: &[Row] = &[
     // ---- controllers
     ("%(rdma).congestion", LOSSY, &[], "", "aimd", Outcome),
     ("%(rdma).congestion=fixed", LOSSY, &[], "fixed", "aimd", Outcome),
+    ("%(rdma).congestion=external", LOSSY, &[], "external", "aimd", Outcome),
     ("%(rdma).congestion=aimd", LOSSY, &[], "aimd", "fixed", Outcome),
     ("%(rdma).congestion=newreno", LOSSY, &[], "newreno", "aimd", Outcome),
     ("%(rdma).congestion=cubic", LOSSY, &[], "cubic", "newreno", Outcome),

@@ -291,6 +291,12 @@ pub const FILES: &[(&str, &str)] = &[
     ("bare.csv", "a,b\n0,4\n1,4\n2,4\n3,4\n"),
     ("net.toml", "hosts = 2\nswitches = 1\n[[links]]\na = 0\nb = 2\n[[links]]\na = 1\nb = 2\n"),
     ("net.json", "{\"hosts\":2,\"switches\":1,\"links\":[{\"a\":0,\"b\":2},{\"a\":1,\"b\":2}]}"),
+    ("flows.cm", "Nodes 4\nConnections 1\n0->2 start 0 size 200000\n"),
+    (
+        "net.topo",
+        "Nodes 4\nTiers 2\nPodsize 4\nTier 0\nDownlink_speed_Gbps 10\nRadix_Down 2\nRadix_Up 2\nDownlink_Latency_ns 9\n\
+         Tier 1\nDownlink_speed_Gbps 10\nRadix_Down 2\nDownlink_Latency_ns 9\n",
+    ),
     ("net.txt", "3 1 2\n2\n0 2 10Gbps 1us 0\n1 2 10Gbps 1us 0\n"),
     (
         "net.xml",

@@ -57,6 +57,7 @@ pub const KEYS: &[Row] = &[
     ("topology(file).format=thalweg-json", SHIFT, &["topology={kind=\"file\",format=\"thalweg-json\",file=\"net.json\",rate=\"1Gbps\",delay=\"1us\"}"], "thalweg-json", "thalweg-toml", Refused),
     ("topology(file).format=hpcc", SHIFT, &["topology={kind=\"file\",format=\"hpcc\",file=\"net.txt\"}"], "hpcc", "links-csv", Refused),
     ("topology(file).format=graphml", SHIFT, &["topology={kind=\"file\",format=\"graphml\",file=\"net.xml\",rate=\"1Gbps\",delay=\"1us\"}"], "graphml", "links-csv", Refused),
+    ("topology(file).format=htsim", SHIFT, &["topology={kind=\"file\",format=\"htsim\",file=\"net.topo\"}"], "htsim", "hpcc", Refused),
     ("topology(file).format=gml", SHIFT, &["topology={kind=\"file\",format=\"gml\",file=\"net.gml\",rate=\"1Gbps\",delay=\"1us\"}"], "gml", "graphml", Refused),
     ("topology(file).format=links-csv", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"links.csv\"}"], "links-csv", "graphml", Refused),
     ("topology=internet2", WIDE, &[], "{kind=\"internet2\"}", "{kind=\"internet2\",slower=10}", Outcome),

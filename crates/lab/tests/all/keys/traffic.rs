@@ -98,6 +98,7 @@ pub const KEYS: &[Row] = &[
     ("traffic[](list).jitter_step", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\",jitter=\"100us\"}"], "", "10us", Outcome),
     ("traffic[](list).format", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\"}"], "csv", "hpcc", Refused),
     ("traffic[](list).format=csv", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.csv\",transport=\"x\"}"], "csv", "hpcc", Refused),
+    ("traffic[](list).format=htsim", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.cm\",format=\"htsim\",transport=\"x\"}"], "htsim", "csv", Refused),
     ("traffic[](list).format=hpcc", PLAIN, &["traffic.0={kind=\"list\",file=\"flows.txt\",format=\"hpcc\",transport=\"x\"}"], "hpcc", "csv", Refused),
     ("traffic[]=backlogged", PLAIN, &["traffic.0={kind=\"backlogged\",src=0,dst=1,transport=\"x\"}"], "{kind=\"backlogged\",src=0,dst=1,transport=\"x\"}", "{kind=\"flow\",src=0,dst=1,size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](backlogged).src", PLAIN, &["traffic.0={kind=\"backlogged\",src=0,dst=1,transport=\"x\"}"], "0", "2", Outcome),

@@ -128,6 +128,7 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion=mintcp", BUSY, &[], "mintcp", "newreno", Outcome),
     ("%(tcp).congestion(mintcp).halve_threshold", BUSY, &["%.congestion=mintcp", "%.loss=timeout-only"], "true", "false", Outcome),
     ("%(tcp).congestion=fixed", BUSY, &[], "fixed", "newreno", Outcome),
+    ("%(tcp).congestion=external", BUSY, &[], "external", "newreno", Outcome),
     ("%(tcp).congestion=aimd", BUSY, &[], "aimd", "newreno", Outcome),
     ("%(tcp).congestion=timely", BUSY, &[], "timely", "newreno", Outcome),
     ("%(tcp).congestion=rtt-target", BUSY, &[], "rtt-target", "newreno", Outcome),

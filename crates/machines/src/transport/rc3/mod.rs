@@ -34,7 +34,7 @@ pub use receiver::Rc3Receiver;
 pub use sender::Rc3Sender;
 
 use super::{Handed, PathNeeds, Protocol, Rc3Spec, Windows, Wire};
-use crate::congestion::Start;
+use crate::congestion::{ControllerSpec, Start};
 use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
 
@@ -47,6 +47,9 @@ impl Protocol for Rc3Spec {
     }
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> Rc3Receiver {
         Rc3Receiver::new(self, flow, size)
+    }
+    fn controller(&self) -> Option<&ControllerSpec> {
+        Some(&self.primary.controller)
     }
     fn wire(&self) -> Wire {
         self.primary.wire()

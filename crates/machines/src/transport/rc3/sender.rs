@@ -5,7 +5,7 @@ use super::super::{
     Endpoint, Expiry, Handed, LossDetection, Rc3Spec, Reception, SenderStats, SendingEnd, Transmit,
 };
 use crate::congestion::decisions::Log;
-use crate::congestion::{Controller, Report, Start};
+use crate::congestion::{Controller, Interval, Permit, Report, Start};
 use crate::problems::Invalid;
 use crate::transport::Flight;
 use serde::{Deserialize, Serialize};
@@ -266,6 +266,14 @@ impl SendingEnd for Rc3Sender {
 
     fn take_log(&mut self) -> Option<Log> {
         self.primary.take_log()
+    }
+
+    fn interval(&self) -> Option<&Interval> {
+        self.primary.interval()
+    }
+
+    fn on_decision(&mut self, now: Time, decided: Permit) {
+        self.primary.on_decision(now, decided);
     }
 
     fn stats(&self) -> SenderStats {

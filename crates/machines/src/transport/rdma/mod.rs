@@ -27,7 +27,7 @@ pub use receiver::RdmaReceiver;
 pub use sender::RdmaSender;
 
 use super::{PathNeeds, Protocol, RdmaAcks, RdmaSpec, Recovery, Windows, Wire};
-use crate::congestion::{Gives, Start};
+use crate::congestion::{ControllerSpec, Gives, Start};
 use crate::problems::Invalid;
 use thalweg_units::{Bytes, FlowId, Stream};
 
@@ -40,6 +40,9 @@ impl Protocol for RdmaSpec {
     }
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> RdmaReceiver {
         RdmaReceiver::new(self, flow, size)
+    }
+    fn controller(&self) -> Option<&ControllerSpec> {
+        Some(&self.controller)
     }
     fn wire(&self) -> Wire {
         let group = match &self.segments {

@@ -22,7 +22,9 @@ use super::layout::Layout;
 use super::segments::Segments;
 use super::timer::Outlook;
 use crate::congestion::decisions::Log;
-use crate::congestion::{Calls, CongestionControl, Controller, FeedbackKind, Report, Start};
+use crate::congestion::{
+    Calls, CongestionControl, Controller, FeedbackKind, Interval, Permit, Report, Start,
+};
 use crate::problems::Invalid;
 use limiter::Limiter;
 use offsets::Offsets;
@@ -259,7 +261,13 @@ impl Endpoint for RdmaSender {
             self.limiter.rescale(now, permit.pace, self.controller.permit().pace);
         }
         self.post(spec, now);
-        if expired { Expiry::Retransmission } else { Expiry::Controller }
+        if self.controller.interval().is_some_and(|interval| interval.due) {
+            Expiry::Decision
+        } else if expired {
+            Expiry::Retransmission
+        } else {
+            Expiry::Controller
+        }
     }
 
     #[inline(always)]
@@ -405,6 +413,14 @@ impl SendingEnd for RdmaSender {
 
     fn take_log(&mut self) -> Option<Log> {
         self.controller.take_log()
+    }
+
+    fn interval(&self) -> Option<&Interval> {
+        self.controller.interval()
+    }
+
+    fn on_decision(&mut self, now: Time, decided: Permit) {
+        self.controller.on_decision(now, decided);
     }
 
     fn stats(&self) -> SenderStats {

@@ -15,7 +15,7 @@ pub use scoreboard::Scoreboard;
 pub use sender::TcpSender;
 
 use super::{Flight, Protocol, SetUp, TcpSpec, Windows, Wire};
-use crate::congestion::Start;
+use crate::congestion::{ControllerSpec, Start};
 use crate::problems::Invalid;
 use thalweg_units::{FlowId, Stream};
 
@@ -28,6 +28,9 @@ impl Protocol for TcpSpec {
     }
     fn receiver(&self, flow: FlowId, size: u64, _: Stream) -> TcpReceiver {
         TcpReceiver::new(flow, size)
+    }
+    fn controller(&self) -> Option<&ControllerSpec> {
+        Some(&self.controller)
     }
     fn wire(&self) -> Wire {
         Wire {

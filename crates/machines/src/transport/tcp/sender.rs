@@ -29,7 +29,8 @@ use super::Scoreboard;
 use super::rack::Rack;
 use crate::congestion::decisions::Log;
 use crate::congestion::{
-    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Permit, Report, Start,
+    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Interval, Permit, Report,
+    Start,
 };
 use crate::problems::Invalid;
 use departures::Departures;
@@ -435,6 +436,9 @@ impl Endpoint for TcpSender {
         }
         if self.controller.permit().wake.is_some_and(|wake| wake <= now) {
             self.controller.on_tick(now);
+            if self.controller.interval().is_some_and(|interval| interval.due) {
+                return Expiry::Decision;
+            }
         }
         if expired { Expiry::Retransmission } else { Expiry::Other }
     }
@@ -514,6 +518,14 @@ impl SendingEnd for TcpSender {
 
     fn take_log(&mut self) -> Option<Log> {
         self.controller.take_log()
+    }
+
+    fn interval(&self) -> Option<&Interval> {
+        self.controller.interval()
+    }
+
+    fn on_decision(&mut self, now: Time, decided: Permit) {
+        self.controller.on_decision(now, decided);
     }
 
     fn stats(&self) -> SenderStats {

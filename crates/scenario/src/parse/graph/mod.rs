@@ -4,6 +4,7 @@ mod attributed;
 pub mod gml;
 pub mod graphml;
 pub mod hpcc;
+pub mod htsim;
 pub mod links_csv;
 pub mod native;
 pub mod rocketfuel;

@@ -1,0 +1,127 @@
+//! Where a part of a network ends: which nodes are its own, which of their wires lead out, and what has left by them.
+//!
+//! A network may be run in parts ([`crate::parts`]). Each part is the whole network of which only its own nodes do
+//! anything. What one part sends another leaves here as it goes on its wire, with the instant at which it arrives,
+//! and is on the other part's copy of that wire before that instant has come. Nothing else passes between parts, so
+//! no part needs to know what happens in another one until the delay of a wire between them has passed.
+
+use crate::events::{Event, Phase, Tag};
+use crate::port::flying::Flying;
+use std::sync::Arc;
+use thalweg_units::{FlowId, HostId, PortId, Time};
+use thalweg_wire::{Packet, Side};
+
+/// A part of a network, by number.
+pub(crate) type Number = u16;
+
+/// [`Border::leads`]: to a node of the part's own, or from one that is not.
+const WITHIN: Number = Number::MAX;
+
+/// A packet on a wire between two parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crossing {
+    pub packet: Packet,
+    /// Its handle means nothing here; its route is counted from where its flow's path begins, if it has one.
+    pub flying: Flying,
+    /// Whose wire.
+    pub port: PortId,
+}
+
+/// What one part has sent another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Batch {
+    pub crossings: Vec<Crossing>,
+    /// Cold headers, in the order of the packets that have any; those beyond `used` are left from before.
+    sides: Vec<Side>,
+    used: usize,
+}
+
+impl Batch {
+    fn post(&mut self, crossing: Crossing, side: Option<&Side>) {
+        self.crossings.push(crossing);
+        let Some(side) = side else { return };
+        match self.sides.get_mut(self.used) {
+            Some(place) => place.copy_from(side),
+            None => self.sides.push(*side),
+        }
+        self.used += 1;
+    }
+
+    /// The cold headers, in the order of the packets that have any.
+    pub fn sides(&self) -> &[Side] {
+        &self.sides[..self.used]
+    }
+
+    /// Forgets all, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.crossings.clear();
+        self.used = 0;
+    }
+
+    /// When the first of its packets arrives.
+    pub fn earliest(&self) -> Option<Time> {
+        self.crossings.iter().map(|crossing| crossing.flying.arrive).min()
+    }
+}
+
+/// Of one part; of a network that is run whole: empty.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Border {
+    me: Number,
+    /// By node: the part that it belongs to.
+    of_node: Arc<[Number]>,
+    /// By port: the part that its wire leads to; [`WITHIN`]: it does not leave.
+    leads: Vec<Number>,
+    /// By part: what has left for it.
+    pub out: Vec<Batch>,
+    /// Flows one end of which has become complete, once for each.
+    pub ended: Vec<FlowId>,
+    /// The first event of all other parts, where parts take turns; `None`: none of this instant or before.
+    pub elsewhere: Option<Event>,
+}
+
+impl Border {
+    /// The border of part `me` of so many; `ends`: of every port, its node and its far end.
+    pub fn new(
+        me: Number,
+        parts: Number,
+        of_node: Arc<[Number]>,
+        ends: impl Iterator<Item = (usize, usize)>,
+    ) -> Self {
+        let lead = |(from, to): (usize, usize)| match (of_node[from], of_node[to]) {
+            (here, there) if here == me && there != me => there,
+            _ => WITHIN,
+        };
+        let leads = ends.map(lead).collect();
+        let out = vec![Batch::default(); usize::from(parts)];
+        Self { me, leads, of_node, out, ..Self::default() }
+    }
+
+    /// A node is the part's own.
+    pub fn owns(&self, node: usize) -> bool {
+        self.of_node.get(node).is_none_or(|part| *part == self.me)
+    }
+
+    /// A host is the part's own: flows start here.
+    pub fn is_home(&self, host: HostId) -> bool {
+        self.owns(host.at())
+    }
+
+    /// A port's wire leaves the part.
+    #[inline(always)]
+    pub fn is_left_by(&self, port: PortId) -> bool {
+        self.leads[port.at()] != WITHIN
+    }
+
+    /// A packet leaves by a wire of the part.
+    #[inline]
+    pub fn post(&mut self, crossing: Crossing, side: Option<&Side>) {
+        let to = self.leads[crossing.port.at()];
+        self.out[usize::from(to)].post(crossing, side);
+    }
+
+    /// What happens is to be counted here: probes look in every part, and are counted once.
+    pub fn counts(&self, tag: Tag) -> bool {
+        self.me == 0 || tag.phase() != Phase::Sample
+    }
+}

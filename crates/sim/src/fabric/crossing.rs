@@ -1,0 +1,57 @@
+//! Packets between the parts of a network: see [`crate::border`].
+
+use crate::border::{Batch, Crossing};
+use crate::cx::Cx;
+use crate::events::{Events, Phase};
+use crate::fabric::Fabric;
+use crate::port::flying::Flying;
+use thalweg_units::PortId;
+use thalweg_wire::{Handle, NO_SIDE};
+
+/// A packet has gone on the wire of a port, or its place there is booked: if the wire leads out of the part, the packet
+/// leaves it. Its place on the wire stays, and when its time has come, nothing arrives.
+#[inline]
+pub(crate) fn leave<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    if cx.border.is_left_by(id) {
+        cross(fabric, cx, id);
+    }
+}
+
+#[inline(never)]
+fn cross<Q>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+    let Some(&flying) = fabric.ports[id.at()].flight.back() else { return };
+    let packet = fabric.packets[flying.handle];
+    let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
+    // Slots are each part's own.
+    let start = if cx.features.per_hop { 0 } else { start_of(fabric, &packet) };
+    let flying = Flying { route: flying.route - start, ..flying };
+    cx.border.post(Crossing { packet, flying, port: id }, side);
+    fabric.discard(flying.handle, &packet);
+}
+
+/// Where in the table the path of a packet's flow begins.
+fn start_of(fabric: &Fabric, packet: &thalweg_wire::Packet) -> u32 {
+    fabric.paths.start(fabric.paths.slot(packet.flow) as usize) as u32
+}
+
+/// Packets come in from another part, on the wires on which they have left it. All their flows have paths here.
+pub(crate) fn come_in<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, batch: &Batch) {
+    let mut sides = batch.sides().iter();
+    for crossing in &batch.crossings {
+        let mut packet = crossing.packet;
+        if packet.side != NO_SIDE {
+            let copy = fabric.sides.claim();
+            fabric.sides[copy].copy_from(sides.next().expect("as many as packets that have any"));
+            packet.side = copy.0;
+        }
+        let start = if cx.features.per_hop { 0 } else { start_of(fabric, &packet) };
+        let handle = fabric.packets.insert(packet);
+        let flying = Flying { handle, route: crossing.flying.route + start, ..crossing.flying };
+        let port = &mut fabric.ports[crossing.port.at()];
+        // Nothing waits on this side of the wire.
+        port.waiting.started += 1;
+        if port.flight.insert(flying) == 0 {
+            cx.schedule(flying.arrive, Phase::Arrive, crossing.port.0);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! One part: the network, of which only its own nodes do anything.
+
+use super::plan::Plan;
+use crate::border::{Batch, Border, Number};
+use crate::events::{Event, Events, Phase, Tag};
+use crate::fabric::crossing;
+use crate::paths::NO_SLOT;
+use crate::sim::Sim;
+use thalweg_units::{FlowId, PortId, Time};
+
+/// A part, and what others have sent it.
+#[derive(Clone, Debug)]
+pub(super) struct Part<Q: Events> {
+    pub sim: Sim<Q>,
+    pub inbox: Vec<Batch>,
+}
+
+impl<Q: Events + Clone> Part<Q> {
+    /// Part `me` of a network of which nothing has happened.
+    pub fn new(whole: &Sim<Q>, plan: &Plan, me: Number) -> Self {
+        let mut sim = whole.clone();
+        enclose(&mut sim, plan, me);
+        let mut armed = Vec::new();
+        while let Some(event) = sim.cx.events.pop() {
+            armed.push(event);
+        }
+        for event in armed {
+            let own = match event.tag.phase() {
+                Phase::Start => false,
+                Phase::Tick => sim.cx.border.owns(sim.cx.spec.ends(PortId(event.tag.entity())).0.at()),
+                _ => true,
+            };
+            if own {
+                sim.cx.events.push(event);
+            }
+        }
+        sim.flows.schedule_next_start(&mut sim.cx, 0);
+        Self { sim, inbox: vec![Batch::default(); usize::from(plan.parts())] }
+    }
+}
+
+/// What makes a network part of one.
+pub(super) fn enclose<Q: Events>(sim: &mut Sim<Q>, plan: &Plan, me: Number) {
+    let spec = &sim.cx.spec;
+    let ends = (0..2 * spec.links.len()).map(|id| spec.ends(PortId::from(id))).map(|(a, b)| (a.at(), b.at()));
+    sim.cx.border = Border::new(me, plan.parts(), plan.of_node().clone(), ends);
+    sim.cx.features.parted = true;
+    sim.hosts.keeps = true;
+    for id in (0..sim.fabric.ports.len()).map(PortId::from) {
+        let port = &mut sim.fabric.ports[id.at()];
+        if sim.cx.border.is_left_by(id) {
+            port.make_outbound();
+        } else if !sim.cx.border.owns(sim.cx.spec.ends(id).0.at()) {
+            port.make_inbound();
+        }
+    }
+    let owns: Vec<bool> = (0..sim.fabric.ports.len())
+        .map(|id| sim.cx.border.owns(sim.cx.spec.ends(PortId::from(id)).0.at()))
+        .collect();
+    let probes = &mut sim.cx.spec.probes;
+    for (_, ports) in probes.queues.iter_mut().chain(&mut probes.links) {
+        ports.retain(|id| owns[id.at()]);
+    }
+}
+
+impl<Q: Events> Part<Q> {
+    /// What others have sent comes in.
+    pub fn come_in(&mut self) {
+        let Self { sim: Sim { cx, fabric, hosts, .. }, inbox } = self;
+        for batch in inbox {
+            for crossing in &batch.crossings {
+                let flow = crossing.packet.flow;
+                if fabric.paths.slot(flow) == NO_SLOT {
+                    let spec = cx.spec.flows[flow.at()];
+                    hosts.open(cx, fabric, flow, &spec);
+                }
+            }
+            crossing::come_in(fabric, cx, batch);
+            batch.clear();
+        }
+    }
+
+    /// All events before `end`.
+    pub fn advance(&mut self, end: Time) {
+        while let Some(event) = self.sim.cx.events.pop_before(end) {
+            self.sim.process(event);
+        }
+    }
+
+    /// When something happens here next, as far as it is known here.
+    pub fn next(&self) -> Option<Time> {
+        let arrives = self.inbox.iter().filter_map(Batch::earliest).min();
+        let first = self.sim.cx.events.first().map(|event| event.at);
+        first.into_iter().chain(arrives).min()
+    }
+
+    /// The next event, or the port that is next to decide at this instant.
+    pub fn first(&self) -> Option<Event> {
+        let Sim { cx, fabric, .. } = &self.sim;
+        let ready = fabric.tx_ready.last().map(|id| Event { at: cx.now, tag: Tag::new(Phase::Decide, id.0) });
+        match (ready, cx.events.first()) {
+            (Some(ready), Some(event)) if event.precedes(&ready, cx.events.ties()) => Some(event),
+            (ready, event) => ready.or(event),
+        }
+    }
+
+    /// What [`Part::first`] is, and nothing that comes after `elsewhere`.
+    pub fn take_turn(&mut self, elsewhere: Option<Event>) {
+        self.sim.cx.border.elsewhere = elsewhere;
+        match self.first() {
+            Some(first) if self.sim.cx.events.first() == Some(first) => {
+                if let Some(event) = self.sim.cx.events.pop() {
+                    self.sim.process(event);
+                }
+            }
+            _ => self.sim.settle_ready(),
+        }
+        self.sim.cx.border.elsewhere = None;
+    }
+
+    /// Packets of a flow sent less those that have arrived or were lost, of what happened here.
+    pub fn balance(&self, flow: FlowId) -> u32 {
+        let hosts = &self.sim.hosts;
+        let slot = self.sim.fabric.paths.slot(flow) as usize;
+        let of = |end: Option<u32>| end.unwrap_or(0);
+        of(hosts.sending.get(slot).map(|s| s.balance))
+            .wrapping_add(of(hosts.receiving.get(slot).map(|r| r.balance)))
+    }
+
+    /// A flow is over everywhere.
+    pub fn close(&mut self, flow: FlowId) {
+        let Sim { cx, fabric, hosts, flows, .. } = &mut self.sim;
+        let slot = fabric.paths.slot(flow);
+        if slot == NO_SLOT {
+            return;
+        }
+        let ends = &cx.spec.flows[flow.at()];
+        if cx.border.is_home(ends.src) {
+            hosts.write(flows, slot as usize, flow);
+        } else if cx.border.is_home(ends.dst) {
+            flows.deliver(flow, hosts.receiving[slot as usize].receiver.received());
+        }
+        fabric.paths.close(flow);
+    }
+}

@@ -1,0 +1,342 @@
+//! Which nodes go together: a network cut into parts along wires that take time.
+
+use crate::border::Number;
+use crate::events::Events;
+use crate::features::{Features, pulls_when_idle};
+use crate::port::Lane;
+use crate::sim::Sim;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::transport::TransportSpec;
+use thalweg_net::spec::NetworkSpec;
+use thalweg_units::{FlowId, PortId, Rate, Span, Time};
+
+/// Why a network is run whole.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Undivided(pub(super) String);
+
+/// Flows whose paths are looked at to find out where the traffic is.
+const LOOKED_AT: usize = 20_000;
+/// A part may have so many hundredths of its share of the work.
+const BALANCE: u64 = 104;
+/// Packet-hops of a run from which its parts are made in less time than they save.
+const WORTH: u64 = 1_000_000;
+/// Packet-hops in a part's window on links that are half used, from which threads wait for each other in less time than
+/// they save: some ten microseconds of work.
+const FULL: u128 = 100;
+/// Bytes of a packet of which nothing else is known.
+const PACKET: u64 = 1500;
+/// Times that all nodes are looked at for a better part.
+const ROUNDS: usize = 8;
+
+/// Parts of a network.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
+pub struct Plan {
+    parts: Number,
+    of_node: Arc<[Number]>,
+    lookahead: Span,
+    pays: bool,
+}
+
+/// [`Plan`] as it is saved.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    parts: Number,
+    of_node: Vec<Number>,
+    lookahead: Span,
+    pays: bool,
+}
+
+impl From<Written> for Plan {
+    fn from(Written { parts, of_node, lookahead, pays }: Written) -> Self {
+        Self { parts, of_node: of_node.into(), lookahead, pays }
+    }
+}
+
+impl From<Plan> for Written {
+    fn from(Plan { parts, of_node, lookahead, pays }: Plan) -> Self {
+        Self { parts, of_node: of_node.to_vec(), lookahead, pays }
+    }
+}
+
+impl Plan {
+    /// At most `parts` parts of a network of which nothing has happened yet.
+    ///
+    /// # Errors
+    /// If it is run whole, with the reason.
+    pub fn new<Q: Events>(sim: &Sim<Q>, parts: usize) -> Result<Self, Undivided> {
+        let spec = &sim.cx.spec;
+        if let Some(why) = reason(spec, &sim.cx.features) {
+            return Err(Undivided(why.into()));
+        }
+        let mut together = Together::new((spec.hosts + spec.switches) as usize);
+        join_nodes(sim, &mut together);
+        join_flows(spec, &mut together);
+        let groups = together.groups();
+        let most = groups.iter().max().map_or(0, |last| last + 1);
+        let traffic = Traffic::of(sim, &groups, most);
+        let parts = parts.min(most).min(usize::from(Number::MAX) - 1);
+        if parts < 2 {
+            return Err(Undivided("no wire that takes time divides it".into()));
+        }
+        let of_group = traffic.divide(parts);
+        let of_node: Arc<[Number]> = groups.iter().map(|group| of_group[*group]).collect();
+        let cut =
+            |(_, link): &(usize, &thalweg_net::spec::LinkSpec)| of_node[link.a.at()] != of_node[link.b.at()];
+        let delays =
+            spec.links.iter().enumerate().filter(cut).map(|(_, link)| link.ab.delay.min(link.ba.delay));
+        let lookahead = delays.min().ok_or_else(|| Undivided("all traffic is in one part of it".into()))?;
+        let parts = of_node.iter().max().map_or(0, |last| last + 1);
+        let pays = traffic.hops >= WORTH && window_hops(spec, lookahead) >= FULL * u128::from(parts);
+        Ok(Self { parts, of_node, lookahead, pays })
+    }
+
+    /// How many.
+    pub fn parts(&self) -> Number {
+        self.parts
+    }
+
+    /// By node: the part that it belongs to.
+    pub fn of_node(&self) -> &Arc<[Number]> {
+        &self.of_node
+    }
+
+    /// A thread for each part is worth its while: the run is long enough for the parts to be made, and windows have
+    /// enough in them for threads to wait for each other.
+    pub fn pays(&self) -> bool {
+        self.pays
+    }
+
+    /// How long nothing that happens in one part can matter to another.
+    pub fn lookahead(&self) -> Span {
+        self.lookahead
+    }
+}
+
+/// Flows are controlled by what a user has registered, or by who runs the network.
+fn is_outside(transport: &TransportSpec) -> bool {
+    matches!(transport.controller(), Some(ControllerSpec::Custom(_) | ControllerSpec::External(_)))
+}
+
+/// What looks at several nodes at one instant.
+fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
+    let sees = |t: &TransportSpec| t.sees_receiver();
+    let (probes, stop) = (&spec.probes, &spec.stop);
+    let reasons = [
+        (spec.replay, "a replay puts packets in anywhere"),
+        (
+            features.headers,
+            "packets are followed from hop to hop, and what is known of them is kept in one place",
+        ),
+        (
+            features.writes || features.points,
+            "switches write telemetry or notices, whose tables are the network's",
+        ),
+        (
+            spec.inputs.is_some() || spec.control_first,
+            "flow control and accounts by ingress see both ends of a wire",
+        ),
+        (
+            features.nic_may_pull || pulls_when_idle(spec),
+            "NICs that pull packets from flows see both ends of a flow",
+        ),
+        (features.failures, "incidents change routes everywhere"),
+        (features.drop_notices, "senders are notified of drops by no packet"),
+        (
+            features.streams || spec.flows.iter().any(|f| f.connection != u32::MAX),
+            "connections are shared by flows",
+        ),
+        (spec.transports.iter().any(sees), "a sender sees what its receiver has"),
+        (
+            spec.transports.iter().any(is_outside),
+            "a controller of your own, or one that is decided from outside, is run by one thread",
+        ),
+        (probes.controllers.is_some() || probes.decisions, "controllers are sampled at both ends of a flow"),
+        (probes.completions.is_some(), "round trips are listed in the order of their ends"),
+        (probes.priority_histogram.is_some(), "priorities are counted where queues are dequeued on demand"),
+        (spec.edge.is_some(), "the receiving edge compares slack"),
+        (stop.max_events != u64::MAX, "the run ends after a number of events"),
+    ];
+    reasons.iter().find(|(applies, _)| *applies).map(|(_, why)| *why)
+}
+
+/// Nodes between which a wire takes no time, or that share it in other ways.
+fn join_nodes<Q: Events>(sim: &Sim<Q>, together: &mut Together) {
+    let spec = &sim.cx.spec;
+    for (number, link) in spec.links.iter().enumerate() {
+        let at_host = link.a.0 < spec.hosts || link.b.0 < spec.hosts;
+        let instant = link.ab.delay.is_zero() || link.ba.delay.is_zero();
+        let ports = [2 * number, 2 * number + 1].map(|id| &sim.fabric.ports[id]);
+        // The former may overtake, the latter be taken back.
+        let bound = ports.iter().any(|port| port.mode.lane == Lane::Reference || port.mode.preemptive);
+        if at_host || instant || bound {
+            together.join(link.a.at(), link.b.at());
+        }
+    }
+}
+
+/// Hosts that act on each other at one instant.
+fn join_flows(spec: &NetworkSpec, together: &mut Together) {
+    for (number, flow) in spec.flows.iter().enumerate() {
+        // Its sender stops, and what its receiver is to get is known at once.
+        if flow.until != Time::MAX {
+            together.join(flow.src.at(), flow.dst.at());
+        }
+        if spec.precedence.is_empty() {
+            continue;
+        }
+        // The last byte of those before has arrived, and it starts.
+        for before in spec.precedence.of(FlowId::from(number)) {
+            together.join(spec.flows[before.at()].dst.at(), flow.src.at());
+        }
+    }
+}
+
+/// Sets of nodes that stay together (union-find, with paths halved).
+struct Together(Vec<usize>);
+
+impl Together {
+    fn new(nodes: usize) -> Self {
+        Self((0..nodes).collect())
+    }
+
+    fn root(&mut self, mut node: usize) -> usize {
+        while self.0[node] != node {
+            self.0[node] = self.0[self.0[node]];
+            node = self.0[node];
+        }
+        node
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.root(a), self.root(b));
+        self.0[a.max(b)] = a.min(b);
+    }
+
+    /// By node: the number of its set, in the order of their first nodes.
+    fn groups(mut self) -> Vec<usize> {
+        let mut numbers = vec![usize::MAX; self.0.len()];
+        let mut next = 0;
+        (0..self.0.len())
+            .map(|node| {
+                let root = self.root(node);
+                if numbers[root] == usize::MAX {
+                    numbers[root] = next;
+                    next += 1;
+                }
+                numbers[root]
+            })
+            .collect()
+    }
+}
+
+/// Packets that all links can carry in a window, half used.
+fn window_hops(spec: &NetworkSpec, window: Span) -> u128 {
+    let rates = spec.links.iter().flat_map(|link| [link.ab.mean_rate(), link.ba.mean_rate()]);
+    let bps: u128 = rates.filter(|rate| *rate != Rate::INFINITE).map(|rate| u128::from(rate.bps())).sum();
+    bps * u128::from(window.ps()) / (2 * 8 * u128::from(PACKET) * 1_000_000_000_000)
+}
+
+/// How much passes each group of nodes, and goes between two.
+struct Traffic {
+    /// About so many packet-hops in all.
+    hops: u64,
+    /// By group: bytes that its ports send.
+    work: Vec<u64>,
+    /// By group: its neighbours, and bytes between both.
+    near: Vec<Vec<(usize, u64)>>,
+}
+
+impl Traffic {
+    fn of<Q: Events>(sim: &Sim<Q>, groups: &[usize], count: usize) -> Self {
+        let spec = &sim.cx.spec;
+        let mut carried = vec![1u64; 2 * spec.links.len()];
+        let every = spec.flows.len().div_ceil(LOOKED_AT).max(1);
+        for (number, flow) in spec.flows.iter().enumerate().step_by(every) {
+            // Of those without end as much as of a long one.
+            let bytes = flow.size.min(1 << 30);
+            for id in sim.fabric.lay_path(spec, FlowId::from(number)) {
+                if id != PortId::NONE {
+                    carried[id.at()] += bytes;
+                }
+            }
+        }
+        let hops = carried.iter().sum::<u64>() / PACKET * every as u64;
+        let mut traffic = Self { hops, work: vec![0; count], near: vec![Vec::new(); count] };
+        for (id, bytes) in carried.into_iter().enumerate() {
+            let (from, to) = spec.ends(PortId::from(id));
+            let (from, to) = (groups[from.at()], groups[to.at()]);
+            traffic.work[from] += bytes;
+            if from != to {
+                traffic.note(from, to, bytes);
+                traffic.note(to, from, bytes);
+            }
+        }
+        traffic
+    }
+
+    fn note(&mut self, from: usize, to: usize, bytes: u64) {
+        match self.near[from].iter_mut().find(|(group, _)| *group == to) {
+            Some((_, sum)) => *sum += bytes,
+            None => self.near[from].push((to, bytes)),
+        }
+    }
+
+    /// By group: its part. First those in a row, as much work for each part as for the others; then each group moves to
+    /// the part that it has most to do with, as long as that part does not have too much (Fiduccia and Mattheyses, DAC
+    /// 1982, without their buckets).
+    fn divide(&self, parts: usize) -> Vec<Number> {
+        let total: u64 = self.work.iter().sum();
+        let share = (total / parts as u64).max(1);
+        let most = (share * BALANCE / 100).max(share + self.work.iter().copied().max().unwrap_or(0) / 2);
+        let mut before = 0;
+        let mut of: Vec<usize> = Vec::with_capacity(self.work.len());
+        let mut held = vec![0u64; parts];
+        for work in &self.work {
+            let part = (((before + work / 2) / share) as usize).min(parts - 1);
+            of.push(part);
+            held[part] += work;
+            before += work;
+        }
+        for _ in 0..ROUNDS {
+            let mut moved = false;
+            for group in 0..of.len() {
+                let here = of[group];
+                let mut pull = vec![0u64; parts];
+                self.near[group].iter().for_each(|(to, bytes)| pull[of[*to]] += bytes);
+                let work = self.work[group];
+                let fits = |part: usize| held[part] + work <= most || held[part] + work < held[here];
+                let better = |part: &usize| *part != here && fits(*part);
+                let Some(best) = (0..parts).filter(better).max_by_key(|part| (pull[*part], parts - part))
+                else {
+                    continue;
+                };
+                let relieves = held[here] > most && held[best] + work < held[here];
+                if pull[best] > pull[here] || relieves {
+                    held[here] -= work;
+                    held[best] += work;
+                    of[group] = best;
+                    moved = true;
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+        // Parts without any work are none.
+        let mut numbers = vec![Number::MAX; parts];
+        let mut next = 0;
+        of.iter()
+            .map(|part| {
+                if numbers[*part] == Number::MAX {
+                    numbers[*part] = next;
+                    next += 1;
+                }
+                numbers[*part]
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,139 @@
+//! The parts of a network put together again, to be read as if it had been run whole.
+
+use crate::border::Number;
+use crate::events::Events;
+use crate::flows::FlowTally;
+use crate::hosts::ends::{Receiving, Sending};
+use crate::instruments::Instruments;
+use crate::instruments::probe::Probes;
+use crate::paths::NO_SLOT;
+use crate::sim::Sim;
+use thalweg_units::{FlowId, PortId};
+
+/// Whose nodes are whose, and what only all parts together know.
+pub(super) struct Owners<'a> {
+    pub of_node: &'a [Number],
+    /// Complete flows, all and measured ones.
+    pub done: (u64, u64),
+    /// The ports that probes look at, in the order of the scenario.
+    pub probed: [Vec<PortId>; 2],
+}
+
+/// A network that can be read, and goes nowhere: packets stay where they are, in the memory of their parts.
+pub(super) fn gather<Q: Events>(mut parts: Vec<Sim<Q>>, owners: &Owners<'_>) -> Sim<Q> {
+    let mut whole = parts.remove(0);
+    whole.cx.stopped = true;
+    for (number, part) in (1..).zip(&mut parts) {
+        take_nodes(&mut whole, part, &owners.of_node, number);
+        whole.processed += part.processed;
+        whole.hosts.logs.append(&mut part.hosts.logs);
+    }
+    take_flows(&mut whole, &mut parts, owners);
+    for part in &mut parts {
+        add(&mut whole.cx.instruments, &mut part.cx.instruments);
+    }
+    let [queues, links] = &owners.probed;
+    let probes = &mut whole.cx.instruments.probes;
+    let at = |list: &[PortId], port: PortId| list.iter().position(|id| *id == port);
+    probes.queues.sort_by_cached_key(|sample| (sample.at, at(queues, sample.port)));
+    probes.links.sort_by_cached_key(|sample| (sample.at, at(links, sample.port)));
+    whole
+}
+
+/// The ports of a part's nodes, with what waits there.
+fn take_nodes<Q: Events>(whole: &mut Sim<Q>, part: &mut Sim<Q>, of_node: &[Number], number: Number) {
+    let (mine, its) = (&mut whole.fabric, &mut part.fabric);
+    for id in 0..mine.ports.len() {
+        if of_node[whole.cx.spec.ends(PortId::from(id)).0.at()] != number {
+            continue;
+        }
+        std::mem::swap(&mut mine.ports[id], &mut its.ports[id]);
+        let queue = mine.ports[id].queue as usize;
+        match mine.ports[id].mode.lane {
+            crate::port::Lane::Express => {}
+            crate::port::Lane::OnDemand => std::mem::swap(&mut mine.queues[queue], &mut its.queues[queue]),
+            crate::port::Lane::Reference => {
+                std::mem::swap(&mut mine.egresses[queue], &mut its.egresses[queue])
+            }
+        }
+        if let Some(trimmed) = mine.memory.trimmed.get_mut(id) {
+            *trimmed = its.memory.trimmed[id];
+        }
+        let (from, to) = (&mut whole.cx.instruments.probes, &mut part.cx.instruments.probes);
+        if let (Some(mine), Some(its)) = (from.carried.get_mut(id), to.carried.get(id)) {
+            *mine = *its;
+        }
+    }
+    let first = whole.cx.spec.hosts as usize;
+    for switch in (0..mine.memory.pools.len()).filter(|switch| of_node[first + switch] == number) {
+        std::mem::swap(&mut mine.memory.pools[switch], &mut its.memory.pools[switch]);
+    }
+}
+
+/// Both ends of every flow, and what is counted of it.
+fn take_flows<Q: Events>(whole: &mut Sim<Q>, parts: &mut [Sim<Q>], owners: &Owners<'_>) {
+    let all = |part: Number| usize::from(part).checked_sub(1);
+    // Ends by part and slot.
+    let mut ends: Vec<(Vec<Option<Sending>>, Vec<Option<Receiving>>)> = std::iter::once(&mut *whole)
+        .chain(parts.iter_mut())
+        .map(|part| {
+            let (sending, receiving) = (&mut part.hosts.sending, &mut part.hosts.receiving);
+            let of = (std::mem::take(sending), std::mem::take(receiving));
+            (of.0.into_iter().map(Some).collect(), of.1.into_iter().map(Some).collect())
+        })
+        .collect();
+    let mut paths = whole.fabric.paths.emptied();
+    for number in 0..whole.flows.records.len() {
+        let flow = FlowId::from(number);
+        let spec = whole.cx.spec.flows[number];
+        let [from, to] = [spec.src, spec.dst].map(|host| owners.of_node[host.at()]);
+        let part = |of: Number| all(of).map_or(&*whole, |at| &parts[at]);
+        let mut record = part(from).flows.records[number];
+        let arrived = part(to).flows.records[number];
+        record.received = arrived.received;
+        record.delivered = arrived.delivered;
+        let counts = std::iter::once(&*whole).chain(&*parts).map(|part| part.flows.records[number].counts);
+        (record.counts.drops, record.counts.data_drops, record.counts.trims) = counts
+            .fold((0, 0, 0), |sum, counts| {
+                (sum.0 + counts.drops, sum.1 + counts.data_drops, sum.2 + counts.trims)
+            });
+        let slots = std::iter::once(&*whole).chain(&*parts).map(|part| part.fabric.paths.slot(flow));
+        let slots: Vec<u32> = slots.collect();
+        let begun = part(from).cx.instruments.firsts.of(flow);
+        let open = slots[usize::from(from)];
+        let path = (open != NO_SLOT).then(|| part(from).fabric.paths.of(open as usize).to_vec());
+        whole.cx.instruments.firsts.leave(flow, begun);
+        whole.flows.records[number] = record;
+        let Some(path) = path else { continue };
+        paths.open(flow, &path, false);
+        // Both ends count what is in the network, wherever it was sent, lost or taken.
+        let mut balance = 0u32;
+        for ((sending, receiving), slot) in ends.iter().zip(&slots) {
+            let place = *slot as usize;
+            let sent = sending.get(place).and_then(Option::as_ref).map_or(0, |end| end.balance);
+            let taken = receiving.get(place).and_then(Option::as_ref).map_or(0, |end| end.balance);
+            balance = balance.wrapping_add(sent).wrapping_add(taken);
+        }
+        // Where no packet has come, its receiver is as it was made.
+        let there = if slots[usize::from(to)] == NO_SLOT { from } else { to };
+        let sending = ends[usize::from(from)].0[open as usize].take().expect("one flow has a slot");
+        let place = slots[usize::from(there)] as usize;
+        let receiving = ends[usize::from(there)].1[place].take().expect("one flow has a slot");
+        whole.hosts.sending.push(Sending { balance, ..sending });
+        whole.hosts.receiving.push(Receiving { balance: 0, ..receiving });
+    }
+    whole.fabric.paths = paths;
+    let started = std::iter::once(&*whole).chain(&*parts).map(|part| part.flows.tally.started).sum();
+    whole.flows.tally = FlowTally { started, done: owners.done.0, measured_done: owners.done.1 };
+}
+
+/// What the instruments of a part have seen.
+fn add(whole: &mut Instruments, part: &mut Instruments) {
+    whole.digest = whole.digest.wrapping_add(part.digest);
+    whole.tally.add(&part.tally);
+    whole.contests.decided += part.contests.decided;
+    whole.delays.iter_mut().zip(&part.delays).for_each(|(mine, its)| mine.merge(its));
+    let Probes { queues, links, .. } = &mut part.probes;
+    whole.probes.queues.append(queues);
+    whole.probes.links.append(links);
+}

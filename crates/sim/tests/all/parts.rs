@@ -1,0 +1,114 @@
+//! A network that is run in parts is the same network.
+use crate::common::*;
+use crate::reference::{Choice, build, choices};
+use proptest::prelude::*;
+use thalweg_machines::transport::UdpPace;
+use thalweg_net::spec::*;
+use thalweg_sim::Pause;
+use thalweg_sim::parts::{Parted, Plan};
+use thalweg_units::{NodeId, PortId, Rate, Span, Time};
+
+/// In so many parts, with a pause every so many events: all that can be seen from outside is as if it had been run
+/// whole. How many parts there were; 0: it cannot be divided.
+fn agree(spec: NetworkSpec, parts: usize, threads: usize, events: u64) -> Result<u16, TestCaseError> {
+    let mut whole = Network::new(spec.clone()).unwrap();
+    let Ok(plan) = Plan::new(&whole, parts) else { return Ok(0) };
+    let mut parted = Parted::new(&whole, plan);
+    while whole.run(1 << 20) {}
+    for turn in 1.. {
+        if parted.run_until(threads, events, Time::MAX) == Pause::Ended {
+            break;
+        }
+        // What one number of threads has saved another takes up.
+        if turn % 5 == 0 {
+            let saved = parted.save_after(vec![]);
+            let threads = 1 + (threads + turn) % 3;
+            parted = Parted::load(&saved).unwrap().unwrap();
+            prop_assert_eq!(&parted.save_after(vec![]), &saved);
+            prop_assert_eq!(&parted.spec(), whole.spec());
+            parted.run_until(threads, events, Time::MAX);
+        }
+    }
+    let view = parted.view();
+    prop_assert_eq!(view.now(), whole.now());
+    for flow in (0..whole.spec().flows.len()).map(thalweg_units::FlowId::from) {
+        prop_assert_eq!(view.outcome(flow), whole.outcome(flow), "flow {}", flow.0);
+    }
+    for port in (0..whole.ports().len()).map(PortId::from) {
+        let (mut a, mut b) = (view.totals(port), whole.totals(port));
+        if view.backlog(port).0 > 0 {
+            // What still waits has been counted up to some decision.
+            (a.waited, b.waited) = (0, 0);
+        }
+        prop_assert_eq!(a, b, "port {}", port.0);
+        prop_assert_eq!(view.carried(port), whole.carried(port), "port {}", port.0);
+    }
+    let first = view.probes().queues.iter().zip(&whole.probes().queues).find(|(a, b)| a != b);
+    prop_assert_eq!(first, None);
+    let first = view.probes().links.iter().zip(&whole.probes().links).find(|(a, b)| a != b);
+    prop_assert_eq!(first, None);
+    prop_assert_eq!(view.probes(), whole.probes());
+    let counters = |sim: &Network| thalweg_sim::Counters { events: 0, ..sim.counters() };
+    prop_assert_eq!(counters(&view), counters(&whole));
+    prop_assert_eq!(view.digest(), whole.digest());
+    Ok(parted.plan().parts())
+}
+
+/// What a network must do without to be divided, as the drawn ones have it.
+fn divisible(choice: &Choice, done: bool) -> NetworkSpec {
+    let mut spec = build(choice);
+    spec.incidents = vec![];
+    spec.point = None;
+    spec.stop.when_measured_done = done;
+    spec
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn parts_change_nothing(
+        choice in choices(0..2, 0..1), parts in 2usize..8, threads in 1usize..4, done: bool, events in 1u64..3000,
+    ) {
+        agree(divisible(&choice, done), parts, threads, events)?;
+    }
+}
+
+/// Four switches in a row, two hosts at each: divided as the wires are, and by the least of their delays.
+#[test]
+fn a_row_of_switches_is_cut_where_there_is_least_traffic() {
+    let (hosts, switches) = (8, 4);
+    let link = |a: u32, b: u32, us| {
+        LinkSpec::fixed(NodeId(a), NodeId(b), Rate::from_gbps(10), Span::from_us(us), Span::ZERO)
+    };
+    let mut links: Vec<_> = (0..8).map(|host| link(host, 8 + host / 2, 1)).collect();
+    links.extend([link(8, 9, 5), link(9, 10, 7), link(10, 11, 3)]);
+    // Pairs of neighbours exchange most of it.
+    let near = (0..4).map(|pair| flow(2 * pair, (2 * pair + 5) % 8, 10_000, Time::ZERO));
+    let spec = network(hosts, switches, links, udp(1000, UdpPace::Burst), near.collect());
+    let whole = Network::new(spec.clone()).unwrap();
+    let plan = Plan::new(&whole, 2).unwrap();
+    assert_eq!((plan.parts(), plan.lookahead()), (2, Span::from_us(7)), "{plan:?}");
+    assert_eq!(plan.of_node()[8..], [0, 0, 1, 1]);
+    assert_eq!(agree(spec, 4, 2, 50).unwrap(), 4);
+}
+
+/// What looks at several nodes at one instant is named.
+#[test]
+fn a_network_that_stays_whole_gives_its_reason() {
+    let (hosts, switches) = (2, 2);
+    let link = |a: u32, b: u32, us| {
+        LinkSpec::fixed(NodeId(a), NodeId(b), Rate::from_gbps(10), Span::from_us(us), Span::ZERO)
+    };
+    let network = |trunk| {
+        let links = vec![link(0, 2, 1), link(1, 3, 1), link(2, 3, trunk)];
+        network(hosts, switches, links, udp(1000, UdpPace::Burst), vec![flow(0, 1, 10_000, Time::ZERO)])
+    };
+    let why =
+        |spec| Plan::new(&Network::new(spec).unwrap(), 2).map(|plan| plan.parts()).map_err(|e| e.to_string());
+    assert_eq!(why(network(1)), Ok(2));
+    assert_eq!(why(network(0)), Err("no wire that takes time divides it".into()));
+    let mut limited = network(1);
+    limited.stop.max_events = 100;
+    assert_eq!(why(limited), Err("the run ends after a number of events".into()));
+}

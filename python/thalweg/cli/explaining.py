@@ -1,0 +1,120 @@
+"""`explain RUN`: why a run stands still, and why a flow took so long."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from thalweg.cli import OK, say
+from thalweg.cli.running import load_plugins
+from thalweg.errors import ScenarioError, refuse
+
+
+def explain_run(args) -> int:
+    """Why a run stands still, if it does; or why some of its flows took so long."""
+    from thalweg import deadlocks
+    from thalweg.results import Results
+
+    load_plugins(args)
+    results = Results.load(args.key)
+    wanted = [*args.flow_given, *args.flow]
+    if wanted:
+        return _explain_flows(results, wanted, args)
+    if args.every or args.csv or args.json:
+        raise refuse("thalweg explain: of which flow?", hint="name it with --flow")
+    found = deadlocks.lines(results)
+    print("\n".join(found) if found else "no port of this run has ever waited for itself: nothing stood still")
+    if not found and "flows" in results.tables and len(results.flows):
+        print(f"`thalweg explain {args.key} --flow N` says why a flow took so long, 0 to {len(results.flows) - 1}")
+    return OK
+
+
+def _explain_flows(results, wanted: list[str], args) -> int:
+    flows = len(results.flows) if "flows" in results.tables else 0
+    for flow in wanted:
+        if not flow.isdecimal() or int(flow) >= flows:
+            hint = f"flows are 0 to {flows - 1}" if flows else "it has no flows"
+            raise refuse(f"thalweg explain: `{flow}` is no flow of this run", hint=hint)
+    numbers = [int(flow) for flow in wanted]
+    complete = [n for n in numbers if results.flows["fct_ps"][n] is not None]
+    evidence = _evidence(results, args) if complete else None
+    try:
+        found = {n: results.explain(n, evidence) for n in complete}
+        for place, n in enumerate(numbers if not args.json else ()):
+            print(("\n" if place else "") + "\n".join(_known(results, n)))
+            if n in found:
+                print("\n" + "\n".join(found[n].sum_lines()))
+                if args.every:
+                    print("\n" + "\n".join(found[n].chain()))
+        if args.json:
+            print(json.dumps([found[n].to_dict() for n in complete], ensure_ascii=False))
+        if args.csv:
+            _write_csv(Path(args.csv), found)
+    finally:
+        if evidence is not None:
+            evidence.close()
+    return OK
+
+
+def _evidence(results, args):
+    """The run's record, or that of the same run made again, which is announced."""
+    from thalweg.explaining import Evidence
+
+    if not Evidence.is_there(results) and not args.json:
+        say("the run has no record of its packets' hops (`--record-hops`): running it again, recorded")
+    try:
+        return Evidence.of(results, None if sys.stderr.isatty() and not args.json else False)
+    except ScenarioError as e:
+        if not args.imports and "not registered" in str(e):
+            raise refuse(str(e), hint="name the file that registers it with --import") from None
+        raise
+
+
+def _write_csv(path: Path, found: dict) -> None:
+    """The intervals of all flows that were explained."""
+    from thalweg import texttables
+    from thalweg.explaining.explanation import COLUMNS
+
+    if not found:
+        raise refuse("thalweg explain: none of these flows is complete: there is nothing to write", file=path)
+    rows = ((n, *interval) for n, e in found.items() for interval in e.intervals)
+    texttables.write_csv(path, ("explained", *COLUMNS), rows)
+
+
+def _known(results, flow: int) -> list[str]:
+    """What the tables know of one flow."""
+    from thalweg import _format, _units
+
+    row = results.named("flows").row(flow, named=True)
+    time = lambda key: None if row.get(key) is None or row[key] < 0 else _format.simulated(row[key])  # noqa: E731
+    size = "without end" if row["size"] >= 2**64 - 1 else _units.quantity(row["size"], "B")
+    status = "still sending at the end" if row["size"] >= 2**64 - 1 and row["status"] == "censored" else row["status"]
+    out = [f"flow {flow}: {row['src']} → {row['dst']}, {size}, {status}"]
+    if row.get("section") and row.get("controller"):
+        out.append(f"section {row['section']}, controller {row['controller']}")
+    for what, key in (
+        ("started at", "start_ps"),
+        ("its first packet left at", "begun_ps"),
+        ("all had arrived at", "received_ps"),
+    ):
+        if (when := time(key)) is not None:
+            out.append(f"{what} {when}")
+    if (took := time("fct_ps")) is not None and row["status"] == "completed":
+        alone = f", alone on its path {time('ideal_ps')}" if time("ideal_ps") else ""
+        out.append(f"took {took}{alone}: slowdown {_units.digits(row['slowdown'])}")
+    if (got := row.get("delivered")) and row["size"] >= 2**64 - 1 and row["start_ps"] is not None:
+        end = round(results.summary.get("simulated_seconds", 0.0) * 1e12)
+        life = (row["received_ps"] if (row["received_ps"] or -1) >= 0 else end) - row["start_ps"]
+        rate = f", {_units.quantity(8e3 * got / life, 'gbps')}" if life > 0 else ""
+        out.append(f"delivered {_units.quantity(got, 'B')} in order{rate}")
+    if (trip := time("rtt_ps")) is not None:
+        out.append(f"mean round trip {trip}")
+    counts = {
+        "packets": "data packets sent",
+        "retransmissions": "of them again",
+        "timeouts": "timeouts",
+        "data_drops": "data packets lost",
+    }
+    out.append(", ".join(f"{_format.number(row[k])} {name}" for k, name in counts.items() if row.get(k) is not None))
+    return out

@@ -1,0 +1,41 @@
+"""Why a flow took so long: `thalweg explain RUN --flow 17`, `results.explain(17)`.
+
+The chain of what had to happen before the last byte could arrive is followed back from there to the flow's start. Each
+link of the chain is an interval with one cause, so that the intervals add up to the completion time exactly.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from thalweg.errors import refuse
+from thalweg.explaining.evidence import Evidence
+from thalweg.explaining.explanation import Explanation
+from thalweg.explaining.walk import walk
+
+if TYPE_CHECKING:
+    from thalweg.results import Results
+
+__all__ = ["Evidence", "Explanation", "explain"]
+
+
+def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Explanation:
+    """Takes a flow's completion time apart.
+
+    `evidence`: the record to look in, where several flows are explained; else the run's own is opened, and a run
+    without one is run again, recorded, into a temporary folder.
+
+    Example: `print(thalweg.Results.load("runs/incast").explain(17))`.
+
+    Raises:
+        ScenarioError: there is no such flow; it is not complete; there is no record and the run cannot be made again.
+    """
+    known = results.flows.height
+    if not 0 <= flow < known:
+        raise refuse(f"there is no flow {flow}", hint=f"flows are 0 to {known - 1}")
+    row = results.named("flows").row(flow, named=True)
+    if row["fct_ps"] is None:
+        why = row.get("reason") or "it has no end"
+        raise refuse(f"flow {flow} has no completion time to take apart: {why}", file=results.path or "this run")
+    evidence = evidence or Evidence.of(results)
+    return Explanation(row, walk(evidence.flow(flow)), evidence)

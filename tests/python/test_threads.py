@@ -1,0 +1,114 @@
+"""One run on several threads: the same files, and what stays on one says why."""
+
+import hashlib
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import thalweg
+from thalweg import Scenario, ScenarioError
+from thalweg.cli import main
+
+LEAVES = """
+name = "leaves"
+topology = { kind = "leaf-spine", leaves = 4, spines = 2, hosts_per_leaf = 4, host_rate = "10Gbps", spine_rate = "10Gbps", delay = "2us" }
+transport = { congestion = "dctcp" }
+switch = { buffer = "100KB", marking = { kind = "step", threshold = "30KB" } }
+measure = { queues = { every = "20us" }, links = { every = "50us" }, delays = true }
+[[traffic]]
+kind = "permutation"
+size = "300KB"
+jitter = "10us"
+[[traffic]]
+kind = "incast"
+fan_in = 9
+receiver = 0
+size = "20KB"
+"""
+
+
+def files(folder: Path) -> dict[str, str]:
+    """What a run has left, but for when and how it was made."""
+    return {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name != "meta.json"
+    }
+
+
+def test_every_file_is_the_same_on_any_number_of_threads(tmp_path):
+    kept = {}
+    for threads in (1, 2, 3, 4):
+        run = thalweg.run(Scenario.from_toml(LEAVES), tmp_path / str(threads), progress=False, threads=threads)
+        assert run.meta["threads"] == threads
+        kept[threads] = files(tmp_path / str(threads))
+    assert {"summary.json", "flows.parquet"} <= kept[1].keys()
+    assert all(other == kept[1] for other in kept.values())
+
+
+def test_a_run_that_was_stopped_goes_on_with_another_number_of_threads(tmp_path):
+    scenario = Scenario.from_toml(LEAVES).with_({"traffic.0.size": "3MB"})
+    straight = thalweg.run(scenario, progress=False, threads=1)
+    for first, second in ((3, 1), (2, 4), (1, 2)):
+        out = tmp_path / f"{first}-{second}"
+        begun = thalweg.run(scenario, out, progress=False, threads=first, max_seconds=1e-3)
+        assert begun.partial
+        ended = thalweg.resume(out, progress=False, threads=second)
+        assert not ended.partial and ended.digest == straight.digest
+        # What was begun in parts stays in these, what was begun whole stays whole.
+        assert ended.meta["threads"] == min(first, second)
+
+
+def test_a_small_network_has_one_thread_unless_more_are_named():
+    scenario = Scenario.from_toml(LEAVES)
+    assert thalweg.run(scenario, progress=False).meta["threads"] == 1
+    assert thalweg.run(scenario.with_({"run.threads": 2}), progress=False).meta["threads"] == 2
+
+
+REASONS = {
+    "switch.pfc": ("scheme", "roce+voq-pfc", "flow control and accounts by ingress see both ends of a wire"),
+    "topology": ("topology.delay", "0us", "no wire that takes time divides it"),
+    "check": ("run.check", True, "`run.check` recounts the whole network"),
+}
+
+
+@pytest.mark.parametrize("what", REASONS)
+def test_a_network_that_stays_whole_gives_its_reason(what, capfd):
+    key, value, why = REASONS[what]
+    plain = LEAVES.replace('transport = { congestion = "dctcp" }\n', "").replace(
+        'switch = { buffer = "100KB", marking = { kind = "step", threshold = "30KB" } }\n', ""
+    )
+    scenario = Scenario.from_toml(plain).with_({key: value, "run.until": "100us"})
+    run = thalweg.run(scenario, progress=False, threads=2)
+    assert run.meta["threads"] == 1
+    assert capfd.readouterr().err == f"thalweg: one thread instead of 2: {why}\n"
+    with pytest.raises(ScenarioError, match="run.threads.*cannot take effect") as refused:
+        thalweg.run(scenario.with_({"run.threads": 2}), progress=False)
+    assert why in str(refused.value)
+
+
+def test_the_command_names_its_threads(tmp_path, capsys):
+    file = tmp_path / "leaves.toml"
+    file.write_text(LEAVES)
+    assert main(["run", str(file), "--no-out", "--threads", "2"]) == 0
+    assert " on 2 threads, " in capsys.readouterr().out
+    assert main(["run", str(file), "--no-out"]) == 0
+    assert "threads" not in capsys.readouterr().out
+
+
+def test_a_sweep_has_no_more_threads_than_cores(tmp_path, monkeypatch):
+    from thalweg import pool
+
+    given = []
+    conclude = pool.conclude
+    monkeypatch.setattr(pool, "conclude", lambda *a, **k: given.append(k["cores"]) or conclude(*a, **k))
+    monkeypatch.setattr(pool.os, "cpu_count", lambda: 6)
+    scenario = Scenario.from_toml(LEAVES)
+    jobs = [pool.Job(str(n), scenario.with_({"seed": n}), tmp_path / str(n)) for n in (1, 2)]
+    pool.perform_all(jobs, progress=False)
+    assert given == [3, 3]
+    made = []
+    monkeypatch.setattr(pool, "ThreadPoolExecutor", lambda n, **k: made.append(n) or ThreadPoolExecutor(n, **k))
+    jobs = [pool.Job(str(n), scenario.with_({"seed": n, "run.threads": 4}), tmp_path / str(n)) for n in (3, 4)]
+    pool.perform_all(jobs, progress=False)
+    assert made == [1] and given[2:] == [6, 6]
