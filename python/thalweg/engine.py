@@ -14,7 +14,7 @@ from threading import Event
 from typing import Any
 
 from thalweg import _core, _memory, _places, _rundir, installed, recording
-from thalweg.errors import ControllerError, refuse
+from thalweg.errors import ControllerError, ScenarioError, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Interrupted, Results
 from thalweg.rundata import Made, Tables, arrow_table
@@ -99,10 +99,19 @@ def reopen(before: Results) -> _core.Simulation:
     except ValueError as e:
         if "damaged" in str(e):
             raise refuse(f"snapshot.bin: {e}", file=before.path or "", hint="run it again") from None
+        _check_registered(before)
         hint = "run it again with this version" if before.meta.get("core") != _rundir.core_fingerprint() else None
-        if "not registered" in str(e):
-            hint = "name the file that registers it with --import"
         raise refuse(f"the snapshot cannot be read: {e}", file=before.path or "", hint=hint) from None
+
+
+def _check_registered(before: Results) -> None:
+    """Refuses a run whose controller is registered in no file that was named: its snapshot does not say so."""
+    try:
+        before.scenario  # noqa: B018 (it is read here)
+    except ScenarioError as e:
+        missing = [d for d in e.diagnostics if "is registered as" in d.reason or "is registered as" in d.text]
+        if missing:
+            raise ScenarioError(missing) from None
 
 
 def share_out(simulation: _core.Simulation, threads: int | None, cores: int | None = None) -> int:

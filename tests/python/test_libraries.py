@@ -66,12 +66,18 @@ def test_it_is_named_on_the_command_line_in_sweeps_and_exams(library, cli, file)
     assert "c-aimd" in said.out and "in a library; " in said.out and "ns per ACK" in said.out
 
 
-def test_a_run_that_is_cut_saved_and_resumed_ends_as_the_straight_one(library, file, process, tmp_path):
+def test_a_run_that_is_cut_saved_and_resumed_ends_as_the_straight_one(library, compiled, file, process):
     scenario = ("--import", library, "--set", "transport.congestion=c-aimd")
     stopped = process("run", file, *scenario, "--max-seconds", "1e-9", "--out", "r", "--quiet")
     assert stopped.communicate(timeout=60) and stopped.returncode == 0
     unknown = process("run", "--resume", "r", "--quiet")
-    assert "name the file that registers it with --import" in unknown.communicate(timeout=60)[1]
+    why = unknown.communicate(timeout=60)[1]
+    assert why.startswith("r/scenario.toml:") and "no controller is registered as `c-aimd`" in why
+    assert "name the file that registers it with `--import FILE`" in why and why.count("\n") == 1
+    other = compiled("c-aimd", ("window, threshold; }", "window, threshold, more; }"))
+    changed = process("run", "--resume", "r", "--import", other, "--quiet")
+    why = changed.communicate(timeout=60)[1]
+    assert why.startswith("controller `c-aimd`, flow ") and ": load: its saved state has another size" in why
     resumed = process("run", "--resume", "r", "--import", library, "--json", "--quiet")
     out, err = resumed.communicate(timeout=60)
     assert resumed.returncode == 0, err

@@ -240,7 +240,10 @@ fn a_wake_up_that_would_stop_time_and_a_pace_of_nothing_are_failures() {
         [&[5, 0, 0, 0], &postcard::to_allocvec(&slow).unwrap()[..]].concat(),
     ));
     let back = postcard::from_bytes::<CustomController>(&saved.unwrap());
-    assert!(back.is_err(), "its pace is 0");
+    assert!(back.is_err());
+    let failure = take_failure().unwrap();
+    assert_eq!((failure.flow, failure.doing), (Some(FlowId(5)), "load"));
+    assert_eq!(failure.why, "its pace is 0: a pace is 1 bit/s at least, or absent");
 }
 
 #[test]

@@ -202,10 +202,14 @@ fn load(name: &str, saved: &[u8]) -> Made<dyn PluggedController> {
     let back = library.0.load.expect("looked for when registered");
     // SAFETY: what it is shown is there during the call.
     let state = unsafe { back(Text::of(saved), Sink::into_vec(&mut error)) };
-    if state.is_null() {
-        return Err(Invalid::from(text(error)));
-    }
     let mut made = Native::of(name, library, FlowId(u32::from_le_bytes(*flow)), state);
-    made.read(Earliest::Any)?;
-    Ok(Box::new(made))
+    let read = if state.is_null() { Err(text(error)) } else { made.read(Earliest::Any) };
+    match read {
+        Ok(()) => Ok(Box::new(made)),
+        // Who reads saved runs forgets why a part of one is refused; who looks for failures does not.
+        Err(why) => {
+            made.fail(None, "load", why.clone());
+            Err(Invalid::from(why))
+        }
+    }
 }
