@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import shutil
 import subprocess
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -84,6 +86,24 @@ def test_a_run_that_is_cut_saved_and_resumed_ends_as_the_straight_one(library, c
     libraries.load(library)
     whole = thalweg.run(thalweg.Scenario.load(file, named("c-aimd")), progress=False)
     assert json.loads(out)["digest"] == whole.digest
+
+
+def test_processes_that_run_a_sweep_open_it_too(library, scenario):
+    libraries.load(library)
+    assert len(controllers.imported()[str(library)]) == 64
+    over = {"seed": [1, 2]}
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
+        there = thalweg.sweep(scenario.with_(named("c-aimd")), over, progress=False, executor=executor)
+    here = thalweg.sweep(scenario.with_(named("c-aimd")), over, progress=False)
+    assert [run.digest for run in there] == [run.digest for run in here]
+
+
+def test_its_network_is_not_divided_onto_threads(library, cli, file):
+    said = cli(
+        *("run", file, "--no-out", "--quiet", "--threads", "2", "--import", library),
+        *("--set", "transport.congestion=c-aimd"),
+    )
+    assert said.code == 0 and said.err.startswith("thalweg: one thread instead of 2: a controller of your own")
 
 
 def test_a_failure_names_controller_flow_and_instant(compiled, cli, file):
