@@ -90,7 +90,7 @@ def test_a_run_that_is_cut_saved_and_resumed_ends_as_the_straight_one(library, c
 
 def test_processes_that_run_a_sweep_open_it_too(library, scenario):
     libraries.load(library)
-    assert len(controllers.imported()[str(library)]) == 64
+    assert controllers.imported()[str(library)] == controllers.fingerprint("c-aimd")
     over = {"seed": [1, 2]}
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as executor:
         there = thalweg.sweep(scenario.with_(named("c-aimd")), over, progress=False, executor=executor)
