@@ -45,8 +45,6 @@ LISTS = {
         {
             "newreno": {"crates/scenario/src/schema/tcp.rs"},
             "fixed": {"crates/scenario/src/schema/rdma.rs"},
-            # What is decided outside is decided at one instant: its network is not divided.
-            "external": {"crates/sim/src/parts/plan.rs"},
             # Its ends and its routers must mean the same by the same codepoints.
             "abc": {"crates/scenario/src/validate/marking.rs"},
             # The point may compute the rate that the controller would: one law, kept with the controller.
