@@ -80,9 +80,7 @@ def resume(
     _places.check_free(directory)
     if not before.partial:
         raise refuse("this run is complete: there is nothing to resume", file=directory)
-    return conclude(
-        reopen(before), before, directory, progress, check=check, max_seconds=max_seconds, threads=threads
-    )
+    return conclude(reopen(before), before, directory, progress, check=check, max_seconds=max_seconds, threads=threads)
 
 
 def reopen(before: Results) -> _core.Simulation:
