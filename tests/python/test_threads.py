@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
 import thalweg
 from thalweg import Scenario, ScenarioError
 from thalweg.cli import main
@@ -82,7 +83,7 @@ def test_a_network_that_stays_whole_gives_its_reason(what, capfd):
     run = thalweg.run(scenario, progress=False, threads=2)
     assert run.meta["threads"] == 1
     assert capfd.readouterr().err == f"thalweg: one thread instead of 2: {why}\n"
-    with pytest.raises(ScenarioError, match="run.threads.*cannot take effect") as refused:
+    with pytest.raises(ScenarioError, match=r"run\.threads.*cannot take effect") as refused:
         thalweg.run(scenario.with_({"run.threads": 2}), progress=False)
     assert why in str(refused.value)
 

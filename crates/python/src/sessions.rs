@@ -230,7 +230,7 @@ fn advance(
             .map(|((sessions, going), standing)| scope.spawn(move || advance_some(sessions, going, standing)))
             .collect();
         let ends = running.into_iter().map(|one| one.join().unwrap_or_else(|p| std::panic::resume_unwind(p)));
-        ends.fold(Ok(()), |first, next| first.and(next))
+        ends.collect()
     })
 }
 

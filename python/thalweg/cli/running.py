@@ -47,9 +47,7 @@ def run(args) -> int:
     try:
         if args.resume is not None:
             place = Path(args.resume)
-            results = engine.resume(
-                place, show, check=args.check, max_seconds=args.max_seconds, threads=args.threads
-            )
+            results = engine.resume(place, show, check=args.check, max_seconds=args.max_seconds, threads=args.threads)
         else:
             from thalweg import _memory, _places
             from thalweg.scenario import as_scenario
@@ -96,7 +94,9 @@ def run(args) -> int:
     meta = results.meta
     speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
     threads = f" on {meta['threads']} threads" if meta["threads"] > 1 else ""
-    print(f"{_format.wall(meta['seconds'])}{threads}, {speed} · {kept(results)}" + (f" · report {page}" if page else ""))
+    print(
+        f"{_format.wall(meta['seconds'])}{threads}, {speed} · {kept(results)}" + (f" · report {page}" if page else "")
+    )
     for line in exported:
         print(line)
     if meta["stopped"]:

@@ -62,7 +62,7 @@ impl Interval {
         self.in_flight = ack.in_flight;
         if let Some(rtt) = ack.rtt {
             self.round_trips += 1;
-            self.rtt_sum = self.rtt_sum + rtt;
+            self.rtt_sum += rtt;
             self.rtt_least = Some(self.rtt_least.map_or(rtt, |least| least.min(rtt)));
             self.measure(rtt);
         }

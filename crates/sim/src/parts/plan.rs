@@ -118,7 +118,8 @@ impl Plan {
 
 /// Flows are controlled by what a user has registered, or by who runs the network.
 fn is_outside(transport: &TransportSpec) -> bool {
-    matches!(transport.controller(), Some(ControllerSpec::Custom(_) | ControllerSpec::External(_)))
+    let is_outside = |c: &ControllerSpec| c.needs().decided || matches!(c, ControllerSpec::Custom(_));
+    transport.controller().is_some_and(is_outside)
 }
 
 /// What looks at several nodes at one instant.

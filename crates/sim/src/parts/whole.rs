@@ -24,7 +24,7 @@ pub(super) fn gather<Q: Events>(mut parts: Vec<Sim<Q>>, owners: &Owners<'_>) -> 
     let mut whole = parts.remove(0);
     whole.cx.stopped = true;
     for (number, part) in (1..).zip(&mut parts) {
-        take_nodes(&mut whole, part, &owners.of_node, number);
+        take_nodes(&mut whole, part, owners.of_node, number);
         whole.processed += part.processed;
         whole.hosts.logs.append(&mut part.hosts.logs);
     }
@@ -70,11 +70,14 @@ fn take_nodes<Q: Events>(whole: &mut Sim<Q>, part: &mut Sim<Q>, of_node: &[Numbe
     }
 }
 
+/// The ends of a part's flows by slot, as long as nothing has taken them.
+type Ends = (Vec<Option<Sending>>, Vec<Option<Receiving>>);
+
 /// Both ends of every flow, and what is counted of it.
 fn take_flows<Q: Events>(whole: &mut Sim<Q>, parts: &mut [Sim<Q>], owners: &Owners<'_>) {
     let all = |part: Number| usize::from(part).checked_sub(1);
     // Ends by part and slot.
-    let mut ends: Vec<(Vec<Option<Sending>>, Vec<Option<Receiving>>)> = std::iter::once(&mut *whole)
+    let mut ends: Vec<Ends> = std::iter::once(&mut *whole)
         .chain(parts.iter_mut())
         .map(|part| {
             let (sending, receiving) = (&mut part.hosts.sending, &mut part.hosts.receiving);

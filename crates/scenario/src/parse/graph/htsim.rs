@@ -160,7 +160,7 @@ fn sections(text: &str) -> Result<(Section, Vec<Section>), ParseError> {
 
 /// `whole / part`, where that is a whole number.
 fn divide(section: &Section, key: &str, whole: u64, part: u64, what: &str) -> Result<u64, ParseError> {
-    if part > 0 && whole % part == 0 {
+    if part > 0 && whole.is_multiple_of(part) {
         return Ok(whole / part);
     }
     Err(ParseError::new(section.at(key), format!("{whole} {what} cannot be divided by {part}"), ""))
