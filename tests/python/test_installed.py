@@ -15,7 +15,7 @@ import pytest
 
 import thalweg
 from conftest import SCENARIO
-from thalweg import installed
+from thalweg import controllers, installed
 
 ROOT = Path(__file__).parents[2]
 CODE = """\
@@ -137,7 +137,11 @@ def test_two_packages_of_one_name_are_refused(install, cli, file):
     )
 
 
-def test_a_file_that_registers_the_same_name_is_refused_unless_it_is_the_package(install, cli, file, tmp_path):
+def test_a_file_that_registers_the_same_name_is_refused_unless_it_is_the_package(
+    install, cli, file, tmp_path, monkeypatch
+):
+    # What this process has imported travels to workers, who could not find it once the test is over.
+    monkeypatch.setattr(controllers, "_IMPORTED", dict(controllers._IMPORTED))
     controller(install, "their-own")
     (tmp_path / "mine.py").write_text(CODE.format(name="their-own"))
     named = ("run", file, "--no-out", "--quiet", "--set", "transport.congestion=their-own")

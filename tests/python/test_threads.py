@@ -47,6 +47,22 @@ def test_every_file_is_the_same_on_any_number_of_threads(tmp_path):
     assert all(other == kept[1] for other in kept.values())
 
 
+def test_a_run_that_ends_as_a_transmission_ends_is_the_same_too():
+    """At 1 ms a port with a queue of flows has just become free, and nothing joins it at this instant."""
+    fair = LEAVES.replace('transport = { congestion = "dctcp" }\n', 'scheme = "tcp+fq"\n')
+    fair = fair.replace('switch = { buffer = "100KB", marking = { kind = "step", threshold = "30KB" } }\n', "")
+    fair += """[[traffic]]
+kind = "poisson"
+load = 0.3
+sizes = "web-search"
+until = "1ms"
+"""
+    scenario = Scenario.from_toml(fair).with_({"run.until": "1ms"})
+    one, two = (thalweg.run(scenario, progress=False, threads=threads) for threads in (1, 2))
+    assert two.meta["threads"] == 2
+    assert one.tables["ports"].equals(two.tables["ports"]) and one.summary == two.summary
+
+
 def test_a_run_that_was_stopped_goes_on_with_another_number_of_threads(tmp_path):
     scenario = Scenario.from_toml(LEAVES).with_({"traffic.0.size": "3MB"})
     straight = thalweg.run(scenario, progress=False, threads=1)

@@ -48,6 +48,7 @@ impl Datapath {
             Missing::of_marks(needs.marks),
             Missing::of_feedback(needs.feedback),
             (needs.messages != Messages::None).then_some(Missing::CongestionPoints),
+            needs.decided.then_some(Missing::Decisions),
             (!self.paces && paces(needs.gives)).then_some(Missing::Pace),
             (!self.clock && needs.calls.ticks()).then_some(Missing::Clock),
         ];
@@ -81,6 +82,8 @@ pub enum Missing {
     Forecasts,
     /// Messages of congestion points.
     CongestionPoints,
+    /// Decisions from outside.
+    Decisions,
     /// A driver that keeps paces.
     Pace,
     /// A driver that calls at an instant.
@@ -116,6 +119,7 @@ impl Missing {
             Self::RouterFeedback => "what routers write into packets",
             Self::Forecasts => "a receiver that forecasts",
             Self::CongestionPoints => "messages of congestion points in switches",
+            Self::Decisions => "decisions from outside",
             Self::Pace => "its pace to be kept",
             Self::Clock => "to be called at instants of its own",
         }
@@ -132,6 +136,7 @@ impl Missing {
             Self::Notifications | Self::CongestionPoints => "no such packets cross an IP network",
             Self::Telemetry | Self::RouterFeedback => "routers write nothing but ECN into packets",
             Self::Forecasts => "receivers acknowledge, and no more",
+            Self::Decisions => "they come from who runs a simulation (`thalweg.gym`)",
             Self::Pace => "its pacer spreads a window over a round trip, whatever the controller says",
             Self::Clock => "it has no timer for controllers",
         }

@@ -115,7 +115,7 @@ impl<Q: Events + Clone + Send> Parted<Q> {
         let failed: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         let window = |first: usize| {
             let end = Time::from_ps(end.load(Ordering::Acquire));
-            let run = || parts[first..].iter().step_by(threads).for_each(|part| lock(part).window(end));
+            let run = || parts[first..].iter().step_by(threads).for_each(|part| lock(part).window(plan, end));
             if let Err(what) = catch_unwind(AssertUnwindSafe(run)) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
             }
@@ -206,9 +206,9 @@ fn events<Q: Events>(parts: &[Mutex<Part<Q>>]) -> u64 {
 }
 
 impl<Q: Events> Part<Q> {
-    fn window(&mut self, end: Time) {
+    fn window(&mut self, plan: &Plan, end: Time) {
         self.come_in();
-        self.advance(end);
+        self.advance(plan, end);
     }
 }
 
@@ -242,7 +242,7 @@ impl Score {
             if self.goes_on(&parts, plan, end - next) {
                 return Step::Window(end);
             }
-            self.take_turns(&mut parts, end);
+            self.take_turns(&mut parts, plan, end);
         }
     }
 
@@ -315,7 +315,7 @@ impl Score {
     }
 
     /// The events before `end` in their order, wherever they are, or until the run is over.
-    fn take_turns<Q: Events>(&mut self, parts: &mut Parts<'_, Q>, end: Time) {
+    fn take_turns<Q: Events>(&mut self, parts: &mut Parts<'_, Q>, plan: &Plan, end: Time) {
         parts.iter_mut().for_each(|part| part.come_in());
         let ties = parts[0].sim.cx.events.ties();
         loop {
@@ -334,7 +334,7 @@ impl Score {
                 }
             }
             let Some((turn, _)) = first.filter(|(_, event)| event.at < end) else { return };
-            parts[turn].take_turn(second);
+            parts[turn].take_turn(plan, second);
             if self.note_ends(&mut parts[turn]) {
                 return;
             }

@@ -81,10 +81,27 @@ impl<Q: Events> Part<Q> {
     }
 
     /// All events before `end`.
-    pub fn advance(&mut self, end: Time) {
-        while let Some(event) = self.sim.cx.events.pop_before(end) {
+    pub fn advance(&mut self, plan: &Plan, end: Time) {
+        let last = self.sim.cx.spec.stop.until;
+        while let Some(event) = self.sim.cx.events.pop_before(end.min(last)) {
             self.sim.process(event);
         }
+        if end <= last {
+            return;
+        }
+        while let Some(event) = self.sim.cx.events.pop_before(end) {
+            if !self.is_too_late(plan, event) {
+                self.sim.process(event);
+            }
+        }
+    }
+
+    /// A decision at the last instant of a run that no port of a whole network would take: no packet has
+    /// come to the port at this instant.
+    fn is_too_late(&self, plan: &Plan, event: Event) -> bool {
+        let id = PortId(event.tag.entity());
+        let is_last = event.at == self.sim.cx.spec.stop.until && event.tag.is(Phase::Decide);
+        is_last && plan.hurries(id) && self.sim.fabric.ports[id.at()].waited.since != event.at
     }
 
     /// When something happens here next, as far as it is known here.
@@ -105,11 +122,12 @@ impl<Q: Events> Part<Q> {
     }
 
     /// What [`Part::first`] is, and nothing that comes after `elsewhere`.
-    pub fn take_turn(&mut self, elsewhere: Option<Event>) {
+    pub fn take_turn(&mut self, plan: &Plan, elsewhere: Option<Event>) {
         self.sim.cx.border.elsewhere = elsewhere;
         match self.first() {
             Some(first) if self.sim.cx.events.first() == Some(first) => {
-                if let Some(event) = self.sim.cx.events.pop() {
+                if let Some(event) = self.sim.cx.events.pop().filter(|event| !self.is_too_late(plan, *event))
+                {
                     self.sim.process(event);
                 }
             }

@@ -39,6 +39,7 @@ pub struct Plan {
     of_node: Arc<[Number]>,
     lookahead: Span,
     pays: bool,
+    hurried: Vec<PortId>,
 }
 
 /// [`Plan`] as it is saved.
@@ -48,17 +49,18 @@ struct Written {
     of_node: Vec<Number>,
     lookahead: Span,
     pays: bool,
+    hurried: Vec<PortId>,
 }
 
 impl From<Written> for Plan {
-    fn from(Written { parts, of_node, lookahead, pays }: Written) -> Self {
-        Self { parts, of_node: of_node.into(), lookahead, pays }
+    fn from(Written { parts, of_node, lookahead, pays, hurried }: Written) -> Self {
+        Self { parts, of_node: of_node.into(), lookahead, pays, hurried }
     }
 }
 
 impl From<Plan> for Written {
-    fn from(Plan { parts, of_node, lookahead, pays }: Plan) -> Self {
-        Self { parts, of_node: of_node.to_vec(), lookahead, pays }
+    fn from(Plan { parts, of_node, lookahead, pays, hurried }: Plan) -> Self {
+        Self { parts, of_node: of_node.to_vec(), lookahead, pays, hurried }
     }
 }
 
@@ -91,7 +93,13 @@ impl Plan {
         let lookahead = delays.min().ok_or_else(|| Undivided("all traffic is in one part of it".into()))?;
         let parts = of_node.iter().max().map_or(0, |last| last + 1);
         let pays = traffic.hops >= WORTH && window_hops(spec, lookahead) >= FULL * u128::from(parts);
-        Ok(Self { parts, of_node, lookahead, pays })
+        let hurries = |id: &PortId| {
+            let (from, to) = spec.ends(*id);
+            let port = &sim.fabric.ports[id.at()];
+            of_node[from.at()] != of_node[to.at()] && port.mode.lane == Lane::OnDemand && !port.state.eager
+        };
+        let hurried = (0..sim.fabric.ports.len()).map(PortId::from).filter(hurries).collect();
+        Ok(Self { parts, of_node, lookahead, pays, hurried })
     }
 
     /// How many.
@@ -108,6 +116,11 @@ impl Plan {
     /// enough in them for threads to wait for each other.
     pub fn pays(&self) -> bool {
         self.pays
+    }
+
+    /// A port decides at the end of a transmission because it is cut: run whole it would when next touched.
+    pub(super) fn hurries(&self, port: PortId) -> bool {
+        self.hurried.binary_search(&port).is_ok()
     }
 
     /// How long nothing that happens in one part can matter to another.

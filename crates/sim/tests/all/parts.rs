@@ -2,6 +2,7 @@
 use crate::common::*;
 use crate::reference::{Choice, build, choices};
 use proptest::prelude::*;
+use thalweg_machines::schedule::OrderSpec;
 use thalweg_machines::transport::UdpPace;
 use thalweg_net::spec::*;
 use thalweg_sim::Pause;
@@ -111,4 +112,24 @@ fn a_network_that_stays_whole_gives_its_reason() {
     let mut limited = network(1);
     limited.stop.max_events = 100;
     assert_eq!(why(limited), Err("the run ends after a number of events".into()));
+}
+
+/// A port of a whole network that is busy until the very end takes no further decision, and nor does a cut one. Every
+/// nanosecond is the end of a run here: transmissions end at some of them.
+#[test]
+fn a_cut_port_decides_nothing_at_the_last_instant_that_it_would_not_decide_otherwise() {
+    let link = |a: u32, b: u32, gbps| {
+        LinkSpec::fixed(NodeId(a), NodeId(b), Rate::from_gbps(gbps), Span::from_us(1), Span::ZERO)
+    };
+    let links = vec![link(0, 2, 10), link(1, 3, 10), link(2, 3, 5)];
+    let mut spec = network(2, 2, links, udp(1000, UdpPace::Burst), vec![flow(0, 1, 5000, Time::ZERO)]);
+    let lazy = crate::state::orders()
+        .into_iter()
+        .find(|order| !order.needs().anything() && *order != OrderSpec::fifo());
+    spec.disciplines[0].order = lazy.expect("an order that is served on demand");
+    spec.stop.when_measured_done = false;
+    for ns in 1500..9000 {
+        spec.stop.until = Time::ZERO + Span::from_ns(ns);
+        assert_eq!(agree(spec.clone(), 2, 1, u64::MAX).unwrap(), 2, "{ns}");
+    }
 }
