@@ -151,7 +151,7 @@ fn another_seed_is_another_link_and_the_same_seed_the_same_bytes() {
     assert_ne!(one.digest(), go(&dir, &text, &[("seed", "2")]).digest());
     // Cut and resumed, too.
     let mut cut = Run::new(&scenario(&text, &dir.0, &[])).expect("a network");
-    cut.step(one.summary()["events"].as_u64().expect("events") / 2);
+    cut.step(one.progress().events / 2);
     let mut resumed = Run::load(&cut.save()).expect("resumes");
     while resumed.step(1 << 20) {}
     assert_eq!((resumed.digest(), bytes(&resumed)), (one.digest(), bytes(&one)));
