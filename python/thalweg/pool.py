@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -162,8 +161,7 @@ def perform(job: Job, running: dict | None = None, stop: Event | None = None, fr
 
 def threads_of(job: Job) -> int:
     """The threads that a job's scenario names."""
-    text = job.scenario.to_toml()
-    return tomllib.loads(text)["run"].get("threads", 1) if "\nthreads = " in text else 1
+    return job.scenario.to_dict()["run"].get("threads") or 1
 
 
 def perform_all(

@@ -135,7 +135,8 @@ def test_a_name_that_cannot_be_replaced_safely_is_left_to_the_user():
     with pytest.raises(thalweg.ScenarioError) as e:
         migrated(text, "two.toml")
     assert str(e.value) == (
-        "two.toml:1: `topology.bottleneck_delay`: `bottleneck_delay` cannot be replaced safely; write `delay` there by hand"
+        "two.toml:1: `topology.bottleneck_delay`: `bottleneck_delay` cannot be replaced safely; write `delay` there by "
+        "hand"
     )
 
 

@@ -12,10 +12,17 @@ from thalweg.cli import main
 
 LEAVES = """
 name = "leaves"
-topology = { kind = "leaf-spine", leaves = 4, spines = 2, hosts_per_leaf = 4, host_rate = "10Gbps", spine_rate = "10Gbps", delay = "2us" }
 transport = { congestion = "dctcp" }
 switch = { buffer = "100KB", marking = { kind = "step", threshold = "30KB" } }
 measure = { queues = { every = "20us" }, links = { every = "50us" }, delays = true }
+[topology]
+kind = "leaf-spine"
+leaves = 4
+spines = 2
+hosts_per_leaf = 4
+host_rate = "10Gbps"
+spine_rate = "10Gbps"
+delay = "2us"
 [[traffic]]
 kind = "permutation"
 size = "300KB"

@@ -7,15 +7,11 @@
 
 use crate::events::{Event, Phase, Tag};
 use crate::port::flying::Flying;
-use std::sync::Arc;
 use thalweg_units::{FlowId, HostId, PortId, Time};
 use thalweg_wire::{Packet, Side};
 
 /// A part of a network, by number.
 pub(crate) type Number = u16;
-
-/// [`Border::leads`]: to a node of the part's own, or from one that is not.
-const WITHIN: Number = Number::MAX;
 
 /// A packet on a wire between two parts.
 #[derive(Clone, Copy, Debug)]
@@ -69,9 +65,9 @@ impl Batch {
 pub(crate) struct Border {
     me: Number,
     /// By node: the part that it belongs to.
-    of_node: Arc<[Number]>,
-    /// By port: the part that its wire leads to; [`WITHIN`]: it does not leave.
-    leads: Vec<Number>,
+    of_node: Vec<Number>,
+    /// By port: the part that its wire leads to, if it leaves this one.
+    leads: Vec<Option<Number>>,
     /// By part: what has left for it.
     pub out: Vec<Batch>,
     /// Flows one end of which has become complete, once for each.
@@ -81,20 +77,15 @@ pub(crate) struct Border {
 }
 
 impl Border {
-    /// The border of part `me` of so many; `ends`: of every port, its node and its far end.
-    pub fn new(
-        me: Number,
-        parts: Number,
-        of_node: Arc<[Number]>,
-        ends: impl Iterator<Item = (usize, usize)>,
-    ) -> Self {
-        let lead = |(from, to): (usize, usize)| match (of_node[from], of_node[to]) {
-            (here, there) if here == me && there != me => there,
-            _ => WITHIN,
-        };
-        let leads = ends.map(lead).collect();
-        let out = vec![Batch::default(); usize::from(parts)];
-        Self { me, leads, of_node, out, ..Self::default() }
+    /// The border of part `me`; `of_node`: the part that each node belongs to; `ends`: of every port, its node and its
+    /// far end.
+    pub fn new(me: Number, of_node: &[Number], ends: impl Iterator<Item = (usize, usize)>) -> Self {
+        let leaves =
+            |(from, to): (usize, usize)| (of_node[from] == me && of_node[to] != me).then_some(of_node[to]);
+        let leads = ends.map(leaves).collect();
+        let parts = of_node.iter().max().map_or(0, |last| usize::from(*last) + 1);
+        let out = vec![Batch::default(); parts];
+        Self { me, leads, of_node: of_node.to_vec(), out, ..Self::default() }
     }
 
     /// A node is the part's own.
@@ -110,14 +101,15 @@ impl Border {
     /// A port's wire leaves the part.
     #[inline(always)]
     pub fn is_left_by(&self, port: PortId) -> bool {
-        self.leads[port.at()] != WITHIN
+        self.leads[port.at()].is_some()
     }
 
-    /// A packet leaves by a wire of the part.
+    /// A packet leaves by a wire of the part that leads out of it.
     #[inline]
     pub fn post(&mut self, crossing: Crossing, side: Option<&Side>) {
-        let to = self.leads[crossing.port.at()];
-        self.out[usize::from(to)].post(crossing, side);
+        if let Some(to) = self.leads[crossing.port.at()] {
+            self.out[usize::from(to)].post(crossing, side);
+        }
     }
 
     /// What happens is to be counted here: probes look in every part, and are counted once.

@@ -10,7 +10,7 @@ from importlib import import_module
 
 from thalweg.cli.policy_options import policies
 from thalweg.cli.project_options import projects
-from thalweg.cli.sweep_options import places, sweeps
+from thalweg.cli.sweep_options import jobs, places, sweeps
 from thalweg.cli.values import positive_int, setting
 from thalweg.errors import Diagnostic, nearest
 
@@ -207,7 +207,6 @@ def build() -> Parser:
         "--against", metavar="NAME,NAME,…", help="controllers to compare with ('' for none; default: cubic,bbr,copa)"
     )
     sets(p)
-    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
     places(p)
     p.add_argument(
         "--out",
@@ -305,7 +304,6 @@ def build() -> Parser:
         default="quick",
         help="quick: minutes; full: as published (default: quick)",
     )
-    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
     places(p)
     p.add_argument("--out", metavar="DIR", help="output folder, also the cache of runs (default: out/NAME-SCALE)")
     voice(p, "print the verdicts as one JSON object")
@@ -327,7 +325,7 @@ def build() -> Parser:
     )
 
     p = command("demo", "demo:demo", "what there is to see in the first minute: an incast, a handful of a study")
-    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    jobs(p)
     p.add_argument("--out", metavar="DIR", default="out/demo", help="output folder (default: out/demo)")
 
     p = command("list", "asking:list_", "what there is to choose from")

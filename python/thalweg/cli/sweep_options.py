@@ -8,14 +8,20 @@ from collections.abc import Callable
 from thalweg.cli.values import listing, part, positive_int, setting, whole_number
 
 
+def jobs(p: argparse.ArgumentParser) -> None:
+    """How many runs are made at a time."""
+    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+
+
 def places(p: argparse.ArgumentParser) -> None:
-    """Where runs are made."""
+    """How many runs are made at a time, and where."""
+    jobs(p)
     p.add_argument(
         "--on",
         default="local",
         metavar="WHERE",
-        help="where runs are made: local (threads), dask (processes of this machine), tcp://HOST:PORT (a Dask scheduler), "
-        "slurm or slurm:PARTITION (default: local)",
+        help="where runs are made: local (threads), dask (processes of this machine), tcp://HOST:PORT (a Dask "
+        "scheduler), slurm or slurm:PARTITION (default: local)",
     )
     p.add_argument(
         "--slurm",
@@ -54,7 +60,6 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         help="every setting with so many seeds: the scenario's own and those after it",
     )
     sets(p)
-    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
     places(p)
     p.add_argument(
         "--shard",
@@ -111,7 +116,6 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         help="settings that are chosen before any of them is run; changes which are tried (default: 4)",
     )
     sets(p)
-    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
     places(p)
     p.add_argument(
         "--out",

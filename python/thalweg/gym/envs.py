@@ -82,7 +82,23 @@ class _Task:
         return looked, rewards, done, (over | late) & ~done
 
 
-class CongestionEnv(gymnasium.Env):
+class _Observed:
+    """What both environments show of their flows."""
+
+    _task: _Task
+
+    @property
+    def seen(self) -> Seen:
+        """What the flows have observed, in units: arrays of shape `(environments, flows)`."""
+        return self._task.seen
+
+    @property
+    def flows(self) -> list[int]:
+        """The numbers of the controlled flows, in the order of rows."""
+        return self._task.fleet.numbers
+
+
+class CongestionEnv(_Observed, gymnasium.Env):
     """A scenario whose flows with `congestion = "external"` are decided by a policy, one decision per step.
 
     `scenario`: a `Scenario`, a path, a dictionary; nothing: one flow on a link of 10 Mb/s (`LINK`). `every`:
@@ -124,16 +140,6 @@ class CongestionEnv(gymnasium.Env):
         self.observation_space, self.action_space = self._task.observation_space, self._task.action_space
         self._ended = True
 
-    @property
-    def seen(self) -> Seen:
-        """What the flows have observed, in units: arrays of shape `(1, flows)`."""
-        return self._task.seen
-
-    @property
-    def flows(self) -> list[int]:
-        """The numbers of the controlled flows, in the order of rows."""
-        return self._task.fleet.numbers
-
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         """Begins an episode: that of the scenario with this seed."""
         super().reset(seed=seed)
@@ -172,7 +178,7 @@ class CongestionEnv(gymnasium.Env):
         return info | ({"digest": self.digest()} if self._ended else {})
 
 
-class CongestionVectorEnv(VectorEnv):
+class CongestionVectorEnv(_Observed, VectorEnv):
     """As `CongestionEnv`, `num_envs` episodes at a time: one call of the engine per step, without the interpreter.
 
     `threads`: so many episodes go on at once; 1 is right for several processes of one machine. An episode that has
@@ -211,16 +217,6 @@ class CongestionVectorEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._ended = np.ones(num_envs, bool)
-
-    @property
-    def seen(self) -> Seen:
-        """What the flows have observed, in units: arrays of shape `(num_envs, flows)`."""
-        return self._task.seen
-
-    @property
-    def flows(self) -> list[int]:
-        """The numbers of the controlled flows, in the order of rows."""
-        return self._task.fleet.numbers
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None):
         """Begins all episodes."""

@@ -72,6 +72,12 @@ unsafe impl Send for Library {}
 // SAFETY: as above.
 unsafe impl Sync for Library {}
 
+impl Library {
+    fn table(self) -> &'static Table {
+        self.0
+    }
+}
+
 /// Opens a library and registers its controller, if `allow` has nothing against the name; answers with it.
 ///
 /// # Errors
@@ -177,7 +183,7 @@ fn make(name: &str, start: &Start, params: &[u8]) -> Made<dyn PluggedController>
         reserved: 0,
     };
     let mut error = Vec::new();
-    let new = library.0.make.expect("looked for when registered");
+    let new = library.table().make.expect("looked for when registered");
     // SAFETY: what it is shown is there during the call.
     let state = unsafe { new(&raw const it, Text::of(params), Sink::into_vec(&mut error)) };
     let mut made = Native::of(name, library, start.flow, state);
@@ -199,7 +205,7 @@ fn load(name: &str, saved: &[u8]) -> Made<dyn PluggedController> {
     let (flow, saved) =
         saved.split_first_chunk().ok_or_else(|| Invalid::from("its saved state is cut short".to_owned()))?;
     let mut error = Vec::new();
-    let back = library.0.load.expect("looked for when registered");
+    let back = library.table().load.expect("looked for when registered");
     // SAFETY: what it is shown is there during the call.
     let state = unsafe { back(Text::of(saved), Sink::into_vec(&mut error)) };
     let mut made = Native::of(name, library, FlowId(u32::from_le_bytes(*flow)), state);

@@ -25,7 +25,7 @@ unsafe impl Sync for Native {}
 
 impl Drop for Native {
     fn drop(&mut self) {
-        if let (Some(free), false) = (self.library.0.free, self.state.is_null()) {
+        if let (Some(free), false) = (self.table().free, self.state.is_null()) {
             // SAFETY: it was made by this table, and is not used again.
             unsafe { free(self.state) }
         }
@@ -49,6 +49,10 @@ pub(super) fn text(bytes: Vec<u8>) -> String {
 }
 
 impl Native {
+    fn table(&self) -> &'static Table {
+        self.library.table()
+    }
+
     pub(super) fn of(name: &str, library: Library, flow: FlowId, state: *mut c_void) -> Self {
         Self { name: name.to_owned(), library, flow, state, permit: Permit::default() }
     }
@@ -60,7 +64,7 @@ impl Native {
     /// Takes the permit: none that would stop time, or a pace of nothing.
     pub(super) fn read(&mut self, earliest: Earliest) -> Result<(), String> {
         let mut allowed = abi::Permit { window: 0, pace: NONE, wake_ps: NONE };
-        let permit = self.library.0.permit.expect("looked for when registered");
+        let permit = self.table().permit.expect("looked for when registered");
         // SAFETY: a state of this table.
         unsafe { permit(self.state, &raw mut allowed) };
         if allowed.pace == 0 {
@@ -91,7 +95,7 @@ impl Native {
             return;
         }
         let mut error = Vec::new();
-        let status = f(self.library.0, self.state, Sink::into_vec(&mut error));
+        let status = f(self.table(), self.state, Sink::into_vec(&mut error));
         // The same instant again and again, and time would stand still.
         let earliest = if doing == "on_tick" { now + Span::from_ps(1) } else { now };
         let done = if status == 0 { self.read(Earliest::At(earliest)) } else { Err(text(error)) };
@@ -194,13 +198,13 @@ impl CongestionControl for Native {
     }
 
     fn on_tick(&mut self, now: Time) {
-        let Some(on_tick) = self.library.0.on_tick else { return };
+        let Some(on_tick) = self.table().on_tick else { return };
         // SAFETY: as in `on_ack`.
         self.call("on_tick", now, |_, state, error| unsafe { on_tick(state, now.ps(), error) });
     }
 
     fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
-        let Some(on_sent) = self.library.0.on_sent else { return };
+        let Some(on_sent) = self.table().on_sent else { return };
         let (bytes, in_flight) = (bytes.get(), in_flight.get());
         // SAFETY: as in `on_ack`.
         self.call("on_sent", now, |_, state, error| unsafe {
@@ -209,7 +213,7 @@ impl CongestionControl for Native {
     }
 
     fn on_open(&mut self, now: Time, rtt: Option<Span>, feedback: Feedback<'_>) {
-        let Some(on_open) = self.library.0.on_open else { return };
+        let Some(on_open) = self.table().on_open else { return };
         let rtt = rtt.map_or(NONE, Span::ps);
         with_feedback(feedback, |it| {
             self.call("on_open", now, |_, state, error| {
@@ -220,7 +224,7 @@ impl CongestionControl for Native {
     }
 
     fn on_notification(&mut self, now: Time) {
-        let Some(on_notification) = self.library.0.on_notification else { return };
+        let Some(on_notification) = self.table().on_notification else { return };
         // SAFETY: as in `on_ack`.
         self.call("on_notification", now, |_, state, error| unsafe {
             on_notification(state, now.ps(), error)
@@ -228,7 +232,7 @@ impl CongestionControl for Native {
     }
 
     fn on_restart(&mut self, now: Time, idle: Span) {
-        let Some(on_restart) = self.library.0.on_restart else { return };
+        let Some(on_restart) = self.table().on_restart else { return };
         // SAFETY: as in `on_ack`.
         self.call("on_restart", now, |_, state, error| unsafe {
             on_restart(state, now.ps(), idle.ps(), error)
@@ -236,7 +240,7 @@ impl CongestionControl for Native {
     }
 
     fn restart_from(&mut self, now: Time, left: Restart) {
-        let Some(restart_from) = self.library.0.restart_from else { return };
+        let Some(restart_from) = self.table().restart_from else { return };
         let (window, keeps) = (left.window.get(), u32::from(left.keeps_threshold));
         self.call("restart_from", now, |_, state, error| {
             // SAFETY: as in `on_ack`.
@@ -249,7 +253,7 @@ impl CongestionControl for Native {
     }
 
     fn threshold(&self) -> Bytes {
-        match self.library.0.threshold {
+        match self.table().threshold {
             // SAFETY: a state of this table.
             Some(threshold) if !self.state.is_null() => Bytes::new(unsafe { threshold(self.state) }),
             _ => Bytes::MAX,
@@ -272,7 +276,7 @@ impl CongestionControl for Native {
                 (*to.cast::<Report>()).add(name, unit, doc, (present != 0).then_some(value));
             }
         }
-        if let (Some(all), false) = (self.library.0.report, self.state.is_null()) {
+        if let (Some(all), false) = (self.table().report, self.state.is_null()) {
             // SAFETY: a state of this table.
             unsafe { all(self.state, std::ptr::from_mut(report).cast(), add) }
         }
@@ -285,7 +289,7 @@ impl PluggedController for Native {
     }
 
     fn boxed_clone(&self) -> Box<dyn PluggedController> {
-        let copy = self.library.0.copy.expect("looked for when registered");
+        let copy = self.table().copy.expect("looked for when registered");
         let mut state = std::ptr::null_mut();
         if !self.state.is_null() {
             // SAFETY: a state of this table.
@@ -301,7 +305,7 @@ impl PluggedController for Native {
 
     fn save(&self) -> Vec<u8> {
         let mut saved = self.flow.0.to_le_bytes().to_vec();
-        let save = self.library.0.save.expect("looked for when registered");
+        let save = self.table().save.expect("looked for when registered");
         if !self.state.is_null() {
             // SAFETY: a state of this table.
             unsafe { save(self.state, Sink::into_vec(&mut saved)) };

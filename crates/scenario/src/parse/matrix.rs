@@ -203,7 +203,8 @@ mod tests {
     use super::*;
 
     /// Made up: two flows by the clock, one that follows the first, and one that follows both of these.
-    const MATRIX: &str = "Nodes 4\nConnections 4\nTriggers 2\n# by the clock\n0->1 id 1 start 0 size 2000000 recv_done_trigger 1\n\
+    const MATRIX: &str = "Nodes 4\nConnections 4\nTriggers 2\n# by the clock\n\
+        0->1 id 1 start 0 size 2000000 recv_done_trigger 1\n\
         2->3 start 1500 size 1e3\ntrigger id 1 oneshot\n1->2 id 7 trigger 1 size 500 recv_done_trigger 2\n\
         trigger id 2 barrier count 1\n2->0 id 8 trigger 2 size 500\n";
 

@@ -26,7 +26,8 @@ const TOPOLOGIES: &[&str] = &[
     "10 @N bb (14) &1 -> <11> <10> {-3} =a! r0\n11 @S + \t(2) -> <10> <40>  =b r0\n50 @? (1) -> <51> =c r2\n",
     "a,b\n5,6\n6,7\n7,5\n90,91\n",
     "<graphml><key id='c' for='edge' attr.name='capacity'><default>1Gbps</default></key><graph edgedefault='directed'><edge source='x' target='y'><data key='LinkLabel'>622 Mbit/s</data></edge><edge source='y' target='x'/><edge source='x' target='x'/><node id='x'><data key='Latitude'>50.1</data><data key='Longitude'>8.7</data></node><node id='y'><data key='Latitude'>-50</data><data key='Longitude'>1e2</data><data key='label'>7</data></node><node id='7'><data key='label'>7</data></node></graph></graphml>",
-    "Nodes 4\nTiers 2\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\nRadix_Up 2\nDownlink_Latency_ns 1\nTier 1\ndownlink_speed_gbps 100\nradix_down 2\ndownlink_latency_ns 9\n",
+    "Nodes 4\nTiers 2\nPodsize 4\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 2\n\
+     Radix_Up 2\nDownlink_Latency_ns 1\nTier 1\ndownlink_speed_gbps 100\nradix_down 2\ndownlink_latency_ns 9\n",
     "Paris London 3.5\nLondon Paris 3.5\nLondon Oslo 10\n",
     "\u{feff}a,b,rate\nweb,\"tor, left\",10Gbps\ndb,\"tor, left\",1Gbps\n17,\"tor, left\",1Gbps # slow\n",
     "hosts = 2\nswitches = 1\nnames = [\"web\", \"db\", \"tor\"]\nlinks = [{a=\"web\",b=\"tor\"},{a=1,b=2}]\n",
@@ -44,7 +45,8 @@ const FLOWS: &[&str] = &[
     "Start_us,size_bytes,group,\"src\",dst\r\n2.5e-1,1e6,web,h3,1\r\n10,1460.0,,0,2\r\n",
     "2\r\n1 2 3 100 1e5 2.5e-05 \r\n2\t1 3 100 100000 2\r\n9 9 3 100 1 2\r\n\r\nFirst line: flows\r\n",
     "id,data_path,ack_path\n0,23-30-33,33-30-23\n",
-    "Nodes 4\nConnections 2\nTriggers 1\n0->1 id 1 start 0 size 9 recv_done_trigger 1\ntrigger id 1 barrier count 1\n2->3 id 2 trigger 1 size 7\n",
+    "Nodes 4\nConnections 2\nTriggers 1\n0->1 id 1 start 0 size 9 recv_done_trigger 1\n\
+     trigger id 1 barrier count 1\n2->3 id 2 trigger 1 size 7\n",
     "port,priority,packets\n4,2,10\n4,0,1\n",
     "\u{feff}\"id\",\"src\",dst,size_bytes,start_ns\r\n0,h3,\"h1\",1460,2633 # one, \"two\"\r\n",
     "id,data_path,ack_path\n0,switch0-switch1,9\n",

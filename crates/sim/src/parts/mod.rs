@@ -1,4 +1,4 @@
-//! One run on several threads, or on one that keeps to a part of the network while it is in the cache.
+//! One run on several threads.
 //!
 //! A network is cut along wires that take time ([`plan`]): hosts stay with their switch. Each [`part`] is the whole
 //! network, of which only its own nodes do anything, with an event queue, packets and instruments of its own. Parts
@@ -11,6 +11,7 @@
 //! because all its flows are complete is found by taking turns: in a window in which that may happen, one thread
 //! takes the events of all parts in their order.
 
+mod division;
 mod gate;
 mod part;
 mod plan;
@@ -18,7 +19,7 @@ mod saved;
 mod whole;
 
 use crate::border::Batch;
-use crate::events::{Calendar, Events};
+use crate::events::{Calendar, Event, Events};
 use crate::results::Counters;
 use crate::sim::{Pause, Sim};
 use gate::Gate;
@@ -58,7 +59,7 @@ struct Score {
     done: u64,
     measured_done: u64,
     measured_total: u64,
-    /// Flows below this number may be incomplete for longer than a window: see [`Score::goes_on`].
+    /// Of the flows from this number on none can be incomplete for longer than a window: see [`Score::goes_on`].
     unseen: usize,
     /// The ports that probes look at.
     probed: [Vec<PortId>; 2],
@@ -115,7 +116,8 @@ impl<Q: Events + Clone + Send> Parted<Q> {
         let failed: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         let window = |first: usize| {
             let end = Time::from_ps(end.load(Ordering::Acquire));
-            let run = || parts[first..].iter().step_by(threads).for_each(|part| lock(part).window(plan, end));
+            let run =
+                || parts[first..].iter().step_by(threads).for_each(|part| lock(part).run_before(plan, end));
             if let Err(what) = catch_unwind(AssertUnwindSafe(run)) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
             }
@@ -172,6 +174,7 @@ impl<Q: Events + Clone + Send> Parted<Q> {
             self.parts.into_iter().map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
         gather(&self.plan, &self.score, parts.collect())
     }
+
     /// The instant of the last event.
     pub fn now(&self) -> Time {
         self.parts.iter().map(|part| lock(part).sim.cx.now).max().unwrap_or(Time::ZERO)
@@ -203,13 +206,6 @@ fn gather<Q: Events>(plan: &Plan, score: &Score, parts: Vec<Part<Q>>) -> Sim<Q> 
 /// Events that have been processed.
 fn events<Q: Events>(parts: &[Mutex<Part<Q>>]) -> u64 {
     parts.iter().map(|part| lock(part).sim.processed).sum()
-}
-
-impl<Q: Events> Part<Q> {
-    fn window(&mut self, plan: &Plan, end: Time) {
-        self.come_in();
-        self.advance(plan, end);
-    }
 }
 
 impl Score {
@@ -291,7 +287,7 @@ impl Score {
     /// does not fit through its link.
     fn goes_on<Q: Events>(&mut self, parts: &Parts<'_, Q>, plan: &Plan, window: Span) -> bool {
         let spec: &NetworkSpec = &parts[0].sim.cx.spec;
-        if !spec.stop.when_measured_done {
+        if !spec.stop.when_measured_done || self.measured_done == self.measured_total {
             return true;
         }
         while let Some(flow) = self.unseen.checked_sub(1).map(FlowId::from) {
@@ -318,22 +314,12 @@ impl Score {
     fn take_turns<Q: Events>(&mut self, parts: &mut Parts<'_, Q>, plan: &Plan, end: Time) {
         parts.iter_mut().for_each(|part| part.come_in());
         let ties = parts[0].sim.cx.events.ties();
+        let earlier = |a: Event, b: Event| if b.precedes(&a, ties) { b } else { a };
         loop {
-            let mut first = None;
-            let mut second = None;
-            for (at, event) in parts.iter().enumerate().filter_map(|(at, part)| Some((at, part.first()?))) {
-                match first {
-                    Some((_, best)) if !event.precedes(&best, ties) => match second {
-                        Some(next) if !event.precedes(&next, ties) => {}
-                        _ => second = Some(event),
-                    },
-                    _ => {
-                        second = first.map(|(_, event)| event).or(second);
-                        first = Some((at, event));
-                    }
-                }
-            }
-            let Some((turn, _)) = first.filter(|(_, event)| event.at < end) else { return };
+            let firsts = parts.iter().enumerate().filter_map(|(at, part)| Some((at, part.first()?)));
+            let next = firsts.clone().reduce(|a, b| if b.1.precedes(&a.1, ties) { b } else { a });
+            let Some((turn, _)) = next.filter(|(_, event)| event.at < end) else { return };
+            let second = firsts.filter(|(at, _)| *at != turn).map(|(_, event)| event).reduce(earlier);
             parts[turn].take_turn(plan, second);
             if self.note_ends(&mut parts[turn]) {
                 return;

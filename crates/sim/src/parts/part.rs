@@ -43,7 +43,7 @@ impl<Q: Events + Clone> Part<Q> {
 pub(super) fn enclose<Q: Events>(sim: &mut Sim<Q>, plan: &Plan, me: Number) {
     let spec = &sim.cx.spec;
     let ends = (0..2 * spec.links.len()).map(|id| spec.ends(PortId::from(id))).map(|(a, b)| (a.at(), b.at()));
-    sim.cx.border = Border::new(me, plan.parts(), plan.of_node().clone(), ends);
+    sim.cx.border = Border::new(me, plan.of_node(), ends);
     sim.cx.features.parted = true;
     sim.hosts.keeps = true;
     for id in (0..sim.fabric.ports.len()).map(PortId::from) {
@@ -80,8 +80,13 @@ impl<Q: Events> Part<Q> {
         }
     }
 
-    /// All events before `end`.
-    pub fn advance(&mut self, plan: &Plan, end: Time) {
+    /// A window: what others have sent, and all events before `end`.
+    pub fn run_before(&mut self, plan: &Plan, end: Time) {
+        self.come_in();
+        self.advance(plan, end);
+    }
+
+    fn advance(&mut self, plan: &Plan, end: Time) {
         let last = self.sim.cx.spec.stop.until;
         while let Some(event) = self.sim.cx.events.pop_before(end.min(last)) {
             self.sim.process(event);
@@ -96,8 +101,8 @@ impl<Q: Events> Part<Q> {
         }
     }
 
-    /// A decision at the last instant of a run that no port of a whole network would take: no packet has
-    /// come to the port at this instant.
+    /// A decision at the last instant of a run that no port of a whole network would take: it is made when the port is
+    /// next touched, and no packet has come to it at this instant.
     fn is_too_late(&self, plan: &Plan, event: Event) -> bool {
         let id = PortId(event.tag.entity());
         let is_last = event.at == self.sim.cx.spec.stop.until && event.tag.is(Phase::Decide);

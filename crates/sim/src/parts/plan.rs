@@ -1,67 +1,37 @@
 //! Which nodes go together: a network cut into parts along wires that take time.
 
+use super::division::{PACKET, Traffic, numbered};
 use crate::border::Number;
 use crate::events::Events;
 use crate::features::{Features, pulls_when_idle};
 use crate::port::Lane;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::TransportSpec;
-use thalweg_net::spec::NetworkSpec;
+use thalweg_net::spec::{LinkSpec, NetworkSpec};
 use thalweg_units::{FlowId, PortId, Rate, Span, Time};
 
 /// Why a network is run whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Undivided(pub(super) String);
+pub struct Undivided(&'static str);
 
-/// Flows whose paths are looked at to find out where the traffic is.
-const LOOKED_AT: usize = 20_000;
-/// A part may have so many hundredths of its share of the work.
-const BALANCE: u64 = 104;
 /// Packet-hops of a run from which its parts are made in less time than they save.
 const WORTH: u64 = 1_000_000;
 /// Packet-hops in a part's window on links that are half used, from which threads wait for each other in less time than
 /// they save: some ten microseconds of work.
 const FULL: u128 = 100;
-/// Bytes of a packet of which nothing else is known.
-const PACKET: u64 = 1500;
-/// Times that all nodes are looked at for a better part.
-const ROUNDS: usize = 8;
 
 /// Parts of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Written", into = "Written")]
 pub struct Plan {
-    parts: Number,
-    of_node: Arc<[Number]>,
-    lookahead: Span,
-    pays: bool,
-    hurried: Vec<PortId>,
-}
-
-/// [`Plan`] as it is saved.
-#[derive(Serialize, Deserialize)]
-struct Written {
     parts: Number,
     of_node: Vec<Number>,
     lookahead: Span,
     pays: bool,
+    /// See [`Plan::hurries`]; ascending.
     hurried: Vec<PortId>,
-}
-
-impl From<Written> for Plan {
-    fn from(Written { parts, of_node, lookahead, pays, hurried }: Written) -> Self {
-        Self { parts, of_node: of_node.into(), lookahead, pays, hurried }
-    }
-}
-
-impl From<Plan> for Written {
-    fn from(Plan { parts, of_node, lookahead, pays, hurried }: Plan) -> Self {
-        Self { parts, of_node: of_node.to_vec(), lookahead, pays, hurried }
-    }
 }
 
 impl Plan {
@@ -72,7 +42,7 @@ impl Plan {
     pub fn new<Q: Events>(sim: &Sim<Q>, parts: usize) -> Result<Self, Undivided> {
         let spec = &sim.cx.spec;
         if let Some(why) = reason(spec, &sim.cx.features) {
-            return Err(Undivided(why.into()));
+            return Err(Undivided(why));
         }
         let mut together = Together::new((spec.hosts + spec.switches) as usize);
         join_nodes(sim, &mut together);
@@ -82,17 +52,15 @@ impl Plan {
         let traffic = Traffic::of(sim, &groups, most);
         let parts = parts.min(most).min(usize::from(Number::MAX) - 1);
         if parts < 2 {
-            return Err(Undivided("no wire that takes time divides it".into()));
+            return Err(Undivided("no wire that takes time divides it"));
         }
         let of_group = traffic.divide(parts);
-        let of_node: Arc<[Number]> = groups.iter().map(|group| of_group[*group]).collect();
-        let cut =
-            |(_, link): &(usize, &thalweg_net::spec::LinkSpec)| of_node[link.a.at()] != of_node[link.b.at()];
-        let delays =
-            spec.links.iter().enumerate().filter(cut).map(|(_, link)| link.ab.delay.min(link.ba.delay));
-        let lookahead = delays.min().ok_or_else(|| Undivided("all traffic is in one part of it".into()))?;
+        let of_node: Vec<Number> = groups.iter().map(|group| of_group[*group]).collect();
+        let is_cut = |link: &&LinkSpec| of_node[link.a.at()] != of_node[link.b.at()];
+        let delays = spec.links.iter().filter(is_cut).map(|link| link.ab.delay.min(link.ba.delay));
+        let lookahead = delays.min().ok_or_else(|| Undivided("all traffic is in one part of it"))?;
         let parts = of_node.iter().max().map_or(0, |last| last + 1);
-        let pays = traffic.hops >= WORTH && window_hops(spec, lookahead) >= FULL * u128::from(parts);
+        let pays = traffic.hops() >= WORTH && window_hops(spec, lookahead) >= FULL * u128::from(parts);
         let hurries = |id: &PortId| {
             let (from, to) = spec.ends(*id);
             let port = &sim.fabric.ports[id.at()];
@@ -108,7 +76,7 @@ impl Plan {
     }
 
     /// By node: the part that it belongs to.
-    pub fn of_node(&self) -> &Arc<[Number]> {
+    pub fn of_node(&self) -> &[Number] {
         &self.of_node
     }
 
@@ -232,18 +200,8 @@ impl Together {
 
     /// By node: the number of its set, in the order of their first nodes.
     fn groups(mut self) -> Vec<usize> {
-        let mut numbers = vec![usize::MAX; self.0.len()];
-        let mut next = 0;
-        (0..self.0.len())
-            .map(|node| {
-                let root = self.root(node);
-                if numbers[root] == usize::MAX {
-                    numbers[root] = next;
-                    next += 1;
-                }
-                numbers[root]
-            })
-            .collect()
+        let roots: Vec<usize> = (0..self.0.len()).map(|node| self.root(node)).collect();
+        numbered(&roots)
     }
 }
 
@@ -252,105 +210,4 @@ fn window_hops(spec: &NetworkSpec, window: Span) -> u128 {
     let rates = spec.links.iter().flat_map(|link| [link.ab.mean_rate(), link.ba.mean_rate()]);
     let bps: u128 = rates.filter(|rate| *rate != Rate::INFINITE).map(|rate| u128::from(rate.bps())).sum();
     bps * u128::from(window.ps()) / (2 * 8 * u128::from(PACKET) * 1_000_000_000_000)
-}
-
-/// How much passes each group of nodes, and goes between two.
-struct Traffic {
-    /// About so many packet-hops in all.
-    hops: u64,
-    /// By group: bytes that its ports send.
-    work: Vec<u64>,
-    /// By group: its neighbours, and bytes between both.
-    near: Vec<Vec<(usize, u64)>>,
-}
-
-impl Traffic {
-    fn of<Q: Events>(sim: &Sim<Q>, groups: &[usize], count: usize) -> Self {
-        let spec = &sim.cx.spec;
-        let mut carried = vec![1u64; 2 * spec.links.len()];
-        let every = spec.flows.len().div_ceil(LOOKED_AT).max(1);
-        for (number, flow) in spec.flows.iter().enumerate().step_by(every) {
-            // Of those without end as much as of a long one.
-            let bytes = flow.size.min(1 << 30);
-            for id in sim.fabric.lay_path(spec, FlowId::from(number)) {
-                if id != PortId::NONE {
-                    carried[id.at()] += bytes;
-                }
-            }
-        }
-        let hops = carried.iter().sum::<u64>() / PACKET * every as u64;
-        let mut traffic = Self { hops, work: vec![0; count], near: vec![Vec::new(); count] };
-        for (id, bytes) in carried.into_iter().enumerate() {
-            let (from, to) = spec.ends(PortId::from(id));
-            let (from, to) = (groups[from.at()], groups[to.at()]);
-            traffic.work[from] += bytes;
-            if from != to {
-                traffic.note(from, to, bytes);
-                traffic.note(to, from, bytes);
-            }
-        }
-        traffic
-    }
-
-    fn note(&mut self, from: usize, to: usize, bytes: u64) {
-        match self.near[from].iter_mut().find(|(group, _)| *group == to) {
-            Some((_, sum)) => *sum += bytes,
-            None => self.near[from].push((to, bytes)),
-        }
-    }
-
-    /// By group: its part. First those in a row, as much work for each part as for the others; then each group moves to
-    /// the part that it has most to do with, as long as that part does not have too much (Fiduccia and Mattheyses, DAC
-    /// 1982, without their buckets).
-    fn divide(&self, parts: usize) -> Vec<Number> {
-        let total: u64 = self.work.iter().sum();
-        let share = (total / parts as u64).max(1);
-        let most = (share * BALANCE / 100).max(share + self.work.iter().copied().max().unwrap_or(0) / 2);
-        let mut before = 0;
-        let mut of: Vec<usize> = Vec::with_capacity(self.work.len());
-        let mut held = vec![0u64; parts];
-        for work in &self.work {
-            let part = (((before + work / 2) / share) as usize).min(parts - 1);
-            of.push(part);
-            held[part] += work;
-            before += work;
-        }
-        for _ in 0..ROUNDS {
-            let mut moved = false;
-            for group in 0..of.len() {
-                let here = of[group];
-                let mut pull = vec![0u64; parts];
-                self.near[group].iter().for_each(|(to, bytes)| pull[of[*to]] += bytes);
-                let work = self.work[group];
-                let fits = |part: usize| held[part] + work <= most || held[part] + work < held[here];
-                let better = |part: &usize| *part != here && fits(*part);
-                let Some(best) = (0..parts).filter(better).max_by_key(|part| (pull[*part], parts - part))
-                else {
-                    continue;
-                };
-                let relieves = held[here] > most && held[best] + work < held[here];
-                if pull[best] > pull[here] || relieves {
-                    held[here] -= work;
-                    held[best] += work;
-                    of[group] = best;
-                    moved = true;
-                }
-            }
-            if !moved {
-                break;
-            }
-        }
-        // Parts without any work are none.
-        let mut numbers = vec![Number::MAX; parts];
-        let mut next = 0;
-        of.iter()
-            .map(|part| {
-                if numbers[*part] == Number::MAX {
-                    numbers[*part] = next;
-                    next += 1;
-                }
-                numbers[*part]
-            })
-            .collect()
-    }
 }

@@ -7,7 +7,9 @@ use crate::hosts::ends::{Receiving, Sending};
 use crate::instruments::Instruments;
 use crate::instruments::probe::Probes;
 use crate::paths::NO_SLOT;
+use crate::port::Lane;
 use crate::sim::Sim;
+use std::collections::BTreeMap;
 use thalweg_units::{FlowId, PortId};
 
 /// Whose nodes are whose, and what only all parts together know.
@@ -33,11 +35,19 @@ pub(super) fn gather<Q: Events>(mut parts: Vec<Sim<Q>>, owners: &Owners<'_>) -> 
         add(&mut whole.cx.instruments, &mut part.cx.instruments);
     }
     let [queues, links] = &owners.probed;
-    let probes = &mut whole.cx.instruments.probes;
-    let at = |list: &[PortId], port: PortId| list.iter().position(|id| *id == port);
-    probes.queues.sort_by_cached_key(|sample| (sample.at, at(queues, sample.port)));
-    probes.links.sort_by_cached_key(|sample| (sample.at, at(links, sample.port)));
+    let (wanted, seen) = (&mut whole.cx.spec.probes, &mut whole.cx.instruments.probes);
+    let (of_queues, of_links) = (places(queues), places(links));
+    seen.queues.sort_by_key(|sample| (sample.at, of_queues.get(&sample.port)));
+    seen.links.sort_by_key(|sample| (sample.at, of_links.get(&sample.port)));
+    for (probe, ports) in [(&mut wanted.queues, queues), (&mut wanted.links, links)] {
+        probe.iter_mut().for_each(|(_, own)| own.clone_from(ports));
+    }
     whole
+}
+
+/// Where each port stands in a list.
+fn places(ports: &[PortId]) -> BTreeMap<PortId, usize> {
+    ports.iter().enumerate().map(|(place, port)| (*port, place)).collect()
 }
 
 /// The ports of a part's nodes, with what waits there.
@@ -50,17 +60,15 @@ fn take_nodes<Q: Events>(whole: &mut Sim<Q>, part: &mut Sim<Q>, of_node: &[Numbe
         std::mem::swap(&mut mine.ports[id], &mut its.ports[id]);
         let queue = mine.ports[id].queue as usize;
         match mine.ports[id].mode.lane {
-            crate::port::Lane::Express => {}
-            crate::port::Lane::OnDemand => std::mem::swap(&mut mine.queues[queue], &mut its.queues[queue]),
-            crate::port::Lane::Reference => {
-                std::mem::swap(&mut mine.egresses[queue], &mut its.egresses[queue])
-            }
+            Lane::Express => {}
+            Lane::OnDemand => std::mem::swap(&mut mine.queues[queue], &mut its.queues[queue]),
+            Lane::Reference => std::mem::swap(&mut mine.egresses[queue], &mut its.egresses[queue]),
         }
         if let Some(trimmed) = mine.memory.trimmed.get_mut(id) {
             *trimmed = its.memory.trimmed[id];
         }
-        let (from, to) = (&mut whole.cx.instruments.probes, &mut part.cx.instruments.probes);
-        if let (Some(mine), Some(its)) = (from.carried.get_mut(id), to.carried.get(id)) {
+        let (carried, its) = (&mut whole.cx.instruments.probes.carried, &part.cx.instruments.probes.carried);
+        if let (Some(mine), Some(its)) = (carried.get_mut(id), its.get(id)) {
             *mine = *its;
         }
     }
@@ -75,7 +83,6 @@ type Ends = (Vec<Option<Sending>>, Vec<Option<Receiving>>);
 
 /// Both ends of every flow, and what is counted of it.
 fn take_flows<Q: Events>(whole: &mut Sim<Q>, parts: &mut [Sim<Q>], owners: &Owners<'_>) {
-    let all = |part: Number| usize::from(part).checked_sub(1);
     // Ends by part and slot.
     let mut ends: Vec<Ends> = std::iter::once(&mut *whole)
         .chain(parts.iter_mut())
@@ -90,7 +97,7 @@ fn take_flows<Q: Events>(whole: &mut Sim<Q>, parts: &mut [Sim<Q>], owners: &Owne
         let flow = FlowId::from(number);
         let spec = whole.cx.spec.flows[number];
         let [from, to] = [spec.src, spec.dst].map(|host| owners.of_node[host.at()]);
-        let part = |of: Number| all(of).map_or(&*whole, |at| &parts[at]);
+        let part = |of: Number| usize::from(of).checked_sub(1).map_or(&*whole, |at| &parts[at]);
         let mut record = part(from).flows.records[number];
         let arrived = part(to).flows.records[number];
         record.received = arrived.received;

@@ -32,6 +32,7 @@ fn agree(spec: NetworkSpec, parts: usize, threads: usize, events: u64) -> Result
     }
     let view = parted.view();
     prop_assert_eq!(view.now(), whole.now());
+    prop_assert_eq!(view.spec(), whole.spec());
     for flow in (0..whole.spec().flows.len()).map(thalweg_units::FlowId::from) {
         prop_assert_eq!(view.outcome(flow), whole.outcome(flow), "flow {}", flow.0);
     }

@@ -269,7 +269,8 @@ mod tests {
     use super::*;
 
     /// Made up: two tiers, four to one, switches that take their time.
-    const LEAVES: &str = "# a rack or two\nNodes 8\nTiers 2\nPodsize 8\n\nTier 0\nDownlink_speed_Gbps 100\nRadix_Down 4\n\
+    const LEAVES: &str = "# a rack or two\nNodes 8\nTiers 2\nPodsize 8\n\nTier 0\n\
+        Downlink_speed_Gbps 100\nRadix_Down 4\n\
         Radix_Up 2\nDownlink_Latency_ns 500\nSwitch_Latency_ns 100\nOversubscribed 2\n\
         tier 1\ndownlink_speed_gbps 100\nradix_down 2\ndownlink_latency_ns 1000\nswitch_latency_ns 300\n";
     /// Three tiers of 2 pods: 2 ToRs with 2 hosts, 2 switches above with 2 links to the ToRs each, 2 cores.

@@ -1,0 +1,154 @@
+//! Where the traffic of a network is, and parts of about as much work each that exchange little of it.
+
+use crate::border::Number;
+use crate::events::Events;
+use crate::sim::Sim;
+use thalweg_units::{FlowId, PortId};
+
+/// Flows whose paths are looked at to find out where the traffic is.
+const LOOKED_AT: usize = 20_000;
+/// A part may have so many hundredths of its share of the work.
+const BALANCE: u64 = 104;
+/// Times that all groups are looked at for a better part.
+const ROUNDS: usize = 8;
+/// Bytes of a packet of which nothing else is known.
+pub(super) const PACKET: u64 = 1500;
+
+/// How much passes each group of nodes, and goes between two.
+pub(super) struct Traffic {
+    /// About so many packet-hops in all.
+    hops: u64,
+    /// By group: bytes that its ports send.
+    work: Vec<u64>,
+    /// By group: its neighbours, and bytes between both.
+    near: Vec<Vec<(usize, u64)>>,
+}
+
+impl Traffic {
+    /// Of a network whose nodes are in so many groups.
+    pub fn of<Q: Events>(sim: &Sim<Q>, groups: &[usize], count: usize) -> Self {
+        let spec = &sim.cx.spec;
+        let mut carried = vec![1u64; 2 * spec.links.len()];
+        let every = spec.flows.len().div_ceil(LOOKED_AT).max(1);
+        for (number, flow) in spec.flows.iter().enumerate().step_by(every) {
+            // Of those without end as much as of a long one.
+            let bytes = flow.size.min(1 << 30);
+            for id in sim.fabric.lay_path(spec, FlowId::from(number)) {
+                if id != PortId::NONE {
+                    carried[id.at()] += bytes;
+                }
+            }
+        }
+        let hops = carried.iter().sum::<u64>() / PACKET * every as u64;
+        let mut traffic = Self { hops, work: vec![0; count], near: vec![Vec::new(); count] };
+        for (id, bytes) in carried.into_iter().enumerate() {
+            let (from, to) = spec.ends(PortId::from(id));
+            let (from, to) = (groups[from.at()], groups[to.at()]);
+            traffic.work[from] += bytes;
+            if from != to {
+                traffic.note(from, to, bytes);
+                traffic.note(to, from, bytes);
+            }
+        }
+        traffic
+    }
+
+    /// About so many packet-hops in all.
+    pub fn hops(&self) -> u64 {
+        self.hops
+    }
+
+    fn note(&mut self, from: usize, to: usize, bytes: u64) {
+        match self.near[from].iter_mut().find(|(group, _)| *group == to) {
+            Some((_, sum)) => *sum += bytes,
+            None => self.near[from].push((to, bytes)),
+        }
+    }
+
+    /// By group: its part. First those in a row, as much work for each part as for the others; then each group moves to
+    /// the part that it has most to do with, as long as that part does not have too much (Fiduccia and Mattheyses, DAC
+    /// 1982, without their buckets).
+    pub fn divide(&self, parts: usize) -> Vec<Number> {
+        let total: u64 = self.work.iter().sum();
+        let share = (total / parts as u64).max(1);
+        // Where groups are large, as near as they allow.
+        let largest = self.work.iter().copied().max().unwrap_or(0);
+        let most = (share * BALANCE / 100).max(share + largest / 2);
+        let mut before = 0;
+        let mut of: Vec<usize> = Vec::with_capacity(self.work.len());
+        let mut held = vec![0u64; parts];
+        for work in &self.work {
+            let part = (((before + work / 2) / share) as usize).min(parts - 1);
+            of.push(part);
+            held[part] += work;
+            before += work;
+        }
+        for _ in 0..ROUNDS {
+            let mut moved = false;
+            for group in 0..of.len() {
+                let here = of[group];
+                let mut pull = vec![0u64; parts];
+                self.near[group].iter().for_each(|(to, bytes)| pull[of[*to]] += bytes);
+                let work = self.work[group];
+                let fits = |part: usize| held[part] + work <= most || held[part] + work < held[here];
+                let better = |part: &usize| *part != here && fits(*part);
+                let Some(best) = (0..parts).filter(better).max_by_key(|part| (pull[*part], parts - part))
+                else {
+                    continue;
+                };
+                let relieves = held[here] > most && held[best] + work < held[here];
+                if pull[best] > pull[here] || relieves {
+                    held[here] -= work;
+                    held[best] += work;
+                    of[group] = best;
+                    moved = true;
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+        // Parts without any work are none.
+        numbered(&of).into_iter().map(|part| part as Number).collect()
+    }
+}
+
+/// The same sets by numbers without gaps, in the order in which they come first.
+pub(super) fn numbered(sets: &[usize]) -> Vec<usize> {
+    let mut numbers = vec![None; sets.iter().max().map_or(0, |last| last + 1)];
+    let mut count = 0;
+    sets.iter()
+        .map(|set| {
+            *numbers[*set].get_or_insert_with(|| {
+                count += 1;
+                count - 1
+            })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_numbered_as_they_come() {
+        assert_eq!(numbered(&[7, 2, 7, 0, 2]), [0, 1, 0, 2, 1]);
+        assert!(numbered(&[]).is_empty());
+    }
+
+    /// Two clusters of thirty groups, two of each numbered among the others.
+    #[test]
+    fn groups_go_where_their_traffic_is() {
+        let cluster = |group: usize| usize::from(matches!(group, 28 | 29) || group >= 32);
+        let mut traffic = Traffic { hops: 0, work: vec![10; 60], near: vec![Vec::new(); 60] };
+        for (from, to) in (0..60).flat_map(|from| (0..60).map(move |to| (from, to))) {
+            if from != to && cluster(from) == cluster(to) {
+                traffic.note(from, to, 1);
+            }
+        }
+        assert!(
+            traffic.divide(2).iter().enumerate().all(|(group, part)| usize::from(*part) == cluster(group))
+        );
+    }
+}
