@@ -58,7 +58,7 @@ impl Plan {
         let of_node: Vec<Number> = groups.iter().map(|group| of_group[*group]).collect();
         let is_cut = |link: &&LinkSpec| of_node[link.a.at()] != of_node[link.b.at()];
         let delays = spec.links.iter().filter(is_cut).map(|link| link.ab.delay.min(link.ba.delay));
-        let lookahead = delays.min().ok_or_else(|| Undivided("all traffic is in one part of it"))?;
+        let lookahead = delays.min().ok_or(Undivided("all traffic is in one part of it"))?;
         let parts = of_node.iter().max().map_or(0, |last| last + 1);
         let pays = traffic.hops() >= WORTH && window_hops(spec, lookahead) >= FULL * u128::from(parts);
         let hurries = |id: &PortId| {
