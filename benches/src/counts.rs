@@ -265,7 +265,7 @@ mod tests {
         fn new(bucket: u64) -> Self {
             let order = pifo::Params { bucket: Some(bucket).filter(|b| *b > 0) }.into();
             let (limit, stage) = (Limit::Unlimited, StageSpec::tail_drop());
-            let spec = DisciplineSpec { order, limit, stage, preemptive: false };
+            let spec = DisciplineSpec { order, limit, front: Vec::new(), stage, preemptive: false };
             Self(spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(1)).expect("a queue"))
         }
     }

@@ -41,7 +41,13 @@ enum Ranks {
 #[allow(clippy::disallowed_methods)] // a benchmark is what looks at a clock
 pub fn hold(order: &OrderSpec, length: u32, pairs: u32) -> Result<f64, String> {
     let stage = StageSpec::tail_drop();
-    let spec = DisciplineSpec { order: order.clone(), limit: Limit::Unlimited, stage, preemptive: false };
+    let spec = DisciplineSpec {
+        order: order.clone(),
+        limit: Limit::Unlimited,
+        front: Vec::new(),
+        stage,
+        preemptive: false,
+    };
     let rate = Rate::from_gbps(1);
     let mut queue = spec.make(Stream::new(1, "queue", 0), rate)?;
     let ranks = if order.needs().key == Key::Slack { Ranks::Slack } else { Ranks::Sizes };

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use thalweg_machines::link::{OPPORTUNITY, Trace, TracedSpec, TransmitterSpec};
 use thalweg_scenario::load;
 use thalweg_sim::Sim;
-use thalweg_sim::events::Calendar;
 use thalweg_units::Stream;
 
 /// Before its links are traced.
@@ -53,7 +52,7 @@ fn trace(number: u64) -> Trace {
 ///
 /// # Errors
 /// If its scenario is wrong: a defect of this crate.
-pub fn network() -> Result<Sim<Calendar>, String> {
+pub fn network() -> Result<Sim, String> {
     let scenario = load(STAR, "W9-traced.toml", Path::new("."), &[])
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let mut spec = scenario.network().map_err(|e| e.to_string())?;

@@ -51,7 +51,8 @@ impl Port {
             return refused("switch", "a congestion point writes to sources, which no IP header does");
         }
         order(&spec.egress)?;
-        let stages = spec.egress.stages.iter().chain([&spec.egress.queue.stage]);
+        let stages =
+            spec.egress.queue.front.iter().chain([&spec.egress.queue.stage]).chain(&spec.egress.stages);
         stages.map(stage).collect::<Result<Vec<()>, Refused>>()?;
         Ok(Self { name, seed: spec.seed, entity: u64::from(spec.id.0), egress: spec.egress.clone() })
     }

@@ -5,7 +5,6 @@ use thalweg_machines::buffer::Inputs;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::congestion::{Interval, Permit};
 use thalweg_net::spec::NetworkSpec;
-use thalweg_sim::events::Calendar;
 use thalweg_sim::parts::{Parted, Plan};
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
@@ -21,10 +20,10 @@ const CHECK_EVERY: u64 = 50_000;
 #[derive(Clone)]
 pub(crate) struct Engine {
     /// Run whole: the network. In parts: as it was when nothing had happened, and when it has ended.
-    sim: Sim<Calendar>,
+    sim: Sim,
     parted: Option<Parted>,
     /// In parts: as it is now, once it has been read.
-    view: OnceLock<Box<Sim<Calendar>>>,
+    view: OnceLock<Box<Sim>>,
     threads: usize,
 }
 
@@ -33,7 +32,7 @@ impl Engine {
         Sim::new(spec).map(Self::whole).map_err(|e| e.to_string())
     }
 
-    fn whole(sim: Sim<Calendar>) -> Self {
+    fn whole(sim: Sim) -> Self {
         Self { sim, parted: None, view: OnceLock::new(), threads: 1 }
     }
 
@@ -75,7 +74,7 @@ impl Engine {
     }
 
     /// The network to be read.
-    fn sim(&self) -> &Sim<Calendar> {
+    fn sim(&self) -> &Sim {
         match &self.parted {
             None => &self.sim,
             Some(parted) => self.view.get_or_init(|| Box::new(parted.view())),

@@ -360,6 +360,7 @@ fn network(original: NetworkSpec, candidate: Candidate, preemptive: bool, bucket
     let unlimited = |order| DisciplineSpec {
         order,
         limit: Limit::Unlimited,
+        front: Vec::new(),
         stage: StageSpec::tail_drop(),
         preemptive: false,
     };

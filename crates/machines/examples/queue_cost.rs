@@ -19,7 +19,7 @@ fn cost(order: &OrderSpec, length: u32, full: bool) -> f64 {
     let limit = if full { Limit::Packets(length) } else { Limit::Unlimited };
     let threshold = Length::Packets(65);
     let stage = step_ecn::Params { threshold, at: MarkAt::Arrival, include_self: false }.into();
-    let spec = DisciplineSpec { order: order.clone(), limit, stage, preemptive: false };
+    let spec = DisciplineSpec { order: order.clone(), limit, front: Vec::new(), stage, preemptive: false };
     let mut queue = spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(100)).expect("it can be made");
     let mut draw = Stream::new(2, "packets", 0);
     // One flow per four packets; remaining sizes fall as a flow's packets pass.

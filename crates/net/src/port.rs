@@ -138,7 +138,9 @@ impl NetworkSpec {
     pub fn egress(&self, id: PortId) -> Result<EgressSpec, Invalid> {
         let (kind, link) = (self.discipline(id), self.direction(id));
         let in_switch = self.is_switch(self.ends(id).0);
-        let why = if link.is_plain() {
+        let why = if !kind.front.is_empty() {
+            "behind stages in front of a queue"
+        } else if link.is_plain() {
             "without short cuts"
         } else {
             "on links that are not plain (fixed rate and delay, no loss)"
@@ -166,6 +168,7 @@ impl NetworkSpec {
         let plain = DisciplineSpec {
             order: OrderSpec::default(),
             limit: Limit::Unlimited,
+            front: Vec::new(),
             stage: StageSpec::default(),
             preemptive: false,
         };

@@ -3,7 +3,7 @@
 use crate::arena::Arena;
 use crate::border::Border;
 use crate::cx::Cx;
-use crate::events::{Events, Ties};
+use crate::events::{Calendar, Events, Ties};
 use crate::fabric::crossbar;
 use crate::fabric::egress::Reference;
 use crate::fabric::gate::Gates;
@@ -78,7 +78,7 @@ pub enum BuildError {
     Inconsistent(String),
 }
 
-impl<Q: Events> Sim<Q> {
+impl Sim {
     /// Builds the network.
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl<Q: Events> Sim<Q> {
             flows: Flows::new(&spec),
             cx: Cx {
                 now: Time::ZERO,
-                events: Q::sized(fabric.ports.len(), horizon, ties(&spec)),
+                events: Calendar::sized(fabric.ports.len(), horizon, ties(&spec)),
                 // A replay does nothing before it has input.
                 stopped: spec.replay,
                 awaits: false,
@@ -324,7 +324,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 spec.inputs.and_then(|i| i.effects()).is_some_and(|pauses| pauses.reach == Reach::Rates);
             // A queue that holds back reports until when only there.
             let holds_back = kind.order.needs().holds_back;
-            let otherwise = unseen || reports || slowed || holds_back;
+            // Stages in front of a queue are a whole port's.
+            let fronted = !kind.front.is_empty();
+            let otherwise = unseen || reports || slowed || holds_back || fronted;
             let crossed = in_switch && spec.inputs.is_some_and(|inputs| inputs.one_per_input);
             let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference

@@ -1,6 +1,5 @@
 //! What must hold at every instant, recounted from scratch.
 
-use crate::events::Events;
 use crate::fabric::relief;
 use crate::port::Bypass;
 use crate::sim::{Pause, Sim};
@@ -22,7 +21,7 @@ pub struct Violation {
     pub law: String,
 }
 
-impl<Q: Events> Sim<Q> {
+impl Sim {
     /// Recounts packets, bytes and order everywhere.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! What every owner's methods are given: the time, the event queue, the instruments, and what the network is.
 
 use crate::border::Border;
-use crate::events::{Event, Events, Phase, Tag};
+use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::features::Features;
 use crate::instruments::Instruments;
 use thalweg_net::spec::NetworkSpec;
@@ -9,11 +9,11 @@ use thalweg_units::Time;
 
 /// The run's context. Not an owner of anything that a packet could be in.
 #[derive(Clone, Debug)]
-pub(crate) struct Cx<Q> {
+pub(crate) struct Cx {
     /// The instant of the event at hand.
     pub now: Time,
     /// What happens next.
-    pub events: Q,
+    pub events: Calendar,
     /// The run is over, or waits for input.
     pub stopped: bool,
     /// A controller waits for a decision from outside.
@@ -28,7 +28,7 @@ pub(crate) struct Cx<Q> {
     pub border: Border,
 }
 
-impl<Q: Events> Cx<Q> {
+impl Cx {
     /// Adds what happens now to the digest: a sum, so it does not depend on the order in which
     /// different entities are processed at one instant. What a port sends shows in its arrival.
     #[inline(always)]

@@ -20,7 +20,7 @@ pub struct Difference {
 /// Runs both from where they stand and finds the first event (or effect of an event) that differs.
 ///
 /// `None`: they end alike. Both are left somewhere after the difference.
-pub fn first_difference<Q: Events + Clone>(left: &mut Sim<Q>, right: &mut Sim<Q>) -> Option<Difference> {
+pub fn first_difference(left: &mut Sim, right: &mut Sim) -> Option<Difference> {
     loop {
         let (was_left, was_right) = (left.clone(), right.clone());
         let running = (left.run(STRIDE), right.run(STRIDE));
@@ -38,7 +38,7 @@ pub fn first_difference<Q: Events + Clone>(left: &mut Sim<Q>, right: &mut Sim<Q>
     }
 }
 
-fn narrow<Q: Events>(mut left: Sim<Q>, mut right: Sim<Q>) -> Difference {
+fn narrow(mut left: Sim, mut right: Sim) -> Difference {
     loop {
         let next = (peek(&mut left), peek(&mut right));
         let shared = left.processed;
@@ -54,13 +54,13 @@ fn narrow<Q: Events>(mut left: Sim<Q>, mut right: Sim<Q>) -> Difference {
 }
 
 /// Enough of the state to distinguish two runs cheaply.
-fn state_word<Q: Events>(sim: &Sim<Q>) -> (u64, u64, u64, u64) {
+fn state_word(sim: &Sim) -> (u64, u64, u64, u64) {
     let tally = &sim.cx.instruments.tally;
     let digest = sim.cx.instruments.digest;
     (sim.cx.now.ps(), sim.processed, digest, tally.injected ^ tally.dropped << 32)
 }
 
-fn peek<Q: Events>(sim: &mut Sim<Q>) -> Option<Event> {
+fn peek(sim: &mut Sim) -> Option<Event> {
     if sim.cx.stopped {
         return None;
     }

@@ -6,7 +6,7 @@
 //! taken a few events before the next, so that every line has arrived when it is read. These are
 //! hints: nothing depends on them.
 
-use crate::events::{Events, Phase};
+use crate::events::{Calendar, Events, Phase};
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::paths::{NO_SLOT, travels_forward};
@@ -22,7 +22,7 @@ const RING: usize = 2;
 /// The steps for the events that come `HEAD`, `WAY`, `NEXT` and `RING` events from now; when the calendar has
 /// advanced by a bucket, those for all that its first events have missed, and the ports of the next bucket.
 #[inline(always)]
-pub(crate) fn look_ahead<Q: Events>(events: &mut Q, fabric: &Fabric, hosts: &Hosts) {
+pub(crate) fn look_ahead(events: &mut Calendar, fabric: &Fabric, hosts: &Hosts) {
     if events.bucket_advanced() {
         begin_bucket(events, fabric, hosts);
     }
@@ -35,7 +35,7 @@ pub(crate) fn look_ahead<Q: Events>(events: &mut Q, fabric: &Fabric, hosts: &Hos
 /// Nothing looked ahead beyond the end of the last bucket. Each step is taken for all before the next, so
 /// that they wait for memory together.
 #[inline(never)]
-fn begin_bucket<Q: Events>(events: &Q, fabric: &Fabric, hosts: &Hosts) {
+fn begin_bucket(events: &Calendar, fabric: &Fabric, hosts: &Hosts) {
     for tag in events.next_bucket() {
         if tag.phase() == Phase::Arrive {
             prefetch(&fabric.ports[tag.entity() as usize]);
@@ -49,7 +49,7 @@ fn begin_bucket<Q: Events>(events: &Q, fabric: &Fabric, hosts: &Hosts) {
 
 /// The packet at the head of the port's ring.
 #[inline(always)]
-fn head<Q: Events>(events: &Q, fabric: &Fabric, ahead: usize) {
+fn head(events: &Calendar, fabric: &Fabric, ahead: usize) {
     if let Some((_, port)) = landing(events, fabric, ahead)
         && let Some(first) = port.flight.front()
     {
@@ -59,7 +59,7 @@ fn head<Q: Events>(events: &Q, fabric: &Fabric, ahead: usize) {
 
 /// The path's next entry, or, at a host, the packet.
 #[inline(always)]
-fn way<Q: Events>(events: &Q, fabric: &Fabric, ahead: usize) {
+fn way(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((_, port)) = landing(events, fabric, ahead) else { return };
     let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
     if port.mode.to_host {
@@ -71,7 +71,7 @@ fn way<Q: Events>(events: &Q, fabric: &Fabric, ahead: usize) {
 
 /// The next port; at a host, the connection, and the port by which it answers.
 #[inline(always)]
-fn next<Q: Events>(events: &Q, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
+fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
     let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
     if port.mode.to_host {
@@ -99,7 +99,7 @@ fn next<Q: Events>(events: &Q, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
 
 /// Where the ring of the next port ends.
 #[inline(always)]
-fn ring<Q: Events>(events: &Q, fabric: &Fabric, ahead: usize) {
+fn ring(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
     if port.mode.to_host {
         fabric.ports[id ^ 1].prefetch_ring();
@@ -120,7 +120,7 @@ fn port_lines(port: &Port) {
 
 /// The port at which a packet lands `ahead` events from now, as far as is known.
 #[inline(always)]
-fn landing<'a, Q: Events>(events: &Q, fabric: &'a Fabric, ahead: usize) -> Option<(usize, &'a Port)> {
+fn landing<'a>(events: &Calendar, fabric: &'a Fabric, ahead: usize) -> Option<(usize, &'a Port)> {
     let tag = events.upcoming(ahead)?;
     let id = tag.entity() as usize;
     (tag.phase() == Phase::Arrive).then(|| (id, &fabric.ports[id]))

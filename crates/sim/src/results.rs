@@ -1,6 +1,5 @@
 //! What a run has done so far, and what each flow would have taken alone.
 
-use crate::events::Events;
 use crate::fabric::failures::is_reachable;
 use crate::fabric::memory::MemoryPeaks;
 use crate::flows::record::{FlowEnd, FlowOutcome, FlowRecord};
@@ -73,7 +72,7 @@ impl Counters {
     }
 }
 
-impl<Q: Events> Sim<Q> {
+impl Sim {
     /// The instant of the last event.
     pub fn now(&self) -> Time {
         self.cx.now

@@ -1,7 +1,7 @@
 //! What probes look at.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::instruments::probe::{
@@ -12,7 +12,7 @@ use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Time};
 
 /// The first event of every probe.
-pub(crate) fn arm<Q: Events>(cx: &mut Cx<Q>) {
+pub(crate) fn arm(cx: &mut Cx) {
     let probes = &cx.spec.probes;
     let wanted = [
         (QUEUES, probes.queues.is_some()),
@@ -28,7 +28,7 @@ pub(crate) fn arm<Q: Events>(cx: &mut Cx<Q>) {
 }
 
 /// A probe looks.
-pub(crate) fn sample<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, hosts: &Hosts, probe: u32) {
+pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32) {
     let at = cx.now;
     for id in 0..fabric.ports.len() {
         fabric.catch_up_now(cx, PortId::from(id));
@@ -100,7 +100,7 @@ fn competing(fabric: &Fabric, port: PortId) -> (u32, u32) {
 }
 
 /// The window of `ProbeSpec::carried` opens or closes.
-fn sample_carried<Q: Events>(cx: &mut Cx<Q>, fabric: &Fabric) {
+fn sample_carried(cx: &mut Cx, fabric: &Fabric) {
     let Some((from, until)) = cx.spec.probes.carried else { return };
     let bytes = (0..fabric.ports.len()).map(|port| fabric.carried(PortId::from(port), cx.now).1);
     let probes = &mut cx.instruments.probes;

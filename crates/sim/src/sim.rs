@@ -1,7 +1,7 @@
 //! The simulated network: four owners, and the run loop that moves events and packets between them.
 
 use crate::cx::Cx;
-use crate::events::{Calendar, Event, Events, Phase};
+use crate::events::{Event, Events, Phase};
 use crate::fabric::on_demand::Tx;
 use crate::fabric::promises::Promises;
 use crate::fabric::{Fabric, Fate, Landing, Lost, failures, points, relief, settling};
@@ -29,9 +29,9 @@ pub enum Pause {
 
 /// A network at an instant. Plain data throughout: see [`crate::snapshot`].
 #[derive(Clone, Debug)]
-pub struct Sim<Q: Events = Calendar> {
+pub struct Sim {
     /// The time, the event queue, the specification; and the fourth owner, the instruments, which look on everywhere.
-    pub(crate) cx: Cx<Q>,
+    pub(crate) cx: Cx,
     pub(crate) fabric: Fabric,
     pub(crate) hosts: Hosts,
     pub(crate) flows: Flows,
@@ -41,7 +41,7 @@ pub struct Sim<Q: Events = Calendar> {
     pub(crate) promises: Promises,
 }
 
-impl<Q: Events> Sim<Q> {
+impl Sim {
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn run(&mut self, max_events: u64) -> bool {
         self.run_until(max_events, Time::MAX) != Pause::Ended

@@ -27,7 +27,7 @@ struct Head {
     stopped: bool,
 }
 
-impl<Q: Events> Sim<Q> {
+impl Sim {
     /// The whole run as bytes, with a head by which [`Sim::load`] finds any damage.
     pub fn save(&self) -> Vec<u8> {
         self.save_after(Vec::new())

@@ -22,7 +22,6 @@ use thalweg_net::spec::{
     FlowSpec, LinkSpec, NetworkSpec, NicOrder, NicSpec, PinnedPath, Precedence, ProbeSpec, RecordSpec,
     RoutingSpec, StopSpec, TieSpec,
 };
-use thalweg_sim::events::Calendar;
 use thalweg_sim::{Exit, Injection, Sim};
 use thalweg_units::{FlowId, HostId, NodeId, Rate, Span, Time};
 
@@ -38,7 +37,13 @@ pub fn can(candidate: Candidate) -> bool {
 }
 
 fn discipline(order: OrderSpec, preemptive: bool) -> DisciplineSpec {
-    DisciplineSpec { order, limit: Limit::Unlimited, stage: StageSpec::tail_drop(), preemptive }
+    DisciplineSpec {
+        order,
+        limit: Limit::Unlimited,
+        front: Vec::new(),
+        stage: StageSpec::tail_drop(),
+        preemptive,
+    }
 }
 
 /// A rate at which `WIRE` bytes take exactly `ps`.
@@ -160,7 +165,7 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
 /// # Errors
 /// If the network cannot be built, breaks a law, or loses a packet.
 pub fn replay(instance: &Instance, headers: &Headers, candidate: Candidate) -> Result<Vec<Exit>, String> {
-    let mut sim = Sim::<Calendar>::new(network(instance, candidate)?).map_err(|e| e.to_string())?;
+    let mut sim = Sim::new(network(instance, candidate)?).map_err(|e| e.to_string())?;
     for (p, packet) in instance.packets.iter().enumerate() {
         let flow = FlowId::from(packet.flow);
         let wire = (packet.size * WIRE) as u32;

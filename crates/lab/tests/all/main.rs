@@ -37,6 +37,7 @@ mod sections;
 mod sessions;
 mod set_up;
 mod snapshots;
+mod stages;
 mod stopping;
 mod structure;
 mod telemetry;

@@ -8,7 +8,6 @@ use example::{Arrival, Fate, play};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use thalweg_sim::Sim;
-use thalweg_sim::events::Calendar;
 use thalweg_sim::port::Lane;
 use thalweg_units::{FlowId, Span, Stream, Time};
 
@@ -87,7 +86,7 @@ fn a_port_alone_does_what_it_does_in_the_network() {
         assert!(trace.is_sorted_by(|a, b| a.at < b.at), "no two arrive at once");
         let fates = play(&port, &trace).expect("it stands alone");
 
-        let mut sim = Sim::<Calendar>::new(network).expect("a network");
+        let mut sim = Sim::new(network).expect("a network");
         assert_eq!(sim.ports()[port.id.at()].mode.lane, lane, "{switch}");
         while sim.run(1 << 20) {}
         let arrived = |fate: &Fate| if let Fate::Sent { arrives, .. } = fate { *arrives } else { None };

@@ -4,7 +4,6 @@ use crate::common::*;
 use std::path::Path;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::Sim;
-use thalweg_sim::events::Calendar;
 use thalweg_units::{FlowId, Time};
 
 /// Around one switch every chunk of n packets of 1000 B at 8 Gb/s takes n us to leave, 1 us more for the last
@@ -23,7 +22,7 @@ fn all_reduce_takes_as_long_as_its_closed_form_to_the_picosecond() {
         let mut net: NetworkSpec = scenario(&text, Path::new("."), &[]).network().expect("a network");
         net.stop.when_measured_done = false;
         let last = FlowId::from(net.flows.len() - 1);
-        let mut sim = Sim::<Calendar>::new(net).expect("a network");
+        let mut sim = Sim::new(net).expect("a network");
         while sim.run(1 << 20) {}
         let us = iterations * 2 * (hosts - 1) * (packets + 7) + (iterations - 1) * compute;
         assert_eq!(sim.outcome(last).received, Some(Time::from_us(us)), "{hosts} hosts, {packets} packets");

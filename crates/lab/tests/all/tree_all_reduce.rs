@@ -4,7 +4,6 @@ use crate::common::*;
 use std::path::Path;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::Sim;
-use thalweg_sim::events::Calendar;
 use thalweg_units::{FlowId, Time};
 
 /// Of a full tree around one switch, all hosts of a level send at once. The k vectors of n packets of 1000 B that one
@@ -25,7 +24,7 @@ fn all_reduce_takes_as_long_as_its_closed_form_to_the_picosecond() {
         let mut net: NetworkSpec = scenario(&text, Path::new("."), &[]).network().expect("a network");
         net.stop.when_measured_done = false;
         let flows = net.flows.len();
-        let mut sim = Sim::<Calendar>::new(net).expect("a network");
+        let mut sim = Sim::new(net).expect("a network");
         while sim.run(1 << 20) {}
         let last = (0..flows).map(|flow| sim.outcome(FlowId::from(flow)).received).max().flatten();
         let us = iterations * 2 * height * (arity * packets + 7) + (iterations - 1) * compute;

@@ -68,7 +68,11 @@ impl Egress {
         let rate = spec.link.mean_rate();
         let stream = Stream::new(seed, "queue", entity);
         let mut order = spec.queue.clone();
-        let mut stages = Vec::new();
+        let front = std::mem::take(&mut order.front);
+        let mut stages = Vec::with_capacity(front.len() + 1 + spec.stages.len());
+        for (i, stage) in front.iter().enumerate() {
+            stages.push(stage.make(Stream::new(seed, "front", entity << 8 | i as u64), rate)?);
+        }
         // A queue keeps one number as its rate; out here its stage sees the link.
         let own = matches!(order.order.needs().manages, Manages::Everything | Manages::Shares);
         if !own && order.stage != StageSpec::default() {

@@ -39,7 +39,13 @@ impl Packets for Pool {
 }
 
 fn fifo(limit: Limit) -> DisciplineSpec {
-    DisciplineSpec { order: OrderSpec::fifo(), limit, stage: StageSpec::tail_drop(), preemptive: false }
+    DisciplineSpec {
+        order: OrderSpec::fifo(),
+        limit,
+        front: Vec::new(),
+        stage: StageSpec::tail_drop(),
+        preemptive: false,
+    }
 }
 fn spec(queue: DisciplineSpec) -> EgressSpec {
     let link = LinkSpec::fixed(RATE, Span::from_us(1));
@@ -427,7 +433,7 @@ proptest! {
             true => (StageSpec::tail_drop(), vec![StageSpec::int(), marking]),
             false => (marking, vec![]),
         };
-        let queue = DisciplineSpec { order, limit, stage, preemptive: false };
+        let queue = DisciplineSpec { order, limit, front: Vec::new(), stage, preemptive: false };
         let one_user = link.is_for_one_user();
         let spec = EgressSpec { link, queue, stages, control_first, pause_control: false, frame_wire: 64 };
         let mut run = Run::new(&spec);

@@ -38,7 +38,7 @@ pub struct Served {
 ///
 /// // First come, first served, and no marking.
 /// let (order, stage) = (OrderSpec::default(), StageSpec::default());
-/// let spec = DisciplineSpec { order, limit: Limit::Packets(1), stage, preemptive: false };
+/// let spec = DisciplineSpec { order, limit: Limit::Packets(1), front: Vec::new(), stage, preemptive: false };
 /// let mut queue = spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(10))?;
 /// let (packet, mut pushed_out) = (Packet { wire: 1500, ..Packet::default() }, Vec::new());
 /// assert_eq!(queue.enqueue(Time::ZERO, &packet, Handle(1), &mut pushed_out), Verdict::Queued);

@@ -13,13 +13,16 @@ impl OrderSpec {
     }
 }
 
-/// A whole output queue: its limit, its marking and its order.
+/// A whole output queue: its limit, its stages and its order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DisciplineSpec {
     /// Which packet next, and which to give up.
     pub order: OrderSpec,
     /// The queue's own limit; a shared pool may refuse earlier.
     pub limit: Limit,
+    /// Stages that packets pass on their way to `stage`, in this order. A queue does not hold them: only a whole
+    /// port does ([`crate::egress::Egress`]).
+    pub front: Vec<StageSpec>,
     /// What marks or drops packets besides the limit.
     pub stage: StageSpec,
     /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped
@@ -36,6 +39,11 @@ impl DisciplineSpec {
         if self.preemptive && !self.order.needs().overtakes {
             let why = format!("an order that serves in turns cannot be preemptive: {:?}", self.order);
             return Err(Invalid::new(why).at("preemptive"));
+        }
+        if let Some(stage) = self.front.first() {
+            let why =
+                format!("{} stands in front of the queue, which only a whole port can hold", stage.key());
+            return Err(Invalid::new(why).at("stages"));
         }
         Problems(self.order.problems(&Around::ANY)).first(self.order.key())?;
         self.order.queue(self.limit, &self.stage, &At { rate, stream, preemptive: self.preemptive })

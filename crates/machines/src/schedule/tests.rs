@@ -23,7 +23,7 @@ use thalweg_wire::{Ecn, Kind};
 const RATE: Rate = Rate::from_gbps(8);
 
 fn spec(order: OrderSpec, limit: Limit) -> DisciplineSpec {
-    DisciplineSpec { order, limit, stage: StageSpec::tail_drop(), preemptive: false }
+    DisciplineSpec { order, limit, front: Vec::new(), stage: StageSpec::tail_drop(), preemptive: false }
 }
 fn make(spec: &DisciplineSpec) -> Queue {
     spec.make(Stream::new(1, "queue", 0), RATE).unwrap()

@@ -1,4 +1,4 @@
-//! Output queues: order, limit, marking.
+//! Output queues: order, limit, stages.
 
 use crate::Diagnostic;
 use crate::context::Cx;
@@ -15,11 +15,16 @@ pub(super) fn queues(
     doc: &Document,
     graph: &Graph,
 ) -> Result<(Vec<s::DisciplineSpec>, Vec<u16>), Diagnostic> {
-    let switch = (&doc.switch.scheduler, doc.switch.room(), doc.switch.marking, "switch");
+    let switch = (
+        &doc.switch.scheduler,
+        doc.switch.room(),
+        (doc.switch.stages.as_slice(), doc.switch.marking),
+        "switch",
+    );
     let nic = (
         doc.nic.scheduler.as_ref().unwrap_or(&doc.switch.scheduler),
         doc.nic.buffer.unwrap_or(doc.switch.room()),
-        doc.nic.marking.unwrap_or(doc.switch.marking),
+        (doc.nic.stages.as_slice(), doc.nic.marking.unwrap_or(doc.switch.marking)),
         "nic",
     );
     let mixed = doc.switch.mix.as_ref();
@@ -49,7 +54,7 @@ pub(super) fn queues(
     for (i, link) in graph.links.iter().enumerate() {
         for (port, node) in [(2 * i as u32, link.a), (2 * i as u32 + 1, link.b)] {
             let role = role(node);
-            let ((scheduler, buffer, marking, _), histogram) = (roles[role], &histograms[role]);
+            let ((scheduler, buffer, (front, marking), _), histogram) = (roles[role], &histograms[role]);
             let (counts, per_port) = match histogram {
                 None => (None, None),
                 Some((all, key)) => match (all.get(&Some(port)), all.get(&None)) {
@@ -88,6 +93,7 @@ pub(super) fn queues(
                     Capacity::Unlimited => s::Limit::Unlimited,
                 },
                 order,
+                front: front.to_vec(),
                 stage: marking,
                 preemptive: doc.switch.preemptive && !graph.is_host(node),
             };

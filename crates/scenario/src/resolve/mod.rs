@@ -27,10 +27,22 @@ pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
     }
 }
 
+/// Every stage at a queue with its key: `switch.marking`, `switch.stages.0`, and the NIC's.
+pub(crate) fn markings(doc: &Document) -> impl Iterator<Item = (String, &Marking)> {
+    [
+        ("switch", Some(&doc.switch.marking), &doc.switch.stages),
+        ("nic", doc.nic.marking.as_ref(), &doc.nic.stages),
+    ]
+    .into_iter()
+    .flat_map(|(section, last, front)| {
+        let front = front.iter().enumerate().map(move |(i, stage)| (format!("{section}.stages.{i}"), stage));
+        front.chain(last.map(|stage| (format!("{section}.marking"), stage)))
+    })
+}
+
 /// True if some queue drops what it would mark if it could (RED, FQ-CoDel).
 pub(crate) fn drops_unmarkable(doc: &Document) -> bool {
-    let markings = [Some(doc.switch.marking), doc.nic.marking];
-    markings.into_iter().flatten().any(|m| m.acts() == Acts::MarksOrDrops)
+    markings(doc).any(|(_, m)| m.acts() == Acts::MarksOrDrops)
         || schedulers(doc).any(|(_, s)| s.needs().acts == Acts::MarksOrDrops)
 }
 
@@ -181,9 +193,11 @@ pub(crate) fn resolve(doc: &mut Document) {
     let endless = doc.traffic.iter().any(|t| t.pattern.family().is_endless());
     doc.measure.delays.get_or_insert(endless);
     let capable = ecn_capable(doc);
-    for marking in [Some(&mut doc.switch.marking), doc.nic.marking.as_mut()].into_iter().flatten() {
-        marking.resolve(capable);
-    }
+    let at_switches = doc.switch.stages.iter_mut().chain([&mut doc.switch.marking]);
+    at_switches
+        .chain(&mut doc.nic.stages)
+        .chain(&mut doc.nic.marking)
+        .for_each(|stage| stage.resolve(capable));
     let room = *doc.switch.buffer.insert(doc.switch.room());
     // The NIC runs the scheduler under test, if it has a queue to run it on.
     let (nic, switch) = (&mut doc.nic, &doc.switch);

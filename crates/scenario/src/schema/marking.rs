@@ -1,4 +1,4 @@
-//! `marking` of `[switch]` and `[nic]`: which stages can stand inside a queue. What each is, its keys and
+//! `marking` and `stages` of `[switch]` and `[nic]`: which stages can stand inside a queue. What each is, its keys and
 //! their defaults stand with the algorithm, in `thalweg_machines::stage`.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -15,7 +15,12 @@ pub(super) fn inside_a_queue(generator: &mut SchemaGenerator) -> Schema {
     schema
 }
 
-/// The same, or nothing.
+/// Any number of them that do something.
+pub(super) fn in_front_of_a_queue(generator: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": "array", "items": inside_a_queue(generator) })
+}
+
+/// One, or nothing.
 pub(super) fn inside_a_queue_or_none(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({ "anyOf": [inside_a_queue(generator), { "type": "null" }] })
 }

@@ -50,6 +50,11 @@ thalweg_machines::pause_policies!(with_pauses! {
         #[serde(default)]
         #[schemars(schema_with = "marking::inside_a_queue")]
         pub marking: Marking,
+        /// What else packets pass on their way to `marking`, in this order: a policer in front of an AQM, say. Each
+        /// sees what those before it let through, and the queue behind them all.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[schemars(schema_with = "marking::in_front_of_a_queue")]
+        pub stages: Vec<Marking>,
         /// Memory shared by all ports of a switch; without it every port has its own `buffer`. With it a port has no
         /// limit but its share, unless `buffer` is written too.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,11 +130,22 @@ pub struct Nic {
     #[serde(default)]
     #[schemars(schema_with = "marking::inside_a_queue_or_none")]
     pub marking: Option<Marking>,
+    /// What else packets pass on their way to `marking`; nothing if not given, whatever switches have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(schema_with = "marking::in_front_of_a_queue")]
+    pub stages: Vec<Marking>,
 }
 
 impl Default for Nic {
     fn default() -> Self {
-        Self { order: NicOrder::default(), pause_control: true, scheduler: None, buffer: None, marking: None }
+        Self {
+            order: NicOrder::default(),
+            pause_control: true,
+            scheduler: None,
+            buffer: None,
+            marking: None,
+            stages: Vec::new(),
+        }
     }
 }
 

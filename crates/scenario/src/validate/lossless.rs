@@ -55,6 +55,10 @@ fn crossbar(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
         let reason = "a congestion point looks at an output that decides for itself";
         r.error(key, reason, "remove the key or `switch.congestion_point`");
     }
+    if !doc.switch.stages.is_empty() {
+        let reason = "stages in front of a queue belong to an output that decides for itself";
+        r.error(key, reason, "remove the key or `switch.stages`");
+    }
     if graph.links.iter().any(|link| !(link.ab.is_plain() && link.ba.is_plain())) {
         let reason = "a link's rate varies, or it has jitter or loss: its port sends when the link says";
         r.error(key, reason, "links of fixed rate and delay without loss, or remove the key");
@@ -97,6 +101,9 @@ fn nic(r: &mut Report<'_>, doc: &Document) {
     }
     if doc.nic.buffer.is_some_and(|b| b != Capacity::Unlimited) {
         r.useless("nic.buffer", why, "remove the key");
+    }
+    if !doc.nic.stages.is_empty() {
+        r.useless("nic.stages", why, "remove the key");
     }
     if doc.nic.marking.is_some_and(|m| m != Marking::default()) {
         r.useless("nic.marking", why, "remove the key");

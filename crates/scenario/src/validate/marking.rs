@@ -1,4 +1,4 @@
-//! `switch.marking` and `nic.marking`: what a stage says of itself, and marks that no sender can receive.
+//! `marking` and `stages` of `[switch]` and `[nic]`: what a stage says of itself, and marks that no sender can receive.
 
 use super::Report;
 use crate::resolve;
@@ -6,33 +6,48 @@ use crate::schema::{Document, EcnMode, Edge, Marking, Transport};
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Marks};
 use thalweg_machines::stage::{Acts, Around, StageSpec};
 
-pub(super) fn check(r: &mut Report<'_>, section: &str, marking: Marking, at: &Around, doc: &Document) {
-    let key = format!("{section}.marking");
+/// A queue's stages, one after the other.
+pub(super) fn row(
+    r: &mut Report<'_>,
+    section: &str,
+    (front, last): (&[Marking], Marking),
+    at: &Around,
+    doc: &Document,
+) {
+    for (i, stage) in front.iter().enumerate() {
+        let key = format!("{section}.stages.{i}");
+        if *stage == Marking::default() {
+            r.useless(&key, "it does nothing", "remove it");
+        }
+        check(r, &key, *stage, at, doc);
+    }
+    check(r, &format!("{section}.marking"), last, at, doc);
+}
+
+fn check(r: &mut Report<'_>, key: &str, marking: Marking, at: &Around, doc: &Document) {
     if marking.acts() == Acts::Marks && !at.ecn_capable && !resolve::wants_marks(doc) {
         let hint = "write `transport.ecn = \"classic\"`, or the controller dctcp, or remove the marking";
         let why = "no transport is ECN-capable, so no packet can be marked";
-        r.useless(&key, why, hint);
+        r.useless(key, why, hint);
     }
     if let Acts::Signals(kind) = marking.acts() {
         let listens = |c: &ControllerSpec| c.needs().feedback == FeedbackKind::Explicit(kind);
         if !resolve::used(doc).any(|t| t.congestion().is_some_and(listens)) {
             let hint = "use its controller, `transport.congestion`, of the same name, or remove the marking";
-            r.useless(&key, "no controller reads its feedback", hint);
+            r.useless(key, "no controller reads its feedback", hint);
         }
     }
-    r.report(&key, marking.problems(at));
+    r.report(key, marking.problems(at));
 }
 
 /// ABC's ends and routers mean the same by the same codepoints, and nothing else marks where a mark is a
 /// brake (Goyal, MIT 2022, §2.4.2).
 pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
-    let queues = [("switch.marking", Some(doc.switch.marking)), ("nic.marking", doc.nic.marking)];
-    let queues = queues.map(|(key, marking)| (key, marking.unwrap_or_default()));
     for (key, t) in resolve::transports(doc) {
         let Some(ControllerSpec::Abc(sender)) = t.congestion() else { continue };
         let (at, marker) =
             (format!("{key}.congestion.encoding"), t.congestion().and_then(|c| c.needs().marker));
-        for (queue, marking) in queues {
+        for (queue, marking) in resolve::markings(doc) {
             if let StageSpec::Abc(router) = marking
                 && router.encoding != sender.encoding
             {

@@ -3,7 +3,7 @@
 use super::{Report, marking, ndp, schedulers};
 use crate::quantity::Capacity;
 use crate::resolve;
-use crate::schema::{Document, Marking, Mix, Nodes, Scheduler, SharedBuffer, Switch};
+use crate::schema::{Document, Mix, Nodes, Scheduler, SharedBuffer, Switch};
 use crate::topology::Graph;
 use thalweg_machines::problems::{Problem, Problems};
 use thalweg_machines::stage::Around;
@@ -20,7 +20,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     let everywhere = written.nic.marking.is_none() && doc.nic.marking.is_some();
     let batches = batched(graph, false) || everywhere && batched(graph, true);
     let at = Around { buffer: own, room: room(own), full, ecn_capable, batches };
-    marking::check(r, "switch", doc.switch.marking, &at, doc);
+    marking::row(r, "switch", (&doc.switch.stages, doc.switch.marking), &at, doc);
     // What the NIC copied from the switch has been reported there.
     if let Some(s) = &written.nic.scheduler {
         schedulers::scheduler(r, "nic", s, doc);
@@ -33,11 +33,11 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         buffer(r, "nic", b, full);
     }
     if let (Some(m), Some(b)) = (doc.nic.marking, doc.nic.buffer)
-        && (written.nic.marking.is_some() || written.nic.buffer.is_some())
+        && (written.nic.marking.is_some() || written.nic.buffer.is_some() || !written.nic.stages.is_empty())
     {
         let batches = batched(graph, true);
         let at = Around { buffer: b, room: b.bytes(full).get(), full, ecn_capable, batches };
-        marking::check(r, "nic", m, &at, doc);
+        marking::row(r, "nic", (&doc.nic.stages, m), &at, doc);
     }
     no_switch(r, doc, graph);
     for (section, s) in resolve::schedulers(doc) {
@@ -66,12 +66,13 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         let why = format!("no packet is longer than {full} bytes");
         r.useless("switch.cut_through", &why, "write the header's size, for example \"64B\"");
     } else if header > 0 {
-        let marks_late = |m: Marking| m.needs().departures;
         let why = if resolve::schedulers(doc).any(|(_, s)| *s != Scheduler::default()) {
             "the scheduler decides when a packet has arrived whole"
         } else if shared.is_some() {
             "memory is shared by packets that have arrived whole"
-        } else if marks_late(doc.switch.marking) || doc.nic.marking.is_some_and(marks_late) {
+        } else if !doc.switch.stages.is_empty() || !doc.nic.stages.is_empty() {
+            "stages in front of a queue see packets that have arrived whole"
+        } else if resolve::markings(doc).any(|(_, m)| m.needs().departures) {
             "marking at departure waits for whole packets"
         } else if doc.measure.priority_histogram.is_some() {
             "a priority histogram counts packets that have arrived whole"
@@ -134,6 +135,7 @@ fn no_switch(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             nic.scheduler.as_ref().is_some_and(|n| *n != s.scheduler) && s.scheduler != plain.scheduler,
         ),
         ("buffer", nic.buffer.is_some_and(|n| n != s.room()) && s.room() != plain.room()),
+        ("stages", !s.stages.is_empty()),
         ("marking", nic.marking.is_some_and(|n| n != s.marking) && s.marking != plain.marking),
     ];
     for (key, _) in useless.into_iter().filter(|(_, is)| *is) {

@@ -143,6 +143,9 @@ pub(super) fn turns(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     } else if doc.switch.cut_through.0.get() > 0 {
         let reason = "a packet that is being forwarded while it arrives cannot be interrupted";
         r.error(key, reason, "remove the key or `switch.cut_through`");
+    } else if !doc.switch.stages.is_empty() {
+        let reason = "stages in front of a queue see a transmission as a whole";
+        r.error(key, reason, "remove the key or `switch.stages`");
     } else if doc.switch.marking.needs().wait {
         let reason = format!("an interrupted packet has passed `{}` already", doc.switch.marking.key());
         r.error(key, reason, "remove the key, or write `switch.marking = \"none\"`");

@@ -276,7 +276,7 @@ fn explicit(r: &mut Report<'_>, key: &str, congestion: &ControllerSpec, doc: &Do
         return; // the receiver gives it
     }
     let tells = |marking: &Marking| marking.acts() == Acts::Signals(kind);
-    if tells(&doc.switch.marking) || doc.nic.marking.as_ref().is_some_and(tells) {
+    if resolve::markings(doc).any(|(_, marking)| tells(marking)) {
         return;
     }
     let name = Marking::all().iter().find(|marking| tells(marking)).map_or("", Marking::key);
@@ -362,11 +362,11 @@ fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
 
 /// True if something marks packets: a queue, a registered scheduler, the receiving edge.
 pub(super) fn marks(doc: &Document) -> bool {
-    let marking = |m: Marking| m.acts().marks();
+    let outside = resolve::markings(doc).any(|(_, m)| m.acts().marks());
     let free = resolve::is_free(doc);
     let edge = matches!(doc.edge, Some(Edge::Ecn { .. }));
     let inside = resolve::schedulers(doc).any(|(_, s)| s.needs().acts.marks());
-    marking(doc.switch.marking) || doc.nic.marking.is_some_and(marking) || inside || free || edge
+    outside || inside || free || edge
 }
 
 fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {

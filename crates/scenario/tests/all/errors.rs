@@ -603,3 +603,19 @@ fn a_controller_that_its_host_s_line_is_too_slow_for() {
         "s.toml:11: `transport.congestion.min_rate`: 1Gbps is above the rate of the slowest host, 500Mbps; at most \"500Mbps\""
     );
 }
+
+#[test]
+fn a_row_of_stages() {
+    let buffer = "buffer = \"100KB\"";
+    wrong(
+        buffer,
+        "stages = [\"none\"]",
+        "s.toml:7: switch.stages.0: it has no effect: it does nothing (remove it)",
+    );
+    wrong(buffer, "stages = [{ kind = \"policer\", rate = \"0bps\" }]", "");
+    wrong(buffer, "stages = [\"int\"]", "");
+    wrong(buffer, "stages = \"codel\"", "");
+    wrong(buffer, "stages = [\"codel\"]\npreemptive = true", "");
+    wrong(buffer, "stages = [\"codel\"]\ncut_through = \"64B\"", "");
+    wrong("[run]", "[nic]\norder = \"round-robin\"\nstages = [\"codel\"]\n[run]", "");
+}

@@ -95,7 +95,7 @@ fn every_departure_and_drop_of_the_emulators_logs_comes_out_to_the_millisecond()
         let transmitter = TransmitterSpec::Traced(TracedSpec { trace, bytes: 1504 });
         let link = LinkSpec { transmitter, delay: Span::ZERO, jitter: None, loss: None };
         let (order, limit, stage) = (OrderSpec::fifo(), Limit::Packets(250), StageSpec::tail_drop());
-        let queue = DisciplineSpec { order, limit, stage, preemptive: false };
+        let queue = DisciplineSpec { order, limit, front: Vec::new(), stage, preemptive: false };
         let spec = EgressSpec {
             link,
             queue,

@@ -5,7 +5,7 @@
 //! neighbour go on.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::fabric::gate::{EXPIRY, REFRESH};
 use crate::port::Lane;
@@ -19,13 +19,7 @@ const IDLE_REMINDERS: u8 = 2;
 
 /// A packet has joined the queue of a switch port, through the port `from`: if it made the queue too long,
 /// the neighbour is notified.
-pub(super) fn note_overfull<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    from: PortId,
-    id: PortId,
-    handle: Handle,
-) {
+pub(super) fn note_overfull(fabric: &mut Fabric, cx: &mut Cx, from: PortId, id: PortId, handle: Handle) {
     let place = &fabric.ports[id.at()].place;
     if place.owner == u32::MAX
         || !fabric.queue(id).and_then(|queue| queue.hop_by_hop()).is_some_and(|queues| queues.is_overfull())
@@ -50,7 +44,7 @@ pub(super) fn note_overfull<Q: Events>(
 }
 
 /// The neighbour of a port is notified of its queues, and reminded from time to time.
-pub(super) fn notify_of_queue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back: PortId, frame: Frame) {
+pub(super) fn notify_of_queue(fabric: &mut Fabric, cx: &mut Cx, back: PortId, frame: Frame) {
     fabric.post_frame(cx, back, frame, u32::MAX);
     if backpressure(cx).flows {
         return;
@@ -65,7 +59,7 @@ pub(super) fn notify_of_queue<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, ba
 }
 
 /// The neighbour of a port is notified of all that is paused, unless nothing has been for a while.
-pub(super) fn remind<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(super) fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     // Ports have decided at this instant, those without an event for it, too.
     fabric.catch_up_now(cx, id);
     let place = &fabric.ports[id.at()].place;
@@ -98,9 +92,9 @@ pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
 
 /// A switch is notified that a packet has left the port. Returns the frame that a neighbour is sent for that,
 /// and the port that sends it.
-pub(super) fn report_departure<Q>(
+pub(super) fn report_departure(
     fabric: &mut Fabric,
-    cx: &Cx<Q>,
+    cx: &Cx,
     id: PortId,
     packet: &Packet,
 ) -> Option<(PortId, Frame)> {
@@ -113,7 +107,7 @@ pub(super) fn report_departure<Q>(
 
 /// A packet for which a neighbour is held back is dropped while it waits.
 #[cold]
-pub(super) fn dropped<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+pub(super) fn dropped(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle) {
     let packet = fabric.packets[handle];
     let reported = report_departure(fabric, cx, id, &packet);
     held_back_gone(fabric, id);
@@ -133,12 +127,12 @@ pub(super) fn held_back_gone(fabric: &mut Fabric, id: PortId) {
 }
 
 /// The port takes no notice of what its neighbour pauses.
-pub(super) fn is_deaf<Q>(fabric: &Fabric, cx: &Cx<Q>, id: PortId) -> bool {
+pub(super) fn is_deaf(fabric: &Fabric, cx: &Cx, id: PortId) -> bool {
     fabric.ports[id.at()].place.from_host && !backpressure(cx).nics
 }
 
 /// The neighbour of a port has reported what is paused: that holds for a while.
-pub(super) fn confirm_pauses<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(super) fn confirm_pauses(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     if backpressure(cx).flows {
         return;
     }
@@ -152,7 +146,7 @@ pub(super) fn confirm_pauses<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id:
 }
 
 /// Queues of a NIC that pulls are those of its flows: some may go on.
-pub(super) fn free_flows<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, change: Change) {
+pub(super) fn free_flows(fabric: &mut Fabric, cx: &mut Cx, id: PortId, change: Change) {
     if change == Change::Resumed {
         let gate = &mut fabric.gates[id.at()];
         (gate.freed, gate.input_ready) = (true, true);
@@ -161,6 +155,6 @@ pub(super) fn free_flows<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Por
 }
 
 /// The parameters; callers run under backpressure only, so there are some.
-fn backpressure<Q>(cx: &Cx<Q>) -> QueuePauses {
+fn backpressure(cx: &Cx) -> QueuePauses {
     cx.spec.inputs.and_then(|inputs| inputs.queue_pauses()).expect("called under backpressure only")
 }

@@ -6,7 +6,6 @@
 //! event: the end of what that input sends is one.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::fabric::memory::Memory;
 use crate::port::Lane;
@@ -59,7 +58,7 @@ pub(super) fn sends(fabric: &Fabric, id: PortId) -> bool {
 }
 
 /// If the port's transmission has ended, its switch joins what is idle; true if the port sends again.
-pub(super) fn sent<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> bool {
+pub(super) fn sent(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> bool {
     if !sends(fabric, id) {
         return false;
     }
@@ -68,7 +67,7 @@ pub(super) fn sent<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -
 }
 
 /// The switch of the port `id`, which decides now, joins what is idle at this instant, and those outputs send.
-pub(super) fn join<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(super) fn join(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let switch = fabric.ports[id.at()].place.owner as usize;
     let mut pairs = Vec::new();
     loop {
@@ -100,7 +99,7 @@ pub(super) fn join<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 
 /// The outputs of a switch that may send a packet at this instant. Those whose transmission is over part from
 /// their inputs.
-fn free<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) -> Ends {
+fn free(fabric: &mut Fabric, cx: &mut Cx, switch: usize) -> Ends {
     let mut free = Ends::default();
     for n in 0..fabric.memory.links[switch].len() {
         let id = fabric.memory.links[switch][n];

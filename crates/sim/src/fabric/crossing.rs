@@ -2,7 +2,7 @@
 
 use crate::border::{Batch, Crossing};
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::port::flying::Flying;
 use thalweg_units::PortId;
@@ -11,14 +11,14 @@ use thalweg_wire::{Handle, NO_SIDE};
 /// A packet has gone on the wire of a port, or its place there is booked: if the wire leads out of the part, the packet
 /// leaves it. Its place on the wire stays, and when its time has come, nothing arrives.
 #[inline]
-pub(crate) fn leave<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(crate) fn leave(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     if cx.border.is_left_by(id) {
         cross(fabric, cx, id);
     }
 }
 
 #[inline(never)]
-fn cross<Q>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+fn cross(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let Some(&flying) = fabric.ports[id.at()].flight.back() else { return };
     let packet = fabric.packets[flying.handle];
     let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
@@ -35,7 +35,7 @@ fn start_of(fabric: &Fabric, packet: &thalweg_wire::Packet) -> u32 {
 }
 
 /// Packets come in from another part, on the wires on which they have left it. All their flows have paths here.
-pub(crate) fn come_in<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, batch: &Batch) {
+pub(crate) fn come_in(fabric: &mut Fabric, cx: &mut Cx, batch: &Batch) {
     let mut sides = batch.sides().iter();
     for crossing in &batch.crossings {
         let mut packet = crossing.packet;

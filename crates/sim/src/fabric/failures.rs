@@ -5,7 +5,7 @@
 //! theirs. Pinned paths stay.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::{Fabric, backpressure, reference, relief};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane};
@@ -15,14 +15,14 @@ use thalweg_units::{FlowId, NodeId, PortId};
 use thalweg_wire::{Classes, Frame};
 
 /// An event for each incident.
-pub(crate) fn arm<Q: Events>(cx: &mut Cx<Q>) {
+pub(crate) fn arm(cx: &mut Cx) {
     for number in 0..cx.spec.incidents.len() {
         cx.schedule(cx.spec.incidents[number].at, Phase::Incident, 2 * number as u32);
     }
 }
 
 /// Something happens (even), or routes have converged after it (odd).
-pub(crate) fn incident<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, entity: u32) {
+pub(crate) fn incident(fabric: &mut Fabric, cx: &mut Cx, entity: u32) {
     let incident = cx.spec.incidents[entity as usize / 2];
     if entity % 2 == 1 {
         return converge(fabric, cx);
@@ -42,7 +42,7 @@ pub(crate) fn incident<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, entity: u
     cx.schedule(at, Phase::Incident, entity + 1);
 }
 
-fn fail<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
+fn fail(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
     if std::mem::replace(&mut fabric.outages.down[link as usize], true) {
         return;
     }
@@ -64,7 +64,7 @@ fn fail<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
 }
 
 /// Loses what waits at a port.
-fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     if fabric.ports[id.at()].mode.lane == Lane::Reference {
         return reference::flush(fabric, cx, id);
     }
@@ -95,7 +95,7 @@ fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
     fabric.lose_pushed_out(cx, id, cx.now);
 }
 
-fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
+fn restore(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
     if !std::mem::replace(&mut fabric.outages.down[link as usize], false) {
         return;
     }
@@ -114,7 +114,7 @@ fn restore<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, link: u32) {
 }
 
 /// New routes for what flows send from now on.
-fn converge<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
+fn converge(fabric: &mut Fabric, cx: &mut Cx) {
     fabric.outages.converge();
     let routes = fabric.outages.remaining_routes(&cx.spec);
     let before = std::mem::replace(&mut fabric.routes, routes);
@@ -132,7 +132,7 @@ fn converge<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
 }
 
 /// A path without failed links joins the ends of the flow.
-pub(crate) fn is_reachable<Q>(fabric: &Fabric, cx: &Cx<Q>, flow: FlowId) -> bool {
+pub(crate) fn is_reachable(fabric: &Fabric, cx: &Cx, flow: FlowId) -> bool {
     if fabric.outages.is_intact() {
         return true;
     }

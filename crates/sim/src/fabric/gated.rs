@@ -11,7 +11,7 @@
 //! repeated, and an XON that never arrives is replaced by the end of the quanta.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::gate::{EXPIRY, Foresight, REFRESH, frame_mark};
 use crate::fabric::on_demand::Tx;
@@ -41,7 +41,7 @@ enum Next {
 impl Fabric {
     /// A packet that bypasses the queue of its port: at a NIC that pulls every one that is handed over, elsewhere
     /// control packets if they go first. False if it belongs into the queue.
-    pub(crate) fn priority_bypass<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) -> bool {
+    pub(crate) fn priority_bypass(&mut self, cx: &mut Cx, id: PortId, flying: Flying) -> bool {
         let pulls = self.ports[id.at()].place.pulls;
         if !(pulls || cx.spec.control_first && self.packets[flying.handle].is_control()) {
             return false;
@@ -60,7 +60,7 @@ impl Fabric {
     }
 
     /// A port is to send a frame.
-    pub(crate) fn post_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, frame: Frame, cause: u32) {
+    pub(crate) fn post_frame(&mut self, cx: &mut Cx, id: PortId, frame: Frame, cause: u32) {
         let posted = Posted { frame, cause };
         if self.is_reference(id) {
             reference::post(self, id, posted);
@@ -71,7 +71,7 @@ impl Fabric {
     }
 
     /// Something may be sent that was not there, or not allowed, before.
-    pub(crate) fn wake<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn wake(&mut self, cx: &mut Cx, id: PortId) {
         if cx.features.foresees {
             self.recall(cx, id);
         }
@@ -93,7 +93,7 @@ impl Fabric {
 
     /// What a gated port sends now: a frame, else a control packet, else, unless it is paused, what its flows
     /// or its queue give.
-    pub(crate) fn tx_gated<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Tx {
+    pub(crate) fn tx_gated(&mut self, cx: &mut Cx, id: PortId) -> Tx {
         if self.is_reference(id) {
             return if reference::tx(self, cx, id) { Tx::Pull } else { Tx::Done };
         }
@@ -116,7 +116,7 @@ impl Fabric {
 
     /// The first that there is.
     #[inline(always)]
-    fn send_next<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Next {
+    fn send_next(&mut self, cx: &mut Cx, id: PortId) -> Next {
         if let Some(posted) = self.gates[id.at()].frames.pop() {
             self.send_frame(cx, id, posted);
         } else if !self.gates[id.at()].control.is_empty() && !self.holds_control(cx, id) {
@@ -146,7 +146,7 @@ impl Fabric {
     /// What was sent took no time, a frame on a link that is down or a packet shorter than the link's clock
     /// can resolve: what is behind it leaves at the same instant.
     #[cold]
-    fn send_on<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Next {
+    fn send_on(&mut self, cx: &mut Cx, id: PortId) -> Next {
         loop {
             let next = self.send_next(cx, id);
             if next != Next::Sent || self.ports[id.at()].free_at > cx.now {
@@ -156,13 +156,13 @@ impl Fabric {
     }
 
     /// A pause holds control packets too.
-    fn holds_control<Q>(&self, cx: &Cx<Q>, id: PortId) -> bool {
+    fn holds_control(&self, cx: &Cx, id: PortId) -> bool {
         self.gates[id.at()].stopped && self.ports[id.at()].place.from_host && cx.spec.nic.pause_control
     }
 
     /// After a decision: an event for the end of the transmission if anything is to be decided then; blocked if only
     /// another part can unblock it.
-    pub(crate) fn rest<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn rest(&mut self, cx: &mut Cx, id: PortId) {
         if self.is_reference(id) {
             return reference::rest(self, cx, id);
         }
@@ -171,7 +171,7 @@ impl Fabric {
 
     /// The same of a port on the on-demand lane.
     #[inline(always)]
-    fn rest_on_demand<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    fn rest_on_demand(&mut self, cx: &mut Cx, id: PortId) {
         let port = &self.ports[id.at()];
         if port.state.tx_pending {
             return;
@@ -199,7 +199,7 @@ impl Fabric {
     /// Something happens at a port: what its host's flows foresaw is uncertain if the link is not free yet.
     /// True: it was not before.
     #[inline]
-    pub(crate) fn recall<Q>(&mut self, cx: &Cx<Q>, id: PortId) -> bool {
+    pub(crate) fn recall(&mut self, cx: &Cx, id: PortId) -> bool {
         let gate = &mut self.gates[id.at()];
         let Foresight::Stands(foreseen) = gate.foresight else { return false };
         let uncertain = cx.now <= self.ports[id.at()].free_at;
@@ -218,7 +218,7 @@ impl Fabric {
         self.ports[id.at()].mode.lane == Lane::Reference
     }
 
-    fn send_frame<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, posted: Posted) {
+    fn send_frame(&mut self, cx: &mut Cx, id: PortId, posted: Posted) {
         if cx.features.failures && self.outages.is_down(id) {
             return self.outages.lose_frame();
         }
@@ -235,7 +235,7 @@ impl Fabric {
         }
     }
 
-    fn frame_begins<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, posted: Posted) {
+    fn frame_begins(&mut self, cx: &mut Cx, id: PortId, at: Time, posted: Posted) {
         if let Frame::Signal(signal) = posted.frame
             && signal.only_counts()
             && !cx.features.failures
@@ -252,13 +252,7 @@ impl Fabric {
     }
 
     /// The transmission of a frame begins at the instant `at`: now, but for signals.
-    pub(crate) fn note_frame<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        id: PortId,
-        at: Time,
-        mut posted: Posted,
-    ) -> Flying {
+    pub(crate) fn note_frame(&mut self, cx: &mut Cx, id: PortId, at: Time, mut posted: Posted) -> Flying {
         match &mut posted.frame {
             Frame::Xoff { hold, .. } => {
                 cx.instruments.tally.pause_frames += 1;
@@ -281,13 +275,13 @@ impl Fabric {
         Flying::of_frame(self.gates.frames.insert(posted), cx.features.frame_wire)
     }
 
-    fn send_control<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    fn send_control(&mut self, cx: &mut Cx, id: PortId) {
         let Some(flying) = self.gates[id.at()].control.pop_front() else { return };
         self.transmit_now(cx, id, flying);
     }
 
     /// A packet goes on the wire at this instant.
-    pub(crate) fn transmit_now<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+    pub(crate) fn transmit_now(&mut self, cx: &mut Cx, id: PortId, flying: Flying) {
         if self.is_reference(id) {
             return reference::transmit_pulled(self, cx, id, flying);
         }
@@ -310,7 +304,7 @@ impl Fabric {
     }
 
     /// A frame has reached the far end of the port `id`: it is for the port that leads back.
-    pub(crate) fn frame_lands<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+    pub(crate) fn frame_lands(&mut self, cx: &mut Cx, id: PortId, handle: Handle) {
         let Posted { frame, cause } = self.gates.frames[handle];
         self.gates.frames.remove(handle);
         if cx.features.failures && self.outages.loses_frame(id) {
@@ -339,13 +333,7 @@ impl Fabric {
     }
 
     /// What may be sent follows what is paused: the whole port, if its queue has no numbers, else single queues.
-    pub(crate) fn pauses_changed<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        id: PortId,
-        change: Change,
-        cause: u32,
-    ) {
+    pub(crate) fn pauses_changed(&mut self, cx: &mut Cx, id: PortId, change: Change, cause: u32) {
         if change == Change::None {
             return;
         }
@@ -428,7 +416,7 @@ impl Fabric {
     /// A packet has joined the queue of a port, or one has left it: single queues that are paused may hold
     /// back all that waits.
     #[inline]
-    pub(crate) fn note_held<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn note_held(&mut self, cx: &mut Cx, id: PortId) {
         if self.gates[id.at()].bypass_limit.is_none() {
             return;
         }
@@ -444,12 +432,12 @@ impl Fabric {
     }
 
     /// How long an XOFF lasts at this port's rate; `None`: until XON.
-    fn quanta<Q>(&self, cx: &Cx<Q>, id: PortId) -> Option<Span> {
+    fn quanta(&self, cx: &Cx, id: PortId) -> Option<Span> {
         Some(self.ports[id.at()].span(QUANTUM * u32::from(cx.features.quanta?)))
     }
 
     /// A pause that expires has reached a port, the first or another.
-    fn arm_expiry<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    fn arm_expiry(&mut self, cx: &mut Cx, id: PortId) {
         let gate = &mut self.gates[id.at()];
         if let Some(at) = gate.paused.wake().filter(|_| !gate.expiry_pending) {
             gate.expiry_pending = true;
@@ -460,7 +448,7 @@ impl Fabric {
     /// An XOFF leaves a port: it is to be sent again in time.
     // CHOICE IRN §4.3.1: when half of the quanta are over; the standard leaves it open. What the new frame
     // may have to wait for, a packet, must fit into the other half.
-    fn refresh_later<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, cause: u32) {
+    fn refresh_later(&mut self, cx: &mut Cx, id: PortId, cause: u32) {
         let Some(quanta) = self.quanta(cx, id) else { return };
         let requested = &mut self.gates[id.at()].requested;
         requested.refresh = cx.now.saturating_add(quanta / 2);
@@ -473,7 +461,7 @@ impl Fabric {
     }
 
     /// The time of one of the two has come, unless it was put off.
-    pub(crate) fn quanta_over<Q: Events>(&mut self, cx: &mut Cx<Q>, entity: u32) {
+    pub(crate) fn quanta_over(&mut self, cx: &mut Cx, entity: u32) {
         let (id, what) = (PortId(entity / 2), entity % 2);
         if what == REFRESH && cx.features.backpressure {
             return backpressure::remind(self, cx, id);
@@ -504,7 +492,7 @@ impl Fabric {
     }
 
     /// The ingress behind this port of a switch keeps its neighbour paused.
-    pub(crate) fn holds_neighbour<Q>(&self, cx: &Cx<Q>, id: PortId) -> bool {
+    pub(crate) fn holds_neighbour(&self, cx: &Cx, id: PortId) -> bool {
         let port = &self.ports[id.at()];
         cx.features.ingress_accounting
             && port.place.owner != u32::MAX

@@ -4,7 +4,6 @@
 //! and path. Those who follow packets on their way look on at the same places.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::paths::travels_forward;
 use crate::port::flying::{Flying, Load};
@@ -14,7 +13,7 @@ use thalweg_wire::{Handle, Kind, Meaning, NO_SIDE};
 
 impl Fabric {
     /// A packet is about to join the queue of a port.
-    pub(crate) fn note_arrival<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+    pub(crate) fn note_arrival(&mut self, cx: &mut Cx, id: PortId, handle: Handle) {
         if self.ports[id.at()].place.from_host {
             return;
         }
@@ -29,7 +28,7 @@ impl Fabric {
 
     /// A packet begins its transmission at `at`, or, where transmissions are interrupted, would have begun it
     /// then had it not been.
-    pub(crate) fn note_departure<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, at: Time) {
+    pub(crate) fn note_departure(&mut self, cx: &mut Cx, id: PortId, handle: Handle, at: Time) {
         if self.ports[id.at()].place.from_host {
             return self.enter(cx, handle, at);
         }
@@ -68,13 +67,7 @@ impl Fabric {
     }
 
     /// Both, at a port whose departures are known on arrival.
-    pub(crate) fn note_booked<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        id: PortId,
-        handle: Handle,
-        begins: Time,
-    ) {
+    pub(crate) fn note_booked(&mut self, cx: &mut Cx, id: PortId, handle: Handle, begins: Time) {
         if self.ports[id.at()].place.from_host {
             return self.enter(cx, handle, begins);
         }
@@ -86,7 +79,7 @@ impl Fabric {
     }
 
     /// A host's NIC begins to transmit a packet: it enters the network, and the header is written.
-    fn enter<Q: Events>(&mut self, cx: &mut Cx<Q>, handle: Handle, begins: Time) {
+    fn enter(&mut self, cx: &mut Cx, handle: Handle, begins: Time) {
         if let Some(slack) = &cx.spec.slack {
             let packet = &self.packets[handle];
             let flow = &cx.spec.flows[packet.flow.at()];

@@ -18,9 +18,9 @@ use thalweg_wire::{Flags, Frame, Handle};
 impl Fabric {
     /// A packet comes to a switch, through the port `from` and bound for `out`: false if there is no room for it.
     #[inline(always)]
-    pub(crate) fn admit<Q: Events>(
+    pub(crate) fn admit(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         from: PortId,
         out: PortId,
         handle: Handle,
@@ -40,14 +40,7 @@ impl Fabric {
 
     /// The same where it may matter, now or to a probe. Not inlined: most packets pass quietly.
     #[inline(never)]
-    fn admit_watched<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        from: PortId,
-        out: PortId,
-        handle: Handle,
-        wire: u32,
-    ) -> bool {
+    fn admit_watched(&mut self, cx: &mut Cx, from: PortId, out: PortId, handle: Handle, wire: u32) -> bool {
         let Fabric { ports, memory, .. } = self;
         let switch = ports[out.at()].place.owner as usize;
         let input = ports[(from.0 ^ 1) as usize].place.number;
@@ -77,7 +70,7 @@ impl Fabric {
     }
 
     /// A packet was stored, and that matters: notifies the neighbour of its ingress if the policy requires it.
-    fn notify_of_taken<Q: Events>(&mut self, cx: &mut Cx<Q>, from: PortId, out: PortId, handle: Handle) {
+    fn notify_of_taken(&mut self, cx: &mut Cx, from: PortId, out: PortId, handle: Handle) {
         let place = &self.ports[out.at()].place;
         let (switch, output) = (place.owner as usize, usize::from(place.number));
         let packet = &self.packets[handle];
@@ -114,7 +107,7 @@ impl Fabric {
 
     /// A packet begins its transmission at a switch port.
     #[inline(always)]
-    pub(crate) fn depart<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, wire: u32) {
+    pub(crate) fn depart(&mut self, cx: &mut Cx, id: PortId, handle: Handle, wire: u32) {
         if cx.features.apart {
             settling::settle(self, cx, id, Some(handle), As::Decision);
         }
@@ -131,7 +124,7 @@ impl Fabric {
 
     /// Policies that pause single queues are notified of what leaves.
     #[inline]
-    fn notify_of_departed<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, switch: usize, handle: Handle) {
+    fn notify_of_departed(&mut self, cx: &mut Cx, id: PortId, switch: usize, handle: Handle) {
         let packet = &self.packets[handle];
         let input = usize::from(packet.input);
         let passing = Passing { input, output: usize::from(self.ports[id.at()].place.number), packet };
@@ -142,13 +135,7 @@ impl Fabric {
 
     /// A departure from the port `id` has a switch send a frame by the port `back`.
     #[inline(never)]
-    pub(super) fn notify_neighbour<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        id: PortId,
-        back: PortId,
-        frame: Frame,
-    ) {
+    pub(super) fn notify_neighbour(&mut self, cx: &mut Cx, id: PortId, back: PortId, frame: Frame) {
         // That port may have decided first at this instant, even without an event for it.
         if cx.events.ties().draw(cx.now, Phase::Decide).precedes(back.0, id.0) {
             self.catch_up_now(cx, back);
@@ -157,7 +144,7 @@ impl Fabric {
     }
 
     /// A packet that was admitted is dropped while it waits.
-    pub(crate) fn release_dropped<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+    pub(crate) fn release_dropped(&mut self, cx: &mut Cx, id: PortId, handle: Handle) {
         if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             let wire = self.packets[handle].wire;
             let (switch, input) = self.waits_no_more(id, handle, wire);
@@ -170,7 +157,7 @@ impl Fabric {
 
     /// What a port transmitted last has left: its bytes are released.
     #[inline]
-    pub(crate) fn release_deferred<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn release_deferred(&mut self, cx: &mut Cx, id: PortId) {
         if let Some(deferred) = self.memory.deferred.get_mut(id.at())
             && deferred.1 > 0
         {
@@ -181,7 +168,7 @@ impl Fabric {
 
     /// Bytes of an ingress are free again.
     #[inline]
-    fn release<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8, wire: u32) {
+    fn release(&mut self, cx: &mut Cx, switch: usize, input: u8, wire: u32) {
         let inputs = &mut self.memory.switches[switch];
         inputs.release(usize::from(input), wire);
         if inputs.is_pausing() {
@@ -192,7 +179,7 @@ impl Fabric {
     /// Bytes were released while some neighbour is paused: notifies that of their ingress if the policy requires
     /// so.
     #[inline(never)]
-    fn notify_of_released<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize, input: u8) {
+    fn notify_of_released(&mut self, cx: &mut Cx, switch: usize, input: u8) {
         let inputs = &mut self.memory.switches[switch];
         let Some(frame) = inputs.on_released(cx.now, usize::from(input)) else { return };
         let still = inputs.is_pausing();
@@ -208,7 +195,7 @@ impl Fabric {
 
     /// Makes all releases of a switch up to now. While it keeps a neighbour paused each has an event, so none
     /// is overdue.
-    fn flush_releases<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize) {
+    fn flush_releases(&mut self, cx: &mut Cx, switch: usize) {
         if self.memory.switches[switch].is_pausing() {
             return;
         }
@@ -222,14 +209,14 @@ impl Fabric {
     }
 
     /// From now on every end of a transmission at the switch is an event.
-    fn make_eager<Q: Events>(&mut self, cx: &mut Cx<Q>, switch: usize) {
+    fn make_eager(&mut self, cx: &mut Cx, switch: usize) {
         for n in 0..self.memory.links[switch].len() {
             self.make_port_eager(cx, self.memory.links[switch][n]);
         }
     }
 
     /// From now on every end of a transmission at the port is an event.
-    pub(crate) fn make_port_eager<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn make_port_eager(&mut self, cx: &mut Cx, id: PortId) {
         let serving = self.memory.is_deferred(id);
         let port = &mut self.ports[id.at()];
         port.state.eager = true;

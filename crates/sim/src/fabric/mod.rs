@@ -32,7 +32,7 @@ pub(crate) mod withdrawal;
 
 use crate::arena::{Arena, Packets};
 use crate::cx::Cx;
-use crate::events::{Events, Phase, Tag};
+use crate::events::{Phase, Tag};
 use crate::instruments::recording::End;
 use crate::paths::Paths;
 use crate::port::flying::Flying;
@@ -113,7 +113,7 @@ pub(crate) enum Landing {
 impl Fabric {
     /// The packet at the head of a port's ring has reached the far end.
     #[inline(always)]
-    pub(crate) fn arrive<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Landing {
+    pub(crate) fn arrive(&mut self, cx: &mut Cx, id: PortId) -> Landing {
         let port = &self.ports[id.at()];
         if port.on_demand() && (port.flight.len() == 1 || port.mode.lane == Lane::Reference) {
             if port.is_overtaken(cx.now) {
@@ -153,27 +153,21 @@ impl Fabric {
         if cx.features.detours {
             self.go_on_with_detours(cx, id, landed, early)
         } else {
-            self.go_on::<false, _>(cx, id, landed, early)
+            self.go_on::<false>(cx, id, landed, early)
         }
     }
 
     /// Not inlined: few networks have them.
     #[inline(never)]
-    fn go_on_with_detours<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        id: PortId,
-        landed: Flying,
-        early: Span,
-    ) -> Landing {
-        self.go_on::<true, _>(cx, id, landed, early)
+    fn go_on_with_detours(&mut self, cx: &mut Cx, id: PortId, landed: Flying, early: Span) -> Landing {
+        self.go_on::<true>(cx, id, landed, early)
     }
 
     /// Where what has landed goes; `DETOURS`: see [`Features::detours`](crate::features::Features::detours).
     #[inline(always)]
-    fn go_on<const DETOURS: bool, Q: Events>(
+    fn go_on<const DETOURS: bool>(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         id: PortId,
         landed: Flying,
         early: Span,
@@ -194,19 +188,13 @@ impl Fabric {
         if self.ports[id.at()].mode.to_host {
             return Landing::Host(landed.handle);
         }
-        self.forward::<DETOURS, _>(cx, id, landed, early);
+        self.forward::<DETOURS>(cx, id, landed, early);
         Landing::Passed
     }
 
     /// A switch passes a packet on. On a source route this does not touch the packet.
     #[inline(always)]
-    fn forward<const DETOURS: bool, Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        from: PortId,
-        landed: Flying,
-        early: Span,
-    ) {
+    fn forward<const DETOURS: bool>(&mut self, cx: &mut Cx, from: PortId, landed: Flying, early: Span) {
         if DETOURS && cx.features.points && points::is_looked_up(&landed) {
             let here = self.ports[from.at()].place.peer;
             return points::forward(self, cx, from, here, landed);
@@ -217,23 +205,23 @@ impl Fabric {
                 return self.lose(cx, from, landed.handle, cx.now);
             }
             let flying = Flying { route: landed.route + 1, ..landed };
-            self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
+            self.enqueue::<true, DETOURS>(cx, from, out, flying, early);
         } else {
             let mut flying = landed;
             let router = next_hop::Router { fabric: self, cx };
             let Some(out) = router.next_hop(from, &mut flying) else {
                 return self.lose(cx, from, landed.handle, cx.now);
             };
-            self.enqueue::<true, DETOURS, _>(cx, from, out, flying, early);
+            self.enqueue::<true, DETOURS>(cx, from, out, flying, early);
         }
     }
 
     /// A packet that has come through the port `from` (none: from a host) joins the queue of the port `id`;
     /// `LAST`: nothing else happens in this event; `DETOURS`: as the feature of this name states.
     #[inline(always)]
-    pub(crate) fn enqueue<const LAST: bool, const DETOURS: bool, Q: Events>(
+    pub(crate) fn enqueue<const LAST: bool, const DETOURS: bool>(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         from: PortId,
         id: PortId,
         flying: Flying,
@@ -257,7 +245,7 @@ impl Fabric {
         }
         let port = &mut self.ports[id.at()];
         if port.on_demand() {
-            return self.enqueue_on_demand::<LAST, _>(cx, id, from, flying);
+            return self.enqueue_on_demand::<LAST>(cx, id, from, flying);
         }
         let ready =
             if early.is_zero() { cx.now } else { cx.now + early.saturating_sub(port.span(flying.wire)) };
@@ -284,7 +272,7 @@ impl Fabric {
     /// A packet is dropped in a port's queue, or there is no way on from that port's far end; by a decision that fell
     /// due at `at`.
     #[cold]
-    pub(crate) fn lose<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, at: Time) {
+    pub(crate) fn lose(&mut self, cx: &mut Cx, id: PortId, handle: Handle, at: Time) {
         cx.instruments.tally.dropped += 1;
         let packet = &self.packets[handle];
         cx.instruments.tally.payload.dropped += packet.data_bytes();
@@ -295,7 +283,7 @@ impl Fabric {
 
     /// A packet leaves a port, whose link loses it.
     #[cold]
-    pub(crate) fn lose_on_link<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle) {
+    pub(crate) fn lose_on_link(&mut self, cx: &mut Cx, id: PortId, handle: Handle) {
         cx.instruments.tally.lost += 1;
         cx.instruments.tally.payload.dropped += self.packets[handle].data_bytes();
         self.miss(cx, End::Lost(cx.now, id), handle, Fate::Gone);
@@ -313,7 +301,7 @@ impl Fabric {
         sum
     }
 
-    fn miss<Q: Events>(&mut self, cx: &mut Cx<Q>, end: End, handle: Handle, fate: Fate) {
+    fn miss(&mut self, cx: &mut Cx, end: End, handle: Handle, fate: Fate) {
         let packet = self.packets[handle];
         if cx.instruments.firsts.pending > 0 {
             cx.instruments.firsts.done(handle, None);
@@ -334,7 +322,7 @@ impl Fabric {
     }
 
     /// The first wake-up of every control plane. The queue of a NIC that pulls holds nothing.
-    pub fn arm<Q: Events>(&self, cx: &mut Cx<Q>) {
+    pub fn arm(&self, cx: &mut Cx) {
         let queues = |(_, port): &(usize, &Port)| port.on_demand() && !port.place.pulls;
         for (id, port) in self.ports.iter().enumerate().filter(queues) {
             let at = port.queue as usize;
@@ -383,7 +371,7 @@ impl Fabric {
     }
 
     /// An active flow's slot, with its path.
-    pub fn open_path<Q>(&mut self, cx: &Cx<Q>, flow: FlowId, path: &[PortId]) -> usize {
+    pub fn open_path(&mut self, cx: &Cx, flow: FlowId, path: &[PortId]) -> usize {
         let slot = self.paths.open(flow, path, cx.features.failures);
         self.stages.reset(slot);
         slot

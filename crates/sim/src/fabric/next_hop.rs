@@ -1,7 +1,6 @@
 //! The next hop where no source route names it: a switch's routing rule chooses, packet by packet.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::port::Lane;
 use crate::port::flying::Flying;
@@ -10,12 +9,12 @@ use thalweg_net::routing::Hop;
 use thalweg_units::{HostId, PortId};
 
 /// Who finds the way of a packet that has come.
-pub(crate) struct Router<'a, Q> {
+pub(crate) struct Router<'a> {
     pub fabric: &'a mut Fabric,
-    pub cx: &'a mut Cx<Q>,
+    pub cx: &'a mut Cx,
 }
 
-impl<Q: Events> Router<'_, Q> {
+impl Router<'_> {
     /// The port by which a packet that has come by the port `from` leaves; `None`: no working link leads to its host.
     /// What it carries for rules is in [`Flying::route`].
     #[inline]
@@ -59,14 +58,14 @@ impl<Q: Events> Router<'_, Q> {
 }
 
 /// A switch's candidates, as its rule sees them.
-struct Ports<'a, Q> {
+struct Ports<'a> {
     fabric: &'a mut Fabric,
-    cx: &'a mut Cx<Q>,
+    cx: &'a mut Cx,
     first: usize,
     count: usize,
 }
 
-impl<Q: Events> Candidates for Ports<'_, Q> {
+impl Candidates for Ports<'_> {
     #[inline]
     fn count(&self) -> usize {
         self.count

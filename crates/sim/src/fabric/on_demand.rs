@@ -34,9 +34,9 @@ pub(crate) enum Tx {
 impl Fabric {
     /// A packet reaches an on-demand port, through the port `from`.
     #[inline(always)]
-    pub(crate) fn enqueue_on_demand<const LAST: bool, Q: Events>(
+    pub(crate) fn enqueue_on_demand<const LAST: bool>(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         id: PortId,
         from: PortId,
         mut flying: Flying,
@@ -52,7 +52,7 @@ impl Fabric {
                 self.packets[flying.handle].route = flying.route;
                 self.note_arrival(cx, id, flying.handle);
             }
-            return self.request_tx::<LAST, _>(cx, id);
+            return self.request_tx::<LAST>(cx, id);
         }
         self.spill(id);
         let joined = self.join(cx, id, &flying);
@@ -70,7 +70,7 @@ impl Fabric {
     /// A packet reaches a gated port: false if it bypasses the queue, escapes, there is no memory for it, or
     /// the port's machine has it.
     #[inline]
-    fn enters<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, from: PortId, flying: &mut Flying) -> bool {
+    fn enters(&mut self, cx: &mut Cx, id: PortId, from: PortId, flying: &mut Flying) -> bool {
         if cx.features.priority_bypass && self.priority_bypass(cx, id, *flying) {
             return false;
         }
@@ -113,14 +113,14 @@ impl Fabric {
     }
 
     /// A packet joins the queue of an on-demand port that has caught up; false: it was dropped.
-    pub(super) fn join<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, flying: &Flying) -> bool {
+    pub(super) fn join(&mut self, cx: &mut Cx, id: PortId, flying: &Flying) -> bool {
         let Flying { handle, mut wire, route, load, .. } = *flying;
         let unobserved = !cx.features.observed;
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         if load == Load::Control && unobserved && port.may_bypass_control() && queue.reserve(wire) {
             port.bypass_control(cx.now, *flying);
-            self.request_tx::<false, _>(cx, id);
+            self.request_tx::<false>(cx, id);
             return true;
         }
         self.packets[handle].route = route;
@@ -150,7 +150,7 @@ impl Fabric {
             let after = before + u64::from(wire);
             port.now_waiting(cx.now, port.waiting.packets + 1, after);
             port.note_queue(after);
-            self.request_tx::<false, _>(cx, id);
+            self.request_tx::<false>(cx, id);
             return true;
         }
         if room == Room::Own
@@ -165,9 +165,9 @@ impl Fabric {
 
     /// What became of a packet that has come to a queue which held so many bytes `before`, where accounts, probes or
     /// congestion points may need to know; false: it was dropped.
-    fn note_joined<Q: Events>(
+    fn note_joined(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         id: PortId,
         handle: Handle,
         before: u64,
@@ -204,7 +204,7 @@ impl Fabric {
             trimming::note(&mut self.memory, &mut cx.instruments.tally, id, bytes);
             self.lost.push(Lost { packet: self.packets[cut], fate: Fate::Trimmed });
         }
-        self.request_tx::<false, _>(cx, id);
+        self.request_tx::<false>(cx, id);
         if self.ports[id.at()].mode.preemptive && verdict != Verdict::Dropped {
             self.preempt(cx, id);
         }
@@ -227,7 +227,7 @@ impl Fabric {
     /// Something may wait at a port that has caught up: if nothing reminds it, it needs to decide at the end
     /// of this instant, or, if it is eager, as soon as it is free.
     #[inline(always)]
-    fn request_tx<const LAST: bool, Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    fn request_tx<const LAST: bool>(&mut self, cx: &mut Cx, id: PortId) {
         let port = &mut self.ports[id.at()];
         if port.state.tx_pending || port.waiting.packets == 0 {
             return;
@@ -251,7 +251,7 @@ impl Fabric {
 
     /// An idle port is to decide at this instant, after everything else that happens now.
     #[inline(always)]
-    pub(crate) fn schedule_tx<Q: Events>(&mut self, cx: &Cx<Q>, id: PortId) {
+    pub(crate) fn schedule_tx(&mut self, cx: &Cx, id: PortId) {
         if self.tx_ready.is_empty() {
             return self.tx_ready.push(id);
         }
@@ -272,7 +272,7 @@ impl Fabric {
 
     /// The next port that decides now, in their order, unless something else comes first at this instant.
     #[inline(always)]
-    pub(crate) fn next_tx<Q: Events>(&mut self, cx: &Cx<Q>) -> Option<PortId> {
+    pub(crate) fn next_tx(&mut self, cx: &Cx) -> Option<PortId> {
         let id = *self.tx_ready.last()?;
         if !self.comes_first(cx, id) {
             return None;
@@ -283,13 +283,13 @@ impl Fabric {
 
     /// Nothing happens at this instant before that port decides.
     #[inline(always)]
-    fn comes_first<Q: Events>(&self, cx: &Cx<Q>, id: PortId) -> bool {
+    fn comes_first(&self, cx: &Cx, id: PortId) -> bool {
         let tag = Tag::new(Phase::Decide, id.0);
         cx.events.next_is_after(cx.now, tag) && (!cx.features.parted || cx.comes_first_everywhere(tag))
     }
 
     #[inline]
-    pub(crate) fn lose_pushed_out<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
+    pub(crate) fn lose_pushed_out(&mut self, cx: &mut Cx, id: PortId, at: Time) {
         if self.pushed_out.is_empty() {
             return;
         }
@@ -308,7 +308,7 @@ impl Fabric {
 
     /// An idle port sends what it is to send.
     #[inline(always)]
-    pub(crate) fn tx<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) -> Tx {
+    pub(crate) fn tx(&mut self, cx: &mut Cx, id: PortId) -> Tx {
         let port = &mut self.ports[id.at()];
         port.state.tx_pending = false;
         if port.mode.gated {
@@ -321,20 +321,20 @@ impl Fabric {
 
     /// Takes the decisions of a port that fell due before now, each at its own instant.
     #[inline(always)]
-    pub(crate) fn catch_up<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn catch_up(&mut self, cx: &mut Cx, id: PortId) {
         let now = cx.now;
         self.catch_up_until(cx, id, now);
     }
 
     #[inline(always)]
-    fn catch_up_until<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, before: Time) {
+    fn catch_up_until(&mut self, cx: &mut Cx, id: PortId, before: Time) {
         while let Some(at) = self.ports[id.at()].overdue(before) {
             self.dequeue_at(cx, id, at);
         }
     }
 
     /// All that fell due before the present instant, everywhere: so that results can be read.
-    pub(crate) fn catch_up_all<Q: Events>(&mut self, cx: &mut Cx<Q>) {
+    pub(crate) fn catch_up_all(&mut self, cx: &mut Cx) {
         for id in 0..self.ports.len() {
             if self.ports[id].on_demand() {
                 self.catch_up(cx, PortId::from(id));
@@ -346,7 +346,7 @@ impl Fabric {
     }
 
     /// As [`Fabric::catch_up`], decisions that are due at this very instant included.
-    pub(crate) fn catch_up_now<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn catch_up_now(&mut self, cx: &mut Cx, id: PortId) {
         if self.ports[id.at()].on_demand() {
             let after = cx.now.saturating_add(Span::from_ps(1));
             self.catch_up_until(cx, id, after);
@@ -356,7 +356,7 @@ impl Fabric {
     /// A port whose transmitter is free at `at` sends what its queue names. Not inlined: the way of a packet
     /// should fit into the instruction cache.
     #[inline(never)]
-    pub(crate) fn dequeue_at<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
+    pub(crate) fn dequeue_at(&mut self, cx: &mut Cx, id: PortId, at: Time) {
         if cx.features.ingress_accounting {
             self.release_deferred(cx, id);
         }
@@ -421,7 +421,7 @@ impl Fabric {
     /// A queue was polled for its next packet: some that it had may be lost, and what is paused may hold back
     /// all that it has left.
     #[inline(always)]
-    fn note_served<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time) {
+    fn note_served(&mut self, cx: &mut Cx, id: PortId, at: Time) {
         if !self.pushed_out.is_empty() {
             self.lose_pushed_out(cx, id, at);
         }
@@ -432,7 +432,7 @@ impl Fabric {
 
     /// A packet that waits no longer goes on the wire at `at`.
     #[inline(always)]
-    fn send<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, mut flying: Flying) {
+    fn send(&mut self, cx: &mut Cx, id: PortId, at: Time, mut flying: Flying) {
         if cx.instruments.firsts.pending > 0 && self.ports[id.at()].place.from_host {
             cx.instruments.firsts.done(flying.handle, Some(at));
         }
@@ -461,7 +461,7 @@ impl Fabric {
 
     /// A packet that waits no longer is seen, or changed, by more than its switch's memory: its bytes on the wire then.
     #[inline(always)]
-    fn departs_seen<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, at: Time, flying: Flying) -> u32 {
+    fn departs_seen(&mut self, cx: &mut Cx, id: PortId, at: Time, flying: Flying) -> u32 {
         let Flying { handle, mut wire, .. } = flying;
         if cx.features.writes {
             self.write_headers(id, flying, at);
@@ -482,7 +482,7 @@ impl Fabric {
     }
 
     /// A queue's control plane wakes; a queue that held back may have something to send.
-    pub(crate) fn tick<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn tick(&mut self, cx: &mut Cx, id: PortId) {
         if self.ports[id.at()].mode.lane == Lane::Reference {
             return reference::tick(self, cx, id);
         }
@@ -503,7 +503,7 @@ impl Fabric {
     }
 
     /// A port begins, or resumes, the transmission of a packet at the present instant.
-    pub(crate) fn serve<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId, handle: Handle, wire: u32) {
+    pub(crate) fn serve(&mut self, cx: &mut Cx, id: PortId, handle: Handle, wire: u32) {
         if cx.instruments.firsts.pending > 0 && self.ports[id.at()].place.from_host {
             cx.instruments.firsts.done(handle, Some(cx.now));
         }
@@ -516,7 +516,7 @@ impl Fabric {
     }
 
     /// A packet has joined the queue of a busy port: is what is being transmitted preempted?
-    pub(crate) fn preempt<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn preempt(&mut self, cx: &mut Cx, id: PortId) {
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         // What ends at this very instant has ended: its event came first.
@@ -531,7 +531,7 @@ impl Fabric {
     }
 
     /// A transmission ends, unless it was stopped since this was foreseen.
-    pub(crate) fn finish<Q: Events>(&mut self, cx: &mut Cx<Q>, id: PortId) {
+    pub(crate) fn finish(&mut self, cx: &mut Cx, id: PortId) {
         if self.ports[id.at()].free_at != cx.now {
             return;
         }
@@ -558,7 +558,7 @@ impl Fabric {
 /// A packet that waits no longer goes on the wire at `at`, and no other part sees it: no headers to rewrite,
 /// no memory shared.
 #[inline(always)]
-fn send_unobserved<Q: Events>(cx: &mut Cx<Q>, id: PortId, port: &mut Port, at: Time, flying: Flying) {
+fn send_unobserved(cx: &mut Cx, id: PortId, port: &mut Port, at: Time, flying: Flying) {
     if cx.instruments.firsts.pending > 0 && port.place.from_host {
         cx.instruments.firsts.done(flying.handle, Some(at));
     }

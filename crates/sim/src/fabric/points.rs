@@ -7,7 +7,7 @@
 //! time it arrives is discarded.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::fabric::stages::{LOOKED_UP, Points, Stages};
 use crate::port::Port;
@@ -26,7 +26,7 @@ pub(crate) fn is_looked_up(flying: &Flying) -> bool {
 }
 
 /// The first wake-up of every point.
-pub(crate) fn arm<Q: Events>(fabric: &Fabric, cx: &mut Cx<Q>) {
+pub(crate) fn arm(fabric: &Fabric, cx: &mut Cx) {
     for (id, point) in fabric.stages.points.by_port.iter().enumerate() {
         if let Some(at) = point.as_ref().and_then(CongestionPoint::wake) {
             cx.schedule(at, Phase::Point, id as u32);
@@ -49,13 +49,7 @@ fn view(port: &Port) -> View {
 
 /// A packet has joined the queue of a port, and what that pushed out is gone; `before`: bytes that waited.
 #[inline(never)]
-pub(crate) fn joined<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    id: PortId,
-    handle: Handle,
-    before: u64,
-) {
+pub(crate) fn joined(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, before: u64) {
     let Fabric { stages: Stages { points, .. }, packets, ports, .. } = fabric;
     let packet = &packets[handle];
     let Some(Some(point)) = points.by_port.get_mut(id.at()) else { return };
@@ -80,7 +74,7 @@ pub(crate) fn left(fabric: &mut Fabric, id: PortId, handle: Handle) {
 
 /// A point's clock.
 #[inline(never)]
-pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     fabric.catch_up_now(cx, id);
     let view = view(&fabric.ports[id.at()]);
     let Points { by_port, notices } = &mut fabric.stages.points;
@@ -104,7 +98,7 @@ pub(super) enum Tie {
 
 /// Sends the notices of the point of a port.
 #[inline(never)]
-pub(super) fn send_notices<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, tie: Tie) {
+pub(super) fn send_notices(fabric: &mut Fabric, cx: &mut Cx, id: PortId, tie: Tie) {
     if fabric.stages.points.notices.is_empty() {
         return;
     }
@@ -115,14 +109,7 @@ pub(super) fn send_notices<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: P
     fabric.stages.points.notices = notices;
 }
 
-fn send<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    id: PortId,
-    flow: FlowId,
-    body: NoticeBody,
-    tie: Tie,
-) {
+fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, body: NoticeBody, tie: Tie) {
     let Some(spec) = &cx.spec.point else { return };
     let side = fabric.sides.claim();
     let (notice, wire) = (Message::Notice(Notice { point: id, body }), spec.message().get() as u32);
@@ -144,27 +131,21 @@ fn send<Q: Events>(
 
 /// A switch passes on what a congestion point has sent.
 #[inline(never)]
-pub(crate) fn forward<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    from: PortId,
-    here: NodeId,
-    flying: Flying,
-) {
+pub(crate) fn forward(fabric: &mut Fabric, cx: &mut Cx, from: PortId, here: NodeId, flying: Flying) {
     let out = way(fabric, cx, here, fabric.packets[flying.handle].flow);
     leave(fabric, cx, from, out, flying);
 }
 
 /// A message leaves a switch; it is lost if there is no way.
-fn leave<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, from: PortId, out: Option<PortId>, flying: Flying) {
+fn leave(fabric: &mut Fabric, cx: &mut Cx, from: PortId, out: Option<PortId>, flying: Flying) {
     match out {
-        Some(out) => fabric.enqueue::<false, true, _>(cx, from, out, flying, Span::ZERO),
+        Some(out) => fabric.enqueue::<false, true>(cx, from, out, flying, Span::ZERO),
         None => fabric.lose(cx, from, flying.handle, cx.now),
     }
 }
 
 /// The port by which a message for the source of a flow leaves a switch.
-fn way<Q>(fabric: &Fabric, cx: &Cx<Q>, here: NodeId, flow: FlowId) -> Option<PortId> {
+fn way(fabric: &Fabric, cx: &Cx, here: NodeId, flow: FlowId) -> Option<PortId> {
     let ends = &cx.spec.flows[flow.at()];
     // From here to the source it is no way of an ACK, but one of its own.
     let pick = cx.spec.routing.rule.pick(&Ends { src: ends.dst, dst: ends.src, flow, back: true });

@@ -10,7 +10,7 @@
 //! Nothing here is inlined: the way of a packet on the other lanes should fit into the instruction cache.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::egress::Held;
 use crate::fabric::settling::As;
 use crate::fabric::sharing::Room;
@@ -25,13 +25,7 @@ use thalweg_wire::{Handle, Kind};
 
 /// A packet for which there is room in the switch joins the port.
 #[inline(never)]
-pub(crate) fn enqueue<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    id: PortId,
-    from: PortId,
-    flying: Flying,
-) {
+pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId, flying: Flying) {
     let Flying { handle, route, .. } = flying;
     fabric.packets[handle].route = route;
     if cx.features.headers {
@@ -101,7 +95,7 @@ pub(crate) fn post(fabric: &mut Fabric, id: PortId, posted: Posted) {
 
 /// A packet takes the lane of control packets, which neither memory nor queue counts.
 #[inline(never)]
-pub(crate) fn enqueue_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+pub(crate) fn enqueue_first(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
     fabric.packets[flying.handle].route = flying.route;
     debug_assert!(fabric.packets[flying.handle].is_control(), "NICs that pull are handed nothing else");
     let arrived = arrive(fabric, cx, id, flying.handle);
@@ -110,7 +104,7 @@ pub(crate) fn enqueue_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: 
 
 /// A NIC has pulled a packet: it leaves, unless the link is shut just now.
 #[inline(never)]
-pub(crate) fn transmit_pulled<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+pub(crate) fn transmit_pulled(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
     fabric.packets[flying.handle].route = flying.route;
     let arrived = arrive(fabric, cx, id, flying.handle);
     debug_assert_eq!(arrived, Arrived::Admitted, "a queue without limit");
@@ -124,7 +118,7 @@ pub(crate) fn transmit_pulled<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id
     }
 }
 
-fn arrive<Q>(fabric: &mut Fabric, cx: &Cx<Q>, id: PortId, handle: Handle) -> Arrived {
+fn arrive(fabric: &mut Fabric, cx: &Cx, id: PortId, handle: Handle) -> Arrived {
     let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
     let egress = &mut egresses[ports[id.at()].queue as usize].egress;
     egress.arrive(cx.now, handle, &mut Held { packets, sides }, pushed_out)
@@ -148,7 +142,7 @@ pub(super) fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
 /// The instant has come at which the port wanted to be polled. Returns true if a NIC is to pull a packet from
 /// its host's flows.
 #[inline(never)]
-pub(crate) fn tx<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) -> bool {
+pub(crate) fn tx(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> bool {
     if fabric.ports[id.at()].free_at <= cx.now {
         fabric.release_deferred(cx, id);
         if cx.features.failures && fabric.outages.is_down(id) {
@@ -177,7 +171,7 @@ fn drop_frames(fabric: &mut Fabric, id: PortId) {
 }
 
 /// All that the machine has to send now.
-fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     loop {
         let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
         let egress = &mut egresses[ports[id.at()].queue as usize].egress;
@@ -202,7 +196,7 @@ fn send<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 }
 
 /// A packet begins its transmission.
-fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle, arrives: Option<Time>) {
+fn depart(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, arrives: Option<Time>) {
     if cx.instruments.firsts.pending > 0 && fabric.ports[id.at()].place.from_host {
         cx.instruments.firsts.done(handle, Some(cx.now));
     }
@@ -239,13 +233,7 @@ fn depart<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
 }
 
 /// A frame begins its transmission.
-fn send_frame<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    id: PortId,
-    posted: Posted,
-    arrives: Option<Time>,
-) {
+fn send_frame(fabric: &mut Fabric, cx: &mut Cx, id: PortId, posted: Posted, arrives: Option<Time>) {
     let now = cx.now;
     let flying = fabric.note_frame(cx, id, now, posted);
     match arrives {
@@ -257,7 +245,7 @@ fn send_frame<Q: Events>(
     }
 }
 
-fn fly<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flying) {
+fn fly(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
     if let Booked::First(at) = fabric.ports[id.at()].fly_in_order(flying) {
         cx.schedule(at, Phase::Arrive, id.0);
     }
@@ -266,7 +254,7 @@ fn fly<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flying: Flyin
 /// After a decision: the next one is an event if anything is to be decided; blocked if only another part can
 /// unblock the port.
 #[inline(never)]
-pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(crate) fn rest(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let port = &fabric.ports[id.at()];
     if port.state.tx_pending {
         return;
@@ -297,7 +285,7 @@ pub(crate) fn rest<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 }
 
 /// The queue lets nothing leave before this instant: then the port is woken. What comes meanwhile wakes it, too.
-fn remind<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, at: Time) {
+fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId, at: Time) {
     let gate = &mut fabric.gates[id.at()];
     if gate.remind_at.is_none_or(|pending| at < pending) {
         gate.remind_at = Some(at);
@@ -315,7 +303,7 @@ pub(crate) fn set_paused(fabric: &mut Fabric, id: PortId) -> bool {
 
 /// The machine's control planes wake; something that was held back may be sent.
 #[inline(never)]
-pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let gate = &mut fabric.gates[id.at()];
     let reminded = gate.remind_at.is_some_and(|at| at <= cx.now);
     gate.remind_at = gate.remind_at.filter(|at| *at > cx.now);
@@ -339,7 +327,7 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
 
 /// Loses what waits at a port whose link has failed.
 #[inline(never)]
-pub(crate) fn flush<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(crate) fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
     let egress = &mut egresses[ports[id.at()].queue as usize].egress;
     egress.drain(cx.now, &mut Held { packets, sides }, pushed_out);

@@ -31,9 +31,9 @@ pub(super) fn is_quiet(fabric: &Fabric, switch: usize, end: Time) -> bool {
 /// The next release due at a switch before (`end.0`, `end.1`), the instant and the port of the event being
 /// processed: the number of the switch's port by which it came, when, and what. Releases only count, and do
 /// not read what others have counted: those of one port may be applied after those of another.
-pub(super) fn next<Q: Events>(
+pub(super) fn next(
     fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
+    cx: &mut Cx,
     switch: usize,
     end: (Time, PortId),
 ) -> Option<(usize, Time, Signal)> {
@@ -55,7 +55,7 @@ pub(super) fn next<Q: Events>(
 }
 
 /// When the last of those arrives that do until the run is over.
-pub(super) fn last<Q>(fabric: &Fabric, cx: &Cx<Q>) -> Option<Time> {
+pub(super) fn last(fabric: &Fabric, cx: &Cx) -> Option<Time> {
     let all = fabric.stages.relief.releases.under_way.iter().flatten();
     all.map(|(at, _)| *at).filter(|at| *at <= cx.spec.stop.until).max()
 }

@@ -6,7 +6,7 @@
 //! [hop tag](thalweg_wire::Packet::hop) states how many hops it still escapes.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::egress::{Reference, queue_of, queue_of_mut};
 use crate::fabric::gate::Gates;
 use crate::fabric::memory::Memory;
@@ -118,9 +118,9 @@ pub(super) fn look(fabric: &Fabric, hosts: u32, switch: usize) -> View<'_> {
 /// A packet comes to a port of a switch. True: it goes on as others do; false: it escapes, and is in the
 /// port's lane. (Neither this nor what leaves is inlined: few networks have it.)
 #[inline(never)]
-pub(super) fn enters<Q: Events>(
+pub(super) fn enters(
     fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
+    cx: &mut Cx,
     from: PortId,
     id: PortId,
     flying: &mut Flying,
@@ -142,9 +142,9 @@ pub(super) fn enters<Q: Events>(
 /// Handles a packet with an escape header. Returns whether it was put in the port's escape lane: not if no
 /// place is reserved for it, or if another packet of its flow has taken that place.
 #[cold]
-fn escapes<Q: Events>(
+fn escapes(
     fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
+    cx: &mut Cx,
     from: PortId,
     id: PortId,
     flying: &mut Flying,
@@ -186,7 +186,7 @@ fn index(fabric: &mut Fabric, id: PortId) {
 }
 
 /// The first packet of the flow that waits in a port's queue joins the port's lane, if there is one.
-fn lift<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, name: u32, hops: u16) -> bool {
+fn lift(fabric: &mut Fabric, cx: &mut Cx, id: PortId, name: u32, hops: u16) -> bool {
     fabric.catch_up(cx, id);
     index(fabric, id);
     let lifted = queue(fabric, id).and_then(|queue| queue.order_mut().lift(FlowId(name), hops));
@@ -194,13 +194,7 @@ fn lift<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, name: u32, h
 }
 
 /// A packet, if there was one, waits in its port's lane now, and no longer in the queue: its input is rid of it.
-fn has_left<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    id: PortId,
-    lifted: Option<Handle>,
-    hops: u16,
-) -> bool {
+fn has_left(fabric: &mut Fabric, cx: &mut Cx, id: PortId, lifted: Option<Handle>, hops: u16) -> bool {
     let Some(handle) = lifted else { return false };
     fabric.packets[handle].hop = HopTag::escaping(hops);
     fabric.release_dropped(cx, id, handle);
@@ -214,7 +208,7 @@ fn has_left<Q: Events>(
 
 /// The clock of a switch's relief is to run while there is something to do.
 #[inline(never)]
-pub(super) fn stir<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) {
+pub(super) fn stir(fabric: &mut Fabric, cx: &mut Cx, switch: u32) {
     let relief = &mut fabric.stages.relief;
     if let Some(pending) = relief.pending.get_mut(switch as usize).filter(|pending| !**pending) {
         *pending = true;
@@ -224,7 +218,7 @@ pub(super) fn stir<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) 
 }
 
 /// It runs.
-pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) {
+pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, switch: u32) {
     fabric.stages.relief.pending[switch as usize] = false;
     let (hosts, now) = (cx.spec.hosts, cx.now);
     for number in 0..fabric.memory.links[switch as usize].len() {
@@ -241,7 +235,7 @@ pub(crate) fn tick<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: u32) 
 }
 
 /// A signal has come by a port, which leads back to who sent it. Hosts take no notice.
-pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back: PortId, signal: Signal) {
+pub(super) fn signal_lands(fabric: &mut Fabric, cx: &mut Cx, back: PortId, signal: Signal) {
     let place = &fabric.ports[back.at()].place;
     if place.owner == u32::MAX {
         return;
@@ -259,14 +253,14 @@ pub(super) fn signal_lands<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, back:
 }
 
 /// Applies a signal that has come by a port at the instant `at` to the relief of its switch.
-fn receives<Q>(fabric: &mut Fabric, cx: &Cx<Q>, switch: usize, port: usize, at: Time, signal: Signal) {
+fn receives(fabric: &mut Fabric, cx: &Cx, switch: usize, port: usize, at: Time, signal: Signal) {
     call(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
 }
 
 /// Applies to the relief of a switch the releases that have arrived before what lands at the instant and by
 /// the port of `end`.
 #[inline]
-fn apply_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, end: (Time, PortId)) {
+fn apply_releases(fabric: &mut Fabric, cx: &mut Cx, switch: usize, end: (Time, PortId)) {
     if releases::is_quiet(fabric, switch, end.0) {
         return;
     }
@@ -276,7 +270,7 @@ fn apply_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize,
 }
 
 /// Applies the releases that have arrived before `end`, at all switches.
-pub(super) fn apply_all_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, end: Time) {
+pub(super) fn apply_all_releases(fabric: &mut Fabric, cx: &mut Cx, end: Time) {
     for switch in 0..fabric.stages.relief.machines.len() {
         apply_releases(fabric, cx, switch, (end, PortId(0)));
     }
@@ -284,7 +278,7 @@ pub(super) fn apply_all_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>,
 
 /// Applies the releases that arrive until the run is over, when nothing else will happen.
 #[cold]
-pub(crate) fn apply_remaining_releases<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>) {
+pub(crate) fn apply_remaining_releases(fabric: &mut Fabric, cx: &mut Cx) {
     if let Some(last) = releases::last(fabric, cx) {
         apply_all_releases(fabric, cx, last.saturating_add(Span::from_ps(1)));
         cx.now = cx.now.max(last);
@@ -309,7 +303,7 @@ pub(super) fn finds_no_link(fabric: &mut Fabric, id: PortId, handle: Handle) {
 /// A port's link has failed. What is in its lane is lost (no input counts it), and so is what its relief had
 /// reserved for packets that were to come by it.
 #[cold]
-pub(super) fn link_fails<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(super) fn link_fails(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let place = fabric.ports[id.at()].place;
     if place.owner == u32::MAX {
         return;
@@ -329,7 +323,7 @@ pub(super) fn link_fails<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: Por
 }
 
 /// Does what the relief of a switch wants.
-fn carry_out<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) {
+fn carry_out(fabric: &mut Fabric, cx: &mut Cx, switch: usize) {
     let mut acts = std::mem::take(&mut fabric.stages.relief.acts);
     for act in acts.drain(..) {
         let port = |fabric: &Fabric, number: usize| fabric.memory.links[switch][number];
@@ -353,7 +347,7 @@ fn carry_out<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize) {
 }
 
 /// The first packet of a port's queue that came by the input joins its lane.
-fn lift_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, input: usize) {
+fn lift_first(fabric: &mut Fabric, cx: &mut Cx, id: PortId, input: usize) {
     fabric.catch_up(cx, id);
     fabric.spill(id);
     let Fabric { ports, queues, egresses, packets, .. } = &mut *fabric;
@@ -365,7 +359,7 @@ fn lift_first<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, input:
 
 /// A port loses packets from the head of its queue on, until no input that it holds bytes of keeps its
 /// neighbour paused.
-fn give_up<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, switch: usize, id: PortId) {
+fn give_up(fabric: &mut Fabric, cx: &mut Cx, switch: usize, id: PortId) {
     let inputs = fabric.memory.links[switch].len();
     fabric.spill(id);
     loop {

@@ -3,7 +3,7 @@
 //! [`Needs::apart`](thalweg_machines::schedule::Needs::apart)).
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::{Fabric, backpressure};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::PortId;
@@ -20,13 +20,7 @@ pub(super) enum As {
 
 /// Something has joined the queues of a switch port, or `leaving` begins its transmission: packets that no
 /// pause can stop any more are exempt from accounting.
-pub(super) fn settle<Q: Events>(
-    fabric: &mut Fabric,
-    cx: &mut Cx<Q>,
-    id: PortId,
-    leaving: Option<Handle>,
-    when: As,
-) {
+pub(super) fn settle(fabric: &mut Fabric, cx: &mut Cx, id: PortId, leaving: Option<Handle>, when: As) {
     if fabric.ports[id.at()].place.owner == u32::MAX {
         return;
     }
@@ -41,7 +35,7 @@ pub(super) fn settle<Q: Events>(
     }
 }
 
-fn let_go<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle, when: As) {
+fn let_go(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, when: As) {
     let packet = fabric.packets[handle];
     if !packet.flags.has(Flags::HELD_BACK) {
         return;
@@ -71,7 +65,7 @@ fn let_go<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Ha
 }
 
 /// Headers of packets that have left this port have come round.
-pub(crate) fn return_due<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId) {
+pub(crate) fn return_due(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     while let Some((at, packet)) = fabric.memory.returning[id.at()].front().copied() {
         if at > cx.now {
             return cx.schedule(at, Phase::Return, id.0);

@@ -1,7 +1,6 @@
 //! Memory that the ports of a switch share: what a packet finds there, and how queues make room.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::fabric::{Fabric, Fate, Lost, reference, trimming};
 use crate::port::Lane;
 use thalweg_machines::schedule::Discipline;
@@ -23,7 +22,7 @@ pub(super) enum Room {
 /// What the packet `handle` finds at the port `id`. Queues of other ports have made room for it then, or its payload is
 /// cut off.
 #[inline(never)]
-pub(super) fn find_room<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, handle: Handle) -> Room {
+pub(super) fn find_room(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle) -> Room {
     loop {
         let Fabric { ports, queues, egresses, memory, packets, pushed_out, lost, .. } = fabric;
         let port = &ports[id.at()];

@@ -1,7 +1,6 @@
 //! Packets that leave the queue of their host because they are no longer needed. They count as dropped there.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::fabric::{Fabric, reference};
 use crate::port::Lane;
 use thalweg_machines::schedule::Discipline;
@@ -12,7 +11,7 @@ use thalweg_wire::{Handle, Kind};
 ///
 /// What an express port holds has its place on the wire booked: such ports are refused when the network is built.
 #[inline(never)]
-pub(crate) fn withdraw<Q: Events>(fabric: &mut Fabric, cx: &mut Cx<Q>, id: PortId, flow: FlowId, class: u8) {
+pub(crate) fn withdraw(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, class: u8) {
     if fabric.ports[id.at()].waiting.packets == 0 || !fabric.ports[id.at()].on_demand() {
         return;
     }

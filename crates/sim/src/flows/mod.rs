@@ -4,7 +4,7 @@ mod followers;
 pub(crate) mod record;
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use followers::Followers;
 use record::FlowRecord;
 use serde::{Deserialize, Serialize};
@@ -59,7 +59,7 @@ impl Flows {
     }
 
     /// Schedules the first flow at or after position `from` that starts by the clock.
-    pub fn schedule_next_start<Q: Events>(&mut self, cx: &mut Cx<Q>, from: u32) {
+    pub fn schedule_next_start(&mut self, cx: &mut Cx, from: u32) {
         let mut next = from;
         while let Some(flow) = cx.spec.flows.get(next as usize) {
             if !cx.spec.precedence.follows(FlowId(next)) && cx.border.is_home(flow.src) {
@@ -72,7 +72,7 @@ impl Flows {
     }
 
     /// A flow starts.
-    pub fn start<Q: Events>(&mut self, cx: &mut Cx<Q>, flow: FlowId) {
+    pub fn start(&mut self, cx: &mut Cx, flow: FlowId) {
         if flow.0 == self.next_start {
             self.schedule_next_start(cx, flow.0 + 1);
         }
@@ -92,7 +92,7 @@ impl Flows {
     /// A flow's last byte has arrived: what waited for it and for no other any more starts, after its own pause.
     // CHOICE: the hosts of followers know at once, wherever they are, without a packet. This is the only
     // place where a flow starts because of what happened at another host.
-    pub fn received<Q: Events>(&mut self, cx: &mut Cx<Q>, flow: FlowId) {
+    pub fn received(&mut self, cx: &mut Cx, flow: FlowId) {
         self.records[flow.at()].received = cx.now;
         for follower in self.followers.released_by(flow) {
             let pause = Span::from_ps(cx.spec.flows[follower.at()].start.ps());
@@ -106,7 +106,7 @@ impl Flows {
     }
 
     /// A flow is complete at both ends.
-    pub fn count_done<Q>(&mut self, cx: &mut Cx<Q>, flow: FlowId) {
+    pub fn count_done(&mut self, cx: &mut Cx, flow: FlowId) {
         self.tally.done += 1;
         if cx.spec.flows[flow.at()].measured {
             self.tally.measured_done += 1;

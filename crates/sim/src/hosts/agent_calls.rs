@@ -2,7 +2,7 @@
 //! without a transport that has any pass by with one branch.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::hosts::agents::Seat;
 use crate::hosts::{Hosts, inject};
@@ -15,13 +15,7 @@ use thalweg_wire::{Packet, Side};
 impl Hosts {
     /// A flow begins: its source's agent is notified.
     #[cold]
-    pub(super) fn agent_begins<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        slot: usize,
-        flow: FlowId,
-    ) {
+    pub(super) fn agent_begins(&mut self, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
         let sending = &self.sending[slot];
         let Some(at) = self.agents.at(sending.host, sending.transport) else { return };
         let Seat { agent, transport, .. } = &mut self.agents.all[at];
@@ -33,9 +27,9 @@ impl Hosts {
     /// A packet has come to an end of its flow: the agent of its host receives it, too, unless the end is over. That
     /// agent, which may now have something to send.
     #[inline(never)]
-    pub(super) fn agent_receives<Q: Events>(
+    pub(super) fn agent_receives(
         &mut self,
-        cx: &Cx<Q>,
+        cx: &Cx,
         slot: usize,
         packet: &Packet,
         side: Option<&Side>,
@@ -56,7 +50,7 @@ impl Hosts {
 
     /// An end of a flow is over.
     #[cold]
-    pub(super) fn agent_forgets<Q>(&mut self, cx: &Cx<Q>, slot: usize, flow: FlowId, end: End) {
+    pub(super) fn agent_forgets(&mut self, cx: &Cx, slot: usize, flow: FlowId, end: End) {
         let host = match end {
             End::Source => self.sending[slot].host,
             End::Destination => self.receiving[slot].host,
@@ -68,7 +62,7 @@ impl Hosts {
 
     /// An agent's timer event.
     #[cold]
-    pub fn agent_timer<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, at: u32) {
+    pub fn agent_timer(&mut self, cx: &mut Cx, fabric: &mut Fabric, at: u32) {
         let at = at as usize;
         let Seat { agent, transport, timer } = &mut self.agents.all[at];
         if *timer != cx.now {
@@ -80,7 +74,7 @@ impl Hosts {
     }
 
     /// Sends what an agent has to send, and keeps its timer event early enough.
-    pub(super) fn pump_agent<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, at: usize) {
+    pub(super) fn pump_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, at: usize) {
         let mut packet = Packet::default();
         let mut paced = Time::MAX;
         loop {
@@ -105,7 +99,7 @@ impl Hosts {
     }
 
     /// A control packet travels as its flow's.
-    fn send_for_agent<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, packet: &mut Packet) {
+    fn send_for_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, packet: &mut Packet) {
         let flow = packet.flow;
         let slot = fabric.paths.slot(flow);
         if slot == NO_SLOT {

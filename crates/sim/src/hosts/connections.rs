@@ -3,7 +3,6 @@
 //! A connection may carry more than one flow: one after the other, and the controller goes on where it was.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::fabric::withdrawal::withdraw;
 use crate::flows::Flows;
@@ -22,7 +21,7 @@ use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
 impl Hosts {
     /// A flow starts; it is sent at once, unless it waits for those before it on its connection.
-    pub fn start<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+    pub fn start(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         flows.start(cx, flow);
         let FlowSpec { connection: number, back_to_back, .. } = cx.spec.flows[flow.at()];
         if back_to_back {
@@ -38,7 +37,7 @@ impl Hosts {
     }
 
     /// A message has started: it follows what its connection has.
-    fn append<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+    fn append(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let spec = cx.spec.flows[flow.at()];
         let before = self.streams.carrier(&spec);
         let slot = match before {
@@ -63,7 +62,7 @@ impl Hosts {
     }
 
     /// A flow that has started gets its two ends and sends what it may.
-    fn begin<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+    fn begin(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let spec = cx.spec.flows[flow.at()];
         let slot = self.open(cx, fabric, flow, &spec);
         if spec.until <= cx.now {
@@ -80,7 +79,7 @@ impl Hosts {
 
     /// A flow without end stops: its application has no more for it.
     #[cold]
-    pub fn stop<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
+    pub fn stop(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let slot = fabric.paths.slot(flow);
         if slot == NO_SLOT {
             return; // it waits for the connection: see `begin`
@@ -99,7 +98,7 @@ impl Hosts {
     }
 
     /// A flow gets its two ends, and a path.
-    pub fn open<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, flow: FlowId, spec: &FlowSpec) -> usize {
+    pub fn open(&mut self, cx: &Cx, fabric: &mut Fabric, flow: FlowId, spec: &FlowSpec) -> usize {
         let transport = &cx.spec.transports[spec.transport as usize];
         let path = fabric.lay_path(&cx.spec, flow);
         let nic = &fabric.ports[fabric.routes.nic(spec.src).at()];
@@ -168,13 +167,7 @@ impl Hosts {
 
     /// The flow's last byte has arrived.
     #[cold]
-    pub(super) fn received<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        flows: &mut Flows,
-        slot: usize,
-        flow: FlowId,
-    ) {
+    pub(super) fn received(&mut self, cx: &mut Cx, flows: &mut Flows, slot: usize, flow: FlowId) {
         self.receiving[slot].complete = true;
         if cx.features.agents {
             self.agent_forgets(cx, slot, flow, End::Destination);
@@ -185,9 +178,9 @@ impl Hosts {
 
     /// The flow's sender has nothing left to wait for: the next one of its connection begins.
     #[cold]
-    pub(super) fn acked<Q: Events>(
+    pub(super) fn acked(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         fabric: &mut Fabric,
         flows: &mut Flows,
         slot: usize,
@@ -213,14 +206,14 @@ impl Hosts {
     }
 
     /// Of what the flow still has in the queue of its NIC, some is of no use any more.
-    fn take_back<Q: Events>(&self, cx: &mut Cx<Q>, fabric: &mut Fabric, slot: usize, flow: FlowId) {
+    fn take_back(&self, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
         let Sending { sender, host, transport, .. } = &self.sending[slot];
         if let Some(class) = sender.takes_back(&cx.spec.transports[*transport as usize]) {
             withdraw(fabric, cx, fabric.routes.nic(*host), flow, class);
         }
     }
 
-    fn count_if_done<Q>(&self, cx: &mut Cx<Q>, flows: &mut Flows, slot: usize, flow: FlowId) {
+    fn count_if_done(&self, cx: &mut Cx, flows: &mut Flows, slot: usize, flow: FlowId) {
         if cx.features.parted {
             // Its other end may be in another part.
             return cx.border.ended.push(flow);

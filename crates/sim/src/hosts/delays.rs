@@ -30,7 +30,7 @@ pub(crate) struct Delays(Vec<Alone>);
 
 impl Delays {
     /// A flow has taken a slot.
-    pub(super) fn expect<Q>(&mut self, cx: &Cx<Q>, slot: usize, spec: &FlowSpec) {
+    pub(super) fn expect(&mut self, cx: &Cx, slot: usize, spec: &FlowSpec) {
         if slot >= self.0.len() {
             self.0.resize(slot + 1, Alone::default());
         }
@@ -40,7 +40,7 @@ impl Delays {
 
     /// A packet has reached its host.
     #[inline]
-    pub(super) fn note<Q>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, slot: usize, packet: &Packet) {
+    pub(super) fn note(&mut self, cx: &mut Cx, fabric: &Fabric, slot: usize, packet: &Packet) {
         let alone = &mut self.0[slot];
         let (from, until) = cx.instruments.delay_window;
         let counts = alone.group != UNCOUNTED && cx.now >= from && cx.now < until;

@@ -9,9 +9,9 @@ use thalweg_wire::{Ecn, Kind, Meaning, Packet};
 impl Hosts {
     /// What the receiving edge does to a data packet, knowing how long it waited on its way (ups §4): false if it is
     /// dropped.
-    pub(crate) fn pass_edge<Q>(
+    pub(crate) fn pass_edge(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         slot: usize,
         packet: &mut Packet,
         initial_slack: i64,

@@ -6,7 +6,6 @@
 //! is polled; of those of one class, each in turn.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::hosts::{Hosts, inject};
 use crate::paths::NO_SLOT;
@@ -15,13 +14,7 @@ use thalweg_units::{FlowId, PortId};
 use thalweg_wire::Packet;
 
 /// A flow has done what it could by itself: from now on its NIC may poll it.
-pub(super) fn offer<Q: Events>(
-    hosts: &mut Hosts,
-    cx: &mut Cx<Q>,
-    fabric: &mut Fabric,
-    slot: usize,
-    flow: FlowId,
-) {
+pub(super) fn offer(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
     let sending = &mut hosts.sending[slot];
     let transport = &cx.spec.transports[sending.transport as usize];
     if sending.ready || sending.sender.waits_for_idle(transport).is_none() {
@@ -38,7 +31,7 @@ pub(super) fn offer<Q: Events>(
 }
 
 /// A NIC has nothing else to send, and its link is free.
-pub(crate) fn pull<Q: Events>(hosts: &mut Hosts, cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId) {
+pub(crate) fn pull(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, id: PortId) {
     // Otherwise the flows wait until the link is restored.
     if cx.features.failures && fabric.outages.is_down(id) {
         return;
@@ -65,7 +58,7 @@ pub(crate) fn pull<Q: Events>(hosts: &mut Hosts, cx: &mut Cx<Q>, fabric: &mut Fa
 }
 
 /// The flow that is polled next leaves its place among those that have something.
-fn next<Q>(hosts: &mut Hosts, cx: &Cx<Q>, fabric: &Fabric, id: PortId) -> Option<(FlowId, usize)> {
+fn next(hosts: &mut Hosts, cx: &Cx, fabric: &Fabric, id: PortId) -> Option<(FlowId, usize)> {
     let Hosts { nics, sending, .. } = hosts;
     let ready = &mut nics[id.at()].ready;
     let mut best: Option<(u8, usize, FlowId, usize)> = None;

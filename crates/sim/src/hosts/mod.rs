@@ -12,7 +12,7 @@ pub mod replay;
 pub(crate) mod streams;
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::features::pulls_when_idle;
 use crate::flows::Flows;
@@ -103,13 +103,7 @@ impl Hosts {
 
     /// A packet has reached its host: to the receiver if it travels forward, else to the sender.
     #[inline(always)]
-    pub fn deliver<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        flows: &mut Flows,
-        handle: Handle,
-    ) {
+    pub fn deliver(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
         if cx.features.headers && !self.receive_at_edge(cx, fabric, flows, handle) {
             return;
         }
@@ -173,7 +167,7 @@ impl Hosts {
 
     /// A notice of a congestion point has reached its host. The flow may be over, and not every sender takes notices.
     #[inline(never)]
-    fn observe<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
+    fn observe(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
         let packet = fabric.packets[handle];
         cx.instruments.tally.delivered += 1;
         cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
@@ -196,9 +190,9 @@ impl Hosts {
     /// A packet whose headers have been followed has reached its host; false if the transport never sees it: it belongs
     /// to a replay, or the edge drops it.
     #[inline(never)]
-    fn receive_at_edge<Q: Events>(
+    fn receive_at_edge(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         fabric: &mut Fabric,
         flows: &mut Flows,
         handle: Handle,
@@ -224,7 +218,7 @@ impl Hosts {
     /// A switch has dropped a packet of data, and its sender is notified after the propagation delay of the
     /// way back.
     // CHOICE BFC §3.6.2.1: the propagation delays of the way back, nothing waits for anything.
-    pub fn notify_of_drop<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &Fabric, packet: &Packet, way: Span) {
+    pub fn notify_of_drop(&mut self, cx: &mut Cx, fabric: &Fabric, packet: &Packet, way: Span) {
         let slot = fabric.paths.slot(packet.flow);
         if slot == NO_SLOT {
             return;
@@ -255,9 +249,9 @@ impl Hosts {
 
     /// Sends what a sender has to send, and keeps its timer event early enough.
     #[inline]
-    pub fn pump_sender<Q: Events>(
+    pub fn pump_sender(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         fabric: &mut Fabric,
         flows: &mut Flows,
         slot: usize,
@@ -271,9 +265,9 @@ impl Hosts {
 
     /// The same where NICs pull all packets, or some.
     #[inline(never)]
-    fn pump_pulled<Q: Events>(
+    fn pump_pulled(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         fabric: &mut Fabric,
         flows: &mut Flows,
         slot: usize,
@@ -288,14 +282,7 @@ impl Hosts {
 
     /// Hands all that a sender may send now to its NIC.
     #[inline]
-    fn push<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        flows: &mut Flows,
-        slot: usize,
-        flow: FlowId,
-    ) {
+    fn push(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, slot: usize, flow: FlowId) {
         let Self { sending, receiving, transports, scratch, .. } = self;
         let Sending { sender, balance, host, peer, transport, begun, .. } = &mut sending[slot];
         let (now, transport) = (cx.now, &transports[*transport as usize]);
@@ -320,7 +307,7 @@ impl Hosts {
 
     /// Sends what a receiver has to send, and keeps its timer event early enough.
     #[inline]
-    fn pump_receiver<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, slot: usize, flow: FlowId) {
+    fn pump_receiver(&mut self, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
         let Self { receiving, transports, scratch, .. } = self;
         let Receiving { receiver, balance, host, peer, transport, .. } = &mut receiving[slot];
         let (now, transport) = (cx.now, &transports[*transport as usize]);
@@ -339,7 +326,7 @@ impl Hosts {
 
     /// Keeps a sender's timer event early enough.
     #[inline]
-    fn arm_sender<Q: Events>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, paced: Time) {
+    fn arm_sender(&mut self, cx: &mut Cx, slot: usize, flow: FlowId, paced: Time) {
         let sending = &mut self.sending[slot];
         let deadline = sending.sender.timer().unwrap_or(Time::MAX).min(paced);
         if deadline < sending.timer {
@@ -350,7 +337,7 @@ impl Hosts {
     /// A sender's timer is due earlier than it was. Where NICs pull, the event of before is remembered: as
     /// often as not it is wanted again, when the pace has been waited for.
     #[inline]
-    fn arm<Q: Events>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, deadline: Time) {
+    fn arm(&mut self, cx: &mut Cx, slot: usize, flow: FlowId, deadline: Time) {
         let sending = &mut self.sending[slot];
         let before = std::mem::replace(&mut sending.timer, deadline);
         if cx.features.nic_pull {
@@ -366,9 +353,9 @@ impl Hosts {
 
     /// A sender stands there: keeps its timer event early enough, and notes when it has nothing left to wait for.
     #[inline(always)]
-    fn settle<Q: Events>(
+    fn settle(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         fabric: &mut Fabric,
         flows: &mut Flows,
         slot: usize,
@@ -389,13 +376,7 @@ impl Hosts {
     }
 
     /// A sender's timer event.
-    pub fn sender_timer<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        flows: &mut Flows,
-        flow: FlowId,
-    ) {
+    pub fn sender_timer(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let slot = fabric.paths.slot(flow);
         if slot == NO_SLOT {
             return; // over
@@ -431,13 +412,7 @@ impl Hosts {
 
     /// A decision from outside for a flow's controller, in force when its timer expires: now. False if the flow is
     /// not active.
-    pub fn decide<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &Fabric,
-        flow: FlowId,
-        decided: Permit,
-    ) -> bool {
+    pub fn decide(&mut self, cx: &mut Cx, fabric: &Fabric, flow: FlowId, decided: Permit) -> bool {
         let slot = fabric.paths.slot(flow);
         let Some(sending) = self.sending.get_mut(slot as usize).filter(|_| slot != NO_SLOT) else {
             return false;
@@ -448,13 +423,7 @@ impl Hosts {
     }
 
     /// A receiver's timer event.
-    pub fn receiver_timer<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        flows: &mut Flows,
-        flow: FlowId,
-    ) {
+    pub fn receiver_timer(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let slot = fabric.paths.slot(flow);
         if slot == NO_SLOT || self.receiving[slot as usize].timer != cx.now {
             return;
@@ -469,7 +438,7 @@ impl Hosts {
 
     /// A sender has measured a round trip.
     #[cold]
-    fn note_completion<Q>(&mut self, cx: &mut Cx<Q>, slot: usize, flow: FlowId, rtt: Span) {
+    fn note_completion(&mut self, cx: &mut Cx, slot: usize, flow: FlowId, rtt: Span) {
         let Some((from, until)) = cx.spec.probes.completions else { return };
         if cx.now >= from && cx.now < until {
             let pace = self.sending[slot].sender.stats().pace.map(|rate| rate.bps());
@@ -481,8 +450,8 @@ impl Hosts {
 /// Hands a packet, with its cold headers if it has any, to the NIC of its host. Not inlined: both ends of a
 /// flow come by here.
 #[inline(never)]
-fn inject<Q: Events>(
-    cx: &mut Cx<Q>,
+fn inject(
+    cx: &mut Cx,
     fabric: &mut Fabric,
     flow: FlowId,
     ends: (HostId, HostId),
@@ -496,8 +465,8 @@ fn inject<Q: Events>(
 /// The same for a packet of a flow of which none has left yet; whether it is known by now that one has, or when one
 /// will.
 #[cold]
-fn inject_first<Q: Events>(
-    cx: &mut Cx<Q>,
+fn inject_first(
+    cx: &mut Cx,
     fabric: &mut Fabric,
     flow: FlowId,
     ends: (HostId, HostId),
@@ -522,18 +491,18 @@ fn inject_first<Q: Events>(
 
 /// A packet joins the queue of its NIC.
 #[inline(always)]
-fn hand_over<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, nic: PortId, flying: Flying) {
+fn hand_over(cx: &mut Cx, fabric: &mut Fabric, nic: PortId, flying: Flying) {
     if cx.features.detours {
-        fabric.enqueue::<false, true, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
+        fabric.enqueue::<false, true>(cx, PortId::NONE, nic, flying, Span::ZERO);
     } else {
-        fabric.enqueue::<false, false, _>(cx, PortId::NONE, nic, flying, Span::ZERO);
+        fabric.enqueue::<false, false>(cx, PortId::NONE, nic, flying, Span::ZERO);
     }
 }
 
 /// Puts a packet of a host into the fabric's arena; also the port by which it leaves.
 #[inline(always)]
-fn prepare<Q>(
-    cx: &mut Cx<Q>,
+fn prepare(
+    cx: &mut Cx,
     fabric: &mut Fabric,
     flow: FlowId,
     (from, to): (HostId, HostId),

@@ -12,7 +12,6 @@
 //! transmission an event. So nothing is different but the number of events.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::fabric::Fabric;
 use crate::fabric::gate::{Foreseen, Foresight};
 use crate::flows::Flows;
@@ -78,9 +77,9 @@ impl Nic {
 
 impl Hosts {
     /// A flow may have something to send.
-    pub(super) fn offer<Q: Events>(
+    pub(super) fn offer(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         fabric: &mut Fabric,
         flows: &mut Flows,
         slot: usize,
@@ -118,37 +117,31 @@ impl Hosts {
     }
 
     /// A NIC's link is free: the next packet leaves, if any flow has one.
-    pub fn pull<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
+    pub fn pull(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
         if cx.features.nic_detours {
             return self.pull_with_detours(cx, fabric, flows, id);
         }
-        self.pull_next::<false, _>(cx, fabric, flows, id);
+        self.pull_next::<false>(cx, fabric, flows, id);
         fabric.gates[id.at()].input_ready = !self.nics[id.at()].ready.is_empty();
     }
 
     /// The same where the next flow is not simply that whose turn it is, or none may be polled.
     #[inline(never)]
-    fn pull_with_detours<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        flows: &mut Flows,
-        id: PortId,
-    ) {
+    fn pull_with_detours(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
         // Otherwise the flows wait until the link is restored.
         if !(cx.features.failures && fabric.outages.is_down(id)) {
             if cx.features.nic_places {
                 self.pull_by_places(cx, fabric, flows, id);
             } else {
-                self.pull_next::<true, _>(cx, fabric, flows, id);
+                self.pull_next::<true>(cx, fabric, flows, id);
             }
             fabric.gates[id.at()].input_ready = self.nics[id.at()].is_ready();
         }
     }
 
-    fn pull_next<const DETOURS: bool, Q: Events>(
+    fn pull_next<const DETOURS: bool>(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         fabric: &mut Fabric,
         flows: &mut Flows,
         id: PortId,
@@ -157,7 +150,7 @@ impl Hosts {
             self.put_back(cx, fabric, id);
         }
         let mut packet = Packet::default();
-        while let Some(flow) = self.next_ready::<DETOURS, _>(cx, fabric, id) {
+        while let Some(flow) = self.next_ready::<DETOURS>(cx, fabric, id) {
             let slot = fabric.paths.slot(flow);
             if slot == NO_SLOT {
                 continue;
@@ -192,7 +185,7 @@ impl Hosts {
     /// A NIC has sent a packet of a flow. Returns when the flow's pace allows the next one, if the flow is
     /// the only one in turn and will have nothing when the link is free: it is not polled then.
     #[inline]
-    fn foresee<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId, slot: usize, flow: FlowId) -> Time {
+    fn foresee(&mut self, cx: &Cx, fabric: &mut Fabric, id: PortId, slot: usize, flow: FlowId) -> Time {
         let (nic, sending) = (&mut self.nics[id.at()], &mut self.sending[slot]);
         let (free_at, transport) =
             (fabric.ports[id.at()].free_at, &self.transports[sending.transport as usize]);
@@ -212,7 +205,7 @@ impl Hosts {
 
     /// What a NIC foresaw is uncertain: all is as if it had foreseen nothing.
     #[inline]
-    pub(super) fn put_back<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId) {
+    pub(super) fn put_back(&mut self, cx: &mut Cx, fabric: &mut Fabric, id: PortId) {
         let foresight = &mut fabric.gates[id.at()].foresight;
         let Foresight::Recalled(Foreseen { flow, paced }) = *foresight else { return };
         *foresight = Foresight::Nothing;
@@ -232,9 +225,9 @@ impl Hosts {
 
     /// The flow that is polled next leaves the round-robin list.
     #[inline]
-    fn next_ready<const DETOURS: bool, Q>(
+    fn next_ready<const DETOURS: bool>(
         &mut self,
-        cx: &Cx<Q>,
+        cx: &Cx,
         fabric: &mut Fabric,
         id: PortId,
     ) -> Option<FlowId> {
@@ -252,7 +245,7 @@ impl Hosts {
     }
 
     /// The one that the NIC's order picks of those whose queue is not paused.
-    fn next_picked<Q>(&mut self, cx: &Cx<Q>, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
+    fn next_picked(&mut self, cx: &Cx, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
         let first = self.next_unpaused(fabric, id)?;
         let Fabric { gates, paths, .. } = fabric;
         let Self { nics, sending, .. } = self;
@@ -305,13 +298,7 @@ impl Hosts {
         }
     }
 
-    fn pull_by_places<Q: Events>(
-        &mut self,
-        cx: &mut Cx<Q>,
-        fabric: &mut Fabric,
-        flows: &mut Flows,
-        id: PortId,
-    ) {
+    fn pull_by_places(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
         let mut packet = Packet::default();
         let mut senders = Senders {
             sending: &mut self.sending,
@@ -338,9 +325,9 @@ impl Hosts {
 
     /// What a flow was polled for leaves.
     #[inline]
-    fn send_pulled<Q: Events>(
+    fn send_pulled(
         &mut self,
-        cx: &mut Cx<Q>,
+        cx: &mut Cx,
         fabric: &mut Fabric,
         id: PortId,
         slot: usize,
@@ -368,7 +355,7 @@ fn is_held(paused: &Paused, flow: FlowId, queue: u16) -> bool {
 }
 
 /// A NIC has been handed a flow: unless it is paused, its port decides.
-fn wake<Q: Events>(cx: &mut Cx<Q>, fabric: &mut Fabric, id: PortId, ready: bool) {
+fn wake(cx: &mut Cx, fabric: &mut Fabric, id: PortId, ready: bool) {
     let gate = &mut fabric.gates[id.at()];
     gate.input_ready = ready;
     if !gate.stopped {

@@ -4,7 +4,7 @@
 //! order in which they enter: a replay needs memory for what is in the network, not for the recording.
 
 use crate::cx::Cx;
-use crate::events::{Events, Phase};
+use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::paths::NO_SLOT;
 use crate::port::flying::Flying;
@@ -79,7 +79,7 @@ pub(crate) struct Replay {
 
 impl Replay {
     /// See [`crate::Sim::push`].
-    pub fn push<Q: Events>(&mut self, cx: &mut Cx<Q>, next: Injection<'_>) {
+    pub fn push(&mut self, cx: &mut Cx, next: Injection<'_>) {
         let Injection { flow, forward, wire, number, at, header, times } = next;
         let first = self.input.is_empty();
         self.input.push_back(Pushed { flow, forward, wire, number, at, header, times: times.len() as u32 });
@@ -91,7 +91,7 @@ impl Replay {
     }
 
     /// See [`crate::Sim::push_end`].
-    pub fn end<Q>(&mut self, cx: &mut Cx<Q>) {
+    pub fn end(&mut self, cx: &mut Cx) {
         self.ended = true;
         cx.stopped = false;
     }
@@ -107,7 +107,7 @@ impl Replay {
     }
 
     /// The next packet enters.
-    pub fn inject<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric) {
+    pub fn inject(&mut self, cx: &mut Cx, fabric: &mut Fabric) {
         let next = self.input.pop_front().expect("an injection has a packet");
         debug_assert!(next.at == cx.now, "packets are pushed in order");
         match self.input.front().map(|f| f.at) {
@@ -150,11 +150,11 @@ impl Replay {
             journal.hand(handle, cx.now);
         }
         let nic = fabric.paths.port(path);
-        fabric.enqueue::<false, true, _>(cx, PortId::NONE, nic, Flying::new(handle, &packet), Span::ZERO);
+        fabric.enqueue::<false, true>(cx, PortId::NONE, nic, Flying::new(handle, &packet), Span::ZERO);
     }
 
     /// A packet has reached its host.
-    pub fn leave<Q: Events>(&mut self, cx: &mut Cx<Q>, fabric: &mut Fabric, handle: Handle) {
+    pub fn leave(&mut self, cx: &mut Cx, fabric: &mut Fabric, handle: Handle) {
         let packet = fabric.packets[handle];
         cx.instruments.tally.delivered += 1;
         cx.mark_digest(packet.seq << 2 ^ packet.kind as u64);

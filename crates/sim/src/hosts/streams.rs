@@ -6,7 +6,6 @@
 //! connection's and stands in the carrier's record; a message has its own times and its bytes.
 
 use crate::cx::Cx;
-use crate::events::Events;
 use crate::flows::Flows;
 use crate::flows::record::FlowRecord;
 use serde::{Deserialize, Serialize};
@@ -73,7 +72,7 @@ impl Streams {
 
     /// The sender has sent something, or received an acknowledgement.
     #[inline(never)]
-    pub fn note_sent<Q>(&mut self, cx: &mut Cx<Q>, flows: &mut Flows, number: u32, progress: Progress) {
+    pub fn note_sent(&mut self, cx: &mut Cx, flows: &mut Flows, number: u32, progress: Progress) {
         let stream = &mut self.0[number as usize];
         while let Some(next) = stream.messages.get(stream.begun).filter(|m| m.from < progress.sent) {
             // (The carrier's first packet bears its number: its departure is seen at the NIC.)
@@ -91,7 +90,7 @@ impl Streams {
 
     /// All before this place has arrived.
     #[inline(never)]
-    pub fn note_arrived<Q: Events>(&mut self, cx: &mut Cx<Q>, flows: &mut Flows, number: u32, received: u64) {
+    pub fn note_arrived(&mut self, cx: &mut Cx, flows: &mut Flows, number: u32, received: u64) {
         let stream = &mut self.0[number as usize];
         while let Some(next) = stream.messages.get(stream.arrived).filter(|m| m.to <= received) {
             flows.deliver(next.flow, cx.spec.flows[next.flow.at()].size);
@@ -114,7 +113,7 @@ impl Streams {
 
 impl Stream {
     /// What is over at both ends.
-    fn forget<Q>(&mut self, cx: &mut Cx<Q>, flows: &mut Flows) {
+    fn forget(&mut self, cx: &mut Cx, flows: &mut Flows) {
         while self.arrived > 0 && self.acked > 0 {
             let Some(message) = self.messages.pop_front() else { return };
             (self.begun, self.arrived, self.acked) = (self.begun - 1, self.arrived - 1, self.acked - 1);

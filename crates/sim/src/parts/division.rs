@@ -1,7 +1,6 @@
 //! Where the traffic of a network is, and parts of about as much work each that exchange little of it.
 
 use crate::border::Number;
-use crate::events::Events;
 use crate::sim::Sim;
 use thalweg_units::{FlowId, PortId};
 
@@ -26,7 +25,7 @@ pub(super) struct Traffic {
 
 impl Traffic {
     /// Of a network whose nodes are in so many groups.
-    pub fn of<Q: Events>(sim: &Sim<Q>, groups: &[usize], count: usize) -> Self {
+    pub fn of(sim: &Sim, groups: &[usize], count: usize) -> Self {
         let spec = &sim.cx.spec;
         let mut carried = vec![1u64; 2 * spec.links.len()];
         let every = spec.flows.len().div_ceil(LOOKED_AT).max(1);

@@ -19,7 +19,7 @@ mod saved;
 mod whole;
 
 use crate::border::Batch;
-use crate::events::{Calendar, Event, Events};
+use crate::events::{Event, Events};
 use crate::results::Counters;
 use crate::sim::{Pause, Sim};
 use gate::Gate;
@@ -36,13 +36,13 @@ use whole::Owners;
 
 /// A network that is run in parts.
 #[derive(Debug)]
-pub struct Parted<Q: Events = Calendar> {
-    parts: Vec<Mutex<Part<Q>>>,
+pub struct Parted {
+    parts: Vec<Mutex<Part>>,
     plan: Plan,
     score: Score,
 }
 
-impl<Q: Events + Clone> Clone for Parted<Q> {
+impl Clone for Parted {
     fn clone(&self) -> Self {
         let parts = self.parts.iter().map(|part| Mutex::new(lock(part).clone())).collect();
         Self { parts, plan: self.plan.clone(), score: self.score.clone() }
@@ -74,15 +74,15 @@ enum Step {
     Pause(Pause),
 }
 
-type Parts<'a, Q> = Vec<MutexGuard<'a, Part<Q>>>;
+type Parts<'a> = Vec<MutexGuard<'a, Part>>;
 
-fn lock<Q: Events>(part: &Mutex<Part<Q>>) -> MutexGuard<'_, Part<Q>> {
+fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
     part.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<Q: Events + Clone + Send> Parted<Q> {
+impl Parted {
     /// A network of which nothing has happened, in the parts of a plan for it.
-    pub fn new(whole: &Sim<Q>, plan: Plan) -> Self {
+    pub fn new(whole: &Sim, plan: Plan) -> Self {
         let spec = &whole.cx.spec;
         let ports = |probe: &Option<(Span, Vec<PortId>)>| {
             probe.as_ref().map_or(Vec::new(), |(_, ports)| ports.clone())
@@ -164,12 +164,12 @@ impl<Q: Events + Clone + Send> Parted<Q> {
     }
 
     /// The whole network as it is at present, to be read; it goes nowhere.
-    pub fn view(&self) -> Sim<Q> {
+    pub fn view(&self) -> Sim {
         gather(&self.plan, &self.score, self.parts.iter().map(|part| lock(part).clone()).collect())
     }
 
     /// The same of a run that has ended, without a copy.
-    pub fn into_view(self) -> Sim<Q> {
+    pub fn into_view(self) -> Sim {
         let parts =
             self.parts.into_iter().map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
         gather(&self.plan, &self.score, parts.collect())
@@ -189,11 +189,11 @@ impl<Q: Events + Clone + Send> Parted<Q> {
     }
 }
 
-fn gather<Q: Events>(plan: &Plan, score: &Score, parts: Vec<Part<Q>>) -> Sim<Q> {
+fn gather(plan: &Plan, score: &Score, parts: Vec<Part>) -> Sim {
     let Score { done, measured_done, probed, stopped, .. } = score;
     let owners = Owners { of_node: plan.of_node(), done: (*done, *measured_done), probed: probed.clone() };
     let now = parts.iter().map(|part| part.sim.cx.now).max().unwrap_or(Time::ZERO);
-    let ready = |mut part: Part<Q>| {
+    let ready = |mut part: Part| {
         part.come_in();
         part.sim.cx.now = now;
         part.sim.cx.stopped = *stopped;
@@ -204,14 +204,14 @@ fn gather<Q: Events>(plan: &Plan, score: &Score, parts: Vec<Part<Q>>) -> Sim<Q> 
 }
 
 /// Events that have been processed.
-fn events<Q: Events>(parts: &[Mutex<Part<Q>>]) -> u64 {
+fn events(parts: &[Mutex<Part>]) -> u64 {
     parts.iter().map(|part| lock(part).sim.processed).sum()
 }
 
 impl Score {
     /// Packets change parts, flows are closed, and the next window is found, or why there is none.
-    fn step<Q: Events>(&mut self, parts: &[Mutex<Part<Q>>], plan: &Plan, goal: u64, at: Time) -> Step {
-        let mut parts: Parts<'_, Q> = parts.iter().map(lock).collect();
+    fn step(&mut self, parts: &[Mutex<Part>], plan: &Plan, goal: u64, at: Time) -> Step {
+        let mut parts: Parts<'_> = parts.iter().map(lock).collect();
         loop {
             self.exchange(&mut parts);
             if self.stopped {
@@ -243,7 +243,7 @@ impl Score {
     }
 
     /// What has left a part comes to where it goes, and flows end.
-    fn exchange<Q: Events>(&mut self, parts: &mut Parts<'_, Q>) {
+    fn exchange(&mut self, parts: &mut Parts<'_>) {
         for from in 0..parts.len() {
             for to in 0..parts.len() {
                 if parts[from].sim.cx.border.out[to].crossings.is_empty() {
@@ -267,7 +267,7 @@ impl Score {
     }
 
     /// Counts the ends of flows that have become complete in a part; true: the run is over.
-    fn note_ends<Q: Events>(&mut self, part: &mut Part<Q>) -> bool {
+    fn note_ends(&mut self, part: &mut Part) -> bool {
         let cx = &mut part.sim.cx;
         for flow in cx.border.ended.drain(..) {
             self.ends[flow.at()] += 1;
@@ -285,7 +285,7 @@ impl Score {
 
     /// Some flow that the run waits for cannot become complete within a window of that length: what its receiver lacks
     /// does not fit through its link.
-    fn goes_on<Q: Events>(&mut self, parts: &Parts<'_, Q>, plan: &Plan, window: Span) -> bool {
+    fn goes_on(&mut self, parts: &Parts<'_>, plan: &Plan, window: Span) -> bool {
         let spec: &NetworkSpec = &parts[0].sim.cx.spec;
         if !spec.stop.when_measured_done || self.measured_done == self.measured_total {
             return true;
@@ -311,7 +311,7 @@ impl Score {
     }
 
     /// The events before `end` in their order, wherever they are, or until the run is over.
-    fn take_turns<Q: Events>(&mut self, parts: &mut Parts<'_, Q>, plan: &Plan, end: Time) {
+    fn take_turns(&mut self, parts: &mut Parts<'_>, plan: &Plan, end: Time) {
         parts.iter_mut().for_each(|part| part.come_in());
         let ties = parts[0].sim.cx.events.ties();
         let earlier = |a: Event, b: Event| if b.precedes(&a, ties) { b } else { a };
@@ -332,5 +332,5 @@ const _: () = {
     /// Batches and parts go from thread to thread.
     const fn moves<T: Send>() {}
     moves::<Batch>();
-    moves::<Part<Calendar>>();
+    moves::<Part>();
 };

@@ -10,14 +10,14 @@ use thalweg_units::{FlowId, PortId, Time};
 
 /// A part, and what others have sent it.
 #[derive(Clone, Debug)]
-pub(super) struct Part<Q: Events> {
-    pub sim: Sim<Q>,
+pub(super) struct Part {
+    pub sim: Sim,
     pub inbox: Vec<Batch>,
 }
 
-impl<Q: Events + Clone> Part<Q> {
+impl Part {
     /// Part `me` of a network of which nothing has happened.
-    pub fn new(whole: &Sim<Q>, plan: &Plan, me: Number) -> Self {
+    pub fn new(whole: &Sim, plan: &Plan, me: Number) -> Self {
         let mut sim = whole.clone();
         enclose(&mut sim, plan, me);
         let mut armed = Vec::new();
@@ -40,7 +40,7 @@ impl<Q: Events + Clone> Part<Q> {
 }
 
 /// What makes a network part of one.
-pub(super) fn enclose<Q: Events>(sim: &mut Sim<Q>, plan: &Plan, me: Number) {
+pub(super) fn enclose(sim: &mut Sim, plan: &Plan, me: Number) {
     let spec = &sim.cx.spec;
     let ends = (0..2 * spec.links.len()).map(|id| spec.ends(PortId::from(id))).map(|(a, b)| (a.at(), b.at()));
     sim.cx.border = Border::new(me, plan.of_node(), ends);
@@ -63,7 +63,7 @@ pub(super) fn enclose<Q: Events>(sim: &mut Sim<Q>, plan: &Plan, me: Number) {
     }
 }
 
-impl<Q: Events> Part<Q> {
+impl Part {
     /// What others have sent comes in.
     pub fn come_in(&mut self) {
         let Self { sim: Sim { cx, fabric, hosts, .. }, inbox } = self;

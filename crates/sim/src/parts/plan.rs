@@ -2,7 +2,6 @@
 
 use super::division::{PACKET, Traffic, numbered};
 use crate::border::Number;
-use crate::events::Events;
 use crate::features::{Features, pulls_when_idle};
 use crate::port::Lane;
 use crate::sim::Sim;
@@ -39,7 +38,7 @@ impl Plan {
     ///
     /// # Errors
     /// If it is run whole, with the reason.
-    pub fn new<Q: Events>(sim: &Sim<Q>, parts: usize) -> Result<Self, Undivided> {
+    pub fn new(sim: &Sim, parts: usize) -> Result<Self, Undivided> {
         let spec = &sim.cx.spec;
         if let Some(why) = reason(spec, &sim.cx.features) {
             return Err(Undivided(why));
@@ -146,7 +145,7 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
 }
 
 /// Nodes between which a wire takes no time, or that share it in other ways.
-fn join_nodes<Q: Events>(sim: &Sim<Q>, together: &mut Together) {
+fn join_nodes(sim: &Sim, together: &mut Together) {
     let spec = &sim.cx.spec;
     for (number, link) in spec.links.iter().enumerate() {
         let at_host = link.a.0 < spec.hosts || link.b.0 < spec.hosts;

@@ -6,7 +6,6 @@ use super::part::{Part, enclose};
 use super::plan::Plan;
 use super::{Parted, Score, lock};
 use crate::border::Batch;
-use crate::events::Events;
 use crate::sealed::{Kind, LoadError, Sealing, open};
 use crate::sim::Sim;
 use std::sync::Mutex;
@@ -15,7 +14,7 @@ use thalweg_net::spec::NetworkSpec;
 /// The layout is raised with every change of what is written here; that of the parts is the simulator's own.
 const KIND: Kind = Kind { magic: *b"thalwegP", layout: 1 };
 
-impl<Q: Events + Clone + Send> Parted<Q> {
+impl Parted {
     /// The whole run as bytes, appended to others.
     pub fn save_after(&self, bytes: Vec<u8>) -> Vec<u8> {
         let parts: Vec<Vec<u8>> = self

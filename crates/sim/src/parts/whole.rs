@@ -1,7 +1,6 @@
 //! The parts of a network put together again, to be read as if it had been run whole.
 
 use crate::border::Number;
-use crate::events::Events;
 use crate::flows::FlowTally;
 use crate::hosts::ends::{Receiving, Sending};
 use crate::instruments::Instruments;
@@ -22,7 +21,7 @@ pub(super) struct Owners<'a> {
 }
 
 /// A network that can be read, and goes nowhere: packets stay where they are, in the memory of their parts.
-pub(super) fn gather<Q: Events>(mut parts: Vec<Sim<Q>>, owners: &Owners<'_>) -> Sim<Q> {
+pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
     let mut whole = parts.remove(0);
     whole.cx.stopped = true;
     for (number, part) in (1..).zip(&mut parts) {
@@ -51,7 +50,7 @@ fn places(ports: &[PortId]) -> BTreeMap<PortId, usize> {
 }
 
 /// The ports of a part's nodes, with what waits there.
-fn take_nodes<Q: Events>(whole: &mut Sim<Q>, part: &mut Sim<Q>, of_node: &[Number], number: Number) {
+fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Number) {
     let (mine, its) = (&mut whole.fabric, &mut part.fabric);
     for id in 0..mine.ports.len() {
         if of_node[whole.cx.spec.ends(PortId::from(id)).0.at()] != number {
@@ -82,7 +81,7 @@ fn take_nodes<Q: Events>(whole: &mut Sim<Q>, part: &mut Sim<Q>, of_node: &[Numbe
 type Ends = (Vec<Option<Sending>>, Vec<Option<Receiving>>);
 
 /// Both ends of every flow, and what is counted of it.
-fn take_flows<Q: Events>(whole: &mut Sim<Q>, parts: &mut [Sim<Q>], owners: &Owners<'_>) {
+fn take_flows(whole: &mut Sim, parts: &mut [Sim], owners: &Owners<'_>) {
     // Ends by part and slot.
     let mut ends: Vec<Ends> = std::iter::once(&mut *whole)
         .chain(parts.iter_mut())

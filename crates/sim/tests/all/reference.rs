@@ -259,8 +259,13 @@ pub fn build(c: &Choice) -> NetworkSpec {
     };
     let per_input = c.memory >= 2;
     let limit = if per_input { Limit::Unlimited } else { limit };
-    spec.disciplines =
-        vec![DisciplineSpec { order: c.order.clone(), limit, stage: c.stage, preemptive: false }];
+    spec.disciplines = vec![DisciplineSpec {
+        order: c.order.clone(),
+        limit,
+        front: Vec::new(),
+        stage: c.stage,
+        preemptive: false,
+    }];
     spec.shared_buffer =
         (c.memory == 1).then(|| SharedBufferSpec { total: Bytes::new(60_000), sharing: sharing(c) });
     spec.inputs = match c.memory {

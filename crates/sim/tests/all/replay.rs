@@ -24,7 +24,13 @@ fn six_hosts(seed: u64, count: usize) -> Vec<FlowSpec> {
 }
 
 fn ordered(order: OrderSpec) -> DisciplineSpec {
-    DisciplineSpec { order, limit: Limit::Unlimited, stage: StageSpec::tail_drop(), preemptive: false }
+    DisciplineSpec {
+        order,
+        limit: Limit::Unlimited,
+        front: Vec::new(),
+        stage: StageSpec::tail_drop(),
+        preemptive: false,
+    }
 }
 
 /// Runs to the end and returns everything recorded, taken in several helpings.

@@ -35,8 +35,13 @@ pub fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
     let mut spec = star(8, Rate::from_gbps(10), Span::from_us(1), TransportSpec::Tcp(tcp), flows);
     spec.seed = seed;
     spec.precedence = Precedence::new((0..60).map(leader));
-    spec.disciplines =
-        vec![DisciplineSpec { order, limit: Limit::Bytes(Bytes::new(30_000)), stage, preemptive: false }];
+    spec.disciplines = vec![DisciplineSpec {
+        order,
+        limit: Limit::Bytes(Bytes::new(30_000)),
+        front: Vec::new(),
+        stage,
+        preemptive: false,
+    }];
     spec.stop.until = Time::from_ms(100);
     spec.probes.queues = Some((Span::from_us(5), (0..16).map(thalweg_units::PortId).collect()));
     spec

@@ -29,7 +29,13 @@ impl<'a> Port<'a> {
     fn run(arrivals: &'a [Arrived], limit: u64, low: bool) -> Result<Self, String> {
         let order = OrderSpec::Priority(Params { classes: 5, control: Control::ByClass });
         let limit = Limit::Bytes(Bytes::new(limit));
-        let spec = DisciplineSpec { order, limit, stage: StageSpec::default(), preemptive: false };
+        let spec = DisciplineSpec {
+            order,
+            limit,
+            front: Vec::new(),
+            stage: StageSpec::default(),
+            preemptive: false,
+        };
         let queue = spec.make(Stream::new(1, "port", 0), RATE)?;
         let begins = vec![None; arrivals.len()];
         let mut port = Self { arrivals, queue, free: 0, begins, low_waiting: 0, wronged: 0 };

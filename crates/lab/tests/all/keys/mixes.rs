@@ -12,7 +12,6 @@ use std::path::Path;
 use thalweg_net::spec::{NetworkSpec, StopSpec};
 use thalweg_scenario::load;
 use thalweg_sim::Sim;
-use thalweg_sim::events::Calendar;
 use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
 /// Long enough for flows to end, losses and pauses to happen.
@@ -31,7 +30,7 @@ fn value((path, row, settings): &(String, Row, Settings), s: &mut Stream) -> Set
 }
 
 /// To the end, or so many events; whether it ended. `None`: refused.
-fn ends(spec: NetworkSpec, shortcuts: bool) -> Option<Result<(bool, Sim<Calendar>), String>> {
+fn ends(spec: NetworkSpec, shortcuts: bool) -> Option<Result<(bool, Sim), String>> {
     let mut sim = Sim::new(NetworkSpec { shortcuts, ..spec }).ok()?;
     for _ in 0..EVENTS / 1000 {
         match sim.run_checked(1000, 499) {
@@ -44,7 +43,7 @@ fn ends(spec: NetworkSpec, shortcuts: bool) -> Option<Result<(bool, Sim<Calendar
 }
 
 /// What the two differ in.
-fn agree(short: &Sim<Calendar>, long: &Sim<Calendar>) -> Result<(), String> {
+fn agree(short: &Sim, long: &Sim) -> Result<(), String> {
     for flow in (0..short.spec().flows.len()).map(FlowId::from) {
         let (a, b) = (short.outcome(flow), long.outcome(flow));
         if a != b {

@@ -395,6 +395,7 @@ pub const KEYS: &[Row] = &[
     ("@.marking=policer", BUSY, POLICER, "{kind=\"policer\",rate=\"2Gbps\",burst=\"6KB\"}", "none", Outcome),
     ("@.marking(policer).rate", BUSY, POLICER, "2Gbps", "1Gbps", Outcome),
     ("@.marking(policer).burst", BUSY, POLICER, "6KB", "9KB", Outcome),
+    ("@.stages", BUSY, &[], "", "[{kind=\"policer\",rate=\"2Gbps\",burst=\"6KB\"}]", Outcome),
     ("switch.preemptive", BUSY, &["switch.scheduler=lifo", "nic.scheduler=fifo"], "false", "true", Outcome),
     ("switch.mix", BUSY, &["topology={kind=\"dumbbell\",pairs=3}"], "", "{scheduler=\"lifo\"}", Outcome),
     ("switch.mix.scheduler", BUSY, MIXED, "lifo", "random", Outcome),

@@ -17,6 +17,7 @@ fn seeded(params: Params, seed: u64) -> Queue {
     let spec = DisciplineSpec {
         order: params.into(),
         limit: Limit::Unlimited,
+        front: Vec::new(),
         stage: StageSpec::default(),
         preemptive: false,
     };

@@ -42,7 +42,13 @@ pub(super) fn variants() -> Vec<Params> {
 }
 
 fn queue(order: impl Into<OrderSpec>, limit: Limit) -> Queue {
-    let spec = DisciplineSpec { order: order.into(), limit, stage: StageSpec::default(), preemptive: false };
+    let spec = DisciplineSpec {
+        order: order.into(),
+        limit,
+        front: Vec::new(),
+        stage: StageSpec::default(),
+        preemptive: false,
+    };
     spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(8)).expect("a policy that a port can keep")
 }
 
@@ -50,6 +56,7 @@ fn refused(params: &Params) -> String {
     let spec = DisciplineSpec {
         order: params.clone().into(),
         limit: Limit::Unlimited,
+        front: Vec::new(),
         stage: StageSpec::default(),
         preemptive: false,
     };

@@ -145,7 +145,13 @@ fn everywhere(law: impl Fn(&DisciplineSpec, u64)) {
     for order in orders() {
         for (i, limit) in limits().into_iter().enumerate() {
             for (j, stage) in markings().into_iter().enumerate() {
-                let spec = DisciplineSpec { order: order.clone(), limit, stage, preemptive: false };
+                let spec = DisciplineSpec {
+                    order: order.clone(),
+                    limit,
+                    front: Vec::new(),
+                    stage,
+                    preemptive: false,
+                };
                 let seed = (i * 8 + j) as u64;
                 let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| law(&spec, seed)));
                 assert!(checked.is_ok(), "{order:?}, {limit:?}, {stage:?}");

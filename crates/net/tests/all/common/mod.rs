@@ -15,6 +15,7 @@ pub fn fifo() -> DisciplineSpec {
     DisciplineSpec {
         order: OrderSpec::fifo(),
         limit: Limit::Unlimited,
+        front: Vec::new(),
         stage: StageSpec::tail_drop(),
         preemptive: false,
     }

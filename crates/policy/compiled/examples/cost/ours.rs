@@ -17,7 +17,13 @@ impl Ours {
     /// First come, first served, up to so many packets.
     pub fn fifo(packets: u32) -> Self {
         let (order, limit) = (OrderSpec::Fifo(Default::default()), Limit::Packets(packets));
-        let spec = DisciplineSpec { order, limit, stage: StageSpec::tail_drop(), preemptive: false };
+        let spec = DisciplineSpec {
+            order,
+            limit,
+            front: Vec::new(),
+            stage: StageSpec::tail_drop(),
+            preemptive: false,
+        };
         let queue = spec.make(Stream::new(1, "queue", 0), Rate::from_gbps(100)).expect("a right one");
         Self { queue, packet: Packet::default(), out: Vec::new() }
     }

@@ -7,9 +7,8 @@ mod networks;
 pub use networks::*;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::Sim;
-use thalweg_sim::events::Calendar;
 
-pub type Network = Sim<Calendar>;
+pub type Network = Sim;
 
 /// Builds and runs to the end with every law checked.
 pub fn run(spec: NetworkSpec) -> Network {
