@@ -1,4 +1,4 @@
-//! The memory allocator of thalweg's programs (the Python extension, the benchmark): jemalloc, in huge pages
+//! The memory allocator of thalweg's programs (the Python extension, the benchmark): mimalloc, in huge pages
 //! where Linux grants them on request (`/sys/kernel/mm/transparent_hugepage/enabled`: `madvise` or `always`).
 //!
 //! A large network is a few hundred thousand small objects that events touch in no order, and with small pages the
@@ -8,12 +8,25 @@
 //! `use thalweg_allocator as _;` is all there is to do. Libraries must not: the choice is the program's.
 
 #[cfg(target_os = "linux")]
-mod jemalloc {
-    #[global_allocator]
-    static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+mod huge_pages {
+    use libmimalloc_sys::{_mi_option_last, mi_option_set};
 
-    /// jemalloc's settings (its `TUNING.md`): read when the program starts; `_RJEM_MALLOC_CONF` in the environment goes
-    /// before them.
-    #[unsafe(export_name = "_rjem_malloc_conf")]
-    static SETTINGS: &[u8] = b"thp:always,metadata_thp:always\0";
+    #[global_allocator]
+    static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+    /// `mi_option_allow_thp`, an experimental option without a name in the bindings: 2 gives memory back in whole huge
+    /// pages only, so that none is split (`mimalloc.h`).
+    const ALLOW_THP: i32 = 43;
+    const _: () = assert!(_mi_option_last == 47, "the options have other numbers: see mimalloc.h");
+
+    /// Runs as the program or the extension is loaded, before anything is allocated.
+    #[used]
+    #[unsafe(link_section = ".init_array.00099")]
+    static SET: extern "C" fn() = {
+        extern "C" fn set() {
+            // SAFETY: an option is a word of the allocator's own, and no other thread runs yet.
+            unsafe { mi_option_set(ALLOW_THP, 2) };
+        }
+        set
+    };
 }

@@ -606,16 +606,31 @@ fn a_controller_that_its_host_s_line_is_too_slow_for() {
 
 #[test]
 fn a_row_of_stages() {
-    let buffer = "buffer = \"100KB\"";
-    wrong(
-        buffer,
-        "stages = [\"none\"]",
-        "s.toml:7: switch.stages.0: it has no effect: it does nothing (remove it)",
-    );
-    wrong(buffer, "stages = [{ kind = \"policer\", rate = \"0bps\" }]", "");
-    wrong(buffer, "stages = [\"int\"]", "");
-    wrong(buffer, "stages = \"codel\"", "");
-    wrong(buffer, "stages = [\"codel\"]\npreemptive = true", "");
-    wrong(buffer, "stages = [\"codel\"]\ncut_through = \"64B\"", "");
-    wrong("[run]", "[nic]\norder = \"round-robin\"\nstages = [\"codel\"]\n[run]", "");
+    let of = |from: &str, to: &str| errors_in(&RIGHT.replacen(from, to, 1), Path::new("."), &[]);
+    let at_switches = |keys: &str| of("buffer = \"100KB\"", keys);
+    let found = [
+        at_switches("stages = [\"none\"]"),
+        at_switches("stages = [\"codel\", { kind = \"policer\", rate = \"0bps\" }]"),
+        at_switches("stages = [\"int\"]"),
+        at_switches("stages = \"codel\""),
+        of("scheduler = \"fifo\"", "scheduler = \"lifo\"\npreemptive = true\nstages = [\"codel\"]"),
+        at_switches("stages = [\"codel\"]\ncut_through = \"64B\""),
+        of("[run]", "[nic]\norder = \"round-robin\"\nstages = [\"codel\"]\n[run]"),
+    ];
+    let expected = [
+        "s.toml:7: `switch.stages.0`: it has no effect: it does nothing; remove it",
+        "s.toml:7: `switch.stages.1.burst`: the key is missing; for example `burst = \"64KB\"`",
+        "s.toml:7: `switch.stages.0`: `int` is not a choice; known: none, step, red, red-ecn, codel, pie, abc, xcp, rcp, \
+         vcp, pi, policer, random-ecn",
+        "s.toml:7: `switch.stages`: expected an array, found a string",
+        "s.toml:7: `switch.preemptive`: stages in front of a queue see a transmission as a whole; remove the key or \
+         `switch.stages`",
+        "s.toml:8: `switch.cut_through`: stages in front of a queue see packets that have arrived whole; cut-through \
+         needs fifo at switches and hosts, marking at arrival, and no shared buffer or histogram",
+        "s.toml:16: `nic.stages`: it has no effect: with `nic.order = \"round-robin\"` flows keep their packets until \
+         the link is free; remove the key",
+    ];
+    for (found, expected) in found.iter().zip(expected) {
+        assert_eq!(found, &[expected]);
+    }
 }
