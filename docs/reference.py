@@ -297,6 +297,7 @@ class Reference:
         if short:
             names = ", ".join(f"`{s}`" for s in short)
             self.lines += [*wrapped(f'Short form: the name alone, as in `"{short[0]}"`, for {names}.'), ""]
+        self.note(own, at)
         self.keys(own, self.required(node), at)
         self.below(own, at, level + 1)
         # Kinds that mean different things by one key (`congestion` of tcp and of rdma): the later one's has
