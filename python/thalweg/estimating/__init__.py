@@ -17,6 +17,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from thalweg.estimating.estimate import Estimate
 from thalweg.estimating.links import Work
 from thalweg.estimating.paths import flows_of, paths_of
 from thalweg.estimating.refusals import check
+from thalweg.executors import named, opened
 from thalweg.scenario import Scenario, as_scenario
 
 __all__ = ["Buckets", "Estimate", "estimate_fct"]
@@ -44,6 +46,7 @@ def estimate_fct(
     cluster: float | None = None,
     progress: bool | None = None,
     executor: Any = None,
+    folder: str | Path | None = None,
     force: bool = False,
 ) -> Estimate:
     """Estimates the completion times of a scenario's flows from simulations of its links, one by one.
@@ -51,8 +54,9 @@ def estimate_fct(
     `seed`: of the draws (`None`: the scenario's); `draws`: how many per flow. `buckets`: how flows of a link are put
     together by size. `cluster`: links whose loads, flow sizes and gaps differ by no more than this fraction have one
     simulation together; `None`: each has its own. `jobs`, `progress`, `executor`, `force`: as of `thalweg.sweep`; none
-    of them changes a number. Raises `ScenarioError` for what links cannot be taken apart of, each key with the reason
-    and the way out.
+    of them changes a number. `folder`: where files of small scenarios are kept meanwhile, which all workers of an
+    executor must see (`None`: a temporary folder). Raises `ScenarioError` for what cannot be taken apart, each key with
+    the reason and the way out.
 
     >>> thalweg.Scenario.load("fabric.toml").estimate_fct(jobs=2).classes
     """
@@ -69,9 +73,17 @@ def estimate_fct(
     if not len(chosen):
         raise refuse("no flow starts before the run ends", key="run.until", hint="let it end later")
     spent = {"paths": time.monotonic() - begun}
-    how = {"workers": jobs, "progress": progress, "force": force, "executor": executor}
-    with tempfile.TemporaryDirectory(prefix="thalweg-") as folder:
-        work = Work(scenario, flows.only(chosen), paths.only(chosen), Path(folder), how, spent)
-        return work.estimate(
-            buckets or Buckets(), cluster, np.random.default_rng(scenario.seed if seed is None else seed), draws
-        )
+    random = np.random.default_rng(scenario.seed if seed is None else seed)
+    with (
+        tempfile.TemporaryDirectory(prefix=".estimate-", dir=folder) as place,
+        _workers(executor, jobs, Path(place)) as on,
+    ):
+        how = {"workers": jobs, "progress": progress, "force": force, "executor": on}
+        work = Work(scenario, flows.only(chosen), paths.only(chosen), Path(place), how, spent)
+        return work.estimate(buckets or Buckets(), cluster, random, draws)
+
+
+def _workers(executor: Any, jobs: int | None, folder: Path) -> AbstractContextManager:
+    """What runs are made on: opened once for all of them."""
+    where = named(executor) if isinstance(executor, str) else executor
+    return nullcontext() if where is None else opened(where, jobs, folder, lambda line: None, False)

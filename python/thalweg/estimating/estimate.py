@@ -28,7 +28,7 @@ Class = tuple[float, float, str]
 @dataclass(frozen=True)
 class Link:
     """One direction of a link: what crosses it, and what it adds per packet (`mean`, `p99`, ps); `leader`: the port
-    whose simulation stands for it."""
+    whose simulation stands for it; `buckets`: how many its flows fill."""
 
     port: int
     ends: tuple[int, int]
@@ -37,6 +37,7 @@ class Link:
     flows: int
     load: float
     leader: int
+    buckets: int
     mean: float
     p99: float
 
@@ -78,10 +79,11 @@ class Estimate:
         import polars as pl
 
         rows = [
-            (n.port, *n.ends, n.name, n.rate, n.flows, n.load, n.leader, n.mean / 1e3, n.p99 / 1e3) for n in self._links
+            (n.port, *n.ends, n.name, n.rate, n.flows, n.load, n.leader, n.buckets, n.mean / 1e3, n.p99 / 1e3)
+            for n in self._links
         ]
-        names = ("port", "from", "to", "name", "rate_bps", "flows", "load", "leader", "delay_mean_ns", "delay_p99_ns")
-        return pl.DataFrame(rows, schema=list(names), orient="row")
+        names = ["port", "from", "to", "name", "rate_bps", "flows", "load", "leader", "buckets"]
+        return pl.DataFrame(rows, schema=[*names, "delay_mean_ns", "delay_p99_ns"], orient="row")
 
     @cached_property
     def classes(self) -> polars.DataFrame:

@@ -149,6 +149,7 @@ class Work:
             flows=len(self._crossing[port]),
             load=load,
             leader=leader,
+            buckets=sum(map(len, delays.values())),
             mean=float(per_packet.mean()),
             p99=quantiles(per_packet, [99])[0] or 0.0,
         )

@@ -158,7 +158,8 @@ class Reducer:
         quantum = self._about["topology"].get("time_quantum", "0ps")
         table["topology"] = {"kind": "file", "file": file, "format": "thalweg-json", "time_quantum": quantum}
         table |= {"name": stem, "traffic": traffic, "measure": {"fct": self._about["measure"]["fct"]}}
-        table["run"] = {"until": FOR_EVER, "ties": self._about["run"]["ties"]}
+        # Parts of so small a network would wait for each other most of the time; there are other links to run meanwhile.
+        table["run"] = {"until": FOR_EVER, "ties": self._about["run"]["ties"], "threads": 1}
         return Scenario(_toml.dumps(table), f"<{name}>", directory=self._folder)
 
 
