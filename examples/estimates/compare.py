@@ -1,4 +1,4 @@
-"""Estimates against full runs, on the ten scenarios next to this file: `python examples/estimates/compare.py`.
+"""Estimates against full runs, on the scenarios next to this file: `python examples/estimates/compare.py`.
 
 Prints the tables of docs/estimates.md; with `--write` puts them there. One job at a time, so that the seconds of both
 are processor time of one core. `compare.py hadoop-50` measures one scenario alone.
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "estimates.md"
 NAMES = (
     "hadoop-30", "hadoop-50", "hadoop-80", "web-search-50", "oversubscribed-40", "bursty-50", "fat-tree-50",
-    "fat-tree-hpcc-50", "tcp-dctcp-50", "tcp-newreno-50",
+    "fat-tree-hpcc-50", "tcp-dctcp-50", "tcp-dctcp-nic-50", "tcp-newreno-50", "tcp-newreno-nic-50",
 )  # fmt: skip
 BEGIN, END = "<!-- measured by examples/estimates/compare.py -->", "<!-- /measured -->"
 
