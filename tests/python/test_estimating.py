@@ -93,7 +93,8 @@ def test_one_link_to_wait_at_is_the_whole_network(incast, tmp_path):
 
 def test_in_an_idle_network_nothing_is_late(tmp_path):
     rows = [(n % 6, (n + 1 + n % 4) % 6, 500 * (n + 1), 10_000_000 * n) for n in range(24)]
-    found = quietly(with_flows(FABRIC, listed(tmp_path, rows)))
+    transport = {"kind": "rdma", "congestion": "dctcp", "cap": "none"}
+    found = quietly(with_flows(FABRIC, listed(tmp_path, rows), transport=transport))
     assert found.frame["slowdown"].to_list() == [1.0] * 24 and found.frame["slowdown_p99"].to_list() == [1.0] * 24
 
 
@@ -197,7 +198,7 @@ REFUSED = {
     ),
     "switch.cut_through": ({"switch.cut_through": "64B", "nic": None}, "several links at once"),
     "switch.scheduler": ({"switch.scheduler": "lstf", "slack": {"kind": "constant"}}, "other ports"),
-    "traffic.0.transport": ({"transport": "homa", "switch.marking": None, "nic": None}, "driven by receivers"),
+    "traffic.0.transport": ({"transport": "homa", "switch.marking": None, "nic.marking": None}, "driven by receivers"),
     "traffic.0.connection": ({"traffic.0.connection": "per-pair"}, "wait for each other.*fresh"),
     "incident": ({"incident": [{"kind": "link-failure", "link": ["leaf0", "spine0"], "at": "1ms"}]}, "moves flows"),
     "link.0.loss": ({"link": [{"which": "all", "loss": {"kind": "independent", "probability": 0.01}}]}, "chance"),
