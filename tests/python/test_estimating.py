@@ -275,7 +275,8 @@ def test_errors_of_the_command_are_one_line(cli, tmp_path, words, reason):
     assert said.code == 2 and reason in said.err and "Traceback" not in said.err and not said.out
 
 
-def test_a_folder_of_other_things_is_not_written_into(cli, tmp_path):
+def test_a_folder_of_other_things_is_refused_before_anything_is_run(cli, tmp_path, monkeypatch):
+    monkeypatch.setattr("thalweg.estimating.estimate_fct", lambda *_, **__: pytest.fail("it was run"))
     file = tmp_path / "fabric.toml"
     file.write_text(FABRIC + POISSON)
     (tmp_path / "mine").mkdir()
