@@ -7,9 +7,10 @@
     found.against(run)      # next to a run of the whole network
 
 Parsimon's method (Zhao, Goyal, Alizadeh, Anderson, "Scalable Tail Latency Estimation for Data Center Networks", NSDI
-2023): every direction of a link is simulated with the flows that cross it and no other link that could have a queue. What
-a flow took there beyond what it takes alone, per packet, is the link's delay; delays of links are taken to be
-independent, and a flow's are added up, by draws from their distributions for flows of about its size.
+2023): every direction of a link is simulated with the flows that cross it and with no other link but those of their
+sources that could have a queue. What a flow took there beyond what it takes alone, per packet, is the link's delay;
+delays of links are taken to be independent, and a flow's are added up, by draws from their distributions for flows of
+about its size.
 """
 
 from __future__ import annotations

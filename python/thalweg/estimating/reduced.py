@@ -80,8 +80,8 @@ class Reducer:
         return (*first, (self.network.rate[port], self.network.delay[port]), *last)
 
     def link(self, port: int, flows: Flows, chosen: np.ndarray, paths: Sequence[Ports], less: Mapping) -> Scenario:
-        """One link with the flows that cross it (those at the places `chosen`). `less`: by port the bit/s that ACKs take
-        there."""
+        """One link with the flows that cross it (those at the places `chosen`). `less`: by port the bit/s that ACKs
+        take there."""
         parts = [self.part(paths[n], port) for n in chosen]
         ups = _means(flows.src[chosen], [up for up, _ in parts])
         downs = _means(flows.dst[chosen], [down for _, down in parts])
@@ -158,7 +158,7 @@ class Reducer:
         quantum = self._about["topology"].get("time_quantum", "0ps")
         table["topology"] = {"kind": "file", "file": file, "format": "thalweg-json", "time_quantum": quantum}
         table |= {"name": stem, "traffic": traffic, "measure": {"fct": self._about["measure"]["fct"]}}
-        # Parts of so small a network would wait for each other most of the time; there are other links to run meanwhile.
+        # Parts of so small a network would wait for each other most of the time; other links can be run meanwhile.
         table["run"] = {"until": FOR_EVER, "ties": self._about["run"]["ties"], "threads": 1}
         return Scenario(_toml.dumps(table), f"<{name}>", directory=self._folder)
 
