@@ -36,6 +36,15 @@ QUANTITIES: dict[str, list[tuple[float, str]]] = {
 _NAMED = re.compile(r"(?:\.|_)(us|ms|ns|ps|s|gbps|bps|bytes|B)(?=\.|$)")
 
 
+_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def in_bytes(text: str) -> float:
+    """A size of a resolved scenario: "1460B" -> 1460."""
+    number = text.rstrip("BKMGTi")
+    return float(number) * _BYTES[text[len(number) :].strip()]
+
+
 def of_name(column: str) -> str:
     """The unit that a column's name ends in, or has before a statistic (`measured.fct_us.p99`); empty: none."""
     found = _NAMED.search(column)

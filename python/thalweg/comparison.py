@@ -246,25 +246,17 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
         yield "  ".join(cells).rstrip()
 
 
-_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
-
-
 def size_classes(results: Results) -> list[tuple[float, float, str]]:
     """`(above, up to, name)` in bytes of payload: the classes of the run's summary, `measure.size_classes` of
     its scenario."""
     texts = tomllib.loads(results.scenario_toml).get("measure", {}).get("size_classes", [])
-    edges = [_bytes(text) for text in texts]
+    edges = [_units.in_bytes(text) for text in texts]
     pairs = zip([0.0, *edges], [*edges, math.inf], strict=True)
     return [
         (a, b, f"up to {texts[n]}" if n < len(texts) else f"above {texts[-1]}")
         for n, (a, b) in enumerate(pairs)
         if texts
     ]
-
-
-def _bytes(text: str) -> float:
-    number = text.rstrip("BKMGTi")
-    return float(number) * _BYTES[text[len(number) :].strip()]
 
 
 def label(results: Results, letter: str) -> str:

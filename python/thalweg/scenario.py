@@ -8,10 +8,13 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _core, _input, _plain, _toml, installed
 from thalweg.errors import ScenarioError, nearest, refuse
+
+if TYPE_CHECKING:
+    from thalweg.estimating import Estimate
 
 
 class Scenario:
@@ -83,6 +86,16 @@ class Scenario:
         """What a run will cost: `flows`, `packets`, `packet_hops`, `events`, `memory_bytes`, `memory` (by
         part, largest first), `seconds`. Nothing is drawn to find out."""
         return self._core.estimate()
+
+    def estimate_fct(self, **how) -> Estimate:
+        """Completion times estimated from simulations of one link at a time; see `thalweg.estimating.estimate_fct` for
+        what may be said of how.
+
+        >>> thalweg.Scenario.load("fabric.toml").estimate_fct(jobs=2).classes
+        """
+        from thalweg.estimating import estimate_fct
+
+        return estimate_fct(self, **how)
 
     def flows_csv(self) -> str:
         """The flow list, for other simulators: `id,src,dst,size_bytes,start_ns`, with `after` if some

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
+from thalweg.cli.estimate_options import estimates
 from thalweg.cli.policy_options import policies
 from thalweg.cli.project_options import projects
 from thalweg.cli.sweep_options import jobs, places, sweeps
@@ -187,6 +188,8 @@ def build() -> Parser:
     )
 
     sweeps(command, sets, voice, forced)
+
+    estimates(command, sets, voice, forced, tables)
 
     p = command("exam", "examining:exam", "run a controller through some thirty situations, against others")
     p.add_argument(
