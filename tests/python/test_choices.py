@@ -134,6 +134,10 @@ def test_what_sweeps_found_is_kept_claim_by_claim(tiny, cli):
     (tiny / "claims.toml").write_text(CLAIMS.replace("max = 60", "max = 70"))
     (one, _) = json.loads(cli("reproduce", "tiny", "--choices", "--json").out)
     assert {v: m["of"] for v, m in one["measured"].items()} == {"0.9": 1, "0.05": 1}
+    # So does a claim that the choice no longer names.
+    (tiny / "choices.toml").write_text(CHOICES.replace("T-[123]", "T-[23]"))
+    (one, _) = json.loads(cli("reproduce", "tiny", "--choices", "--json").out)
+    assert one["measured"] == {}
 
 
 WRONG = {
@@ -181,7 +185,7 @@ def test_a_choice_that_is_not_declared_is_refused_with_the_nearest(tiny, cli):
 
 ASKED = {
     "an unknown choice": (("--choice", "lod"), "has no choice `lod`", "load"),
-    "a claim of another": (("--choice", "percentile", "--claim", "T-1"), "decides no claim that is requested", "T-2"),
+    "a claim of another": (("--choice", "percentile", "--claim", "T-1"), "no claim that is requested is among", "T-2"),
     "a handful": (("--choice", "load", "--handful"), "--handful", "leave it out"),
     "an unknown scale": (("--choice", "load", "--scale", "quik"), "quik", "quick"),
 }

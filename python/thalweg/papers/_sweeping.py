@@ -73,16 +73,17 @@ def sweep(
     choices = _named(paper, [choice] if isinstance(choice, str) else choice)
     only = [c.id for c in chosen(paper, [claim] if isinstance(claim, str) else claim)]
     folder = Path(out) if out is not None else Path("out") / f"{paper.name}-{scale}"
-    for one in choices:
-        if not one.decides(only):
-            hint = f"it may decide {', '.join(one.decides([c.id for c in paper.claims]))}"
-            raise refuse(f"the choice `{one.name}` decides no claim that is requested", key="--claim", hint=hint)
+    deciding = [one for one in choices if one.decides(only)]
+    if not deciding:
+        every = [c.id for c in paper.claims]
+        hint = "; ".join(f"{one.name} may decide {', '.join(one.decides(every))}" for one in choices)
+        raise refuse("no claim that is requested is among those that the choice may decide", key="--claim", hint=hint)
     _places.claim(folder, "study")
     _kept.check(folder, paper, scale)
     how = {"jobs": jobs, "progress": progress, "check": check, "force": force, "executor": executor}
     found = []
-    for one in choices:
-        rows, claims = {}, [c for c in paper.claims if c.id in one.decides(only)]
+    for one in deciding:
+        rows, claims = {}, [c for c in paper.claims if c.id in one.decides(only) and checkable(c, scale)]
         for value in one.values:
             rows[text(value)] = _judged(paper, one, value, claims, scale, folder, how)
         found.append(Sweep(one, rows))
@@ -123,7 +124,7 @@ def _judged(
     folders = {
         s.key: (folder if under is paper or s.key in same else place) / "runs" / folder_name(s.key) for s in specs
     }
-    sights = {c.id: sight(c, under, measures, specs, {}) for c in claims if checkable(c, scale) and c.id in measures}
+    sights = {c.id: sight(c, under, measures, specs, {}) for c in claims if c.id in measures}
     needed = {key for seen in sights.values() for key in seen.keys}
     answers = perform(under, specs, needed, folders, place, **how)
     rows = [judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, place, None) for c in claims]

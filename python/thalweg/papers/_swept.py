@@ -57,10 +57,12 @@ def file(paper: Paper, scale: str) -> Path:
 
 
 def kept(where: Path, paper: Paper) -> Table:
-    """What a file has, of values that are still tried and bounds that are still the same."""
+    """What a file has, of values that are still tried, claims that still count as the choice's, and bounds that are
+    still the same."""
     table, found = _read(where), {}
-    bounds = {c.id: c.bound_text() for c in paper.claims}
     for choice in paper.choices:
+        mine = choice.decides([c.id for c in paper.claims])
+        bounds = {c.id: c.bound_text() for c in paper.claims if c.id in mine}
         for value in map(text, choice.values):
             rows = table.get(choice.name, {}).get(value, {})
             inside = {i: r for i, r in rows.items() if r.bound == bounds.get(i)}
