@@ -82,7 +82,7 @@ def run(key: str, set: Mapping, seed: int = 1, paths: Sequence[Sequence[int]] | 
 
 def stretched(file: str, folder: Path) -> str:
     """The network of a file with the delay of the study's links."""
-    made = folder / f"{LINK_US}us-{file}"
+    made = folder / f"{LINK_US}us" / file
     made.parent.mkdir(parents=True, exist_ok=True)
     made.write_text((SCENARIOS / file).read_text().replace(f",{WRITTEN_US}us\n", f",{LINK_US}us\n"))
     return from_scenarios(__file__, made)
