@@ -14,6 +14,8 @@ from thalweg.study import Key, RunSpec, run, section_of
 
 from . import choices
 
+# Half of the routers without priorities: which, by the draw, and what hosts then have.
+DRAWN, PARTIAL_HOSTS = choices["partial_routers"], choices["partial_hosts"]
 TCP = section_of(__file__, "i2", "transport")
 SEEDS = {"quick": (1,), "full": (1, 2, 3)}  # published: 10
 SPREAD = {"quick": (1, 2), "full": tuple(range(1, 11))}  # of the default, for its error bars
@@ -102,8 +104,8 @@ def lossy(percent: float) -> dict:
 
 def partial(routers: int) -> dict:
     """So many of the ten routers serve one FIFO; which is drawn. The hosts keep priorities, or do not."""
-    nodes = sorted(random.Random(choices["partial_routers"]).sample(range(100, 110), routers))
-    hosts = {"nic.scheduler": "fifo"} if choices["partial_hosts"] == "fifo" else {}
+    nodes = sorted(random.Random(DRAWN).sample(range(100, 110), routers))
+    hosts = {"nic.scheduler": "fifo"} if PARTIAL_HOSTS == "fifo" else {}
     return {"switch.mix": {"scheduler": "fifo", "nodes": {"listed": {"nodes": nodes}}}} | hosts
 
 

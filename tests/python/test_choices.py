@@ -183,7 +183,7 @@ def test_a_choice_that_is_not_declared_is_refused_with_the_nearest(tiny, cli):
     assert "load" in said.err
 
 
-ASKED = {
+UNSWEPT = {
     "an unknown choice": (("--choice", "lod"), "has no choice `lod`", "load"),
     "a claim of another": (("--choice", "percentile", "--claim", "T-1"), "no claim that is requested is among", "T-2"),
     "a handful": (("--choice", "load", "--handful"), "--handful", "leave it out"),
@@ -191,7 +191,7 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize(("options", "reason", "hint"), ASKED.values(), ids=ASKED)
+@pytest.mark.parametrize(("options", "reason", "hint"), UNSWEPT.values(), ids=UNSWEPT)
 def test_what_cannot_be_swept_is_refused(tiny, cli, options, reason, hint):
     said = cli("reproduce", "tiny", *options)
     assert said.code == 2
