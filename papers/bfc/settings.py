@@ -190,9 +190,9 @@ def scheme(name: str) -> dict:
         made["transport"] = hpcc(recovery="drop-notified", cap=4 * HPCC_BDP, timer={"kind": "fixed", "value": "1ms"})
     elif base == "dcqcn":
         # CHOICE: timers of the DCQCN authors' simulator.
-        counter = "300KB" if DCQCN == "counter" else "300MB"  # 300 MB: more than any flow has
+        counter, _, window = DCQCN.partition("-")
         rates = {"kind": "dcqcn", "rate_timer": "60us", "byte_counter": counter}
-        transport = capped(congestion=rates) if DCQCN == "no-counter-window" else pair(congestion=rates)
+        transport = capped(congestion=rates) if window else pair(congestion=rates)
         made |= {"switch": pfc(marking=ecn(), control_first=True), "transport": transport}
     elif base == "dctcp":
         low, _, high = detail.partition("-")
