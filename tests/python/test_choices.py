@@ -6,6 +6,7 @@ import pytest
 
 from conftest import LOAD, SCENARIO
 from thalweg import papers
+from thalweg.papers import _choosing
 
 CLAIM = """
 [[claim]]
@@ -105,6 +106,9 @@ def test_a_sweep_says_what_each_claim_rests_on(tiny, cli):
         "1 holds, nothing varied, 1 fails, nothing varied (1 another scheme that it is compared with)"
     )
     assert counted in report
+    page = _choosing.markdown(papers.find("tiny"))
+    assert "| `load` | how much is offered (2) | 0.9 | 0.9: 1 of 3; 0.05: 2 of 3 | T-2 |" in page
+    assert counted in page
     shown = cli("reproduce", "tiny", "--choices").out
     assert "0.9: 1 of 3; 0.05: 2 of 3" in shown
     assert "decides    T-2\n" in shown
@@ -197,6 +201,14 @@ def test_what_cannot_be_swept_is_refused(tiny, cli, options, reason, hint):
     assert said.code == 2
     assert reason in said.err
     assert hint in said.err
+
+
+def test_an_unknown_cause_is_refused_with_the_nearest(tiny, cli):
+    (tiny / "claims.toml").write_text(CLAIMS.replace("'baseline'", "'baselin'"))
+    said = cli("reproduce", "tiny", "--choices")
+    assert said.code == 2
+    assert "unknown cause `baselin`" in said.err
+    assert "did you mean `baseline`" in said.err
 
 
 def test_a_study_without_choices_says_so(tiny, cli):
