@@ -103,7 +103,7 @@ def test_a_sweep_says_what_each_claim_rests_on(tiny, cli):
     report = (tiny.parents[1] / "out/tiny-quick/report.html").read_text()
     counted = (
         "1 robust, 1 decided by a choice (1 load), 1 fails whatever is chosen (1 cause not classified), "
-        "1 holds, nothing varied, 1 fails, nothing varied (1 another scheme that it is compared with)"
+        "1 within bounds, nothing varied, 1 outside bounds, nothing varied (1 another scheme that it is compared with)"
     )
     assert counted in report
     page = _choosing.markdown(papers.find("tiny"))

@@ -18,7 +18,7 @@ from thalweg.papers._paper import Paper
 
 FILE = "choices.json"
 ROBUST, DECIDED, FAILS, UNCHECKED = "robust", "decided by a choice", "fails whatever is chosen", "not checkable"
-HOLDS, UNVARIED, OPEN = "holds, nothing varied", "fails, nothing varied", "not decided at this scale"
+HOLDS, UNVARIED, OPEN = "within bounds, nothing varied", "outside bounds, nothing varied", "not decided at this scale"
 # Every standing of a claim, as it is counted.
 STANDINGS = (ROBUST, DECIDED, FAILS, HOLDS, UNVARIED, OPEN, UNCHECKED)
 
