@@ -16,6 +16,7 @@ from pathlib import Path
 
 import thalweg
 from thalweg import _core, controllers, papers, testing
+from thalweg.papers._choosing import markdown as choices_table
 from thalweg.papers._verdicts import kept as kept_verdicts
 from thalweg.papers._verdicts import table as verdict_table
 
@@ -479,6 +480,12 @@ def shares(what: str) -> str:
     return "\n".join(table(("Mb/s", "CUBIC", "BBR", "Copa", "Jain's index"), rows)).strip()
 
 
+def verdicts(name: str) -> str:
+    """How a study's claims stand towards its choices, then each with its verdicts."""
+    paper = papers.find(name)
+    return reflowed("\n".join(part for part in (choices_table(paper), verdict_table(paper)) if part))
+
+
 # What may stand in a page: the word behind `generated:`, and from what follows it to the text.
 PARTS: dict[str, Callable[[str], str]] = {
     "controllers": lambda _: documentation(controllers),
@@ -487,7 +494,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "shares": shares,
     "source": source,
     "studies": studies,
-    "verdicts": lambda name: reflowed(verdict_table(papers.find(name))),
+    "verdicts": verdicts,
     "worlds": worlds,
 }
 PART = re.compile(r"(<!-- generated: (\w+)(?: ([^\n]*))? -->\n).*?(\n<!-- /generated -->)", flags=re.DOTALL)

@@ -8,7 +8,7 @@ import numpy as np
 
 from thalweg.study import RunSpec, flow_list, measure, seeds
 
-from .settings import NO_HYSTART, transport, wired
+from .settings import NO_HYSTART, STARTS, transport, wired
 
 POLICIES = {"max-min": "max-min", "zombie-list": "zombie-list"}
 # CHOICE §2.7.5: the loads are read off no text; long flows count from 5 s on.
@@ -31,7 +31,7 @@ def beside(policy: str, load: float, seed: int) -> RunSpec:
         return watch | {"traffic": [*long, short]}
 
     starts = arrivals(load, seed)
-    at = np.random.default_rng(seed).random(2 * LONG)
+    at = STARTS * np.random.default_rng(seed).random(2 * LONG)
     flow = {"kind": "backlogged", "src": 0, "dst": 1}
     long = [flow | {"start": f"{1e3 * t:.3f}ms", "class": 1} for t in at[:LONG]]
     long += [flow | {"start": f"{1e3 * t:.3f}ms", "transport": "cubic"} for t in at[LONG:]]

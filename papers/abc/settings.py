@@ -5,10 +5,12 @@ from __future__ import annotations
 import gzip
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from thalweg.study import Key, NotCheckable, RunSpec
+
+from . import choices
 
 # Recorded traces have licences of their own and are not part of this repository: see README.md.
 TRACES = Path(os.environ.get("THALWEG_TRACES", Path(__file__).parents[2] / "../shared/traces"))
@@ -25,6 +27,14 @@ PIE = {"kind": "pie", "variant": "mahimahi", "target": "50ms", "burst": "100ms",
 # The authors' queue takes for a packet's round trip that of the way and its wait.
 XCP = {"kind": "xcp", "round_trips": "waits"}
 SINGLE = {"kind": "abc", "dual": False}
+# How senders infer losses. That of the scenarios is RFC 6298's timer and duplicate ACKs; the paper's are Linux modules.
+SENDERS = {
+    "rfc": {},
+    "linux-timer": {"rto": "linux"},
+    "linux": {"rto": "linux", "loss": "rack"},
+}[choices["senders"]]
+# s: §2.7.5, within which long flows start.
+STARTS = choices["long_flow_starts"]
 # §2.7.2: "the authors' code": what their program does that their paper does not say is on.
 PROGRAM = {"kind": "sprout", "independent": True, "any_size": True, "bytes": True}
 NO_HYSTART = {"kind": "cubic", "hystart": False}
@@ -123,7 +133,12 @@ def transport(controller) -> dict:
         "rto": {"kind": "rfc6298", "initial": "1s", "min": "200ms"},
         "delayed_acks": {"kind": "on", "every": 2, "delay": "40ms"},
         "timestamps": True,
-    }
+    } | SENDERS
+
+
+def sent(spec: RunSpec) -> RunSpec:
+    """The run with the senders of the study."""
+    return replace(spec, set={f"transport.{k}": v for k, v in SENDERS.items()} | dict(spec.set))
 
 
 @dataclass(frozen=True)

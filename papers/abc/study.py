@@ -5,13 +5,11 @@ from __future__ import annotations
 from thalweg.study import include
 
 from . import beside, company, crossed, many, marks, single, theory, wifi
+from .settings import sent
 
 include(globals(), single, many, crossed, company, beside, marks, theory, wifi)
 
 
 def runs(scale: str) -> list:
-    return list(
-        {
-            r.key: r for chapter in (single, many, crossed, company, beside, marks, wifi) for r in chapter.runs(scale)
-        }.values()
-    )
+    chapters = (single, many, crossed, company, beside, marks, wifi)
+    return list({r.key: sent(r) for chapter in chapters for r in chapter.runs(scale)}.values())

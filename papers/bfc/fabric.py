@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from thalweg.study import Key, RunSpec, run
 
-from .settings import scheme
+from .settings import LOAD_OF, scheme
 
 SIZES = {"google": "google-rpc", "fb": "facebook-hadoop-fine"}
 # Leaves, spines, hosts per leaf: 2:1 both. Google's many small flows among an incast's need the published
@@ -26,7 +26,8 @@ def share(leaves: int, spines: int, hosts: int) -> float:
     its core carries as much as the published one."""
     n = leaves * hosts
     crossing = (n - hosts) / (n - 1) if leaves > 1 else 1.0
-    return leaves * spines * RATE / n * (112 / 127) / crossing
+    counted = 112 / 127 if LOAD_OF == "all-flows" else 1
+    return leaves * spines * RATE / n * counted / crossing
 
 
 @dataclass(frozen=True)

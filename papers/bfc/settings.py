@@ -6,9 +6,13 @@ from pathlib import Path
 
 from thalweg.study.lists import from_scenarios
 
+from . import choices
+
 MTU, HEADER = 1000, 20
 FULL = MTU + HEADER  # B on the wire
 LINE = 100e9  # b/s
+# What choices.toml says of them: DCQCN's byte counter and window, and what a load is a part of.
+DCQCN, LOAD_OF = choices["dcqcn"], choices["load_of"]
 HRTT = 2e-6  # s, of a hop
 PACKET = FULL * 8 / LINE
 # A window that lets one flow fill its link: 8 us, four packets and an ACK on the wire (§3.6.2.2: "1 BDP").
@@ -185,9 +189,11 @@ def scheme(name: str) -> dict:
         made["switch"] = {"scheduler": queues, "inputs": SHARED}
         made["transport"] = hpcc(recovery="drop-notified", cap=4 * HPCC_BDP, timer={"kind": "fixed", "value": "1ms"})
     elif base == "dcqcn":
-        # CHOICE: timers and byte counter of the DCQCN authors' simulator.
-        rates = {"kind": "dcqcn", "rate_timer": "60us", "byte_counter": "300KB"}
-        made |= {"switch": pfc(marking=ecn(), control_first=True), "transport": pair(congestion=rates)}
+        # CHOICE: timers of the DCQCN authors' simulator.
+        counter, _, window = DCQCN.partition("-")
+        rates = {"kind": "dcqcn", "rate_timer": "60us", "byte_counter": counter}
+        transport = capped(congestion=rates) if window else pair(congestion=rates)
+        made |= {"switch": pfc(marking=ecn(), control_first=True), "transport": transport}
     elif base == "dctcp":
         low, _, high = detail.partition("-")
         marking = ecn(int(low or 100), int(high or 400))

@@ -9,29 +9,38 @@ from thalweg import study
 from thalweg.study import RunSpec, path_list, presets
 from thalweg.study.lists import from_scenarios
 
+from . import choices
+
 SCENARIOS = Path(__file__).parent / "scenarios"
 MTU, HEADER = 1000, 48
 WIRE = MTU + HEADER
 TELEMETRY = 42  # bytes in a packet where HPCC is the controller
 NAMES = {"pfc": "PFC only", "escape": "Escape", "gfc": "GFC", "lb": "LB", "dlb": "DLB"}
-# CHOICE: XOFF of Chapter 3 at 40 and 100 Gb/s (§4.6 refers to DeTail), XON half of it.
-XOFF, XON = 500_000, 250_000
+# What choices.toml says of them: bytes at 40 Gb/s, us of every link, the order of a port, bytes of an ACK.
+XOFF, LINK_US = choices["xoff"], choices["link_delay"]
+ARBITER, ACK = choices["arbiter"], choices["ack_size"]
+WRITTEN_US = 1  # of the links in scenarios/*.csv
 POOL = 16  # CHOICE: T_cap; the paper gives none
 
 
-def headroom(gbps: float, more: int, us: float = 1.0) -> int:
-    """What one link holds both ways, three packets and a frame, and what relief may send besides (1 us of cable)."""
-    return round(2 * us * gbps * 125) + (3 + more) * (WIRE + TELEMETRY) + 64
+def headroom(gbps: float, more: int) -> int:
+    """What one link holds both ways, three packets and a frame, and what relief may send besides."""
+    return round(2 * LINK_US * gbps * 125) + (3 + more) * (WIRE + TELEMETRY) + 64
 
 
 def scheme(name: str, gbps: float = 40, xoff: int = XOFF, xon: int | None = None, **escape) -> dict:
     """Flow control, where the fastest link has so many Gb/s."""
-    xon = xoff // 2 if xon is None else xon
+    # What relieves a switch lifts packets out of the middle of a queue, which is a FIFO's.
+    order = {"switch.scheduler": ARBITER} if name in ("pfc", "gfc", "ideal") and ARBITER != "fifo" else {}
+    return order | flow_control(name, gbps, xoff, xoff // 2 if xon is None else xon, **escape)
+
+
+def flow_control(name: str, gbps: float, xoff: int, xon: int, **escape) -> dict:
     if name == "ideal":
         return {"switch.inputs.memory": "4GB"}
     if name == "gfc":
         # B_1 = XOFF, B_m = XOFF + 2 C τ + a packet, τ = both ways and two packets.
-        tau = 2 * gbps * 125 + 2 * WIRE  # bytes at C
+        tau = 2 * LINK_US * gbps * 125 + 2 * WIRE  # bytes at C
         last = xoff + 2 * tau + WIRE
         return {
             "switch.gfc": {"first": f"{xoff}B", "last": f"{round(last)}B"},
@@ -63,9 +72,20 @@ def run(key: str, set: Mapping, seed: int = 1, paths: Sequence[Sequence[int]] | 
         out = dict(prepare(runs, folder)) if prepare else {}
         if paths is not None and "routing" not in out:
             out["routing"] = pinned(f"{key}-{seed}", paths, folder)
+        if LINK_US != WRITTEN_US:
+            out["topology.file"] = stretched(set["topology.file"], folder)
         return out
 
-    return study.run(key, "graph", set, seed, prepare=made if prepare or paths is not None else None)
+    set = {"transport.ack_size": f"{ACK}B"} | dict(set)
+    return study.run(key, "graph", set, seed, prepare=made)
+
+
+def stretched(file: str, folder: Path) -> str:
+    """The network of a file with the delay of the study's links."""
+    made = folder / f"{LINK_US}us" / file
+    made.parent.mkdir(parents=True, exist_ok=True)
+    made.write_text((SCENARIOS / file).read_text().replace(f",{WRITTEN_US}us\n", f",{LINK_US}us\n"))
+    return from_scenarios(__file__, made)
 
 
 def pinned(key: str, paths: Sequence[Sequence[int]], folder: Path) -> dict:

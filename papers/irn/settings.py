@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from thalweg.study import Key, RunSpec, measure, presets, run
 
-from . import numbers
+from . import choices, numbers
 from .numbers import HEAVY_TAILED, UNIFORM
 
+ROCE_ACKS = choices["roce_acks"]  # with PFC, where no controller needs them
 # CHOICE: the paper does not say how many. Three for the basic results and Table 4.2; one for the rest of the
 # parameter space and for the factor analysis, whose ratios are of schemes with the same flows (README.md says
 # what one seed is good for).
@@ -229,7 +230,7 @@ def scheme(name: str, cc: str, point: Point) -> dict:
     if name == "roce":
         out |= {"transport.timer": {"kind": "fixed", "value": f"{point.rto}us"}, "transport.acks": "per-packet"}
     if name == "roce-pfc":
-        acks = "per-packet" if windows else "per-segment" if cc in TIMELY_BAND else "never"
+        acks = "per-packet" if windows else "per-segment" if cc in TIMELY_BAND else ROCE_ACKS
         out |= pfc(point) | {"transport.acks": acks}
     if name == "irn-pfc":
         out |= pfc(point)

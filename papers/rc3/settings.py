@@ -12,6 +12,10 @@ from dataclasses import dataclass, field
 
 from thalweg.study import Key, RunSpec, run, section_of
 
+from . import choices
+
+# Half of the routers without priorities: which, by the draw, and what hosts then have.
+DRAWN, PARTIAL_HOSTS = choices["partial_routers"], choices["partial_hosts"]
 TCP = section_of(__file__, "i2", "transport")
 SEEDS = {"quick": (1,), "full": (1, 2, 3)}  # published: 10
 SPREAD = {"quick": (1, 2), "full": tuple(range(1, 11))}  # of the default, for its error bars
@@ -99,9 +103,10 @@ def lossy(percent: float) -> dict:
 
 
 def partial(routers: int) -> dict:
-    """So many of the ten routers serve one FIFO; which is drawn."""
-    nodes = sorted(random.Random(1).sample(range(100, 110), routers))
-    return {"switch.mix": {"scheduler": "fifo", "nodes": {"listed": {"nodes": nodes}}}}
+    """So many of the ten routers serve one FIFO; which is drawn. The hosts keep priorities, or do not."""
+    nodes = sorted(random.Random(DRAWN).sample(range(100, 110), routers))
+    hosts = {"nic.scheduler": "fifo"} if PARTIAL_HOSTS == "fifo" else {}
+    return {"switch.mix": {"scheduler": "fifo", "nodes": {"listed": {"nodes": nodes}}}} | hosts
 
 
 # CHOICE: the distribution "2000" is not published; the file's gives TCP's published means by the model.

@@ -18,7 +18,7 @@ from thalweg.study import Key, NotCheckable, flow_list, in_all, measure, once, r
 from thalweg.study.lists import from_scenarios
 from thalweg.study.sizes import FB_HADOOP, WEB_SEARCH
 
-from .settings import LARGE, scheme
+from .settings import COUNTED, LARGE, scheme
 
 SOURCES, SINKS, LINE, CORE = 60, 30, 40e9, 600e9
 WINDOW = {"quick": (5, 20), "full": (20, 120)}  # ms: what counts, and the end
@@ -118,18 +118,20 @@ def warm_up(results) -> float:
 
 
 class Messages:
-    """Those that began after the warm-up and ended: size (B), completion from first byte sent to last byte
-    received (s)."""
+    """Those that count: size (B), completion (s). `messages_counted`: from the first byte sent to the last received, of
+    those that are sent after the warm-up and end; or from their arrival, of those that arrive after it and end; or of
+    all of these, where those that do not end have taken as long as the run lasts."""
 
     def __init__(self, results):
-        flows = results.flows
-        size = flows["size"].to_numpy()
-        sent, received = (results.seconds(c) for c in ("begun", "received"))
-        warm = warm_up(results)
-        fct = received - sent
-        ok = (sent >= warm) & np.isfinite(fct) & (fct > 0)
+        size = results.flows["size"].to_numpy()
+        began, received = (results.seconds(c) for c in ("begun" if COUNTED == "sent" else "start", "received"))
+        if COUNTED == "all":
+            end = seconds(results.scenario.to_dict()["run"]["until"])
+            received = np.where(np.isfinite(received), received, end)
+        fct = received - began
+        begun = began >= warm_up(results)
+        ok = begun & np.isfinite(fct) & (fct > 0)
         self.size, self.fct = size[ok].astype(float), fct[ok]
-        begun = sent >= warm
         self.unfinished = int((begun & ~np.isfinite(fct)).sum())
 
     def bins(self, workload: str):

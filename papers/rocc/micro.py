@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import ScenarioError
-from thalweg.study import Recorded, jain, measure, rank_correlation, run
+from thalweg.study import Recorded, jain, measure, rank_correlation, run, seconds
 
 from .fluid import Fluid, convergence
 from .settings import APART, MTU, NAMES, ON_WIRE, backlogged, rocc_point, scheme, star
@@ -54,6 +54,8 @@ def runs(scale: str) -> list:
         timer = {"transport.congestion": {"kind": "rocc", "recovery": f"{40 * periods}us"}}
         made.append(run(f"timer-{periods}T:rocc", "star", hundred | BASE | timer))
     made.append(run("no-decrease:rocc", "star", ten | BASE | rocc_point(decrease=False)))
+    rising = star(100, 40, 10 * len(STEPS), changing())
+    made.append(run("changes-no-decrease:rocc", "star", rising | BASE | rocc_point(decrease=False)))
     return made
 
 
@@ -161,20 +163,26 @@ def times_after_changes(runs):
     return out | {f"step {i}, N={n} (ms)": t for (i, n), t in zip(enumerate(STEPS), each, strict=True)}
 
 
-@measure("ROCC-F3.6d", needs=CHANGES)
+@measure("ROCC-F3.6d", needs=[*CHANGES, "changes-no-decrease:rocc@1"])
 def decreases_and_drains(runs):
-    series = of(runs, "changes:rocc")
-    pace, queue = series.pace(), series.queue()
-    missed, peak = 0, STEPS.index(100)
+    """PI alone lowers F too: how far, says the run without decreases."""
+    series, alone = of(runs, "changes:rocc"), of(runs, "changes-no-decrease:rocc")
+    missed, deeper, peak = 0, [], STEPS.index(100)
     for i in range(1, peak):
-        begin = i * STEP
         if 40 / STEPS[i - 1] <= 40 / 8:
             continue  # F is not above F_max/8
         # Two updates, and the way to the source.
-        lowest = pace.within(begin, begin + 2 * 40e-6 + 3 * 40e-6).min()
+        begin = i * STEP
+        end = begin + 2 * 40e-6 + 3 * 40e-6
+        lowest = series.pace().within(begin, end).min()
         missed += int(lowest / (40 / STEPS[i - 1]) > 0.55)
-    lowest = [queue.within(i * STEP, i * STEP + 0.002).min() for i in range(peak + 1, len(STEPS))]
-    return {"doublings without a decrease": missed, "highest minimum after a halving (KB)": max(lowest) / 1e3}
+        deeper.append(lowest / alone.pace().within(begin, end).min())
+    lowest = [series.queue().within(i * STEP, i * STEP + 0.002).min() for i in range(peak + 1, len(STEPS))]
+    return {
+        "doublings without a decrease": missed,
+        "lowest F after a doubling, over that of PI alone": float(min(deeper)),
+        "highest minimum after a halving (KB)": max(lowest) / 1e3,
+    }
 
 
 # --- Figure 3.8 ---------------------------------------------------------------------------------------------
@@ -272,17 +280,20 @@ def finer_steps(runs):
     return {"mean difference / fair share": float(np.abs(a[:n] - b[:n]).mean() / 4)}
 
 
-@measure("ROCC-P5", needs=[key(100, 40) + "@1", key(2, 40) + "@1"])
+LOADED = "large-web-70:rocc@1"  # where a source has many messages to hear of; on the star, one
+
+
+@measure("ROCC-P5", needs=[key(100, 40) + "@1", key(2, 40) + "@1", LOADED])
 def bandwidth_of_messages(runs):
     shares = {}
-    for n in (2, 100):
-        results = runs[key(n, 40) + "@1"]
+    for name, sources in ((key(2, 40) + "@1", range(1, 3)), (key(100, 40) + "@1", range(1, 101)), (LOADED, range(60))):
+        results = runs[name]
         ports = results.tables["ports"]
         # Nothing is acknowledged: towards sources only messages travel.
-        back = ports.filter((ports["from"] == n + 1) & (ports["to"] > 0))
-        seconds = 0.02
-        shares[n] = float((back["bytes"].to_numpy() * 8 / (back["rate_bps"].to_numpy() * seconds)).max())
-    return {"largest share of a link": max(shares.values())}
+        back = ports.filter(ports["to"].is_in(list(sources)))
+        took = seconds(results.scenario.to_dict()["run"]["until"])
+        shares[name] = float((back["bytes"].to_numpy() * 8 / (back["rate_bps"].to_numpy() * took)).max())
+    return {"largest share of a link": max(shares.values())} | {f"of {k}": x for k, x in shares.items()}
 
 
 @measure("ROCC-P6", needs=["elephants-10:rocc@1", "elephants-100:rocc@1", key(10, 40) + "@1"])

@@ -6,9 +6,13 @@ import math
 
 from thalweg.study import presets
 
+from . import choices
+
 MTU, HEADER = 1000, 48
 ON_WIRE = (MTU + HEADER) / MTU
 APART = 0.21  # us between the starts of sources: CHOICE, so that a hundred do not send in step for ever
+# What choices.toml says of them: the memory of the star, and which messages of the large network count.
+STAR_MEMORY, COUNTED = choices["star_memory"], choices["messages_counted"]
 NAMES = {
     "rocc": "RoCC",
     "dcqcn": "DCQCN",
@@ -71,9 +75,12 @@ def star(n: int, gbps: int = 40, ms: int = 20, flows: list | None = None, every:
     if gbps == 100:
         xoff = {"kind": "static", "xoff": "800KB", "xon": "797904B"}
         out |= {"switch.pfc.threshold": xoff}
-    # CHOICE: 12 and 32 MB; more where every port may claim its threshold and headroom.
     each, least = (0.9, 32) if gbps == 100 else (0.56, 12)
-    out["switch.inputs.shared"] = f"{max(least, math.ceil(each * (n + 1)))}MB"
+    if STAR_MEMORY == "dynamic":
+        out["switch.inputs.shared"] = f"{least}MB"
+        out["switch.pfc.threshold"] = {"kind": "dynamic", "alpha": 1}
+    else:  # every port may claim its threshold and headroom
+        out["switch.inputs.shared"] = f"{max(least, math.ceil(each * (n + 1)))}MB"
     sampled = {"every": every, "flows": list(range(n if flows is None else len(flows)))}
     return out | {
         "traffic": backlogged((i + 1, 0) for i in range(n)) if flows is None else flows,

@@ -1,8 +1,6 @@
 """The study of BFC: flows of one egress against a model of its own, its sizes, its fluid."""
 
 import heapq
-import sys
-from importlib import util
 from pathlib import Path
 
 import numpy as np
@@ -15,12 +13,8 @@ FOLDER = Path(__file__).parents[2] / "papers" / "bfc"
 
 
 def part(name):
-    """A module of the study that imports no other."""
-    spec = util.spec_from_file_location(f"bfc_{name}", FOLDER / f"{name}.py")
-    module = util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    """A module of the study, as `thalweg reproduce` imports it."""
+    return papers.find(str(FOLDER)).module(name)
 
 
 def in_step(flows: int, apart: float, until: float) -> float:

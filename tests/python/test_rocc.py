@@ -1,24 +1,19 @@
 """The study of RoCC: its fluid model against hand-made numbers, and what it writes."""
 
-import sys
-from importlib import util
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import thalweg
+from thalweg import papers
 
 FOLDER = Path(__file__).parents[2] / "papers" / "rocc"
 
 
 def part(name):
-    """A module of the study that imports no other."""
-    spec = util.spec_from_file_location(f"rocc_{name}", FOLDER / f"{name}.py")
-    module = util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    """A module of the study, as `thalweg reproduce` imports it."""
+    return papers.find(str(FOLDER)).module(name)
 
 
 def test_the_fluid_converges_as_fast_as_computed_by_hand_from_the_constants():

@@ -322,6 +322,17 @@ def build() -> Parser:
         help="write the verdicts into the study's folder, SCALE/verdicts.json, next to those that are there",
     )
     p.add_argument(
+        "--choices",
+        action="store_true",
+        help="run nothing: list what the paper leaves open, what the study chose, and what sweeps of it found",
+    )
+    p.add_argument(
+        "--choice",
+        action="append",
+        metavar="CHOICE",
+        help="judge the claims that this choice may decide under each of its values (or those that a pattern such as '*' matches; repeatable); --keep-verdicts writes SCALE/choices.json",
+    )
+    p.add_argument(
         "--kept-rows",
         action="store_true",
         help="a claim about several others takes those that are not requested from there instead of running them",

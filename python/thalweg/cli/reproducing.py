@@ -21,6 +21,10 @@ def reproduce(args) -> int:
     is no failure."""
     from thalweg import papers
 
+    if args.choice or args.choices:
+        from thalweg.cli.choosing import choosing
+
+        return choosing(args)
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
     study = papers.reproduce(
         args.paper,
@@ -80,19 +84,19 @@ def lines(study, width: int) -> Iterator[Line]:
     yield from _by_figure(study.claims, width)
     if study.scaled:
         yield []
-        yield from _wrapped(study.scaled, width, "Scaled: ", " " * 8)
+        yield from wrapped(study.scaled, width, "Scaled: ", " " * 8)
     for claim in study.claims:
         yield []
         yield from _block(claim, width)
     yield []
-    yield from _wrapped(f"{counted(study.claims)} · {_format.wall(study.seconds)}", width)
+    yield from wrapped(f"{counted(study.claims)} · {_format.wall(study.seconds)}", width)
     if study.kept:
-        yield from _wrapped(
+        yield from wrapped(
             f"judged before and kept: {counted(study.kept)} (claims.json and the report have all)", width
         )
     yield [(f"report: {study.report}", "")]
     if study.figures:
-        yield from _wrapped(", ".join(study.figures), width, f"figures: {study.folder / 'figures'}: ")
+        yield from wrapped(", ".join(study.figures), width, f"figures: {study.folder / 'figures'}: ")
 
 
 def _by_figure(claims: Sequence, width: int) -> Iterator[Line]:
@@ -127,14 +131,15 @@ def _block(claim, width: int) -> Iterator[Line]:
         yield [(claim.id, "bold"), (line.removeprefix(claim.id), "")] if n == 0 else [(line, "")]
     for what, text in (("published", claim.published), ("measured", claim.measured_text()), ("bound", claim.bound)):
         if text:
-            yield from _wrapped(text, width, f"  {what:9}  ", " " * 13)
+            yield from wrapped(text, width, f"  {what:9}  ", " " * 13)
     full = f" (full scale: {claim.full})" if claim.full else ""
     yield [("  verdict    ", ""), (words(claim.status), COLOURS[claim.status]), (full, "")]
     if claim.reason:
-        yield from _wrapped(claim.reason, width, " " * 13, " " * 13)
+        yield from wrapped(claim.reason, width, " " * 13, " " * 13)
 
 
-def _wrapped(text: str, width: int, first: str = "", rest: str = "") -> Iterator[Line]:
+def wrapped(text: str, width: int, first: str = "", rest: str = "") -> Iterator[Line]:
+    """A text as lines, without a style."""
     return ([(line, "")] for line in _fill(text, width, first, rest))
 
 

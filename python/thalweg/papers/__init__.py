@@ -7,6 +7,7 @@ A paper is a folder `papers/NAME/`:
     scenarios/      scenario files
     study.py        which runs there are, and what each claim measures in them
     figures.py      the figures (optional: a small study draws in study.py)
+    choices.toml    what the paper leaves open, and what was chosen (optional)
     quick/, full/   verdicts.json: what was judged at that scale (`thalweg reproduce --keep-verdicts`)
 
 **claims.toml**
@@ -33,7 +34,9 @@ A paper is a folder `papers/NAME/`:
     # optional: scales = ["full"] (elsewhere not checkable), unchecked = "why it cannot be checked at all",
     #           known = "the reason found, if it fails",
     #           short = "what longer runs showed", if it holds at quick scale only because its runs are short:
-    #           then quick scale does not decide it
+    #           then quick scale does not decide it,
+    #           cause = "setting", "baseline", "definition", "size", "missing" or "authors": the kind of reason, if it
+    #           fails, by which pages count (a setting that is not published; another scheme; ..)
 
 A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equals`. A claim that measures one number
 may write `bounds = { min = …, max = … }` without a name.
@@ -70,6 +73,23 @@ may write `bounds = { min = …, max = … }` without a name.
     # takes long, say a transfer in real time, keeps it in `runs.folder`, next to the runs, and looks there first.
     # Measures may lie in several files: `include(globals(), one, another)` in study.py.
 
+**choices.toml**
+
+    [[choice]]
+    name = "long_flow_starts"
+    what = "when long flows start"                                # what is left open, and in which section
+    section = "2.4.1"
+    value = "1s"                                                  # what the study takes, and why
+    why = "far apart next to a round trip"
+    alternatives = ["10ms", "100ms"]                              # what a sweep tries instead, one at a time
+    rows = ["ABC-F2.13*"]                                         # the claims that it may decide
+
+A choice is a setting: settings.py reads it at its top, `from . import choices`, `STARTS = choices["long_flow_starts"]`,
+and what its grid or its measures take follows from that. `thalweg reproduce NAME --choice long_flow_starts` imports the
+study again under each value and judges those claims (`sweep`); runs that a value does not change are not made again.
+`--keep-verdicts` keeps what was found in `SCALE/choices.json`. A claim is then *robust* (within its bounds under every
+value), *decided by a choice*, or *fails whatever is chosen*; where nothing was varied it only holds or fails.
+
 **figures.py**
 
     from thalweg.papers import figure
@@ -90,9 +110,10 @@ A verdict is `pass`, `fail`, `not-decided` (quick runs cannot decide: the kept v
 the claim has a `short`), `not-checkable` or `error`."""
 
 from thalweg.papers._answer import ClaimResult, Study
+from thalweg.papers._choices import Choice
+from thalweg.papers._claims import Claim
 from thalweg.papers._crate import pack
 from thalweg.papers._paper import (
-    Claim,
     NotCheckable,
     Paper,
     RunSpec,
@@ -105,14 +126,17 @@ from thalweg.papers._paper import (
     once,
 )
 from thalweg.papers._reproduce import reproduce
+from thalweg.papers._sweeping import Sweep, sweep
 
 __all__ = [
+    "Choice",
     "Claim",
     "ClaimResult",
     "NotCheckable",
     "Paper",
     "RunSpec",
     "Study",
+    "Sweep",
     "discover",
     "figure",
     "find",
@@ -122,4 +146,5 @@ __all__ = [
     "once",
     "pack",
     "reproduce",
+    "sweep",
 ]

@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from thalweg import _html, _places, recording
-from thalweg.papers import _verdicts
+from thalweg.papers import _choosing, _verdicts
 from thalweg.papers._answer import ClaimResult, Study, by_figure, counts, section
 from thalweg.papers._judging import Lazy, one_line
 from thalweg.papers._paper import Measure, Paper, belongs
@@ -61,6 +61,7 @@ def report(
         ("", f"<p>Scale {study.scale}: {escape(counted(claims))}.</p>"),
         ("Figures", _figures(paper, study, claims, figures, drawn)),
         ("Claims", _table(claims)),
+        ("Choices", _choosing.section(paper, study.scale, study.folder)),
         ("What was scaled", scaled),
         ("Details", _details(claims, study, there, answers)),
     ]

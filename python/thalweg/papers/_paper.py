@@ -17,30 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 from thalweg import _input, installed
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
+from thalweg.papers import _choices
+from thalweg.papers._claims import Claim, read_claim
 
 if TYPE_CHECKING:
     from thalweg.results import Results
-
-_OPERATORS = {
-    "min": ("≥", lambda x, b: x >= b),
-    "max": ("≤", lambda x, b: x <= b),
-    "above": (">", lambda x, b: x > b),
-    "below": ("<", lambda x, b: x < b),
-    "equals": ("=", lambda x, b: x == b),
-}
-_CLAIM_KEYS = {
-    "id",
-    "statement",
-    "section",
-    "published",
-    "strictness",
-    "origin",
-    "bounds",
-    "scales",
-    "unchecked",
-    "known",
-    "short",
-}
 
 
 class NotCheckable(Exception):
@@ -204,54 +185,18 @@ def include(study: dict, *parts) -> None:
                 study.setdefault(table, {}).update(getattr(part, table))
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A published statement and the bound that decides it."""
-
-    id: str
-    statement: str
-    section: str
-    published: str
-    strictness: str
-    origin: str
-    bounds: Mapping[str, Mapping[str, float]]
-    scales: tuple[str, ...] | None = None
-    unchecked: str = ""
-    known: str = ""
-    short: str = ""
-
-    def bound_text(self) -> str:
-        parts = []
-        for name, bound in self.bounds.items():
-            if {"min", "max"} == bound.keys():
-                parts.append(f"{bound['min']:g} ≤ {name or 'value'} ≤ {bound['max']:g}")
-            else:
-                parts.append(" and ".join(f"{name or 'value'} {_OPERATORS[o][0]} {b:g}" for o, b in bound.items()))
-        return "; ".join(parts)
-
-    def judge(self, values: Mapping[str, float]) -> list[str]:
-        """What lies outside its bound, in words; nothing if the claim holds."""
-        wrong = []
-        for name, bound in self.bounds.items():
-            if name not in values:
-                raise ValueError(f"the study measured {', '.join(values) or 'nothing'}, the bound is on `{name}`")
-            x = values[name]
-            for op, b in bound.items():
-                sign, holds = _OPERATORS[op]
-                if not holds(x, b):
-                    wrong.append(f"{name or 'measured'} = {x:.4g}, must be {sign} {b:g}")
-        return wrong
-
-
 @dataclass
 class Paper:
-    """A folder `papers/NAME`."""
+    """A folder `papers/NAME`. `choices`: what the paper leaves open; `tried`: what stands in place of the study's own
+    values."""
 
     name: str
     folder: Path
     about: dict
     scales: dict[str, dict]
     claims: list[Claim]
+    choices: list[_choices.Choice] = field(default_factory=list)
+    tried: Mapping[str, _choices.Value] = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path) -> Paper:
@@ -265,7 +210,7 @@ class Paper:
             raise refuse(str(e), file=file) from None
         claims, wrong = [], []
         for n, entry in enumerate(table.get("claim", [])):
-            claim, problems = _claim(entry, n, file)
+            claim, problems = read_claim(entry, n, file)
             wrong += problems
             if claim is not None:
                 claims.append(claim)
@@ -277,7 +222,17 @@ class Paper:
             wrong.append(Diagnostic("holds no [[claim]]", str(file)))
         if wrong:
             raise ScenarioError(wrong)
-        return cls(folder.name, folder, table.get("paper", {}), table.get("scale", {}), claims)
+        choices = _choices.load(folder, seen)
+        return cls(folder.name, folder, table.get("paper", {}), table.get("scale", {}), claims, choices)
+
+    def under(self, tried: Mapping[str, _choices.Value]) -> Paper:
+        """The same study with other values of its choices: its files are imported anew."""
+        names = [c.name for c in self.choices]
+        for name in tried:
+            if name not in names:
+                hint = nearest(name, names) or "`--choices` lists those that it declares"
+                raise refuse(f"{self.name} has no choice `{name}`", file=self.folder / _choices.FILE, hint=hint)
+        return replace(self, tried=dict(tried))
 
     def handful(self) -> list[str]:
         """Patterns of the few claims, some of every figure, that take a minute at most."""
@@ -286,49 +241,21 @@ class Paper:
         return self.about["handful"]
 
     def module(self, name: str):
-        """study.py or figures.py, as part of a package of the folder's own."""
+        """study.py or figures.py, as part of a package of the folder's own, which has its `choices`."""
         file = self.folder / f"{name}.py"
-        package = f"_thalweg_paper_{abs(hash(str(self.folder.resolve()))):x}"
+        package = f"_thalweg_paper_{abs(hash((str(self.folder.resolve()), tuple(sorted(self.tried.items()))))):x}"
         if package not in sys.modules:
             spec = importlib.util.spec_from_loader(package, loader=None, is_package=True)
             made = importlib.util.module_from_spec(spec)
             made.__path__ = [str(self.folder)]
+            made.choices = _choices.Choices(self.folder / _choices.FILE, self.choices, self.tried)
             sys.modules[package] = made
         if not file.is_file():
             return None
-        return importlib.import_module(f"{package}.{name}")
-
-
-def _claim(entry: dict, n: int, file: Path) -> tuple[Claim | None, list[Diagnostic]]:
-    where = str(entry.get("id", f"number {n + 1}"))
-    wrong = [
-        Diagnostic(f"claim {where}: unknown key", str(file), key=key, hint=nearest(key, _CLAIM_KEYS))
-        for key in sorted(entry.keys() - _CLAIM_KEYS)
-    ]
-    required = {"id", "statement", "section", "published"} | (set() if "unchecked" in entry else {"bounds", "origin"})
-    wrong += [Diagnostic(f"claim {where}: `{key}` is missing", str(file)) for key in sorted(required - entry.keys())]
-    bounds = entry.get("bounds", {})
-    if bounds and not any(isinstance(b, dict) for b in bounds.values()):
-        bounds = {"": bounds}
-    for name, bound in bounds.items():
-        if not isinstance(bound, dict) or not bound:
-            wrong.append(Diagnostic(f"claim {where}: the bound of `{name}` says nothing", str(file)))
-            continue
-        for op, value in bound.items():
-            if op not in _OPERATORS:
-                wrong.append(
-                    Diagnostic(f"claim {where}: unknown bound", str(file), key=op, hint=nearest(op, _OPERATORS))
-                )
-            elif isinstance(value, bool) or not isinstance(value, int | float):
-                wrong.append(Diagnostic(f"claim {where}: `{op}` must be a number", str(file)))
-    if wrong:
-        return None, wrong
-    text = {
-        k: str(entry.get(k, ""))
-        for k in ("id", "statement", "section", "published", "strictness", "origin", "unchecked", "known", "short")
-    }
-    scales = tuple(entry["scales"]) if "scales" in entry else None
-    return Claim(**text, bounds=bounds, scales=scales), []
+        module = importlib.import_module(f"{package}.{name}")
+        if name == "study":
+            sys.modules[package].choices.check_read()
+        return module
 
 
 def homes() -> list[Path]:

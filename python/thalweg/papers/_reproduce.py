@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -13,48 +12,12 @@ from thalweg import _places
 from thalweg.errors import nearest, refuse
 from thalweg.papers import _kept, _verdicts
 from thalweg.papers._answer import Study
-from thalweg.papers._judging import Lazy, checkable, cost, judge, sight
+from thalweg.papers._judging import checkable, cost, judge, sight
 from thalweg.papers._pages import draw_figures, report
-from thalweg.papers._paper import Claim, Paper, RunSpec, belongs, find
-from thalweg.pool import Job, Replay, perform_all
-from thalweg.scenario import Scenario
+from thalweg.papers._paper import Claim, Paper, belongs, find
+from thalweg.papers._runs import folder_name, perform, study_of
 
 SCALES = ("quick", "full")
-
-
-def _folder_name(key: str) -> str:
-    return re.sub(r"[^A-Za-z0-9=,._+-]+", "-", key)
-
-
-def _specs(paper: Paper, scale: str) -> tuple[list[RunSpec], dict, dict]:
-    study = paper.module("study")
-    if study is None:
-        raise refuse("the paper has no study.py", file=paper.folder)
-    specs = list(study.runs(scale))
-    keys = [s.key for s in specs]
-    twice = sorted(
-        {k for k in keys if keys.count(k) > 1}
-        | {k for k in keys if [_folder_name(x) for x in keys].count(_folder_name(k)) > 1}
-    )
-    if twice:
-        raise refuse(f"two runs are called {', '.join(twice)}", file=paper.folder / "study.py")
-    by_key = {s.key: s for s in specs}
-    for s in specs:
-        if s.replay is None:
-            continue
-        origin = by_key.get(s.replay)
-        file = paper.folder / "study.py"
-        if origin is None:
-            raise refuse(
-                f"`{s.key}` replays `{s.replay}`, which the study does not have",
-                file=file,
-                hint=nearest(s.replay, by_key),
-            )
-        if origin.replay is not None or s.scenario or s.set or s.after or s.prepare:
-            raise refuse(f"`{s.key}` is a replay: it names a recorded run and has no scenario of its own", file=file)
-    # A small study draws where it measures.
-    figures = getattr(study, "_thalweg_figures", {}) | getattr(paper.module("figures"), "_thalweg_figures", {})
-    return specs, getattr(study, "_thalweg_measures", {}), figures
 
 
 def reproduce(
@@ -89,17 +52,9 @@ def reproduce(
         claim = [*([claim] if isinstance(claim, str) else claim or ()), *paper.handful()]
     if scale not in SCALES:
         raise refuse(f"no scale is called `{scale}`", hint=nearest(scale, SCALES))
-    known = [c.id for c in paper.claims]
     claims = chosen(paper, [claim] if isinstance(claim, str) else claim)
     folder = Path(out) if out is not None else Path("out") / f"{paper.name}-{scale}"
-    specs, measures, figures = _specs(paper, scale)
-    orphans = sorted(measures.keys() - set(known))
-    if orphans:
-        raise refuse(
-            f"measures {orphans[0]}, which claims.toml does not have",
-            file=paper.folder / "study.py",
-            hint=nearest(orphans[0], known),
-        )
+    specs, measures, figures = study_of(paper, scale)
 
     requested = {c.id for c in claims}
     kept = {i: v for i, v in _verdicts.kept(paper, scale).items() if i not in requested} if kept_rows else {}
@@ -119,26 +74,9 @@ def reproduce(
     full = _verdicts.kept(paper, "full") if scale != "full" else {}
     _places.claim(folder, "study")
     _kept.check(folder, paper, scale)
-    answers, folders = {}, {}
-    for wave in _waves(specs, needed, paper.folder / "study.py"):
-        todo = []
-        for s in wave:
-            folders[s.key] = folder / "runs" / _folder_name(s.key)
-        for s in wave:
-            if s.replay is not None:
-                continue
-            again = [r for r in wave if r.replay == s.key]
-            try:
-                replays = [
-                    Replay(r.key, folders[r.key], r.scheduler, r.preemptive, r.threshold, r.bucket) for r in again
-                ]
-                scenario = _scenario(s, paper, answers, folders, folder)
-                todo.append(Job(s.key, scenario, folders[s.key], check, replays=replays, keep_recording=s.keep))
-            except Exception as e:
-                answers |= dict.fromkeys((s.key, *(r.key for r in again)), e)
-        answers |= perform_all(
-            todo, jobs, progress, keep_going=True, keep_results=False, force=force, executor=executor
-        )
+    folders = {s.key: folder / "runs" / folder_name(s.key) for s in specs}
+    how = {"jobs": jobs, "progress": progress, "check": check, "force": force, "executor": executor}
+    answers = perform(paper, specs, needed, folders, folder, **how)
 
     rows = [
         judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, folder, full.get(c.id)) for c in claims
@@ -154,8 +92,7 @@ def reproduce(
         study.kept = _kept.others(folder, paper, scale, rows, full)
         every = _kept.together(paper, study)
         _kept.write(folder, study.to_dict(every))
-        there = {s.key: folder / "runs" / _folder_name(s.key) for s in specs}
-        study.report = report(paper, study, every, figures, drawn, there, answers)
+        study.report = report(paper, study, every, figures, drawn, folders, answers)
     return study
 
 
@@ -171,33 +108,3 @@ def chosen(paper: Paper, patterns: Sequence[str] | None) -> list[Claim]:
         if not any(match(i, one) for i in known):
             raise refuse(f"{paper.name} has no claim `{one}`", hint=nearest(one, known))
     return [c for c in paper.claims if not patterns or any(match(c.id, p) for p in patterns)]
-
-
-def _waves(specs: Sequence[RunSpec], needed: set[str], file: Path) -> Iterator[list[RunSpec]]:
-    """The needed runs and those they are built from, in an order in which each comes behind all of its own."""
-    by_key = {s.key: s for s in specs}
-    wanted, open_ = set(), sorted(needed)
-    while open_:
-        key = open_.pop()
-        if key not in by_key:
-            raise refuse(
-                f"a run comes after `{key}`, which the study does not have", file=file, hint=nearest(key, by_key)
-            )
-        if key not in wanted:
-            wanted.add(key)
-            open_ += by_key[key].behind
-    done: set[str] = set()
-    while done != wanted:
-        wave = [s for s in specs if s.key in wanted - done and s.replay is None and done.issuperset(s.after)]
-        # Replays go with what they replay: its recording need not wait on disk.
-        keys = {s.key for s in wave}
-        wave += [s for s in specs if s.key in wanted and s.replay in keys]
-        if not wave:
-            raise refuse(f"the runs {', '.join(sorted(wanted - done))} wait for each other", file=file)
-        yield wave
-        done |= {s.key for s in wave}
-
-
-def _scenario(spec: RunSpec, paper: Paper, answers, folders, folder: Path) -> Scenario:
-    more = spec.prepare(Lazy(spec.after, answers, folders, folder), folder / "inputs") if spec.prepare else {}
-    return Scenario.load(paper.folder / spec.scenario, {**spec.set, **more})

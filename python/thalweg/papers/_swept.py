@@ -1,0 +1,165 @@
+"""What sweeps of choices found, as files keep it (`papers/NAME/SCALE/choices.json`), and what follows for a claim."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from thalweg import _places
+from thalweg.errors import refuse
+from thalweg.papers import _verdicts
+from thalweg.papers._answer import ClaimResult
+from thalweg.papers._choices import Choice, text
+from thalweg.papers._claims import CAUSES, Claim
+from thalweg.papers._paper import Paper
+
+FILE = "choices.json"
+ROBUST, DECIDED, FAILS, UNCHECKED = "robust", "decided by a choice", "fails whatever is chosen", "not checkable"
+HOLDS, UNVARIED, OPEN = "within bounds, nothing varied", "outside bounds, nothing varied", "not decided at this scale"
+# Every standing of a claim, as it is counted.
+STANDINGS = (ROBUST, DECIDED, FAILS, HOLDS, UNVARIED, OPEN, UNCHECKED)
+
+
+def word(within: Iterable[bool | None]) -> str:
+    """What verdicts under all values of a choice come to."""
+    seen = set(within)
+    if {True, False} <= seen:
+        return DECIDED
+    return ROBUST if seen == {True} else FAILS if seen == {False} else UNCHECKED
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One claim's, at one scale. `choices`: those that decide it; `cause`: why it fails, as the study has it."""
+
+    word: str
+    choices: tuple[str, ...] = ()
+    cause: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A claim under one value of a choice. `bound`: the one that it was judged by, in words."""
+
+    within_bounds: bool
+    measured: float | Mapping[str, float]
+    bound: str
+
+
+Table = dict[str, dict[str, dict[str, Row]]]  # by choice, value as text, and claim
+
+
+def file(paper: Paper, scale: str) -> Path:
+    return paper.folder / scale / FILE
+
+
+def kept(where: Path, paper: Paper) -> Table:
+    """What a file has, of values that are still tried, claims that still count as the choice's, and bounds that are
+    still the same."""
+    table, found = _read(where), {}
+    for choice in paper.choices:
+        mine = choice.decides([c.id for c in paper.claims])
+        bounds = {c.id: c.bound_text() for c in paper.claims if c.id in mine}
+        for value in map(text, choice.values):
+            rows = table.get(choice.name, {}).get(value, {})
+            inside = {i: r for i, r in rows.items() if r.bound == bounds.get(i)}
+            if inside:
+                found.setdefault(choice.name, {})[value] = inside
+    return found
+
+
+def _read(where: Path) -> Table:
+    try:
+        table = json.loads(where.read_text(encoding="utf-8"))
+        return {
+            choice: {value: {i: Row(**row) for i, row in rows.items()} for value, rows in values.items()}
+            for choice, values in table.items()
+        }
+    except FileNotFoundError:
+        return {}
+    except OSError as e:
+        raise refuse(e.strerror or str(e), file=where) from None
+    except (ValueError, TypeError, AttributeError) as e:
+        hint = "`thalweg reproduce NAME --choice '*'` writes such a file; remove it and write it anew"
+        raise refuse(f"is no file of swept choices ({type(e).__name__}: {e})", file=where, hint=hint) from None
+
+
+def add(where: Path, paper: Paper, choice: Choice, rows: Mapping[str, Sequence[ClaimResult]]) -> None:
+    """Writes what one sweep found next to what others did: a line per claim, in the paper's order. What could not be
+    judged has none; choices that are no longer declared and values that are no longer tried go."""
+    table = _read(where)
+    here = table.setdefault(choice.name, {})
+    for value, found in rows.items():
+        there = here.setdefault(value, {})
+        for r in found:
+            there.pop(r.id, None)
+            if r.within_bounds is not None:
+                there[r.id] = Row(r.within_bounds, _rounded(r.measured), r.bound)
+    where.parent.mkdir(exist_ok=True)
+    _places.replace(where, _braces([(c.name, _of_choice(paper, c, table[c.name])) for c in _in(paper, table)]) + "\n")
+
+
+def _in(paper: Paper, table: Table) -> list[Choice]:
+    return [c for c in paper.choices if c.name in table]
+
+
+def _of_choice(paper: Paper, choice: Choice, table: Mapping[str, Mapping[str, Row]]) -> str:
+    def of_value(rows: Mapping[str, Row]) -> str:
+        lines = [(c.id, json.dumps(rows[c.id].__dict__, ensure_ascii=False)) for c in paper.claims if c.id in rows]
+        return _braces(lines)
+
+    return _braces([(value, of_value(table[value])) for value in map(text, choice.values) if value in table])
+
+
+def _braces(lines: Sequence[tuple[str, str]]) -> str:
+    return "{\n" + ",\n".join(f"{json.dumps(key, ensure_ascii=False)}: {value}" for key, value in lines) + "\n}"
+
+
+def _rounded(measured):
+    if isinstance(measured, Mapping):
+        return {k: float(f"{x:.4g}") for k, x in measured.items()}
+    return float(f"{measured:.4g}")
+
+
+def standings(paper: Paper, scale: str) -> dict[str, Standing]:
+    """Each claim's standing at a scale, by the verdicts and sweeps that the study's folder keeps of it."""
+    swept, verdicts = kept(file(paper, scale), paper), _verdicts.kept(paper, scale)
+    return {c.id: _standing(c, verdicts.get(c.id), paper.choices, swept) for c in paper.claims}
+
+
+def _standing(claim: Claim, verdict, choices: Sequence[Choice], swept: Table) -> Standing:
+    if claim.unchecked or verdict is None:
+        return Standing(UNCHECKED)
+    words = {}
+    for choice in choices:
+        under = [rows[claim.id].within_bounds for rows in swept.get(choice.name, {}).values() if claim.id in rows]
+        # That a claim flips is seen before every value was tried; that it does not, after.
+        if word(under) == DECIDED or len(under) == len(choice.values):
+            words[choice.name] = word(under)
+    deciding = tuple(name for name, found in words.items() if found == DECIDED)
+    if deciding:
+        return Standing(DECIDED, deciding)
+    if verdict.status == "not-decided":
+        return Standing(OPEN)
+    if verdict.within_bounds:
+        return Standing(ROBUST if words else HOLDS)
+    return Standing(FAILS if words else UNVARIED, cause=claim.cause)
+
+
+def counted(found: Mapping[str, Standing]) -> str:
+    """In words: how many claims stand how; those that a choice decides by choice, those that fail by cause."""
+    parts = []
+    for said in STANDINGS:
+        mine = [s for s in found.values() if s.word == said]
+        why = Counter()
+        if said == DECIDED:
+            why.update(", ".join(s.choices) for s in mine)
+        elif said in (FAILS, UNVARIED):
+            why.update(CAUSES.get(s.cause, "cause not classified") for s in mine)
+        named = "; ".join(f"{n} {what}" for what, n in why.most_common())
+        if mine:
+            parts.append(f"{len(mine)} {said}" + (f" ({named})" if named else ""))
+    return ", ".join(parts)
