@@ -70,7 +70,7 @@ pub(super) fn orders<'a>(policy: &Policy, decisions: &'a Decisions) -> Vec<(Stri
 }
 
 /// Every place that the cases of a hook read.
-pub(super) fn read(cases: &[Case]) -> Vec<Place> {
+pub(crate) fn read(cases: &[Case]) -> Vec<Place> {
     let mut places = Vec::new();
     for case in cases {
         case.test.places(&mut |place| places.push(place));
