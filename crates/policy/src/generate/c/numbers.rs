@@ -121,10 +121,10 @@ fn packet(of: &str, field: PacketField) -> String {
     match field {
         PacketField::Value => format!("{of}value"),
         PacketField::Arrival => format!("{of}arrival"),
-        PacketField::Queue => format!("(s64){of}queue"),
-        PacketField::Flow => format!("(s64){of}flow"),
-        PacketField::Size => format!("(s64){of}size"),
-        PacketField::Tos => format!("(s64){of}tos"),
+        PacketField::Queue => format!("{of}queue"),
+        PacketField::Flow => format!("{of}flow"),
+        PacketField::Size => format!("{of}size"),
+        PacketField::Tos => format!("{of}tos"),
         PacketField::PolicyId | PacketField::Processing | PacketField::Slack | PacketField::Dst => "0LL".to_owned(),
     }
 }

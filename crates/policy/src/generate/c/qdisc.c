@@ -158,7 +158,7 @@ SEC("struct_ops/dequeue") struct sk_buff *dequeue(u64 *context)
 	x.packet = p->packet;
 	struct sk_buff *skb = bpf_kptr_xchg(&p->skb, NULL);
 	bpf_obj_drop_impl(p, NULL);
-	count(x.sch, queue, -1, -(s64)x.packet.size);
+	count(x.sch, queue, -1, -x.packet.size);
 	look(queue, &v);
 	on_scheduling(&x, scheduling_case(&x.packet, &v));
 	if (skb)

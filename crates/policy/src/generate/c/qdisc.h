@@ -92,10 +92,9 @@ extern int bpf_iter_num_new(struct bpf_iter_num *, int, int) KFUNC;
 extern int *bpf_iter_num_next(struct bpf_iter_num *) KFUNC;
 extern void bpf_iter_num_destroy(struct bpf_iter_num *) KFUNC;
 
-/* What orders and conditions know of a packet. */
+/* What orders and conditions know of a packet. (All of one width: it is copied member by member.) */
 struct packet {
-	s64 value, arrival;
-	u32 flow, size, queue, tos;
+	s64 value, arrival, flow, size, queue, tos;
 };
 
 /* What they know of a queue, its buffer and its port. */

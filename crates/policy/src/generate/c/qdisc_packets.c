@@ -196,7 +196,7 @@ apart int drop_victim(struct arriving *x, u32 queue)
 		return 0;
 	if (p->seq == x->seq)
 		x->here = 0;
-	count(x->sch, queue, -1, -(s64)p->packet.size);
+	count(x->sch, queue, -1, -p->packet.size);
 	x->sch->qstats.drops++;
 	struct sk_buff *skb = bpf_kptr_xchg(&p->skb, NULL);
 	bpf_obj_drop_impl(p, NULL);
