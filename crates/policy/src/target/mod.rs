@@ -79,7 +79,8 @@ pub fn compile(policy: &Policy, target: Target) -> Result<String, Vec<Refusal>> 
     match target {
         Target::Rust => Ok(generate::generate(policy)),
         Target::BpfQdisc => Ok(generate::c::bpf_qdisc(policy)),
-        Target::TcBpf | Target::P4 => Err(refused),
+        Target::TcBpf => Ok(generate::c::tc_bpf(policy)),
+        Target::P4 => Err(refused),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The parts of a policy that targets look at: orders, hooks, and what they read.
 
 use super::Refusals;
+use crate::generate::c::can_become;
 use crate::engine::decisions::{Decided, Decisions, OfOwner, Ordering};
 use crate::normal::expression::{BufferField, PacketField, Place, QueueField};
 use crate::normal::integer::{Int, IntTest};
@@ -178,6 +179,22 @@ pub(super) fn check_words(policy: &Policy, decisions: &Decisions, limits: &Limit
         }
         if !fits {
             found.note(&hook.part, wide, out);
+        }
+    }
+}
+
+/// What states become: in 128 bits, of which divisors and remainders have 64.
+pub(super) fn check_states(
+    policy: &Policy,
+    decisions: &Decisions,
+    limits: &Limits,
+    found: &mut Refusals,
+) {
+    for hook in hooks(policy, decisions) {
+        let mut values = hook.decided.iter().flat_map(|case| case.values.iter().flatten());
+        if values.any(|value| !can_become(value, limits)) {
+            let reason = "a state is divided by more than 64 bits, or a remainder of more, which the target does not have";
+            found.note(&hook.part, reason, "divide by smaller numbers, such as constants");
         }
     }
 }

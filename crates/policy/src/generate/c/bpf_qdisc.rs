@@ -10,7 +10,6 @@ use crate::normal::expression::{PacketField, Place};
 use crate::normal::range::Limits;
 use crate::normal::{Policy, State};
 
-const KERNEL: &str = include_str!("kernel.h");
 const HEAD: &str = include_str!("qdisc.h");
 const PACKETS: &str = include_str!("qdisc_packets.c");
 const REST: &str = include_str!("qdisc.c");
@@ -27,7 +26,7 @@ pub fn generate(policy: &Policy) -> String {
     let what = "A queueing discipline of Linux (6.16 and later, CONFIG_NET_SCH_BPF).";
     [
         comment(policy, what, &load),
-        KERNEL.to_owned(),
+        super::KERNEL.to_owned(),
         HEAD.to_owned(),
         settings(policy, &decisions),
         turns(policy),
@@ -55,7 +54,7 @@ fn settings(policy: &Policy, decisions: &Decisions) -> String {
     let owners = buffers.chain(policy.ports().iter().filter_map(|one| one.order.as_ref()));
     owners.for_each(|order| order.test.places(&mut |place| heads |= matches!(place, Place::Head(..))));
     // By arrival alone, nothing looks at the clock.
-    let arrival = reads.contains(&PacketField::Arrival) && !(lists && !looks_at_arrival(policy));
+    let arrival = reads.contains(&PacketField::Arrival) && !(lists && !super::looks_at_arrival(policy));
     let flag = |name: &str, value: bool| format!("#define {name} {}\n", u8::from(value));
     [
         format!("#define QUEUES {}\n", policy.queues().len()),
@@ -69,21 +68,6 @@ fn settings(policy: &Policy, decisions: &Decisions) -> String {
         flag("NOTIFIES", policy.notifies()),
     ]
     .concat()
-}
-
-/// Something other than the orders of packets looks at when they came.
-fn looks_at_arrival(policy: &Policy) -> bool {
-    let mut found = false;
-    let mut see = |place: Place| {
-        found |= matches!(place, Place::Packet(_, PacketField::Arrival) | Place::Head(_, PacketField::Arrival));
-    };
-    let buffers = policy.buffers().iter().filter_map(|one| one.order.as_ref());
-    let orders = buffers.chain(policy.ports().iter().filter_map(|one| one.order.as_ref()));
-    orders.for_each(|order| order.test.places(&mut see));
-    for case in policy.cases() {
-        crate::target::parts::read(std::slice::from_ref(case)).into_iter().for_each(&mut see);
-    }
-    found
 }
 
 fn orders(decisions: &Decisions) -> String {

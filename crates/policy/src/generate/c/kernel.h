@@ -74,7 +74,7 @@ within wide times(wide a, wide b)
 }
 
 /* a / by, by > 0, rounded down, if 64 bits hold it. */
-apart int divided(u64 high, u64 low, s64 by, s64 *to)
+within int divided(u64 high, u64 low, s64 by, s64 *to)
 {
 	int negative = (s64)high < 0;
 	if (negative) {
@@ -92,11 +92,11 @@ apart int divided(u64 high, u64 low, s64 by, s64 *to)
 		for (u32 nth = 0; nth < 64; nth++) {
 			left = left << 1 | low >> 63;
 			low <<= 1;
-			quotient <<= 1;
-			if (left >= divisor) {
-				left -= divisor;
-				quotient |= 1;
-			}
+			/* Without a branch, or there would be two ways on for the verifier to follow at each bit. */
+			u64 less = ((~left & divisor) | ((~left | divisor) & (left - divisor))) >> 63;
+			asm volatile("" : "+r"(less));
+			left -= divisor & (less - 1);
+			quotient = quotient << 1 | (less ^ 1);
 		}
 	}
 	if (!negative) {
