@@ -1,12 +1,12 @@
-//! Code for a target, of a policy file: `cargo run -p thalweg-policy --example compile -- FILE TARGET`.
+//! Code for a target, of a policy file: `cargo run -p thalweg-policy --example compile -- FILE --target TARGET`.
 
 use std::process::ExitCode;
 use thalweg_policy::target::{Target, compile};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, target] = &arguments[..] else {
-        eprintln!("usage: compile FILE TARGET");
+    let [file, _, target] = &arguments[..] else {
+        eprintln!("usage: compile FILE --target TARGET");
         return ExitCode::from(2);
     };
     let Some(target) = Target::ALL.into_iter().find(|one| one.name() == target) else {

@@ -3,7 +3,7 @@ struct bpf_spin_lock {
 };
 /* What the kernel shows of a packet: fields stand where its interface has them. */
 struct __sk_buff {
-	u32 len, pkt_type, mark, queue_mapping, protocol, before[27];
+	u32 len, pkt_type, mark, queue_mapping, protocol, before[31];
 	u64 flow_keys, tstamp;
 	u32 wire_len;
 };
