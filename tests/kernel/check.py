@@ -25,8 +25,23 @@ MIRROR = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
 KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 TOOLS = ("apt-get", "dpkg", "qemu-system-x86_64", "cpio", "gcc", "xz", "readelf")
 # Of the stable release; bpftool is of the kernel's own.
-PACKAGES = """busybox-static iproute2 libc6 libelf1t64 zlib1g libzstd1 libcap2 libmnl0 libbpf1 libtirpc3t64 libssl3t64
-libdb5.3t64 libselinux1 libxtables12 libpcre2-8-0""".split()
+PACKAGES = [
+    "busybox-static",
+    "iproute2",
+    "libc6",
+    "libelf1t64",
+    "zlib1g",
+    "libzstd1",
+    "libcap2",
+    "libmnl0",
+    "libbpf1",
+    "libtirpc3t64",
+    "libssl3t64",
+    "libdb5.3t64",
+    "libselinux1",
+    "libxtables12",
+    "libpcre2-8-0",
+]
 # What is compared: of the library, and what it says otherwise than the kernel can keep it.
 LIBRARY = ("fifo", "algorithm-c", "strict", "two-priorities", "wfq", "crr", "a1", "policy-file", "rfifo")
 OWN = ("srpt", "lqd", "steps")
@@ -108,7 +123,9 @@ def expected(file: Path, packets: int, into: Path) -> tuple[list[int], int]:
     from thalweg import policies
 
     policy = policies.load(file)
-    trace = policy.traffic(packets=packets, gap=GAPS.get(file.stem, GAP), tos=list(range(0, 256, 4)), values=(0, 99), seed=SEED)
+    trace = policy.traffic(
+        packets=packets, gap=GAPS.get(file.stem, GAP), tos=list(range(0, 256, 4)), values=(0, 99), seed=SEED
+    )
     ran = [policy.run(trace, link="10Gbps", engine=engine, seed=SEED).frame for engine in ("interpreter", "bytecode")]
     if not ran[0].equals(ran[1]):
         raise AssertionError(f"{file.name}: two engines of the datapath differ")
@@ -158,7 +175,19 @@ def image(root: Path, policies: Path, into: Path) -> Path:
 def boot(root: Path, archive: Path, seconds: int) -> str:
     """What the machine said."""
     kernel = next(root.glob("usr/lib/modules/*/vmlinuz"))
-    machine = ["qemu-system-x86_64", "-accel", "tcg", "-cpu", "max", "-m", "768", "-smp", "1", "-nographic", "-nodefaults"]
+    machine = [
+        "qemu-system-x86_64",
+        "-accel",
+        "tcg",
+        "-cpu",
+        "max",
+        "-m",
+        "768",
+        "-smp",
+        "1",
+        "-nographic",
+        "-nodefaults",
+    ]
     machine += ["-no-reboot", "-serial", "stdio", "-kernel", kernel, "-initrd", archive]
     machine += ["-append", "console=ttyS0 quiet panic=-1 mitigations=off"]
     done = subprocess.run(machine, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=seconds)
