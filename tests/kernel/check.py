@@ -1,4 +1,4 @@
-"""One trace through the software datapath and the kernel's queueing discipline: the same packets kept, in the same order.
+"""One trace through the software datapath and the kernel's queueing discipline: the same kept, in the same order.
 
     python tests/kernel/check.py [--packets 1000] [--keep DIRECTORY]
 

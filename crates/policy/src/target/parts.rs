@@ -1,8 +1,8 @@
 //! The parts of a policy that targets look at: orders, hooks, and what they read.
 
 use super::Refusals;
-use crate::generate::c::can_become;
 use crate::engine::decisions::{Decided, Decisions, OfOwner, Ordering};
+use crate::generate::c::can_become;
 use crate::normal::expression::{BufferField, PacketField, Place, QueueField};
 use crate::normal::integer::{Int, IntTest};
 use crate::normal::range::Limits;
@@ -184,12 +184,7 @@ pub(super) fn check_words(policy: &Policy, decisions: &Decisions, limits: &Limit
 }
 
 /// What states become: in 128 bits, of which divisors and remainders have 64.
-pub(super) fn check_states(
-    policy: &Policy,
-    decisions: &Decisions,
-    limits: &Limits,
-    found: &mut Refusals,
-) {
+pub(super) fn check_states(policy: &Policy, decisions: &Decisions, limits: &Limits, found: &mut Refusals) {
     for hook in hooks(policy, decisions) {
         let mut values = hook.decided.iter().flat_map(|case| case.values.iter().flatten());
         if values.any(|value| !can_become(value, limits)) {

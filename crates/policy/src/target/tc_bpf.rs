@@ -3,7 +3,8 @@
 
 use super::Refusals;
 use super::parts::{
-    Hook, When, check_fields, check_fifo, check_single_port, check_states, check_wires, check_words, hooks, is_occupancy, read,
+    Hook, When, check_fields, check_fifo, check_single_port, check_states, check_wires, check_words, hooks,
+    is_occupancy, read,
 };
 use crate::engine::decisions::Decisions;
 use crate::normal::expression::PacketField;

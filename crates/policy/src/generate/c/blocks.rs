@@ -33,7 +33,11 @@ impl Choice<'_> {
                     let out = if code.trim_start().starts_with("return") { "" } else { "\t\tbreak;\n" };
                     format!("{labels}{}{out}", indented(code, 2))
                 });
-                format!("\tswitch ({subject}) {{\n{}\t}}\n{}", arms.collect::<String>(), indented(otherwise, 1))
+                format!(
+                    "\tswitch ({subject}) {{\n{}\t}}\n{}",
+                    arms.collect::<String>(),
+                    indented(otherwise, 1)
+                )
             }
         };
         format!("{head}({parameters})\n{{\n{body}}}\n")

@@ -116,7 +116,8 @@ fn actions(policy: &Policy, decisions: &Decisions, limits: &Limits) -> String {
     };
     let prologue = "const struct packet *p = &x->packet;\nu32 queue = p->queue;\nstruct view view, *v = &view;\n\
                     (void)p;\n(void)queue;\n(void)v;";
-    let (of_queue, of_buffer) = ("struct arriving *x, int matched", "struct arriving *x, u32 buffer, int matched");
+    let (of_queue, of_buffer) =
+        ("struct arriving *x, int matched", "struct arriving *x, u32 buffer, int matched");
     let (queues, buffers, ports) = (policy.queues(), policy.buffers(), policy.ports());
     let all = |cases: Vec<_>, name: &str, part: u8| {
         let (parameters, subject) = match part {
@@ -124,7 +125,15 @@ fn actions(policy: &Policy, decisions: &Decisions, limits: &Limits) -> String {
             1 => (of_buffer, "buffer"),
             _ => (of_queue, "0"),
         };
-        follow(&format!("apart void {name}"), parameters, subject, prologue, cases.into_iter(), &words(part), limits)
+        follow(
+            &format!("apart void {name}"),
+            parameters,
+            subject,
+            prologue,
+            cases.into_iter(),
+            &words(part),
+            limits,
+        )
     };
     let congestion = queues.iter().zip(&decisions.queues);
     let admitted = queues.iter().zip(&decisions.queues);
@@ -132,9 +141,17 @@ fn actions(policy: &Policy, decisions: &Decisions, limits: &Limits) -> String {
     let entered = buffers.iter().zip(&decisions.buffers);
     let scheduled = ports.iter().zip(&decisions.ports);
     [
-        all(congestion.map(|(one, of)| (&one.congestion[..], &of.congestion[..])).collect(), "on_congestion", 0),
+        all(
+            congestion.map(|(one, of)| (&one.congestion[..], &of.congestion[..])).collect(),
+            "on_congestion",
+            0,
+        ),
         all(admitted.map(|(one, of)| (&one.admitted[..], &of.admitted[..])).collect(), "on_admission", 0),
-        all(full.map(|(one, of)| (&one.congestion[..], &of.congestion[..])).collect(), "on_buffer_congestion", 1),
+        all(
+            full.map(|(one, of)| (&one.congestion[..], &of.congestion[..])).collect(),
+            "on_buffer_congestion",
+            1,
+        ),
         all(entered.map(|(one, of)| (&one.admitted[..], &of.after[..])).collect(), "on_buffer_admission", 1),
         all(scheduled.map(|(one, of)| (&one.scheduled[..], &of.after[..])).collect(), "on_scheduling", 2),
     ]

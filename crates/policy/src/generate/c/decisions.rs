@@ -36,7 +36,11 @@ pub fn constants(policy: &Policy) -> String {
         by_number("within int buffer_counts_packets", BUFFER, buffers.iter().map(|one| packets(one.unit))),
         by_number("within s64 first_adm_state", QUEUE, queues.iter().map(|one| number(one.states.adm))),
         by_number("within s64 first_sched_state", QUEUE, queues.iter().map(|one| number(one.states.sched))),
-        by_number("within s64 first_buffer_adm_state", BUFFER, buffers.iter().map(|one| number(one.adm_state))),
+        by_number(
+            "within s64 first_buffer_adm_state",
+            BUFFER,
+            buffers.iter().map(|one| number(one.adm_state)),
+        ),
     ]
     .join("\n")
 }
@@ -63,10 +67,17 @@ pub fn queue_order<'a>(
     parameters: &str,
     orders: impl Iterator<Item = Option<&'a Ordering>>,
 ) -> String {
-    let code = |order: Option<&Ordering>| order.map_or(NOTHING.to_owned(), |order| returns(test(&order.test, At::Order)));
+    let code = |order: Option<&Ordering>| {
+        order.map_or(NOTHING.to_owned(), |order| returns(test(&order.test, At::Order)))
+    };
     let parameters = format!("{parameters}const struct candidate *a, const struct candidate *b");
-    Choice { head: &format!("within int {name}"), parameters: &parameters, subject: "buffer", otherwise: NOTHING }
-        .of(orders.map(code))
+    Choice {
+        head: &format!("within int {name}"),
+        parameters: &parameters,
+        subject: "buffer",
+        otherwise: NOTHING,
+    }
+    .of(orders.map(code))
 }
 
 /// Which buffers have an order of their queues.
@@ -77,7 +88,9 @@ pub fn has_order<'a>(orders: impl Iterator<Item = Option<&'a Ordering>>) -> Stri
 /// The first case that matches, from 0; -1: none does.
 pub fn matching<'a>(name: &str, of: &str, hooks: impl Iterator<Item = &'a [Decided]>) -> String {
     let code = |cases: &[Decided]| {
-        let step = |(nth, case): (usize, &Decided)| format!("if ({})\n\treturn {nth};\n", test(&case.test, At::Hook));
+        let step = |(nth, case): (usize, &Decided)| {
+            format!("if ({})\n\treturn {nth};\n", test(&case.test, At::Hook))
+        };
         let steps: String = cases.iter().enumerate().map(step).collect();
         format!("{steps}return -1;")
     };
@@ -101,7 +114,9 @@ pub fn selected(policy: &Policy, by: Option<&Int>) -> String {
 pub fn turns(policy: &Policy) -> String {
     let list = |queues: &[usize]| queues.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let mut all = format!("static const u8 port_turns[16] = {{ {} }};\n", list(&policy.ports()[0].queues));
-    all.push_str("/* One more than the queue; 0: there is no other. */\nstatic const u8 buffer_turns[16][16] = {\n");
+    all.push_str(
+        "/* One more than the queue; 0: there is no other. */\nstatic const u8 buffer_turns[16][16] = {\n",
+    );
     for buffer in policy.buffers() {
         let queues: Vec<usize> = buffer.queues.iter().map(|queue| queue + 1).collect();
         all.push_str(&format!("\t{{ {} }},\n", list(&queues)));

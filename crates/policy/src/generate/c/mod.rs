@@ -45,7 +45,8 @@ fn comment(policy: &Policy, what: &str, load: &[String]) -> String {
 fn looks_at_arrival(policy: &Policy) -> bool {
     let mut found = false;
     let mut see = |place: Place| {
-        found |= matches!(place, Place::Packet(_, PacketField::Arrival) | Place::Head(_, PacketField::Arrival));
+        found |=
+            matches!(place, Place::Packet(_, PacketField::Arrival) | Place::Head(_, PacketField::Arrival));
     };
     let buffers = policy.buffers().iter().filter_map(|one| one.order.as_ref());
     let orders = buffers.chain(policy.ports().iter().filter_map(|one| one.order.as_ref()));

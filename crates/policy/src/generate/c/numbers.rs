@@ -10,7 +10,9 @@ use crate::normal::ratio::Ratio;
 pub fn test(of: &IntTest, at: At) -> String {
     match of {
         IntTest::Constant(truth) => u8::from(*truth).to_string(),
-        IntTest::Compare(relation, a, b) => format!("{} {} {}", number(a, at), operator(*relation), number(b, at)),
+        IntTest::Compare(relation, a, b) => {
+            format!("{} {} {}", number(a, at), operator(*relation), number(b, at))
+        }
         IntTest::Not(a) => format!("!({})", test(a, at)),
         IntTest::And(a, b) => format!("({}) && ({})", test(a, at), test(b, at)),
         IntTest::Or(a, b) => format!("({}) || ({})", test(a, at), test(b, at)),
@@ -125,6 +127,8 @@ fn packet(of: &str, field: PacketField) -> String {
         PacketField::Flow => format!("{of}flow"),
         PacketField::Size => format!("{of}size"),
         PacketField::Tos => format!("{of}tos"),
-        PacketField::PolicyId | PacketField::Processing | PacketField::Slack | PacketField::Dst => "0LL".to_owned(),
+        PacketField::PolicyId | PacketField::Processing | PacketField::Slack | PacketField::Dst => {
+            "0LL".to_owned()
+        }
     }
 }

@@ -60,7 +60,8 @@ fn state(of: State) -> &'static str {
 
 fn settings(policy: &Policy) -> String {
     let (queue, port) = (&policy.queues()[0], &policy.ports()[0]);
-    let notices = policy.cases().flat_map(|case| &case.actions).filter(|one| matches!(one, Action::Notify)).count();
+    let notices =
+        policy.cases().flat_map(|case| &case.actions).filter(|one| matches!(one, Action::Notify)).count();
     let arrival = super::looks_at_arrival(policy);
     let reads = |field| u8::from(policy.reads().contains(&field));
     format!(
