@@ -54,7 +54,7 @@ fn settings(policy: &Policy, decisions: &Decisions) -> String {
     let owners = buffers.chain(policy.ports().iter().filter_map(|one| one.order.as_ref()));
     owners.for_each(|order| order.test.places(&mut |place| heads |= matches!(place, Place::Head(..))));
     // By arrival alone, nothing looks at the clock.
-    let arrival = reads.contains(&PacketField::Arrival) && !(lists && !super::looks_at_arrival(policy));
+    let arrival = reads.contains(&PacketField::Arrival) && (!lists || super::looks_at_arrival(policy));
     let flag = |name: &str, value: bool| format!("#define {name} {}\n", u8::from(value));
     [
         format!("#define QUEUES {}\n", policy.queues().len()),
