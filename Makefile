@@ -133,6 +133,11 @@ python-test: build
 STUDIES = $(if $(filter command% environment%,$(origin PAPER)),$(PAPER),$(notdir $(patsubst %/claims.toml,%,$(wildcard papers/*/claims.toml))))
 
 # A chosen few per figure, `handful` in claims.toml: at most a minute for each study.
+# Boots a kernel with queueing disciplines in BPF under qemu, a minute; what it needs and is not there, it names.
+kernel-qdisc: build
+	@echo "== policies in the kernel"
+	@$(BIN)/python tests/kernel/check.py || [ $$? = 77 ]
+
 handfuls: build
 	@for name in $(STUDIES); do echo "== claims of $$name: a handful"; \
 	  $(BIN)/thalweg reproduce $$name --scale quick --handful --no-figures --out $(OUT)/$$name-handful || exit 1; \

@@ -203,7 +203,21 @@ class Policy:
 
     def rust(self) -> str:
         """The policy as Rust."""
-        return _core.policy_rust(self.text, self.name)
+        return self.code("rust")
+
+    def code(self, target: str) -> str:
+        """The policy as code for a target: Rust, or C for the kernel. What it is loaded with stands at its top.
+
+        Raises:
+            ScenarioError: the target cannot keep it (`refusals` says which parts), or no code for it is generated.
+        """
+        refused = self.refusals(target)
+        if refused:
+            part, reason, out = refused[0]
+            raise refuse(f"{target}: {part}: {reason}", file=self.name, hint=out)
+        if not targets()[target][1]:
+            raise refuse(f"no code for {target} is generated yet", file=self.name, hint="for rust it is")
+        return _core.policy_code(self.text, self.name, target)
 
     def refusals(self, target: str) -> list[tuple[str, str, str]]:
         """What a target cannot keep of it: part, reason, way out."""

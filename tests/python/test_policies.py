@@ -129,7 +129,7 @@ def test_show_says_what_was_chosen(cli, one):
     )
 
 
-def test_compile_prints_rust_and_says_what_other_targets_cannot_keep(cli, one):
+def test_compile_prints_rust_or_c_and_says_what_other_targets_cannot_keep(cli, one):
     said = cli("policy", "compile", "one.oq")
     assert said.code == 0 and "impl Rules for Decisions" in said.out
     assert cli("policy", "compile", "one.oq", "--out", "one.rs").out == "one.rs: Rust of one.oq\n"
@@ -140,9 +140,13 @@ def test_compile_prints_rust_and_says_what_other_targets_cannot_keep(cli, one):
         "lqd.oq: bpf-qdisc: ports out[1] to out[4]: it is attached to one device, which is one port: a file for each "
         "port\n"
     )
-    fits = cli("policy", "compile", "one.oq", "--target", "bpf-qdisc")
-    assert (fits.code, fits.out) == (1, "")
-    assert fits.err == ("one.oq: bpf-qdisc can keep it, but no code for bpf-qdisc is generated yet (for rust it is)\n")
+    fits = cli("policy", "compile", "one.oq", "--target", "bpf-qdisc", "--out", "one.c")
+    assert (fits.code, fits.out) == (0, "one.c: C of one.oq\n")
+    assert "tc qdisc replace dev DEVICE root oq_one\n" in (one / "one.c").read_text()
+    (one / "plain.oq").write_text("q = Queue(2 pkts); out = Port(q);")
+    unmade = cli("policy", "compile", "plain.oq", "--target", "p4")
+    assert (unmade.code, unmade.out) == (1, "")
+    assert unmade.err == "plain.oq: p4 can keep it, but no code for p4 is generated yet (for rust it is)\n"
     assert len(cli("policy", "compile", "algorithm-c", "--target", "tc-bpf").err.splitlines()) == 3
 
 

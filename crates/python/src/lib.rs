@@ -130,7 +130,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(verbs::irn_answers, m)?)?;
     m.add_function(wrap_pyfunction!(policy::policy_check, m)?)?;
     m.add_function(wrap_pyfunction!(policy::policy_show, m)?)?;
-    m.add_function(wrap_pyfunction!(policy::policy_rust, m)?)?;
+    m.add_function(wrap_pyfunction!(policy::policy_code, m)?)?;
     m.add_function(wrap_pyfunction!(policy::policy_parts, m)?)?;
     m.add_function(wrap_pyfunction!(policy::policy_targets, m)?)?;
     m.add_function(wrap_pyfunction!(policy::policy_refusals, m)?)?;

@@ -59,10 +59,10 @@ def compile(args) -> int:
         )
         return FOUND
     if args.out is None:
-        print(policy.rust(), end="")
+        print(policy.code(args.target), end="")
         return OK
-    _write(Path(args.out), policy.rust())
-    print(f"{args.out}: Rust of {policy.name}")
+    _write(Path(args.out), policy.code(args.target))
+    print(f"{args.out}: {'Rust' if args.target == 'rust' else 'C'} of {policy.name}")
     return OK
 
 

@@ -55,7 +55,7 @@ def policies(command: Callable, lazy: Callable, parser: type, positive_int: Call
 
     part("show", "print a policy without comments, and what was chosen for its orders")
 
-    p = part("compile", "print a policy as Rust; or say what another target cannot keep")
+    p = part("compile", "print a policy as Rust, or as C for the kernel; or say what the target cannot keep")
     p.add_argument("--target", choices=TARGETS, default="rust", help="what for (default: rust)")
     p.add_argument("--out", metavar="FILE", help="file to write (default: print it)")
 

@@ -3,6 +3,7 @@
 //! A build script writes what [`generate`] returns into a file of its own, and a module includes it
 //! (`crates/policy/compiled` does so with the library).
 
+pub mod c;
 mod numbers;
 mod waiting;
 

@@ -68,7 +68,7 @@ pub fn number(of: &Int, is_narrow: bool, at: At) -> String {
 fn read(place: Place, at: At) -> String {
     match (place, at) {
         (Place::Packet(_, field), At::Hook) => packet("v.packet.", field),
-        (Place::Queue(_, field), At::Hook) => format!("v.queue.{}", queue(field)),
+        (Place::Queue(_, field), At::Hook) => format!("v.queue.{}", queue_field(field)),
         _ => read_compared(place),
     }
 }
@@ -77,7 +77,7 @@ fn read_compared(place: Place) -> String {
     match place {
         Place::Packet(which, field) => packet(&format!("{}.", side(which)), field),
         Place::Head(which, field) => packet(&format!("{}.head.", side(which)), field),
-        Place::Queue(which, field) => format!("{}.queue.{}", side(which), queue(field)),
+        Place::Queue(which, field) => format!("{}.queue.{}", side(which), queue_field(field)),
         Place::Buffer(BufferField::Size) => "v.buffer.size".to_owned(),
         Place::Buffer(BufferField::CurrSize) => "v.buffer.curr_size".to_owned(),
         Place::Buffer(BufferField::AdmState) => "v.buffer.adm_state".to_owned(),
@@ -93,7 +93,8 @@ fn side(which: Which) -> &'static str {
     }
 }
 
-fn queue(field: QueueField) -> &'static str {
+/// A queue's field, by its name in what is generated.
+pub fn queue_field(field: QueueField) -> &'static str {
     match field.place() {
         QueueField::Size => "size",
         QueueField::CurrSize => "curr_size",

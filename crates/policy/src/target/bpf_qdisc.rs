@@ -3,11 +3,12 @@
 
 use super::Refusals;
 use super::parts::{
-    check_fields, check_single_port, check_wires, check_words, hooks, orders, read, read_by_order,
+    check_fields, check_single_port, check_states, check_wires, check_words, hooks, orders, read,
+    read_by_order,
 };
 use crate::engine::decisions::Decisions;
-use crate::normal::Policy;
 use crate::normal::expression::PacketField;
+use crate::normal::{Action, Policy};
 
 /// A socket buffer has a mark, a priority, a length, a hash and an instant; it has no room for these.
 const ABSENT: [PacketField; 3] = [PacketField::Processing, PacketField::Slack, PacketField::Dst];
@@ -27,6 +28,15 @@ pub(super) fn check(policy: &Policy, found: &mut Refusals) {
     }
     for hook in hooks(policy, &decisions) {
         check_fields(&hook.part, &read(hook.cases), &ABSENT, found);
+        if hook.cases.iter().flat_map(|case| &case.actions).any(|action| matches!(action, Action::Mark)) {
+            let reason = "the kernel lets no discipline in BPF write into packets, so `mark` has no effect";
+            found.note(
+                &hook.part,
+                reason,
+                "drop, notify, or marks by what a packet says in the target tc-bpf",
+            );
+        }
     }
+    check_states(policy, &decisions, &policy.limits(), found);
     check_words(policy, &decisions, &policy.limits(), found);
 }

@@ -7,9 +7,10 @@
 
 mod bpf_qdisc;
 mod p4;
-mod parts;
+pub(crate) mod parts;
 mod tc_bpf;
 
+use crate::generate;
 use crate::normal::Policy;
 use std::fmt;
 
@@ -52,7 +53,34 @@ impl Target {
 
     /// Code for it is generated, not only checked whether there could be.
     pub fn is_generated(self) -> bool {
-        self == Self::Rust
+        self != Self::P4
+    }
+}
+
+/// Code of a policy for a target.
+///
+/// ```
+/// use thalweg_policy::target::{Target, compile};
+///
+/// let text = "q = Queue(64 pkts); out = Port(q); q.congestion = (currSize >= size, drop(1));";
+/// let policy = thalweg_policy::check(text, "short.oq").unwrap();
+/// assert!(compile(&policy, Target::BpfQdisc).unwrap().contains("oq_short"));
+/// let refusals = compile(&policy, Target::TcBpf).unwrap_err();
+/// assert_eq!(refusals[0].part, "queue q, congestion");
+/// ```
+///
+/// # Errors
+/// All that the target cannot keep of it; none, if code for the target is not generated.
+pub fn compile(policy: &Policy, target: Target) -> Result<String, Vec<Refusal>> {
+    let refused = refusals(policy, target);
+    if !refused.is_empty() {
+        return Err(refused);
+    }
+    match target {
+        Target::Rust => Ok(generate::generate(policy)),
+        Target::BpfQdisc => Ok(generate::c::bpf_qdisc(policy)),
+        Target::TcBpf => Ok(generate::c::tc_bpf(policy)),
+        Target::P4 => Err(refused),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Refusals;
 use crate::engine::decisions::{Decided, Decisions, OfOwner, Ordering};
+use crate::generate::c::can_become;
 use crate::normal::expression::{BufferField, PacketField, Place, QueueField};
 use crate::normal::integer::{Int, IntTest};
 use crate::normal::range::Limits;
@@ -70,7 +71,7 @@ pub(super) fn orders<'a>(policy: &Policy, decisions: &'a Decisions) -> Vec<(Stri
 }
 
 /// Every place that the cases of a hook read.
-pub(super) fn read(cases: &[Case]) -> Vec<Place> {
+pub(crate) fn read(cases: &[Case]) -> Vec<Place> {
     let mut places = Vec::new();
     for case in cases {
         case.test.places(&mut |place| places.push(place));
@@ -178,6 +179,17 @@ pub(super) fn check_words(policy: &Policy, decisions: &Decisions, limits: &Limit
         }
         if !fits {
             found.note(&hook.part, wide, out);
+        }
+    }
+}
+
+/// What states become: in 128 bits, of which divisors and remainders have 64.
+pub(super) fn check_states(policy: &Policy, decisions: &Decisions, limits: &Limits, found: &mut Refusals) {
+    for hook in hooks(policy, decisions) {
+        let mut values = hook.decided.iter().flat_map(|case| case.values.iter().flatten());
+        if values.any(|value| !can_become(value, limits)) {
+            let reason = "a state is divided by more than 64 bits, or a remainder of more, which the target does not have";
+            found.note(&hook.part, reason, "divide by smaller numbers, such as constants");
         }
     }
 }

@@ -3,11 +3,12 @@
 
 use super::Refusals;
 use super::parts::{
-    When, check_fields, check_fifo, check_single_port, check_wires, check_words, hooks, is_occupancy, read,
+    Hook, When, check_fields, check_fifo, check_single_port, check_states, check_wires, check_words, hooks,
+    is_occupancy, read,
 };
 use crate::engine::decisions::Decisions;
-use crate::normal::Policy;
 use crate::normal::expression::PacketField;
+use crate::normal::{Action, Policy};
 
 const ABSENT: [PacketField; 3] = [PacketField::Processing, PacketField::Slack, PacketField::Dst];
 
@@ -35,6 +36,22 @@ pub(super) fn check(policy: &Policy, found: &mut Refusals) {
             found.note(&hook.part, reason, "the queue's size alone, or the target bpf-qdisc");
         }
         check_fields(&hook.part, &places, &ABSENT, found);
+        check_actions(&hook, found);
     }
+    check_states(policy, &decisions, &policy.limits(), found);
     check_words(policy, &decisions, &policy.limits(), found);
+}
+
+/// What must not happen to a packet that the queue behind drops for its size, and who else would be given up.
+fn check_actions(hook: &Hook<'_>, found: &mut Refusals) {
+    let actions = || hook.cases.iter().map(|case| &case.actions);
+    let drops = |actions: &Vec<Action>| actions.iter().filter(|action| action.drops()).count();
+    if actions().any(|actions| drops(actions) > 1) {
+        found.note(&hook.part, "no packet that waits can be given up", "one `drop` in each case");
+    }
+    let lasting = |action: &Action| matches!(action, Action::Modify(..) | Action::Notify);
+    if hook.when == When::Admitted && actions().flatten().any(lasting) {
+        let reason = "whether a packet stays is known behind it only";
+        found.note(&hook.part, reason, "the same in `congestion`, or the target bpf-qdisc");
+    }
 }

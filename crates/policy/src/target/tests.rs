@@ -29,7 +29,6 @@ const FITS: &[&str] = &[
     "policy-file",
     "rfifo",
     "sqf",
-    "steps",
     "strict",
     "tail-drop",
     "two-priorities",
@@ -56,6 +55,13 @@ fn a_discipline_is_of_one_port_and_of_packets_that_carry_what_it_reads() {
     let lstf = of_library("lstf", Target::BpfQdisc);
     assert_eq!(lstf[0], "queue q, admPrio: packets here have no `slack`: use TOS, size, flow or arrival");
     assert_eq!(of_library("srpt", Target::BpfQdisc).len(), 2);
+    assert_eq!(
+        of_library("steps", Target::BpfQdisc),
+        [
+            "queue q, postAdmAct: the kernel lets no discipline in BPF write into packets, so `mark` has no effect: \
+          drop, notify, or marks by what a packet says in the target tc-bpf"
+        ]
+    );
     assert!(of_library("a3", Target::BpfQdisc).iter().any(|one| one.starts_with("port in[1], connect: ")));
     let wide = "wide(p1, p2) = (p1.value * p1.size < p2.value * p2.size) q = Queue(9); out = Port(q);\n\
                 q.procPrio = wide;";
@@ -71,6 +77,19 @@ fn a_program_of_tc_keeps_what_looks_at_single_packets_and_nothing_that_waits() {
     let police = "police(q, p) = (p.TOS < 8 && p.size > 1000, drop(1)).(p.TOS < 8, mark & drop(0.5));\n\
                   q = Queue(64 pkts); out = Port(q); q.congestion = police;";
     assert!(refused(police, Target::TcBpf).is_empty());
+    let twice = police.replace("mark & drop(0.5)", "drop(1) & drop(1)");
+    assert_eq!(
+        refused(&twice, Target::TcBpf),
+        ["queue q, congestion: no packet that waits can be given up: one `drop` in each case"]
+    );
+    let after = "q = Queue(64 pkts); out = Port(q); q.postAdmAct = (true, modify(admState := admState + 1));";
+    assert_eq!(
+        refused(after, Target::TcBpf),
+        [
+            "queue q, postAdmAct: whether a packet stays is known behind it only: the same in `congestion`, or the target \
+          bpf-qdisc"
+        ]
+    );
     let waits =
         "it does not know what waits: packets leave unseen: the queue's size alone, or the target bpf-qdisc";
     assert_eq!(of_library("fifo", Target::TcBpf), [format!("queue q, congestion: {waits}")]);

@@ -12,8 +12,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use thalweg_policy::normal::Policy;
-use thalweg_policy::target::{Target, refusals};
-use thalweg_policy::{Engine, datapath, generate, show};
+use thalweg_policy::target::{Target, compile, refusals};
+use thalweg_policy::{Engine, datapath, show};
 
 /// A mistake: line, column, class, reason, way out.
 type Mistake = (usize, usize, &'static str, String, String);
@@ -40,10 +40,13 @@ pub fn policy_show(text: &str, name: &str) -> PyResult<String> {
     Ok(show(&policy(text, name)?))
 }
 
-/// Its Rust.
+/// Its code for a target that keeps it.
 #[pyfunction]
-pub fn policy_rust(text: &str, name: &str) -> PyResult<String> {
-    Ok(generate(&policy(text, name)?))
+pub fn policy_code(text: &str, name: &str, target: &str) -> PyResult<String> {
+    let target = Target::ALL.into_iter().find(|one| one.name() == target);
+    let target = target.ok_or_else(|| PyValueError::new_err("no such target"))?;
+    let code = compile(&policy(text, name)?, target);
+    code.map_err(|_| PyValueError::new_err(format!("no code for {} can be generated of it", target.name())))
 }
 
 /// Its queues (name, size, whether that is in packets, port, whether packets enter it from outside) and ports (name,

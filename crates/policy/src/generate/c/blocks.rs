@@ -1,0 +1,50 @@
+//! Functions of C that choose by a number: those of one answer without a choice.
+
+/// `RESULT NAME(PARAMETERS)`, whose body is chosen by `subject`; `otherwise` where nothing else is said.
+pub struct Choice<'a> {
+    /// `within s64 queue_size`
+    pub head: &'a str,
+    /// `u32 queue`
+    pub parameters: &'a str,
+    /// `queue`
+    pub subject: &'a str,
+    /// `return 0;`
+    pub otherwise: &'a str,
+}
+
+impl Choice<'_> {
+    /// With these statements, by number from 0.
+    pub fn of(&self, all: impl IntoIterator<Item = String>) -> String {
+        let Self { head, parameters, subject, otherwise } = self;
+        let mut grouped: Vec<(Vec<usize>, String)> = Vec::new();
+        for (nth, code) in all.into_iter().enumerate() {
+            match grouped.iter_mut().find(|(_, other)| *other == code) {
+                Some((numbers, _)) => numbers.push(nth),
+                None => grouped.push((vec![nth], code)),
+            }
+        }
+        let body = match &grouped[..] {
+            [] => indented(otherwise, 1),
+            [(_, code)] => indented(code, 1),
+            several => {
+                let arms = several.iter().map(|(numbers, code)| {
+                    let labels: String = numbers.iter().map(|nth| format!("\tcase {nth}:\n")).collect();
+                    // What returns needs no way out of the choice.
+                    let out = if code.trim_start().starts_with("return") { "" } else { "\t\tbreak;\n" };
+                    format!("{labels}{}{out}", indented(code, 2))
+                });
+                format!(
+                    "\tswitch ({subject}) {{\n{}\t}}\n{}",
+                    arms.collect::<String>(),
+                    indented(otherwise, 1)
+                )
+            }
+        };
+        format!("{head}({parameters})\n{{\n{body}}}\n")
+    }
+}
+
+/// Every line behind so many tabs.
+pub fn indented(code: &str, tabs: usize) -> String {
+    code.lines().map(|line| format!("{}{line}\n", "\t".repeat(tabs))).collect()
+}
