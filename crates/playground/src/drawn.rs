@@ -15,8 +15,21 @@ pub const COLUMNS: [(&str, &[&str]); 7] = [
     (
         "flows",
         &[
-            "id", "src", "dst", "size", "start_ps", "fct_ps", "slowdown", "delivered", "throughput_bps",
-            "retransmissions", "timeouts", "drops", "section", "controller", "status",
+            "id",
+            "src",
+            "dst",
+            "size",
+            "start_ps",
+            "fct_ps",
+            "slowdown",
+            "delivered",
+            "throughput_bps",
+            "retransmissions",
+            "timeouts",
+            "drops",
+            "section",
+            "controller",
+            "status",
         ],
     ),
     ("queues", &["time_ps", "port", "packets", "bytes", "dropped", "marked"]),
@@ -28,8 +41,8 @@ pub const COLUMNS: [(&str, &[&str]); 7] = [
 /// Instants of each series; of more, every second, third, .. is kept.
 pub const MOST_SAMPLES: usize = 1000;
 
-/// All of it, in one line.
-pub(crate) fn json(run: &Run) -> String {
+/// All of it.
+pub(crate) fn json(run: &Run) -> Json {
     let tables = run.tables();
     let mut drawn = Map::new();
     for (name, columns) in COLUMNS {
@@ -37,13 +50,14 @@ pub(crate) fn json(run: &Run) -> String {
             drawn.insert(name.to_owned(), of_table(table, columns));
         }
     }
-    json!({ "tables": drawn, "summary": run.summary(), "scenario": run.scenario_toml() }).to_string()
+    json!({ "tables": drawn, "summary": run.summary(), "scenario": run.scenario_toml() })
 }
 
 fn of_table(table: &Table, wanted: &[&str]) -> Json {
     let find = |name: &str| table.columns.iter().find(|column| column.name == name);
     let kept = find("time_ps").and_then(thinned);
-    let columns = wanted.iter().filter_map(|name| Some(((*name).to_owned(), values(find(name)?, kept.as_deref()))));
+    let columns =
+        wanted.iter().filter_map(|name| Some(((*name).to_owned(), values(find(name)?, kept.as_deref()))));
     Json::Object(columns.collect())
 }
 

@@ -40,10 +40,13 @@ export function charts(film: Film): Chart[] {
   return all.filter((chart): chart is Chart => chart !== null && chart.lines.length > 0);
 }
 
-/** The most of some, by a number of theirs; those without it are left out. */
+/** What has less of the largest is left out. */
+const NEXT_TO_NOTHING = 0.02;
+
+/** The most of some, by a number of theirs. */
 function top<T>(some: Iterable<T>, by: (one: T) => number): T[] {
-  const ranked = [...some].map((one) => ({ one, rank: by(one) })).filter(({ rank }) => rank > 0);
-  return ranked.sort((a, b) => b.rank - a.rank).slice(0, MOST).map(({ one }) => one);
+  const ranked = [...some].map((one) => ({ one, rank: by(one) })).sort((a, b) => b.rank - a.rank).slice(0, MOST);
+  return ranked.filter(({ rank }) => rank > 0 && rank > NEXT_TO_NOTHING * ranked[0].rank).map(({ one }) => one);
 }
 
 const sum = (values: ArrayLike<number>) => {
@@ -83,9 +86,11 @@ function flows(film: Film): (Chart | null)[] {
   if (!sampled) return [];
   const some = [...sampled.of].slice(0, MOST + 2).map(([flow, columns]) => ({ name: flowName(film, flow), columns }));
   const base = overTime(film, sampled.times);
+  // A flow sends in bursts: over a few samples there is a rate.
+  const over = Math.ceil(sampled.times.length / 80);
   const lines = (values: (columns: Record<string, Float64Array>) => ArrayLike<number> | undefined) =>
     some.map(({ name, columns }) => ({ name, values: values(columns) ?? [] })).filter(({ values }) => sum(values) > 0);
-  const arrived = lines((c) => c.arrived && growth(sampled.times, c.arrived).map((bytesPerSecond) => 8 * bytesPerSecond));
+  const arrived = lines((c) => c.arrived && growth(sampled.times, c.arrived, undefined, over).map((bytesPerSecond) => 8 * bytesPerSecond));
   return [
     { id: "rates", title: "Throughput of flows", ...base, lines: arrived, y: sized(RATE, "arrived") },
     { id: "windows", title: "Windows of flows", ...base, lines: lines((c) => c.window), y: sized(BYTES, "window") },
@@ -135,6 +140,6 @@ function completions(film: Film): Chart | null {
   });
   return {
     id: "completions", title: "How long flows took", x: `completion time (${name})`, scale: size, xs, lines, end: 0,
-    y: share("flows that took at most this"), steps: true,
+    y: share("of flows"), steps: true,
   };
 }

@@ -34,11 +34,11 @@ export function plotted(place: HTMLElement, chart: Chart, ground: Ground, seek: 
       legend: { live: true },
       scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1] } },
       axes: [
-        { ...axis, font: text, size: 42, label: overTime ? `time (${name})` : name, labelFont: text, labelSize: 14 },
-        { ...axis, font: text, size: 48, label: called, labelFont: text, labelSize: 14 },
+        { ...axis, font: text, size: 26, gap: 2, label: overTime ? `time (${name})` : name, labelFont: text, labelSize: 16, labelGap: -2 },
+        { ...axis, font: text, size: 44, gap: 3, label: called, labelFont: text, labelSize: 16 },
       ],
       series: [
-        { label: overTime ? name : "x", value: (_, v) => (v == null ? "" : plain(v, 4)) },
+        { label: overTime ? "time" : name, value: (_, v) => (v == null ? "" : plain(v, 4)) },
         ...chart.lines.map((line, n) => ({
           label: line.name,
           stroke: CURVES[n % CURVES.length],

@@ -70,12 +70,13 @@ export function series(table: Table | undefined, key: string): Series | null {
   return { times: Float64Array.from(instants, (time) => time * PS), of };
 }
 
-/** What was added from each sample to the next, over what was added to `base` meanwhile (a column, or the seconds). */
-export function growth(times: Float64Array, values: Float64Array, base?: Float64Array): Float64Array {
+/** What was added in the last samples, so many, over what was added to `base` meanwhile (a column, or the seconds). */
+export function growth(times: Float64Array, values: Float64Array, base = times, samples = 1): Float64Array {
   const out = new Float64Array(values.length).fill(NaN);
   for (let n = 1; n < values.length; n++) {
-    const [more, of] = [values[n] - values[n - 1], base ? base[n] - base[n - 1] : times[n] - times[n - 1]];
-    if (of > 0) out[n] = more / of;
+    let from = Math.max(n - samples, 0);
+    while (from < n && Number.isNaN(values[from])) from++;
+    if (base[n] > base[from]) out[n] = (values[n] - values[from]) / (base[n] - base[from]);
   }
   return out;
 }

@@ -91,7 +91,7 @@ export function draw(place: HTMLElement, film: Film, on: { look(port: number | n
         });
         bars[port]!.style({
           display: filled > 0.004 ? "element" : "none",
-          "line-color": mixed(colours.queue, colours.full, filled),
+          "line-color": mixed(colours.queue, colours.full, filled || 0),
         });
         fill(port, Number.isNaN(filled) ? 0 : filled);
         const lost = at.dropped[port];

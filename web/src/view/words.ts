@@ -19,7 +19,7 @@ export function headline(film: Film): [string, string, boolean][] {
   }
   if (s.measured?.fct_us?.count) {
     const { p50, p99 } = s.measured.fct_us;
-    out.push(["completion, median", seconds(p50 * 1e-6), false], ["99 %", seconds(p99 * 1e-6), false]);
+    out.push(["completion, median", seconds(p50 * 1e-6), false], ["99 % within", seconds(p99 * 1e-6), false]);
   }
   if (failed) out.push(["flows that never end", plain(failed, 5), true]);
   for (const what of ["drops", "marks", "retransmissions", "timeouts"])
