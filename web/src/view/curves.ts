@@ -26,12 +26,20 @@ export function plotted(place: HTMLElement, chart: Chart, ground: Ground, seek: 
   const wide = () => Math.max(place.clientWidth, 200);
   const axis = { stroke: ground.soft, grid: { stroke: ground.line, width: 1 }, ticks: { stroke: ground.line, size: 4 } };
   const text = "11px system-ui, sans-serif";
-  const plot = new uPlot(
+  const line = document.createElement("div");
+  line.className = "tw-mark";
+  let shown = 0;
+  const mark = (time: number) => {
+    shown = time;
+    line.style.left = `${plot.valToPos(time / size, "x")}px`;
+  };
+  const plot: uPlot = new uPlot(
     {
       width: wide(),
       height: HEIGHT,
       cursor: { drag: { x: false, y: false }, points: { size: 6 } },
       legend: { live: true },
+      hooks: { draw: [() => mark(shown)] },
       scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.05 : 1] } },
       axes: [
         { ...axis, font: text, size: 26, gap: 2, label: overTime ? `time (${name})` : name, labelFont: text, labelSize: 16, labelGap: -2 },
@@ -53,8 +61,6 @@ export function plotted(place: HTMLElement, chart: Chart, ground: Ground, seek: 
     data,
     place,
   );
-  const line = document.createElement("div");
-  line.className = "tw-mark";
   if (overTime) {
     plot.over.append(line);
     plot.over.addEventListener("click", () => {
@@ -62,11 +68,6 @@ export function plotted(place: HTMLElement, chart: Chart, ground: Ground, seek: 
       if (left != null && left >= 0) seek(plot.posToVal(left, "x") * size);
     });
   }
-  let shown = 0;
-  const mark = (time: number) => {
-    shown = time;
-    line.style.left = `${plot.valToPos(time / size, "x")}px`;
-  };
   return {
     mark,
     resize: () => {

@@ -38,7 +38,8 @@ export class Film {
     this.longest = 0;
     for (const { bytes } of this.queues?.of.values() ?? []) this.longest = Math.max(this.longest, largest(bytes));
     for (const [port, { bytes, capacity }] of this.carried?.of ?? [])
-      this.used.set(port, growth(this.carried!.times, bytes, capacity));
+      // A packet counts when all of it has left: between close samples that may be more than fits.
+      this.used.set(port, growth(this.carried!.times, bytes, capacity).map((share) => Math.min(share, 1)));
     this.stops = pauses(run);
     const same = new Map<string, number[]>();
     this.links.forEach(({ a, b }, link) => {

@@ -21,7 +21,7 @@ export function headline(film: Film): [string, string, boolean][] {
     const { p50, p99 } = s.measured.fct_us;
     out.push(["completion, median", seconds(p50 * 1e-6), false], ["99 % within", seconds(p99 * 1e-6), false]);
   }
-  if (failed) out.push(["flows that never end", plain(failed, 5), true]);
+  if (failed) out.push(["stuck for ever", plain(failed, 5), true]);
   for (const what of ["drops", "marks", "retransmissions", "timeouts"])
     if (s[what]) out.push([what, plain(s[what], 5), what === "drops" || what === "timeouts"]);
   if (s.pauses?.frames) out.push(["pauses", plain(s.pauses.frames, 5), false]);
