@@ -8,11 +8,17 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+# The browser's ends of the pipe must be descriptors 3 and 4.
+LAUNCH = """import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3), os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])"""
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -29,11 +35,10 @@ class Page:
         self._home = tempfile.TemporaryDirectory(prefix="thalweg-chromium-")
         (theirs_in, self._out), (self._in, theirs_out) = os.pipe(), os.pipe()
         options = ("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage")
-        # The pipe is descriptors 3 and 4.
-        command = f'exec "$0" "$@" 3<&{theirs_in} 4>&{theirs_out}'
         place = f"--user-data-dir={self._home.name}"
+        browser = [found(), *options, place, "--remote-debugging-pipe", "about:blank"]
         self._process = subprocess.Popen(
-            ["sh", "-c", command, found(), *options, place, "--remote-debugging-pipe", "about:blank"],
+            [sys.executable, "-c", LAUNCH, str(theirs_in), str(theirs_out), *browser],
             pass_fds=(theirs_in, theirs_out),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

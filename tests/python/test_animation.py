@@ -102,17 +102,21 @@ def test_the_widget_holds_the_run(sampled):
     assert "export{" in str(widget._esm) and "render" in str(widget._esm)
 
 
-def test_the_report_of_a_sampled_run_has_the_view(sampled, bare, tmp_path):
-    page = sampled.report(tmp_path / "sampled.html").read_text(encoding="utf-8")
+@pytest.fixture(scope="module")
+def report(sampled, tmp_path_factory):
+    return sampled.report(tmp_path_factory.mktemp("report") / "sampled.html")
+
+
+def test_the_report_of_a_sampled_run_has_the_view(report, bare):
+    page = report.read_text(encoding="utf-8")
     assert "<h2>Over time</h2>" in page and not re.search(r"(src|href)=['\"]?https?:", page)
-    assert "Over time" not in bare.report(tmp_path / "bare.html").read_text(encoding="utf-8")
+    assert not animation.moves(bare)  # tests/python/test_results.py: such a report has no script
 
 
 @pytest.mark.skipif(not chromium.found(), reason="no Chromium: apt-get install chromium")
-def test_the_report_shows_it_in_a_browser(sampled, tmp_path):
-    path = sampled.report(tmp_path / "sampled.html")
+def test_the_report_shows_it_in_a_browser(report):
     with chromium.Page() as page:
-        page.open(path.as_uri())
+        page.open(report.as_uri())
         page.until("document.querySelectorAll('.tw-view canvas').length > 4")
         moved = "(s => (s.value = {}, s.oninput(), document.querySelector('.tw-now').value))(document.querySelector('.tw-time'))"
         first, last = (page.value(moved.format(n)) for n in ("0", "s.max"))

@@ -73,7 +73,7 @@ def test_an_error_is_the_line_of_the_command(page):
     with pytest.raises(thalweg.ScenarioError) as refused:
         thalweg.Scenario(text, "scenario.toml")
     assert error["text"] == str(refused.value).removeprefix("ScenarioError: ")
-    assert error["line"] == text.split("\n").index('kind = "stra"') + 1 and error["key"] == "topology.kind"
+    assert error["line"] == text.split("\n").index('kind = "stra"') + 1 and error["key"] == "topology"
 
 
 def test_a_run_is_cancelled_and_another_follows(page):

@@ -2,7 +2,7 @@
 
 function scaled(value: number, units: [number, string][], digits = 3): string {
   if (!Number.isFinite(value)) return "–";
-  if (value === 0) return `0 ${units[units.length - 1][1]}`;
+  if (value === 0) return `0 ${units.find(([size]) => size === 1)![1]}`;
   const [size, unit] = units.find(([least]) => Math.abs(value) >= least * 0.9995) ?? units[units.length - 1];
   return `${plain(value / size, digits)} ${unit}`;
 }
