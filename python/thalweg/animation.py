@@ -43,7 +43,9 @@ SAMPLED = ("queues", "links", "controllers")
 
 def drawn(results: RunData) -> dict[str, Any]:
     """What is drawn of a run: `tables` (columns by name, by table), `summary`, `scenario` (the resolved one)."""
-    tables = {name: _columns(results.tables[name], columns) for name, columns in COLUMNS.items() if name in results.tables}
+    tables = {
+        name: _columns(results.tables[name], columns) for name, columns in COLUMNS.items() if name in results.tables
+    }
     return {"tables": tables, "summary": results.summary, "scenario": results.scenario_toml}
 
 

@@ -50,7 +50,9 @@ class Page:
         self._session = self._call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for name in ("Page.enable", "Runtime.enable", "Log.enable"):
             self._call(name)
-        self._call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self._call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", features=[scheme])
 

@@ -8,8 +8,9 @@ import re
 import sys
 from pathlib import Path
 
-import chromium
 import pytest
+
+import chromium
 import thalweg
 from thalweg import animation
 
@@ -39,6 +40,44 @@ def test_every_ready_scenario_runs_and_says_what_it_is(file):
     assert results.tables["queues"]["bytes"].max() > 0, "nothing to be seen"
     assert len(results.tables["queues"]["time_ps"].unique()) <= animation.MOST_SAMPLES, "all of it is drawn"
     assert len(animation._json(results)) < 3e6
+
+
+# What the comments say to try, and a number that is less then.
+MARKS = {"transport.congestion": "dctcp", "switch.marking": {"kind": "step", "threshold": "20pkts"}}
+TRIES = [
+    ("incast", MARKS, lambda run: run.summary["drops"]),
+    ("incast", {"switch.scheduler": "srpt"}, lambda run: run.summary["measured"]["fct_us"]["mean"]),
+    ("bufferbloat", {"switch.marking": "codel"}, lambda run: run.summary["packet_queueing_us"]["mean"]),
+    ("bufferbloat", {"switch.scheduler": "fq-codel"}, lambda run: run.summary["measured"]["fct_us"]["p99"]),
+    ("bufferbloat", {"switch.buffer": "60KB"}, lambda run: run.summary["packet_queueing_us"]["mean"]),
+    ("pfc-storm", {"scheme": "hpcc+voq-pfc"}, lambda run: run.flows["fct_ps"][-1]),
+    ("pfc-storm", {"scheme": "irn+voq", "measure.pauses": False}, lambda run: run.flows["fct_ps"][-1]),
+    ("deadlock", {"switch.relief": "escape"}, lambda run: -run.summary["endless"]["sum_gbps"]),
+    ("deadlock", {"switch.relief": {"kind": "loop-breaker", "after": "100us"}}, lambda run: -run.summary["drops"]),
+    ("cubic-and-bbr", {"switch.buffer": "0.3bdp"}, lambda run: run.flows["throughput_bps"][0]),
+    ("cubic-and-bbr", {"switch.buffer": "8bdp"}, lambda run: run.flows["throughput_bps"][1]),
+    ("cubic-and-bbr", {"traffic.1.transport.congestion": "bbr3"}, lambda run: -run.flows["throughput_bps"][1]),
+    *(
+        ("lte", {"transport.congestion": name}, lambda run: run.summary["packet_queueing_us"]["mean"])
+        for name in ("copa", "sprout", "verus", "bbr")
+    ),
+    (
+        "dctcp",
+        {"transport.congestion": "newreno", "switch.marking": "none"},
+        lambda run: -run.summary["packet_queueing_us"]["mean"],
+    ),
+    ("homa", {"scheme": "tcp+fifo"}, lambda run: -run.summary["measured"]["fct_us"]["p99"]),
+    ("spraying", {"routing": "ecmp"}, lambda run: -run.summary["measured"]["fct_us"]["max"]),
+    ("spraying", {"routing": "flowlet"}, lambda run: -run.summary["measured"]["fct_us"]["max"]),
+    ("spraying", {"routing": "least-loaded"}, lambda run: -run.summary["retransmissions"]),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "measure"), TRIES, ids=lambda v: v if isinstance(v, str) else "")
+def test_what_comments_say_to_try_shows_something(name, change, measure):
+    (scenario,) = (thalweg.Scenario.load(file) for file in READY if file.stem[3:] == name)
+    before, after = (measure(thalweg.run(s, progress=False)) for s in (scenario, scenario.with_(change)))
+    assert after < before
 
 
 def test_there_are_ten_and_each_is_what_it_says():

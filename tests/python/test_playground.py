@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import chromium
 import pytest
+
+import chromium
 import thalweg
 from thalweg import animation
 

@@ -68,10 +68,15 @@ function queues(film: Film): Chart | null {
 
 function links(film: Film): Chart | null {
   if (!film.carried) return null;
-  const busiest = top(film.carried.of, ([port]) => sum(film.utilisation(port)!));
-  const lines = busiest.map(([port]) => ({ name: portName(film.run, port), values: film.utilisation(port)! }));
-  return { id: "links", title: "Busiest links", ...overTime(film, film.carried.times), lines, y: share("used") };
+  const { times, of } = film.carried;
+  const busiest = top(of, ([port]) => sum(film.utilisation(port)!));
+  const used = ({ bytes, capacity }: Record<string, Float64Array>) => growth(times, bytes, capacity, few(times)).map((share) => Math.min(share, 1));
+  const lines = busiest.map(([port, columns]) => ({ name: portName(film.run, port), values: used(columns) }));
+  return { id: "links", title: "Busiest links", ...overTime(film, times), lines, y: share("used") };
 }
+
+/** Packets come in bursts: over a few samples there is a rate. */
+const few = (times: Float64Array) => Math.ceil(times.length / 80);
 
 /** What a flow is called: by its section of traffic, if that is its alone. */
 export function flowName(film: Film, flow: number): string {
@@ -86,11 +91,9 @@ function flows(film: Film): (Chart | null)[] {
   if (!sampled) return [];
   const some = [...sampled.of].slice(0, MOST + 2).map(([flow, columns]) => ({ name: flowName(film, flow), columns }));
   const base = overTime(film, sampled.times);
-  // A flow sends in bursts: over a few samples there is a rate.
-  const over = Math.ceil(sampled.times.length / 80);
   const lines = (values: (columns: Record<string, Float64Array>) => ArrayLike<number> | undefined) =>
     some.map(({ name, columns }) => ({ name, values: values(columns) ?? [] })).filter(({ values }) => sum(values) > 0);
-  const arrived = lines((c) => c.arrived && growth(sampled.times, c.arrived, undefined, over).map((bytesPerSecond) => 8 * bytesPerSecond));
+  const arrived = lines((c) => c.arrived && growth(sampled.times, c.arrived, undefined, few(sampled.times)).map((bytesPerSecond) => 8 * bytesPerSecond));
   return [
     { id: "rates", title: "Throughput of flows", ...base, lines: arrived, y: sized(RATE, "arrived") },
     { id: "windows", title: "Windows of flows", ...base, lines: lines((c) => c.window), y: sized(BYTES, "window") },
