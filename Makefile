@@ -19,12 +19,12 @@ BUILT := $(VENV)/built$(if $(FEATURES),-with-$(subst $() ,-,$(FEATURES)))
 RUST_SOURCES := $(shell find crates benches -name '*.rs' -o -name '*.oq' -o -name 'Cargo.toml') Cargo.toml Cargo.lock
 
 .DELETE_ON_ERROR:
-.PHONY: all help demo test rust-side python-side build wheel setup engine tools lint wasm rust-test python-test handfuls claims golden format bench docs clean
+.PHONY: all help demo test rust-side python-side build wheel setup engine tools lint wasm web-tools view playground rust-test python-test handfuls kernel-qdisc claims golden format bench docs clean
 
 all: help
 help:
 	@sed -n '1,4s/^# \{0,1\}//p' Makefile
-	@echo "also: build, wheel, lint, wasm, rust-test, python-test, handfuls, claims, golden, format, bench, docs, clean"
+	@echo "also: build, wheel, lint, wasm, view, playground, rust-test, python-test, handfuls, kernel-qdisc, claims, golden, format, bench, docs, clean"
 
 tools:
 	@command -v cargo >/dev/null || { echo "cargo is missing: install Rust from https://rustup.rs" >&2; exit 1; }
@@ -104,8 +104,32 @@ WASM := wasm32-unknown-unknown
 wasm: | tools
 	@if [ -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)" ]; then echo "== $(WASM)"; \
 	  cargo check --quiet --target $(WASM) -p thalweg-units -p thalweg-wire -p thalweg-policy -p thalweg-machines -p thalweg-net \
-	    -p thalweg-scenario -p thalweg-sim; \
+	    -p thalweg-scenario -p thalweg-sim -p thalweg-lab -p thalweg-playground; \
 	else echo "== $(WASM): skipped, not installed (rustup target add $(WASM))"; fi
+
+# The playground: one page with the engine in it (web/dist/index.html), which `make docs` puts next to its own. Another cargo that can build
+# for the target: WASM_CARGO, for example one with `-Zbuild-std=std,panic_abort` in WASM_FLAGS.
+WASM_CARGO ?= cargo
+WASM_FLAGS ?=
+WASM_ENGINE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/$(WASM)/web/thalweg_playground.wasm
+
+web-tools:
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js 20.19 or later" >&2; exit 1; }
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json | web-tools
+	@cd web && npm ci --silent --no-audit --no-fund
+
+playground: web/node_modules/.package-lock.json | tools
+	@if [ "$(WASM_CARGO)" = cargo ] && [ ! -d "$$(rustc --print target-libdir --target $(WASM) 2>/dev/null)" ]; then \
+	  echo "$(WASM) is not installed: rustup target add $(WASM), or name another cargo: make playground WASM_CARGO=.." >&2; exit 1; fi
+	@echo "== playground"
+	@$(WASM_CARGO) build --quiet --profile web --target $(WASM) -p thalweg-playground $(WASM_FLAGS)
+	@cd web && npm run --silent check && THALWEG_ENGINE="$(WASM_ENGINE)" npm run --silent playground -- --logLevel warn
+	@echo "web/dist/index.html"
+
+# What the wheel carries of it, for notebooks and reports; committed, so that no wheel needs Node.js. A test compares it with its sources.
+view: web/node_modules/.package-lock.json
+	@cd web && npm run --silent check && npm run --silent view -- --logLevel error
 
 # Properties draw the same cases on every machine; another number draws others.
 export PROPTEST_RNG_SEED ?= 1
@@ -132,12 +156,12 @@ python-test: build
 # cannot be evaluated is.
 STUDIES = $(if $(filter command% environment%,$(origin PAPER)),$(PAPER),$(notdir $(patsubst %/claims.toml,%,$(wildcard papers/*/claims.toml))))
 
-# A chosen few per figure, `handful` in claims.toml: at most a minute for each study.
 # Boots a kernel with queueing disciplines in BPF under qemu, a minute; what it needs and is not there, it names.
 kernel-qdisc: build
 	@echo "== policies in the kernel"
 	@$(BIN)/python tests/kernel/check.py || [ $$? = 77 ]
 
+# A chosen few per figure, `handful` in claims.toml: at most a minute for each study.
 handfuls: build
 	@for name in $(STUDIES); do echo "== claims of $$name: a handful"; \
 	  $(BIN)/thalweg reproduce $$name --scale quick --handful --no-figures --out $(OUT)/$$name-handful || exit 1; \
@@ -175,4 +199,4 @@ docs: build $(VENV)/docs-installed
 	@echo "docs/_build/html/index.html"
 
 clean:
-	rm -rf target $(VENV) $(OUT) docs/_build python/thalweg/_core*.so
+	rm -rf target $(VENV) $(OUT) docs/_build web/node_modules web/dist python/thalweg/_core*.so

@@ -1,5 +1,8 @@
 """The documentation: Sphinx + MyST-NB. Notebooks run when it is built; `docs/reference.py` writes the reference."""
 
+import shutil
+from pathlib import Path
+
 import thalweg
 
 project = "thalweg"
@@ -30,3 +33,19 @@ html_static_path = ["_static"]
 html_css_files = ["wide.css"]
 html_copy_source = False
 html_show_sphinx = False
+
+# `make playground` builds it; where it has not been built, its page says how.
+_PLAYGROUND = Path(__file__).parents[1] / "web" / "dist" / "index.html"
+if _PLAYGROUND.is_file():
+    tags.add("playground")  # noqa: F821 (Sphinx gives it)
+
+
+def _with_playground(app, error):
+    if app.tags.has("playground") and not error:
+        place = Path(app.outdir) / "playground"
+        place.mkdir(exist_ok=True)
+        shutil.copyfile(_PLAYGROUND, place / "index.html")
+
+
+def setup(app):
+    app.connect("build-finished", _with_playground)

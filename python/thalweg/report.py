@@ -1,4 +1,5 @@
-"""One self-contained HTML page per run and per study: no scripts, no fonts, no links to anywhere."""
+"""One self-contained HTML page per run and per study: no fonts, no links to anywhere; a script only where a run was
+sampled over time, for the animation."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 
-from thalweg import _places, _rundir, deadlocks, headline, pauses, plots
+from thalweg import _places, _rundir, animation, deadlocks, headline, pauses, plots
 from thalweg._format import memory, wall
 from thalweg._html import folded, table
 from thalweg.rundata import RunData
@@ -115,6 +116,8 @@ def run_report(results: RunData, path: Path) -> Path:
                 f"<p class=banner>This run ended early ({escape(why)}): flows still under way are missing.</p>",
             )
         )
+    if animation.moves(results):
+        sections.append(("Over time", animation.page_section(results)))
     sections.append(("Figures", pictures(Plots(results).all().values())))
     every = table(("key", "value"), headline.scalars(results.summary).items())
     all_numbers = folded("all of summary.json but its lists", every)

@@ -65,6 +65,13 @@ class Results(RunData):
             _places.add_file(path.parent, path.name)
         return path
 
+    def animate(self):
+        """The run in a notebook: its network with queues that fill, a time slider, curves. Needs samples
+        (`measure.queues`) and `pip install 'thalweg[notebook]'`: see `thalweg.animation.animate`."""
+        from thalweg.animation import animate
+
+        return animate(self)
+
     def explain(self, flow: int, evidence: Evidence | None = None) -> Explanation:
         """Why a flow took so long: its completion time as a sum of intervals with one cause each.
 

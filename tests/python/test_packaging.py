@@ -41,9 +41,10 @@ def test_the_engine_names_the_sources_it_was_built_from():
 def test_every_package_that_is_imported_is_a_dependency():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     named = {re.match(r"[\w-]+", d)[0].replace("-", "_") for d in project["dependencies"]}
-    # Only where it is requested: `to_pandas`, progress bars in notebooks, jobs on Slurm, timelines, the plug-in of
-    # pytest, environments for learning.
-    optional = {"pandas", "IPython", "ipywidgets", "submitit", "perfetto", "pytest", "gymnasium"}
+    # Only where it is requested: `to_pandas`, progress bars in notebooks, runs over time there, jobs on Slurm,
+    # timelines, the plug-in of pytest, environments for learning.
+    notebooks = {"IPython", "ipywidgets", "anywidget", "traitlets"}
+    optional = notebooks | {"pandas", "submitit", "perfetto", "pytest", "gymnasium"}
     used = set()
     for file in (ROOT / "python" / "thalweg").rglob("*.py"):
         if "data" in file.parts:
