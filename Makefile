@@ -138,6 +138,7 @@ export PROPTEST_RNG_SEED ?= 1
 rust-test: | tools
 	@echo "== Rust tests"
 	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet
+	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet -p thalweg-playground
 	@env -u MAKEFLAGS -u MFLAGS cargo test --quiet -p thalweg-connect --features "$(CONNECT)"
 
 # What a user installs, but for the time it takes: the wheel in an environment with nothing else in it. Nothing is compiled twice: `maturin
