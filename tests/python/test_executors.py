@@ -149,8 +149,9 @@ class Poisoned:
         if self.slow:
             while not READY.exists():
                 time.sleep(0.01)
-            THERE.touch()
-            time.sleep(1.5)
+            if not THERE.exists():
+                THERE.touch()
+                time.sleep(20)  # it dies meanwhile, however busy the machine is
             self.slow = False
 
     def on_loss(self, loss): ...

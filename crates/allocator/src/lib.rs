@@ -14,9 +14,10 @@ mod huge_pages {
     #[global_allocator]
     static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-    /// `mi_option_allow_thp`, an experimental option without a name in the bindings: 2 gives memory back in whole huge
-    /// pages only, so that none is split (`mimalloc.h`).
-    const ALLOW_THP: i32 = 43;
+    /// Experimental options, which the bindings do not name (`mimalloc.h`). `allow_thp` 2: memory goes back in whole
+    /// huge pages only, so that none is split. `purge_delay` 0: it goes back at once, not a second after its last use;
+    /// what a growing table has left is most of what a large run would hold for nothing.
+    const OPTIONS: [(i32, std::ffi::c_long); 2] = [(43, 2), (15, 0)];
     const _: () = assert!(_mi_option_last == 47, "the options have other numbers: see mimalloc.h");
 
     /// Runs as the program or the extension is loaded, before anything is allocated.
@@ -24,8 +25,10 @@ mod huge_pages {
     #[unsafe(link_section = ".init_array.00099")]
     static SET: extern "C" fn() = {
         extern "C" fn set() {
-            // SAFETY: an option is a word of the allocator's own, and no other thread runs yet.
-            unsafe { mi_option_set(ALLOW_THP, 2) };
+            for (option, value) in OPTIONS {
+                // SAFETY: an option is a word of the allocator's own, and no other thread runs yet.
+                unsafe { mi_option_set(option, value) };
+            }
         }
         set
     };

@@ -5,7 +5,7 @@ pub mod integer;
 pub mod range;
 pub mod rank;
 pub mod ratio;
-mod reads;
+pub(crate) mod reads;
 
 use crate::syntax::tree::{File, Number, RateUnit, SizeUnit};
 use expression::{Amount, BufferField, PacketField, Place, PortField, QueueField, Test, Which};

@@ -1,7 +1,7 @@
 //! What a policy looks at, for drivers whose packets do not carry all fields.
 
 use super::expression::{PacketField, Place};
-use super::{Action, Policy, Select};
+use super::{Action, Case, Policy, Select};
 use std::collections::BTreeSet;
 
 /// See [`Policy::reads`].
@@ -17,12 +17,7 @@ pub fn of(policy: &Policy) -> BTreeSet<PacketField> {
     let ports = policy.ports.iter().filter_map(|port| port.order.as_ref());
     packets.chain(buffers).chain(ports).for_each(|order| order.test.places(&mut see));
     for case in policy.cases() {
-        case.test.places(&mut see);
-        for action in &case.actions {
-            if let Action::Modify(_, value) = action {
-                value.places(&mut see);
-            }
-        }
+        of_cases(std::slice::from_ref(case)).into_iter().for_each(&mut see);
     }
     for port in &policy.ports {
         if let Some(Select::By(number)) = &port.select {
@@ -32,6 +27,20 @@ pub fn of(policy: &Policy) -> BTreeSet<PacketField> {
     let wires = policy.ports.iter().filter_map(|port| port.wire.as_ref());
     found.extend(wires.filter_map(|wire| wire.field).map(|(field, _)| field));
     found
+}
+
+/// Every place that the cases of an attribute read.
+pub(crate) fn of_cases(cases: &[Case]) -> Vec<Place> {
+    let mut places = Vec::new();
+    for case in cases {
+        case.test.places(&mut |place| places.push(place));
+        for action in &case.actions {
+            if let Action::Modify(_, value) = action {
+                value.places(&mut |place| places.push(place));
+            }
+        }
+    }
+    places
 }
 
 #[cfg(test)]

@@ -3,12 +3,11 @@
 
 use super::Refusals;
 use super::parts::{
-    check_fields, check_single_port, check_states, check_wires, check_words, hooks, orders, read,
-    read_by_order,
+    check_fields, check_single_port, check_states, check_wires, check_words, hooks, orders, read_by_order,
 };
 use crate::engine::decisions::Decisions;
 use crate::normal::expression::PacketField;
-use crate::normal::{Action, Policy};
+use crate::normal::{Action, Policy, reads};
 
 /// A socket buffer has a mark, a priority, a length, a hash and an instant; it has no room for these.
 const ABSENT: [PacketField; 3] = [PacketField::Processing, PacketField::Slack, PacketField::Dst];
@@ -27,7 +26,7 @@ pub(super) fn check(policy: &Policy, found: &mut Refusals) {
         check_fields(&part, &read_by_order(order), &ABSENT, found);
     }
     for hook in hooks(policy, &decisions) {
-        check_fields(&hook.part, &read(hook.cases), &ABSENT, found);
+        check_fields(&hook.part, &reads::of_cases(hook.cases), &ABSENT, found);
         if hook.cases.iter().flat_map(|case| &case.actions).any(|action| matches!(action, Action::Mark)) {
             let reason = "the kernel lets no discipline in BPF write into packets, so `mark` has no effect";
             found.note(

@@ -7,7 +7,7 @@
 
 mod bpf_qdisc;
 mod p4;
-pub(crate) mod parts;
+mod parts;
 mod tc_bpf;
 
 use crate::generate;

@@ -3,13 +3,13 @@
 
 use super::Refusals;
 use super::parts::{
-    When, check_fields, check_fifo, check_wires, check_words, decided, hooks, is_occupancy, orders, read,
+    When, check_fields, check_fifo, check_wires, check_words, decided, hooks, is_occupancy, orders,
     read_by_order,
 };
 use crate::engine::decisions::Decisions;
 use crate::normal::expression::{PacketField, Place, QueueField, Which};
 use crate::normal::integer::Int;
-use crate::normal::{Policy, State};
+use crate::normal::{Policy, State, reads};
 use crate::syntax::tree::SizeUnit;
 
 const ABSENT: [PacketField; 3] = [PacketField::Value, PacketField::Processing, PacketField::Slack];
@@ -22,7 +22,7 @@ pub(super) fn check(policy: &Policy, found: &mut Refusals) {
     check_sizes(policy, found);
     check_schedules(policy, &decisions, found);
     for hook in hooks(policy, &decisions) {
-        let places = read(hook.cases);
+        let places = reads::of_cases(hook.cases);
         if hook.when == When::Congestion && places.iter().any(|place| is_occupancy(*place)) {
             let reason = "before the queue its depth is not known";
             found.note(&hook.part, reason, "the queue's size alone; marks in postAdmAct or postSchedAct");

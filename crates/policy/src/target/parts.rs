@@ -7,7 +7,7 @@ use crate::normal::expression::{BufferField, PacketField, Place, QueueField};
 use crate::normal::integer::{Int, IntTest};
 use crate::normal::range::Limits;
 use crate::normal::rank::Rank;
-use crate::normal::{Action, Case, Policy};
+use crate::normal::{Case, Policy};
 
 /// When a hook runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,20 +68,6 @@ pub(super) fn orders<'a>(policy: &Policy, decisions: &'a Decisions) -> Vec<(Stri
         all.extend(of(made).map(|order| (format!("port {}, schedPrio", port.name), order)));
     }
     all
-}
-
-/// Every place that the cases of a hook read.
-pub(crate) fn read(cases: &[Case]) -> Vec<Place> {
-    let mut places = Vec::new();
-    for case in cases {
-        case.test.places(&mut |place| places.push(place));
-        for action in &case.actions {
-            if let Action::Modify(_, value) = action {
-                value.places(&mut |place| places.push(place));
-            }
-        }
-    }
-    places
 }
 
 /// Every place that an order reads.

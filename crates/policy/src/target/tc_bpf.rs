@@ -4,11 +4,11 @@
 use super::Refusals;
 use super::parts::{
     Hook, When, check_fields, check_fifo, check_single_port, check_states, check_wires, check_words, hooks,
-    is_occupancy, read,
+    is_occupancy,
 };
 use crate::engine::decisions::Decisions;
 use crate::normal::expression::PacketField;
-use crate::normal::{Action, Policy};
+use crate::normal::{Action, Policy, reads};
 
 const ABSENT: [PacketField; 3] = [PacketField::Processing, PacketField::Slack, PacketField::Dst];
 
@@ -30,7 +30,7 @@ pub(super) fn check(policy: &Policy, found: &mut Refusals) {
         if hook.when == When::Scheduled {
             found.note(&hook.part, "packets leave unseen", "postAdmAct, or the target bpf-qdisc");
         }
-        let places = read(hook.cases);
+        let places = reads::of_cases(hook.cases);
         if hook.when != When::Scheduled && places.iter().any(|place| is_occupancy(*place)) {
             let reason = "it does not know what waits: packets leave unseen";
             found.note(&hook.part, reason, "the queue's size alone, or the target bpf-qdisc");

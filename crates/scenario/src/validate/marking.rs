@@ -6,7 +6,7 @@ use crate::schema::{Document, EcnMode, Edge, Marking, Transport};
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Marks};
 use thalweg_machines::stage::{Acts, Around, StageSpec};
 
-/// A queue's stages, one after the other.
+/// A queue's stages, one after the other: those in front, and its marking.
 pub(super) fn row(
     r: &mut Report<'_>,
     section: &str,
@@ -14,30 +14,27 @@ pub(super) fn row(
     at: &Around,
     doc: &Document,
 ) {
-    for (i, stage) in front.iter().enumerate() {
-        let key = format!("{section}.stages.{i}");
-        if *stage == Marking::default() {
+    let keys =
+        (0..front.len()).map(|i| format!("{section}.stages.{i}")).chain([format!("{section}.marking")]);
+    for (i, (key, marking)) in keys.zip(front.iter().chain([&last])).enumerate() {
+        if i < front.len() && *marking == Marking::default() {
             r.useless(&key, "it does nothing", "remove it");
         }
-        check(r, &key, *stage, at, doc);
-    }
-    check(r, &format!("{section}.marking"), last, at, doc);
-}
-
-fn check(r: &mut Report<'_>, key: &str, marking: Marking, at: &Around, doc: &Document) {
-    if marking.acts() == Acts::Marks && !at.ecn_capable && !resolve::wants_marks(doc) {
-        let hint = "write `transport.ecn = \"classic\"`, or the controller dctcp, or remove the marking";
-        let why = "no transport is ECN-capable, so no packet can be marked";
-        r.useless(key, why, hint);
-    }
-    if let Acts::Signals(kind) = marking.acts() {
-        let listens = |c: &ControllerSpec| c.needs().feedback == FeedbackKind::Explicit(kind);
-        if !resolve::used(doc).any(|t| t.congestion().is_some_and(listens)) {
-            let hint = "use its controller, `transport.congestion`, of the same name, or remove the marking";
-            r.useless(key, "no controller reads its feedback", hint);
+        if marking.acts() == Acts::Marks && !at.ecn_capable && !resolve::wants_marks(doc) {
+            let hint = "write `transport.ecn = \"classic\"`, or the controller dctcp, or remove the marking";
+            let why = "no transport is ECN-capable, so no packet can be marked";
+            r.useless(&key, why, hint);
         }
+        if let Acts::Signals(kind) = marking.acts() {
+            let listens = |c: &ControllerSpec| c.needs().feedback == FeedbackKind::Explicit(kind);
+            if !resolve::used(doc).any(|t| t.congestion().is_some_and(listens)) {
+                let hint =
+                    "use its controller, `transport.congestion`, of the same name, or remove the marking";
+                r.useless(&key, "no controller reads its feedback", hint);
+            }
+        }
+        r.report(&key, marking.problems(at));
     }
-    r.report(key, marking.problems(at));
 }
 
 /// ABC's ends and routers mean the same by the same codepoints, and nothing else marks where a mark is a

@@ -56,7 +56,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "buffer =",
         "bufer =",
-        "s.toml:7: `switch.bufer`: unknown key; did you mean `buffer`? (known: backpressure, buffer, congestion_point, control_first, cut_through, gfc, inputs, marking, mix, pfc, preemptive, relief, scheduler, shared_buffer)",
+        "s.toml:7: `switch.bufer`: unknown key; did you mean `buffer`? (known: backpressure, buffer, congestion_point, control_first, cut_through, gfc, inputs, marking, mix, pfc, preemptive, relief, scheduler, shared_buffer, stages)",
     );
     wrong(
         "hosts = 4",

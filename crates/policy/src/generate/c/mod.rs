@@ -11,8 +11,8 @@ pub use bpf_qdisc::generate as bpf_qdisc;
 pub(crate) use numbers::can_become;
 pub use tc_bpf::generate as tc_bpf;
 
-use crate::normal::Policy;
 use crate::normal::expression::{PacketField, Place};
+use crate::normal::{Policy, reads};
 use crate::syntax::print;
 
 /// What both kinds of programs share.
@@ -52,7 +52,7 @@ fn looks_at_arrival(policy: &Policy) -> bool {
     let orders = buffers.chain(policy.ports().iter().filter_map(|one| one.order.as_ref()));
     orders.for_each(|order| order.test.places(&mut see));
     for case in policy.cases() {
-        crate::target::parts::read(std::slice::from_ref(case)).into_iter().for_each(&mut see);
+        reads::of_cases(std::slice::from_ref(case)).into_iter().for_each(&mut see);
     }
     found
 }
