@@ -107,8 +107,8 @@ wasm: | tools
 	    -p thalweg-scenario -p thalweg-sim -p thalweg-lab -p thalweg-playground; \
 	else echo "== $(WASM): skipped, not installed (rustup target add $(WASM))"; fi
 
-# The playground: one page with the engine in it (web/dist/index.html), which `make docs` puts next to its own. Another cargo that can build
-# for the target: WASM_CARGO, for example one with `-Zbuild-std=std,panic_abort` in WASM_FLAGS.
+# The playground: one page with the engine in it (web/dist/index.html), which `make docs` puts next to its own. Another
+# cargo that can build for the target: WASM_CARGO, for example one with `-Zbuild-std=std,panic_abort` in WASM_FLAGS.
 WASM_CARGO ?= cargo
 WASM_FLAGS ?=
 WASM_ENGINE := $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)/$(WASM)/web/thalweg_playground.wasm

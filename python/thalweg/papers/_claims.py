@@ -15,20 +15,20 @@ _OPERATORS = {
     "below": ("<", lambda x, b: x < b),
     "equals": ("=", lambda x, b: x == b),
 }
-_CLAIM_KEYS = {
+# Keys of a [[claim]] that are texts; those that are not.
+_TEXTS = (
     "id",
     "statement",
     "section",
     "published",
     "strictness",
     "origin",
-    "bounds",
-    "scales",
     "unchecked",
     "known",
     "short",
     "cause",
-}
+)
+_CLAIM_KEYS = {*_TEXTS, "bounds", "scales"}
 # Why a claim fails: what claims.toml may give as its `cause`, and the words for it.
 CAUSES = {
     "setting": "a setting that is not published",
@@ -108,20 +108,6 @@ def read_claim(entry: dict, n: int, file: Path) -> tuple[Claim | None, list[Diag
         wrong.append(Diagnostic(f"claim {where}: unknown cause `{entry['cause']}`", str(file), key="cause", hint=hint))
     if wrong:
         return None, wrong
-    text = {
-        k: str(entry.get(k, ""))
-        for k in (
-            "id",
-            "statement",
-            "section",
-            "published",
-            "strictness",
-            "origin",
-            "unchecked",
-            "known",
-            "short",
-            "cause",
-        )
-    }
+    text = {key: str(entry.get(key, "")) for key in _TEXTS}
     scales = tuple(entry["scales"]) if "scales" in entry else None
     return Claim(**text, bounds=bounds, scales=scales), []

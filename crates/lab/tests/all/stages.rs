@@ -4,9 +4,9 @@ use crate::common::*;
 /// One stream of 1000 B on the wire each 100 us through a port of 100 Mb/s; the switch's table is `switch`.
 fn stream(switch: &str) -> String {
     format!(
-        "[topology]\nkind = \"star\"\nhosts = 2\nrate = \"100Mbps\"\ndelay = \"1us\"\n[switch]\n{switch}\n[nic]\nscheduler = \"fifo\"\n\
-         buffer = \"unlimited\"\nmarking = \"none\"\n[[traffic]]\nkind = \"udp\"\nsrc = 0\ndst = 1\nrate = \"77600kbps\"\n\
-         payload = \"970B\"\nsize = \"970KB\"\n[run]\nuntil = \"1s\"\n"
+        "[topology]\nkind = \"star\"\nhosts = 2\nrate = \"100Mbps\"\ndelay = \"1us\"\n\
+         [switch]\n{switch}\n[nic]\nscheduler = \"fifo\"\nbuffer = \"unlimited\"\nmarking = \"none\"\n[[traffic]]\n\
+         kind = \"udp\"\nsrc = 0\ndst = 1\nrate = \"77600kbps\"\npayload = \"970B\"\nsize = \"970KB\"\n[run]\nuntil = \"1s\"\n"
     )
 }
 
