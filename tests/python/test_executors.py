@@ -36,6 +36,9 @@ def short(scenario):
 @pytest.fixture
 def processes():
     with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool_:
+        # Both processes are there. Its thread begins to wait before `submit` starts the second one: that this one has
+        # died would be seen only when the first has a result.
+        list(pool_.map(time.sleep, (0.2, 0.2)))
         yield pool_
 
 
