@@ -45,6 +45,8 @@ pub const WORKLOADS: &[&str] = &[
     "W9-pfc",
     "W9-escape",
     "W10-wan",
+    "W11",
+    "W12",
     "W13-lossy",
     "W13-lossy-rack",
 ];
@@ -66,6 +68,8 @@ fn scenario(workload: &str) -> Option<&'static str> {
         "W9-rocc" => include_str!("../scenarios/w9-rocc.toml"),
         "W9-pfc" | "W9-escape" => include_str!("../scenarios/w9-relief.toml"),
         "W10-wan" => include_str!("../scenarios/w10-wan.toml"),
+        "W11" => include_str!("../scenarios/w11-fat-tree-8192-reno.toml"),
+        "W12" => include_str!("../scenarios/w12-fat-tree-65536.toml"),
         "W13-lossy" | "W13-lossy-rack" => include_str!("../scenarios/w13-lossy.toml"),
         _ => return None,
     })
@@ -103,6 +107,10 @@ pub struct BenchRow {
     pub events: u64,
     /// Wall-clock seconds of the run itself, without building the network: the best of the repetitions.
     pub seconds: f64,
+    /// Wall-clock seconds until the network could run: reading the scenario, routes, flows, parts.
+    pub setup_seconds: f64,
+    /// Hosts of the network.
+    pub hosts: u32,
     /// Packet-hops per second.
     pub hops_per_second: f64,
     /// Time per packet-hop as a multiple of W0's.
@@ -132,79 +140,103 @@ pub struct Effort {
 pub fn run(workload: &str, effort: Effort, w0: Option<f64>) -> Result<BenchRow, String> {
     let Effort { quick, repeat, threads } = effort;
     memory::reset_peak();
-    let mut best: Option<(u64, u64, f64)> = None;
-    let mut digest = 0;
+    let mut best: Option<Once> = None;
     for _ in 0..repeat.max(1) {
-        let (hops, events, seconds) = match workload {
+        let once = match workload {
             "W0" => bare_once::<Yardstick>(quick),
             "W0-engine" => bare_once::<Calendar>(quick),
             "W0-heap" => bare_once::<Heap>(quick),
-            "W9-traced" => {
-                let once = traced_once(quick)?;
-                digest = once.1;
-                once.0
-            }
-            _ => {
-                let once = scenario_once(workload, quick, threads)?;
-                digest = once.1;
-                once.0
-            }
+            "W9-traced" => traced_once(quick)?,
+            _ => scenario_once(workload, quick, threads)?,
         };
-        if best.is_none_or(|b| seconds < b.2) {
-            best = Some((hops, events, seconds));
+        if best.as_ref().is_none_or(|b| once.seconds < b.seconds) {
+            best = Some(once);
         }
     }
-    let (packet_hops, events, seconds) = best.unwrap_or((0, 0, f64::INFINITY));
-    let hops_per_second = packet_hops as f64 / seconds;
-    let ratio_to_w0 = w0.map_or(1.0, |w0| 1e9 / hops_per_second / w0);
-    let peak_bytes = memory::peak();
+    let Some(best) = best else { return Err("nothing was measured".to_owned()) };
+    let hops_per_second = best.packet_hops as f64 / best.seconds;
     Ok(BenchRow {
         workload: workload.to_owned(),
-        packet_hops,
-        events,
-        seconds,
+        packet_hops: best.packet_hops,
+        events: best.events,
+        seconds: best.seconds,
+        setup_seconds: best.setup_seconds,
+        hosts: best.hosts,
         hops_per_second,
-        ratio_to_w0,
-        peak_bytes,
-        digest,
+        ratio_to_w0: w0.map_or(1.0, |w0| 1e9 / hops_per_second / w0),
+        peak_bytes: memory::peak(),
+        digest: best.digest,
     })
 }
 
+/// What one run of a workload measured.
+struct Once {
+    packet_hops: u64,
+    events: u64,
+    setup_seconds: f64,
+    seconds: f64,
+    hosts: u32,
+    digest: u64,
+}
+
 #[allow(clippy::disallowed_methods)] // a benchmark is what looks at a clock
-fn bare_once<Q: Events>(quick: bool) -> (u64, u64, f64) {
+fn bare_once<Q: Events>(quick: bool) -> Once {
+    let begun = Instant::now();
     let mut model = bare::Bare::<Q>::new(8, if quick { 2_000 } else { 15_000 }, 60);
     let start = Instant::now();
     let hops = model.run();
-    (hops, hops, start.elapsed().as_secs_f64())
+    Once {
+        packet_hops: hops,
+        events: hops,
+        setup_seconds: (start - begun).as_secs_f64(),
+        seconds: start.elapsed().as_secs_f64(),
+        hosts: 128,
+        digest: 0,
+    }
 }
 
 #[allow(clippy::disallowed_methods)]
-fn traced_once(quick: bool) -> Result<((u64, u64, f64), u64), String> {
+fn traced_once(quick: bool) -> Result<Once, String> {
+    let begun = Instant::now();
     let mut sim = traced::network()?;
     let start = Instant::now();
     sim.run(if quick { 2_000_000 } else { u64::MAX });
     let seconds = start.elapsed().as_secs_f64();
     let counters = sim.counters();
-    Ok(((counters.packet_hops, counters.events, seconds), sim.digest()))
+    Ok(Once {
+        packet_hops: counters.packet_hops,
+        events: counters.events,
+        setup_seconds: (start - begun).as_secs_f64(),
+        seconds,
+        hosts: 64,
+        digest: sim.digest(),
+    })
 }
 
 #[allow(clippy::disallowed_methods)]
-fn scenario_once(workload: &str, quick: bool, threads: usize) -> Result<((u64, u64, f64), u64), String> {
+fn scenario_once(workload: &str, quick: bool, threads: usize) -> Result<Once, String> {
     let text = scenario(workload)
         .ok_or_else(|| format!("no workload is called `{workload}` (known: {})", WORKLOADS.join(", ")))?;
     let file = format!("{workload}.toml");
+    let begun = Instant::now();
     let scenario = load(text, &file, Path::new("."), &settings(workload))
         .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let mut run = Run::new(&scenario).map_err(|e| e.to_string())?;
-    let budget = if quick { 2_000_000 } else { u64::MAX };
     if threads > 1
         && let Err(why) = run.set_threads(threads)
     {
         eprintln!("{workload}: one thread, {why}");
     }
     let start = Instant::now();
-    run.step(budget);
+    run.step(if quick { 2_000_000 } else { u64::MAX });
     let seconds = start.elapsed().as_secs_f64();
     let progress = run.progress();
-    Ok(((progress.packet_hops, progress.events, seconds), run.digest()))
+    Ok(Once {
+        packet_hops: progress.packet_hops,
+        events: progress.events,
+        setup_seconds: (start - begun).as_secs_f64(),
+        seconds,
+        hosts: run.spec().hosts,
+        digest: run.digest(),
+    })
 }

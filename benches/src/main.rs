@@ -31,19 +31,21 @@ fn main() -> Result<(), String> {
     let w0 = run("W0", effort, None)?;
     let yardstick = 1e9 / w0.hops_per_second;
     println!(
-        "workload           packet-hops   Mhops/s   ns/hop  events/hop  ratio to W0  peak MB            digest"
+        "workload           packet-hops   Mhops/s   ns/hop  events/hop  ratio to W0  setup s  peak MB  KB/host            digest"
     );
     for workload in WORKLOADS.iter().filter(|w| chosen.is_empty() || chosen.contains(w)) {
         let row = if *workload == "W0" { w0.clone() } else { run(workload, effort, Some(yardstick))? };
         println!(
-            "{:<17} {:>12} {:>9.2} {:>8.1} {:>11.2} {:>12.2} {:>8.0}  {:016x}",
+            "{:<17} {:>12} {:>9.2} {:>8.1} {:>11.2} {:>12.2} {:>8.2} {:>8.0} {:>8.1}  {:016x}",
             row.workload,
             row.packet_hops,
             row.hops_per_second * 1e-6,
             1e9 / row.hops_per_second,
             row.events as f64 / row.packet_hops as f64,
             row.ratio_to_w0,
+            row.setup_seconds,
             row.peak_bytes as f64 * 1e-6,
+            row.peak_bytes as f64 * 1e-3 / f64::from(row.hosts),
             row.digest
         );
     }

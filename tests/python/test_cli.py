@@ -190,7 +190,8 @@ def test_compare_and_diff_name_the_differences(cli, file, tmp_path):
 def test_bench_prints_one_object_per_workload(cli):
     said = cli("bench", "--json", "--quick", "--repeat", "1", "W0", "W1")
     rows = [json.loads(line) for line in said.out.splitlines()]
-    keys = {"workload", "packet_hops", "seconds", "hops_per_second", "ratio_to_w0", "peak_bytes"}
+    keys = {"workload", "hosts", "packet_hops", "seconds", "hops_per_second", "ratio_to_w0", "peak_bytes"}
+    keys |= {"setup_seconds"}
     assert [r["workload"] for r in rows] == ["W0", "W0-engine", "W0-heap", "W1"]
     assert all(r.keys() == keys for r in rows)
 

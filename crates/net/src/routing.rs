@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 pub use thalweg_machines::route::Pick;
 use thalweg_machines::route::{salt, spread};
-use thalweg_units::{HostId, NodeId, PortId};
+use thalweg_units::{HostId, NodeId, PortId, Rows};
 
 /// Why a graph cannot be routed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -141,50 +141,57 @@ impl Routes {
             ports: Vec::new(),
             salts: (0..switches).map(|switch| salt(seed, switch)).collect(),
         };
+        // The ports between switches, in order: hosts end paths, never carry them.
+        let onwards = |port: &PortId| !is_down(port) && routes.peer[port.at()].0 >= hosts;
+        let inner: Rows<PortId> =
+            out[hosts as usize..].iter().map(|ports| ports.iter().copied().filter(onwards)).collect();
         let mut groups: BTreeMap<Vec<PortId>, u32> = BTreeMap::new();
-        let mut distance = vec![u32::MAX; nodes];
+        // By switch: its group towards the attachment before. Towards a neighbour of that one it is mostly the same.
+        let mut last = vec![u32::MAX; switches as usize];
+        let mut distance = vec![u32::MAX; switches as usize];
         let mut frontier = Vec::new();
-        for (index, &target) in attach_nodes.iter().enumerate() {
+        let mut group = Vec::new();
+        for (index, target) in attach_nodes.iter().enumerate().filter(|(_, target)| target.0 >= hosts) {
             distance.fill(u32::MAX);
-            distance[target.at()] = 0;
             frontier.clear();
-            frontier.push(target);
+            frontier.push(target.0 - hosts);
+            distance[frontier[0] as usize] = 0;
             let mut head = 0;
-            while head < frontier.len() {
-                let node = frontier[head];
+            while let Some(&switch) = frontier.get(head) {
                 head += 1;
-                for &port in out[node.at()].iter().filter(|port| !is_down(port)) {
-                    let neighbour = routes.peer[port.at()];
-                    // Hosts do not forward: they end paths, never carry them.
-                    if neighbour.0 >= hosts && distance[neighbour.at()] == u32::MAX {
-                        distance[neighbour.at()] = distance[node.at()] + 1;
+                let switch = switch as usize;
+                let (here, nearer) = (distance[switch], distance[switch].wrapping_sub(1));
+                group.clear();
+                // In the order of distance: what is nearer to the target than this switch is known.
+                for &port in inner.row(switch) {
+                    let neighbour = routes.peer[port.at()].0 - hosts;
+                    let of = &mut distance[neighbour as usize];
+                    if *of == nearer && here > 0 {
+                        group.push(port);
+                    } else if *of == u32::MAX {
+                        *of = here + 1;
                         frontier.push(neighbour);
                     }
                 }
-            }
-            for &node in &frontier {
-                if node.0 < hosts || node == target {
-                    continue;
+                if here > 0 {
+                    last[switch] = match last[switch] {
+                        same if same != u32::MAX && routes.ports_of(same) == group => same,
+                        _ => *groups.entry(group.clone()).or_insert_with_key(|ports| {
+                            routes.ports.extend_from_slice(ports);
+                            routes.bounds.push(routes.ports.len() as u32);
+                            routes.bounds.len() as u32 - 2
+                        }),
+                    };
+                    routes.next[switch * attachments as usize + index] = last[switch];
                 }
-                let group: Vec<PortId> = out[node.at()]
-                    .iter()
-                    .copied()
-                    .filter(|p| {
-                        let n = routes.peer[p.at()];
-                        !is_down(p)
-                            && (n.0 >= hosts || n == target)
-                            && distance[n.at()] == distance[node.at()] - 1
-                    })
-                    .collect();
-                let id = *groups.entry(group).or_insert_with_key(|ports| {
-                    routes.ports.extend_from_slice(ports);
-                    routes.bounds.push(routes.ports.len() as u32);
-                    routes.bounds.len() as u32 - 2
-                });
-                routes.next[(node.0 - hosts) as usize * attachments as usize + index] = id;
             }
         }
         Ok(routes)
+    }
+
+    fn ports_of(&self, group: u32) -> &[PortId] {
+        let group = group as usize;
+        &self.ports[self.bounds[group] as usize..self.bounds[group + 1] as usize]
     }
 
     fn check_connected(&self) -> Result<(), RouteError> {
@@ -253,9 +260,9 @@ impl Routes {
     #[inline]
     pub fn group(&self, switch: NodeId, dst: HostId) -> &[PortId] {
         let row = (switch.0 - self.hosts) as usize * self.attachments as usize;
-        match self.next[row + self.attachment[dst.at()] as usize] as usize {
-            group if group == u32::MAX as usize => &[],
-            group => &self.ports[self.bounds[group] as usize..self.bounds[group + 1] as usize],
+        match self.next[row + self.attachment[dst.at()] as usize] {
+            u32::MAX => &[],
+            group => self.ports_of(group),
         }
     }
 

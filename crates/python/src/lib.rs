@@ -67,6 +67,8 @@ fn bench_run<'py>(
     dict.set_item("ratio_to_w0", row.ratio_to_w0)?;
     dict.set_item("peak_bytes", row.peak_bytes)?;
     dict.set_item("events", row.events)?;
+    dict.set_item("setup_seconds", row.setup_seconds)?;
+    dict.set_item("hosts", row.hosts)?;
     Ok(dict)
 }
 

@@ -167,10 +167,12 @@ def bench(args) -> int:
     if _core.DEBUG_BUILD:
         say("thalweg: this is a debug build: the speeds mean nothing (build with --release)")
     repeat = args.repeat or (1 if args.quick else 3)
-    keys = ("workload", "packet_hops", "seconds", "hops_per_second", "ratio_to_w0", "peak_bytes")
+    keys = ("workload", "hosts", "packet_hops", "setup_seconds", "seconds", "hops_per_second", "ratio_to_w0", "peak_bytes")
+    name = max(map(len, wanted))
     if not args.json:
         print(
-            f"{'':9} {'hops':>7} {'seconds':>8} {'hops/s':>8} {'ns/hop':>7} {'events/hop':>10} {'× W0':>6} {'peak':>9}"
+            f"{'':{name}} {'hops':>6} {'set-up':>6} {'run s':>6} {'hops/s':>7} {'ns/hop':>6} {'events':>6} {'× W0':>5} "
+            f"{'peak':>9}"
         )
     # The yardstick, measured in the same process even if it was not requested.
     threads = args.threads or 1
@@ -183,9 +185,9 @@ def bench(args) -> int:
             continue
         hops = max(row["packet_hops"], 1)
         print(
-            f"{w:9} {_format.si(hops):>7} {row['seconds']:8.2f} {_format.si(row['hops_per_second']):>8} "
-            f"{1e9 * row['seconds'] / hops:7.1f} {row['events'] / hops:10.2f} {row['ratio_to_w0']:6.2f} "
-            f"{_format.memory(row['peak_bytes']):>9}",
+            f"{w:{name}} {_format.si(hops):>6} {row['setup_seconds']:6.2f} {row['seconds']:6.2f} "
+            f"{_format.si(row['hops_per_second']):>7} {1e9 * row['seconds'] / hops:6.1f} {row['events'] / hops:6.2f} "
+            f"{row['ratio_to_w0']:5.2f} {_format.memory(row['peak_bytes']):>9}",
             flush=True,
         )
     return OK

@@ -3,4 +3,5 @@
 mod common;
 
 mod port;
+mod routes;
 mod structure;

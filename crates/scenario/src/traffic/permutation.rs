@@ -10,7 +10,7 @@ use crate::Diagnostic;
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Span};
+use thalweg_units::{Bytes, Span, Stream};
 
 /// Every host sends one flow and receives one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,21 +25,29 @@ pub struct Permutation {
     /// Starts are uniform in `start` to `start + jitter`.
     #[serde(default = "default::zero")]
     pub jitter: Q<Span>,
+    /// Each host sends to the one whose number is so much larger, and after the last one from 0 on (stride(i) of
+    /// Al-Fares et al., SIGCOMM 2008); if not given, a random cycle through all hosts.
+    #[schemars(range(min = 1), extend("examples" = [4]))]
+    pub stride: Option<u32>,
 }
 
 impl Family for Permutation {
     fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
         s.jitter(self.start.0, self.jitter.0)?;
+        let hosts = s.graph.hosts;
+        if let Some(stride) = self.stride.filter(|stride| stride % hosts == 0) {
+            let reason = format!("a stride of {stride} among {hosts} hosts: each would send to itself");
+            return Err(s.cx.error(&s.key("stride"), reason, format!("1 to {}", hosts - 1)));
+        }
         Ok(Expected::of(f64::from(s.graph.hosts), s.size("size", self.size.0.get())?))
     }
 
-    /// One cycle through all hosts (Sattolo 1986): no host sends to itself.
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let first = s.start("start", self.start.0)?;
         let mut next: Vec<u32> = (0..s.graph.hosts).collect();
-        let mut stream = s.stream("permutation", 0);
-        for i in (1..next.len()).rev() {
-            next.swap(i, stream.below(i as u64) as usize);
+        match self.stride {
+            Some(stride) => next.rotate_left((stride % s.graph.hosts) as usize),
+            None => cycle(&mut next, &mut s.stream("permutation", 0)),
         }
         for (src, dst) in (0..).zip(next) {
             let start = jittered(first, self.jitter.0, &mut s.stream("starts", u64::from(src)));
@@ -53,9 +61,16 @@ impl Family for Permutation {
     }
 }
 
+/// One cycle through all hosts (Sattolo 1986): no host sends to itself.
+fn cycle(next: &mut [u32], stream: &mut Stream) {
+    for i in (1..next.len()).rev() {
+        next.swap(i, stream.below(i as u64) as usize);
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::tests::flows;
+    use super::super::tests::{ends, flows};
 
     #[test]
     fn every_host_sends_to_another_and_receives_from_another() {
@@ -64,5 +79,10 @@ mod tests {
         assert!(flows.iter().all(|f| f.src != f.dst && f.size == 3000 && f.start.ps() == 1_000_000));
         receivers.sort_unstable();
         assert_eq!(receivers, [0, 1, 2, 3, 4]);
+    }
+    #[test]
+    fn with_a_stride_every_host_sends_so_many_numbers_on() {
+        let flows = flows(5, "kind = \"permutation\"\nsize = \"3KB\"\nstride = 2");
+        assert_eq!(ends(&flows), [(0, 2), (1, 3), (2, 4), (3, 0), (4, 1)]);
     }
 }

@@ -200,6 +200,11 @@ fn impossible_settings() {
         "s.toml:16: `traffic.1.fan_in`: 4 different senders, but there are 3 other hosts; at most 3, or `senders = \"with-replacement\"`",
     );
     wrong(
+        "[run]",
+        "[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\nstride = 8\n[run]",
+        "s.toml:17: `traffic.1.stride`: a stride of 8 among 4 hosts: each would send to itself; 1 to 3",
+    );
+    wrong(
         "load = 0.5",
         "load = 0.5\nof = \"core-links\"",
         "s.toml:14: `traffic.0.of`: the topology has no links between switches; write `of = \"host-links\"`",

@@ -77,6 +77,7 @@ pub const KEYS: &[Row] = &[
     ("traffic[](permutation).size", PLAIN, &["traffic.0={kind=\"permutation\",size=\"20KB\",transport=\"x\"}"], "20KB", "30KB", Outcome),
     ("traffic[](permutation).start", PLAIN, &["traffic.0={kind=\"permutation\",size=\"20KB\",transport=\"x\"}"], "", "10us", Outcome),
     ("traffic[](permutation).jitter", PLAIN, &["traffic.0={kind=\"permutation\",size=\"20KB\",transport=\"x\"}"], "", "10us", Outcome),
+    ("traffic[](permutation).stride", PLAIN, &["traffic.0={kind=\"permutation\",size=\"20KB\",transport=\"x\"}"], "", "2", Outcome),
     ("traffic[]=all-to-all", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "{kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}", "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](all-to-all).size", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "20KB", "30KB", Outcome),
     ("traffic[](all-to-all).start", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "", "10us", Outcome),
