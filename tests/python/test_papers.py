@@ -499,11 +499,11 @@ def test_a_quick_verdict_that_the_full_scale_contradicts_is_marked(tiny, cli):
     assert said.code == 1 and "1 fail, 1 not decided at this scale" in said.out
     assert "verdict    not decided at this scale (full scale: fail)\n" in said.out
     assert cli("reproduce", "tiny", "--claim", "T-1", "--quiet", "--out", "o", "--strict").code == 0
-    from thalweg.papers import _verdicts
+    from thalweg.papers import _markdown
 
-    page = _verdicts.table(papers.find("tiny"))
+    page = _markdown.table(papers.find("tiny"))
     assert "| T-1 | Load hurts | 2.0 | ratio " in page and "| *not decided* |" in page
-    assert "- **T-2**: slowdowns are at least 1." in page and "- **T-4**: needs hardware." in page
+    assert "*Cause not classified.* Slowdowns are at least 1." in page and "- **T-4**: needs hardware." in page
     assert (
         "`--scale quick`: of 2 claims judged 0 hold, 1 do not, 1 are not decided at this scale; "
         "`--scale full`: of 2 claims judged 0 hold, 2 do not." in page
