@@ -304,6 +304,16 @@ def test_an_executor_changes_nothing(tiny, tmp_path):
     assert [(c.id, c.status, c.measured) for c in there.claims] == [(c.id, c.status, c.measured) for c in local.claims]
 
 
+def test_an_option_that_there_is_not_is_refused_by_name_of_both_calls(tiny, tmp_path):
+    for call in (lambda **o: papers.reproduce("tiny", **o), lambda **o: papers.sweep("tiny", "load", **o)):
+        with pytest.raises(TypeError, match="no option is called `keep_verdict`.*keep_verdicts"):
+            call(keep_verdict=True)
+        with pytest.raises(thalweg.ScenarioError, match="no scale is called `ful`"):
+            call(scale="ful")
+    assert papers.Options(claim="T-1").claims == ["T-1"] and papers.Options().claims == []
+    assert papers.Options(scale="full").folder(papers.find("tiny")).as_posix() == "out/tiny-full"
+
+
 def test_jobs_change_nothing(tiny, tmp_path):
     answers = [papers.reproduce("tiny", jobs=n, out=tmp_path / f"j{n}") for n in (1, 2)]
     assert [c.to_dict() for c in answers[0].claims] == [c.to_dict() for c in answers[1].claims]
