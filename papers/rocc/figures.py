@@ -132,10 +132,19 @@ def figure_15(runs):
     for n, s in enumerate(LARGE):
         found = large.fold(runs, s)
         # Lines of their own: RoCC's and HPCC's both lie at 1.
-        ax.plot(list(found), list(found.values()), markersize=5 - n, label=NAMES[s], **plots.look(n))
+        ax.plot(
+            list(found),
+            list(found.values()),
+            markersize=6 - n,
+            label=NAMES[s],
+            **(plots.look(n) | {"linestyle": ("-", "--", ":")[n]}),
+        )
     for fold, name in PUBLISHED_FOLD.items():
         ax.axhline(fold, color="black", linestyle=":", linewidth=0.8, alpha=0.6)
-        ax.annotate(name, (1, fold), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=6)
+        below = "top" if fold == 1 else "bottom"  # the curves lie on 1
+        at = {"xytext": (2, -5 if fold == 1 else 1), "textcoords": "offset points"}
+        ax.annotate(name, (0, fold), xycoords=("axes fraction", "data"), va=below, fontsize=6, **at)
+    ax.set_ylim(bottom=0.5)
     ax.set(xlabel="B", ylabel="mean completion time, fold", xscale="log", yscale="log")
     ax.legend(fontsize=7)
     return fig
