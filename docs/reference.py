@@ -16,9 +16,9 @@ from pathlib import Path
 
 import thalweg
 from thalweg import _core, controllers, papers, testing
-from thalweg.papers._choosing import markdown as choices_table
+from thalweg.papers._markdown import table as verdict_table
+from thalweg.papers._outcome import line as outcome_line
 from thalweg.papers._verdicts import kept as kept_verdicts
-from thalweg.papers._verdicts import table as verdict_table
 
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
@@ -481,15 +481,20 @@ def shares(what: str) -> str:
 
 
 def verdicts(name: str) -> str:
-    """How a study's claims stand towards its choices, then each with its verdicts."""
-    paper = papers.find(name)
-    return reflowed("\n".join(part for part in (choices_table(paper), verdict_table(paper)) if part))
+    """A study's claims: by figure, what does not hold with its cause, what is left open, each with its verdicts."""
+    return reflowed(verdict_table(papers.find(name)))
+
+
+def outcome(name: str) -> str:
+    """The line that a study's page begins with."""
+    return reflowed(outcome_line(papers.find(name)))
 
 
 # What may stand in a page: the word behind `generated:`, and from what follows it to the text.
 PARTS: dict[str, Callable[[str], str]] = {
     "controllers": lambda _: documentation(controllers),
     "testing": lambda _: documentation(testing),
+    "outcome": outcome,
     "papers": lambda _: documentation(papers),
     "shares": shares,
     "source": source,

@@ -85,9 +85,9 @@ def by_size(runs, found, label: str):
     fig, axes = plots.figure(6.6, 2.6, columns=2)
     for ax, w in zip(axes, WORKLOADS, strict=True):
         for n, (s, values) in enumerate(found(w).items()):
-            ax.plot(
-                list(values), [v * 1e3 for v in values.values()], marker=".", color=plots.COLOURS[n], label=NAMES[s]
-            )
+            # Lines of their own: schemes that never pause lie on each other.
+            ms = [v * 1e3 for v in values.values()]
+            ax.plot(list(values), ms, markersize=4, label=NAMES[s], **plots.look(n))
         ax.set(xscale="log", yscale="log", xlabel=f"size (B), {w}", ylabel=label)
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return fig

@@ -15,16 +15,25 @@ from .settings import LARGE, NAMES
 F_AND_QUEUE, KB = ("F (Gb/s)", "queue (KB)"), (1, 1e-3)
 
 
-@figure("fig5", "Figure 3.5: F and the queue from the start, 40 Gb/s", needs=[key(n, 40) + "@1" for n in COUNTS])
+@figure(
+    "fig5",
+    "Figure 3.5: F and the queue from the start, 40 Gb/s (dotted: converged, as published)",
+    needs=[key(n, 40) + "@1" for n in COUNTS],
+)
 def figure_5(runs):
     series = {f"N = {n}": (of(runs, key(n, 40)).pace(), of(runs, key(n, 40)).queue()) for n in COUNTS}
-    return over_time(series, F_AND_QUEUE, ([40 / n for n in COUNTS], [SET_POINT[40] / 1e3]), scales=KB)
+    fair = [40 / n for n in COUNTS], [SET_POINT[40] / 1e3]
+    fig = over_time(series, F_AND_QUEUE, fair, scales=KB, tops=(None, 450), logs=(True, False), until=10)
+    for ax in fig.axes:
+        ax.axvline(2, color="black", linestyle=":", linewidth=0.8, alpha=0.6)
+    return fig
 
 
 @figure("fig6", "Figure 3.6: F and the queue as N changes every 10 ms", needs=CHANGES)
 def figure_6(runs):
     series = of(runs, "changes:rocc")
-    return over_time({"RoCC": (series.pace(), series.queue())}, F_AND_QUEUE, ([13.33, 0.4], [150]), scales=KB)
+    found = {"RoCC": (series.pace(), series.queue())}
+    return over_time(found, F_AND_QUEUE, ([13.33, 0.4], [150]), scales=KB, tops=(None, 450), logs=(True, False))
 
 
 @figure("fig8", "Figure 3.8: six schemes, ten flows, 40 Gb/s", needs=[f"compare:{s}@1" for s in SCHEMES])
@@ -113,13 +122,29 @@ def figure_14(runs):
     return fig
 
 
+# The most that is published of each scheme.
+PUBLISHED_FOLD = {13: "DCQCN, published: up to 13", 7: "HPCC, published: up to 7", 1: "RoCC, published: close to 1"}
+
+
 @figure("fig15", "Figure 3.15: without PFC and with unlimited buffers, FB_Hadoop", needs=large.NO_PFC)
 def figure_15(runs):
     fig, ax = plots.figure(4.2, 2.8)
     for n, s in enumerate(LARGE):
         found = large.fold(runs, s)
-        ax.plot(list(found), list(found.values()), marker="o", markersize=3, color=plots.COLOURS[n], label=NAMES[s])
-    ax.axhline(1, color="grey", linestyle="--", linewidth=0.7)
-    ax.set(xlabel="B", ylabel="mean completion time, fold", xscale="log")
+        # Lines of their own: RoCC's and HPCC's both lie at 1.
+        ax.plot(
+            list(found),
+            list(found.values()),
+            markersize=6 - n,
+            label=NAMES[s],
+            **(plots.look(n) | {"linestyle": ("-", "--", ":")[n]}),
+        )
+    for fold, name in PUBLISHED_FOLD.items():
+        ax.axhline(fold, color="black", linestyle=":", linewidth=0.8, alpha=0.6)
+        below = "top" if fold == 1 else "bottom"  # the curves lie on 1
+        at = {"xytext": (2, -5 if fold == 1 else 1), "textcoords": "offset points"}
+        ax.annotate(name, (0, fold), xycoords=("axes fraction", "data"), va=below, fontsize=6, **at)
+    ax.set_ylim(bottom=0.5)
+    ax.set(xlabel="B", ylabel="mean completion time, fold", xscale="log", yscale="log")
     ax.legend(fontsize=7)
     return fig

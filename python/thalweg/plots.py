@@ -13,7 +13,7 @@ from thalweg._page import COLOURS, COLUMN, FORMATS, HATCHES, MARKERS, Figure, dr
 
 __all__ = [
     "COLOURS", "COLUMN", "FORMATS", "HATCHES", "MARKERS",
-    "Figure", "bars", "cdf", "curve", "drawn", "figure", "lines", "look", "save", "style", "svg",
+    "Figure", "bars", "cdf", "curve", "drawn", "figure", "lines", "look", "plain_log_x", "save", "style", "svg",
 ]  # fmt: skip
 
 

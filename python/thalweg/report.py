@@ -26,7 +26,9 @@ p.lead, figcaption, .soft { color: var(--soft); }
 table { border-collapse: collapse; font-size: .87rem; } .scroll { overflow-x: auto; }
 th, td { text-align: left; padding: .28rem .7rem; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { color: var(--soft); font-weight: 600; } td.num { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-.figures { display: flex; flex-wrap: wrap; gap: 1rem; } figure { margin: 0; flex: 1 1 min(28rem, 100%); max-width: 34rem; }
+.figures { display: flex; flex-wrap: wrap; gap: 1rem; }
+figure { margin: 0; flex: 1 1 min(28rem, 100%); max-width: 34rem; }
+figure.wide { flex-basis: 100%; max-width: 60rem; }
 figure img { width: 100%; background: #fff; border: 1px solid var(--line); border-radius: 6px; }
 figcaption { font-size: .85rem; }
 pre { background: var(--shade); padding: .8rem; border-radius: 6px; overflow-x: auto; font-size: .8rem; }
@@ -36,6 +38,8 @@ table.verdicts { width: 100%; table-layout: fixed; } table.verdicts td { overflo
 table.verdicts { margin-top: 1rem; } table.verdicts th, table.verdicts td { box-sizing: border-box; padding-right: .3rem; }
 table.verdicts th:nth-child(1) { width: 26%; } table.verdicts th:nth-child(2) { width: 12%; }
 table.verdicts th:nth-child(3) { width: 21%; } table.verdicts th:nth-child(4) { width: 20%; }
+table.failing th:nth-child(1) { width: 20%; } table.failing th:nth-child(2) { width: 11%; }
+table.failing th:nth-child(3) { width: 19%; } table.failing th:nth-child(4) { width: 13%; }
 table.published { font-size: .78rem; margin-top: .4rem; } table.published td { overflow-wrap: anywhere; }
 table.published td:nth-child(1), table.published td:nth-child(4) { white-space: nowrap; }
 @media (max-width: 46rem) { table.verdicts thead { display: none; } table.verdicts tr { display: block; padding: .6rem 0;
@@ -51,11 +55,11 @@ def picture(fig, caption: str) -> str:
     return framed(plots.svg(fig), caption)
 
 
-def framed(svg: bytes, caption: str, below: str = "") -> str:
-    """An SVG file as a figure of the page; `below`: HTML under its caption."""
+def framed(svg: bytes, caption: str, below: str = "", wide: bool = False) -> str:
+    """An SVG file as a figure of the page; `below`: HTML under its caption; `wide`: it takes the page's width."""
     data = base64.b64encode(svg).decode()
     image = f'<img alt="{escape(caption, quote=True)}" src="data:image/svg+xml;base64,{data}">'
-    return f"<figure>{image}<figcaption>{escape(caption)}</figcaption>{below}</figure>"
+    return f"<figure{' class=wide' * wide}>{image}<figcaption>{escape(caption)}</figcaption>{below}</figure>"
 
 
 def pictures(figures: Iterable[tuple[str, object]]) -> str:

@@ -115,3 +115,28 @@ def assert_whole(paper, scale):
         assert drawn.keys(specs, "figures.py")
         for pattern in drawn.claims:
             assert any(fnmatchcase(c.id, pattern) for c in paper.claims), pattern
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """The tiny paper of paper_texts.py, where `reproduce` finds it."""
+    from paper_texts import CLAIMS, FIGURES, STUDY
+
+    folder = tmp_path / "papers" / "tiny"
+    (folder / "scenarios").mkdir(parents=True)
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "study.py").write_text(STUDY)
+    (folder / "figures.py").write_text(FIGURES)
+    (folder / "scenarios" / "base.toml").write_text(SCENARIO)
+    monkeypatch.setenv("THALWEG_PAPERS", str(folder.parent))
+    return folder
+
+
+@pytest.fixture
+def rows(tiny):
+    """The same with a claim about two others."""
+    from paper_texts import ABOUT, CLAIMS, ROWS, STUDY
+
+    (tiny / "claims.toml").write_text(CLAIMS + ROWS)
+    (tiny / "study.py").write_text(STUDY + ABOUT)
+    return tiny

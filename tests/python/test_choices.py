@@ -6,7 +6,7 @@ import pytest
 
 from conftest import LOAD, SCENARIO
 from thalweg import papers
-from thalweg.papers import _choosing
+from thalweg.papers import _choosing, _markdown, _outcome
 
 CLAIM = """
 [[claim]]
@@ -108,10 +108,47 @@ def test_a_sweep_says_what_each_claim_rests_on(tiny, cli):
     assert counted in report
     page = _choosing.markdown(papers.find("tiny"))
     assert "| `load` | how much is offered (2) | 0.9 | 0.9: 1 of 3; 0.05: 2 of 3 | T-2 |" in page
-    assert counted in page
+    assert counted in _outcome.line(papers.find("tiny"))
     shown = cli("reproduce", "tiny", "--choices").out
     assert "0.9: 1 of 3; 0.05: 2 of 3" in shown
     assert "decides    T-2\n" in shown
+
+
+def test_a_report_and_a_page_begin_with_how_the_study_came_out(tiny, cli):
+    """Then what does not hold, with its cause, and last every claim, folded."""
+    assert cli("reproduce", "tiny", "--choice", "*", "--quiet", "--keep-verdicts").code == 0
+    assert cli("reproduce", "tiny", "--quiet", "--keep-verdicts", "--no-figures").code == 0
+    report = (tiny.parents[1] / "out/tiny-quick/report.html").read_text()
+    line = "Of 5 claims judged 2 lie within their bounds, 3 do not. By cause: 1 robust, 1 decided by a choice (1 load)"
+    parts = (
+        "<b>Partly reproduced</b> at scale quick.",
+        line,
+        "What does not hold",
+        "<summary>every claim (5)</summary>",
+    )
+    places = [report.index(part) for part in parts]
+    assert places == sorted(places)
+    failing = report[places[2] : places[3]]
+    assert "decided by a choice: load" in failing and "another scheme that it is compared with" in failing
+    assert "<b>T-1</b>" not in failing, "it holds"
+
+    assert _outcome.line(papers.find("tiny")).startswith(f"**Partly reproduced.** {line}")
+    page = _markdown.table(papers.find("tiny"))
+    assert page.index("*Decided by a choice: load.*") < page.index("<summary>Every claim: 5,") < page.index("| T-1 |")
+
+
+def test_what_the_full_scale_found_counts_where_it_was_run(tiny, cli):
+    """A sweep at quick scale that says otherwise than the full scale does not explain it."""
+    assert cli("reproduce", "tiny", "--choice", "*", "--quiet", "--keep-verdicts").code == 0
+    assert cli("reproduce", "tiny", "--quiet", "--keep-verdicts", "--no-figures").code == 0
+    quick, full = tiny / "quick/verdicts.json", tiny / "full/verdicts.json"
+    full.parent.mkdir()
+    full.write_text(quick.read_text().replace('"status": "pass"', '"status": "fail"'))
+    found = _outcome.standings(papers.find("tiny"))
+    assert found["T-1"].word == "outside bounds, nothing varied" and found["T-1"].within is False
+    assert found["T-2"].word == "decided by a choice"
+    assert found["T-3"].word == "fails whatever is chosen"
+    assert _outcome.word(found.values()) == "Not reproduced"
 
 
 def test_a_sweep_is_printed_claim_by_claim(tiny, cli):

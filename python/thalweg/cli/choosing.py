@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Iterator
 
 from thalweg.cli import FOUND, OK
-from thalweg.cli.reproducing import NARROWEST, Line, wrapped
-from thalweg.cli.sweeping import executor_of
+from thalweg.cli.reproducing import NARROWEST, Line, options, wrapped
 from thalweg.errors import refuse
 
 ALONE = ("handful", "kept_rows", "strict")
@@ -24,20 +22,7 @@ def choosing(args) -> int:
             raise refuse(reason, key=f"--{option.replace('_', '-')}", hint="leave it out, or --choice")
     if args.choices:
         return _list(args)
-    show = not (args.quiet or (args.json and not sys.stderr.isatty()))
-    found = papers.sweep(
-        args.paper,
-        args.choice,
-        scale=args.scale,
-        claim=args.claim,
-        jobs=args.jobs,
-        out=args.out,
-        progress=show,
-        check=args.check,
-        force=args.force,
-        keep_verdicts=args.keep_verdicts,
-        executor=executor_of(args),
-    )
+    found = papers.sweep(args.paper, args.choice, **options(args))
     if args.json:
         print(json.dumps([s.to_dict() for s in found], ensure_ascii=False))
     elif not args.quiet:

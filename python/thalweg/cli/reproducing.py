@@ -25,21 +25,8 @@ def reproduce(args) -> int:
         from thalweg.cli.choosing import choosing
 
         return choosing(args)
-    show = not (args.quiet or (args.json and not sys.stderr.isatty()))
     study = papers.reproduce(
-        args.paper,
-        scale=args.scale,
-        claim=args.claim,
-        jobs=args.jobs,
-        out=args.out,
-        progress=show,
-        check=args.check,
-        draw=not args.no_figures,
-        handful=args.handful,
-        force=args.force,
-        keep_verdicts=args.keep_verdicts,
-        kept_rows=args.kept_rows,
-        executor=executor_of(args),
+        args.paper, draw=not args.no_figures, handful=args.handful, kept_rows=args.kept_rows, **options(args)
     )
     if args.json:
         print(json.dumps(study.to_dict(), ensure_ascii=False))
@@ -47,6 +34,13 @@ def reproduce(args) -> int:
         print_study(study)
     wanting = study.count("error") or (args.strict and study.count("fail"))
     return FOUND if wanting else OK
+
+
+def options(args) -> dict:
+    """What `reproduce` and `reproduce --choice` have in common, as `papers.Options` takes it."""
+    progress = not (args.quiet or (args.json and not sys.stderr.isatty()))
+    same = {name: getattr(args, name) for name in ("scale", "claim", "jobs", "out", "check", "force", "keep_verdicts")}
+    return same | {"progress": progress, "executor": executor_of(args)}
 
 
 def print_study(study) -> None:

@@ -113,6 +113,7 @@ from thalweg.papers._answer import ClaimResult, Study
 from thalweg.papers._choices import Choice
 from thalweg.papers._claims import Claim
 from thalweg.papers._crate import pack
+from thalweg.papers._options import Options
 from thalweg.papers._paper import (
     NotCheckable,
     Paper,
@@ -133,6 +134,7 @@ __all__ = [
     "Claim",
     "ClaimResult",
     "NotCheckable",
+    "Options",
     "Paper",
     "RunSpec",
     "Study",

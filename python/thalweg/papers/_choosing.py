@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 
 from thalweg import _html
@@ -58,16 +57,13 @@ def listed(paper: Paper, scale: str) -> list[dict]:
 
 
 def markdown(paper: Paper) -> str:
-    """For a study's page: how its claims stand towards its choices, and each choice. Nothing if it declares none."""
+    """For a study's page: each choice, and what it decides. Nothing if none was swept."""
     lines: list[str] = []
     for scale in SCALES:
         table = _swept.kept(_swept.file(paper, scale), paper)
         if not table:
             continue
-        lines += [
-            f"`--scale {scale}`, choices varied one at a time: {_swept.counted(_swept.standings(paper, scale))}.",
-            "",
-        ]
+        lines += [f"`--scale {scale}`, choices varied one at a time:", ""]
         lines += ["| choice | left open | value | within bounds, by value | decides |", "|---|---|---|---|---|"]
         for c in paper.choices:
             cells = (f"`{c.name}`", f"{c.what} ({c.section})", text(c.value), counts(c, table))
@@ -77,15 +73,20 @@ def markdown(paper: Paper) -> str:
     return "\n".join(lines)
 
 
+def swept(paper: Paper, scale: str, folder: Path | None = None) -> _swept.Table:
+    """What the study keeps of its sweeps at a scale, and what an output folder has."""
+    here = _swept.kept(folder / _swept.FILE, paper) if folder is not None else {}
+    return _swept.kept(_swept.file(paper, scale), paper) | here
+
+
 def section(paper: Paper, scale: str, folder: Path) -> str:
     """For a study's report: likewise, of what its own folder has or this output folder."""
     if not paper.choices:
         return ""
-    table = _swept.kept(_swept.file(paper, scale), paper) | _swept.kept(folder / _swept.FILE, paper)
+    table = swept(paper, scale, folder)
     head = ("choice", "left open", "value", "why", "within bounds, by value", "decides")
     rows = [
         (c.name, f"{c.what} ({c.section})", text(c.value), c.why, counts(c, table), ", ".join(decided(c, table)))
         for c in paper.choices
     ]
-    stands = escape(_swept.counted(_swept.standings(paper, scale)))
-    return f"<p>By what the study keeps, choices varied one at a time: {stands}.</p>" + _html.table(head, rows)
+    return "<p>Varied one at a time.</p>" + _html.table(head, rows)

@@ -1,19 +1,23 @@
-"""A study's figures and its report: the figures first, published next to measured, then the verdicts, then what they
-rest on."""
+"""A study's figures and its report: how it came out in a line, the figures, published next to measured, what does not
+hold and why, then every verdict, and what they rest on."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 from thalweg import _html, _places, recording
-from thalweg.papers import _choosing, _verdicts
-from thalweg.papers._answer import ClaimResult, Study, by_figure, counts, section
+from thalweg.papers import _choosing, _outcome, _reporting, _verdicts
+from thalweg.papers._answer import ClaimResult, Study, counts
 from thalweg.papers._judging import Lazy, one_line
 from thalweg.papers._paper import Measure, Paper, belongs
+from thalweg.papers._swept import Standing, standing
 from thalweg.results import Results
+
+WIDEST = 5.2 * 72  # points: a figure that is wider stands alone in its row
 
 
 @dataclass
@@ -57,16 +61,35 @@ def report(
 
     about = paper.about
     scaled = f"<p class=banner>Scale <b>{study.scale}</b>: {escape(study.scaled)}</p>" if study.scaled else ""
+    standings = _standings(paper, study, claims)
     sections = [
-        ("", f"<p>Scale {study.scale}: {escape(counted(claims))}.</p>"),
+        ("", _first(study, claims, standings)),
         ("Figures", _figures(paper, study, claims, figures, drawn)),
-        ("Claims", _table(claims)),
+        ("What does not hold", _reporting.failing(paper, claims, standings)),
+        ("Claims", _reporting.table(paper, study.scale, claims)),
         ("Choices", _choosing.section(paper, study.scale, study.folder)),
         ("What was scaled", scaled),
         ("Details", _details(claims, study, there, answers)),
     ]
     lead = " · ".join(str(about[k]) for k in ("authors", "venue") if k in about)
     return pages.write(study.folder / "report.html", pages.page(about.get("title", paper.name), lead, sections))
+
+
+def _standings(paper: Paper, study: Study, claims: Sequence[ClaimResult]) -> dict[str, Standing]:
+    """How the claims that the folder has stand: by their verdicts, and the sweeps that the study or the folder has."""
+    defined, table = {c.id: c for c in paper.claims}, _choosing.swept(paper, study.scale, study.folder)
+    return {c.id: standing(defined[c.id], c, paper.choices, table) for c in claims}
+
+
+def _first(study: Study, claims: Sequence[ClaimResult], found: Mapping[str, Standing]) -> str:
+    """The line that the page begins with."""
+    errors = sum(c.status == "error" for c in claims)
+    broken = f" <span class=error>{errors} could not be evaluated.</span>" if errors else ""
+    judged = {c.id: found[c.id] for c in claims if c.status != "error"}
+    said = (
+        f"<b>{_outcome.word(judged.values())}</b> at scale {study.scale}. {escape(_outcome.sentence(judged))}{broken}"
+    )
+    return f"<p>{said}</p><p class=soft>Verdicts: {escape(counted(claims))}.</p>"
 
 
 def counted(claims: Sequence[ClaimResult]) -> str:
@@ -90,8 +113,14 @@ def _figures(paper: Paper, study: Study, claims, figures, drawn) -> str:
             continue
         mine = [c for c in claims if belongs(figure, defined[c.id])]
         title = f"{figure.title} ({found.note})" if found.note else figure.title
-        shown.append(framed(found.svg, title, _published(mine)))
+        shown.append(framed(found.svg, title, _published(mine), _wide(found.svg)))
     return (f"<div class=figures>{''.join(shown)}</div>" if shown else "") + "".join(missing)
+
+
+def _wide(svg: bytes) -> bool:
+    """Whether a figure has panels next to each other, unreadable at half of the page's width."""
+    size = re.search(rb'<svg[^>]* width="([\d.]+)pt"', svg)
+    return bool(size) and float(size[1]) > WIDEST
 
 
 def _before(file: Path) -> Drawing | None:
@@ -111,48 +140,9 @@ def _published(claims: Sequence[ClaimResult]) -> str:
     for c in claims:
         verdict = (_verdicts.SHORTEST.get(c.status, c.status), c.status)
         published = c.statement if c.published == "see the statement" else c.published
-        rows.append((c.id, published, _html.Raw(_lines(c, bound_only=True)), verdict))
+        rows.append((c.id, published, _html.Raw(_reporting.measured(c, bound_only=True)), verdict))
     made = _html.table(("claim", "published", "measured", "verdict"), rows, kind="published")
     return made if len(rows) <= 6 else _html.folded(f"published and measured: {len(rows)} claims", made)
-
-
-def _table(claims: Sequence[ClaimResult]) -> str:
-    """Every claim in five columns, why it does not hold folded under its verdict; how many hold of each figure before
-    that."""
-    total = counts(claims)
-    statuses = [s for s in _verdicts.STATUSES if total[s]]
-    per_figure = by_figure(claims)
-    lines = [(place, found.total(), *(found[s] or "" for s in statuses)) for place, found in per_figure.items()]
-    head = ("figure or table", "claims", *map(_verdicts.words, statuses))
-    few = _html.table(head, lines)
-    summary = few if len(lines) <= 12 else _html.folded(f"by figure ({len(lines)})", few)
-    rows = []
-    for c in claims:
-        where = f" · {section(c.section)}" if c.section else ""
-        what = f"<b>{escape(c.id)}</b><span class=soft>{escape(where)}</span><br>{escape(c.statement)}"
-        verdict = f"<span class='{c.status}'>{escape(_verdicts.words(c.status))}</span>"
-        if c.full:
-            verdict += f"<br><span class=soft>full scale: {escape(_verdicts.words(c.full))}</span>"
-        if c.reason:
-            verdict += _html.folded("why", f"<span class=why>{escape(c.reason)}</span>")
-        cells = (_html.Raw(what), c.published, _html.Raw(_lines(c)), c.bound.replace("; ", "\n"), _html.Raw(verdict))
-        rows.append(cells)
-    head = ("claim", "published", "measured", "bound", "verdict")
-    return summary + _html.table(head, rows, kind="verdicts")
-
-
-def _lines(c: ClaimResult, bound_only: bool = False) -> str:
-    """Measured values, one under the other; those that no bound is on are softer, or left out."""
-    if not isinstance(c.measured, dict):
-        return escape(c.measured_text())
-    found = []
-    for name, value in c.measured.items():
-        line = escape(f"{name} = {value:.4g}")
-        if name in c.bound:
-            found.append(line)
-        elif not bound_only:
-            found.append(f"<span class=soft>{line}</span>")
-    return "<br>".join(found)
 
 
 def _details(claims: Sequence[ClaimResult], study: Study, there: Mapping[str, Path], answers: Mapping) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import Any
 
 from thalweg import _places
@@ -13,47 +12,29 @@ from thalweg.errors import nearest, refuse
 from thalweg.papers import _kept, _verdicts
 from thalweg.papers._answer import Study
 from thalweg.papers._judging import checkable, cost, judge, sight
+from thalweg.papers._options import Options
 from thalweg.papers._pages import draw_figures, report
 from thalweg.papers._paper import Claim, Paper, belongs, find
 from thalweg.papers._runs import folder_name, perform, study_of
 
-SCALES = ("quick", "full")
-
 
 def reproduce(
-    name: str | Paper,
-    *,
-    scale: str = "quick",
-    claim: str | Sequence[str] | None = None,
-    jobs: int | None = None,
-    out: str | Path | None = None,
-    progress: bool | None = None,
-    check: bool = False,
-    draw: bool = True,
-    handful: bool = False,
-    force: bool = False,
-    keep_verdicts: bool = False,
-    kept_rows: bool = False,
-    executor: Any = None,
+    name: str | Paper, *, draw: bool = True, handful: bool = False, kept_rows: bool = False, **options: Any
 ) -> Study:
     """Runs a paper's study, or only what the claims named (or matched by patterns such as `IRN-F4*`) need, and judges
-    its claims. `draw`: draws the figures, of claims those that belong to them. `handful`: the few claims that the
-    study's `claims.toml` names for quick looks, and of the figures those that these claims' runs suffice for.
-    `force`: also runs that need more memory than is free. `keep_verdicts`: writes the verdicts into the study's
-    folder (`SCALE/verdicts.json`), next to those of other claims that are there. `kept_rows`: a claim about several
-    others takes the values of those that are not requested from there, instead of running what they need.
-    `executor`: as of `thalweg.sweep`.
+    its claims. `options`: those of `Options`, such as `scale` and `claim`. `draw`: draws the figures, of claims those
+    that belong to them. `handful`: the few claims that the study's `claims.toml` names for quick looks, and of the
+    figures those that these claims' runs suffice for. `kept_rows`: a claim about several others takes the values of
+    those that are not requested from the study's folder, instead of running what they need.
 
-    Claims that were judged before into the same folder stay in its `claims.json` and its report (`Study.kept`): a
-    call for some of the claims replaces their rows and no others."""
+    With `keep_verdicts` the verdicts go into the study's folder (`SCALE/verdicts.json`), next to those of other claims
+    that are there. Claims that were judged before into the same output folder stay in its `claims.json` and its report
+    (`Study.kept`): a call for some of the claims replaces their rows and no others."""
     begun = time.monotonic()
-    paper = name if isinstance(name, Paper) else find(name)
-    if handful:
-        claim = [*([claim] if isinstance(claim, str) else claim or ()), *paper.handful()]
-    if scale not in SCALES:
-        raise refuse(f"no scale is called `{scale}`", hint=nearest(scale, SCALES))
-    claims = chosen(paper, [claim] if isinstance(claim, str) else claim)
-    folder = Path(out) if out is not None else Path("out") / f"{paper.name}-{scale}"
+    how = Options.of(options)
+    scale, paper = how.scale, name if isinstance(name, Paper) else find(name)
+    claim = [*how.claims, *(paper.handful() if handful else ())]
+    claims, folder = chosen(paper, claim), how.folder(paper)
     specs, measures, figures = study_of(paper, scale)
 
     requested = {c.id for c in claims}
@@ -75,14 +56,13 @@ def reproduce(
     _places.claim(folder, "study")
     _kept.check(folder, paper, scale)
     folders = {s.key: folder / "runs" / folder_name(s.key) for s in specs}
-    how = {"jobs": jobs, "progress": progress, "check": check, "force": force, "executor": executor}
-    answers = perform(paper, specs, needed, folders, folder, **how)
+    answers = perform(paper, specs, needed, folders, folder, **how.runs())
 
     rows = [
         judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, folder, full.get(c.id)) for c in claims
     ]
     _kept.describe(paper, rows, full)
-    if keep_verdicts:
+    if how.keep_verdicts:
         costs = {name: cost(seen, answers, folders) for name, seen in sights.items()}
         _verdicts.keep(paper, scale, rows, costs)
     study = Study(paper.name, scale, paper.scales.get(scale, {}).get("what", ""), rows, 0.0, folder, runs=answers)

@@ -15,8 +15,9 @@ from thalweg.papers._answer import ClaimResult, counts
 from thalweg.papers._choices import FILE, Choice, text
 from thalweg.papers._claims import Claim
 from thalweg.papers._judging import checkable, judge, sight
+from thalweg.papers._options import Options
 from thalweg.papers._paper import Paper, RunSpec, find
-from thalweg.papers._reproduce import SCALES, chosen
+from thalweg.papers._reproduce import chosen
 from thalweg.papers._runs import folder_name, perform, study_of
 
 
@@ -45,34 +46,20 @@ class Sweep:
         return {"name": self.choice.name, "value": text(self.choice.value), "values": values, "rows": self.standing()}
 
 
-def sweep(
-    name: str | Paper,
-    choice: str | Sequence[str],
-    *,
-    scale: str = "quick",
-    claim: str | Sequence[str] | None = None,
-    jobs: int | None = None,
-    out: str | Path | None = None,
-    progress: bool | None = None,
-    check: bool = False,
-    force: bool = False,
-    keep_verdicts: bool = False,
-    executor: Any = None,
-) -> list[Sweep]:
+def sweep(name: str | Paper, choice: str | Sequence[str], **options: Any) -> list[Sweep]:
     """Judges the claims that a choice may decide under each of its values: a study's `choices.toml` says which these
-    are. `choice`: one or several names, or patterns; `claim`: only these of its claims. The output folder is that of
-    `reproduce`, whose runs are not made again; those that an alternative changes lie in `choices/NAME=VALUE`.
-    `choices.json` has what was measured; with `keep_verdicts` so has the study's folder (`SCALE/choices.json`). Other
-    options as of `reproduce`.
+    are. `choice`: one or several names, or patterns; `options`: those of `Options`; of these `claim` means only these
+    of the choice's claims. The output folder is that of `reproduce`, whose runs are not made again; those that an
+    alternative changes lie in `choices/NAME=VALUE`. `choices.json` has what was measured; with `keep_verdicts` so has
+    the study's folder (`SCALE/choices.json`).
 
         for found in thalweg.papers.sweep("abc", "long_flow_starts"):
             print(found.choice.name, found.standing())     # {"ABC-F2.13a": "decided by a choice", ..}"""
+    how = Options.of(options)
     paper = name if isinstance(name, Paper) else find(name)
-    if scale not in SCALES:
-        raise refuse(f"no scale is called `{scale}`", hint=nearest(scale, SCALES))
     choices = _named(paper, [choice] if isinstance(choice, str) else choice)
-    only = [c.id for c in chosen(paper, [claim] if isinstance(claim, str) else claim)]
-    folder = Path(out) if out is not None else Path("out") / f"{paper.name}-{scale}"
+    only = [c.id for c in chosen(paper, how.claims)]
+    scale, folder = how.scale, how.folder(paper)
     deciding = [one for one in choices if one.decides(only)]
     if not deciding:
         every = [c.id for c in paper.claims]
@@ -80,16 +67,15 @@ def sweep(
         raise refuse("no claim that is requested is among those that the choice may decide", key="--claim", hint=hint)
     _places.claim(folder, "study")
     _kept.check(folder, paper, scale)
-    how = {"jobs": jobs, "progress": progress, "check": check, "force": force, "executor": executor}
     found = []
     for one in deciding:
         rows, claims = {}, [c for c in paper.claims if c.id in one.decides(only) and checkable(c, scale)]
         for value in one.values:
-            rows[text(value)] = _judged(paper, one, value, claims, scale, folder, how)
+            rows[text(value)] = _judged(paper, one, value, claims, how, folder)
         found.append(Sweep(one, rows))
         with _places.exclusive(folder):
             _swept.add(folder / _swept.FILE, paper, one, rows)
-        if keep_verdicts:
+        if how.keep_verdicts:
             with _places.exclusive(paper.folder):
                 _swept.add(_swept.file(paper, scale), paper, one, rows)
     return found
@@ -109,9 +95,10 @@ def _named(paper: Paper, patterns: Sequence[str]) -> list[Choice]:
 
 
 def _judged(
-    paper: Paper, choice: Choice, value, claims: Sequence[Claim], scale: str, folder: Path, how: dict
+    paper: Paper, choice: Choice, value, claims: Sequence[Claim], how: Options, folder: Path
 ) -> list[ClaimResult]:
     """The claims under one value. Runs that it does not change are those of the study."""
+    scale = how.scale
     own = {s.key: s for s in study_of(paper.under({}), scale)[0]}
     under, place = paper.under({}), folder
     if value != choice.value:
@@ -126,7 +113,7 @@ def _judged(
     }
     sights = {c.id: sight(c, under, measures, specs, {}) for c in claims if c.id in measures}
     needed = {key for seen in sights.values() for key in seen.keys}
-    answers = perform(under, specs, needed, folders, place, **how)
+    answers = perform(under, specs, needed, folders, place, **how.runs())
     rows = [judge(c, scale, measures.get(c.id), sights.get(c.id), answers, folders, place, None) for c in claims]
     _kept.describe(paper, rows, {})
     return rows

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from thalweg import _places
 from thalweg.errors import refuse
-from thalweg.papers import _verdicts
 from thalweg.papers._answer import ClaimResult
 from thalweg.papers._choices import Choice, text
 from thalweg.papers._claims import CAUSES, Claim
@@ -18,6 +17,7 @@ from thalweg.papers._paper import Paper
 
 FILE = "choices.json"
 ROBUST, DECIDED, FAILS, UNCHECKED = "robust", "decided by a choice", "fails whatever is chosen", "not checkable"
+UNCLASSIFIED = "cause not classified"
 HOLDS, UNVARIED, OPEN = "within bounds, nothing varied", "outside bounds, nothing varied", "not decided at this scale"
 # Every standing of a claim, as it is counted.
 STANDINGS = (ROBUST, DECIDED, FAILS, HOLDS, UNVARIED, OPEN, UNCHECKED)
@@ -33,11 +33,19 @@ def word(within: Iterable[bool | None]) -> str:
 
 @dataclass(frozen=True)
 class Standing:
-    """One claim's, at one scale. `choices`: those that decide it; `cause`: why it fails, as the study has it."""
+    """One claim's. `choices`: those that decide it; `cause`: why it fails, as the study has it; `within`: whether it
+    lies within its bounds under the study's own choices, `None` if that is not decided."""
 
     word: str
     choices: tuple[str, ...] = ()
     cause: str = ""
+    within: bool | None = None
+
+    def why(self) -> str:
+        """Its cause in words: the choices that decide it, or why it fails."""
+        if self.word == DECIDED:
+            return f"{DECIDED}: {', '.join(self.choices)}"
+        return CAUSES.get(self.cause, UNCLASSIFIED) if self.word in (FAILS, UNVARIED) else self.word
 
 
 @dataclass(frozen=True)
@@ -124,14 +132,10 @@ def _rounded(measured):
     return float(f"{measured:.4g}")
 
 
-def standings(paper: Paper, scale: str) -> dict[str, Standing]:
-    """Each claim's standing at a scale, by the verdicts and sweeps that the study's folder keeps of it."""
-    swept, verdicts = kept(file(paper, scale), paper), _verdicts.kept(paper, scale)
-    return {c.id: _standing(c, verdicts.get(c.id), paper.choices, swept) for c in paper.claims}
-
-
-def _standing(claim: Claim, verdict, choices: Sequence[Choice], swept: Table) -> Standing:
-    if claim.unchecked or verdict is None:
+def standing(claim: Claim, verdict, choices: Sequence[Choice], swept: Table) -> Standing:
+    """By a verdict (of a run, or as kept; `None` if there is none) and what sweeps found, at the same scale or at a
+    shorter one: what such a sweep says of a claim that came out otherwise counts only if it flips it."""
+    if claim.unchecked or verdict is None or verdict.within_bounds is None:
         return Standing(UNCHECKED)
     words = {}
     for choice in choices:
@@ -139,14 +143,16 @@ def _standing(claim: Claim, verdict, choices: Sequence[Choice], swept: Table) ->
         # That a claim flips is seen before every value was tried; that it does not, after.
         if word(under) == DECIDED or len(under) == len(choice.values):
             words[choice.name] = word(under)
+    within = None if verdict.status == "not-decided" else verdict.within_bounds
     deciding = tuple(name for name, found in words.items() if found == DECIDED)
     if deciding:
-        return Standing(DECIDED, deciding)
-    if verdict.status == "not-decided":
+        return Standing(DECIDED, deciding, claim.cause, within)
+    if within is None:
         return Standing(OPEN)
-    if verdict.within_bounds:
-        return Standing(ROBUST if words else HOLDS)
-    return Standing(FAILS if words else UNVARIED, cause=claim.cause)
+    varied = bool(words) and set(words.values()) == {ROBUST if within else FAILS}
+    if within:
+        return Standing(ROBUST if varied else HOLDS, within=True)
+    return Standing(FAILS if varied else UNVARIED, cause=claim.cause, within=False)
 
 
 def counted(found: Mapping[str, Standing]) -> str:
@@ -158,8 +164,9 @@ def counted(found: Mapping[str, Standing]) -> str:
         if said == DECIDED:
             why.update(", ".join(s.choices) for s in mine)
         elif said in (FAILS, UNVARIED):
-            why.update(CAUSES.get(s.cause, "cause not classified") for s in mine)
+            why.update(CAUSES.get(s.cause, UNCLASSIFIED) for s in mine)
         named = "; ".join(f"{n} {what}" for what, n in why.most_common())
         if mine:
-            parts.append(f"{len(mine)} {said}" + (f" ({named})" if named else ""))
+            verb = said.replace("fails", "fail") if len(mine) > 1 else said
+            parts.append(f"{len(mine)} {verb}" + (f" ({named})" if named else ""))
     return ", ".join(parts)

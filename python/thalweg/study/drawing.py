@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
+from matplotlib.lines import Line2D
 
 from thalweg import plots
 from thalweg.study.numbers import thinned_cdf
@@ -54,24 +55,50 @@ def over_time(
     levels: Sequence[Sequence[float]] = (),
     *,
     scales: Sequence[float] = (),
+    tops: Sequence[float | None] = (),
+    logs: Sequence[bool] = (),
+    until: float | None = None,
     size=(6.6, 2.7),
     ncols: int = 4,
 ):
     """A panel for each label: `series` has for each name a pair (instants in s, values) per panel, drawn in ms and
-    times `scales`. `levels`: what is published, dashed."""
+    times `scales`. `levels`: what is published, dashed.
+
+    What a claim is about is often small next to a burst: `tops` ends a panel's axis, and a line above it says how high
+    its series go; `logs` makes it logarithmic. `until`: ms that are drawn."""
     with plots.style():
         fig, axes = plots.figure(*size, columns=len(labels))
         axes = np.atleast_1d(axes)
         for n, (name, pairs) in enumerate(series.items()):
             for ax, (at, values), scale in zip(axes, pairs, scales or [1] * len(labels), strict=True):
                 ax.plot(at * 1e3, values * scale, color=plots.COLOURS[n % 8], linewidth=0.8, label=name)
-        for ax, label, there in zip(axes, labels, levels or [()] * len(labels), strict=True):
+        for k, ax in enumerate(axes):
+            there = levels[k] if levels else ()
             for level in there:
-                ax.axhline(level, color="grey", linestyle="--", linewidth=0.7)
-            ax.set(xlabel="ms", ylabel=label)
-            ax.set_ylim(bottom=0)
-        fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=ncols)
+                ax.axhline(level, color="black", linestyle="--", linewidth=0.8, alpha=0.6)
+            ax.set(xlabel="ms", ylabel=labels[k], xlim=(None, until))
+            if logs and logs[k]:
+                ax.set_yscale("log")
+            else:
+                ax.set_ylim(bottom=0)
+            if tops and tops[k] is not None:
+                _cut(ax, tops[k])
+        handles, names = axes[0].get_legend_handles_labels()
+        if any(len(there) for there in levels):
+            handles += [Line2D([], [], color="black", linestyle="--", linewidth=0.8, alpha=0.6)]
+            names += ["published"]
+        fig.legend(handles, names, loc="outside upper center", ncols=max(ncols, len(names)))
         return fig
+
+
+def _cut(ax, top: float) -> None:
+    """Ends the axis at `top`; says what lies above."""
+    curves = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+    highest = {line.get_label(): float(np.nanmax(line.get_ydata(), initial=-np.inf)) for line in curves}
+    above = [f"{name}: {peak:.0f}" for name, peak in highest.items() if peak > top]
+    ax.set_ylim(top=top)
+    if above:
+        ax.set_title("highest " + ", ".join(above), loc="right", fontsize=7, color="0.35")
 
 
 def by_size(tables: Mapping[str, Mapping[str, Mapping[float, float]]], names: Mapping[str, str], *, size=(6.6, 2.8)):
@@ -82,7 +109,7 @@ def by_size(tables: Mapping[str, Mapping[str, Mapping[float, float]]], names: Ma
         for ax, (label, table) in zip(axes, tables.items(), strict=True):
             for n, (scheme, found) in enumerate(table.items()):
                 y = np.array(list(found.values())) * 1e3
-                ax.plot(list(found), y, marker="o", markersize=3, color=plots.COLOURS[n], label=names[scheme])
+                ax.plot(list(found), y, markersize=3, label=names[scheme], **plots.look(n))
             ax.set(xlabel="B", ylabel=label, xscale="log", yscale="log")
         fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
         return fig
