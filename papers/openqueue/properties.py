@@ -10,6 +10,7 @@ import numpy as np
 from thalweg import policies
 from thalweg.study import measure
 
+from . import simulated
 from .differential import DEFINED, slotted
 from .settings import CYCLE, PACKETS, PRELUDE, SEEDS, of_library, written
 
@@ -66,7 +67,7 @@ def change_at_run_time(runs):
 
 @measure("OQ-D3", needs=[])
 def engines_alike(runs):
-    """One trace through every engine, in two modes."""
+    """One trace through every engine, in two modes; and what came to a simulated port through the datapath."""
     count = apart = compiled = 0
     for name in policies.names():
         policy = of_library(name)
@@ -78,7 +79,8 @@ def engines_alike(runs):
                 apart += int((a.departures != b.departures).sum()) if len(a.departures) == len(b.departures) else 1
                 count += len(a.fate)
         compiled += policy.is_built_in
-    return {"packets": count, "policies": len(policies.names()), "differences": apart, "compiled to Rust": compiled}
+    found = {"packets": count, "policies": len(policies.names()), "differences": apart, "compiled to Rust": compiled}
+    return found | simulated.all_of_them(PACKETS[runs.scale] // 20)
 
 
 @measure("OQ-P6", needs=[])

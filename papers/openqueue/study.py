@@ -1,4 +1,4 @@
-"""What every claim measures: policies in the software datapath, no runs of the simulator."""
+"""What every claim measures: policies in the software datapath, and a port of the simulator against it."""
 
 from __future__ import annotations
 

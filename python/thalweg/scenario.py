@@ -121,7 +121,7 @@ class Scenario:
                     walk(one)
             elif isinstance(value, str) and "." in value and "\0" not in value and len(value) < 1000:
                 file = self._directory / value
-                if file.is_file():
+                if _is_file(file):
                     with file.open("rb") as f:
                         found[value] = hashlib.file_digest(f, "sha256").hexdigest()[:16]
 
@@ -242,3 +242,11 @@ def as_scenario(what: Scenario | str | Path | Mapping, set: Mapping | None = Non
     if (path / "scenario.toml").is_file():
         path = path / "scenario.toml"
     return Scenario.load(path, set)
+
+
+def _is_file(path: Path) -> bool:
+    """Whether there is such a file; a text that cannot be a file's name, such as a policy's, is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False

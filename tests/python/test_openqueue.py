@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from thalweg import papers
+from thalweg import papers, policies
 
 ROOT = Path(__file__).parents[2]
 PAPER = papers.find("openqueue")
@@ -53,6 +53,18 @@ def test_bursts_have_the_mean_rate_that_they_should_and_clients_do_not_share_dra
     assert (packets["at_ps"][1:] >= packets["at_ps"][:-1]).all()
     alone = line.on_off(1, 1500, 200e6, 5.0, 1)
     assert (packets["at_ps"][packets["flow"] == 0] == alone["at_ps"]).all()
+
+
+@pytest.mark.parametrize("name", ["fifo", "algorithm-c", "density", "wfq"])
+def test_a_simulated_port_decides_as_the_datapath(name):
+    found = part("simulated").compared(name, 150)
+    assert found["packets"] == 600 and found["dropped"] > 10
+    assert found["differences"] == 0
+
+
+def test_what_a_simulated_port_refuses_is_what_is_left_out():
+    simulated = part("simulated")
+    assert {name for name in policies.names() if simulated.is_refused(name)} == set(simulated.REFUSED)
 
 
 def test_every_claim_has_a_measure_and_every_measure_a_claim():

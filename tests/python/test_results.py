@@ -238,6 +238,12 @@ def test_a_sweep_runs_only_what_is_missing(scenario, tmp_path, monkeypatch):
     assert len(ran) == 4
 
 
+def test_a_text_that_is_too_long_for_a_file_names_none(scenario, tmp_path):
+    policy = "// A file has a name of 255 bytes at most. " + "So much. " * 30 + "\nq = Queue(64 pkts);\nout = Port(q);\n"
+    long = scenario.with_({"switch.scheduler": {"kind": "policy", "text": policy}})
+    assert long.inputs() == {}
+
+
 def test_a_changed_input_file_is_not_reused(scenario, tmp_path):
     from thalweg import pool
 
