@@ -141,7 +141,8 @@ def run(
     wire: str | None = None,
 ) -> dict[str, Any]:
     """Runs a command on a path: the port of `between`, or the bottleneck, and back. In its words, `{peer}` is the
-    address of the far end, where `peer` runs. `record`, `capture`: folders for what passes both ports."""
+    address of the far end, where `peer` runs, `{peer6}` that of IPv6; a variable of `environment` that names one where
+    the kernel has none is not set. `record`, `capture`: folders for what passes both ports."""
     wanted = list((environment or {}).items())
     peers = None if peer is None else list(peer)
     return json.loads(

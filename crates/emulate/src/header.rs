@@ -24,6 +24,8 @@ pub enum Other {
     Arp,
     /// Neighbour discovery (RFC 4861): ICMPv6 of types 133 to 137, which are for one link.
     NeighbourDiscovery,
+    /// Multicast listener discovery (RFC 2710, 3810): ICMPv6 of types 130 to 132 and 143, which are for one link, too.
+    MulticastListener,
     /// Another protocol.
     Protocol,
     /// Cut off before its end, or before its lengths say that it ends.
@@ -33,8 +35,14 @@ pub enum Other {
 }
 
 /// All kinds, in order.
-pub const OTHERS: [Other; 5] =
-    [Other::Arp, Other::NeighbourDiscovery, Other::Protocol, Other::Truncated, Other::Malformed];
+pub const OTHERS: [Other; 6] = [
+    Other::Arp,
+    Other::NeighbourDiscovery,
+    Other::MulticastListener,
+    Other::Protocol,
+    Other::Truncated,
+    Other::Malformed,
+];
 
 /// Who sends what to whom: IPv4 addresses are mapped (RFC 4291 §2.5.5.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -158,8 +166,11 @@ fn ipv6(frame: &[u8], at: usize) -> Result<Ip, Other> {
     if header > packet.len() {
         return Err(Other::Malformed);
     }
-    if next == ICMPV6 && !fragment && matches!(packet.get(header), Some(133..=137)) {
-        return Err(Other::NeighbourDiscovery);
+    match packet.get(header) {
+        _ if next != ICMPV6 || fragment => {}
+        Some(130..=132 | 143) => return Err(Other::MulticastListener),
+        Some(133..=137) => return Err(Other::NeighbourDiscovery),
+        _ => {}
     }
     let address = |from: usize| {
         let mut address = [0; 16];

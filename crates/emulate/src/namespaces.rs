@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! application: eth0 100.64+L.x.2  <-->  app   emulator   far  <-->  eth0 100.64+L.x.1 :far end
+//!            fd74:6861:6c77:L::n:2                                fd74:6861:6c77:L::n:1
 //! ```
 //!
 //! Only descriptors and processes hold them, so the kernel removes all when the emulator's process is gone, whatever
@@ -13,8 +14,9 @@ use crate::task;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, OwnedFd};
+use std::path::Path;
 
 /// The two ends of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +27,10 @@ pub struct Addresses {
     pub application: Ipv4Addr,
     /// Of the far end.
     pub far: Ipv4Addr,
+    /// Of the application, where the kernel has IPv6.
+    pub application6: Option<Ipv6Addr>,
+    /// Of the far end.
+    pub far6: Option<Ipv6Addr>,
 }
 
 /// Device names in the emulator's namespace.
@@ -50,6 +56,10 @@ fn mac(end: u8, side: u8) -> Mac {
 /// Addresses of level L are 100.(64 + L).0.0/16, out of 100.64.0.0/10 (RFC 6598); a path takes four.
 const SHARED: (Ipv4Addr, u8) = (Ipv4Addr::new(100, 64, 0, 0), 10);
 const LEVELS: u32 = 62;
+/// Of IPv6 (unique local ones, RFC 4193): level L has fd74:6861:6c77:L::/64, each of its paths 2^16.
+const SHARED6: (Ipv6Addr, u8) = (Ipv6Addr::new(0xfd74, 0x6861, 0x6c77, 0, 0, 0, 0, 0), 48);
+const ALL: (Ipv4Addr, u8) = (Ipv4Addr::UNSPECIFIED, 0);
+const ALL6: (Ipv6Addr, u8) = (Ipv6Addr::UNSPECIFIED, 0);
 
 /// Where a path fits that is started here: its ends, and whether there is a path around it.
 fn place() -> io::Result<(Addresses, bool)> {
@@ -64,7 +74,13 @@ fn place() -> io::Result<(Addresses, bool)> {
     let net = |n: u32, host: u8| Ipv4Addr::new(100, 64 + level as u8, (n >> 6) as u8, (n << 2) as u8 | host);
     let free = (0..1 << 14).find(|n| !known.contains(&net(*n, 1).octets()));
     let n = free.ok_or_else(|| io::Error::other("too many paths start here"))?;
-    Ok((Addresses { level, application: net(n, 2), far: net(n, 1) }, around.is_some()))
+    let net6 = |host: u16| {
+        let [a, b, c, ..] = SHARED6.0.segments();
+        Ipv6Addr::new(a, b, c, level as u16, 0, 0, n as u16, host)
+    };
+    let has6 = Path::new("/proc/sys/net/ipv6").exists();
+    let (application6, far6) = (has6.then(|| net6(2)), has6.then(|| net6(1)));
+    Ok((Addresses { level, application: net(n, 2), far: net(n, 1), application6, far6 }, around.is_some()))
 }
 
 /// A namespace of one's own where such things are allowed: root's, or one in which an ordinary user has its rights.
@@ -133,13 +149,15 @@ impl Network {
             no_ipv6(device);
             netlink.up(device)?;
         }
-        let Addresses { application: here, far: beyond, .. } = addresses;
+        let here = (addresses.application, addresses.application6);
+        let beyond = (addresses.far, addresses.far6);
+        if here.1.is_none() {
+            notes.push("the ends have no IPv6: this kernel has none".into());
+        }
         inside(&application, &emulator, || {
             end("eth0", here, (beyond, mac(1, 0)), receivers, &mut notes)?;
-            let mut netlink = Netlink::open()?;
-            netlink.up("lo")?;
-            usable();
-            netlink.route((Ipv4Addr::UNSPECIFIED, 0), beyond)
+            usable()?;
+            routes(ALL, ALL6, beyond)
         })
         .map_err(|error| wrong("the application's end", &error))?;
         inside(&far, &emulator, || {
@@ -147,22 +165,33 @@ impl Network {
             if nested {
                 return Ok(());
             }
-            let mut netlink = Netlink::open()?;
-            netlink.up("lo")?;
-            usable();
+            usable()?;
             // To paths that are started within this one.
-            netlink.route(SHARED, here)
+            routes(SHARED, SHARED6, here)
         })
         .map_err(|error| wrong("the far end", &error))?;
         Ok(Self { application, far, addresses, notes })
     }
 }
 
-/// Ping without privileges, and paths within this one.
-fn usable() {
+/// The addresses of an end.
+type Ends = (Ipv4Addr, Option<Ipv6Addr>);
+
+/// Routes to these networks by a neighbour.
+fn routes(to: (Ipv4Addr, u8), to6: (Ipv6Addr, u8), via: Ends) -> io::Result<()> {
+    let mut netlink = Netlink::open()?;
+    netlink.route((to.0.into(), to.1), via.0.into())?;
+    via.1.map_or(Ok(()), |via| netlink.route((to6.0.into(), to6.1), via.into()))
+}
+
+/// The loopback device, ping without privileges, and paths within this one.
+fn usable() -> io::Result<()> {
+    Netlink::open()?.up("lo")?;
     let group = task::ids().1;
     set("/proc/sys/net/ipv4/ping_group_range", &format!("{group}\t{group}"));
     set("/proc/sys/net/ipv4/ip_forward", "1");
+    set("/proc/sys/net/ipv6/conf/all/forwarding", "1");
+    Ok(())
 }
 
 /// Does something in a namespace and comes back.
@@ -173,20 +202,23 @@ fn inside<T>(there: &OwnedFd, back: &OwnedFd, what: impl FnOnce() -> io::Result<
     done
 }
 
-/// An end: its device, its address, its only neighbour.
+/// An end: its device, its addresses, its only neighbour.
 fn end(
     device: &str,
-    address: Ipv4Addr,
-    neighbour: (Ipv4Addr, Mac),
+    (own, own6): Ends,
+    ((neighbour, neighbour6), mac): (Ends, Mac),
     receivers: &[usize],
     notes: &mut Vec<String>,
 ) -> io::Result<()> {
     no_offloads(device)?;
-    no_ipv6(device);
+    quiet_ipv6(device);
     let mut netlink = Netlink::open()?;
     netlink.up(device)?;
-    netlink.address(device, address, 30)?;
-    netlink.neighbour(device, neighbour.0, neighbour.1)?;
+    let pairs = own6.zip(neighbour6).map(|(own, neighbour)| (IpAddr::V6(own), 112, IpAddr::V6(neighbour)));
+    for (own, prefix, neighbour) in [(own.into(), 30, neighbour.into())].into_iter().chain(pairs) {
+        netlink.address(device, own, prefix)?;
+        netlink.neighbour(device, neighbour, mac)?;
+    }
     if !receivers.is_empty() && !steer(device, receivers) {
         let note = "receive processing stays on the emulator's CPU: sysfs cannot be mounted here".to_owned();
         if !notes.contains(&note) {
@@ -216,9 +248,18 @@ fn no_offloads(device: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The ends speak IPv4 by themselves; without this every device sends discovery messages of its own.
+/// The emulator's own devices have no addresses; without this each sends discovery messages of its own.
 fn no_ipv6(device: &str) {
     set(&format!("/proc/sys/net/ipv6/conf/{device}/disable_ipv6"), "1");
+}
+
+/// An end has the address that it is given and no other (of the link, by advertisements), and looks for no router.
+fn quiet_ipv6(device: &str) {
+    for (key, value) in
+        [("addr_gen_mode", "1"), ("accept_ra", "0"), ("router_solicitations", "0"), ("disable_ipv6", "0")]
+    {
+        set(&format!("/proc/sys/net/ipv6/conf/{device}/{key}"), value);
+    }
 }
 
 /// A setting that may not be there.

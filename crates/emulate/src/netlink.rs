@@ -3,7 +3,7 @@
 
 use crate::sys;
 use std::io;
-use std::net::Ipv4Addr;
+use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// An Ethernet address.
@@ -41,6 +41,14 @@ impl Message {
     fn name(&mut self, name: &str) -> &mut Self {
         let bytes: Vec<u8> = name.bytes().chain([0]).collect();
         self.attribute(libc::IFLA_IFNAME, &bytes)
+    }
+}
+
+/// The family and the bytes of an address.
+fn parts(address: IpAddr) -> (u8, Vec<u8>) {
+    match address {
+        IpAddr::V4(v4) => (libc::AF_INET as u8, v4.octets().to_vec()),
+        IpAddr::V6(v6) => (libc::AF_INET6 as u8, v6.octets().to_vec()),
     }
 }
 
@@ -87,31 +95,33 @@ impl Netlink {
         self.request(libc::RTM_NEWLINK, 0, message)
     }
 
-    /// Gives a device an address.
+    /// Gives a device an address. One of IPv6 is not looked for at others first (RFC 4862 §5.4): there are none.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn address(&mut self, device: &str, address: Ipv4Addr, prefix: u8) -> io::Result<()> {
-        let mut header = vec![libc::AF_INET as u8, prefix, 0, 0];
+    pub fn address(&mut self, device: &str, address: IpAddr, prefix: u8) -> io::Result<()> {
+        let (family, bytes) = parts(address);
+        let flags = if address.is_ipv6() { libc::IFA_F_NODAD as u8 } else { 0 };
+        let mut header = vec![family, prefix, flags, 0];
         header.extend(sys::device(device)?.to_ne_bytes());
         let mut message = Message(header);
-        message.attribute(libc::IFA_LOCAL, &address.octets()).attribute(libc::IFA_ADDRESS, &address.octets());
+        message.attribute(libc::IFA_LOCAL, &bytes).attribute(libc::IFA_ADDRESS, &bytes);
         self.make(libc::RTM_NEWADDR, message)
     }
 
-    /// A route to a network (0.0.0.0/0: everything else) by a neighbour.
+    /// A route to a network (of length 0: everything else) by a neighbour.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn route(&mut self, to: (Ipv4Addr, u8), via: Ipv4Addr) -> io::Result<()> {
+    pub fn route(&mut self, to: (IpAddr, u8), via: IpAddr) -> io::Result<()> {
         let table = libc::RT_TABLE_MAIN;
         let (protocol, scope, kind) = (libc::RTPROT_STATIC, libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST);
-        let mut message =
-            Message(vec![libc::AF_INET as u8, to.1, 0, 0, table, protocol, scope, kind, 0, 0, 0, 0]);
+        let (family, network) = parts(to.0);
+        let mut message = Message(vec![family, to.1, 0, 0, table, protocol, scope, kind, 0, 0, 0, 0]);
         if to.1 > 0 {
-            message.attribute(libc::RTA_DST, &to.0.octets());
+            message.attribute(libc::RTA_DST, &network);
         }
-        message.attribute(libc::RTA_GATEWAY, &via.octets());
+        message.attribute(libc::RTA_GATEWAY, &parts(via).1);
         self.make(libc::RTM_NEWROUTE, message)
     }
 
@@ -119,13 +129,14 @@ impl Netlink {
     ///
     /// # Errors
     /// The kernel's.
-    pub fn neighbour(&mut self, device: &str, address: Ipv4Addr, mac: Mac) -> io::Result<()> {
-        let mut header = vec![libc::AF_INET as u8, 0, 0, 0];
+    pub fn neighbour(&mut self, device: &str, address: IpAddr, mac: Mac) -> io::Result<()> {
+        let (family, bytes) = parts(address);
+        let mut header = vec![family, 0, 0, 0];
         header.extend(sys::device(device)?.to_ne_bytes());
         header.extend(libc::NUD_PERMANENT.to_ne_bytes());
         header.extend([0, 0]);
         let mut message = Message(header);
-        message.attribute(libc::NDA_DST, &address.octets()).attribute(libc::NDA_LLADDR, &mac);
+        message.attribute(libc::NDA_DST, &bytes).attribute(libc::NDA_LLADDR, &mac);
         self.make(libc::RTM_NEWNEIGH, message)
     }
 

@@ -19,6 +19,7 @@ use crate::task;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -32,7 +33,7 @@ pub struct Shell {
     /// And back.
     pub down: Port,
     /// Program and arguments. In them and in `environment`, `{peer}` is the far end's address, `{here}` the
-    /// application's, `{level}` how many paths there are around.
+    /// application's, `{peer6}` and `{here6}` those of IPv6, `{level}` how many paths there are around.
     pub command: Vec<String>,
     /// A program that runs at the far end meanwhile, and is killed at the end; `{peer}` is the application's address.
     pub peer: Option<Vec<String>>,
@@ -189,20 +190,13 @@ impl Shell {
 
     /// Starts number 1, which starts the programs.
     fn start(&self, network: Network, signals: &OwnedFd, status: OwnedFd) -> io::Result<Started> {
-        let addresses = network.addresses;
-        let (here, far) = (addresses.application.to_string(), addresses.far.to_string());
-        let level = addresses.level.to_string();
-        let filled = |text: &str, peer: &str, here: &str| {
-            text.replace("{peer}", peer).replace("{here}", here).replace("{level}", &level)
-        };
-        let program = |words: &[String], peer: &str, here: &str| {
-            let words: Vec<String> = words.iter().map(|word| filled(word, peer, here)).collect();
-            let more = self.environment.iter().map(|(name, value)| (name.clone(), filled(value, peer, here)));
-            Program::new(&words, &more.collect::<Vec<_>>())
-        };
+        let (ends, level) = (network.addresses, network.addresses.level.to_string());
+        let command =
+            Words { peer: (ends.far, ends.far6), here: (ends.application, ends.application6), level };
+        let peer = Words { peer: command.here, here: command.peer, level: command.level.clone() };
         let init = Init {
-            command: program(&self.command, &far, &here)?,
-            peer: self.peer.as_ref().map(|words| program(words, &here, &far)).transpose()?,
+            command: command.program(&self.command, &self.environment)?,
+            peer: self.peer.as_ref().map(|words| peer.program(words, &self.environment)).transpose()?,
             application: network.application,
             far: network.far,
             signals: signals.as_raw_fd(),
@@ -217,6 +211,38 @@ impl Shell {
                 Err(_) => task::exit(1),
             },
         }
+    }
+}
+
+/// What stands for what in the words of a program.
+struct Words {
+    peer: (Ipv4Addr, Option<Ipv6Addr>),
+    here: (Ipv4Addr, Option<Ipv6Addr>),
+    level: String,
+}
+
+impl Words {
+    /// None if it names an address of IPv6 where there is none.
+    fn filled(&self, text: &str) -> Option<String> {
+        let mut text =
+            text.replace("{peer}", &self.peer.0.to_string()).replace("{here}", &self.here.0.to_string());
+        for (word, address) in [("{peer6}", self.peer.1), ("{here6}", self.here.1)] {
+            if text.contains(word) {
+                text = text.replace(word, &address?.to_string());
+            }
+        }
+        Some(text.replace("{level}", &self.level))
+    }
+
+    /// Variables that name what is not there are not set.
+    fn program(&self, words: &[String], environment: &[(String, String)]) -> io::Result<Program> {
+        let missing = |word: &String| {
+            io::Error::other(format!("`{word}`: there is no IPv6 here (`{{peer}}` is the address of IPv4)"))
+        };
+        let filled = |word: &String| self.filled(word).ok_or_else(|| missing(word));
+        let words = words.iter().map(filled).collect::<io::Result<Vec<_>>>()?;
+        let more = environment.iter().filter_map(|(name, value)| Some((name.clone(), self.filled(value)?)));
+        Program::new(&words, &more.collect::<Vec<_>>())
     }
 }
 
@@ -291,4 +317,31 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
 fn die_with(parent: i32) -> io::Result<()> {
     task::die_with_parent()?;
     if task::parent() == parent { Ok(()) } else { Err(io::Error::other("the caller is gone")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(six: Option<Ipv6Addr>) -> Words {
+        let end = |host| (Ipv4Addr::new(100, 65, 0, host), six);
+        Words { peer: end(1), here: end(2), level: "1".into() }
+    }
+
+    #[test]
+    fn words_stand_for_addresses_of_both_versions() {
+        let found = words(Some(Ipv6Addr::LOCALHOST)).filled("{peer} {here} [{peer6}]:80 {level}");
+        assert_eq!(found.as_deref(), Some("100.65.0.1 100.65.0.2 [::1]:80 1"));
+    }
+
+    #[test]
+    fn without_ipv6_what_names_it_is_refused_in_words_and_not_set_in_the_environment() {
+        let without = words(None);
+        assert_eq!(without.filled("{peer}").as_deref(), Some("100.65.0.1"));
+        let variables = [("SIX".into(), "{peer6}".into())];
+        assert!(without.program(&["true".into()], &variables).is_ok());
+        let why =
+            without.program(&["ping".into(), "{here6}".into()], &[]).err().expect("refused").to_string();
+        assert_eq!(why, "`{here6}`: there is no IPv6 here (`{peer}` is the address of IPv4)");
+    }
 }

@@ -258,7 +258,7 @@ def build() -> Parser:
     p.add_argument(
         "--at-both-ends",
         metavar="COMMAND",
-        help="run this at the far end meanwhile, such as 'iperf3 -s'; in COMMAND, {peer} is the far end's address",
+        help="run this at the far end meanwhile, such as 'iperf3 -s'; in COMMAND, {peer} is the far end's address, {peer6} of IPv6",
     )
     p.add_argument("--record", metavar="DIR", help="record what passes both ports, for `thalweg replay-port`")
     p.add_argument("--pcap", metavar="DIR", help="capture what passes both ports: up.pcapng, down.pcapng")

@@ -36,7 +36,7 @@ def shell(args) -> int:
         _places.claim(capture, "capture")
     command, environment = (args.words, {}) if args.words else _login(ports[0])
     peer = ["sh", "-c", args.at_both_ends] if args.at_both_ends else None
-    environment = {"THALWEG_LEVEL": "{level}", "THALWEG_PEER": "{peer}", **environment}
+    environment = {"THALWEG_LEVEL": "{level}", "THALWEG_PEER": "{peer}", "THALWEG_PEER6": "{peer6}"} | environment
     outcome = emulation.run(
         scenario,
         command,

@@ -1,7 +1,7 @@
 //! Views of frames: the ones that there are, and bytes of any kind.
 
 use proptest::prelude::*;
-use thalweg_emulate::header::{Ip, Other, View, class, view, write_ecn};
+use thalweg_emulate::header::{Ip, OTHERS, Other, View, class, view, write_ecn};
 use thalweg_units::Stream;
 use thalweg_wire::{Ecn, Kind};
 
@@ -117,6 +117,9 @@ fn what_is_no_packet_has_a_name() {
     assert_eq!(other(&ethernet(0x0806, &[0; 28])), Other::Arp);
     assert_eq!(other(&ethernet(0x88cc, &[0; 28])), Other::Protocol);
     assert_eq!(other(&ethernet(0x86dd, &ipv6(58, 0, &[135, 0, 0, 0]))), Other::NeighbourDiscovery);
+    // RFC 3810 §5: a report stands behind a hop-by-hop header, which has the router alert.
+    let report = [&[58, 0, 5, 2, 0, 0, 0, 0][..], &[143, 0, 0, 0]].concat();
+    assert_eq!(other(&ethernet(0x86dd, &ipv6(0, 0, &report))), Other::MulticastListener);
     assert_eq!(
         ip(&ethernet(0x86dd, &ipv6(58, 0, &[128, 0, 0, 0]))).tuple.protocol,
         58,
@@ -181,9 +184,10 @@ fn any_bytes_have_a_view() {
         ethernet(0x8100, &[&[0, 5, 8, 0][..], &ipv4(17, 0, 0, &[0; 20])].concat()),
         ethernet(0x0806, &[0; 28]),
         ethernet(0x86dd, &ipv6(58, 0, &[135, 0, 0, 0])),
+        ethernet(0x86dd, &ipv6(58, 0, &[143, 0, 0, 0])),
         vec![0; 90],
     ];
-    let mut counts = [0u32; 6];
+    let mut counts = [0u32; OTHERS.len() + 1];
     for _ in 0..1_000_000 {
         let mut frame = seeds[draw.below(seeds.len() as u64) as usize].clone();
         for _ in 0..draw.below(6) {
@@ -196,7 +200,7 @@ fn any_bytes_have_a_view() {
                 assert!(found.at + found.wire as usize <= frame.len() && found.payload <= found.wire);
                 write_ecn(&mut frame, &found, Ecn::Ce);
                 assert_eq!(ip(&frame), Ip { ecn: Ecn::Ce, ..found });
-                counts[5] += 1;
+                counts[OTHERS.len()] += 1;
             }
             View::Other(other) => counts[other as usize] += 1,
         }

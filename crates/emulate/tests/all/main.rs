@@ -9,3 +9,4 @@ mod records;
 mod refusals;
 mod removal;
 mod structure;
+mod version6;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use thalweg_emulate::replay::replay;
 use thalweg_emulate::{Outcome, WireKind};
 
-fn folder(name: &str) -> PathBuf {
+pub fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("thalweg-emulate-{}-{name}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     folder
@@ -76,7 +76,8 @@ fn sends() {
 #[ignore = "runs within a path"]
 fn receives() {
     use std::io::{Read, Write};
-    let (mut from, _) = std::net::TcpListener::bind(("0.0.0.0", 5000)).unwrap().accept().unwrap();
+    let here = std::env::var("HERE").unwrap();
+    let (mut from, _) = std::net::TcpListener::bind(format!("{here}:5000")).unwrap().accept().unwrap();
     let (mut buffer, mut at) = (vec![0; 1 << 16], 0);
     loop {
         let got = from.read(&mut buffer).unwrap();
@@ -91,13 +92,14 @@ fn receives() {
     from.write_all(&[1]).unwrap();
 }
 
-fn transfer(text: &str, wire: WireKind) -> std::io::Result<(Outcome, PathBuf)> {
-    let folder = folder(&format!("{wire:?}"));
+/// What a path has done, and its records; `peer`, `here`: the ends as the environment has them.
+pub fn transfer(text: &str, wire: WireKind, [peer, here]: [&str; 2]) -> std::io::Result<(Outcome, PathBuf)> {
+    let folder = folder(&format!("{wire:?}-{}", peer.len()));
     let mut shell = shell(text, &[]);
     shell.wire = Some(wire);
     shell.command = again("paths::sends");
     shell.peer = Some(again("paths::receives"));
-    shell.environment = vec![("PEER".into(), "{peer}".into())];
+    shell.environment = vec![("PEER".into(), peer.into()), ("HERE".into(), here.into())];
     shell.record = Some(folder.clone());
     Ok((shell.run()?, folder))
 }
@@ -120,7 +122,7 @@ fn tcp_fills_a_path_by_xdp_too() {
 
 fn fills(wire: WireKind, name: &str) {
     let text = scenario("50Mbps", "5ms", "[switch]\nbuffer = \"60KB\"\n");
-    let (outcome, folder) = match transfer(&text, wire) {
+    let (outcome, folder) = match transfer(&text, wire, ["{peer}", "{here}"]) {
         Err(why) if wire == WireKind::Xdp => return eprintln!("SKIPPED {name}: {why}"),
         ran => ran.unwrap(),
     };
