@@ -239,7 +239,9 @@ def test_a_sweep_runs_only_what_is_missing(scenario, tmp_path, monkeypatch):
 
 
 def test_a_text_that_is_too_long_for_a_file_names_none(scenario, tmp_path):
-    policy = "// A file has a name of 255 bytes at most. " + "So much. " * 30 + "\nq = Queue(64 pkts);\nout = Port(q);\n"
+    policy = (
+        "// A file has a name of 255 bytes at most. " + "So much. " * 30 + "\nq = Queue(64 pkts);\nout = Port(q);\n"
+    )
     long = scenario.with_({"switch.scheduler": {"kind": "policy", "text": policy}})
     assert long.inputs() == {}
 

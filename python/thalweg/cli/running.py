@@ -167,7 +167,16 @@ def bench(args) -> int:
     if _core.DEBUG_BUILD:
         say("thalweg: this is a debug build: the speeds mean nothing (build with --release)")
     repeat = args.repeat or (1 if args.quick else 3)
-    keys = ("workload", "hosts", "packet_hops", "setup_seconds", "seconds", "hops_per_second", "ratio_to_w0", "peak_bytes")
+    keys = (
+        "workload",
+        "hosts",
+        "packet_hops",
+        "setup_seconds",
+        "seconds",
+        "hops_per_second",
+        "ratio_to_w0",
+        "peak_bytes",
+    )
     name = max(map(len, wanted))
     if not args.json:
         print(
