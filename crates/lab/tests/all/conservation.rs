@@ -155,16 +155,16 @@ fn every_scenario_of_the_repository_can_be_cut_saved_and_resumed() {
         if text.contains("fat-tree") && !text.contains("senders = \"distinct\"") {
             set.push(("topology.k".into(), "4".into()));
         }
-        let patterns = text
-            .lines()
-            .map(str::trim)
-            .filter(|l| *l == "[[traffic]]" || l.starts_with("kind = \"poisson\""));
         let mut section = 0;
-        for line in patterns {
-            if line == "[[traffic]]" {
-                section += 1;
-            } else {
-                set.push((format!("traffic.{}.max_flows", section - 1), "2000".into()));
+        for line in text.lines().map(str::trim) {
+            match line.split(" = ").next() {
+                Some("[[traffic]]") => section += 1,
+                Some("kind") if line.ends_with("\"poisson\"") => {
+                    set.push((format!("traffic.{}.max_flows", section - 1), "2000".into()));
+                }
+                // Half of the hosts that are left.
+                Some("stride") => set.push((format!("traffic.{}.stride", section - 1), "8".into())),
+                _ => {}
             }
         }
         if let Err(errors) = load(&text, &name, dir, &set) {
