@@ -26,7 +26,7 @@ fn kind_of(value: &impl Serialize) -> String {
 }
 
 fn controller(doc: &Document, section: &Traffic) -> String {
-    if section.pattern.family().transport().is_some() {
+    if section.pattern.family().brings_transport() {
         return kind_of(&section.pattern);
     }
     let transport = doc.transports.get(&section.transport).unwrap_or(&doc.transport);

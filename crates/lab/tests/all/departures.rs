@@ -87,3 +87,27 @@ fn without_acks_nothing_is_acknowledged() {
     assert!(column(&run, "flows", "acked_ps").iter().all(|at| *at == -1));
     assert!(column(&run, "flows", "received_ps").iter().any(|at| *at > 0));
 }
+
+/// A thousand datagrams of a stream of 1 MB and ten of one of 10 KB meet, together 1.6 times a link: the shortest job
+/// waits for no more than the packet that is being sent, 1.664 us of 1040 B at 5 Gb/s.
+#[test]
+fn the_shorter_of_two_streams_goes_first_where_jobs_are_sorted_by_size() {
+    let completion = |scheduler: &str, streams: &[(u32, &str)]| {
+        let stream = |(src, size): &(u32, &str)| {
+            format!(
+                "[[traffic]]\nkind = \"udp\"\nsrc = {src}\ndst = 2\nrate = \"4Gbps\"\npayload = \"1000B\"\nsize = \"{size}\"\n"
+            )
+        };
+        let traffic: String = streams.iter().map(stream).collect();
+        let text = format!(
+            "topology = {{ kind = \"star\", hosts = 3, rate = \"5Gbps\", delay = \"1us\" }}\ntransport = \"udp\"\n\
+             switch = {{ scheduler = \"{scheduler}\", buffer = \"unlimited\" }}\nnic = {{ scheduler = \"fifo\" }}\n\
+             run = {{ until = \"10ms\" }}\n{traffic}"
+        );
+        column(&run(&text), "flows", "fct_ps")[0]
+    };
+    let alone = completion("fifo", &[(1, "10KB")]);
+    let both = [(1, "10KB"), (0, "1MB")];
+    assert!(completion("fifo", &both) > alone + 10_000_000);
+    assert!(completion("sjf", &both) <= alone + 1_664_000);
+}

@@ -55,7 +55,7 @@ struct Totals {
 
 /// Sizes of a section's packets.
 fn frame(pattern: &Pattern, transport: &Transport) -> Frame {
-    let wire = pattern.family().transport().map_or_else(|| transport.wire(), |own| own.wire());
+    let wire = pattern.family().transport(None).map_or_else(|| transport.wire(), |own| own.wire());
     let header = f64::from(wire.largest() - wire.payload);
     Frame { payload: f64::from(wire.payload.max(1)), header, acks: wire.acks }
 }

@@ -31,12 +31,13 @@ pub(super) fn flows(
     let transport_of: Vec<u16> = doc
         .traffic
         .iter()
-        .map(|t| match t.pattern.family().transport() {
-            Some(_) => {
+        .map(|t| {
+            if t.pattern.family().brings_transport() {
                 own += 1;
                 (own - 1) as u16
+            } else {
+                names.iter().position(|n| **n == t.transport).map_or(0, |i| i as u16 + 1)
             }
-            None => names.iter().position(|n| **n == t.transport).map_or(0, |i| i as u16 + 1),
         })
         .collect();
     let from = Time::from_ps(doc.measure.from.0.ps());

@@ -44,7 +44,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         replay: false,
         routing: routing::routing(cx, doc, graph, &flows, &labels)?,
         cut_through: (header > 0).then_some(CutThrough { header: header as u32 }),
-        transports: crate::transport::specs(doc),
+        transports: crate::transport::specs(doc, resolve::written(doc)),
         probes: probes::probes(cx, doc, graph, flows.len())?,
         stop: StopSpec {
             until: Time::from_ps(doc.run.until.0.ps()),

@@ -27,6 +27,16 @@ pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
     }
 }
 
+/// The rank that the first scheduler sorts by that sorts by one.
+pub(crate) fn sorted_by(doc: &Document) -> Option<Rank> {
+    schedulers(doc).find_map(|(_, s)| rank_of(s))
+}
+
+/// The same, if senders may write it: NICs overwrite it with slack.
+pub(crate) fn written(doc: &Document) -> Option<Rank> {
+    sorted_by(doc).filter(|_| doc.slack.is_none())
+}
+
 /// Every stage at a queue with its key: `switch.marking`, `switch.stages.0`, and the NIC's.
 pub(crate) fn markings(doc: &Document) -> impl Iterator<Item = (String, &Marking)> {
     [
@@ -95,7 +105,7 @@ pub(crate) fn wants_marks(doc: &Document) -> bool {
 
 /// Every transport that traffic uses.
 pub(crate) fn used(doc: &Document) -> impl Iterator<Item = &Transport> {
-    let own = doc.traffic.iter().filter(|t| t.pattern.family().transport().is_none());
+    let own = doc.traffic.iter().filter(|t| !t.pattern.family().brings_transport());
     own.map(|t| doc.transports.get(&t.transport).unwrap_or(&doc.transport))
 }
 
@@ -214,8 +224,7 @@ pub(crate) fn resolve(doc: &mut Document) {
     let sizes_itself = nic.scheduler.as_ref().is_some_and(|s| s.needs().sizes_itself);
     nic.buffer.get_or_insert(if sizes_itself { Capacity::Unlimited } else { room });
     nic.marking.get_or_insert(switch.marking);
-    let wanted = schedulers(doc)
-        .find_map(|(_, s)| rank_of(s))
+    let wanted = sorted_by(doc)
         .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining))
         // NICs overwrite what senders wrote.
         .filter(|_| doc.slack.is_none());

@@ -8,7 +8,7 @@ use super::section::{Expected, Section};
 use super::sizes::Sizes;
 use crate::Diagnostic;
 use crate::quantity::Q;
-use thalweg_machines::transport::TransportSpec;
+use thalweg_machines::transport::{Rank, TransportSpec};
 use thalweg_units::Span;
 
 /// A family's table in scenarios. The doc comment of the struct is its summary, with its source in
@@ -58,8 +58,13 @@ pub(crate) trait Family {
         None
     }
 
-    /// The transport, if it brings its own.
-    fn transport(&self) -> Option<TransportSpec> {
+    /// It brings its own transport.
+    fn brings_transport(&self) -> bool {
+        self.transport(None).is_some()
+    }
+
+    /// The transport, if it brings its own; `wanted`: the rank that a scheduler sorts by.
+    fn transport(&self, _wanted: Option<Rank>) -> Option<TransportSpec> {
         None
     }
 

@@ -92,7 +92,7 @@ pub struct Traffic {
 impl Traffic {
     /// Its flows run on one of the scenario's transports, not on one that the family brings.
     pub(crate) fn uses_transport(&self, name: &str) -> bool {
-        self.transport == name && self.pattern.family().transport().is_none()
+        self.transport == name && !self.pattern.family().brings_transport()
     }
 }
 

@@ -91,7 +91,7 @@ impl Family for UdpStream {
         true
     }
 
-    fn transport(&self) -> Option<TransportSpec> {
+    fn transport(&self, wanted: Option<Rank>) -> Option<TransportSpec> {
         let bytes = |size: Q<Bytes>| u32::try_from(size.0.get()).unwrap_or(u32::MAX);
         Some(TransportSpec::Udp(UdpSpec {
             payload: bytes(self.payload),
@@ -100,7 +100,7 @@ impl Family for UdpStream {
                 Spacing::Constant => UdpPace::Constant(self.rate.0),
                 Spacing::Poisson => UdpPace::Poisson(self.rate.0),
             },
-            rank: Rank::None,
+            rank: wanted.filter(|rank| *rank == Rank::FlowSize).unwrap_or(Rank::None),
         }))
     }
 }
@@ -108,7 +108,7 @@ impl Family for UdpStream {
 #[cfg(test)]
 mod tests {
     use super::super::tests::network;
-    use thalweg_machines::transport::TransportSpec;
+    use thalweg_machines::transport::{Rank, TransportSpec};
 
     #[test]
     fn a_stream_brings_its_own_transport() {
@@ -117,5 +117,21 @@ mod tests {
         assert!(
             matches!(net.transports[usize::from(net.flows[0].transport)], TransportSpec::Udp(u) if u.payload == 1460)
         );
+    }
+    #[test]
+    fn a_stream_writes_the_rank_that_a_scheduler_sorts_by() {
+        let rank = |more: &str| {
+            let section = "kind = \"udp\"\nsrc = 0\ndst = 1\nrate = \"1Gbps\"\nsize = \"1MB\"";
+            let star = "[topology]\nkind = \"star\"\nhosts = 2";
+            let net = network(2, &format!("{section}\n{star}\n{more}"));
+            match net.transports[usize::from(net.flows[0].transport)] {
+                TransportSpec::Udp(udp) => udp.rank,
+                _ => panic!("a stream of datagrams"),
+            }
+        };
+        let with = |scheduler: &str| {
+            rank(&format!("[transport]\nkind = \"udp\"\n[switch]\nscheduler = \"{scheduler}\""))
+        };
+        assert_eq!((rank(""), with("sjf")), (Rank::None, Rank::FlowSize));
     }
 }

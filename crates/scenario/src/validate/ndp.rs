@@ -57,7 +57,7 @@ impl Checked for Ndp {
 /// What cannot stand headers of which the payload was cut.
 pub(super) fn trimming(doc: &Document) -> Vec<Problem> {
     let mut problems = Problems::default();
-    let datagrams = doc.traffic.iter().any(|t| t.pattern.family().transport().is_some());
+    let datagrams = doc.traffic.iter().any(|t| t.pattern.family().brings_transport());
     if datagrams || resolve::used(doc).any(|t| !t.spec().needs().reads_trimmed) {
         let reason = "there are transports that do not know packets whose payload was cut";
         problems.wrong("", reason, "use the transport ndp for all traffic, or another scheduler");

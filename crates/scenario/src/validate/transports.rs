@@ -47,7 +47,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let mut acknowledged = false;
     for (i, t) in doc.traffic.iter().enumerate() {
         let key = format!("traffic.{i}.transport");
-        if t.pattern.family().transport().is_some() {
+        if t.pattern.family().brings_transport() {
             if t.transport != "default" {
                 r.useless(&key, "traffic of kind `udp` brings its own transport", "remove the key");
             }
@@ -401,7 +401,7 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
 pub(super) fn rank(r: &mut Report<'_>, key: &str, rank: Option<Rank>, doc: &Document) {
     let schedulers = || resolve::schedulers(doc).map(|(_, s)| s);
     let free = resolve::is_free(doc);
-    let wanted = schedulers().find_map(resolve::rank_of);
+    let wanted = resolve::sorted_by(doc);
     let static_ranks = schedulers().any(|s| s.needs().key == Key::Rank);
     let histogram = doc.measure.priority_histogram.is_some();
     let rank = rank.unwrap_or(Rank::None);
