@@ -113,16 +113,16 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
             "packets are followed from hop to hop, and what is known of them is kept in one place",
         ),
         (
-            features.writes || features.points,
-            "switches write telemetry or notices, whose tables are the network's",
+            features.points,
+            "switches send notices to senders, whose flow may be over",
         ),
         (
             spec.inputs.is_some() || spec.control_first,
             "flow control and accounts by ingress see both ends of a wire",
         ),
         (
-            features.nic_may_pull || pulls_when_idle(spec),
-            "NICs that pull packets from flows see both ends of a flow",
+            pulls_when_idle(spec),
+            "transports that send when a NIC has nothing else see both ends of a flow",
         ),
         (features.failures, "incidents change routes everywhere"),
         (features.drop_notices, "senders are notified of drops by no packet"),

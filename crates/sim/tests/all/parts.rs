@@ -61,6 +61,7 @@ fn divisible(choice: &Choice, done: bool) -> NetworkSpec {
     let mut spec = build(choice);
     spec.incidents = vec![];
     spec.point = None;
+    spec.control_first = false;
     spec.stop.when_measured_done = done;
     spec
 }
@@ -70,7 +71,7 @@ proptest! {
 
     #[test]
     fn parts_change_nothing(
-        choice in choices(0..2, 0..1), parts in 2usize..8, threads in 1usize..4, done: bool, events in 1u64..3000,
+        choice in choices(0..2, 0..4), parts in 2usize..8, threads in 1usize..4, done: bool, events in 1u64..3000,
     ) {
         agree(divisible(&choice, done), parts, threads, events)?;
     }
