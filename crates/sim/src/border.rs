@@ -7,20 +7,29 @@
 
 use crate::events::{Event, Phase, Tag};
 use crate::port::flying::Flying;
+use thalweg_machines::pause::Posted;
 use thalweg_units::{FlowId, HostId, PortId, Time};
 use thalweg_wire::{Packet, Side};
 
 /// A part of a network, by number.
 pub(crate) type Number = u16;
 
-/// A packet on a wire between two parts.
+/// Something on a wire between two parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
-    pub packet: Packet,
-    /// Its handle means nothing here; its route is counted from where its flow's path begins, if it has one.
+    pub cargo: Cargo,
+    /// Its handle means nothing here; a packet's route is counted from where its flow's path begins, if it has one.
     pub flying: Flying,
     /// Whose wire.
     pub port: PortId,
+}
+
+/// What it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Cargo {
+    Packet(Packet),
+    /// A frame for the port that leads back.
+    Frame(Posted),
 }
 
 /// What one part has sent another.
@@ -104,7 +113,21 @@ impl Border {
         self.leads[port.at()].is_some()
     }
 
-    /// A packet leaves by a wire of the part that leads out of it.
+    /// The name of a pause by its number in this part, among those of all parts.
+    pub fn name(&self, number: usize) -> u32 {
+        (number * self.parts() + usize::from(self.me)) as u32
+    }
+
+    /// The number in its part of a pause of that name.
+    pub fn number(&self, name: u32) -> usize {
+        name as usize / self.parts()
+    }
+
+    fn parts(&self) -> usize {
+        self.out.len().max(1)
+    }
+
+    /// Something leaves by a wire of the part that leads out of it.
     #[inline]
     pub fn post(&mut self, crossing: Crossing, side: Option<&Side>) {
         if let Some(to) = self.leads[crossing.port.at()] {

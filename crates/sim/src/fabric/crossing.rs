@@ -1,6 +1,6 @@
-//! Packets between the parts of a network: see [`crate::border`].
+//! Packets and frames between the parts of a network: see [`crate::border`].
 
-use crate::border::{Batch, Crossing};
+use crate::border::{Batch, Cargo, Crossing};
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::Fabric;
@@ -8,8 +8,8 @@ use crate::port::flying::Flying;
 use thalweg_units::PortId;
 use thalweg_wire::{Handle, NO_SIDE};
 
-/// A packet has gone on the wire of a port, or its place there is booked: if the wire leads out of the part, the packet
-/// leaves it. Its place on the wire stays, and when its time has come, nothing arrives.
+/// Something has gone on the wire of a port, or its place there is booked: if the wire leads out of the part, so does
+/// what it carries. Its place on the wire stays, and when its time has come, nothing arrives.
 #[inline]
 pub(crate) fn leave(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     if cx.border.is_left_by(id) {
@@ -20,12 +20,17 @@ pub(crate) fn leave(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
 #[inline(never)]
 fn cross(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let Some(&flying) = fabric.ports[id.at()].flight.back() else { return };
+    if flying.is_frame() {
+        let posted = fabric.gates.frames[flying.handle];
+        fabric.gates.frames.remove(flying.handle);
+        return cx.border.post(Crossing { cargo: Cargo::Frame(posted), flying, port: id }, None);
+    }
     let packet = fabric.packets[flying.handle];
     let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
     // Slots are each part's own.
     let start = if cx.features.per_hop { 0 } else { start_of(fabric, &packet) };
     let flying = Flying { route: flying.route - start, ..flying };
-    cx.border.post(Crossing { packet, flying, port: id }, side);
+    cx.border.post(Crossing { cargo: Cargo::Packet(packet), flying, port: id }, side);
     fabric.discard(flying.handle, &packet);
 }
 
@@ -34,19 +39,23 @@ fn start_of(fabric: &Fabric, packet: &thalweg_wire::Packet) -> u32 {
     fabric.paths.start(fabric.paths.slot(packet.flow) as usize) as u32
 }
 
-/// Packets come in from another part, on the wires on which they have left it. All their flows have paths here.
+/// What has left another part comes in, on the same wires. The flows of all packets have paths here.
 pub(crate) fn come_in(fabric: &mut Fabric, cx: &mut Cx, batch: &Batch) {
     let mut sides = batch.sides().iter();
     for crossing in &batch.crossings {
-        let mut packet = crossing.packet;
-        if packet.side != NO_SIDE {
-            let copy = fabric.sides.claim();
-            fabric.sides[copy].copy_from(sides.next().expect("as many as packets that have any"));
-            packet.side = copy.0;
-        }
-        let start = if cx.features.per_hop { 0 } else { start_of(fabric, &packet) };
-        let handle = fabric.packets.insert(packet);
-        let flying = Flying { handle, route: crossing.flying.route + start, ..crossing.flying };
+        let flying = match crossing.cargo {
+            Cargo::Packet(mut packet) => {
+                if packet.side != NO_SIDE {
+                    let copy = fabric.sides.claim();
+                    fabric.sides[copy].copy_from(sides.next().expect("as many as packets that have any"));
+                    packet.side = copy.0;
+                }
+                let start = if cx.features.per_hop { 0 } else { start_of(fabric, &packet) };
+                let handle = fabric.packets.insert(packet);
+                Flying { handle, route: crossing.flying.route + start, ..crossing.flying }
+            }
+            Cargo::Frame(posted) => Flying { handle: fabric.gates.frames.insert(posted), ..crossing.flying },
+        };
         let port = &mut fabric.ports[crossing.port.at()];
         // Nothing waits on this side of the wire.
         port.waiting.started += 1;

@@ -118,7 +118,7 @@ pub(crate) struct Gate {
     pub foresight: Foresight,
     /// An event for the end of a pause is pending; it may be early.
     pub expiry_pending: bool,
-    /// The record of the pause that stands.
+    /// The name of the pause that stands ([`crate::border::Border::name`]).
     pub record: Option<u32>,
     /// Frames to be sent; on the reference lane the machine has them.
     pub frames: Outbox,

@@ -15,7 +15,7 @@ use crate::events::Phase;
 use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::gate::{EXPIRY, Foresight, REFRESH, frame_mark};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, backpressure, crossbar, reference, releases, relief};
+use crate::fabric::{Fabric, backpressure, crossbar, crossing, reference, releases, relief};
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
 use crate::port::{Booked, Lane, Place};
@@ -249,6 +249,9 @@ impl Fabric {
         if let Booked::First(at) = self.ports[id.at()].transmit_frame(at, flying) {
             cx.schedule(at, Phase::Arrive, id.0);
         }
+        if cx.features.parted {
+            crossing::leave(self, cx, id);
+        }
     }
 
     /// The transmission of a frame begins at the instant `at`: now, but for signals.
@@ -300,6 +303,9 @@ impl Fabric {
             // Shorter than the link's clock can resolve: the NIC polls its flows again.
             port.state.tx_pending = true;
             self.schedule_tx(cx, id);
+        }
+        if cx.features.parted {
+            crossing::leave(self, cx, id);
         }
     }
 
@@ -354,11 +360,11 @@ impl Fabric {
         let resumes = gate.stopped && !stopped;
         gate.stopped = stopped;
         if !any && let Some(record) = gate.record.take() {
-            cx.instruments.pauses[record as usize].ended = cx.now;
+            cx.instruments.pauses[cx.border.number(record)].ended = cx.now;
             cx.instruments.end_deadlocks(id, cx.now);
         }
         if began {
-            gate.record = Some(cx.instruments.pauses.len() as u32);
+            gate.record = Some(cx.border.name(cx.instruments.pauses.len()));
             cx.instruments.pauses.push(PauseRecord { port: id, began: cx.now, ended: Time::MAX, cause });
         }
         if stopped && !self.ports[id.at()].state.tx_pending {

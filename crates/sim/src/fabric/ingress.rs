@@ -186,9 +186,10 @@ impl Fabric {
         let out = self.memory.links[switch][usize::from(input)];
         self.post_frame(cx, out, frame, u32::MAX);
         if !still {
-            for &port in &self.memory.links[switch] {
-                let port = &mut self.ports[port.at()];
-                port.state.eager = cx.features.crossbar || port.mode.lane == Lane::Reference;
+            for &id in &self.memory.links[switch] {
+                let port = &mut self.ports[id.at()];
+                let always = cx.features.crossbar || port.mode.lane == Lane::Reference;
+                port.state.eager = always || cx.features.parted && cx.border.is_left_by(id);
             }
         }
     }

@@ -107,6 +107,24 @@ impl Memory {
         self.deferred.get(id.at()).is_some_and(|(_, wire)| *wire > 0)
     }
 
+    /// The memory of a switch is what it is in another part of the network, which has run it.
+    pub fn take_switch(&mut self, other: &mut Self, switch: usize) {
+        exchange(&mut self.pools, &mut other.pools, switch);
+        exchange(&mut self.switches, &mut other.switches, switch);
+        exchange(&mut self.crossbars, &mut other.crossbars, switch);
+        exchange(&mut self.peaks, &mut other.peaks, switch);
+    }
+
+    /// Likewise what is kept of a port.
+    pub fn take_port(&mut self, other: &mut Self, port: usize) {
+        exchange(&mut self.deferred, &mut other.deferred, port);
+        exchange(&mut self.returning, &mut other.returning, port);
+        exchange(&mut self.trimmed, &mut other.trimmed, port);
+        for cell in port * self.stride..(port + 1) * self.stride {
+            exchange(&mut self.held, &mut other.held, cell);
+        }
+    }
+
     /// They change.
     #[inline]
     pub fn hold(&mut self, out: PortId, input: u8, change: impl FnOnce(u32) -> u32) {
@@ -114,6 +132,13 @@ impl Memory {
         if let Some(cell) = self.held.get_mut(out.at() * self.stride + usize::from(input)) {
             *cell = change(*cell);
         }
+    }
+}
+
+/// Places of two tables, if they have any.
+fn exchange<T>(mine: &mut [T], its: &mut [T], at: usize) {
+    if let (Some(mine), Some(its)) = (mine.get_mut(at), its.get_mut(at)) {
+        std::mem::swap(mine, its);
     }
 }
 

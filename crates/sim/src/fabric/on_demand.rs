@@ -333,16 +333,18 @@ impl Fabric {
         }
     }
 
-    /// All that fell due before the present instant, everywhere: so that results can be read.
+    /// All that fell due before the present instant, everywhere: so that results can be read. At the end of a run the
+    /// last instant is over, too.
     pub(crate) fn catch_up_all(&mut self, cx: &mut Cx) {
+        let at_the_end = cx.stopped && cx.now == cx.spec.stop.until;
+        let before = cx.now.saturating_add(Span::from_ps(u64::from(at_the_end)));
         for id in 0..self.ports.len() {
             if self.ports[id].on_demand() {
-                self.catch_up(cx, PortId::from(id));
+                self.catch_up_until(cx, PortId::from(id), before);
             }
         }
         self.egresses.iter_mut().for_each(|reference| reference.egress.catch_up(cx.now));
-        let at_the_end = cx.stopped && cx.now == cx.spec.stop.until;
-        relief::apply_all_releases(self, cx, cx.now.saturating_add(Span::from_ps(u64::from(at_the_end))));
+        relief::apply_all_releases(self, cx, before);
     }
 
     /// As [`Fabric::catch_up`], decisions that are due at this very instant included.

@@ -116,8 +116,7 @@ impl Parted {
         let failed: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         let window = |first: usize| {
             let end = Time::from_ps(end.load(Ordering::Acquire));
-            let run =
-                || parts[first..].iter().step_by(threads).for_each(|part| lock(part).run_before(plan, end));
+            let run = || parts[first..].iter().step_by(threads).for_each(|part| lock(part).run_before(end));
             if let Err(what) = catch_unwind(AssertUnwindSafe(run)) {
                 failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
             }
@@ -238,7 +237,7 @@ impl Score {
             if self.goes_on(&parts, plan, end - next) {
                 return Step::Window(end);
             }
-            self.take_turns(&mut parts, plan, end);
+            self.take_turns(&mut parts, end);
         }
     }
 
@@ -311,7 +310,7 @@ impl Score {
     }
 
     /// The events before `end` in their order, wherever they are, or until the run is over.
-    fn take_turns(&mut self, parts: &mut Parts<'_>, plan: &Plan, end: Time) {
+    fn take_turns(&mut self, parts: &mut Parts<'_>, end: Time) {
         parts.iter_mut().for_each(|part| part.come_in());
         let ties = parts[0].sim.cx.events.ties();
         let earlier = |a: Event, b: Event| if b.precedes(&a, ties) { b } else { a };
@@ -320,7 +319,7 @@ impl Score {
             let next = firsts.clone().reduce(|a, b| if b.1.precedes(&a.1, ties) { b } else { a });
             let Some((turn, _)) = next.filter(|(_, event)| event.at < end) else { return };
             let second = firsts.filter(|(at, _)| *at != turn).map(|(_, event)| event).reduce(earlier);
-            parts[turn].take_turn(plan, second);
+            parts[turn].take_turn(second);
             if self.note_ends(&mut parts[turn]) {
                 return;
             }

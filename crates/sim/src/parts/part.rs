@@ -1,12 +1,13 @@
 //! One part: the network, of which only its own nodes do anything.
 
 use super::plan::Plan;
-use crate::border::{Batch, Border, Number};
+use crate::border::{Batch, Border, Cargo, Number};
 use crate::events::{Event, Events, Phase, Tag};
 use crate::fabric::crossing;
 use crate::paths::NO_SLOT;
 use crate::sim::Sim;
 use thalweg_units::{FlowId, PortId, Time};
+use thalweg_wire::Packet;
 
 /// A part, and what others have sent it.
 #[derive(Clone, Debug)]
@@ -69,7 +70,7 @@ impl Part {
         let Self { sim: Sim { cx, fabric, hosts, .. }, inbox } = self;
         for batch in inbox {
             for crossing in &batch.crossings {
-                let flow = crossing.packet.flow;
+                let Cargo::Packet(Packet { flow, .. }) = crossing.cargo else { continue };
                 if fabric.paths.slot(flow) == NO_SLOT {
                     let spec = cx.spec.flows[flow.at()];
                     hosts.open(cx, fabric, flow, &spec);
@@ -81,32 +82,11 @@ impl Part {
     }
 
     /// A window: what others have sent, and all events before `end`.
-    pub fn run_before(&mut self, plan: &Plan, end: Time) {
+    pub fn run_before(&mut self, end: Time) {
         self.come_in();
-        self.advance(plan, end);
-    }
-
-    fn advance(&mut self, plan: &Plan, end: Time) {
-        let last = self.sim.cx.spec.stop.until;
-        while let Some(event) = self.sim.cx.events.pop_before(end.min(last)) {
+        while let Some(event) = self.sim.cx.events.pop_before(end) {
             self.sim.process(event);
         }
-        if end <= last {
-            return;
-        }
-        while let Some(event) = self.sim.cx.events.pop_before(end) {
-            if !self.is_too_late(plan, event) {
-                self.sim.process(event);
-            }
-        }
-    }
-
-    /// A decision at the last instant of a run that no port of a whole network would take: it is made when the port is
-    /// next touched, and no packet has come to it at this instant.
-    fn is_too_late(&self, plan: &Plan, event: Event) -> bool {
-        let id = PortId(event.tag.entity());
-        let is_last = event.at == self.sim.cx.spec.stop.until && event.tag.is(Phase::Decide);
-        is_last && plan.hurries(id) && self.sim.fabric.ports[id.at()].waited.since != event.at
     }
 
     /// When something happens here next, as far as it is known here.
@@ -127,12 +107,11 @@ impl Part {
     }
 
     /// What [`Part::first`] is, and nothing that comes after `elsewhere`.
-    pub fn take_turn(&mut self, plan: &Plan, elsewhere: Option<Event>) {
+    pub fn take_turn(&mut self, elsewhere: Option<Event>) {
         self.sim.cx.border.elsewhere = elsewhere;
         match self.first() {
             Some(first) if self.sim.cx.events.first() == Some(first) => {
-                if let Some(event) = self.sim.cx.events.pop().filter(|event| !self.is_too_late(plan, *event))
-                {
+                if let Some(event) = self.sim.cx.events.pop() {
                     self.sim.process(event);
                 }
             }

@@ -8,8 +8,9 @@ use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::TransportSpec;
+use thalweg_net::dependencies::{Dependencies, Ways};
 use thalweg_net::spec::{LinkSpec, NetworkSpec};
-use thalweg_units::{FlowId, PortId, Rate, Span, Time};
+use thalweg_units::{FlowId, Rate, Span, Time};
 
 /// Why a network is run whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,8 +30,6 @@ pub struct Plan {
     of_node: Vec<Number>,
     lookahead: Span,
     pays: bool,
-    /// See [`Plan::hurries`]; ascending.
-    hurried: Vec<PortId>,
 }
 
 impl Plan {
@@ -58,15 +57,14 @@ impl Plan {
         let is_cut = |link: &&LinkSpec| of_node[link.a.at()] != of_node[link.b.at()];
         let delays = spec.links.iter().filter(is_cut).map(|link| link.ab.delay.min(link.ba.delay));
         let lookahead = delays.min().ok_or(Undivided("all traffic is in one part of it"))?;
+        // Without a cycle of ports that may wait for each other nothing is ever searched for one (Goyal, MIT 2022,
+        // App. D, Theorem 2).
+        if spec.inputs.is_some_and(|inputs| inputs.stops_ports()) && has_cycle(spec) {
+            return Err(Undivided("pauses may form a cycle, which is looked for in the whole network"));
+        }
         let parts = of_node.iter().max().map_or(0, |last| last + 1);
         let pays = traffic.hops() >= WORTH && window_hops(spec, lookahead) >= FULL * u128::from(parts);
-        let hurries = |id: &PortId| {
-            let (from, to) = spec.ends(*id);
-            let port = &sim.fabric.ports[id.at()];
-            of_node[from.at()] != of_node[to.at()] && port.mode.lane == Lane::OnDemand && !port.state.eager
-        };
-        let hurried = (0..sim.fabric.ports.len()).map(PortId::from).filter(hurries).collect();
-        Ok(Self { parts, of_node, lookahead, pays, hurried })
+        Ok(Self { parts, of_node, lookahead, pays })
     }
 
     /// How many.
@@ -83,11 +81,6 @@ impl Plan {
     /// enough in them for threads to wait for each other.
     pub fn pays(&self) -> bool {
         self.pays
-    }
-
-    /// A port decides at the end of a transmission because it is cut: run whole it would when next touched.
-    pub(super) fn hurries(&self, port: PortId) -> bool {
-        self.hurried.binary_search(&port).is_ok()
     }
 
     /// How long nothing that happens in one part can matter to another.
@@ -112,18 +105,10 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
             features.headers,
             "packets are followed from hop to hop, and what is known of them is kept in one place",
         ),
-        (
-            features.points,
-            "switches send notices to senders, whose flow may be over",
-        ),
-        (
-            spec.inputs.is_some() || spec.control_first,
-            "flow control and accounts by ingress see both ends of a wire",
-        ),
-        (
-            pulls_when_idle(spec),
-            "transports that send when a NIC has nothing else see both ends of a flow",
-        ),
+        (features.points, "switches send notices to senders, whose flow may be over"),
+        (features.backpressure, "queues of a NIC are free again when both ends of a flow know it"),
+        (pulls_when_idle(spec), "transports that send when a NIC has nothing else see both ends of a flow"),
+        (features.relief, "relief acts on the next switch, too"),
         (features.failures, "incidents change routes everywhere"),
         (features.drop_notices, "senders are notified of drops by no packet"),
         (
@@ -142,6 +127,11 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
         (stop.max_events != u64::MAX, "the run ends after a number of events"),
     ];
     reasons.iter().find(|(applies, _)| *applies).map(|(_, why)| *why)
+}
+
+/// Ports may come to wait for each other.
+fn has_cycle(spec: &NetworkSpec) -> bool {
+    Dependencies::of(&Ways::of(spec)).is_ok_and(|graph| graph.cycle().is_some())
 }
 
 /// Nodes between which a wire takes no time, or that share it in other ways.

@@ -1,9 +1,11 @@
 //! The parts of a network put together again, to be read as if it had been run whole.
 
 use crate::border::Number;
+use crate::events::{Event, Events, Phase, Tag};
 use crate::flows::FlowTally;
 use crate::hosts::ends::{Receiving, Sending};
 use crate::instruments::Instruments;
+use crate::instruments::pauses::PauseRecord;
 use crate::instruments::probe::Probes;
 use crate::paths::NO_SLOT;
 use crate::port::Lane;
@@ -29,6 +31,7 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
         whole.processed += part.processed;
         whole.hosts.logs.append(&mut part.hosts.logs);
     }
+    take_pauses(&mut whole, &mut parts);
     take_flows(&mut whole, &mut parts, owners);
     for part in &mut parts {
         add(&mut whole.cx.instruments, &mut part.cx.instruments);
@@ -63,8 +66,9 @@ fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Numbe
             Lane::OnDemand => std::mem::swap(&mut mine.queues[queue], &mut its.queues[queue]),
             Lane::Reference => std::mem::swap(&mut mine.egresses[queue], &mut its.egresses[queue]),
         }
-        if let Some(trimmed) = mine.memory.trimmed.get_mut(id) {
-            *trimmed = its.memory.trimmed[id];
+        mine.memory.take_port(&mut its.memory, id);
+        if let (Some(mine), Some(its)) = (mine.gates.get_mut(id), its.gates.get_mut(id)) {
+            std::mem::swap(mine, its);
         }
         let (carried, its) = (&mut whole.cx.instruments.probes.carried, &part.cx.instruments.probes.carried);
         if let (Some(mine), Some(its)) = (carried.get_mut(id), its.get(id)) {
@@ -72,9 +76,35 @@ fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Numbe
         }
     }
     let first = whole.cx.spec.hosts as usize;
-    for switch in (0..mine.memory.pools.len()).filter(|switch| of_node[first + switch] == number) {
-        std::mem::swap(&mut mine.memory.pools[switch], &mut its.memory.pools[switch]);
+    let switches = whole.cx.spec.switches as usize;
+    for switch in (0..switches).filter(|switch| of_node[first + switch] == number) {
+        mine.memory.take_switch(&mut its.memory, switch);
     }
+    mine.memory.dropped += its.memory.dropped;
+}
+
+/// The pauses of all parts, in the order in which they began, each with the number of the one that caused it.
+fn take_pauses(whole: &mut Sim, parts: &mut [Sim]) {
+    let (ties, count) = (whole.cx.events.ties(), 1 + parts.len());
+    let lists =
+        std::iter::once(&mut *whole).chain(parts).map(|part| std::mem::take(&mut part.cx.instruments.pauses));
+    let named = |(me, list): (usize, Vec<PauseRecord>)| {
+        list.into_iter().enumerate().map(move |(number, pause)| ((number * count + me) as u32, pause))
+    };
+    let mut all: Vec<(u32, PauseRecord)> = lists.enumerate().flat_map(named).collect();
+    // Each began as a frame landed, by the wire that leads to its port.
+    let landed =
+        |pause: &PauseRecord| Event { at: pause.began, tag: Tag::new(Phase::Arrive, pause.port.0 ^ 1) };
+    all.sort_by(|(_, a), (_, b)| {
+        let (a, b) = (landed(a), landed(b));
+        b.precedes(&a, ties).cmp(&a.precedes(&b, ties))
+    });
+    let numbers: BTreeMap<u32, u32> = (0..).zip(&all).map(|(number, (name, _))| (*name, number)).collect();
+    let numbered = |(_, pause): (u32, PauseRecord)| {
+        let cause = numbers.get(&pause.cause).copied().unwrap_or(u32::MAX);
+        PauseRecord { cause, ..pause }
+    };
+    whole.cx.instruments.pauses = all.into_iter().map(numbered).collect();
 }
 
 /// The ends of a part's flows by slot, as long as nothing has taken them.

@@ -1,5 +1,6 @@
 //! A network that is run in parts is the same network.
 use crate::common::*;
+use crate::lossless::pfc;
 use crate::reference::{Choice, build, choices};
 use proptest::prelude::*;
 use thalweg_machines::schedule::OrderSpec;
@@ -50,6 +51,9 @@ fn agree(spec: NetworkSpec, parts: usize, threads: usize, events: u64) -> Result
     let first = view.probes().links.iter().zip(&whole.probes().links).find(|(a, b)| a != b);
     prop_assert_eq!(first, None);
     prop_assert_eq!(view.probes(), whole.probes());
+    prop_assert_eq!(view.pauses(), whole.pauses());
+    prop_assert_eq!(view.deadlocks(), whole.deadlocks());
+    prop_assert_eq!(view.memory_peaks(), whole.memory_peaks());
     let counters = |sim: &Network| thalweg_sim::Counters { events: 0, ..sim.counters() };
     prop_assert_eq!(counters(&view), counters(&whole));
     prop_assert_eq!(view.digest(), whole.digest());
@@ -61,7 +65,6 @@ fn divisible(choice: &Choice, done: bool) -> NetworkSpec {
     let mut spec = build(choice);
     spec.incidents = vec![];
     spec.point = None;
-    spec.control_first = false;
     spec.stop.when_measured_done = done;
     spec
 }
@@ -71,10 +74,45 @@ proptest! {
 
     #[test]
     fn parts_change_nothing(
-        choice in choices(0..2, 0..4), parts in 2usize..8, threads in 1usize..4, done: bool, events in 1u64..3000,
+        choice in choices(0..5, 0..4), parts in 2usize..8, threads in 1usize..4, done: bool, events in 1u64..3000,
     ) {
         agree(divisible(&choice, done), parts, threads, events)?;
     }
+}
+
+/// Pauses, their causes and accounts cross with everything else. What is refused is backpressure by queues.
+#[test]
+fn every_kind_of_flow_control_is_divided_or_refused() {
+    let mut refused = Vec::new();
+    for seed in 1..4 {
+        for (name, spec) in crate::lossless::kinds(seed) {
+            match agree(spec, 4, 2, 1777).unwrap_or_else(|why| panic!("{name}, seed {seed}: {why}")) {
+                0 => refused.push(name),
+                parts => assert_eq!(parts, 2, "{name}"),
+            }
+        }
+    }
+    assert!(refused.iter().all(|name| name.starts_with("backpressure")), "{refused:?}");
+}
+
+/// Hosts at four switches in a ring that send two hops on, the same way round: pauses may close a cycle.
+#[test]
+fn a_network_whose_pauses_may_form_a_cycle_stays_whole() {
+    let link = |a: u32, b: u32| {
+        LinkSpec::fixed(NodeId(a), NodeId(b), Rate::from_gbps(10), Span::from_us(1), Span::ZERO)
+    };
+    let network = |around: u32| {
+        let mut links: Vec<_> = (0..4).map(|host| link(host, 4 + host)).collect();
+        links.extend((0..around).map(|n| link(4 + n, 4 + (n + 1) % 4)));
+        let flows = (0..4).map(|host| flow(host, (host + 2) % 4, 100_000, Time::ZERO)).collect();
+        let mut spec = network(4, 4, links, udp(1000, UdpPace::Burst), flows);
+        spec.inputs = Some(pfc(20_000, 15_000, 12_000));
+        spec
+    };
+    let plan = |spec| Plan::new(&Network::new(spec).unwrap(), 2).map(|plan| plan.parts());
+    assert_eq!(plan(network(3)).unwrap(), 2);
+    let why = plan(network(4)).unwrap_err().to_string();
+    assert_eq!(why, "pauses may form a cycle, which is looked for in the whole network");
 }
 
 /// Four switches in a row, two hosts at each: divided as the wires are, and by the least of their delays.
