@@ -54,6 +54,22 @@ def test_every_file_is_the_same_on_any_number_of_threads(tmp_path):
     assert all(other == kept[1] for other in kept.values())
 
 
+@pytest.mark.parametrize("scheme", ["roce+voq-pfc", "irn+dcqcn", "hpcc"])
+def test_remote_memory_access_and_its_pauses_are_the_same_too(tmp_path, scheme):
+    """NICs pull packets from flows, switches write telemetry, and a pause in one part has its cause in another."""
+    plain = LEAVES.replace('transport = { congestion = "dctcp" }\n', f'scheme = "{scheme}"\n')
+    plain = plain.replace('switch = { buffer = "100KB", marking = { kind = "step", threshold = "30KB" } }\n', "")
+    scenario = Scenario.from_toml(plain).with_({"measure.pauses": "pfc" in scheme, "traffic.1.size": "200KB"})
+    kept = {}
+    for threads in (1, 2, 4):
+        run = thalweg.run(scenario, tmp_path / str(threads), progress=False, threads=threads)
+        assert run.meta["threads"] == threads
+        kept[threads] = files(tmp_path / str(threads))
+    if "pfc" in scheme:
+        assert (run.tables["pauses"]["cause"].drop_nulls() >= 0).any()
+    assert all(other == kept[1] for other in kept.values())
+
+
 def test_a_run_that_ends_as_a_transmission_ends_is_the_same_too():
     """At 1 ms a port with a queue of flows has just become free, and nothing joins it at this instant."""
     fair = LEAVES.replace('transport = { congestion = "dctcp" }\n', 'scheme = "tcp+fq"\n')
@@ -90,7 +106,7 @@ def test_a_small_network_has_one_thread_unless_more_are_named():
 
 
 REASONS = {
-    "switch.pfc": ("scheme", "roce+voq-pfc", "flow control and accounts by ingress see both ends of a wire"),
+    "scheme": ("scheme", "bfc", "queues of a NIC are free again when both ends of a flow know it"),
     "topology": ("topology.delay", "0us", "no wire that takes time divides it"),
     "check": ("run.check", True, "`run.check` recounts the whole network"),
 }

@@ -3,10 +3,10 @@
 use crate::border::{Batch, Cargo, Crossing};
 use crate::cx::Cx;
 use crate::events::Phase;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, points};
 use crate::port::flying::Flying;
 use thalweg_units::PortId;
-use thalweg_wire::{Handle, NO_SIDE};
+use thalweg_wire::{Handle, NO_SIDE, Packet};
 
 /// Something has gone on the wire of a port, or its place there is booked: if the wire leads out of the part, so does
 /// what it carries. Its place on the wire stays, and when its time has come, nothing arrives.
@@ -27,15 +27,18 @@ fn cross(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     }
     let packet = fabric.packets[flying.handle];
     let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
-    // Slots are each part's own.
-    let start = if cx.features.per_hop { 0 } else { start_of(fabric, &packet) };
+    let start = start_of(fabric, cx, &flying, &packet);
     let flying = Flying { route: flying.route - start, ..flying };
     cx.border.post(Crossing { cargo: Cargo::Packet(packet), flying, port: id }, side);
     fabric.discard(flying.handle, &packet);
 }
 
-/// Where in the table the path of a packet's flow begins.
-fn start_of(fabric: &Fabric, packet: &thalweg_wire::Packet) -> u32 {
+/// Where in the table the path of a packet's flow begins, in which every part has slots of its own; 0: its way is
+/// looked up.
+fn start_of(fabric: &Fabric, cx: &Cx, flying: &Flying, packet: &Packet) -> u32 {
+    if cx.features.per_hop || points::is_looked_up(flying) {
+        return 0;
+    }
     fabric.paths.start(fabric.paths.slot(packet.flow) as usize) as u32
 }
 
@@ -50,7 +53,7 @@ pub(crate) fn come_in(fabric: &mut Fabric, cx: &mut Cx, batch: &Batch) {
                     fabric.sides[copy].copy_from(sides.next().expect("as many as packets that have any"));
                     packet.side = copy.0;
                 }
-                let start = if cx.features.per_hop { 0 } else { start_of(fabric, &packet) };
+                let start = start_of(fabric, cx, &crossing.flying, &packet);
                 let handle = fabric.packets.insert(packet);
                 Flying { handle, route: crossing.flying.route + start, ..crossing.flying }
             }

@@ -10,7 +10,6 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::settling::As;
 use crate::fabric::{Fabric, backpressure, relief, settling};
-use crate::port::Lane;
 use thalweg_machines::pause::Passing;
 use thalweg_units::PortId;
 use thalweg_wire::{Flags, Frame, Handle};
@@ -187,9 +186,7 @@ impl Fabric {
         self.post_frame(cx, out, frame, u32::MAX);
         if !still {
             for &id in &self.memory.links[switch] {
-                let port = &mut self.ports[id.at()];
-                let always = cx.features.crossbar || port.mode.lane == Lane::Reference;
-                port.state.eager = always || cx.features.parted && cx.border.is_left_by(id);
+                self.ports[id.at()].calm(cx.features.crossbar || cx.leaves_by(id));
             }
         }
     }

@@ -478,7 +478,7 @@ impl Fabric {
             self.depart(cx, id, handle, wire);
         }
         if cx.features.backpressure {
-            backpressure::pass_on(self, id, handle);
+            backpressure::pass_on(self, cx, id, handle);
         }
         wire
     }

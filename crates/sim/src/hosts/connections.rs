@@ -118,7 +118,8 @@ impl Hosts {
         let stream = Stream::new(cx.spec.seed, "receiver", u64::from(flow.0));
         let receiver = transport.receiver(flow, spec.size, stream);
         self.inherit(spec.connection, &mut sender);
-        let queue = if cx.features.backpressure { self.claim_queue(fabric, spec.src) } else { 0 };
+        let claims = cx.features.backpressure && cx.border.is_home(spec.src);
+        let queue = if claims { self.claim_queue(fabric, spec.src) } else { 0 };
         let sending = Sending {
             sender,
             queue,
@@ -190,6 +191,9 @@ impl Hosts {
         if cx.features.takes_back {
             self.take_back(cx, fabric, slot, flow);
         }
+        if cx.features.backpressure {
+            self.give_queue_back(fabric, slot);
+        }
         if cx.features.agents {
             self.agent_forgets(cx, slot, flow, End::Source);
         }
@@ -237,7 +241,6 @@ impl Hosts {
             && sending.balance.wrapping_add(receiving.balance) == 0
         {
             self.write(flows, slot as usize, flow);
-            self.give_queue_back(fabric, slot as usize);
             fabric.paths.close(flow);
         }
     }

@@ -165,14 +165,14 @@ impl Hosts {
         }
     }
 
-    /// A notice of a congestion point has reached its host. The flow may be over, and not every sender takes notices.
+    /// A notice of a congestion point has reached its host. Its sender may be done, and not every one takes notices.
     #[inline(never)]
     fn observe(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
         let packet = fabric.packets[handle];
         cx.instruments.tally.delivered += 1;
         cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
         let slot = fabric.paths.slot(packet.flow);
-        if slot == NO_SLOT {
+        if slot == NO_SLOT || self.sending[slot as usize].complete {
             return fabric.discard(handle, &packet);
         }
         let sending = &mut self.sending[slot as usize];

@@ -289,7 +289,7 @@ impl Hosts {
         self.nics.get_mut(nic.at()).map_or(0, |nic| nic.queues.claim())
     }
 
-    /// No packet of the flow is left anywhere: its queue is free.
+    /// The flow's sender is done: its queue is free.
     pub(super) fn give_queue_back(&mut self, fabric: &Fabric, slot: usize) {
         let Sending { host, queue, .. } = self.sending[slot];
         let nic = self.nics.get_mut(fabric.routes.nic(host).at());

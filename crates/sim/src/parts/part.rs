@@ -3,7 +3,7 @@
 use super::plan::Plan;
 use crate::border::{Batch, Border, Cargo, Number};
 use crate::events::{Event, Events, Phase, Tag};
-use crate::fabric::crossing;
+use crate::fabric::{crossing, points};
 use crate::paths::NO_SLOT;
 use crate::sim::Sim;
 use thalweg_units::{FlowId, PortId, Time};
@@ -28,7 +28,9 @@ impl Part {
         for event in armed {
             let own = match event.tag.phase() {
                 Phase::Start => false,
-                Phase::Tick => sim.cx.border.owns(sim.cx.spec.ends(PortId(event.tag.entity())).0.at()),
+                Phase::Tick | Phase::Point => {
+                    sim.cx.border.owns(sim.cx.spec.ends(PortId(event.tag.entity())).0.at())
+                }
                 _ => true,
             };
             if own {
@@ -71,7 +73,8 @@ impl Part {
         for batch in inbox {
             for crossing in &batch.crossings {
                 let Cargo::Packet(Packet { flow, .. }) = crossing.cargo else { continue };
-                if fabric.paths.slot(flow) == NO_SLOT {
+                // A notice may be for a flow that is over.
+                if fabric.paths.slot(flow) == NO_SLOT && !points::is_looked_up(&crossing.flying) {
                     let spec = cx.spec.flows[flow.at()];
                     hosts.open(cx, fabric, flow, &spec);
                 }

@@ -2,7 +2,7 @@
 
 use super::division::{PACKET, Traffic, numbered};
 use crate::border::Number;
-use crate::features::{Features, pulls_when_idle};
+use crate::features::Features;
 use crate::port::Lane;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
@@ -105,9 +105,6 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
             features.headers,
             "packets are followed from hop to hop, and what is known of them is kept in one place",
         ),
-        (features.points, "switches send notices to senders, whose flow may be over"),
-        (features.backpressure, "queues of a NIC are free again when both ends of a flow know it"),
-        (pulls_when_idle(spec), "transports that send when a NIC has nothing else see both ends of a flow"),
         (features.relief, "relief acts on the next switch, too"),
         (features.failures, "incidents change routes everywhere"),
         (features.drop_notices, "senders are notified of drops by no packet"),

@@ -309,6 +309,11 @@ impl Port {
         }
     }
 
+    /// The ends of its transmissions need no events any more, unless something else has `observed` them all along.
+    pub(crate) fn calm(&mut self, observed: bool) {
+        self.state.eager = observed || self.mode.lane == Lane::Reference;
+    }
+
     /// Departures are not known on arrival.
     #[inline(always)]
     pub fn on_demand(&self) -> bool {

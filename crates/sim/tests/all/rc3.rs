@@ -11,11 +11,11 @@ use thalweg_machines::transport::{Borders, Handed, Rc3Spec, RtoRule, TcpSpec, Tr
 use thalweg_net::spec::*;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
-const PUSH: (Handed, bool) = (Handed::Push, false);
-const PULL: (Handed, bool) = (Handed::Pull, false);
-const FLUSH: (Handed, bool) = (Handed::Push, true);
+pub const PUSH: (Handed, bool) = (Handed::Push, false);
+pub const PULL: (Handed, bool) = (Handed::Pull, false);
+pub const FLUSH: (Handed, bool) = (Handed::Push, true);
 
-fn rc3((handed, flush): (Handed, bool)) -> TransportSpec {
+pub fn rc3((handed, flush): (Handed, bool)) -> TransportSpec {
     let primary = TcpSpec {
         controller: ControllerSpec::NewReno(Default::default()),
         initial_window: Bytes::new(4 * 1460),
