@@ -35,7 +35,9 @@ pub(crate) enum Cargo {
 /// What one part has sent another.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Batch {
-    pub crossings: Vec<Crossing>,
+    crossings: Vec<Crossing>,
+    /// When the first of them arrives, if there are any.
+    earliest: Time,
     /// Cold headers, in the order of the packets that have any; those beyond `used` are left from before.
     sides: Vec<Side>,
     used: usize,
@@ -43,6 +45,8 @@ pub(crate) struct Batch {
 
 impl Batch {
     fn post(&mut self, crossing: Crossing, side: Option<&Side>) {
+        let arrive = crossing.flying.arrive;
+        self.earliest = if self.crossings.is_empty() { arrive } else { self.earliest.min(arrive) };
         self.crossings.push(crossing);
         let Some(side) = side else { return };
         match self.sides.get_mut(self.used) {
@@ -63,9 +67,14 @@ impl Batch {
         self.used = 0;
     }
 
-    /// When the first of its packets arrives.
+    /// What it is, as it left.
+    pub fn crossings(&self) -> &[Crossing] {
+        &self.crossings
+    }
+
+    /// When the first of it arrives.
     pub fn earliest(&self) -> Option<Time> {
-        self.crossings.iter().map(|crossing| crossing.flying.arrive).min()
+        (!self.crossings.is_empty()).then_some(self.earliest)
     }
 }
 

@@ -45,7 +45,7 @@ fn start_of(fabric: &Fabric, cx: &Cx, flying: &Flying, packet: &Packet) -> u32 {
 /// What has left another part comes in, on the same wires. The flows of all packets have paths here.
 pub(crate) fn come_in(fabric: &mut Fabric, cx: &mut Cx, batch: &Batch) {
     let mut sides = batch.sides().iter();
-    for crossing in &batch.crossings {
+    for crossing in batch.crossings() {
         let flying = match crossing.cargo {
             Cargo::Packet(mut packet) => {
                 if packet.side != NO_SIDE {

@@ -51,8 +51,8 @@ struct Numbers {
 impl Numbers {
     /// One for a flow: the next free one.
     // CHOICE BFC §3.5: a NIC has as many queues as a bitmap has bits, 256 (2047 in the artifact). Flows
-    // beyond that share theirs. The numbers go round, so that one is used again as late as possible: the
-    // resume of the flow before it may still be on its way.
+    // beyond that share theirs. A queue is its flow's until the sender is done. The numbers go round, so that one is
+    // used again as late as possible: the resume of the flow before it may still be on its way.
     fn claim(&mut self) -> u16 {
         let all = QueueSet::CAPACITY;
         self.flows.resize(usize::from(all), 0);

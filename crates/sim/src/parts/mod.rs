@@ -245,11 +245,11 @@ impl Score {
     fn exchange(&mut self, parts: &mut Parts<'_>) {
         for from in 0..parts.len() {
             for to in 0..parts.len() {
-                if parts[from].sim.cx.border.out[to].crossings.is_empty() {
+                if parts[from].sim.cx.border.out[to].crossings().is_empty() {
                     continue;
                 }
                 let empty = std::mem::take(&mut parts[to].inbox[from]);
-                debug_assert!(empty.crossings.is_empty(), "what was sent before has come in");
+                debug_assert!(empty.crossings().is_empty(), "what was sent before has come in");
                 parts[to].inbox[from] = std::mem::replace(&mut parts[from].sim.cx.border.out[to], empty);
             }
             self.note_ends(&mut parts[from]);

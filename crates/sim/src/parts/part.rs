@@ -71,7 +71,7 @@ impl Part {
     pub fn come_in(&mut self) {
         let Self { sim: Sim { cx, fabric, hosts, .. }, inbox } = self;
         for batch in inbox {
-            for crossing in &batch.crossings {
+            for crossing in batch.crossings() {
                 let Cargo::Packet(Packet { flow, .. }) = crossing.cargo else { continue };
                 // A notice may be for a flow that is over.
                 if fabric.paths.slot(flow) == NO_SLOT && !points::is_looked_up(&crossing.flying) {
