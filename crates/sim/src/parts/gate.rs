@@ -1,11 +1,7 @@
 //! A gate at which threads wait for each other: those that come early look on for a while, then sleep.
 
-use std::hint::spin_loop;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
-
-/// How often a thread looks before it sleeps: some tens of microseconds, which is what windows differ by.
-const LOOKS: u32 = 10_000;
+use super::sync::{AtomicUsize, Condvar, LOOKS, Mutex, Ordering, fence, spin_loop};
+use std::sync::PoisonError;
 
 /// It opens when all have come, and is then closed again.
 #[derive(Debug)]
@@ -37,57 +33,28 @@ impl Gate {
         let before = self.opened.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.waiting.store(0, Ordering::Relaxed);
+            self.opened.store(before.wrapping_add(1), Ordering::Release);
             // In one order with the other side's: it is seen asleep, or sees the gate open.
-            self.opened.store(before.wrapping_add(1), Ordering::SeqCst);
-            if self.asleep.load(Ordering::SeqCst) > 0 {
+            fence(Ordering::SeqCst);
+            if self.asleep.load(Ordering::Relaxed) > 0 {
                 drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
                 self.bell.notify_all();
             }
             return;
         }
-        let is_open = |order| self.opened.load(order) != before;
+        let is_open = || self.opened.load(Ordering::Acquire) != before;
         for _ in 0..LOOKS {
-            if is_open(Ordering::Acquire) {
+            if is_open() {
                 return;
             }
             spin_loop();
         }
         let mut bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
-        self.asleep.fetch_add(1, Ordering::SeqCst);
-        while !is_open(Ordering::SeqCst) {
+        self.asleep.fetch_add(1, Ordering::Relaxed);
+        fence(Ordering::SeqCst);
+        while !is_open() {
             bed = self.bell.wait(bed).unwrap_or_else(PoisonError::into_inner);
         }
-        self.asleep.fetch_sub(1, Ordering::SeqCst);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    /// Threads count rounds; none is ahead or behind, whether it looks on or sleeps.
-    #[test]
-    fn no_thread_passes_before_all_have_come() {
-        for slow in [false, true] {
-            let (gate, rounds) = (Gate::new(3), if slow { 20 } else { 2000 });
-            let counts = [const { AtomicUsize::new(0) }; 3];
-            std::thread::scope(|scope| {
-                for me in 0..3 {
-                    let (gate, counts) = (&gate, &counts);
-                    scope.spawn(move || {
-                        for round in 1..=rounds {
-                            if slow && round % 3 == me {
-                                std::thread::sleep(Duration::from_millis(2));
-                            }
-                            counts[me].fetch_add(1, Ordering::Relaxed);
-                            gate.pass();
-                            assert!(counts.iter().all(|count| count.load(Ordering::Relaxed) == round));
-                            gate.pass();
-                        }
-                    });
-                }
-            });
-        }
+        self.asleep.fetch_sub(1, Ordering::Relaxed);
     }
 }

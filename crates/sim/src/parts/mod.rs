@@ -13,9 +13,12 @@
 
 mod division;
 mod gate;
+#[cfg(test)]
+mod gate_tests;
 mod part;
 mod plan;
 mod saved;
+mod sync;
 mod whole;
 
 use crate::border::Batch;

@@ -9,6 +9,7 @@ mod dependencies;
 mod drop_notified;
 mod followers;
 mod foresight;
+mod gate;
 mod late;
 mod lone_flow;
 mod lossless;
