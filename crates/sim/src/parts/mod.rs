@@ -13,12 +13,12 @@
 
 mod division;
 mod gate;
-#[cfg(test)]
-mod gate_tests;
 mod part;
 mod plan;
 mod saved;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod whole;
 
 use crate::border::Batch;
