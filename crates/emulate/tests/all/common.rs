@@ -67,6 +67,7 @@ pub fn installed(test: &str, program: &str) -> bool {
 pub fn shell(text: &str, command: &[&str]) -> Shell {
     let [up, down] = ports(text).unwrap();
     let command = command.iter().map(|word| (*word).to_owned()).collect();
+    let (up, down) = (up.into(), down.into());
     Shell { up, down, command, peer: None, environment: Vec::new(), record: None, capture: None, wire: None }
 }
 
