@@ -60,7 +60,7 @@ fn two_ports_of_different_rates_send_when_computed_by_hand() {
 /// The second port, of 2 Mb/s, has room for one packet besides the one that it sends from 26 ms until 30 ms.
 #[test]
 fn a_packet_that_finds_the_second_port_full_is_dropped_there() {
-    let full = scenario("2Mbps", "3ms", "[switch]\nbuffer = \"1KB\"\n");
+    let full = scenario("2Mbps", "3ms", "[switch]\nbuffer = \"1pkts\"\n");
     let way = row(&[&scenario("8Mbps", "5ms", ""), &full]);
     let log = passed(&way, &burst(3), ms(100));
     let expected = [
@@ -148,10 +148,7 @@ fn a_chain_wakes_no_later_than_the_next_packet_is_at_the_far_end() {
 /// CS6 is the most urgent but one of eight classes, and of the two that the other port has, of the more urgent one.
 #[test]
 fn a_packet_has_the_class_of_its_code_point_at_every_port() {
-    let classes = |n: u16| {
-        let weights = vec!["1"; usize::from(n)].join(", ");
-        format!("[switch]\nbuffer = \"100KB\"\nscheduler = {{ kind = \"wrr\", weights = [{weights}] }}\n")
-    };
+    let classes = |n| format!("[switch]\nscheduler = {{ kind = \"priority\", classes = {n} }}\n");
     let more = "[[traffic]]\nkind = \"backlogged\"\nsrc = 1\ndst = 0\nclass = 1\n";
     let [eight, two] = [8, 2].map(|n| scenario("8Mbps", "5ms", &format!("{}{more}", classes(n))));
     let way = row(&[&eight, &two]);

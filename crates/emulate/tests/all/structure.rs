@@ -22,7 +22,16 @@ fn what_decides_touches_no_kernel() {
     let source = Source::of(env!("CARGO_MANIFEST_DIR"));
     let imports = source.imports();
     for pure in [
-        "path", "chain", "way", "header", "port", "histogram", "lateness", "replay", "entry", "flows",
+        "path",
+        "chain",
+        "way",
+        "header",
+        "port",
+        "histogram",
+        "lateness",
+        "replay",
+        "entry",
+        "flows",
         "statistics",
     ] {
         for kernel in ["sys", "clock", "netlink", "namespaces", "ports", "processes", "signals", "task"] {
