@@ -147,9 +147,9 @@ def run(
     capture: Path | None = None,
     wire: str | None = None,
 ) -> dict[str, Any]:
-    """Runs a command on a path: the ports along the nodes of `between`, or the bottleneck, and back. In its words, `{peer}` is the
-    address of the far end, where `peer` runs, `{peer6}` that of IPv6; a variable of `environment` that names one where
-    the kernel has none is not set. `record`, `capture`: folders for what passes the ports."""
+    """Runs a command on a path: the ports along the nodes of `between`, or the bottleneck, and back. In its words,
+    `{peer}` is the address of the far end, where `peer` runs, `{peer6}` that of IPv6; a variable of `environment` that
+    names one where the kernel has none is not set. `record`, `capture`: folders for what passes the ports."""
     wanted = list((environment or {}).items())
     peers = None if peer is None else list(peer)
     nodes = None if between is None else list(between)

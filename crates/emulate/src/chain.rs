@@ -118,9 +118,9 @@ impl Chain {
         self.hops[0].path.stamp(at)
     }
 
-    /// A packet arrives at the first port, at the [`Chain::stamp`] of its time. At each port it is of the class that its
-    /// code point `dscp` has there, whatever `arrival` says. `label` is the driver's name of it, and no other packet's
-    /// until [`Watch::over`] is called for it; labels are to be small. All that happens before is shown first.
+    /// A packet arrives at the first port, at the [`Chain::stamp`] of its time. At each port it is of the class that
+    /// its code point `dscp` has there, whatever `arrival` says. `label` is the driver's name of it, and no other
+    /// packet's until [`Watch::over`] is called for it; labels are to be small. What happens before is shown first.
     pub fn arrive(&mut self, arrival: &Arrival, dscp: u8, label: u32, watch: &mut impl Watch) {
         let at = self.stamp(arrival.at);
         while let Some((due, hop)) = self.next().filter(|(due, _)| *due < at) {

@@ -20,8 +20,8 @@ pub struct Lateness {
 }
 
 /// What the p99 of lateness may be: the time of a packet of 1500 bytes (at the slowest port), or a hundredth of the
-/// round trip, whichever is more. Below that the emulator disturbs the applications less than another packet in the queue, or noise of the
-/// round trip that no transport resolves.
+/// round trip, whichever is more. Below that the emulator disturbs the applications less than another packet in the
+/// queue, or noise of the round trip that no transport resolves.
 pub fn allowed(way: &Way, round_trip: Span) -> Span {
     way.packet_time().max(Span::from_ps(round_trip.ps() / OF_ROUND_TRIP))
 }
