@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 use thalweg_emulate::Way;
 use thalweg_emulate::chain::{Chain, Passed, Watch};
-use thalweg_emulate::path::{Arrival, Decision, Fate, Path};
+use thalweg_emulate::path::{Arrival, Decision, Fate};
 use thalweg_emulate::record::Recorder;
 use thalweg_emulate::replay::replay;
 use thalweg_units::{Span, Time};
@@ -195,14 +195,4 @@ proptest! {
         }
         prop_assert_eq!(chain.within(), 0);
     }
-}
-
-#[test]
-fn a_path_is_what_a_chain_is_made_of() {
-    // Stamps of a chain are those of its first port.
-    let way = chain(&[0, 1]);
-    let (mut chain, mut path) = (Chain::new(&way).unwrap(), Path::new(&way.ports()[0]).unwrap());
-    chain.arrive(&arrival(Time::from_ms(1), 0, 100), 0, 0, &mut Log::default());
-    path.arrive(&arrival(Time::from_ms(1), 0, 100), 0, &mut |_| {});
-    assert_eq!(chain.stamp(Time::ZERO), path.stamp(Time::ZERO));
 }
