@@ -123,30 +123,38 @@ def _by_option(found: Diagnostic) -> Diagnostic:
     return Diagnostic(f"{option}: {found.reason}", file="thalweg shell", hint=found.hint)
 
 
-def ports(scenario: Scenario, between: tuple[str, str] | None = None) -> list[dict[str, Any]]:
-    """Name, rate and delay of the two ports: towards the far end, and back. Raises `ScenarioError`, by key, for what
-    real packets cannot have."""
-    return json.loads(_core.emulate_ports(scenario._core, between))
+def ports(scenario: Scenario, between: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Name, rate (bit/s) and delay (ns) of the way to the far end, and of the way back.
+
+    `between` names the nodes along the path, each the neighbour of the one before: two nodes are one port each way,
+    more are a chain. Without it the port is the bottleneck. Of a chain the rate is its least and the delay that of
+    all of it, and `hops` has the same of each port. Raises `ScenarioError`: for nodes that are no path, and by key
+    for what real packets cannot have.
+
+        ports(scenario, ["switch0", "switch1", "switch2"])
+    """
+    return json.loads(_core.emulate_ports(scenario._core, None if between is None else list(between)))
 
 
 def run(
     scenario: Scenario,
     command: Sequence[str],
     *,
-    between: tuple[str, str] | None = None,
+    between: Sequence[str] | None = None,
     peer: Sequence[str] | None = None,
     environment: Mapping[str, str] | None = None,
     record: Path | None = None,
     capture: Path | None = None,
     wire: str | None = None,
 ) -> dict[str, Any]:
-    """Runs a command on a path: the port of `between`, or the bottleneck, and back. In its words, `{peer}` is the
-    address of the far end, where `peer` runs, `{peer6}` that of IPv6; a variable of `environment` that names one where
-    the kernel has none is not set. `record`, `capture`: folders for what passes both ports."""
+    """Runs a command on a path: the ports along the nodes of `between`, or the bottleneck, and back. In its words,
+    `{peer}` is the address of the far end, where `peer` runs, `{peer6}` that of IPv6; a variable of `environment` that
+    names one where the kernel has none is not set. `record`, `capture`: folders for what passes the ports."""
     wanted = list((environment or {}).items())
     peers = None if peer is None else list(peer)
+    nodes = None if between is None else list(between)
     return json.loads(
-        _core.emulate_shell(scenario._core, between, (list(command), peers), wanted, (record, capture), wire)
+        _core.emulate_shell(scenario._core, nodes, (list(command), peers), wanted, (record, capture), wire)
     )
 
 
@@ -170,9 +178,6 @@ def rows(outcome: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
     def share(count: int, of: int) -> str:
         return f"{count} ({100 * count / of:.2g} %)" if count else "0"
 
-    def times(found: Mapping[str, Any], *which: str) -> str:
-        return " / ".join(_time(found[f"{name}_ns"]) for name in which)
-
     yield row("port", lambda w, s: w["port"])
     yield row("rate, delay", lambda w, s: f"{_rate(w['bps'])}, {_time(w['delay_ns'])}")
     yield row("packets", lambda w, s: str(s["packets"]))
@@ -182,10 +187,24 @@ def rows(outcome: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
         yield row("lost", lambda w, s: share(s["lost"], s["arrived"]))
     if any(w["statistics"]["marked"] for w in ways):
         yield row("marked", lambda w, s: share(s["marked"], s["arrived"]))
-    yield row("waited p50/p99/max", lambda w, s: times(s["waited"], "p50", "p99", "max"))
-    yield row("late p50/p99/max", lambda w, s: times(w["lateness"]["histogram"], "p50", "p99", "max"))
+    yield row("waited p50/p99/max", lambda w, s: _times(s["waited"], "p50", "p99", "max"))
+    yield row("late p50/p99/max", lambda w, s: _times(w["lateness"]["histogram"], "p50", "p99", "max"))
     if any(w["statistics"]["not_ip"] for w in ways):
         yield row("not IP", lambda w, s: ", ".join(f"{n} {kind}" for kind, n in s["not_ip"].items()) or "0")
+
+
+def hops(outcome: Mapping[str, Any]) -> list[tuple[str, ...]]:
+    """The table of a chain's ports, first what its columns are: towards the far end, then back. Empty where each way
+    is one port."""
+    found = [(name, hop) for name in ("up", "down") for hop in outcome[name].get("hops", ())]
+    if not found:
+        return []
+    counts = ["packets", "dropped", *(what for what in ("lost", "marked") if any(hop[what] for _, hop in found))]
+    rows = [
+        (f"{name} {hop['port']}", *(str(hop[what]) for what in counts), _times(hop["waited"], "p50", "p99", "max"))
+        for name, hop in found
+    ]
+    return [("port", *counts, "waited p50/p99/max"), *rows]
 
 
 def warnings(outcome: Mapping[str, Any]) -> Iterable[str]:
@@ -214,6 +233,10 @@ def _time(ns: float) -> str:
         if ns >= factor:
             return f"{ns / factor:.3g} {unit}"
     return f"{ns:.0f} ns"
+
+
+def _times(found: Mapping[str, Any], *which: str) -> str:
+    return " / ".join(_time(found[f"{name}_ns"]) for name in which)
 
 
 def picture(outcome: Mapping[str, Any]):

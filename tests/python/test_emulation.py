@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from thalweg import ScenarioError, _core, emulation
+from thalweg import Scenario, ScenarioError, _core, emulation
 
 PAGE = (Path(__file__).parents[2] / "docs" / "emulator.md").read_text(encoding="utf-8")
 REFUSAL = _core.emulate_refusal()
@@ -37,10 +38,40 @@ dst = 2
 until = "1s"
 """
 
+# Two hops of 5 ms each way, the second at half the rate of the first.
+LOT = """\
+name = "lot"
+[topology]
+kind = "parking-lot"
+bottlenecks = 3
+bottleneck_rate = "20Mbps"
+delay = "5ms"
+[[link]]
+which = { between = ["switch1", "switch2"] }
+transmitter = { kind = "fixed", rate = "10Mbps" }
+[[traffic]]
+kind = "backlogged"
+src = 0
+dst = 1
+[run]
+until = "1s"
+"""
+ROW = ["switch0", "switch1", "switch2"]
+SHARED = ["--set", "switch.buffer=unlimited", "--set", "switch.shared_buffer.total=1MB"]
+
 
 def thalweg(*words: str, cwd: Path, env: dict[str, str] | None = None) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "thalweg", *words]
     return subprocess.run(command, cwd=cwd, env=os.environ | (env or {}), capture_output=True, text=True, timeout=120)
+
+
+def blocks(file: Path):
+    """The blocks of a capture: kind, body."""
+    data, at = file.read_bytes(), 0
+    while at < len(data):
+        kind, length = struct.unpack_from("<II", data, at)
+        yield kind, data[at + 8 : at + length - 4]
+        at += length
 
 
 def test_options_are_the_scenario_that_the_simulator_takes(tmp_path):
@@ -120,6 +151,23 @@ WRONG = {
     "twice": (["near.toml", "--rate", "1Mbps"], "--rate cannot take effect"),
     "both rates": (["--rate", "1Mbps", "--up", "1Mbps", "--down", "1Mbps"], "--rate cannot take effect"),
     "no such link": (["near.toml", "--port", "switch0:h3"], "no link between"),
+    "no neighbour": (
+        ["lot.toml", "--port", "switch0:switch2"],
+        "--port switch0:switch2: there is no link between `switch0` and `switch2`; "
+        "`switch0` is linked to `h0`, `h2`, `switch1`",
+    ),
+    "no such node": (["lot.toml", "--port", "switch0:swtch1"], "--port switch0:swtch1: there is no node `swtch1`"),
+    "no such number": (["lot.toml", "--port", "8:9:99"], "there is no node 99; nodes are numbered 0 to 11"),
+    "a node twice": (
+        ["lot.toml", "--port", "switch0:switch1:switch0"],
+        "--port switch0:switch1:switch0: `switch0` comes twice; a path passes a node once: "
+        "`switch1` is linked to `h3`, `h4`, `switch2`",
+    ),
+    "half a chain": (["lot.toml", "--port", "switch0:switch1:"], "FROM:TO"),
+    "a chain with shared memory": (
+        ["lot.toml", "--port", ":".join(ROW), *SHARED],
+        "`switch.shared_buffer`: real packets cannot pass the port switch0 -> switch1",
+    ),
     "half a link": (["near.toml", "--port", "switch0"], "FROM:TO"),
     "port of nothing": (["--rate", "1Mbps", "--port", "a:b"], "--port"),
     "other things": (["--rate", "1Mbps", "--out", "."], "holds other things"),
@@ -129,6 +177,7 @@ WRONG = {
 @pytest.mark.parametrize("case", WRONG)
 def test_what_is_wrong_is_one_line_and_exit_code_2(case, tmp_path):
     (tmp_path / "near.toml").write_text(SCENARIO)
+    (tmp_path / "lot.toml").write_text(LOT)
     (tmp_path / "fifo.oq").write_text("q = Queue(64 pkts); out = Port(q);")
     (tmp_path / "typo.oq").write_text("q = Queue(64 pkts); out = Port(r);")
     work = "w(a, b) = (a.processing < b.processing) q = Queue(64 pkts); out = Port(q); q.procPrio = w;"
@@ -137,6 +186,21 @@ def test_what_is_wrong_is_one_line_and_exit_code_2(case, tmp_path):
     said = thalweg("shell", *argv, "--", "true", cwd=tmp_path)
     assert (said.returncode, said.stdout) == (2, ""), said.stderr
     assert expected in said.stderr and said.stderr.count("\n") == 1, said.stderr
+
+
+def test_a_chain_has_the_least_rate_and_all_delays_of_its_ports_and_the_default_is_the_bottleneck(tmp_path):
+    (tmp_path / "lot.toml").write_text(LOT)
+    scenario = Scenario.load(tmp_path / "lot.toml")
+    up, down = emulation.ports(scenario, ROW)
+    assert (up["port"], up["bps"], up["delay_ns"]) == ("switch0 -> switch1 -> switch2", 10_000_000, 10_000_000)
+    assert [(hop["port"], hop["bps"]) for hop in down["hops"]] == [
+        ("switch2 -> switch1", 10_000_000),
+        ("switch1 -> switch0", 20_000_000),
+    ]
+    assert [hop["port"] for hop in up["hops"]] == ["switch0 -> switch1", "switch1 -> switch2"]
+    alone, _ = emulation.ports(scenario)
+    assert alone == {"port": "switch1 -> switch2", "bps": 10_000_000, "delay_ns": 5_000_000}
+    assert emulation.ports(scenario, ("switch1", "switch2"))[0] == alone
 
 
 def test_the_page_names_every_option_and_every_command_of_it_is_one():
@@ -190,6 +254,39 @@ def test_a_command_runs_on_a_path_and_its_record_replays(tmp_path):
 
 
 @allowed
+@pytest.mark.skipif(shutil.which("ping") is None, reason="ping is not installed")
+def test_a_chain_has_the_delays_of_its_hops_and_each_port_its_record(tmp_path):
+    (tmp_path / "lot.toml").write_text(LOT)
+    # A shell that had one port has left its record here.
+    (tmp_path / "rec").mkdir()
+    (tmp_path / "rec" / "thalweg.json").write_text('{"format": "thalweg record", "version": 1}')
+    (tmp_path / "rec" / "up.port").write_text("of another one")
+    words = ["shell", "lot.toml", "--port", ":".join(ROW), "--record", "rec", "--pcap", "cap", "--out", "kept"]
+    said = thalweg(*words, "--", "ping", "-n", "-c", "4", "-i", "0.2", "-s", "972", "{peer}", cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    fastest = min(float(t) for t in re.findall(r"time=([\d.]+) ms", said.stdout))
+    # Twice 5 ms there and back; 1000 bytes take 0.4 and 0.8 ms.
+    assert 22.4 <= fastest < 40, said.stdout
+    outcome = json.loads((tmp_path / "kept" / "outcome.json").read_text())
+    for way in (outcome["up"], outcome["down"]):
+        assert way["statistics"]["packets"] == 4 and way["delay_ns"] == 10_000_000
+        assert [(hop["packets"], hop["dropped"], hop["marked"]) for hop in way["hops"]] == [(4, 0, 0)] * 2
+    assert re.search(r"^up switch1 -> switch2 +4 +0 ", said.stderr, flags=re.MULTILINE), said.stderr
+    records = sorted(p.name for p in (tmp_path / "rec").glob("*.port"))
+    assert records == [
+        "down-1-switch2-switch1.port",
+        "down-2-switch1-switch0.port",
+        "up-1-switch0-switch1.port",
+        "up-2-switch1-switch2.port",
+    ]
+    replayed = thalweg("replay-port", "rec", cwd=tmp_path)
+    assert replayed.returncode == 0 and replayed.stdout.count("4 packets; 4 departures") == 4, replayed.stdout
+    assert replayed.stdout.count("all the same") == 4, replayed.stdout
+    seen = [struct.unpack_from("<I", body)[0] for kind, body in blocks(tmp_path / "cap" / "up.pcapng") if kind == 6]
+    assert sorted(seen) == [0] * 4 + [1] * 4, "each packet at each port's interface"
+
+
+@allowed
 def test_a_signal_is_the_commands_and_nothing_is_left(tmp_path):
     words = [sys.executable, "-m", "thalweg", "shell", "--rate", "1Mbps", "--no-out", "--", "sh", "-c"]
     trap = "trap 'echo got it; exit 3' TERM; echo ready; while true; do sleep 0.1; done"
@@ -221,13 +318,7 @@ def test_a_capture_has_what_left_the_ports_and_what_was_dropped(tmp_path):
     words = [sys.executable, "-c", send]
     found = emulation.run(link.scenario(), words, between=emulation.BETWEEN, capture=tmp_path / "captured")
     assert found["status"]["code"] == 0
-    packets = []
-    data, at = (tmp_path / "captured" / "up.pcapng").read_bytes(), 0
-    while at < len(data):
-        kind, length = struct.unpack_from("<II", data, at)
-        if kind == 6:
-            packets.append(data[at + 8 : at + length - 4])
-        at += length
+    packets = [body for kind, body in blocks(tmp_path / "captured" / "up.pcapng") if kind == 6]
     assert (tmp_path / "captured" / "down.pcapng").stat().st_size > 60
     datagrams = [p for p in packets if struct.unpack_from("<I", p, 16)[0] == 14 + 1000]
     dropped = sum(b"dropped" in p for p in datagrams)

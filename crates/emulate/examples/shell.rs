@@ -44,8 +44,8 @@ fn run(arguments: &[String]) -> Result<i32, String> {
         Port::new(spec, name).map_err(|e| format!("{file}: {e}"))
     };
     let shell = Shell {
-        up: port(&up)?,
-        down: port(&down)?,
+        up: port(&up)?.into(),
+        down: port(&down)?.into(),
         command: command.to_vec(),
         peer: option("--peer").map(|words| ["sh", "-c", words].map(String::from).to_vec()),
         environment: Vec::new(),

@@ -1,14 +1,15 @@
-//! The packets of one direction as pcapng, with what the port decided of them: as they leave it, and as they are
-//! dropped.
+//! The packets of one direction as pcapng, with what the ports decided of them: as they leave each, and as they
+//! are dropped.
 
 use crate::chunks::Chunks;
 use crate::clock::Wall;
 use crate::path::{Decision, Fate};
-use crate::port::Port;
+use crate::way::Way;
 use std::io::{self, Write};
-use thalweg_capture::pcapng::{ETHERNET, Seen, Way, Writer};
+use thalweg_capture::pcapng::Way::Out;
+use thalweg_capture::pcapng::{ETHERNET, Seen, Writer};
 
-/// Writes a capture: one interface, the port's.
+/// Writes a capture: an interface per port.
 pub(crate) struct Capture {
     out: Writer<Chunks>,
     wall: Wall,
@@ -17,9 +18,11 @@ pub(crate) struct Capture {
 impl Capture {
     /// # Errors
     /// If no thread can be started.
-    pub fn new(port: &Port, file: impl Write + Send + 'static) -> io::Result<Self> {
+    pub fn new(way: &Way, file: impl Write + Send + 'static) -> io::Result<Self> {
         let mut out = Writer::new(Chunks::new(file)?, "emulated by thalweg")?;
-        out.interface(ETHERNET, &port.name, Some(port.rate().bps()))?;
+        for port in way.ports() {
+            out.interface(ETHERNET, &port.name, Some(port.rate().bps()))?;
+        }
         Ok(Self { out, wall: Wall::default() })
     }
 
@@ -28,8 +31,8 @@ impl Capture {
         self.wall = wall;
     }
 
-    /// The port has decided what becomes of a frame, whose bytes are as they leave.
-    pub fn decided(&mut self, decision: &Decision, frame: &[u8]) {
+    /// A port has decided what becomes of a frame, whose bytes are as they leave it.
+    pub fn decided(&mut self, hop: usize, decision: &Decision, frame: &[u8]) {
         let comment = match decision.fate {
             Fate::Dropped => Some("dropped"),
             Fate::Sent { arrives: None, .. } => Some("lost on the link"),
@@ -38,7 +41,8 @@ impl Capture {
         };
         let at_ns = self.wall.stamp(decision.at);
         let wire = frame.len() as u32;
-        let seen = Seen { at_ns, interface: 0, way: Way::Out, wire, bytes: frame, comment };
+        let interface = hop as u32;
+        let seen = Seen { at_ns, interface, way: Out, wire, bytes: frame, comment };
         self.out.packet(&seen).expect("there is this interface, and chunks do not fail");
     }
 

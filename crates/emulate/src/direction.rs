@@ -1,17 +1,18 @@
-//! One direction with its frames: what comes in arrives at the path's port, what that sends travels the delay line
-//! and leaves.
+//! One direction with its frames: what comes in arrives at the first port, what the last one sends travels the delay
+//! line and leaves.
 
 use crate::capture::Capture;
+use crate::chain::{Chain, Passed, Watch};
 use crate::clock::{Clock, Wall};
 use crate::flows::Flows;
 use crate::frames::Frames;
 use crate::header::{self, Ip, View};
 use crate::histogram::Histogram;
-use crate::path::{Arrival, Decision, Fate, Path};
-use crate::port::Port;
+use crate::path::{Arrival, Decision, Fate};
 use crate::ports::{Received, Wire};
 use crate::record::Recorder;
-use crate::statistics::Statistics;
+use crate::statistics::{Hop, Statistics};
+use crate::way::Way;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_machines::Invalid;
@@ -25,16 +26,13 @@ type Travelling = Reverse<(Time, u64, u32)>;
 
 /// One direction.
 pub(crate) struct Direction {
-    path: Path,
+    chain: Chain,
     rest: Rest,
-    classes: u16,
-    /// From a decision to the arrival at the far end at least.
-    delay: Span,
     flows: Flows,
     pub lateness: Histogram,
 }
 
-/// What the path's decisions are applied to.
+/// What the decisions are applied to.
 struct Rest {
     frames: Frames,
     /// Of each frame that waits or travels.
@@ -42,27 +40,59 @@ struct Rest {
     line: BinaryHeap<Travelling>,
     travelled: u64,
     statistics: Statistics,
-    recorder: Option<Recorder>,
+    /// Of each port; none of a single one, of which `statistics` are.
+    hops: Vec<Hop>,
+    /// Of each port, if there is a record.
+    recorders: Vec<Recorder>,
     capture: Option<Capture>,
 }
 
-impl Rest {
-    fn decided(&mut self, decision: &Decision) {
-        if let Some(recorder) = &mut self.recorder {
+/// What a direction was.
+pub(crate) struct Ended {
+    pub statistics: Statistics,
+    /// Of each port, if there are several.
+    pub hops: Vec<Hop>,
+    pub lateness: Histogram,
+    /// Why the record of a port is not whole, by the port's number.
+    pub unrecorded: Vec<(usize, String)>,
+    /// Why the capture is not whole.
+    pub uncaptured: Option<String>,
+}
+
+impl Watch for Rest {
+    fn arrival(&mut self, hop: usize, arrival: &Arrival) {
+        if let Some(recorder) = self.recorders.get_mut(hop) {
+            recorder.arrival(arrival);
+        }
+        if let Some(hop) = self.hops.get_mut(hop) {
+            hop.arrived += 1;
+        }
+    }
+
+    fn decision(&mut self, hop: usize, decision: &Decision) {
+        if let Some(recorder) = self.recorders.get_mut(hop) {
             recorder.decision(decision);
+        }
+        if let Some(hop) = self.hops.get_mut(hop) {
+            hop.decision(decision);
         }
         let label = decision.label;
         let Some(ip) = self.headers.get(label as usize).copied().flatten() else { return };
-        self.statistics.decision(decision, ip.wire);
         if decision.marked
             && let Fate::Sent { ecn, .. } = decision.fate
         {
             header::write_ecn(self.frames.get_mut(label), &ip, ecn);
         }
         if let Some(capture) = &mut self.capture {
-            capture.decided(decision, self.frames.get(label));
+            capture.decided(hop, decision, self.frames.get(label));
         }
-        match decision.fate {
+    }
+
+    fn over(&mut self, passed: &Passed) {
+        let Decision { label, fate, .. } = passed.decision;
+        let Some(ip) = self.headers.get(label as usize).copied().flatten() else { return };
+        self.statistics.passed(passed, ip.wire);
+        match fate {
             Fate::Sent { arrives: Some(arrives), .. } => {
                 self.line.push(Reverse((arrives, self.travelled, label)));
                 self.travelled += 1;
@@ -70,7 +100,9 @@ impl Rest {
             Fate::Sent { arrives: None, .. } | Fate::Dropped => self.frames.free(label),
         }
     }
+}
 
+impl Rest {
     fn keep(&mut self, frame: &[u8], ip: Ip) -> Option<u32> {
         let label = self.frames.put(frame)?;
         if self.headers.len() <= label as usize {
@@ -82,27 +114,22 @@ impl Rest {
 }
 
 impl Direction {
+    /// `recorders`: of each port, or none.
+    ///
     /// # Errors
-    /// If the port's parameters contradict each other.
-    pub fn new(port: &Port, recorder: Option<Recorder>, capture: Option<Capture>) -> Result<Self, Invalid> {
+    /// If a port's parameters contradict each other.
+    pub fn new(way: &Way, recorders: Vec<Recorder>, capture: Option<Capture>) -> Result<Self, Invalid> {
         let rest = Rest {
             frames: Frames::default(),
             headers: Vec::new(),
             line: BinaryHeap::with_capacity(4096),
             travelled: 0,
             statistics: Statistics::default(),
-            recorder,
+            hops: if way.is_chain() { vec![Hop::default(); way.ports().len()] } else { Vec::new() },
+            recorders,
             capture,
         };
-        let (flows, lateness) = (Flows::default(), Histogram::default());
-        Ok(Self {
-            path: Path::new(port)?,
-            rest,
-            classes: port.classes(),
-            delay: port.delay(),
-            flows,
-            lateness,
-        })
+        Ok(Self { chain: Chain::new(way)?, rest, flows: Flows::default(), lateness: Histogram::default() })
     }
 
     /// The emulator's clock is started, and the wall clock is so far ahead of it.
@@ -135,21 +162,16 @@ impl Direction {
         };
         let (flow, dst) = self.flows.of(&ip.tuple);
         let Ip { wire, payload, kind, ecn, dscp, .. } = ip;
-        let class = header::class(dscp, self.classes);
-        let mut arrival = Arrival { at: frame.at.min(now), flow, dst, wire, payload, kind, ecn, class };
-        arrival.at = self.path.stamp(arrival.at);
-        // In front of what is decided because of it.
-        if let Some(recorder) = &mut self.rest.recorder {
-            recorder.arrival(&arrival);
-        }
-        self.path.arrive(&arrival, label, &mut |decision| self.rest.decided(&decision));
+        let at = frame.at.min(now);
+        let arrival = Arrival { at, flow, dst, wire, payload, kind, ecn, class: 0 };
+        self.chain.arrive(&arrival, dscp, label, &mut self.rest);
     }
 
     /// Decides what is due, and hands over what has arrived at the far end.
     pub fn send(&mut self, clock: &Clock, out: &mut impl Wire) {
         loop {
             let now = clock.now();
-            self.path.advance(now, &mut |decision| self.rest.decided(&decision));
+            self.chain.advance(now, &mut self.rest);
             let mut due = [(Time::ZERO, 0); BATCH];
             let mut count = 0;
             while count < BATCH
@@ -179,28 +201,26 @@ impl Direction {
 
     /// From a packet's arrival here to its arrival at the far end at least.
     pub fn delay(&self) -> Span {
-        self.delay
+        self.chain.delay()
     }
 
     /// When something is to be done if nothing comes.
     pub fn wake(&self) -> Option<Time> {
         let head = self.rest.line.peek().map(|Reverse((arrives, ..))| *arrives);
-        // What is decided then arrives no earlier than this.
-        let decided = self.path.wake().map(|at| at.saturating_add(self.delay));
-        [head, decided].into_iter().flatten().min()
+        [head, self.chain.wake()].into_iter().flatten().min()
     }
 
-    /// The run is over at this instant: what it was, and why the record and the capture are not whole, if they are not.
-    pub fn finish(mut self, now: Time, overrun: u64) -> (Statistics, Histogram, [Option<String>; 2]) {
-        self.path.advance(now, &mut |decision| self.rest.decided(&decision));
-        let mut statistics = self.rest.statistics;
+    /// The run is over at this instant: what it was, and why records and capture are not whole, if they are not.
+    pub fn finish(mut self, now: Time, overrun: u64) -> Ended {
+        self.chain.advance(now, &mut self.rest);
+        let Rest { mut statistics, hops, recorders, capture, .. } = self.rest;
         statistics.close();
         statistics.overrun += overrun;
         statistics.flows = self.flows.seen() as u64;
-        let stopped = [
-            self.rest.recorder.and_then(|recorder| recorder.finish(now)),
-            self.rest.capture.and_then(Capture::finish),
-        ];
-        (statistics, self.lateness, stopped)
+        let unrecorded = recorders.into_iter().enumerate();
+        let unrecorded =
+            unrecorded.filter_map(|(hop, recorder)| Some((hop, recorder.finish(now)?))).collect();
+        let uncaptured = capture.and_then(Capture::finish);
+        Ended { statistics, hops, lateness: self.lateness, unrecorded, uncaptured }
     }
 }

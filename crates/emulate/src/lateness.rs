@@ -1,7 +1,7 @@
 //! How much later than decided packets were handed to the far end, and whether that is too late.
 
 use crate::histogram::Histogram;
-use crate::port::Port;
+use crate::way::Way;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
@@ -19,11 +19,11 @@ pub struct Lateness {
     pub late: bool,
 }
 
-/// What the p99 of lateness may be: the time of a packet of 1500 bytes, or a hundredth of the round trip, whichever is
-/// more. Below that the emulator disturbs the applications less than another packet in the queue, or noise of the
-/// round trip that no transport resolves.
-pub fn allowed(port: &Port, round_trip: Span) -> Span {
-    port.packet_time().max(Span::from_ps(round_trip.ps() / OF_ROUND_TRIP))
+/// What the p99 of lateness may be: the time of a packet of 1500 bytes (at the slowest port), or a hundredth of the
+/// round trip, whichever is more. Below that the emulator disturbs the applications less than another packet in the
+/// queue, or noise of the round trip that no transport resolves.
+pub fn allowed(way: &Way, round_trip: Span) -> Span {
+    way.packet_time().max(Span::from_ps(round_trip.ps() / OF_ROUND_TRIP))
 }
 
 impl Lateness {

@@ -3,14 +3,17 @@
 //! A command runs in a network namespace whose only way out is the path: the egress port of a scenario towards the far
 //! end, and another one back. Packets are real, hosts are the kernel's, and what the path does with them is decided by
 //! the machines that the simulator runs, in *virtual time* ([`path`]).
+//! A path of several hops is a row of such ports ([`chain`]).
 //!
-//! Pure: [`header`] (a frame's view), [`path`] (a port in virtual time), [`lateness`], [`record`] and [`replay`].
+//! Pure: [`header`] (a frame's view), [`path`] (a port in virtual time), [`chain`] (a row of them), [`lateness`],
+//! [`record`] and [`replay`].
 //! With the kernel: `namespaces`, `ports`, `clock`, `emulator` (the loop), `processes`, [`run`].
 //!
 //! `unsafe` stands where the kernel is called: `sys`, `task`, `clock`, `ports`, `processes`, `signals`.
 #![cfg(target_os = "linux")]
 
 mod capture;
+pub mod chain;
 mod chunks;
 mod clock;
 mod direction;
@@ -35,9 +38,12 @@ mod signals;
 pub mod statistics;
 mod sys;
 mod task;
+pub mod way;
+mod words;
 
 pub use namespaces::Addresses;
 pub use outcome::Outcome;
 pub use port::{Port, Refused};
 pub use ports::WireKind;
 pub use run::{Shell, available};
+pub use way::Way;

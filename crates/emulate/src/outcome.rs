@@ -3,7 +3,7 @@
 use crate::lateness::Lateness;
 use crate::namespaces::Addresses;
 use crate::ports::WireKind;
-use crate::statistics::Statistics;
+use crate::statistics::{self, Statistics};
 use serde::{Deserialize, Serialize};
 
 /// A run of a command on an emulated path.
@@ -43,14 +43,31 @@ pub struct Status {
 /// One direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Direction {
-    /// The port's name in its scenario.
+    /// The port's name in its scenario; of several, all nodes.
     pub port: String,
-    /// Its rate in the long run, bit/s.
+    /// Its rate in the long run, bit/s; of several ports the least.
     pub bps: u64,
     /// Propagation, ns.
     pub delay_ns: u64,
     /// What passed.
     pub statistics: Statistics,
+    /// Where there are several ports: each, in the order in which packets pass.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hops: Vec<Hop>,
     /// How late packets were.
     pub lateness: Lateness,
+}
+
+/// One port of several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hop {
+    /// Its name in its scenario.
+    pub port: String,
+    /// Its rate in the long run, bit/s.
+    pub bps: u64,
+    /// Propagation behind it, ns.
+    pub delay_ns: u64,
+    /// What passed there.
+    #[serde(flatten)]
+    pub counted: statistics::Hop,
 }

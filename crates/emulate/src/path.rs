@@ -200,12 +200,13 @@ impl Path {
     }
 
     /// The next instant: a control plane that ticks for ever is of interest while something waits, or if `ticks`.
-    fn due(&self, ticks: bool) -> Option<Time> {
+    pub(crate) fn due(&self, ticks: bool) -> Option<Time> {
         let tick = self.port.wake().filter(|_| ticks || self.poll_at.is_some());
         [self.poll_at, tick].into_iter().flatten().min()
     }
 
-    fn instant(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
+    /// What is due at this instant, which no other one that is due comes before.
+    pub(crate) fn instant(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
         self.now = at;
         self.tick(at);
         self.decide(at, decided);

@@ -2,7 +2,7 @@
 
 use crate::capture::Capture;
 use crate::clock::{self, Clock};
-use crate::direction::Direction;
+use crate::direction::{Direction, Ended};
 use crate::emulator::Emulator;
 use crate::lateness::{Lateness, allowed};
 use crate::namespaces::{Addresses, DEVICES, Network};
@@ -11,15 +11,16 @@ use crate::port::Port;
 use crate::ports::packet::Packet;
 use crate::ports::xdp::Xdp;
 use crate::ports::{Wire, WireKind};
-use crate::processes::{self, Init, Program};
+use crate::processes::{self, Init};
 use crate::record::Recorder;
 use crate::signals::Passing;
 use crate::sys::{self, wrong};
 use crate::task;
+use crate::way::Way;
+use crate::words::Words;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -29,9 +30,9 @@ use thalweg_units::Time;
 #[derive(Clone, Debug)]
 pub struct Shell {
     /// From the application to the far end.
-    pub up: Port,
+    pub up: Way,
     /// And back.
-    pub down: Port,
+    pub down: Way,
     /// Program and arguments. In them and in `environment`, `{peer}` is the far end's address, `{here}` the
     /// application's, `{peer6}` and `{here6}` those of IPv6, `{level}` how many paths there are around.
     pub command: Vec<String>,
@@ -39,7 +40,7 @@ pub struct Shell {
     pub peer: Option<Vec<String>>,
     /// More variables of both.
     pub environment: Vec<(String, String)>,
-    /// A folder for records: `up.port`, `down.port`.
+    /// A folder for records: `up.port`, `down.port`; of several ports one each, as in `up-1-switch0-switch1.port`.
     pub record: Option<PathBuf>,
     /// A folder for captures: `up.pcapng`, `down.pcapng`.
     pub capture: Option<PathBuf>,
@@ -150,17 +151,27 @@ impl Shell {
     fn outcome(&self, ran: Ran, directions: [Direction; 2], overrun: [u64; 2]) -> Outcome {
         let Ran { mut notes, realtime, wire, addresses, status, end } = ran;
         let round_trip = self.up.delay() + self.down.delay();
-        let mut of = |direction: Direction, port: &Port, overrun| {
-            let (statistics, histogram, stopped) = direction.finish(end, overrun);
-            for (what, why) in ["record", "capture"].into_iter().zip(stopped) {
-                notes.extend(why.map(|why| format!("the {what} of {} is not whole: {why}", port.name)));
+        let mut of = |direction: Direction, way: &Way, overrun| {
+            let Ended { statistics, hops, lateness, unrecorded, uncaptured } = direction.finish(end, overrun);
+            let records =
+                unrecorded.into_iter().map(|(hop, why)| ("record", way.ports()[hop].name.as_str(), why));
+            let captures = uncaptured.into_iter().map(|why| ("capture", way.name(), why));
+            for (what, whose, why) in records.chain(captures) {
+                notes.push(format!("the {what} of {whose} is not whole: {why}"));
             }
-            outcome::Direction {
+            let hop = |(port, counted): (&Port, _)| outcome::Hop {
                 port: port.name.clone(),
                 bps: port.rate().bps(),
                 delay_ns: port.delay().ps() / 1000,
+                counted,
+            };
+            outcome::Direction {
+                port: way.name().to_owned(),
+                bps: way.rate().bps(),
+                delay_ns: way.delay().ps() / 1000,
                 statistics,
-                lateness: Lateness::new(histogram, allowed(port, round_trip)),
+                hops: way.ports().iter().zip(hops).map(hop).collect(),
+                lateness: Lateness::new(lateness, allowed(way, round_trip)),
             }
         };
         let [up, down] = directions;
@@ -180,12 +191,15 @@ impl Shell {
         }
     }
 
-    fn direction(&self, port: &Port, name: &str) -> io::Result<Direction> {
-        let recorder =
-            created(self.record.as_ref(), &format!("{name}.port"), |file| Recorder::new(port, file))?;
+    fn direction(&self, way: &Way, name: &str) -> io::Result<Direction> {
+        let recorder = |(hop, port): (usize, &Port)| {
+            let file = format!("{}.port", way.file(name, hop));
+            created(self.record.as_ref(), &file, |file| Recorder::new(port, file)).transpose()
+        };
+        let recorders = way.ports().iter().enumerate().filter_map(recorder).collect::<io::Result<_>>()?;
         let capture =
-            created(self.capture.as_ref(), &format!("{name}.pcapng"), |file| Capture::new(port, file))?;
-        Direction::new(port, recorder, capture).map_err(|why| io::Error::other(why.to_string()))
+            created(self.capture.as_ref(), &format!("{name}.pcapng"), |file| Capture::new(way, file))?;
+        Direction::new(way, recorders, capture).map_err(|why| io::Error::other(why.to_string()))
     }
 
     /// Starts number 1, which starts the programs.
@@ -211,38 +225,6 @@ impl Shell {
                 Err(_) => task::exit(1),
             },
         }
-    }
-}
-
-/// What stands for what in the words of a program.
-struct Words {
-    peer: (Ipv4Addr, Option<Ipv6Addr>),
-    here: (Ipv4Addr, Option<Ipv6Addr>),
-    level: String,
-}
-
-impl Words {
-    /// None if it names an address of IPv6 where there is none.
-    fn filled(&self, text: &str) -> Option<String> {
-        let mut text =
-            text.replace("{peer}", &self.peer.0.to_string()).replace("{here}", &self.here.0.to_string());
-        for (word, address) in [("{peer6}", self.peer.1), ("{here6}", self.here.1)] {
-            if text.contains(word) {
-                text = text.replace(word, &address?.to_string());
-            }
-        }
-        Some(text.replace("{level}", &self.level))
-    }
-
-    /// Variables that name what is not there are not set.
-    fn program(&self, words: &[String], environment: &[(String, String)]) -> io::Result<Program> {
-        let missing = |word: &String| {
-            io::Error::other(format!("`{word}`: there is no IPv6 here (`{{peer}}` is the address of IPv4)"))
-        };
-        let filled = |word: &String| self.filled(word).ok_or_else(|| missing(word));
-        let words = words.iter().map(filled).collect::<io::Result<Vec<_>>>()?;
-        let more = environment.iter().filter_map(|(name, value)| Some((name.clone(), self.filled(value)?)));
-        Program::new(&words, &more.collect::<Vec<_>>())
     }
 }
 
@@ -317,31 +299,4 @@ fn in_child(what: impl FnOnce(&OwnedFd) -> io::Result<Report>) -> io::Result<Rep
 fn die_with(parent: i32) -> io::Result<()> {
     task::die_with_parent()?;
     if task::parent() == parent { Ok(()) } else { Err(io::Error::other("the caller is gone")) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(six: Option<Ipv6Addr>) -> Words {
-        let end = |host| (Ipv4Addr::new(100, 65, 0, host), six);
-        Words { peer: end(1), here: end(2), level: "1".into() }
-    }
-
-    #[test]
-    fn words_stand_for_addresses_of_both_versions() {
-        let found = words(Some(Ipv6Addr::LOCALHOST)).filled("{peer} {here} [{peer6}]:80 {level}");
-        assert_eq!(found.as_deref(), Some("100.65.0.1 100.65.0.2 [::1]:80 1"));
-    }
-
-    #[test]
-    fn without_ipv6_what_names_it_is_refused_in_words_and_not_set_in_the_environment() {
-        let without = words(None);
-        assert_eq!(without.filled("{peer}").as_deref(), Some("100.65.0.1"));
-        let variables = [("SIX".into(), "{peer6}".into())];
-        assert!(without.program(&["true".into()], &variables).is_ok());
-        let why =
-            without.program(&["ping".into(), "{here6}".into()], &[]).err().expect("refused").to_string();
-        assert_eq!(why, "`{here6}`: there is no IPv6 here (`{peer}` is the address of IPv4)");
-    }
 }

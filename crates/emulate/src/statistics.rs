@@ -1,5 +1,6 @@
 //! What passed one direction, for people and plots.
 
+use crate::chain::Passed;
 use crate::header::{OTHERS, Other};
 use crate::histogram::Histogram;
 use crate::path::{Decision, Fate};
@@ -28,15 +29,15 @@ pub struct Statistics {
     pub arrived: u64,
     /// Their bytes.
     pub arrived_bytes: u64,
-    /// Packets that the port sent and the link did not lose.
+    /// Packets that the last port sent and its link did not lose.
     pub packets: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Packets that the port dropped.
+    /// Packets that a port dropped.
     pub dropped: u64,
-    /// Packets that the link lost.
+    /// Packets that a link lost.
     pub lost: u64,
-    /// Packets whose ECN bits the port changed.
+    /// Packets that the last port sent with other ECN bits than they came with.
     pub marked: u64,
     /// Flows.
     pub flows: u64,
@@ -46,12 +47,43 @@ pub struct Statistics {
     pub overrun: u64,
     /// Packets whose checksum the sender had left to a NIC that is not there.
     pub unfinished: u64,
-    /// From arrival until transmission began.
+    /// From arrival until transmission began, at all ports together.
     pub waited: Histogram,
     /// Tenths of a second, from the start.
     pub series: Vec<Bin>,
     #[serde(skip)]
     bin: Histogram,
+}
+
+/// Counters of one port of several.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Hop {
+    /// IP packets that arrived there.
+    pub arrived: u64,
+    /// Packets that it sent and its link did not lose.
+    pub packets: u64,
+    /// Packets that it dropped.
+    pub dropped: u64,
+    /// Packets that its link lost.
+    pub lost: u64,
+    /// Packets that it sent with other ECN bits than they came there with.
+    pub marked: u64,
+    /// From arrival there until transmission began.
+    pub waited: Histogram,
+}
+
+impl Hop {
+    /// It has decided.
+    pub fn decision(&mut self, decision: &Decision) {
+        let Fate::Sent { arrives, .. } = decision.fate else {
+            self.dropped += 1;
+            return;
+        };
+        self.waited.add(decision.at.since(decision.came).ps() / 1000);
+        self.marked += u64::from(decision.marked);
+        self.packets += u64::from(arrives.is_some());
+        self.lost += u64::from(arrives.is_none());
+    }
 }
 
 impl Statistics {
@@ -67,8 +99,9 @@ impl Statistics {
         self.arrived_bytes += u64::from(wire);
     }
 
-    /// Something was decided of a packet of so many bytes.
-    pub fn decision(&mut self, decision: &Decision, wire: u32) {
+    /// What became of a packet of so many bytes.
+    pub fn passed(&mut self, passed: &Passed, wire: u32) {
+        let decision = &passed.decision;
         let bin = (decision.at.ps() / Time::from_ms(BIN).ps()) as usize;
         if bin >= self.series.len() {
             self.close();
@@ -77,7 +110,7 @@ impl Statistics {
         let bin = &mut self.series[bin];
         match decision.fate {
             Fate::Sent { arrives, .. } => {
-                let waited = decision.at.since(decision.came).ps() / 1000;
+                let waited = passed.waited.ps() / 1000;
                 self.waited.add(waited);
                 self.bin.add(waited);
                 self.marked += u64::from(decision.marked);

@@ -1,4 +1,4 @@
-//! Emulated paths for Python: two ports of a scenario, a command, and what became of it as JSON.
+//! Emulated paths for Python: the ports of a scenario, both ways, a command, and what became of it as JSON.
 
 use crate::scenario::{Scenario, scenario_error};
 use pyo3::prelude::*;
@@ -10,14 +10,10 @@ pub fn emulate_refusal(py: Python<'_>) -> Option<String> {
     py.detach(here::refusal)
 }
 
-/// The ports towards the far end and back: of the link between two nodes, or of the bottleneck, as JSON text: name,
-/// rate (bit/s), delay (ns), order, limit. `ScenarioError` if real packets cannot have one.
+/// The ports towards the far end and back, along these nodes or of the bottleneck, as JSON text: name, rate (bit/s),
+/// delay (ns), and of several the same of each (`hops`). `ScenarioError` if real packets cannot have one.
 #[pyfunction]
-pub fn emulate_ports(
-    py: Python<'_>,
-    scenario: &Scenario,
-    between: Option<(String, String)>,
-) -> PyResult<String> {
+pub fn emulate_ports(py: Python<'_>, scenario: &Scenario, between: Option<Vec<String>>) -> PyResult<String> {
     let inner = scenario.inner.clone();
     py.detach(move || here::ports(&inner, between)).map_err(|d| scenario_error(py, &[d]))
 }
@@ -33,7 +29,7 @@ type Folders = (Option<PathBuf>, Option<PathBuf>);
 pub fn emulate_shell(
     py: Python<'_>,
     scenario: &Scenario,
-    between: Option<(String, String)>,
+    between: Option<Vec<String>>,
     commands: Commands,
     environment: Vec<(String, String)>,
     folders: Folders,
@@ -53,45 +49,65 @@ pub fn emulate_replay(py: Python<'_>, record: PathBuf) -> PyResult<String> {
 
 #[cfg(all(feature = "emulate", target_os = "linux"))]
 mod here {
+    use serde_json::json;
     use std::fs::File;
     use std::io::{self, BufReader};
     use std::path::Path;
-    use thalweg_emulate::{Port, Shell, WireKind};
+    use thalweg_emulate::{Port, Shell, Way, WireKind};
+    use thalweg_net::port::PortSpec;
     use thalweg_scenario::{Diagnostic, Scenario};
+    use thalweg_units::NodeId;
 
     pub fn refusal() -> Option<String> {
         thalweg_emulate::available().err().map(|why| why.to_string())
     }
 
-    fn both(scenario: &Scenario, between: Option<(String, String)>) -> Result<[Port; 2], Diagnostic> {
+    fn both(scenario: &Scenario, between: Option<Vec<String>>) -> Result<[Way; 2], Diagnostic> {
         let names = &scenario.graph().names;
         let up = match between {
-            Some((from, to)) => scenario.port(&from, &to)?,
-            None => scenario.bottleneck()?,
+            Some(nodes) => scenario.ports(&nodes)?,
+            None => vec![scenario.bottleneck()?],
         };
-        let down = scenario.port(&names.of(up.to.0), &names.of(up.from.0))?;
-        let port = |spec: &thalweg_net::port::PortSpec| {
-            let name = format!("{} -> {}", names.of(spec.from.0), names.of(spec.to.0));
+        let mut nodes: Vec<String> = up.iter().rev().map(|port| names.of(port.to.0)).collect();
+        nodes.extend(up.first().map(|port| names.of(port.from.0)));
+        Ok([way(scenario, &up)?, way(scenario, &scenario.ports(&nodes)?)?])
+    }
+
+    fn way(scenario: &Scenario, specs: &[PortSpec]) -> Result<Way, Diagnostic> {
+        let of = |node: NodeId| scenario.graph().names.of(node.0);
+        let port = |spec: &PortSpec| {
+            let name = format!("{} -> {}", of(spec.from), of(spec.to));
             Port::new(spec, name.clone()).map_err(|refused| {
                 scenario
                     .about(refused.key, format!("real packets cannot pass the port {name}: {}", refused.why))
             })
         };
-        Ok([port(&up)?, port(&down)?])
+        let [first, after @ ..] = specs else {
+            return Err(scenario.whole_file("a path needs a port".into()));
+        };
+        let nodes: Vec<String> =
+            std::iter::once(of(first.from)).chain(specs.iter().map(|spec| of(spec.to))).collect();
+        let after = after.iter().map(port).collect::<Result<Vec<_>, _>>()?;
+        Ok(Way::new(nodes.join(" -> "), port(first)?, after))
     }
 
-    pub fn ports(scenario: &Scenario, between: Option<(String, String)>) -> Result<String, Diagnostic> {
-        let shown = both(scenario, between)?.map(|port| {
-            serde_json::json!({
-                "port": port.name, "bps": port.rate().bps(), "delay_ns": port.delay().ps() / 1000,
-            })
+    pub fn ports(scenario: &Scenario, between: Option<Vec<String>>) -> Result<String, Diagnostic> {
+        let hop = |port: &Port| json!({ "port": port.name, "bps": port.rate().bps(), "delay_ns": port.delay().ps() / 1000 });
+        let shown = both(scenario, between)?.map(|way| {
+            let mut shown = json!({
+                "port": way.name(), "bps": way.rate().bps(), "delay_ns": way.delay().ps() / 1000,
+            });
+            if way.is_chain() {
+                shown["hops"] = way.ports().iter().map(hop).collect();
+            }
+            shown
         });
-        Ok(serde_json::json!(shown).to_string())
+        Ok(json!(shown).to_string())
     }
 
     pub fn shell(
         scenario: &Scenario,
-        between: Option<(String, String)>,
+        between: Option<Vec<String>>,
         (command, peer): super::Commands,
         environment: Vec<(String, String)>,
         (record, capture): super::Folders,
@@ -124,13 +140,13 @@ mod here {
         Some(WHY.into())
     }
 
-    pub fn ports(scenario: &Scenario, _: Option<(String, String)>) -> Result<String, Diagnostic> {
+    pub fn ports(scenario: &Scenario, _: Option<Vec<String>>) -> Result<String, Diagnostic> {
         Err(scenario.whole_file(WHY.into()))
     }
 
     pub fn shell(
         scenario: &Scenario,
-        _: Option<(String, String)>,
+        _: Option<Vec<String>>,
         _: super::Commands,
         _: Vec<(String, String)>,
         _: super::Folders,

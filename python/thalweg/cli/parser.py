@@ -243,9 +243,16 @@ def build() -> Parser:
     p.set_defaults(words=[])
     p.usage = "%(prog)s [SCENARIO] [options] [-- COMMAND ...]"
     p.add_argument(
-        "scenario", nargs="?", metavar="SCENARIO", help="scenario whose link is emulated, instead of options"
+        "scenario",
+        nargs="?",
+        metavar="SCENARIO",
+        help="scenario whose link, or chain of links, is emulated, instead of options",
     )
-    p.add_argument("--port", metavar="FROM:TO", help="which link of a scenario: two nodes (default: its bottleneck)")
+    p.add_argument(
+        "--port",
+        metavar="FROM:TO",
+        help="which link of a scenario: two nodes, or more for a chain of ports, such as switch0:switch1:switch2 (default: its bottleneck)",
+    )
     p.add_argument("--rate", metavar="RATE", help="of both directions, such as 100Mbps")
     p.add_argument("--delay", metavar="TIME", help="each way, such as 20ms (default: 0ms)")
     p.add_argument("--queue", metavar="NAME", help="a scheduler or a marking, such as fq-codel, pie (default: fifo)")
@@ -260,8 +267,10 @@ def build() -> Parser:
         metavar="COMMAND",
         help="run this at the far end meanwhile, such as 'iperf3 -s'; in COMMAND, {peer} is the far end's address, {peer6} of IPv6",
     )
-    p.add_argument("--record", metavar="DIR", help="record what passes both ports, for `thalweg replay-port`")
-    p.add_argument("--pcap", metavar="DIR", help="capture what passes both ports: up.pcapng, down.pcapng")
+    p.add_argument(
+        "--record", metavar="DIR", help="record what passes the ports, a file each, for `thalweg replay-port`"
+    )
+    p.add_argument("--pcap", metavar="DIR", help="capture what passes the ports: up.pcapng, down.pcapng")
     p.add_argument("--wire", choices=WIRES, help="how frames get in and out (default: packet)")
     p.add_argument("--out", metavar="DIR", help="folder of numbers and picture (default: runs/shell, runs/NAME-shell)")
     p.add_argument("--no-out", action="store_true", help="keep no numbers and no picture")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from thalweg.cli import FOUND, OK, say
-from thalweg.errors import refuse
+from thalweg.errors import ScenarioError, refuse
 
 
 def shell(args) -> int:
@@ -21,7 +21,7 @@ def shell(args) -> int:
     if args.print_scenario:
         print(scenario.to_toml() if args.scenario else _text(link, args), end="")
         return OK
-    ports = emulation.ports(scenario, between)
+    ports = _ports(scenario, between, args.port)
     if why := _core.emulate_refusal():
         raise refuse(f"thalweg shell: {why}")
     folder = None
@@ -31,6 +31,10 @@ def shell(args) -> int:
     record = Path(args.record).absolute() if args.record else None
     if record is not None:
         _places.claim(record, "record")
+        # An older record may be of other ports, which the replay of the folder would take for this one's.
+        for older in record.glob("*.port"):
+            if not older.is_dir():
+                older.unlink()
     capture = Path(args.pcap).absolute() if args.pcap else None
     if capture is not None:
         _places.claim(capture, "capture")
@@ -61,7 +65,7 @@ def _default(name: str, file: str | None) -> str:
 
 
 def _path(args, link):
-    """The scenario, and the two ends of the link to be emulated, or `None`: its bottleneck."""
+    """The scenario, and the nodes along the path to be emulated, or `None`: its bottleneck."""
     from thalweg import emulation
     from thalweg.cli.running import load_plugins
     from thalweg.scenario import as_scenario
@@ -78,9 +82,26 @@ def _path(args, link):
     between = None
     if args.port:
         between = tuple(args.port.split(":"))
-        if len(between) != 2 or not all(between):
-            raise refuse(f"--port: `{args.port}` is not of the form FROM:TO", hint="two nodes, by name or number")
+        if len(between) < 2 or not all(between):
+            raise refuse(
+                f"--port: `{args.port}` is not of the form FROM:TO, or FROM:VIA:TO",
+                hint="two or more nodes, by name or number, each the neighbour of the one before",
+            )
     return as_scenario(args.scenario, dict(args.set)), between
+
+
+def _ports(scenario, between, option: str | None):
+    """The ports, towards the far end and back. What is wrong with the nodes themselves is of the option, not of the
+    scenario."""
+    from thalweg import emulation
+
+    try:
+        return emulation.ports(scenario, between)
+    except ScenarioError as e:
+        if option is None:
+            raise
+        found = [d if d.key else replace(d, reason=f"--port {option}: {d.reason}", text="") for d in e.diagnostics]
+        raise ScenarioError(found) from None
 
 
 def _text(link, args) -> str:
@@ -112,6 +133,10 @@ def report(outcome, folder: Path | None, record: Path | None) -> None:
     widths = [max(len(row[n]) for row in table) for n in (0, 1)]
     for what, up, down in table:
         say(f"{what:{widths[0]}}  {up:{widths[1]}}  {down}".rstrip())
+    if ports := emulation.hops(outcome):
+        widths = [max(map(len, column)) for column in zip(*ports, strict=True)]
+        for row in ports:
+            say("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip())
     for line in emulation.warnings(outcome):
         say(f"thalweg: {line}")
     kept = " · ".join(
@@ -129,7 +154,7 @@ def replay_port(args) -> int:
     where = Path(args.record)
     files = sorted(where.glob("*.port")) if where.is_dir() else [where]
     if not files:
-        raise refuse("holds no records", file=where, hint="thalweg shell --record DIR writes up.port and down.port")
+        raise refuse("holds no records", file=where, hint="thalweg shell --record DIR writes a .port file per port")
     found = {str(file): emulation.replay(file) for file in files}
     if args.json:
         print(json.dumps(found))

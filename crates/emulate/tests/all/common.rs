@@ -1,7 +1,8 @@
 //! Scenarios as ports, frames, and where the tests of whole paths run.
 
+use thalweg_emulate::chain::{Chain, Passed, Watch};
 use thalweg_emulate::path::{Arrival, Decision, Path};
-use thalweg_emulate::{Port, Refused, Shell};
+use thalweg_emulate::{Port, Refused, Shell, Way};
 use thalweg_units::{FlowId, HostId, Time};
 use thalweg_wire::{Ecn, Kind};
 
@@ -67,6 +68,7 @@ pub fn installed(test: &str, program: &str) -> bool {
 pub fn shell(text: &str, command: &[&str]) -> Shell {
     let [up, down] = ports(text).unwrap();
     let command = command.iter().map(|word| (*word).to_owned()).collect();
+    let (up, down) = (up.into(), down.into());
     Shell { up, down, command, peer: None, environment: Vec::new(), record: None, capture: None, wire: None }
 }
 
@@ -74,4 +76,68 @@ pub fn shell(text: &str, command: &[&str]) -> Shell {
 pub fn again(test: &str) -> Vec<String> {
     let program = std::env::current_exe().unwrap().to_str().unwrap().to_owned();
     [&program, test, "--exact", "--nocapture", "--ignored"].map(|word| word.to_owned()).to_vec()
+}
+
+/// What happened on a chain, in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    Arrival(usize, Arrival),
+    Decision(usize, Decision),
+    Over(Passed),
+}
+
+/// Keeps all that happens.
+#[derive(Default)]
+pub struct Log(pub Vec<Seen>);
+
+impl Watch for Log {
+    fn arrival(&mut self, hop: usize, arrival: &Arrival) {
+        self.0.push(Seen::Arrival(hop, *arrival));
+    }
+    fn decision(&mut self, hop: usize, decision: &Decision) {
+        self.0.push(Seen::Decision(hop, *decision));
+    }
+    fn over(&mut self, passed: &Passed) {
+        self.0.push(Seen::Over(*passed));
+    }
+}
+
+impl Log {
+    /// What became of packets, in the order in which it did.
+    pub fn over(&self) -> Vec<Passed> {
+        self.0
+            .iter()
+            .filter_map(|seen| if let Seen::Over(passed) = seen { Some(*passed) } else { None })
+            .collect()
+    }
+    /// When packets arrived at a port.
+    pub fn arrivals(&self, at: usize) -> Vec<Arrival> {
+        let of = |seen: &Seen| match seen {
+            Seen::Arrival(hop, arrival) if *hop == at => Some(*arrival),
+            _ => None,
+        };
+        self.0.iter().filter_map(of).collect()
+    }
+    /// What a port decided.
+    pub fn decisions(&self, at: usize) -> Vec<Decision> {
+        let of = |seen: &Seen| match seen {
+            Seen::Decision(hop, decision) if *hop == at => Some(*decision),
+            _ => None,
+        };
+        self.0.iter().filter_map(of).collect()
+    }
+}
+
+/// The forward ports of several scenarios, one behind the other.
+pub fn row(texts: &[&str]) -> Way {
+    let mut ports = texts.iter().map(|text| port(text));
+    Way::new("a row".into(), ports.next().unwrap(), ports)
+}
+
+/// All that happens on a chain, looked for only when a packet comes and at the end. Labels are positions.
+pub fn passed(way: &Way, arrivals: &[Arrival], end: Time) -> Log {
+    let (mut chain, mut log) = (Chain::new(way).unwrap(), Log::default());
+    (0..).zip(arrivals).for_each(|(label, a)| chain.arrive(a, 0, label, &mut log));
+    chain.advance(end, &mut log);
+    log
 }

@@ -1,6 +1,9 @@
 //! The emulator: its pure parts everywhere on Linux, whole paths where namespaces are allowed.
 #![cfg(target_os = "linux")]
 
+mod allocations;
+mod chain;
+mod chain_laws;
 mod common;
 mod header;
 mod path;

@@ -54,10 +54,44 @@ fn a_port_is_found_by_the_names_of_its_ends() {
     assert_eq!(s.port("switch0", "h2").expect("a port"), s.bottleneck().expect("a port"));
     assert_eq!(s.port("2", "4").expect("a port").id, PortId(4));
     let message = |from, to| s.port(from, to).expect_err("no port").to_string();
-    assert_eq!(message("h0", "h1"), "s.toml: there is no link between `h0` and `h1`");
+    let to = "`h0` is linked to `switch0`";
+    assert_eq!(message("h0", "h1"), format!("s.toml: there is no link between `h0` and `h1`; {to}"));
     let hint = "nodes are `h0` to `switch0`, or by number 0 to 4";
     assert_eq!(message("h0", "swich0"), format!("s.toml: there is no node `swich0`; {hint}"));
-    assert_eq!(message("h0", "9"), "s.toml: there is no node 9");
+    assert_eq!(message("h0", "9"), "s.toml: there is no node 9; nodes are numbered 0 to 4");
+}
+
+#[test]
+fn ports_along_nodes_are_those_of_neighbours_and_what_is_no_path_is_refused() {
+    let lot = "topology = { kind = \"parking-lot\", bottlenecks = 3 }\n\
+        [[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 1\n[run]\nuntil = \"1ms\"\n";
+    let s = scenario(lot, Path::new("."), &[]);
+    let ends = |nodes: &[&str]| {
+        let ports = s.ports(nodes).expect("ports");
+        ports.iter().map(|p| (p.from.0, p.to.0)).collect::<Vec<_>>()
+    };
+    assert_eq!(ends(&["switch0", "switch1", "10", "h1"][..3]), [(8, 9), (9, 10)]);
+    assert_eq!(ends(&["switch2", "switch1", "switch0", "h0"]), [(10, 9), (9, 8), (8, 0)]);
+    assert_eq!(s.ports(&["switch0", "switch1"]).expect("one")[0], s.port("switch0", "switch1").expect("it"));
+    for (nodes, why) in [
+        (
+            vec!["switch0", "switch2"],
+            "there is no link between `switch0` and `switch2`; `switch0` is linked to `h0`, `h2`, `switch1`",
+        ),
+        (vec!["switch0", "swich1"], "there is no node `swich1`; nodes are `h0` to `switch3`, or by number 0 to 11"),
+        (
+            vec!["switch0", "switch1", "switch0"],
+            "`switch0` comes twice; a path passes a node once: `switch1` is linked to `h3`, `h4`, `switch2`, \
+             which it has not passed",
+        ),
+        (
+            vec!["switch0", "h0", "switch0"],
+            "`switch0` comes twice; a path passes a node once: end it at `h0`",
+        ),
+        (vec!["switch0"], "a port is between two nodes"),
+    ] {
+        assert_eq!(s.ports(&nodes).expect_err("no path").to_string(), format!("s.toml: {why}"));
+    }
 }
 
 #[test]
