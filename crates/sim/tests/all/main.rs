@@ -12,6 +12,7 @@ mod foresight;
 mod late;
 mod lone_flow;
 mod lossless;
+mod notify;
 mod parts;
 mod peaks;
 mod quanta;
