@@ -53,7 +53,7 @@ fn a_cnp_leaves_as_the_packet_joins_and_reaches_its_sender_a_way_later() {
     let cnps = notified(line("q = Queue(60 pkts); out = Port(q); q.congestion = (length >= 2, notify);"));
     assert_eq!(cnps[..2], [6240 + 82 + 1000, 7288 + 82 + 1000], "{cnps:?}");
     let buffer =
-        "q = Queue(60 pkts); b = Buffer(60 pkts, q); out = Port(q); b.postAdmAct = (length >= 3, notify);";
+        "q = Queue(60 pkts); b = Buffer(60 pkts, q); out = Port(q); b.postAdmAct = (currSize >= 3, notify);";
     assert_eq!(notified(line(buffer)), cnps, "three with the packet that has joined");
 }
 
@@ -103,7 +103,7 @@ fn crowd(seed: u64) -> NetworkSpec {
         }
         _ => {
             let at = |us, what| Incident { at: Time::from_us(us), what };
-            spec.incidents = vec![at(20, IncidentKind::LinkDown(16)), at(45, IncidentKind::LinkUp(16))];
+            spec.incidents = vec![at(20, IncidentKind::LinkDown(8)), at(45, IncidentKind::LinkUp(8))];
             spec.convergence = Span::from_us(5);
         }
     }

@@ -239,7 +239,7 @@ fn a_change_drains_the_old_policy_first_and_happens_at_its_instant() {
 #[test]
 fn packets_that_are_notified_of_are_shown_once_and_in_order() {
     let text = "q = Queue(2 pkts); b = Buffer(9 pkts, q); out = Port(q); q.congestion = (length >= 1, notify & mark);
-                b.postAdmAct = (length >= 2, notify); out.postSchedAct = (length == 0, notify);";
+                b.postAdmAct = (currSize >= 2, notify); out.postSchedAct = (length == 0, notify);";
     assert!(Params::of(text).needs().notifies && !Params::of(FIFO).needs().notifies);
     let (mut port, mut out) = (queue(Params::of(text), Limit::Unlimited), Vec::new());
     fn shown(port: &mut Queue) -> Vec<u32> {
