@@ -14,7 +14,7 @@ from thalweg.errors import ScenarioError
 from thalweg.scenario import Scenario
 
 HOSTS, RATE = 4, "10Gbps"
-# A port of a network refuses `notify`.
+# `notify` is refused where no sender listens, and those of datagrams do not.
 OTHERWISE = {"lstf": (" & notify", "")}
 # What a port of a network refuses, or refuses of datagrams.
 REFUSED = {

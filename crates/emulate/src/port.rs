@@ -47,6 +47,10 @@ impl Port {
                 "memory by input, and the pauses that come of it: real hosts have no pauses",
             );
         }
+        if spec.egress.queue.order.needs().notifies {
+            let why = "its policy notifies senders (`notify`), which no IP header does: remove it, or let it `mark`";
+            return refused("switch.scheduler", why);
+        }
         if spec.point.is_some() {
             return refused("switch", "a congestion point writes to sources, which no IP header does");
         }

@@ -326,7 +326,9 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let holds_back = kind.order.needs().holds_back;
             // Stages in front of a queue are a whole port's.
             let fronted = !kind.front.is_empty();
-            let otherwise = unseen || reports || slowed || holds_back || fronted;
+            // One that notifies says so as packets come and leave, which only there are events of their own.
+            let notifies = kind.order.needs().notifies && !instant;
+            let otherwise = unseen || reports || slowed || holds_back || fronted || notifies;
             let crossed = in_switch && spec.inputs.is_some_and(|inputs| inputs.one_per_input);
             let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference

@@ -28,6 +28,8 @@ pub(crate) struct Features {
     /// Switches write into data packets as their transmission begins: see
     /// [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
     pub writes: bool,
+    /// Queues notify of packets, and their switches write to the senders of these.
+    pub notifies: bool,
     /// Any of these, or [`Features::ingress_accounting`]: other parts see what waits at a port.
     pub observed: bool,
     /// Switches read the packets that they pass on, not only where these go: a hint for prefetching.
@@ -100,6 +102,11 @@ pub(crate) fn trims(spec: &NetworkSpec) -> bool {
     shared || spec.disciplines.iter().any(|kind| kind.order.needs().trims.is_some())
 }
 
+/// Some queue notifies of packets.
+pub(crate) fn notifies(spec: &NetworkSpec) -> bool {
+    spec.disciplines.iter().any(|kind| kind.order.needs().notifies)
+}
+
 /// Some sender can declare beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.
 fn foresees(spec: &NetworkSpec) -> bool {
     spec.nic.order.needs() == Needs { pulls: true, waits: Waits::InTurn }
@@ -134,6 +141,7 @@ impl Features {
             writes,
             streams: spec.flows.iter().any(|flow| flow.back_to_back),
             points: spec.point.is_some(),
+            notifies: notifies(spec),
             relief: spec.relief.is_some(),
             observed: headers || writes || spec.point.is_some() || spec.inputs.is_some(),
             prefetch: headers || queues,

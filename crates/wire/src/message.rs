@@ -3,7 +3,7 @@
 //! Most are packets of their own ([`Side::packet_of`](crate::Side::packet_of)); some go along with data
 //! ([`Message::is_alongside`]). A receiver matches on the variant and leaves those of others alone.
 
-use crate::notice::Notice;
+use crate::notice::{Notice, NoticeBody};
 use crate::packet::Kind;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
@@ -83,7 +83,7 @@ pub enum Message {
         /// How many pulls the flow has had with this one.
         number: u64,
     },
-    /// DCQCN, receiver to sender: a congestion notification packet (SIGCOMM 2015, §3.1).
+    /// DCQCN, receiver to sender: a congestion notification packet (SIGCOMM 2015, §3.1). A switch may send it, too.
     Cnp,
     /// From a congestion point.
     Notice(Notice),
@@ -122,10 +122,16 @@ impl Message {
     }
 }
 
+impl From<Notice> for Message {
+    /// What a congestion point reports, as it travels: that there is congestion, and no more, is a CNP.
+    fn from(notice: Notice) -> Self {
+        if notice.body == NoticeBody::Congestion { Self::Cnp } else { Self::Notice(notice) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notice::NoticeBody;
     use thalweg_units::{PortId, Rate};
 
     #[test]
@@ -141,6 +147,14 @@ mod tests {
         let back = [token, Message::Cnp, Message::Notice(notice)];
         assert!(back.iter().all(|message| message.kind() == Kind::Control));
         assert_eq!(back.map(|message| message.number()), [960, 0, 9]);
+    }
+
+    #[test]
+    fn a_notice_that_says_no_more_than_congestion_is_a_cnp() {
+        let notice = |body| Notice { point: PortId(1), body };
+        assert_eq!(Message::from(notice(NoticeBody::Congestion)), Message::Cnp);
+        let severity = notice(NoticeBody::Severity(3));
+        assert_eq!(Message::from(severity), Message::Notice(severity));
     }
 
     #[test]

@@ -23,15 +23,19 @@ pub enum NoticeBody {
     Queue(QueueReport),
     /// QCN: |Fb| in six bits; it is never sent for a positive Fb.
     Severity(u8),
+    /// That there is congestion, and no more: a CNP ([`Message::Cnp`](crate::Message::Cnp)).
+    Congestion,
 }
 
 impl NoticeBody {
-    /// One number for traces and digests: bit/s, steps of the queue, |Fb|.
+    /// One number for traces and digests: bit/s, steps of the queue, |Fb|; 0 where it says no more than that there is
+    /// congestion.
     pub fn number(&self) -> u64 {
         match self {
             Self::FairRate(rate) => rate.bps(),
             Self::Queue(report) => u64::from(report.queue),
             Self::Severity(severity) => u64::from(*severity),
+            Self::Congestion => 0,
         }
     }
 }

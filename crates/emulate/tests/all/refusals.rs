@@ -21,6 +21,12 @@ fn what_ip_does_not_carry_is_refused_by_key() {
             "explicit feedback",
         ),
         (
+            "[switch]\nscheduler = { kind = \"policy\", text = \"q = Queue(9 pkts); out = Port(q); q.congestion = (length > 3, notify);\" }\n\
+             [transport]\nkind = \"rdma\"\ncongestion = \"dcqcn\"\n",
+            "switch.scheduler",
+            "`notify`",
+        ),
+        (
             "[switch]\nbuffer = \"unlimited\"\nshared_buffer = { total = \"1MB\" }\n",
             "switch.shared_buffer",
             "memory shared",

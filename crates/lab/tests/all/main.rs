@@ -21,6 +21,7 @@ mod lossless;
 mod maps;
 mod names;
 mod ndp;
+mod notify;
 mod phost;
 mod points;
 mod policies;

@@ -252,6 +252,15 @@ impl Needs {
         self.marks != Marks::Notifications && self.messages == Messages::None
     }
 
+    /// It makes something of what congestion points send that send this.
+    pub fn hears(self, sent: Messages) -> bool {
+        match sent {
+            Messages::None => false,
+            Messages::Notifications => matches!(self.marks, Marks::Wanted | Marks::Notifications),
+            Messages::FairRate | Messages::Severity => self.messages == sent,
+        }
+    }
+
     /// Queue pairs can carry it: their receiving ends do not forecast.
     pub fn fit_rdma(self) -> bool {
         !matches!(self.feedback, FeedbackKind::Explicit(ExplicitKind::Forecast(_)))
@@ -278,6 +287,9 @@ pub enum Messages {
     FairRate,
     /// How bad it is (QCN).
     Severity,
+    /// That there is congestion, as receivers of marked data say it: CNPs
+    /// ([`CongestionControl::on_notification`]).
+    Notifications,
 }
 
 /// What a controller makes of congestion marks.

@@ -179,6 +179,8 @@ impl Egress {
         while let Some(entry) = self.next(now, None, packets, out) {
             out.push(entry.handle);
         }
+        // Nothing was scheduled.
+        self.queue.take_notified(&mut |_| {});
         self.totals = EgressTotals { dropped: before.dropped + (out.len() - given_up) as u64, ..before };
         self.hold_queues();
     }

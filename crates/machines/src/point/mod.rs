@@ -13,6 +13,7 @@ mod recipients;
 mod spec;
 
 // One file each of the list below.
+pub mod policy;
 pub mod qcn;
 pub mod rocc;
 
@@ -34,6 +35,7 @@ kinds! {
     pub enum PointMachine {
         rocc: Rocc(Box<rocc::Rocc>), "rocc";
         qcn: Qcn(Box<qcn::Qcn>), "qcn";
+        policy: Policy(Box<policy::Notifier>), "policy";
     }
 
     impl PointSpec {
@@ -50,6 +52,7 @@ kinds! {
         fn on_join(&mut self, now: Time, view: &View, packet: &Packet, notices: &mut Notices);
         #[inline]
         fn on_leave(&mut self, packet: &Packet);
+        fn on_notify(&mut self, now: Time, packet: &Packet);
         fn wake(&self) -> Option<Time>;
         fn tick(&mut self, now: Time, view: &View, notices: &mut Notices);
     }
@@ -89,6 +92,8 @@ pub trait CongestionPoint {
     /// A packet that had joined waits no longer: it is being sent, or was given up. May be reported later than it
     /// happens, but before anything else is.
     fn on_leave(&mut self, _packet: &Packet) {}
+    /// The queue's own policy notifies of a packet, which joins or leaves at this instant.
+    fn on_notify(&mut self, _now: Time, _packet: &Packet) {}
     /// When [`CongestionPoint::tick`] is to be called.
     fn wake(&self) -> Option<Time> {
         None

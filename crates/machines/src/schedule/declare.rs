@@ -128,6 +128,9 @@ pub struct Needs {
     pub foretells: bool,
     /// It never gives up a packet that waits ([`Discipline::push_out`](super::Discipline::push_out)).
     pub keeps: bool,
+    /// It notifies of packets ([`Discipline::take_notified`](super::Discipline::take_notified)): its switch writes to
+    /// their senders.
+    pub notifies: bool,
     /// It cuts packets to their headers instead of dropping them; headers may take so much besides the limit.
     pub trims: Option<Bytes>,
 }
@@ -150,6 +153,7 @@ impl Needs {
         apart: false,
         foretells: false,
         keeps: false,
+        notifies: false,
         trims: None,
     };
 

@@ -106,6 +106,10 @@ pub trait Discipline {
     fn push_out(&mut self, _now: Time, _arriving: Handle, _out: &mut Vec<Handle>) -> bool {
         false
     }
+    /// Shows the packets that it has notified of since this was last called, in that order, and forgets them: each
+    /// either came or left with that call. Called of orders that declare it
+    /// ([`Needs::notifies`](super::Needs::notifies)).
+    fn take_notified(&mut self, _see: &mut dyn FnMut(Handle)) {}
     /// Packets waiting.
     fn packets(&self) -> u32;
     /// Bytes waiting.

@@ -165,6 +165,7 @@ kinds! {
         fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>);
         fn push_out(&mut self, now: Time, arriving: Handle, out: &mut Vec<Handle>) -> bool;
         fn held_until(&self) -> Option<Time>;
+        fn take_notified(&mut self, see: &mut dyn FnMut(Handle));
         #[inline]
         fn header(&self) -> u32;
         #[inline]

@@ -159,6 +159,8 @@ pub struct PathNeeds {
     pub foresees: bool,
     /// Switches hash the values that it writes into its packets ([`PathValues`](super::PathValues)).
     pub path_values: bool,
+    /// Its senders hand what switches write to them, notices and CNPs, to their controllers; others ignore it.
+    pub reads_notices: bool,
     /// Its receivers know what a packet is of which switches have left the header alone
     /// ([`Packet::is_trimmed`](thalweg_wire::Packet::is_trimmed)); others must not meet any.
     pub reads_trimmed: bool,

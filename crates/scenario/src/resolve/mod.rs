@@ -12,7 +12,8 @@ use crate::quantity::Capacity;
 use crate::schema::{Document, Marking, Rank, Scheduler, Transport, of_kind};
 use crate::topology::{Family, Graph};
 use crate::traffic::sizes::named;
-use thalweg_machines::congestion::{ControllerSpec, Paths};
+use thalweg_machines::congestion::{ControllerSpec, Messages, Paths};
+use thalweg_machines::point;
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
 use thalweg_units::{Bytes, Rate, Span};
@@ -66,6 +67,16 @@ pub(crate) fn schedulers(doc: &Document) -> impl Iterator<Item = (&'static str, 
     let mix = doc.switch.mix.iter().map(|m| ("switch.mix", &m.scheduler));
     let nic = doc.nic.scheduler.iter().map(|s| ("nic", s));
     std::iter::once(("switch", &doc.switch.scheduler)).chain(mix).chain(nic)
+}
+
+/// Every scheduler of switches that writes to senders, with its section: a policy that notifies.
+pub(crate) fn notifying(doc: &Document) -> impl Iterator<Item = (&'static str, &Scheduler)> {
+    schedulers(doc).filter(|(section, s)| *section != "nic" && s.needs().notifies)
+}
+
+/// What the congestion points of switches send.
+pub(crate) fn sent_by_points(doc: &Document) -> Messages {
+    doc.switch.congestion_point.map_or(Messages::None, |point| point.sends())
 }
 
 /// Sorts by what the slack header holds on its way through the network; a NIC's queue comes before it is written.
@@ -209,6 +220,9 @@ pub(crate) fn resolve(doc: &mut Document) {
         .chain(&mut doc.nic.marking)
         .for_each(|stage| stage.resolve(capable));
     let room = *doc.switch.buffer.insert(doc.switch.room());
+    if notifying(doc).next().is_some() {
+        doc.switch.congestion_point.get_or_insert(point::policy::Params::default().into());
+    }
     // The NIC runs the scheduler under test, if it has a queue to run it on.
     let (nic, switch) = (&mut doc.nic, &doc.switch);
     if nic.order.pulls() {
@@ -218,8 +232,8 @@ pub(crate) fn resolve(doc: &mut Document) {
     }
     let needs = switch.scheduler.needs();
     let slack = doc.slack.is_some() || needs.key == Key::Slack;
-    // A host has no inputs.
-    let unfit = needs.inputs || slack && reads_slack(&switch.scheduler);
+    // A host has no inputs, and does not notify itself.
+    let unfit = needs.inputs || needs.notifies || slack && reads_slack(&switch.scheduler);
     nic.scheduler.get_or_insert_with(|| if unfit { Scheduler::default() } else { switch.scheduler.clone() });
     let sizes_itself = nic.scheduler.as_ref().is_some_and(|s| s.needs().sizes_itself);
     nic.buffer.get_or_insert(if sizes_itself { Capacity::Unlimited } else { room });

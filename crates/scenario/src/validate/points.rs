@@ -2,19 +2,19 @@
 
 use super::Report;
 use crate::resolve;
-use crate::schema::Document;
-use thalweg_machines::congestion::Messages;
+use crate::schema::{Document, Transport};
+use thalweg_machines::congestion::{ControllerSpec, Messages};
 
 const KEY: &str = "switch.congestion_point";
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
-    let sent = doc.switch.congestion_point.map_or(Messages::None, |point| point.sends());
+    let sent = resolve::sent_by_points(doc);
     listeners(r, doc, sent);
+    notifying(r, doc, sent);
     let Some(point) = doc.switch.congestion_point else { return };
     r.report(KEY, point.problems());
-    if !resolve::used(doc).any(|t| t.congestion().is_some_and(|c| c.needs().messages == sent)) {
-        let why = "no controller listens to it";
-        r.useless(KEY, why, format!("write `transport.congestion = \"{}\"`, or remove the key", point.key()));
+    if !resolve::used(doc).any(|t| hears(t, sent)) {
+        unheard(r, doc, sent);
     }
     let excluded = [
         (doc.slack.is_some(), "slack"),
@@ -36,6 +36,50 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
         let reason =
             "what congestion points send came by no input, which memory by input would have to count";
         r.error("switch.control_first", reason, "write `switch.control_first = true`");
+    }
+}
+
+/// Senders of this transport make something of what is sent to them.
+fn hears(transport: &Transport, sent: Messages) -> bool {
+    let hears = |controller: &ControllerSpec| controller.needs().hears(sent);
+    transport.spec().needs().reads_notices && transport.congestion().is_some_and(hears)
+}
+
+/// No transport of any traffic hears what is sent.
+fn unheard(r: &mut Report<'_>, doc: &Document, sent: Messages) {
+    let able = ControllerSpec::all().into_iter().find(|c| c.needs().hears(sent));
+    let name = able.as_ref().map_or("", ControllerSpec::key);
+    match resolve::notifying(doc).next() {
+        Some((section, _)) if sent == Messages::Notifications => {
+            let reason = "its policy notifies senders (`notify`), and none listens to notifications of switches (CNPs)";
+            let hint = format!(
+                "write `transport.kind = \"rdma\"` with `transport.congestion = \"{name}\"`, or remove `notify`"
+            );
+            r.error(&format!("{section}.scheduler"), reason, hint);
+        }
+        _ => {
+            let hint = format!("write `transport.congestion = \"{name}\"`, or remove the key");
+            r.useless(KEY, "no controller listens to it", hint);
+        }
+    }
+}
+
+/// Policies that notify senders, and the point that sends it.
+fn notifying(r: &mut Report<'_>, doc: &Document, sent: Messages) {
+    if doc.nic.scheduler.as_ref().is_some_and(|s| s.needs().notifies) {
+        let reason = "its policy notifies senders (`notify`), and here that is the host itself";
+        r.error("nic.scheduler", reason, "write \"fifo\", or a policy without `notify`");
+    }
+    match resolve::notifying(doc).next() {
+        Some((section, _)) if sent != Messages::Notifications => {
+            let reason = format!("the policy of `{section}.scheduler` notifies senders itself (`notify`)");
+            r.error(KEY, reason, "remove the key, or `notify`");
+        }
+        None if sent == Messages::Notifications => {
+            let why = "no policy of a switch notifies of anything";
+            r.useless(KEY, why, "write a policy with `notify` as `switch.scheduler`, or remove the key");
+        }
+        _ => {}
     }
 }
 

@@ -6,7 +6,7 @@ use crate::quantity::Cap;
 use crate::resolve;
 use crate::schema::{Document, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips};
 use crate::topology::Graph;
-use thalweg_machines::congestion::{Gives, Marks, Problems};
+use thalweg_machines::congestion::{Gives, Marks, Messages, Problems};
 use thalweg_units::{Bytes, Span};
 
 impl Checked for Rdma {
@@ -151,6 +151,8 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
     let custom = needs.gives == Gives::Anything;
     let red = crate::resolve::drops_unmarkable(doc);
     let free = crate::resolve::is_free(doc);
+    let by_switches =
+        resolve::sent_by_points(doc) == Messages::Notifications && needs.hears(Messages::Notifications);
     match now {
         Notification::Cnp { interval, size } => {
             packet(r, &at("notification.size"), size.0, "82B");
@@ -165,6 +167,11 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
         if needs.marks.required() {
             let reason = "the controller listens to marks only, and none are reported";
             r.error(&at("notification"), reason, "remove the key: the controller knows which");
+        }
+    } else if !marks(doc) && needs.marks.by_default() && by_switches {
+        if matches!(now, Notification::Cnp { .. }) && now != Notification::cnp() {
+            let why = "no queue marks packets, so that switches alone notify senders";
+            r.useless(&at("notification"), why, "write `switch.congestion_point.message`, or remove the key");
         }
     } else if !marks(doc) {
         let (min, max) = resolve::dcqcn_marks(graph);

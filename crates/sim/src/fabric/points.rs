@@ -10,10 +10,13 @@ use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::fabric::stages::{LOOKED_UP, Points, Stages};
+use crate::features::notifies;
 use crate::port::Port;
 use crate::port::flying::Flying;
+use thalweg_machines::congestion::Messages;
 use thalweg_machines::point::CongestionPoint;
 use thalweg_machines::route::Ends;
+use thalweg_machines::schedule::Discipline;
 use thalweg_machines::stage::View;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Span};
@@ -72,6 +75,26 @@ pub(crate) fn left(fabric: &mut Fabric, id: PortId, handle: Handle) {
     }
 }
 
+/// The queue of a port on the reference lane may have notified of packets, which come or leave at this instant: its
+/// point sends what comes of it as its clock ticks, at this instant too.
+#[inline(never)]
+pub(crate) fn notified(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+    let Fabric { stages: Stages { points, .. }, packets, ports, egresses, .. } = fabric;
+    let queue = egresses[ports[id.at()].queue as usize].egress.queue_mut();
+    // (A host's queue has no point.)
+    let Some(Some(point)) = points.by_port.get_mut(id.at()) else { return queue.take_notified(&mut |_| {}) };
+    let pending = point.wake().is_some();
+    queue.take_notified(&mut |handle| {
+        let packet = &packets[handle];
+        if packet.kind == Kind::Data {
+            point.on_notify(cx.now, packet);
+        }
+    });
+    if let Some(at) = point.wake().filter(|_| !pending) {
+        cx.schedule(at, Phase::Point, id.0);
+    }
+}
+
 /// A point's clock.
 #[inline(never)]
 pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
@@ -112,12 +135,12 @@ pub(super) fn send_notices(fabric: &mut Fabric, cx: &mut Cx, id: PortId, tie: Ti
 fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, body: NoticeBody, tie: Tie) {
     let Some(spec) = &cx.spec.point else { return };
     let side = fabric.sides.claim();
-    let (notice, wire) = (Message::Notice(Notice { point: id, body }), spec.message().get() as u32);
+    let (message, wire) = (Message::from(Notice { point: id, body }), spec.message().get() as u32);
     let packet = Packet {
         dst: cx.spec.flows[flow.at()].src,
         route: LOOKED_UP,
         side: side.0,
-        ..fabric.sides[side].packet_of(notice, cx.now, flow, wire)
+        ..fabric.sides[side].packet_of(message, cx.now, flow, wire)
     };
     cx.instruments.tally.injected += 1;
     let handle = fabric.packets.insert(packet);
@@ -154,6 +177,10 @@ fn way(fabric: &Fabric, cx: &Cx, here: NodeId, flow: FlowId) -> Option<PortId> {
 
 /// What a network with congestion points cannot have, and why.
 pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
+    let own = spec.point.as_ref().is_some_and(|point| point.sends() == Messages::Notifications);
+    if own != notifies(spec) {
+        return Some("queues that notify of packets and congestion points of their own go together");
+    }
     spec.point.as_ref()?;
     let headers = spec.replay
         || spec.carried != thalweg_machines::stage::CarriedSpec::Nothing

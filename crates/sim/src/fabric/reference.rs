@@ -44,6 +44,9 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
     {
         arrived = Arrived::Dropped;
     }
+    if cx.features.notifies {
+        points::notified(fabric, cx, id);
+    }
     let packet = &fabric.packets[handle];
     if !cx.instruments.probes.priorities.is_empty()
         && arrived != Arrived::Dropped
@@ -178,6 +181,9 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         let poll = egress.poll(cx.now, &mut Held { packets, sides }, pushed_out);
         if matches!(poll, Poll::Transmit { .. }) || !fabric.pushed_out.is_empty() {
             note_queue(fabric, cx.now, id);
+        }
+        if cx.features.notifies {
+            points::notified(fabric, cx, id);
         }
         if let Poll::Transmit { what, until, arrives } = poll {
             fabric.ports[id.at()].free_at = until;

@@ -13,6 +13,7 @@ mod gate;
 mod late;
 mod lone_flow;
 mod lossless;
+mod notify;
 mod parts;
 mod peaks;
 mod quanta;

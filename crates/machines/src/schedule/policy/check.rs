@@ -131,11 +131,4 @@ fn check_policy(place: &Place<'_>, problems: &mut Problems) {
         let reason = format!("port `{}` has a rate, and a link has its own", port.name);
         refuse(reason, "write 100%, or no rate; rates are those of the topology and of `[[link]]`");
     }
-    if policy.notifies() {
-        let reason = "nothing in a network receives what the policy's `notify` says".to_owned();
-        refuse(
-            reason,
-            "remove it; `switch.congestion_point` and `switch.pfc` write to sources and neighbours",
-        );
-    }
 }

@@ -13,6 +13,10 @@
 //! CHOICE OpenQueue §2.3.1 (slack): a packet whose slack is used up has none left. Other reading: less than none.
 //! CHOICE OpenQueue §2.3.1 (mark): CE on ECN-capable packets; others pass as they are, as RFC 8257 §3.1 has it. Other
 //! reading: they are dropped.
+//! CHOICE OpenQueue §2.3.1 (notify): a CNP from the switch to the source of the packet's flow at that instant, one for
+//! each `notify`, whichever part it is of; of data only, as ACKs, CNPs and set-up have no rate to reduce. How often a
+//! sender is notified is the policy's business (states). Other readings: at most one per flow and time, as DCQCN's
+//! receivers have it; a pause for the neighbour.
 //! CHOICE OpenQueue §2.3.1: packets leave by transmission. Processing in cycles is for processors, not for links.
 //! ```
 //!
@@ -196,6 +200,7 @@ impl Parameters for Params {
     fn needs(&self) -> Needs {
         let Some(versions) = self.versions() else { return Needs::NOTHING };
         let marks = versions.iter().any(|one| one.policy.marks());
+        let notifies = versions.iter().any(|one| one.policy.notifies());
         let classes = self.classes();
         Needs {
             key: self.ranks().first().map_or(Key::Nothing, |(_, key)| *key),
@@ -205,6 +210,7 @@ impl Parameters for Params {
             acts: if marks { Acts::Marks } else { Acts::Not },
             sizes_itself: true,
             searchable: true,
+            notifies,
             // Of several queues the policy does not say which gives up a packet for those of other ports.
             keeps: versions.iter().any(|one| one.policy.queues().len() > 1) || !self.changes.is_empty(),
             ..Needs::NOTHING

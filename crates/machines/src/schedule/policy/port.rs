@@ -25,6 +25,8 @@ pub struct Programmed {
     free: Vec<u32>,
     /// Of the call at hand; kept for its memory.
     effects: Vec<Effect>,
+    /// Packets that the policy has notified of, until their owner takes note.
+    notified: Vec<Handle>,
     engine: Engine,
     /// The policy could not go on.
     stopped: bool,
@@ -91,6 +93,7 @@ impl Programmed {
             entries: Vec::new(),
             free: Vec::new(),
             effects: Vec::new(),
+            notified: Vec::new(),
             engine,
             stopped: false,
             params,
@@ -169,9 +172,14 @@ impl OutputQueue for Programmed {
             }
         };
         let mut entry = self.take(served?.0);
-        // After scheduling nothing is dropped: what is left to do is to mark.
-        let marks = !self.effects.is_empty() && entry.ecn != Ecn::NotEct;
-        self.effects.clear();
+        // After scheduling nothing is dropped: what is left to do is to mark, and to notify.
+        let mut marks = false;
+        for effect in self.effects.drain(..) {
+            match effect {
+                Effect::Notified(..) => self.notified.push(entry.handle),
+                Effect::Marked(_) | Effect::Dropped(_) => marks = entry.ecn != Ecn::NotEct,
+            }
+        }
         if marks {
             entry.ecn = Ecn::Ce;
         }
@@ -202,7 +210,9 @@ impl Discipline for Programmed {
                 }
                 // The arriving one: nothing else is marked on arrival.
                 Effect::Marked(_) if packet.ecn != Ecn::NotEct => verdict = Verdict::Marked,
-                Effect::Marked(_) | Effect::Notified(..) => {}
+                Effect::Marked(_) => {}
+                // Likewise, while it is there; what drops it comes later.
+                Effect::Notified(..) => self.notified.push(handle),
             }
         }
         self.effects.clear();
@@ -230,6 +240,9 @@ impl Discipline for Programmed {
         let gone = if self.stopped { self.drain() } else { self.leave_to_others() };
         out.extend(gone.map(|entry| entry.handle));
         gone.is_some()
+    }
+    fn take_notified(&mut self, see: &mut dyn FnMut(Handle)) {
+        self.notified.drain(..).for_each(see);
     }
     #[inline]
     fn packets(&self) -> u32 {

@@ -235,6 +235,31 @@ fn a_change_drains_the_old_policy_first_and_happens_at_its_instant() {
     assert_eq!([(); 7].map(|()| left()), [Some(1), Some(2), Some(3), Some(6), Some(5), Some(4), None]);
 }
 
+/// Each `notify` is of the packet that comes or leaves with the call, though it be given up at once.
+#[test]
+fn packets_that_are_notified_of_are_shown_once_and_in_order() {
+    let text = "q = Queue(2 pkts); b = Buffer(9 pkts, q); out = Port(q); q.congestion = (length >= 1, notify & mark);
+                b.postAdmAct = (currSize >= 2, notify); out.postSchedAct = (length == 0, notify);";
+    assert!(Params::of(text).needs().notifies && !Params::of(FIFO).needs().notifies);
+    let (mut port, mut out) = (queue(Params::of(text), Limit::Unlimited), Vec::new());
+    fn shown(port: &mut Queue) -> Vec<u32> {
+        let mut all = Vec::new();
+        port.take_notified(&mut |Handle(one)| all.push(one));
+        all
+    }
+    let mut arrive = |port: &mut Queue, nth| {
+        let packet = Packet { wire: 100, ecn: Ecn::NotEct, ..Packet::default() };
+        port.enqueue(Time::from_ns(nth.into()), &packet, Handle(nth), &mut out)
+    };
+    assert_eq!((arrive(&mut port, 1), shown(&mut port)), (Verdict::Queued, vec![]));
+    assert_eq!((arrive(&mut port, 2), shown(&mut port)), (Verdict::Queued, vec![2, 2]));
+    // The hard bound takes it after the condition has notified of it.
+    assert_eq!((arrive(&mut port, 3), shown(&mut port)), (Verdict::Dropped, vec![3]));
+    let leave = |port: &mut Queue| port.dequeue(Time::from_ns(9), &mut Vec::new()).map(|served| served.mark);
+    assert_eq!((leave(&mut port), shown(&mut port)), (Some(false), vec![]));
+    assert_eq!((leave(&mut port), shown(&mut port), shown(&mut port)), (Some(false), vec![2], vec![]));
+}
+
 #[test]
 fn what_a_port_cannot_keep_is_refused_by_name() {
     let reason = |text: &str| refused(&Params::of(text));
@@ -244,9 +269,6 @@ fn what_a_port_cannot_keep_is_refused_by_name() {
     );
     assert!(reason("a = Queue(1 pkts); out = Port(10 Mbps, a);").contains("port `out` has a rate"));
     assert!(reason("a = Queue(1 pkts); out = Port(50%, a);").contains("port `out` has a rate"));
-    assert!(
-        reason("a = Queue(9 pkts); out = Port(a); a.postAdmAct = (length > 3, notify);").contains("`notify`")
-    );
     let crossbar = "a = Queue(1 pkts); b = Queue(1 pkts); x = Port(a); y = Port(b); connect(x -> b);";
     assert!(reason(crossbar).contains("port `x` goes on"));
     let both = "by(a, b) = (a.processing < b.processing || a.processing == b.processing && a.slack < b.slack) \

@@ -68,7 +68,8 @@ impl Protocol for RdmaSpec {
         let controller = self.controller.needs();
         let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
         let foresees = waits && !drop_notices && self.segments.is_none();
-        PathNeeds { drop_notices, foresees, path_values: self.path_values.is_some(), ..PathNeeds::default() }
+        let path_values = self.path_values.is_some();
+        PathNeeds { drop_notices, foresees, path_values, reads_notices: true, ..PathNeeds::default() }
     }
     /// Posted segments end where a packet of a message need not.
     fn streams(&self) -> bool {

@@ -51,6 +51,7 @@ impl TryFrom<Saved> for Programmed {
             entries,
             free,
             effects: Vec::new(),
+            notified: Vec::new(),
             engine,
             stopped,
             params,
