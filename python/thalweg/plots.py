@@ -13,7 +13,8 @@ from thalweg._page import COLOURS, COLUMN, FORMATS, HATCHES, MARKERS, Figure, dr
 
 __all__ = [
     "COLOURS", "COLUMN", "FORMATS", "HATCHES", "MARKERS",
-    "Figure", "bars", "cdf", "curve", "drawn", "figure", "lines", "look", "plain_log_x", "save", "style", "svg",
+    "Figure", "bars", "cdf", "curve", "drawn", "figure", "lines", "look", "plain_log", "plain_log_x", "save", "style",
+    "svg",
 ]  # fmt: skip
 
 
