@@ -111,8 +111,8 @@ impl Transport {
     }
 }
 
-/// `[transport]`, then `[transports]` by name, then those that traffic brings; `wanted`: the rank that a scheduler sorts
-/// by.
+/// `[transport]`, then `[transports]` by name, then those that traffic brings; `wanted`: the rank that a scheduler
+/// sorts by.
 pub(crate) fn specs(doc: &Document, wanted: Option<Rank>) -> Vec<TransportSpec> {
     let own = std::iter::once(&doc.transport).chain(doc.transports.values()).map(Transport::spec);
     own.chain(doc.traffic.iter().filter_map(|traffic| traffic.pattern.family().transport(wanted))).collect()
