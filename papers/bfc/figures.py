@@ -263,5 +263,6 @@ def figure_f4(runs):
     for ax, (title, names) in zip(axes, panels, strict=True):
         curves({name: runs[plain("fb", s).key] for name, s in names.items()}, "fb", title, ax)
         ax.legend(fontsize=6)
+        plots.plain_log(ax)
     axes[0].set(ylabel="p99 slowdown")
     return fig
