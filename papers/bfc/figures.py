@@ -167,7 +167,7 @@ def figure_8(runs):
         at, look = np.array(GROUP) + 0.15 * (k - 1), plots.look(k)
         ax.errorbar(at, [x.mean() for x in found], [x.std() for x in found], capsize=2, label=NAMES[name], **look)
     ax.plot(GROUP, [30 * (n + 8) for n in GROUP], "k--", linewidth=0.8, label="30 (n + 8) us")
-    ax.set(xlabel="G2 flows", ylabel="completion of G1 (us)", ylim=(0, None))
+    ax.set(xlabel="G2 flows", ylabel="completion of G1 (us)", ylim=(0, None), xticks=GROUP)
     return named(fig, ax, 2)
 
 
@@ -200,6 +200,7 @@ def workloads(runs, names, make):
     fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
     for ax, (w, title) in zip(axes, (("google", "Google"), ("fb", "Facebook")), strict=True):
         curves({s: runs[make(w, s).key] for s in names}, w, title, ax)
+        plots.plain_log(ax)
     axes[0].set(ylabel="p99 slowdown")
     return named(fig, axes[0], 4)
 
