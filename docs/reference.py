@@ -17,6 +17,7 @@ from pathlib import Path
 import thalweg
 from thalweg import _core, controllers, papers, testing
 from thalweg.papers._markdown import table as verdict_table
+from thalweg.papers._claims import CAUSES
 from thalweg.papers._outcome import line as outcome_line
 from thalweg.papers._verdicts import kept as kept_verdicts
 
@@ -485,6 +486,11 @@ def verdicts(name: str) -> str:
     return reflowed(verdict_table(papers.find(name)))
 
 
+def causes(_: str) -> str:
+    """Why a claim may fail: what `claims.toml` has, and what pages say."""
+    return "\n".join(table(("`cause`", "the reason"), [(f"`{c}`", s) for c, s in CAUSES.items()])).strip()
+
+
 def outcome(name: str) -> str:
     """The line that a study's page begins with."""
     return reflowed(outcome_line(papers.find(name)))
@@ -492,6 +498,7 @@ def outcome(name: str) -> str:
 
 # What may stand in a page: the word behind `generated:`, and from what follows it to the text.
 PARTS: dict[str, Callable[[str], str]] = {
+    "causes": causes,
     "controllers": lambda _: documentation(controllers),
     "testing": lambda _: documentation(testing),
     "outcome": outcome,

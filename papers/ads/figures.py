@@ -150,7 +150,7 @@ def draw_by_size(runs):
             ax.plot(sizes, y, marker="os^vD"[n], markersize=3, label=label(name))
         ax.set(xlabel="flow size (B)", title=f"{NAMES[r]} hosts", xscale="log", yscale="log")
     axes[0].set(ylabel="average slowdown")
-    axes[1].legend(fontsize=7, loc="upper left")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
     return fig
 
 
@@ -240,8 +240,9 @@ def draw_dynamic(runs):
             y = [slowdown(runs, f"{p}:tcp+ads-{k}-dynamic") for p in shown]
             ax.plot([value(p, swept) for p in shown], y, marker="os"[n], markersize=4, label=f"ADS-{k}")
         ax.set(xlabel=text, xscale="log")
+        plots.plain_log_x(ax)
     axes[0].set(ylabel="average slowdown", ylim=(0, None))
-    axes[0].legend()
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 
 

@@ -21,18 +21,21 @@ def curves(results: dict, workload: str, title: str, ax) -> None:
     for n, (s, r) in enumerate(results.items()):
         found = bins(r, workload)
         at = [min(k, 2e7) / 1e3 for k in found]
-        ax.plot(
-            at, list(found.values()), f"{plots.MARKERS[n % len(plots.MARKERS)]}-", label=NAMES.get(s, s), markersize=3
-        )
+        ax.plot(at, list(found.values()), label=NAMES.get(s, s), markersize=3, **plots.look(n))
     ax.set(xscale="log", yscale="log", xlabel="flow size, at most (KB)", title=title)
 
 
 def pairs(runs, names, left, right, workload):
-    fig, axes = plots.figure(7.4, 2.8, columns=2, sharey=True)
+    fig, axes = plots.figure(7.4, 3.0, columns=2, sharey=True)
     for ax, (title, make) in zip(axes, (left, right), strict=True):
         curves({s: runs[make(workload, s).key] for s in names}, workload, title, ax)
     axes[0].set(ylabel="p99 slowdown")
-    axes[1].legend(fontsize=6, loc="center left", bbox_to_anchor=(1.02, 0.5))
+    return named(fig, axes[0], 5)
+
+
+def named(fig, ax, columns: int):
+    """The legend above, where it covers nothing."""
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=columns)
     return fig
 
 
@@ -57,13 +60,13 @@ def figure_11(runs):
 def figure_9b(runs):
     fig, axes = plots.figure(6.6, 2.6, columns=2)
     for ax, (title, make) in zip(axes, (INCASTS, NONE), strict=True):
-        for s in MAIN:
+        for n, s in enumerate(MAIN):
             held = np.sort(busy(runs[make("google", s).key]).ravel()) / 1e6
-            ax.plot(held, np.linspace(0, 1, len(held)), label=NAMES[s])
-        ax.set(title=title, xlabel="held by a switch (MB)", ylim=(0.8, 1))
+            ax.plot(held, np.linspace(0, 1, len(held)), label=NAMES[s], **plots.curve(n))
+        ax.set(title=title, xlabel="held by a switch (MB)", ylim=(0.8, 1.002))
+    axes[0].axvline(12, color="black", linestyle="--", linewidth=0.6, label="a switch's memory")
     axes[0].set(ylabel="share of the samples")
-    axes[0].legend(fontsize=6)
-    return fig
+    return named(fig, axes[0], 4)
 
 
 @figure("fig10c", "Figure 3-10c: flows that wait at a port", needs=keys(burst("google", "bfc"), plain("google", "bfc")))
@@ -72,9 +75,9 @@ def figure_10c(runs):
     for title, make in (INCASTS, NONE):
         waiting = np.sort(competing(runs[make("google", "bfc").key])[0])
         ax.plot(waiting, np.linspace(0, 1, len(waiting)), label=title)
-    ax.axvline(32, color="0.6", linewidth=0.8)
-    ax.set(xlabel="flows", ylabel="share of the samples", ylim=(0.9, 1))
-    ax.legend(fontsize=7)
+    ax.axvline(32, color="black", linestyle="--", linewidth=0.6, label="queues")
+    ax.set(xlabel="flows", ylabel="share of the samples", ylim=(0.9, 1.001))
+    ax.legend(fontsize=7, loc="lower right")
     return fig
 
 
@@ -87,21 +90,23 @@ SWEPT = ("bfc", "bfc128", "ideal-fq", "dctcp")
     needs=keys(*(Point("fb", s, load) for load in LOADS["quick"] for s in SWEPT)),
 )
 def figure_12(runs):
-    fig, ax = plots.figure(3.4, 2.6)
-    for s in SWEPT:
+    fig, ax = plots.figure(3.6, 2.8)
+    for n, s in enumerate(SWEPT):
         at = LOADS["quick"]
-        ax.plot(at, [short(runs[Point("fb", s, load).key], "fb") for load in at], "o-", label=NAMES[s])
-    ax.set(xlabel="load (%)", ylabel="p99 slowdown, < 3 KB", yscale="log")
-    ax.legend(fontsize=7)
-    return fig
+        found = [short(runs[Point("fb", s, load).key], "fb") for load in at]
+        ax.plot(at, found, label=NAMES[s], markersize=4, **plots.look(n))
+    ax.set(xlabel="load (%)", ylabel="p99 slowdown, < 3 KB", yscale="log", ylim=(0.9, None))
+    plots.plain_log(ax)
+    return named(fig, ax, 2)
 
 
 @figure("fig14", "Figure 3-14: elephants and mice", needs=[herd(n) for n in ELEPHANTS["quick"]])
 def figure_14(runs):
     fig, ax = plots.figure(3.4, 2.6)
-    for victim, name in ((0, "direct"), (1, "indirect")):
+    for n, (victim, name) in enumerate(((0, "direct"), (1, "indirect"))):
         at = ELEPHANTS["quick"]
-        ax.plot(at, [mice(runs[herd(n)], victim) for n in at], "o-", label=name)
+        ax.plot(at, [mice(runs[herd(k)], victim) for k in at], label=name, markersize=4, **plots.look(n))
+    ax.axvline(31, color="black", linestyle="--", linewidth=0.6, label="queues")
     ax.set(xlabel="elephants", ylabel="median slowdown of mice", xscale="log", yscale="log")
     ax.legend(fontsize=7)
     return fig
@@ -109,15 +114,15 @@ def figure_14(runs):
 
 @figure("fig17", "Figure 3-17: four classes", needs=keys(*(classed(s) for s in ("bfc", "dctcp", "hpcc"))))
 def figure_17(runs):
-    fig, axes = plots.figure(6.6, 2.4, columns=4, sharey=True)
+    fig, axes = plots.figure(7.2, 2.6, columns=4, sharey=True)
     for cls, ax in enumerate(axes):
-        for s in ("bfc", "hpcc", "dctcp"):
+        for n, s in enumerate(("bfc", "hpcc", "dctcp")):
             found = bins(runs[classed(s).key], "fb", cls=cls, least=20)
-            ax.plot([min(k, 2e7) / 1e3 for k in found], list(found.values()), "o-", label=NAMES[s], markersize=3)
+            at = [min(k, 2e7) / 1e3 for k in found]
+            ax.plot(at, list(found.values()), label=NAMES[s], markersize=3, **plots.look(n))
         ax.set(xscale="log", yscale="log", title=f"class {cls}", xlabel="KB")
     axes[0].set(ylabel="p99 slowdown")
-    axes[0].legend(fontsize=6)
-    return fig
+    return named(fig, axes[0], 3)
 
 
 @figure("fig22", "Figure 3-22: size of the flow table", needs=keys(*(table(n) for n in (*TABLES, 100))))
@@ -125,7 +130,9 @@ def figure_22(runs):
     fig, ax = plots.figure(3.4, 2.6)
     at = sorted((*TABLES, 100))
     ax.plot(at, [short(runs[table(n).key], "fb") for n in at], "o-")
-    ax.set(xlabel="entries per queue", ylabel="p99 slowdown, < 3 KB", xscale="log")
+    ax.set(xlabel="entries per queue", ylabel="p99 slowdown, < 3 KB", xscale="log", ylim=(0, None))
+    ax.set_xticks(at, [str(n) for n in at])
+    ax.minorticks_off()
     return fig
 
 
@@ -142,35 +149,37 @@ def figure_21(runs):
 
 @figure("fig7", "Figure 3-7: threshold at the testbed", needs=[two(f) for f in FACTORS])
 def figure_7(runs):
-    fig, ax = plots.figure(3.4, 2.6)
-    found = [bed_used(runs[two(f)]) for f in FACTORS]
-    ax.plot([2 * f for f in FACTORS], [100 * (1 - u) for u, _ in found], "o-", label="idle (%)")
-    ax.plot([2 * f for f in FACTORS], [held for _, held in found], "s-", label="mean queue (KB)")
-    ax.set(xlabel="threshold (us)")
-    ax.legend(fontsize=7)
-    return fig
+    fig, axes = plots.figure(6.0, 2.4, columns=2)
+    at, found = [2 * f for f in FACTORS], np.array([bed_used(runs[two(f)]) for f in FACTORS])
+    panels = ((100 * found[:, 0], 100, "utilisation (%)"), (found[:, 1], 15, "mean queue (KB)"))
+    for ax, (values, published, label) in zip(axes, panels, strict=True):
+        ax.plot(at, values, "o-", markersize=4, label="measured")
+        ax.plot(2, published, "kD", markerfacecolor="none", label="published, 2 us")
+        ax.set(xlabel="threshold (us)", ylabel=label, ylim=(0, 1.08 * max(published, *values)))
+    return named(fig, axes[0], 2)
 
 
 @figure("fig8", "Figure 3-8: assignment at the testbed", needs=["g1-*"])
 def figure_8(runs):
-    fig, ax = plots.figure(3.4, 2.6)
-    for name in ("single", "hashed", "bfc"):
+    fig, ax = plots.figure(3.6, 2.8)
+    for k, name in enumerate(("single", "hashed", "bfc")):
         found = [g1(runs, name, n) for n in GROUP]
-        ax.errorbar(GROUP, [x.mean() for x in found], [x.std() for x in found], capsize=2, label=NAMES[name])
-    ax.set(xlabel="G2 flows", ylabel="completion of G1 (us)")
-    ax.legend(fontsize=7)
-    return fig
+        at, look = np.array(GROUP) + 0.15 * (k - 1), plots.look(k)
+        ax.errorbar(at, [x.mean() for x in found], [x.std() for x in found], capsize=2, label=NAMES[name], **look)
+    ax.plot(GROUP, [30 * (n + 8) for n in GROUP], "k--", linewidth=0.8, label="30 (n + 8) us")
+    ax.set(xlabel="G2 flows", ylabel="completion of G1 (us)", ylim=(0, None), xticks=GROUP)
+    return named(fig, ax, 2)
 
 
 @figure("figC1", "Figure C-1: a lone flow", needs=[lone(k, x) for k in KS for x in XS], claims=["BFC-C1-*"])
 def figure_c1(runs):
     fig, ax = plots.figure(3.4, 2.6)
-    dense = np.linspace(1.01, 3.2, 100)
+    dense = np.linspace(1.01, 1.03 * max(XS), 100)
     for k in KS:
         (line,) = ax.plot(dense, model(k, dense), linewidth=0.8)
         ax.plot(XS, [empty(runs[lone(k, x)], 50e9)[0] for x in XS], "o", color=line.get_color(), label=f"k = {k:g}")
-    ax.set(xlabel="x", ylabel="share of the time without a packet")
-    ax.legend(fontsize=7)
+    ax.set(xlabel="x", ylabel="share of the time\nwithout a packet", ylim=(0, None))
+    ax.legend(fontsize=7, title="dots: measured", title_fontsize=7)
     return fig
 
 
@@ -178,13 +187,12 @@ def figure_c1(runs):
     "figF6", "Figure F-6: the incasts' own flows", needs=keys(*(burst("google", s) for s in ALL)), claims=["BFC-FF6-a"]
 )
 def figure_f6(runs):
-    fig, ax = plots.figure(3.4, 2.6)
-    for s in ALL:
+    fig, ax = plots.figure(4.6, 3.0)
+    for n, s in enumerate(ALL):
         found = np.sort(flows(runs[burst("google", s).key]).of(0, np.inf, incast=True))
-        ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s])
+        ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s], **plots.curve(n))
     ax.set(xlabel="slowdown", ylabel="share of the flows")
-    ax.legend(fontsize=6)
-    return fig
+    return named(fig, ax, 4)
 
 
 def workloads(runs, names, make):
@@ -192,9 +200,9 @@ def workloads(runs, names, make):
     fig, axes = plots.figure(6.6, 2.6, columns=2, sharey=True)
     for ax, (w, title) in zip(axes, (("google", "Google"), ("fb", "Facebook")), strict=True):
         curves({s: runs[make(w, s).key] for s in names}, w, title, ax)
+        plots.plain_log(ax)
     axes[0].set(ylabel="p99 slowdown")
-    axes[1].legend(fontsize=6)
-    return fig
+    return named(fig, axes[0], 4)
 
 
 BOTH = ("google", "fb")
@@ -213,6 +221,13 @@ shortest("figF2", "Figure F-2: Homa and SRF, one receiver", RACK, rack, ["BFC-FF
 shortest("figF3", "Figure F-3: Homa and SRF with incasts", INCAST_SHORTEST, burst, ["BFC-FF3-*"])
 
 
+# 95th and 99th percentile, us.
+PUBLISHED_WAITS = {
+    "Agg-ToR": dict(zip(WAITS, ((2.4, 6.7), (40.8, 87.2)), strict=True)),
+    "ToR-Agg": dict(zip(WAITS, ((2.1, 6.0), (43.7, 93.3)), strict=True)),
+}
+
+
 @figure(
     "tabF1",
     "Table F.1: how long Homa's scheduled packets wait",
@@ -222,13 +237,16 @@ shortest("figF3", "Figure F-3: Homa and SRF with incasts", INCAST_SHORTEST, burs
 def draw_tabf1(runs):
     fig, axes = plots.figure(6.6, 2.4, columns=2, sharey=True)
     for ax, layer in zip(axes, ("Agg-ToR", "ToR-Agg"), strict=True):
-        for s in WAITS:
+        for n, s in enumerate(WAITS):
             found = np.sort(waits(runs[recorded(s).key])[layer])
-            ax.plot(found, np.linspace(0, 1, len(found)), label=NAMES[s])
-        ax.set(title=layer, xlabel="queueing delay (us)", xscale="symlog", xlim=(0, 300), ylim=(0.5, 1))
+            colour = plots.COLOURS[n]
+            ax.plot(found, np.linspace(0, 1, len(found)), color=colour, label=NAMES[s])
+            ax.plot(PUBLISHED_WAITS[layer][s], (0.95, 0.99), "D", color=colour, markersize=5, markerfacecolor="none")
+        ax.plot([], [], "kD", markerfacecolor="none", label="published")
+        ax.set(title=layer, xlabel="queueing delay (us)", xscale="symlog", xlim=(0, 300), ylim=(0.5, 1.015))
+        ax.set_xticks([0, 1, 3, 10, 30, 100, 300], ["0", "1", "3", "10", "30", "100", "300"])
     axes[0].set(ylabel="share of the packets")
-    axes[0].legend(fontsize=7)
-    return fig
+    return named(fig, axes[0], 3)
 
 
 @figure(
@@ -246,5 +264,6 @@ def figure_f4(runs):
     for ax, (title, names) in zip(axes, panels, strict=True):
         curves({name: runs[plain("fb", s).key] for name, s in names.items()}, "fb", title, ax)
         ax.legend(fontsize=6)
+        plots.plain_log(ax)
     axes[0].set(ylabel="p99 slowdown")
     return fig

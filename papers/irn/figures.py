@@ -4,13 +4,15 @@ published as images only, their diamonds come from Table 4.2 and its ratios."""
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.container import BarContainer
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from thalweg import plots
-from thalweg.study import Key, figure, places, seeds
+from thalweg.study import Key, figure, interval, places, seeds
+from thalweg.study.drawing import there
 
 from . import basic, factors, incast, overheads, sensitivity, tables, traces
-from .outcome import METRICS, TITLES, flows, m3
+from .outcome import METRICS, TITLES, flows, m3, metrics
 from .settings import BASELINES, CONTROLS, NAMES, POINTS, needs
 
 SCALE = {"slow": 1.0, "fct": 1e3, "p99": 1e3}
@@ -27,24 +29,33 @@ def default_published(name: str, cc: str) -> dict[str, float] | None:
 
 
 def three(runs, series: dict[str, list[str]], groups: list[str], limit: dict[str, float] | None = None):
-    """The three metrics side by side: bars of each series (a list of `SCHEME.CONTROL`, one per group)."""
+    """The three metrics side by side: bars of each series (a list of `SCHEME.CONTROL`, one per group), with 95 %
+    intervals where there are several seeds. Bars that others would hide are on a logarithmic axis."""
     fig, axes = plots.figure(7.2, 2.5, columns=3)
-    one = 0.8 / len(series)
+    one, heights = 0.8 / len(series), []
     for ax, m in zip(axes, METRICS, strict=True):
         for n, (name, keys) in enumerate(series.items()):
             x = np.arange(len(groups)) + (n - (len(series) - 1) / 2) * one
             y = [m3(runs, f"default:{k}")[m] * SCALE[m] for k in keys]
+            half = [interval(runs, f"default:{k}", lambda r, m=m: metrics(r)[m]) * SCALE[m] for k in keys]
             look = {"color": plots.COLOURS[n], "hatch": plots.HATCHES[n], "edgecolor": "white"}
-            ax.bar(x, y, one * 0.92, label=name, **look)
+            ax.bar(x, y, one * 0.92, yerr=there(half), error_kw={"elinewidth": 0.8, "capsize": 2}, label=name, **look)
             was = [default_published(*k.split(".")) for k in keys]
             ax.plot(x, [w[m] if w else np.nan for w in was], "kD", markersize=4, markerfacecolor="none")
         ax.set_xticks(range(len(groups)), groups)
+        ax.tick_params(axis="x", length=0)
         ax.grid(False, axis="x")
         ax.set(title=TITLES[m])
+        heights.append([bar.get_height() for bar in ax.patches])
         if limit and m in limit:
             ax.set_ylim(top=limit[m])
+    if any(max(h) > 20 * min(h) for h in heights):
+        for ax, h in zip(axes, heights, strict=True):
+            ax.set_yscale("log")
+            ax.set_ylim(bottom=min(h) / 2)
+            plots.plain_log(ax)
     marks = axes[0].plot([], [], "kD", markersize=4, markerfacecolor="none", label="published (Table 4.2)")
-    bars = axes[0].containers
+    bars = [c for c in axes[0].containers if isinstance(c, BarContainer)]
     columns = len(bars) + 1 if len(bars) < 5 else len(bars) // 2 + 1
     fig.legend(handles=[*bars, *marks], loc="outside upper center", ncols=columns)
     return fig
@@ -109,7 +120,7 @@ def figure_4_9(runs):
         ax.set(xlabel="senders", ylabel=f"RCT, IRN / {NAMES[other]}")
         low, high = ax.get_ylim()
         ax.set_ylim(min(low, 0.9), max(high, 1.1))
-    axes[0].legend()
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 
 
@@ -229,8 +240,9 @@ def draw_sizes(runs):
             ax.plot(range(len(classes)), y, marker="os^"[n], markersize=4, label=NAMES[cc])
         ax.axhline(1, color="black", linewidth=0.5)
         ax.set_xticks(range(len(classes)), classes)
-        ax.set(xlabel="flows up to", ylabel=f"IRN / {NAMES[other]}", ylim=(0, None))
-    axes[0].legend()
+        ax.set(xlabel="flows up to", title=f"IRN / {NAMES[other]}", ylim=(0, None))
+    axes[0].set(ylabel="average FCT, ratio")
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 
 

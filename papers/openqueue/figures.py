@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.study import figure
+from thalweg.study import figure, half_interval
 
 from . import line, measured, model, switch
 
@@ -16,29 +16,36 @@ def figure_2_3(runs):
     share = {name: np.array(sent) / model.SLOTS[runs.scale] for name, sent in found.items()}
     fig, ax = plots.figure(5.2, 2.8)
     names = list(share)
-    ax.bar(
-        range(len(names)), [s.mean() for s in share.values()], color=[plots.COLOURS[n in model.SEVERAL] for n in names]
-    )
+    for several, label in ((False, "one queue"), (True, "several")):
+        at = [n for n, name in enumerate(names) if (name in model.SEVERAL) == several]
+        sent = [share[names[n]] for n in at]
+        half = [half_interval(s) for s in sent]
+        look = {"color": plots.COLOURS[several], "error_kw": {"elinewidth": 0.8, "capsize": 2}}
+        ax.bar(at, [s.mean() for s in sent], yerr=half, label=label, **look)
     ax.set(ylabel="packets per slot", xticks=range(len(names)))
     ax.set_xticklabels(names, rotation=35, ha="right", fontsize=7)
+    ax.grid(False, axis="x")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 
 
 @figure(
     "fig2.17",
-    "Figure 2.17: mean queue of a FIFO, plain and with priorities (stand-in)",
+    "Figure 2.17: mean queue of a FIFO, plain and with priorities (stand-in; diamonds: published)",
     needs=[],
     claims=["OQ-F2.17*"],
 )
 def figure_2_17(runs):
     fig, axes = plots.figure(6.6, 2.7, columns=2)
     panels = (
-        (line.by_clients(runs.scale), line.CLIENTS, "clients"),
-        (line.by_mtu(runs.scale), [line.MTU / part for part in line.PARTS], "MTU (B)"),
+        (line.by_clients(runs.scale), line.CLIENTS, "clients", 16, (559.333, 571)),
+        (line.by_mtu(runs.scale), [line.MTU / part for part in line.PARTS], "MTU (B)", line.MTU / 16, (584.3, 610.7)),
     )
-    for ax, (found, x, label) in zip(axes, panels, strict=True):
+    for ax, (found, x, label, at, published) in zip(axes, panels, strict=True):
         for n, (kind, values) in enumerate(found.items()):
-            ax.plot(x, values, label=kind, **plots.curve(n))
+            # They lie on each other, which is what the claim says.
+            ax.plot(x, values, label=kind, color=plots.COLOURS[n], linestyle="-:"[n], linewidth=2 - 0.4 * n)
+            ax.plot(at, published[n], "D", color=plots.COLOURS[n], markerfacecolor="none", clip_on=False)
         ax.set(xlabel=label, ylabel="mean queue (packets)", xscale="log", ylim=(0, None))
         ax.set_xticks(list(x), [f"{v:g}" for v in x])
         ax.minorticks_off()
@@ -70,6 +77,7 @@ def figure_2_19cd(runs):
             ax.bar(at + 0.27 * (n - 1), values, 0.25, color=plots.COLOURS[n], label=name)
     for ax, label in zip(axes, ("Mpps", "weighted, per µs"), strict=True):
         ax.set(xlabel="queues", ylabel=label, xticks=at, xticklabels=switch.QUEUES)
+        ax.grid(False, axis="x")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 

@@ -30,6 +30,8 @@ TABLE = {
     "workload-2000": (0.0871, 0.0704, 0.238, 0.079),
     "heterogeneous": (0.159, 0.087, 0.541, 0.141),
 }
+# Where the completion times of TCP's flows of 5 packets stand: 2.5 round trips, s.
+STEPS = np.array([2.5 * rtt / 1000 for rtt in (24, 44, 64, 84)])
 MEDIUM = SIZES[3:]  # more than the initial window
 SMALL = SIZES[:3]
 
@@ -222,8 +224,7 @@ def every_percentile(runs):
 @measure("RC3-F11-b", needs=["i2-30:tcp@*"])
 def steps_of_round_trips(runs):
     times = np.concatenate([f.fct[f.done & (f.size == S5)] for f in map(flows, seeds(runs, "i2-30:tcp"))])
-    steps = np.array([2.5 * rtt / 1000 for rtt in (24, 44, 64, 84)])
-    near = (np.abs(times[:, None] / steps - 1) <= 0.1).any(axis=1)
+    near = (np.abs(times[:, None] / STEPS - 1) <= 0.1).any(axis=1)
     return {"share of flows within 10 % of a step": float(near.mean()), "flows that decide": len(times)}
 
 

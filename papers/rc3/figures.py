@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.study import figure, places, seeds
+from thalweg.study import figure, half_interval, places, seeds
 
 from . import completion, model, theory
 from .outcome import S5, S1187, SIZES, Pair, pair
@@ -19,6 +19,19 @@ def brief(place: str) -> str:
     return PLACES[place].title.replace(", ", "\n")
 
 
+def by_size(series, ylabel: str = "reduction (%)", *, all_flows: bool = False, **more):
+    """Bars of each size, and of all flows."""
+    fig = plots.bars([*PACKETS, "all"] if all_flows else PACKETS, series, ylabel, **more)
+    fig.axes[0].set_xlabel("flow size (packets)")
+    return fig
+
+
+def between_seeds(p: Pair) -> list[float]:
+    """Half the 95 % interval of each size's mean over the seeds, and of that of all flows."""
+    rows = np.array([[*(one.sized(s) for s in SIZES), one.flows()] for one in p.each()])
+    return [half_interval(column) for column in rows.T] if len(rows) > 1 else [np.nan] * rows.shape[1]
+
+
 @figure(
     "fig4", "Figure 2.4: the model's gain for three pipes, and what is measured", needs=DEFAULT, claims=["RC3-F4-*"]
 )
@@ -28,7 +41,7 @@ def figure_4(runs):
         f"model, {name}": [model.gain(n, rate=a, rtt=t) for n in sizes] for name, (a, t) in theory.NETWORKS.items()
     }
     series["measured, 5 MB"] = [p.sized(s) for s in SIZES]
-    return plots.lines(sizes, series, "packets", "reduction (%)", log_x=True)
+    return plots.lines(sizes, series, "flow size (packets)", "reduction (%)", log_x=True)
 
 
 @figure("fig7", "Figure 2.7: reduction per flow size, simulated; diamonds: the authors' model", needs=DEFAULT)
@@ -38,21 +51,23 @@ def figure_7(runs):
     gain = {"RC3": rows.mean(axis=0).tolist()}
     errors = {"RC3": rows.std(axis=0, ddof=1).tolist()} if len(rows) > 1 else None
     published = {"RC3": [model.PUBLISHED[s] for s in SIZES]}
-    return plots.bars(PACKETS, gain, "reduction (%)", published=published, errors=errors, width=5.0)
+    return by_size(gain, published=published, errors=errors, width=5.0)
 
 
 def sized(runs, places):
-    return {brief(p).replace("\n", ", "): [pair(runs, p).sized(s) for s in SIZES] for p in places}
+    found = {brief(p).replace("\n", ", "): pair(runs, p) for p in places}
+    errors = {name: between_seeds(p)[:-1] for name, p in found.items()}
+    return by_size({name: [p.sized(s) for s in SIZES] for name, p in found.items()}, errors=errors, width=6.5)
 
 
 @figure("fig8a", "Figure 2.8a: reduction per flow size at three loads", needs=[f"{p}:*" for p in completion.LOADS])
 def figure_8a(runs):
-    return plots.bars(PACKETS, sized(runs, completion.LOADS), "reduction (%)", width=6.5)
+    return sized(runs, completion.LOADS)
 
 
 @figure("fig8b", "Figure 2.8b: reduction per flow size for four networks", needs=[f"{p}:*" for p in completion.LINKS])
 def figure_8b(runs):
-    return plots.bars(PACKETS, sized(runs, completion.LINKS), "reduction (%)", width=6.5)
+    return sized(runs, completion.LINKS)
 
 
 def table(runs, published):
@@ -93,14 +108,16 @@ def figure_9(runs):
     means = [pair(runs, p).means() for p in there]
     rate = [0.0] + [float(p.removeprefix("loss-")) for p in there[1:]]
     series = {"TCP": [m["before"] for m in means], "RC3": [m["after"] for m in means]}
-    return plots.lines(rate, series, "loss per queue (%)", "mean FCT (s)")
+    fig = plots.lines(rate, series, "loss per queue (%)", "mean FCT (s)")
+    fig.axes[0].set_ylim(bottom=0)
+    return fig
 
 
 @figure("fig10", "Figure 2.10: levels, 100 Mb/s and 40 ms", needs=["100m-40ms:*"])
 def figure_10(runs):
     schemes = ("rc3-1", "rc3-3", "rc3-10")
     series = {NAMES[s]: [pair(runs, "100m-40ms", s).sized(z) for z in SIZES] for s in schemes}
-    return plots.bars(PACKETS, series, "reduction (%)", width=6.5)
+    return by_size(series, width=6.5)
 
 
 @figure("fig11", "Figure 2.11: distribution of completion times, flows of 7.3 KB and 1.7 MB", needs=DEFAULT)
@@ -109,7 +126,14 @@ def figure_11(runs):
     series = {}
     for size, name in ((S5, "7.3 KB"), (S1187, "1.7 MB")):
         series |= {f"TCP, {name}": p.before[p.size == size], f"RC3, {name}": p.after[p.size == size]}
-    return plots.cdf(series, "FCT (s)")
+    fig = plots.cdf(series, "FCT (s)")
+    ax = fig.axes[0]
+    for k, ms in enumerate(completion.STEPS * 1e3):  # the axis is in ms
+        label = "" if k else "steps of TCP, 7.3 KB"
+        ax.axvline(ms, color="black", linestyle="--", linewidth=0.6, alpha=0.6, label=label)
+    ax.get_legend().remove()
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    return fig
 
 
 @figure("fig12", "Figure 2.12: median throughput per flow", needs=DEFAULT, claims=["RC3-SUM-a", "RC3-F7-a"])
@@ -119,7 +143,7 @@ def figure_12(runs):
         name: [float(np.median(8e-6 * s / x[p.size == s])) for s in SIZES]
         for name, x in (("TCP", p.before), ("RC3", p.after))
     }
-    return plots.bars(PACKETS, rates, "Mb/s", log=True, width=5.0)
+    return by_size(rates, "Mb/s", log=True, width=5.0)
 
 
 @figure("fig13a", "Figure 2.13a: larger initial windows", needs=["i2-30:*"])
@@ -128,11 +152,12 @@ def figure_13a(runs):
     pairs = {NAMES[s]: Pair((base, runs[f"i2-30:{s}@1"])) for s in ("iw10", "iw50", "rc3")}
     series = {name: [*(p.sized(s) for s in SIZES), p.flows()] for name, p in pairs.items()}
     published = {name: [None] * len(SIZES) + [x] for name, x in zip(pairs, (13, 24, 44), strict=True)}
-    return plots.bars([*PACKETS, "all"], series, "reduction (%)", published=published, width=6.5)
+    return by_size(series, all_flows=True, published=published, width=6.5)
 
 
 @figure("fig14", "Figure 2.14: RC3 and RCP against TCP", needs=["i2-30-settled:*"])
 def figure_14(runs):
     found = {NAMES[s]: pair(runs, "i2-30-settled", s) for s in ("rc3", "rcp")}
     series = {name: [*(p.sized(s) for s in SIZES), p.flows()] for name, p in found.items()}
-    return plots.bars([*PACKETS, "all"], series, "reduction (%)", width=6.5)
+    errors = {name: between_seeds(p) for name, p in found.items()}
+    return by_size(series, all_flows=True, errors=errors, width=6.5)

@@ -35,7 +35,7 @@ class Pair:
     """The flows that ended in both of two runs (the authors' filter), or in all of several pairs together."""
 
     def __init__(self, *pairs, keep=None):
-        parts = []
+        parts, self._pairs = [], pairs
         for one, two in pairs:
             a, b = flows(one), flows(two)
             if not np.array_equal(a.who, b.who):
@@ -44,6 +44,10 @@ class Pair:
             parts.append((a.size[both], a.fct[both], b.fct[both], len(both) - both.sum()))
         self.size, self.before, self.after = (np.concatenate([p[n] for p in parts]) for n in range(3))
         self.left_out = int(sum(p[3] for p in parts))
+
+    def each(self) -> list[Pair]:
+        """Every pair on its own."""
+        return [Pair(one) for one in self._pairs]
 
     @property
     def count(self) -> int:

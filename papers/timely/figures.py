@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.study import figure, mean, needs, seeds
-from thalweg.study.drawing import distributions, panels
+from thalweg.study import figure, interval, mean, needs, seeds
+from thalweg.study.drawing import distributions, panels, there
 
 from . import algorithm, fabric, incast, recovery, reverse, sensitivity
 from .outcome import Samples, average_rtt, fairness, p99_rtt, pauses_later, throughput
@@ -19,7 +19,10 @@ from .settings import DCTCP, NAMES, PFC, PFC3, TIMELY
 def figure_2(runs):
     found = algorithm.queueing(runs["queue@1"])
     series = {"RTT - idle RTT": found["RTT - base"]}
-    return distributions(series | {f"queue, {words}": found[k] for k, words in algorithm.QUEUES.items()}, "us")
+    series |= {f"queue, {words}": found[k] for k, words in algorithm.QUEUES.items()}
+    # The claim is about deciles.
+    until = float(np.quantile(found["RTT - base"], 0.97))
+    return distributions(series, "queueing delay (us)", until=until, deciles=True)
 
 
 @figure("fig3", "Figure 3.3: round trips of the primary incast under congestion on the way back", needs=["reverse:*"])
@@ -37,8 +40,10 @@ def draw_fluid(runs):
     ax.plot(came, found.rtt, ".", markersize=2, label="round trips")
     top, idle = int(np.argmax(found.rtt)), found.rtt.min()
     peak, empties = came[top], came[top] + (found.rtt[top] - idle) / 400
-    ax.plot([0, peak, empties, came.max()], [idle, idle + 200 * peak, idle, idle], "k--", linewidth=0.8)
+    expected = [idle, idle + 200 * peak, idle, idle]
+    ax.plot([0, peak, empties, came.max()], expected, "k--", linewidth=0.8, label="(y - C) / C")
     ax.set(xlabel="time at which a segment is posted (ms)", ylabel="RTT (us)", ylim=(0, None))
+    ax.legend()
     return fig
 
 
@@ -56,13 +61,17 @@ def figure_7(runs):
     axes[0].set(ylabel="throughput (Gb/s)")
     for n, (name, value) in enumerate((("mean", average_rtt), ("99th percentile", p99_rtt))):
         y = [mean(runs, p, value) for p in APPROACHES.values()]
-        axes[1].bar(x + (n - 0.5) * 0.4, y, 0.36, color=plots.COLOURS[n + 1], hatch=plots.HATCHES[n], label=name)
+        look = {"color": plots.COLOURS[n + 1], "hatch": plots.HATCHES[n], "edgecolor": "white"}
+        axes[1].bar(x + (n - 0.5) * 0.4, y, 0.36, label=name, **look)
     axes[1].set(ylabel="RTT (us)")
     axes[1].legend(fontsize=7)
     for ax in axes:
         ax.set_xticks(x, APPROACHES)
         ax.grid(False, axis="x")
     return fig
+
+
+BIN = 5e-3  # s: round trips of a connection are drawn as means over so long
 
 
 def over_time(ax, results, flows, span: float, what: str) -> None:
@@ -72,9 +81,16 @@ def over_time(ax, results, flows, span: float, what: str) -> None:
     for flow in flows:
         at, rtt, rate = found.of(flow)
         inside = at >= begin
-        values = rate / 1e6 if what == "rate" else rtt
-        ax.plot((at[inside] - begin) * 1e3, values[inside], linewidth=0.8)
-    ax.set(xlabel="time (ms)", ylabel="rate (Mb/s)" if what == "rate" else "RTT (us)", ylim=(0, None))
+        since = at[inside] - begin
+        if what == "rate":
+            ax.plot(since * 1e3, rate[inside] / 1e6, linewidth=0.8)
+            continue
+        n = (since / BIN).astype(int)
+        count = np.bincount(n)
+        means = np.bincount(n, rtt[inside])[count > 0] / count[count > 0]
+        ax.plot((np.flatnonzero(count) + 0.5) * BIN * 1e3, means, linewidth=0.8)
+    ylabel = "rate (Mb/s)" if what == "rate" else f"RTT, means of {BIN * 1e3:g} ms (us)"
+    ax.set(xlabel="time (ms)", ylabel=ylabel, ylim=(0, None))
 
 
 @figure("fig8", "Figure 3.8: rates of four connections", needs=needs(TIMELY, incast.LOW))
@@ -84,6 +100,7 @@ def figure_8(runs):
         over_time(ax, seeds(runs, point)[0], range(0, 40, 10), 0.5, "rate")
         ax.axhline(500, color="black", linewidth=0.5)
         ax.set(title=name)
+        ax.label_outer()
     return fig
 
 
@@ -132,10 +149,15 @@ def figure_12(runs):
 THROUGHPUT, MEAN, TAIL = "throughput (Gb/s)", "mean RTT (us)", "p99 RTT (us)"
 
 
-def measured(runs, *labels: str) -> dict:
-    """Panels of a quantity each, of points."""
-    values = {THROUGHPUT: throughput, MEAN: average_rtt, TAIL: p99_rtt}
-    return {label: (lambda point, v=values[label]: mean(runs, point, v)) for label in labels}
+VALUES = {THROUGHPUT: throughput, MEAN: average_rtt, TAIL: p99_rtt}
+
+
+def measured(runs, x, series, xlabel: str, labels, published=None, width: float = 6.6):
+    """Panels of a quantity each, of points: means over the seeds, with their 95 % intervals."""
+    values, errors = (
+        {label: (lambda point, v=VALUES[label], f=f: f(runs, point, v)) for label in labels} for f in (mean, interval)
+    )
+    return panels(x, series, xlabel, values, published, width, errors)
 
 
 @figure(
@@ -145,7 +167,7 @@ def measured(runs, *labels: str) -> dict:
 )
 def figure_10(runs):
     series = {f"T_low {low} us": [sensitivity.noisy(x, low) for x in sensitivity.NOISE] for low in (0, 50)}
-    return panels(sensitivity.NOISE, series, "x (us)", measured(runs, THROUGHPUT), width=3.6)
+    return measured(runs, sensitivity.NOISE, series, "x (us)", [THROUGHPUT], width=3.6)
 
 
 @figure(
@@ -157,7 +179,7 @@ def figure_13(runs):
     series = {f"{s} KB": [sensitivity.sized(s, low) for low in sensitivity.LOWS] for s in sensitivity.SEGMENTS}
     was = {(THROUGHPUT, "16 KB"): {0: 18.9, 50: 19.4}, (THROUGHPUT, "64 KB"): {0: 10.2, 50: 11.2}}
     was[TAIL, "16 KB"] = {50: 116}
-    return panels(sensitivity.LOWS, series, "T_low (us)", measured(runs, THROUGHPUT, TAIL), was)
+    return measured(runs, sensitivity.LOWS, series, "T_low (us)", [THROUGHPUT, TAIL], was)
 
 
 @figure(
@@ -172,20 +194,23 @@ def figure_14(runs):
         (THROUGHPUT, "T_low 50 us"): {700: 18.9, 10_000: 11.2},
         (THROUGHPUT, "T_low 0 us"): {700: 18.4, 10_000: 10.2},
     }
-    fig = panels(order, series, "pace (Mb/s); 10 000: none", measured(runs, THROUGHPUT, MEAN, TAIL), was, 8.0)
+    fig = measured(runs, order, series, "pace (Mb/s)", [THROUGHPUT, MEAN, TAIL], was, 8.0)
     for ax in fig.axes:
         ax.set_xscale("log")
+        ax.set_xticks([500, 1000, 2500, 10_000], ["500", "1000", "2500", "none"])
+        ax.minorticks_off()
     return fig
 
 
 @figure(
     "fig15",
-    "Figure 3.15: T_high and connections per client",
+    "Figure 3.15: T_high and connections per client (diamonds: published)",
     needs=needs(*(sensitivity.bounded(h, c) for h in sensitivity.HIGHS for c in sensitivity.EACH)),
 )
 def figure_15(runs):
     series = {f"{c} per client": [sensitivity.bounded(h, c) for h in sensitivity.HIGHS] for c in sensitivity.EACH}
-    return panels(sensitivity.HIGHS, series, "T_high (us)", measured(runs, THROUGHPUT, TAIL))
+    was = {(TAIL, f"{c} per client"): {500: us, 1000: us} for c, us in {4: 100, 7: 200, 10: 500}.items()}
+    return measured(runs, sensitivity.HIGHS, series, "T_high (us)", [THROUGHPUT, TAIL], was)
 
 
 @figure("fig16", "Figure 3.16: rate of the connections that stay", needs=needs(*recovery.KINDS))
@@ -193,10 +218,13 @@ def figure_16(runs):
     fig, ax = plots.figure(4.6, 2.8)
     for key, name in recovery.NAMES.items():
         ms, rate = recovery.survivors(seeds(runs, key)[0])
-        ax.plot(ms, rate, label=name, linestyle="--" if "hai" not in key else "-")
-    ax.axhline(2000, color="black", linewidth=0.5)
+        ax.plot(ms, rate, label=name, linestyle="--" if "hai" not in key else "-", linewidth=0.9)
+    ax.axhline(1500, color="black", linewidth=0.5)
+    was = {"published, with HAI": (50, "D"), "published, fixed step": (140, "s")}
+    for name, (ms, marker) in was.items():
+        ax.plot(ms, 1500, marker, color="black", markerfacecolor="white", label=name)
     ax.set(xlabel="time from the stop (ms)", ylabel="mean rate (Mb/s)", xlim=(-20, 300), ylim=(0, None))
-    ax.legend(fontsize=7)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 
 
@@ -209,20 +237,26 @@ def by_load(runs, values: dict, log: bool):
     fig, axes = plots.figure(3.3 * len(values), 2.7, columns=len(values))
     for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
         for n, s in enumerate(fabric.SCHEMES):
-            y = [mean(runs, fabric.fabric(s, x), value) for x in loads]
-            ax.plot(loads, y, color=plots.COLOURS[n], marker="os"[n], markersize=4, label=NAMES[s])
+            y, half = ([f(runs, fabric.fabric(s, x), value) for x in loads] for f in (mean, interval))
+            ax.errorbar(
+                loads, y, there(half), color=plots.COLOURS[n], marker="os"[n], markersize=4, capsize=2, label=NAMES[s]
+            )
         ax.set(xlabel="offered load", ylabel=label)
         if log:
             ax.set_yscale("log")
         else:
             ax.set_ylim(0, None)
-    np.atleast_1d(axes)[0].legend(fontsize=7)
+    fig.legend(*np.atleast_1d(axes)[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
     return fig
 
 
 @figure("fig17", "Figure 3.17: accepted over offered load", needs=fabric.ALL)
 def figure_17(runs):
-    return by_load(runs, {"accepted / offered": fabric.share, "accepted (Gb/s of payload)": fabric.accepted}, False)
+    fig = by_load(runs, {"accepted / offered": fabric.share, "accepted (Gb/s of payload)": fabric.accepted}, False)
+    # Where a network saturates: 98 % of what is offered.
+    fig.axes[0].axhline(0.98, color="black", linestyle="--", linewidth=0.6)
+    fig.axes[0].set_ylim(0.5, 1.03)
+    return fig
 
 
 @figure("fig18", "Figure 3.18: round trips of pings", needs=fabric.ALL)
@@ -243,6 +277,8 @@ def figure_20(runs):
         place = np.arange(len(groups)) + (n - 0.5) * 0.4
         kept = [1 - fabric.lost(runs, s, x) for x in fabric.BACKGROUND]
         axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n])
+        if s == "pfc":  # published: it loses 13 to 54 %
+            axes[0].plot(place[[0, -1]], [0.87, 0.46], "kD", markersize=4, markerfacecolor="none", label="published")
         for with_it, hatch in ((False, ""), (True, "//")):
             tail = [mean(runs, fabric.background(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
             shift = place + (0.09 if with_it else -0.09)
@@ -253,5 +289,7 @@ def figure_20(runs):
     for ax in axes:
         ax.set_xticks(range(len(groups)), groups)
         ax.grid(False, axis="x")
-    fig.legend(*axes[1].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    bars, names = axes[1].get_legend_handles_labels()
+    marks, published = axes[0].get_legend_handles_labels()
+    fig.legend(bars + marks, names + published, loc="outside upper center", ncols=5)
     return fig

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter
 
 from thalweg import plots
-from thalweg.study import Key, figure, mean, places, schemes, seeds, thinned_cdf
+from thalweg.study import Key, figure, interval, mean, places, schemes, seeds, thinned_cdf
 
 from . import edge, fairness, fct, replays, shares, tail
 from .numbers import BUCKETS, weighted_shares
@@ -31,9 +31,9 @@ def published_row(table, there, n: int):
     return [table[p][n] if table[p] else None for p in there]
 
 
-def log_bars(groups, series, ylabel: str, published, width: float = 5.0):
-    """Bars on a logarithmic axis that leaves the shortest one visible."""
-    fig = plots.bars(groups, series, ylabel, log=True, published=published, width=width)
+def log_bars(groups, series, ylabel: str, published, width: float = 5.0, errors=None):
+    """Bars on a logarithmic axis that leaves the shortest one visible; `errors`: intervals over the seeds."""
+    fig = plots.bars(groups, series, ylabel, log=True, published=published, errors=errors, width=width)
     values = [x for table in (series, published) for row in table.values() for x in row if x]
     fig.axes[0].set_ylim(bottom=min(values) / 2)
     return fig
@@ -50,7 +50,10 @@ def table_1(runs):
     series = {"late": [x[0] for x in late], "late by more than T": [x[1] or None for x in late]}
     was = [replays.TABLE[row] or (None, None) for row in rows]
     marks = {name: [(w[n] or None) for w in was] for n, name in enumerate(series)}
-    fig = log_bars(groups, series, "fraction of packets", marks, 9.0)
+    half = [
+        [interval(runs, replays.replayed(*row), f) for row in rows] for f in (replays.overdue, replays.overdue_by_t)
+    ]
+    fig = log_bars(groups, series, "fraction of packets", marks, 9.0, dict(zip(series, half, strict=True)))
     fig.axes[0].tick_params(axis="x", labelsize=6)
     return fig
 
@@ -70,7 +73,7 @@ def figure_1(runs):
         ax.set(xlabel=f"delay ratio, {what}", xscale="symlog", xlim=(0, 10), ylim=(0, 1.01))
         ax.axvline(1, color="black", linewidth=0.5)
     axes[0].set(ylabel="fraction of packets")
-    axes[0].legend(fontsize=7)
+    fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return fig
 
 
@@ -132,7 +135,8 @@ def figure_2(runs):
     names = dict(zip(fct.FOUR, ("FIFO", "SRPT", "SJF", "LSTF, size × D"), strict=True))
     series = {names[s]: [fct.times(runs, p)[s] for p in there] for s in fct.FOUR}
     marks = {names[s]: published_row(fct.PUBLISHED, there, n) for n, s in enumerate(fct.FOUR)}
-    return log_bars([brief(p) for p in there], series, "mean FCT (s)", marks, 6.6)
+    half = {names[s]: [interval(runs, f"fct-{p}:{s}", fct.average) for p in there] for s in fct.FOUR}
+    return log_bars([brief(p) for p in there], series, "mean FCT (s)", marks, 6.6, half)
 
 
 @figure("fig2-by-size", "Figure 2: mean flow completion time of each size", needs=["fct-i2-70:*"])
@@ -167,7 +171,8 @@ def figure_3_bars(runs):
     values = [(s, v) for v in (tail.average, tail.p99) for s in tail.TWO]
     series = {n: [mean(runs, f"tail-{p}:{s}", v) for p in there] for n, (s, v) in zip(names, values, strict=True)}
     marks = {n: published_row(tail.PUBLISHED, there, k) for k, n in enumerate(names)}
-    return log_bars([brief(p) for p in there], series, "packet delay (s)", marks, 6.6)
+    half = {n: [interval(runs, f"tail-{p}:{s}", v) for p in there] for n, (s, v) in zip(names, values, strict=True)}
+    return log_bars([brief(p) for p in there], series, "packet delay (s)", marks, 6.6, half)
 
 
 # --- Fairness -----------------------------------------------------------------------------------------------
@@ -181,7 +186,7 @@ def figure_4(runs):
         name = NAMES.get(s) or f"LSTF, {s.removeprefix('lstf-')} Mb/s"
         ax.plot(np.arange(1, len(index) + 1), index, label=name, linestyle="--" if s in NAMES else "-")
     ax.set(xlabel="time (ms)", ylabel="Jain's index", ylim=(0, 1.02))
-    ax.legend(fontsize=7)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 
 
@@ -196,7 +201,7 @@ def figure_11(runs):
         ax.plot(when, rate[:, 0], color=plots.COLOURS[n], linestyle=":")
     ax.axhline(fairness.SHARE, color="black", linewidth=0.5)
     ax.set(xlabel="time after the newcomer's start (ms)", ylabel="rate (Mb/s)", ylim=(0, None))
-    ax.legend(fontsize=7)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 
 
@@ -227,7 +232,7 @@ def figure_5(runs):
         name = NAMES.get(s) or f"LSTF, {s.removeprefix('lstf-')} Mb/s"
         ax.plot(x, y, label=name, linestyle="--" if s in NAMES else "-")
     ax.set(xlabel="FCT (s)", ylabel="fraction of flows", xscale="log", ylim=(0, 1.01), title=title(place))
-    ax.legend(fontsize=7)
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 
 
@@ -251,7 +256,8 @@ def table_2(runs):
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_formatter(plain)
         axis.set_minor_formatter(plain)
-    ax.legend(fontsize=7)
+    ax.plot([], [], "kD", markerfacecolor="none", label="published, best r_est")
+    fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 
 
@@ -280,14 +286,15 @@ def figure_6(runs):
 @figure("fig6-bars", "Figure 6: FCT and RTT across bytes", needs=edge.ALL)
 def figure_6_bars(runs):
     there = [p.removeprefix("fair-") for p in edge.complete(runs)]
-    groups, series, marks = [], {NAMES[s]: [] for s in edge.FIVE}, {NAMES[s]: [] for s in edge.FIVE}
+    groups, (series, marks, half) = [], ({NAMES[s]: [] for s in edge.FIVE} for _ in range(3))
     for n, (what, value) in enumerate((("FCT", bytes_fct), ("RTT", bytes_rtt))):
         for p in there:
             groups.append(f"{brief(p)}\n{what}")
             for k, s in enumerate(edge.FIVE):
                 series[NAMES[s]].append(mean(runs, f"fair-{p}:{s}", value))
+                half[NAMES[s]].append(interval(runs, f"fair-{p}:{s}", value))
                 marks[NAMES[s]].append(edge.PUBLISHED[p][n][k])
-    fig = log_bars(groups, series, "s", marks, max(7.5, 1.1 * len(groups)))
+    fig = log_bars(groups, series, "s", marks, max(7.5, 1.1 * len(groups)), half)
     fig.axes[0].tick_params(axis="x", labelsize=6)
     return fig
 

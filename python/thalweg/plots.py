@@ -13,7 +13,8 @@ from thalweg._page import COLOURS, COLUMN, FORMATS, HATCHES, MARKERS, Figure, dr
 
 __all__ = [
     "COLOURS", "COLUMN", "FORMATS", "HATCHES", "MARKERS",
-    "Figure", "bars", "cdf", "curve", "drawn", "figure", "lines", "look", "plain_log_x", "save", "style", "svg",
+    "Figure", "bars", "cdf", "curve", "drawn", "figure", "lines", "look", "plain_log", "plain_log_x", "save", "style",
+    "svg",
 ]  # fmt: skip
 
 
@@ -100,9 +101,11 @@ def bars(
 
 
 def _errors(errors: Mapping[str, Sequence[float | None]] | None, name: str) -> list[float] | None:
+    """Half the length of each bar; NaN draws none, not even its ends."""
     if not errors or name not in errors:
         return None
-    return [0.0 if e is None or not np.isfinite(e) else e for e in errors[name]]
+    half = [np.nan if e is None or not np.isfinite(e) else e for e in errors[name]]
+    return half if np.isfinite(half).any() else None
 
 
 def lines(

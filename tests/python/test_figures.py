@@ -87,6 +87,7 @@ def test_repetitions_have_error_bars(scenario):
     assert not runplots.slowdown_by_size({"": runs[0]}).axes[0].collections
     assert len(plots.bars(["a"], {"x": [2]}, "y", errors={"x": [1]}).axes[0].collections) == 1
     assert len(plots.lines([1], {"x": [2]}, "x", "y", errors={"x": [1]}).axes[0].collections) == 1
+    assert len(plots.bars(["a"], {"x": [2]}, "y", errors={"x": [None]}).axes[0].collections) == 0
 
 
 def test_run_and_compare_have_the_same_size_classes(scenario):

@@ -206,3 +206,14 @@ def test_a_claim_that_holds_only_because_runs_are_short_is_not_decided(tiny, cli
         "claims"
     ]
     assert full["status"] == "pass"
+
+
+@pytest.mark.parametrize("name", sorted(papers.discover()))
+def test_every_claim_that_fails_has_a_cause(name):
+    """By the verdicts that the studies of this tree keep; `untested` is one, too."""
+    from thalweg.papers import _outcome
+
+    paper = papers.find(name)
+    failing = {i for i, s in _outcome.standings(paper).items() if s.within is False}
+    assert [c.id for c in paper.claims if c.id in failing and not c.cause] == []
+    assert "cause not classified" not in _outcome.line(paper)

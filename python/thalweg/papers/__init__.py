@@ -35,8 +35,8 @@ A paper is a folder `papers/NAME/`:
     #           known = "the reason found, if it fails",
     #           short = "what longer runs showed", if it holds at quick scale only because its runs are short:
     #           then quick scale does not decide it,
-    #           cause = "setting", "baseline", "definition", "size", "missing" or "authors": the kind of reason, if it
-    #           fails, by which pages count (a setting that is not published; another scheme; ..)
+    #           cause = "setting", "baseline", .., "open" or "untested": the kind of reason, if it fails, by which
+    #           pages count; docs/papers/index.md lists them
 
 A bound has any of `min`, `max` (inclusive), `above`, `below` (exclusive), `equals`. A claim that measures one number
 may write `bounds = { min = …, max = … }` without a name.

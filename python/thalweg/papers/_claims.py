@@ -34,9 +34,14 @@ CAUSES = {
     "setting": "a setting that is not published",
     "baseline": "another scheme that it is compared with",
     "definition": "how a quantity is defined",
+    "reading": "what the statement is read to demand",
     "size": "shorter runs or a smaller network",
+    "chance": "few flows or few seeds",
     "missing": "a mechanism that thalweg lacks",
+    "host": "what real hosts do and simulated ones do not",
     "authors": "not shown by the authors' own code either",
+    "open": "not explained by the experiments made",
+    "untested": "no experiment says why",
 }
 
 

@@ -34,7 +34,7 @@ from thalweg.study.numbers import (
     thinned_cdf,
     variation,
 )
-from thalweg.study.seeds import extremes, mean, needs, places, schemes, seeds, spread
+from thalweg.study.seeds import extremes, interval, mean, needs, places, schemes, seeds, spread
 from thalweg.study.series import Recorded, Series, seconds
 from thalweg.study.sizes import Sizes, equal_buckets, in_all
 from thalweg.study.theory import checked
@@ -42,7 +42,7 @@ from thalweg.study.theory import checked
 __all__ = [
     "Flows", "Grid", "Key", "NotCheckable", "Recorded", "RunSpec", "Series", "Sizes", "across_bytes", "checked",
     "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval", "in_all",
-    "include", "jain", "link_list", "mean", "measure", "measure_each", "needs", "once", "path_list", "percentile",
-    "places", "presets", "rank_correlation", "run", "schemes", "seconds", "section_of", "seeds", "slope", "spread",
+    "include", "interval", "jain", "link_list", "mean", "measure", "measure_each", "needs", "once", "path_list",
+    "percentile", "places", "presets", "rank_correlation", "run", "schemes", "seconds", "section_of", "seeds", "slope", "spread",
     "steps", "student", "thinned_cdf", "variation",
 ]  # fmt: skip

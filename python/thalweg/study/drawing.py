@@ -11,16 +11,37 @@ from thalweg import plots
 from thalweg.study.numbers import thinned_cdf
 
 
-def distributions(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = False, size=(4.2, 2.8)):
-    """Distribution functions of many samples, thinned."""
+def there(half: Sequence[float]) -> Sequence[float] | None:
+    """Half the lengths of error bars for matplotlib; `None` if there is none to be drawn, so that legends have none."""
+    return half if np.isfinite(half).any() else None
+
+
+def distributions(
+    series: Mapping[str, Sequence[float]],
+    xlabel: str,
+    *,
+    log: bool = False,
+    until: float | None = None,
+    deciles: bool = False,
+    size=(4.2, 2.8),
+):
+    """Distribution functions of many samples, thinned, each with a line of its own, so that two that lie on each
+    other are seen. `until`: where the axis ends, short of a tail that no claim is about; `deciles`: they have marks."""
     with plots.style():
         fig, ax = plots.figure(*size)
-        for name, values in series.items():
-            ax.plot(*thinned_cdf(values), label=name)
+        for n, (name, values) in enumerate(series.items()):
+            look = {"color": plots.COLOURS[n % 8], "linestyle": ("-", "--", ":", "-.")[n % 4]}
+            ax.plot(*thinned_cdf(values), label=name, **look)
+            if deciles:
+                at = np.arange(0.1, 0.95, 0.1)
+                ax.plot(np.quantile(values, at), at, "o", markersize=3, color=look["color"])
         ax.set(xlabel=xlabel, ylabel="fraction", ylim=(0, 1.01))
         if log:
             ax.set_xscale("log")
-        ax.legend(fontsize=7)
+            plots.plain_log_x(ax)
+        if until is not None:
+            ax.set_xlim(right=until)
+        fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
         return fig
 
 
@@ -31,21 +52,28 @@ def panels(
     values: Mapping[str, Callable],
     published: Mapping[tuple[str, str], Mapping[float, float]] | None = None,
     width: float = 6.6,
+    errors: Mapping[str, Callable] | None = None,
 ):
     """A quantity per panel over x. `values`: the panel's label, and a function of an entry of `series`; `published`:
-    by panel and series, drawn as diamonds."""
+    by panel and series, drawn as diamonds; `errors`: like `values`, half the length of error bars (NaN: none)."""
     with plots.style():
         fig, axes = plots.figure(width, 2.7, columns=len(values))
         for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
             for n, (name, entries) in enumerate(series.items()):
                 y = [value(e) for e in entries]
-                ax.plot(x, y, color=plots.COLOURS[n], marker="os^vDPX*"[n % 8], markersize=4, label=name)
+                look = {"color": plots.COLOURS[n], "marker": "os^vDPX*"[n % 8]}
+                half = [errors[label](e) for e in entries] if errors else []
+                ax.errorbar(x, y, there(half), markersize=4, capsize=2, label=name, **look)
                 for at, level in (published or {}).get((label, name), {}).items():
                     ax.plot([at], [level], "D", color=plots.COLOURS[n], markerfacecolor="none", markersize=6)
             ax.set(xlabel=xlabel, ylabel=label)
             ax.margins(y=0.08)
             ax.set_ylim(bottom=0)
-        fig.legend(*np.atleast_1d(axes)[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+        handles, names = np.atleast_1d(axes)[0].get_legend_handles_labels()
+        if published:
+            handles += [Line2D([], [], color="black", marker="D", markerfacecolor="none", linestyle="none")]
+            names += ["published"]
+        fig.legend(handles, names, loc="outside upper center", ncols=4)
         return fig
 
 

@@ -35,6 +35,12 @@ def mean(runs: Mapping[str, Any], what: Any, value: Callable[[Any], float]) -> f
     return float(np.mean([value(results) for results in seeds(runs, what)]))
 
 
+def interval(runs: Mapping[str, Any], what: Any, value: Callable[[Any], float]) -> float:
+    """Half the 95 % interval of that mean, for error bars: NaN, which draws none, if there is one seed."""
+    found = [value(results) for results in seeds(runs, what)]
+    return half_interval(found) if len(found) > 1 else float("nan")
+
+
 def extremes(runs: Mapping[str, Any], what: Any, value: Callable[[Any], float], name: str) -> dict[str, float]:
     """Smallest and largest over the seeds, reported with the mean; nothing if there is one seed."""
     found = [value(results) for results in seeds(runs, what)]
