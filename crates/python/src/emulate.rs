@@ -82,13 +82,13 @@ mod here {
                     .about(refused.key, format!("real packets cannot pass the port {name}: {}", refused.why))
             })
         };
-        let [first, after @ ..] = specs else {
+        let mut ports = specs.iter().map(port).collect::<Result<Vec<_>, _>>()?.into_iter();
+        let (Some(spec), Some(first)) = (specs.first(), ports.next()) else {
             return Err(scenario.whole_file("a path needs a port".into()));
         };
         let nodes: Vec<String> =
-            std::iter::once(of(first.from)).chain(specs.iter().map(|spec| of(spec.to))).collect();
-        let after = after.iter().map(port).collect::<Result<Vec<_>, _>>()?;
-        Ok(Way::new(nodes.join(" -> "), port(first)?, after))
+            std::iter::once(of(spec.from)).chain(specs.iter().map(|spec| of(spec.to))).collect();
+        Ok(Way::new(nodes.join(" -> "), first, ports))
     }
 
     pub fn ports(scenario: &Scenario, between: Option<Vec<String>>) -> Result<String, Diagnostic> {
