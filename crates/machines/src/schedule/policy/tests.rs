@@ -247,7 +247,7 @@ fn packets_that_are_notified_of_are_shown_once_and_in_order() {
         port.take_notified(&mut |Handle(one)| all.push(one));
         all
     }
-    let mut arrive = |port: &mut Queue, nth| {
+    let mut arrive = |port: &mut Queue, nth: u32| {
         let packet = Packet { wire: 100, ecn: Ecn::NotEct, ..Packet::default() };
         port.enqueue(Time::from_ns(nth.into()), &packet, Handle(nth), &mut out)
     };
