@@ -140,7 +140,7 @@ def figure_4_8(runs):
     fig, axes = plots.figure(6.6, 2.8, columns=2)
     for n, scheme in enumerate(SCHEMES):
         ms = np.sort(pooled(runs, ALONE[scheme], delays))[::20]
-        axes[0].plot(ms, np.linspace(0, 1, len(ms)), label=NAMES[scheme])
+        axes[0].plot(ms, np.linspace(0, 1, len(ms)), label=LABELS.get(scheme, NAMES[scheme]))
         low, first, median, third, high = np.percentile(pooled(runs, ALONE[scheme], deviation), (10, 25, 50, 75, 90))
         axes[1].plot([n, n], [low, high], color=plots.COLOURS[n % len(plots.COLOURS)], linewidth=1)
         axes[1].plot([n, n], [first, third], color=plots.COLOURS[n % len(plots.COLOURS)], linewidth=5)
@@ -151,7 +151,7 @@ def figure_4_8(runs):
     axes[1].axhline(0, color="black", linewidth=0.5)
     axes[1].set(ylabel="from the fair share, over 5 s", ylim=(-1, TOP))
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
-    axes[1].set_xticks(range(len(SCHEMES)), [NAMES[s].split("+")[0] for s in SCHEMES], fontsize=6)
+    axes[1].set_xticks(range(len(SCHEMES)), [LABELS.get(s, NAMES[s]) for s in SCHEMES], fontsize=6)
     return fig
 
 

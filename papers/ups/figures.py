@@ -3,6 +3,8 @@ network, named in them."""
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 from matplotlib.ticker import FuncFormatter
 
@@ -19,6 +21,12 @@ def brief(place: str) -> str:
     """A place's name on two lines."""
     network, percent = split(place)
     return f"{NETWORKS[network].title}\n{percent} %"
+
+
+def narrow(name: str, width: int = 8) -> str:
+    """A name on lines of few letters; words are not broken."""
+    whole = {"break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(part for line in name.split("\n") for part in textwrap.wrap(line, width, **whole))
 
 
 def first(runs, kind: str, *preferred: str) -> str:
@@ -45,7 +53,8 @@ def log_bars(groups, series, ylabel: str, published, width: float = 5.0, errors=
 @figure("table1", "Table 1: packets late in the LSTF replay, in all and by more than T", needs=["udp-*>lstf@*"])
 def table_1(runs):
     rows = list(replays.TABLE)
-    groups = [brief(place) if s == "random" else NAMES[s] for place, s in rows]
+    # Sixteen groups on one page: no line of a label is longer than a group is wide.
+    groups = [narrow(brief(place) if s == "random" else NAMES[s].replace("/", "/ ")) for place, s in rows]
     late = [replays.late(runs, *row) for row in rows]
     series = {"late": [x[0] for x in late], "late by more than T": [x[1] or None for x in late]}
     was = [replays.TABLE[row] or (None, None) for row in rows]
@@ -54,7 +63,7 @@ def table_1(runs):
         [interval(runs, replays.replayed(*row), f) for row in rows] for f in (replays.overdue, replays.overdue_by_t)
     ]
     fig = log_bars(groups, series, "fraction of packets", marks, 9.0, dict(zip(series, half, strict=True)))
-    fig.axes[0].tick_params(axis="x", labelsize=6)
+    fig.axes[0].tick_params(axis="x", labelsize=5.5)
     return fig
 
 
