@@ -16,8 +16,8 @@ from pathlib import Path
 
 import thalweg
 from thalweg import _core, controllers, papers, testing
-from thalweg.papers._markdown import table as verdict_table
 from thalweg.papers._claims import CAUSES
+from thalweg.papers._markdown import table as verdict_table
 from thalweg.papers._outcome import line as outcome_line
 from thalweg.papers._verdicts import kept as kept_verdicts
 
