@@ -152,7 +152,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
     let red = crate::resolve::drops_unmarkable(doc);
     let free = crate::resolve::is_free(doc);
     let by_switches =
-        resolve::sent_by_points(doc) == Messages::Notifications && needs.hears(Messages::Notifications);
+        resolve::sent_by_points(doc) == Messages::Notifications && needs.receives(Messages::Notifications);
     match now {
         Notification::Cnp { interval, size } => {
             packet(r, &at("notification.size"), size.0, "82B");
