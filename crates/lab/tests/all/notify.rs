@@ -117,7 +117,7 @@ fn what_no_end_receives_and_what_contradicts_is_refused() {
         (
             &[("transport.notification", "{kind=\"cnp\",interval=\"20us\"}")],
             "`transport.notification`: it has no effect: no queue marks packets, so that switches alone notify senders; \
-             write `switch.congestion_point.message`, or remove the key",
+             remove the key",
         ),
     ];
     for (pairs, expected) in cases {

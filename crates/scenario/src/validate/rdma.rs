@@ -171,7 +171,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
     } else if !marks(doc) && needs.marks.by_default() && by_switches {
         if matches!(now, Notification::Cnp { .. }) && now != Notification::cnp() {
             let why = "no queue marks packets, so that switches alone notify senders";
-            r.useless(&at("notification"), why, "write `switch.congestion_point.message`, or remove the key");
+            r.useless(&at("notification"), why, "remove the key");
         }
     } else if !marks(doc) {
         let (min, max) = resolve::dcqcn_marks(graph);
