@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_that_says_no_more_than_congestion_is_a_cnp() {
+    fn a_notice_of_congestion_and_no_more_is_a_cnp() {
         let notice = |body| Notice { point: PortId(1), body };
         assert_eq!(Message::from(notice(NoticeBody::Congestion)), Message::Cnp);
         let severity = notice(NoticeBody::Severity(3));

@@ -89,7 +89,7 @@ fn a_policy_that_notifies_brings_its_point_and_leaves_the_hosts_alone() {
 }
 
 #[test]
-fn what_no_end_hears_and_what_contradicts_is_refused() {
+fn what_no_end_receives_and_what_contradicts_is_refused() {
     let cases: [(&[(&str, &str)], &str); 5] = [
         (
             &[("transport", "{kind=\"tcp\"}")],
@@ -117,7 +117,7 @@ fn what_no_end_hears_and_what_contradicts_is_refused() {
         (
             &[("transport.notification", "{kind=\"cnp\",interval=\"20us\"}")],
             "`transport.notification`: it has no effect: no queue marks packets, so that switches alone notify senders; \
-             write `switch.congestion_point.message`, or remove the key",
+             remove the key",
         ),
     ];
     for (pairs, expected) in cases {

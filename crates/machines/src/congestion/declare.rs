@@ -253,7 +253,7 @@ impl Needs {
     }
 
     /// It makes something of what congestion points send that send this.
-    pub fn hears(self, sent: Messages) -> bool {
+    pub fn receives(self, sent: Messages) -> bool {
         match sent {
             Messages::None => false,
             Messages::Notifications => matches!(self.marks, Marks::Wanted | Marks::Notifications),

@@ -86,7 +86,9 @@ mod tests {
         let packet = |flow| Packet { flow: FlowId(flow), ..Packet::default() };
         point.on_join(now, &view, &packet(1), &mut notices);
         assert_eq!((point.wake(), notices.len()), (None, 0), "it looks at no queue");
-        [4, 2, 4].map(|flow| point.on_notify(now, &packet(flow)));
+        for flow in [4, 2, 4] {
+            point.on_notify(now, &packet(flow));
+        }
         assert_eq!(point.wake(), Some(now));
         point.tick(now, &view, &mut notices);
         let expected = [4, 2, 4].map(|flow| (FlowId(flow), NoticeBody::Congestion));

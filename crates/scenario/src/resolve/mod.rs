@@ -9,11 +9,10 @@ pub(crate) use transports::reads_telemetry;
 
 use crate::context::Cx;
 use crate::quantity::Capacity;
-use crate::schema::{Document, Marking, Rank, Scheduler, Transport, of_kind};
+use crate::schema::{CongestionPoint, Document, Marking, Rank, Scheduler, Transport, of_kind};
 use crate::topology::{Family, Graph};
 use crate::traffic::sizes::named;
 use thalweg_machines::congestion::{ControllerSpec, Messages, Paths};
-use thalweg_machines::point;
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
 use thalweg_units::{Bytes, Rate, Span};
@@ -221,7 +220,8 @@ pub(crate) fn resolve(doc: &mut Document) {
         .for_each(|stage| stage.resolve(capable));
     let room = *doc.switch.buffer.insert(doc.switch.room());
     if notifying(doc).next().is_some() {
-        doc.switch.congestion_point.get_or_insert(point::policy::Params::default().into());
+        let own = CongestionPoint::all().into_iter().find(|point| point.sends() == Messages::Notifications);
+        doc.switch.congestion_point = doc.switch.congestion_point.or(own);
     }
     // The NIC runs the scheduler under test, if it has a queue to run it on.
     let (nic, switch) = (&mut doc.nic, &doc.switch);

@@ -13,8 +13,8 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
     notifying(r, doc, sent);
     let Some(point) = doc.switch.congestion_point else { return };
     r.report(KEY, point.problems());
-    if !resolve::used(doc).any(|t| hears(t, sent)) {
-        unheard(r, doc, sent);
+    if !resolve::used(doc).any(|t| receives(t, sent)) {
+        unreceived(r, doc, sent);
     }
     let excluded = [
         (doc.slack.is_some(), "slack"),
@@ -40,14 +40,14 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document) {
 }
 
 /// Senders of this transport make something of what is sent to them.
-fn hears(transport: &Transport, sent: Messages) -> bool {
-    let hears = |controller: &ControllerSpec| controller.needs().hears(sent);
-    transport.spec().needs().reads_notices && transport.congestion().is_some_and(hears)
+fn receives(transport: &Transport, sent: Messages) -> bool {
+    let able = |controller: &ControllerSpec| controller.needs().receives(sent);
+    transport.spec().needs().reads_notices && transport.congestion().is_some_and(able)
 }
 
-/// No transport of any traffic hears what is sent.
-fn unheard(r: &mut Report<'_>, doc: &Document, sent: Messages) {
-    let able = ControllerSpec::all().into_iter().find(|c| c.needs().hears(sent));
+/// No transport of any traffic receives what is sent.
+fn unreceived(r: &mut Report<'_>, doc: &Document, sent: Messages) {
+    let able = ControllerSpec::all().into_iter().find(|c| c.needs().receives(sent));
     let name = able.as_ref().map_or("", ControllerSpec::key);
     match resolve::notifying(doc).next() {
         Some((section, _)) if sent == Messages::Notifications => {

@@ -152,7 +152,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
     let red = crate::resolve::drops_unmarkable(doc);
     let free = crate::resolve::is_free(doc);
     let by_switches =
-        resolve::sent_by_points(doc) == Messages::Notifications && needs.hears(Messages::Notifications);
+        resolve::sent_by_points(doc) == Messages::Notifications && needs.receives(Messages::Notifications);
     match now {
         Notification::Cnp { interval, size } => {
             packet(r, &at("notification.size"), size.0, "82B");
@@ -171,7 +171,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
     } else if !marks(doc) && needs.marks.by_default() && by_switches {
         if matches!(now, Notification::Cnp { .. }) && now != Notification::cnp() {
             let why = "no queue marks packets, so that switches alone notify senders";
-            r.useless(&at("notification"), why, "write `switch.congestion_point.message`, or remove the key");
+            r.useless(&at("notification"), why, "remove the key");
         }
     } else if !marks(doc) {
         let (min, max) = resolve::dcqcn_marks(graph);

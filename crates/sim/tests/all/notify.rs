@@ -66,7 +66,7 @@ fn a_cnp_leaves_as_the_packet_is_scheduled() {
 }
 
 #[test]
-fn a_notification_has_the_bytes_that_its_point_says() {
+fn a_notification_has_the_bytes_of_its_point() {
     let mut spec = line("q = Queue(60 pkts); out = Port(q); q.congestion = (length >= 2, notify);");
     let message = thalweg_units::Bytes::new(500);
     spec.point = Some(own_point::Params { message }.into());

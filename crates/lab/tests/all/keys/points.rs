@@ -44,10 +44,10 @@ const QCN: &[&str] = &[
     "%.congestion={kind=\"qcn\",byte_counter=\"10KB\",timer=\"20us\",fast_recovery=1}",
 ];
 const NOTIFIES: &[&str] = &[
-    "switch.inputs={shared=\"300KB\"}",
-    "switch.control_first=true",
-    "switch.scheduler={kind=\"policy\",text=\"q = Queue(99 pkts); out = Port(q); q.congestion = (length >= 5, notify);\"}",
-    "%.congestion=dcqcn",
+    "switch={scheduler={kind=\"policy\",text=\"q = Queue(99 pkts); out = Port(q); q.congestion = (length >= 2, notify);\"}}",
+    "transport={kind=\"rdma\",congestion=\"dcqcn\"}",
+    "transports.x={kind=\"rdma\"}",
+    "switch.congestion_point={kind=\"policy\"}",
 ];
 const PI: &[&str] =
     &["%.congestion=dctcp", "@.marking={kind=\"pi\",reference=\"5KB\",update=\"10us\",a=0.0002,b=0.0001}"];
@@ -93,8 +93,8 @@ pub const KEYS: &[Row] = &[
     ("switch.congestion_point(qcn).weight", LOSSY, QCN, "", "0.5", Outcome),
     ("switch.congestion_point(qcn).sample", LOSSY, QCN, "5KB", "15KB", Outcome),
     ("switch.congestion_point(qcn).message", LOSSY, QCN, "", "900B", Outcome),
-    ("switch.congestion_point=policy", LOSSY, NOTIFIES, "policy", "{kind=\"policy\",message=\"900B\"}", Outcome),
-    ("switch.congestion_point(policy).message", LOSSY, NOTIFIES, "", "900B", Outcome),
+    ("switch.congestion_point=policy", BUSY, NOTIFIES, "policy", "{kind=\"policy\",message=\"900B\"}", Outcome),
+    ("switch.congestion_point(policy).message", BUSY, NOTIFIES, "", "900B", Outcome),
     ("%(rdma).congestion=qcn", LOSSY, QCN, "qcn", "{kind=\"qcn\",byte_counter=\"10KB\"}", Outcome),
     ("%(rdma).congestion(qcn).gain", LOSSY, QCN, "", "0.004", Outcome),
     ("%(rdma).congestion(qcn).byte_counter", LOSSY, QCN, "10KB", "30KB", Outcome),
