@@ -119,7 +119,7 @@ impl Border {
     /// A port's wire leaves the part.
     #[inline(always)]
     pub fn is_left_by(&self, port: PortId) -> bool {
-        self.leads[port.at()].is_some()
+        self.leads.get(port.at()).is_some_and(Option::is_some)
     }
 
     /// The name of a pause by its number in this part, among those of all parts.

@@ -5,7 +5,7 @@ use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::features::Features;
 use crate::instruments::Instruments;
 use thalweg_net::spec::NetworkSpec;
-use thalweg_units::{PortId, Time};
+use thalweg_units::Time;
 
 /// The run's context. Not an owner of anything that a packet could be in.
 #[derive(Clone, Debug)]
@@ -48,12 +48,6 @@ impl Cx {
     #[inline(always)]
     pub fn note_landing(&mut self, event: Event) {
         self.instruments.contests.note_landing(self.events.ties_with_next(event));
-    }
-
-    /// What a port sends leaves this part of the network.
-    #[inline]
-    pub fn leaves_by(&self, id: PortId) -> bool {
-        self.features.parted && self.border.is_left_by(id)
     }
 
     /// Nothing happens in other parts before an event of this instant, as far as this part must wait for them.

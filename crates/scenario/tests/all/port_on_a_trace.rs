@@ -78,7 +78,10 @@ fn ports_along_nodes_are_those_of_neighbours_and_what_is_no_path_is_refused() {
             vec!["switch0", "switch2"],
             "there is no link between `switch0` and `switch2`; `switch0` is linked to `h0`, `h2`, `switch1`",
         ),
-        (vec!["switch0", "swich1"], "there is no node `swich1`; nodes are `h0` to `switch3`, or by number 0 to 11"),
+        (
+            vec!["switch0", "swich1"],
+            "there is no node `swich1`; nodes are `h0` to `switch3`, or by number 0 to 11",
+        ),
         (
             vec!["switch0", "switch1", "switch0"],
             "`switch0` comes twice; a path passes a node once: `switch1` is linked to `h3`, `h4`, `switch2`, \

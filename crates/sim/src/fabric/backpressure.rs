@@ -120,7 +120,7 @@ pub(super) fn held_back_gone(fabric: &mut Fabric, cx: &Cx, id: PortId) {
     let gate = &mut fabric.gates[id.at()];
     gate.held_back -= 1;
     if gate.held_back == 0 {
-        fabric.ports[id.at()].calm(cx.leaves_by(id));
+        fabric.ports[id.at()].calm(cx.border.is_left_by(id));
     }
 }
 

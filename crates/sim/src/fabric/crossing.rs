@@ -8,17 +8,10 @@ use crate::port::flying::Flying;
 use thalweg_units::PortId;
 use thalweg_wire::{Handle, NO_SIDE, Packet};
 
-/// Something has gone on the wire of a port, or its place there is booked: if the wire leads out of the part, so does
-/// what it carries. Its place on the wire stays, and when its time has come, nothing arrives.
-#[inline]
-pub(crate) fn leave(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    if cx.border.is_left_by(id) {
-        cross(fabric, cx, id);
-    }
-}
-
+/// Something has gone on the wire of a port that leads out of the part, or its place there is booked: it leaves. Its
+/// place on the wire stays, and when its time has come, nothing arrives.
 #[inline(never)]
-fn cross(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+pub(crate) fn leave(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let Some(&flying) = fabric.ports[id.at()].flight.back() else { return };
     if flying.is_frame() {
         let posted = fabric.gates.frames[flying.handle];

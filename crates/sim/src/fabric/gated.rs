@@ -249,7 +249,7 @@ impl Fabric {
         if let Booked::First(at) = self.ports[id.at()].transmit_frame(at, flying) {
             cx.schedule(at, Phase::Arrive, id.0);
         }
-        if cx.features.parted {
+        if cx.features.parted && cx.border.is_left_by(id) {
             crossing::leave(self, cx, id);
         }
     }
@@ -304,7 +304,7 @@ impl Fabric {
             port.state.tx_pending = true;
             self.schedule_tx(cx, id);
         }
-        if cx.features.parted {
+        if cx.features.parted && cx.border.is_left_by(id) {
             crossing::leave(self, cx, id);
         }
     }

@@ -264,7 +264,7 @@ impl Fabric {
             let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
             self.note_booked(cx, id, flying.handle, begins);
         }
-        if cx.features.parted {
+        if cx.features.parted && cx.border.is_left_by(id) {
             crossing::leave(self, cx, id);
         }
     }

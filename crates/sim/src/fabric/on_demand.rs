@@ -456,7 +456,7 @@ impl Fabric {
                 cx.schedule(port.free_at, Phase::Decide, id.0);
             }
         }
-        if cx.features.parted {
+        if cx.features.parted && cx.border.is_left_by(id) {
             crossing::leave(self, cx, id);
         }
     }

@@ -1,7 +1,7 @@
 //! The parts of a network put together again, to be read as if it had been run whole.
 
 use crate::border::Number;
-use crate::events::{Event, Events, Phase, Tag};
+use crate::events::{Event, Events, Phase, Tag, Ties};
 use crate::flows::FlowTally;
 use crate::hosts::ends::{Receiving, Sending};
 use crate::instruments::Instruments;
@@ -31,7 +31,9 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
         whole.processed += part.processed;
         whole.hosts.logs.append(&mut part.hosts.logs);
     }
-    take_pauses(&mut whole, &mut parts);
+    let lists = std::iter::once(&mut whole).chain(&mut parts);
+    let lists = lists.map(|part| std::mem::take(&mut part.cx.instruments.pauses)).collect();
+    whole.cx.instruments.pauses = in_order(lists, whole.cx.events.ties());
     take_flows(&mut whole, &mut parts, owners);
     for part in &mut parts {
         add(&mut whole.cx.instruments, &mut part.cx.instruments);
@@ -84,14 +86,12 @@ fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Numbe
 }
 
 /// The pauses of all parts, in the order in which they began, each with the number of the one that caused it.
-fn take_pauses(whole: &mut Sim, parts: &mut [Sim]) {
-    let (ties, count) = (whole.cx.events.ties(), 1 + parts.len());
-    let lists =
-        std::iter::once(&mut *whole).chain(parts).map(|part| std::mem::take(&mut part.cx.instruments.pauses));
+fn in_order(lists: Vec<Vec<PauseRecord>>, ties: Ties) -> Vec<PauseRecord> {
+    let count = lists.len();
     let named = |(me, list): (usize, Vec<PauseRecord>)| {
         list.into_iter().enumerate().map(move |(number, pause)| ((number * count + me) as u32, pause))
     };
-    let mut all: Vec<(u32, PauseRecord)> = lists.enumerate().flat_map(named).collect();
+    let mut all: Vec<(u32, PauseRecord)> = lists.into_iter().enumerate().flat_map(named).collect();
     // Each began as a frame landed, by the wire that leads to its port.
     let landed =
         |pause: &PauseRecord| Event { at: pause.began, tag: Tag::new(Phase::Arrive, pause.port.0 ^ 1) };
@@ -104,7 +104,7 @@ fn take_pauses(whole: &mut Sim, parts: &mut [Sim]) {
         let cause = numbers.get(&pause.cause).copied().unwrap_or(u32::MAX);
         PauseRecord { cause, ..pause }
     };
-    whole.cx.instruments.pauses = all.into_iter().map(numbered).collect();
+    all.into_iter().map(numbered).collect()
 }
 
 /// The ends of a part's flows by slot, as long as nothing has taken them.
