@@ -1,4 +1,4 @@
-//! The gate with real threads. Every order in which they may run is gone through in `crates/sim/tests/all/gate.rs`.
+//! The gate with real threads. Every order in which they may run is gone through in `crates/sim/tests/all/barrier.rs`.
 
 use super::gate::Gate;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -4,12 +4,12 @@ mod common;
 
 mod agents;
 mod backpressure;
+mod barrier;
 mod crossbar;
 mod dependencies;
 mod drop_notified;
 mod followers;
 mod foresight;
-mod gate;
 mod late;
 mod lone_flow;
 mod lossless;
