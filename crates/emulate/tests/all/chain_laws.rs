@@ -126,7 +126,8 @@ proptest! {
         late in prop::collection::vec(0u64..900, 300),
     ) {
         let (way, arrivals) = (chain(&kinds), arrivals(&gaps));
-        let disks = vec![Disk::default(); kinds.len()];
+        // Each its own: clones of one are the same disk.
+        let disks: Vec<Disk> = way.ports().iter().map(|_| Disk::default()).collect();
         let recorders = way.ports().iter().zip(&disks).map(|(port, disk)| Recorder::new(port, disk.clone()).unwrap());
         let (mut chain, mut records) = (Chain::new(&way).unwrap(), Records(recorders.collect()));
         let mut end = Time::ZERO;
