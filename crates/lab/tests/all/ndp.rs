@@ -13,10 +13,6 @@ run = { until = "100ms" }
 fct = "receiver"
 "#;
 
-fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
-}
-
 #[test]
 fn the_first_window_fills_the_longest_round_trip_and_all_paths_are_numbered() {
     let text = format!("{FABRIC}[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n");

@@ -1,5 +1,6 @@
 //! Policies that notify senders, from a scenario to rates that fall; and what is refused, literally.
 
+use crate::common;
 use std::path::Path;
 use thalweg_lab::Run;
 use thalweg_scenario::load;
@@ -36,21 +37,12 @@ stop_when_done = false
 
 const QUIET: &str = "{kind=\"policy\",text=\"q = Queue(2000 pkts); out = Port(q);\"}";
 
-fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
-}
-
 fn run(pairs: &[(&str, &str)]) -> Run {
-    let scenario = load(STAR, "s.toml", Path::new("."), &set(pairs)).expect("a scenario");
-    let mut run = Run::new(&scenario).expect("a network");
-    while run.step(1 << 20) {}
-    run
+    common::finish(&common::scenario(STAR, Path::new("."), &common::set(pairs)))
 }
 
 fn refusals(pairs: &[(&str, &str)]) -> Vec<String> {
-    let errors = load(STAR, "s.toml", Path::new("."), &set(pairs)).map(|_| ()).expect_err("a refusal");
-    let tail = |text: String| text.split_once(": `").map_or(text.clone(), |(_, rest)| format!("`{rest}"));
-    errors.iter().map(|e| tail(e.to_string())).collect()
+    common::refusals(STAR, pairs)
 }
 
 /// A column of whole numbers.
@@ -80,7 +72,8 @@ fn rates_fall_to_what_the_link_has_and_the_queue_with_them() {
 
 #[test]
 fn a_policy_that_notifies_brings_its_point_and_leaves_the_hosts_alone() {
-    let scenario = load(STAR, "s.toml", Path::new("."), &set(&[("nic.order", "queue")])).expect("a scenario");
+    let scenario =
+        load(STAR, "s.toml", Path::new("."), &common::set(&[("nic.order", "queue")])).expect("a scenario");
     let text = scenario.to_toml();
     assert!(text.contains("congestion_point = { kind = \"policy\", message = \"82B\" }"), "{text}");
     let nic = text.split("[nic]").nth(1).and_then(|rest| rest.split("[transport]").next());

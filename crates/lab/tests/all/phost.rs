@@ -23,10 +23,6 @@ receiver = 0
 fct = "receiver"
 "#;
 
-fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
-}
-
 #[track_caller]
 fn wrong(pairs: &[(&str, &str)], expected: &str) {
     let errors = load(INCAST, "s.toml", Path::new("."), &set(pairs)).expect_err("refused");

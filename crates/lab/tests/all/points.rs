@@ -1,8 +1,8 @@
 //! Congestion points from end to end: what ports write reaches sources, and the refusals around them, literally.
 
+use crate::common;
 use std::path::Path;
 use thalweg_lab::Run;
-use thalweg_scenario::load;
 
 /// Ten sources of 36 Gb/s into 40 (RoCC §3.5.1).
 const STAR: &str = r#"
@@ -31,21 +31,12 @@ controllers = { every = "50us", flows = [0, 9] }
 until = "8ms"
 "#;
 
-fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
-}
-
 fn run(pairs: &[(&str, &str)]) -> Run {
-    let scenario = load(STAR, "s.toml", Path::new("."), &set(pairs)).expect("a scenario");
-    let mut run = Run::new(&scenario).expect("a network");
-    while run.step(1 << 20) {}
-    run
+    common::finish(&common::scenario(STAR, Path::new("."), &common::set(pairs)))
 }
 
 fn refusals(pairs: &[(&str, &str)]) -> Vec<String> {
-    let errors = load(STAR, "s.toml", Path::new("."), &set(pairs)).map(|_| ()).expect_err("a refusal");
-    let tail = |text: String| text.split_once(": `").map_or(text.clone(), |(_, rest)| format!("`{rest}"));
-    errors.iter().map(|e| tail(e.to_string())).collect()
+    common::refusals(STAR, pairs)
 }
 
 /// A column of a table, of the last `rows` rows.

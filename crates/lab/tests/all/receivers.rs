@@ -45,9 +45,6 @@ load = 0.4
 until = "3ms"
 "#;
 
-fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
-}
 /// With flows (source, destination, packets, start in us), and settings.
 fn of(text: &str, flows: &[(u32, u32, u64, f64)], pairs: &[(&str, &str)]) -> Run {
     let flows: String = flows

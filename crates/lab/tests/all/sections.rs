@@ -19,10 +19,6 @@ fn three(one: &str, two: &str, three: &str) -> String {
     [HEAD, &endless(0, one), &endless(1, two), &endless(2, three)].concat()
 }
 
-fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
-    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
-}
-
 fn plain(text: &str) -> Scenario {
     scenario(text, Path::new("."), &[])
 }

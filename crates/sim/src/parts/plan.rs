@@ -57,8 +57,8 @@ impl Plan {
         let is_cut = |link: &&LinkSpec| of_node[link.a.at()] != of_node[link.b.at()];
         let delays = spec.links.iter().filter(is_cut).map(|link| link.ab.delay.min(link.ba.delay));
         let lookahead = delays.min().ok_or(Undivided("all traffic is in one part of it"))?;
-        // Without a cycle of ports that may wait for each other nothing is ever searched for one (Goyal, MIT 2022,
-        // App. D, Theorem 2).
+        // Where no cycle of ports can wait for each other there is no deadlock to look for (Goyal, MIT 2022, App. D,
+        // Theorem 2).
         if spec.inputs.is_some_and(|inputs| inputs.stops_ports()) && has_cycle(spec) {
             return Err(Undivided("pauses may form a cycle, which is looked for in the whole network"));
         }

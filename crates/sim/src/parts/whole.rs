@@ -31,9 +31,8 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
         whole.processed += part.processed;
         whole.hosts.logs.append(&mut part.hosts.logs);
     }
-    let lists = std::iter::once(&mut whole).chain(&mut parts);
-    let lists = lists.map(|part| std::mem::take(&mut part.cx.instruments.pauses)).collect();
-    whole.cx.instruments.pauses = in_order(lists, whole.cx.events.ties());
+    let pauses = std::iter::once(&mut whole).chain(&mut parts).flat_map(named).collect();
+    whole.cx.instruments.pauses = in_order(pauses, whole.cx.events.ties());
     take_flows(&mut whole, &mut parts, owners);
     for part in &mut parts {
         add(&mut whole.cx.instruments, &mut part.cx.instruments);
@@ -85,13 +84,14 @@ fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Numbe
     mine.memory.dropped += its.memory.dropped;
 }
 
-/// The pauses of all parts, in the order in which they began, each with the number of the one that caused it.
-fn in_order(lists: Vec<Vec<PauseRecord>>, ties: Ties) -> Vec<PauseRecord> {
-    let count = lists.len();
-    let named = |(me, list): (usize, Vec<PauseRecord>)| {
-        list.into_iter().enumerate().map(move |(number, pause)| ((number * count + me) as u32, pause))
-    };
-    let mut all: Vec<(u32, PauseRecord)> = lists.into_iter().enumerate().flat_map(named).collect();
+/// The pauses of a part, with their names.
+fn named(part: &mut Sim) -> Vec<(u32, PauseRecord)> {
+    let pauses = std::mem::take(&mut part.cx.instruments.pauses);
+    pauses.into_iter().enumerate().map(|(number, pause)| (part.cx.border.name(number), pause)).collect()
+}
+
+/// Pauses in the order in which they began, each with the number of the one that caused it.
+fn in_order(mut all: Vec<(u32, PauseRecord)>, ties: Ties) -> Vec<PauseRecord> {
     // Each began as a frame landed, by the wire that leads to its port.
     let landed =
         |pause: &PauseRecord| Event { at: pause.began, tag: Tag::new(Phase::Arrive, pause.port.0 ^ 1) };

@@ -166,10 +166,10 @@ fn a_network_that_stays_whole_gives_its_reason() {
     assert_eq!(why(limited), Err("the run ends after a number of events".into()));
 }
 
-/// A port of a whole network that is busy until the very end takes no further decision, and nor does a cut one. Every
-/// nanosecond is the end of a run here: transmissions end at some of them.
+/// A port that becomes free at the very end decides once more, cut or not. Every nanosecond is the end of a run here:
+/// transmissions end at some of them.
 #[test]
-fn a_cut_port_decides_nothing_at_the_last_instant_that_it_would_not_decide_otherwise() {
+fn at_the_last_instant_a_cut_port_decides_as_any_other() {
     let link = |a: u32, b: u32, gbps| {
         LinkSpec::fixed(NodeId(a), NodeId(b), Rate::from_gbps(gbps), Span::from_us(1), Span::ZERO)
     };

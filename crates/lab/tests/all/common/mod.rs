@@ -7,12 +7,25 @@ mod scenarios;
 pub use scenarios::*;
 use std::path::Path;
 use thalweg_lab::{ColumnData, Run};
-use thalweg_scenario::Scenario;
+use thalweg_scenario::{Scenario, load};
 
 /// Runs a scenario to its end.
 #[track_caller]
 pub fn run(text: &str) -> Run {
     finish(&scenario(text, Path::new("."), &[]))
+}
+
+/// Settings, as `--set` has them.
+pub fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect()
+}
+
+/// What is refused of a scenario with these settings: from the key on.
+#[track_caller]
+pub fn refusals(text: &str, pairs: &[(&str, &str)]) -> Vec<String> {
+    let errors = load(text, "s.toml", Path::new("."), &set(pairs)).map(|_| ()).expect_err("a refusal");
+    let tail = |text: String| text.split_once(": `").map_or(text.clone(), |(_, rest)| format!("`{rest}"));
+    errors.iter().map(|e| tail(e.to_string())).collect()
 }
 
 /// Runs a scenario to its end; no law of the simulator may be broken.

@@ -177,7 +177,8 @@ impl OutputQueue for Programmed {
         for effect in self.effects.drain(..) {
             match effect {
                 Effect::Notified(..) => self.notified.push(entry.handle),
-                Effect::Marked(_) | Effect::Dropped(_) => marks = entry.ecn != Ecn::NotEct,
+                Effect::Marked(_) => marks = entry.ecn != Ecn::NotEct,
+                Effect::Dropped(_) => debug_assert!(false, "the language has no such action there"),
             }
         }
         if marks {
