@@ -1,6 +1,6 @@
 //! The parts of a network put together again, to be read as if it had been run whole.
 
-use crate::border::Number;
+use crate::border::{Border, Number};
 use crate::events::{Event, Events, Phase, Tag, Ties};
 use crate::flows::FlowTally;
 use crate::hosts::ends::{Receiving, Sending};
@@ -31,7 +31,8 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
         whole.processed += part.processed;
         whole.hosts.logs.append(&mut part.hosts.logs);
     }
-    let pauses = std::iter::once(&mut whole).chain(&mut parts).flat_map(named).collect();
+    let all = std::iter::once(&mut whole).chain(&mut parts).map(|part| &mut part.cx);
+    let pauses = all.flat_map(|cx| named(std::mem::take(&mut cx.instruments.pauses), &cx.border)).collect();
     whole.cx.instruments.pauses = in_order(pauses, whole.cx.events.ties());
     take_flows(&mut whole, &mut parts, owners);
     for part in &mut parts {
@@ -85,9 +86,8 @@ fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Numbe
 }
 
 /// The pauses of a part, with their names.
-fn named(part: &mut Sim) -> Vec<(u32, PauseRecord)> {
-    let pauses = std::mem::take(&mut part.cx.instruments.pauses);
-    pauses.into_iter().enumerate().map(|(number, pause)| (part.cx.border.name(number), pause)).collect()
+fn named(pauses: Vec<PauseRecord>, border: &Border) -> Vec<(u32, PauseRecord)> {
+    pauses.into_iter().enumerate().map(|(number, pause)| (border.name(number), pause)).collect()
 }
 
 /// Pauses in the order in which they began, each with the number of the one that caused it.
