@@ -5,7 +5,7 @@
 //! and is on the other part's copy of that wire before that instant has come. Nothing else passes between parts, so
 //! no part needs to know what happens in another one until the delay of a wire between them has passed.
 
-use crate::events::{Event, Phase, Tag};
+use crate::events::{Event, Phase, Tag, Ties};
 use crate::port::flying::Flying;
 use thalweg_machines::pause::Posted;
 use thalweg_units::{FlowId, HostId, PortId, Time};
@@ -78,6 +78,13 @@ impl Batch {
     }
 }
 
+/// Something that has been put on a wire between two parts: what its port has of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    pub flying: Flying,
+    pub port: PortId,
+}
+
 /// Of one part; of a network that is run whole: empty.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Border {
@@ -86,7 +93,9 @@ pub(crate) struct Border {
     of_node: Vec<Number>,
     /// By port: the part that its wire leads to, if it leaves this one.
     leads: Vec<Option<Number>>,
-    /// By part: what has left for it.
+    /// What leaves the part in the present window.
+    pub leaving: Vec<Leaving>,
+    /// By part: what has left for it in the window before.
     pub out: Vec<Batch>,
     /// Flows one end of which has become complete, once for each.
     pub ended: Vec<FlowId>,
@@ -117,9 +126,13 @@ impl Border {
     }
 
     /// A port's wire leaves the part.
-    #[inline(always)]
     pub fn is_left_by(&self, port: PortId) -> bool {
         self.leads.get(port.at()).is_some_and(Option::is_some)
+    }
+
+    /// Nothing happens in other parts before `event`, as far as this part must wait for them.
+    pub fn comes_first(&self, event: Event, ties: Ties) -> bool {
+        self.elsewhere.is_none_or(|first| event.precedes(&first, ties))
     }
 
     /// The name of a pause by its number in this part, among those of all parts.
@@ -136,7 +149,13 @@ impl Border {
         self.out.len().max(1)
     }
 
-    /// Something leaves by a wire of the part that leads out of it.
+    /// What a port has put on its wire, which leads out of the part.
+    #[inline(never)]
+    pub fn leave(&mut self, port: PortId, flying: Option<Flying>) {
+        self.leaving.extend(flying.map(|flying| Leaving { flying, port }));
+    }
+
+    /// It goes to the part to which its wire leads.
     #[inline]
     pub fn post(&mut self, crossing: Crossing, side: Option<&Side>) {
         if let Some(to) = self.leads[crossing.port.at()] {

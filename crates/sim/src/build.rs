@@ -21,7 +21,7 @@ use crate::hosts::Hosts;
 use crate::hosts::streams;
 use crate::instruments::Instruments;
 use crate::paths;
-use crate::port::{Lane, Port};
+use crate::port::{FarEnd, Lane, Port};
 use crate::sampling;
 use crate::sim::Sim;
 use std::collections::VecDeque;
@@ -342,7 +342,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 Limit::Packets(packets) => (u64::MAX, packets),
                 Limit::Unlimited => (u64::MAX, u32::MAX),
             };
-            let mut port = Port::new(link, to, to.0 < spec.hosts, lane, limit, stage);
+            let far_end = if to.0 < spec.hosts { FarEnd::Host } else { FarEnd::Switch };
+            let mut port = Port::new(link, to, far_end, lane, limit, stage);
             if let Some(cut) = spec.cut_through
                 && to.0 >= spec.hosts
             {

@@ -4,8 +4,9 @@ use crate::border::Border;
 use crate::events::{Calendar, Event, Events, Phase, Tag};
 use crate::features::Features;
 use crate::instruments::Instruments;
+use crate::port::{Booked, Port};
 use thalweg_net::spec::NetworkSpec;
-use thalweg_units::Time;
+use thalweg_units::{PortId, Time};
 
 /// The run's context. Not an owner of anything that a packet could be in.
 #[derive(Clone, Debug)]
@@ -50,10 +51,14 @@ impl Cx {
         self.instruments.contests.note_landing(self.events.ties_with_next(event));
     }
 
-    /// Nothing happens in other parts before an event of this instant, as far as this part must wait for them.
-    pub fn comes_first_everywhere(&self, tag: Tag) -> bool {
-        let event = Event { at: self.now, tag };
-        self.border.elsewhere.is_none_or(|first| event.precedes(&first, self.events.ties()))
+    /// What a port has sent, or booked a place on its wire for, arrives here by an event, or in another part.
+    #[inline(always)]
+    pub fn put_on_wire(&mut self, port: &mut Port, id: PortId, booked: Booked) {
+        if port.is_outbound() {
+            self.border.leave(id, port.leave(self.now));
+        } else if let Booked::First(at) = booked {
+            self.schedule(at, Phase::Arrive, id.0);
+        }
     }
 
     /// An event.

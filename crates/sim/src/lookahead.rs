@@ -62,7 +62,7 @@ fn head(events: &Calendar, fabric: &Fabric, ahead: usize) {
 fn way(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((_, port)) = landing(events, fabric, ahead) else { return };
     let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
-    if port.mode.to_host {
+    if port.leads_to_host() {
         prefetch(&fabric.packets[first.handle]);
     } else if let Some(out) = fabric.paths.entry(first.route) {
         prefetch(out);
@@ -74,7 +74,7 @@ fn way(events: &Calendar, fabric: &Fabric, ahead: usize) {
 fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
     let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
-    if port.mode.to_host {
+    if port.leads_to_host() {
         port_lines(&fabric.ports[id ^ 1]);
         let packet = &fabric.packets[first.handle];
         let slot = fabric.paths.slot(packet.flow);
@@ -101,7 +101,7 @@ fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
 #[inline(always)]
 fn ring(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
-    if port.mode.to_host {
+    if port.leads_to_host() {
         fabric.ports[id ^ 1].prefetch_ring();
     } else if let Some(first) = port.flight.front()
         && let Some(out) = fabric.paths.entry(first.route)

@@ -58,6 +58,12 @@ impl Paths {
         self.slots[flow.at()]
     }
 
+    /// Where a flow's slot is kept: a hint for prefetching.
+    #[inline(always)]
+    pub fn place(&self, flow: FlowId) -> *const u32 {
+        self.slots.as_ptr().wrapping_add(flow.at())
+    }
+
     /// Where the packets of a slot find their way.
     #[inline(always)]
     pub fn start(&self, slot: usize) -> usize {
@@ -130,7 +136,7 @@ impl Paths {
         for id in &self.ports[route as usize - 1..] {
             let port = &ports[id.at()];
             sum += port.span(wire) + port.timing.delay;
-            if port.mode.to_host {
+            if port.leads_to_host() {
                 break;
             }
         }

@@ -11,7 +11,7 @@ use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
 use thalweg_machines::congestion::{Interval, Permit};
-use thalweg_units::{FlowId, PortId, Time};
+use thalweg_units::{FlowId, PortId, Span, Time};
 use thalweg_wire::Frame;
 
 /// Why a run stops for the moment.
@@ -92,25 +92,18 @@ impl Sim {
         let end = self.cx.spec.stop.until;
         let until = end.min(at);
         let budget = max_events.min(self.cx.spec.stop.max_events.saturating_sub(self.processed));
-        for _ in 0..budget {
-            let Some(event) = self.cx.events.pop() else {
-                relief::apply_remaining_releases(&mut self.fabric, &mut self.cx);
-                self.cx.stopped = true;
-                return Pause::Ended;
-            };
-            if event.at > until {
-                self.cx.events.push(event);
+        if self.process_before(until.saturating_add(Span::from_ps(1)), budget) {
+            if self.cx.events.first().is_some() {
                 if until < end {
                     return Pause::Reached;
                 }
                 self.cx.now = until;
-                self.cx.stopped = true;
-                return Pause::Ended;
+            } else {
+                relief::apply_remaining_releases(&mut self.fabric, &mut self.cx);
             }
-            self.process(event);
-            if self.cx.stopped | self.cx.awaits {
-                return self.leave();
-            }
+            self.cx.stopped = true;
+        } else if std::mem::take(&mut self.cx.awaits) && !self.cx.stopped {
+            return Pause::Decision;
         }
         if self.processed >= self.cx.spec.stop.max_events {
             self.cx.stopped = true;
@@ -118,11 +111,17 @@ impl Sim {
         if self.cx.stopped { Pause::Ended } else { Pause::Budget }
     }
 
-    /// Why the loop leaves after an event.
-    #[cold]
-    fn leave(&mut self) -> Pause {
-        self.cx.awaits = false;
-        if self.cx.stopped { Pause::Ended } else { Pause::Decision }
+    /// The events before `end`, at most so many; true: there are no more. Ends early where one of them stops the run.
+    #[inline(never)]
+    pub(crate) fn process_before(&mut self, end: Time, most: u64) -> bool {
+        for _ in 0..most {
+            let Some(event) = self.cx.events.pop_before(end) else { return true };
+            self.process(event);
+            if self.cx.stopped | self.cx.awaits {
+                return false;
+            }
+        }
+        false
     }
 
     /// The next event, which has just been taken out of the queue.

@@ -238,6 +238,15 @@ impl Calendar {
         }
     }
 
+    /// Moves all events to a calendar for about so many at a time. Only the cost of what follows depends on it.
+    pub fn resize(&mut self, pending: usize) {
+        let mut resized = Self::sized(pending, self.horizon, self.ties);
+        while let Some(event) = self.pop() {
+            resized.push(event);
+        }
+        *self = resized;
+    }
+
     #[inline(always)]
     fn file(&mut self, day: u64, word: Word) {
         let slot = (day & self.mask) as usize;

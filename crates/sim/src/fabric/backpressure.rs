@@ -75,7 +75,7 @@ pub(super) fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
 
 /// A packet of a port's queue begins to leave, and its switch knows: from here on it comes from that queue.
 #[inline]
-pub(super) fn pass_on(fabric: &mut Fabric, cx: &Cx, id: PortId, handle: Handle) {
+pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
     if fabric.ports[id.at()].place.pulls {
         return; // from the queue of its flow
     }
@@ -85,7 +85,7 @@ pub(super) fn pass_on(fabric: &mut Fabric, cx: &Cx, id: PortId, handle: Handle) 
     packet.hop = HopTag::from_queue(served);
     if packet.flags.has(Flags::HELD_BACK) {
         packet.flags.clear(Flags::HELD_BACK);
-        held_back_gone(fabric, cx, id);
+        held_back_gone(fabric, id);
     }
 }
 
@@ -109,18 +109,18 @@ pub(super) fn report_departure(
 pub(super) fn dropped(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle) {
     let packet = fabric.packets[handle];
     let reported = report_departure(fabric, cx, id, &packet);
-    held_back_gone(fabric, cx, id);
+    held_back_gone(fabric, id);
     if let Some((back, frame)) = reported {
         notify_of_queue(fabric, cx, back, frame);
     }
 }
 
 /// One packet less waits at a port for which a neighbour is held back.
-pub(super) fn held_back_gone(fabric: &mut Fabric, cx: &Cx, id: PortId) {
+pub(super) fn held_back_gone(fabric: &mut Fabric, id: PortId) {
     let gate = &mut fabric.gates[id.at()];
     gate.held_back -= 1;
     if gate.held_back == 0 {
-        fabric.ports[id.at()].calm(cx.border.is_left_by(id));
+        fabric.ports[id.at()].calm(false);
     }
 }
 

@@ -15,10 +15,10 @@ use crate::events::Phase;
 use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::gate::{EXPIRY, Foresight, REFRESH, frame_mark};
 use crate::fabric::on_demand::Tx;
-use crate::fabric::{Fabric, backpressure, crossbar, crossing, reference, releases, relief};
+use crate::fabric::{Fabric, backpressure, crossbar, reference, releases, relief};
 use crate::instruments::pauses::PauseRecord;
 use crate::port::flying::Flying;
-use crate::port::{Booked, Lane, Place};
+use crate::port::{Lane, Place};
 use thalweg_machines::pause::{Change, Posted};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
@@ -246,12 +246,9 @@ impl Fabric {
             return releases::send(self, id, arrive, signal);
         }
         let flying = self.note_frame(cx, id, at, posted);
-        if let Booked::First(at) = self.ports[id.at()].transmit_frame(at, flying) {
-            cx.schedule(at, Phase::Arrive, id.0);
-        }
-        if cx.features.parted && cx.border.is_left_by(id) {
-            crossing::leave(self, cx, id);
-        }
+        let port = &mut self.ports[id.at()];
+        let booked = port.transmit_frame(at, flying);
+        cx.put_on_wire(port, id, booked);
     }
 
     /// The transmission of a frame begins at the instant `at`: now, but for signals.
@@ -296,16 +293,12 @@ impl Fabric {
             self.note_departure(cx, id, flying.handle, now);
         }
         let port = &mut self.ports[id.at()];
-        if let Booked::First(at) = port.transmit(cx.now, flying) {
-            cx.schedule(at, Phase::Arrive, id.0);
-        }
+        let booked = port.transmit(cx.now, flying);
+        cx.put_on_wire(port, id, booked);
         if port.free_at <= cx.now && port.place.pulls {
             // Shorter than the link's clock can resolve: the NIC polls its flows again.
             port.state.tx_pending = true;
             self.schedule_tx(cx, id);
-        }
-        if cx.features.parted && cx.border.is_left_by(id) {
-            crossing::leave(self, cx, id);
         }
     }
 

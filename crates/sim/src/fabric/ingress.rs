@@ -186,7 +186,7 @@ impl Fabric {
         self.post_frame(cx, out, frame, u32::MAX);
         if !still {
             for &id in &self.memory.links[switch] {
-                self.ports[id.at()].calm(cx.features.crossbar || cx.border.is_left_by(id));
+                self.ports[id.at()].calm(cx.features.crossbar);
             }
         }
     }

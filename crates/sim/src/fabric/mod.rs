@@ -5,7 +5,6 @@
 
 mod backpressure;
 pub(crate) mod crossbar;
-pub(crate) mod crossing;
 pub(crate) mod deadlock;
 pub(crate) mod egress;
 pub(crate) mod failures;
@@ -125,7 +124,7 @@ impl Fabric {
         }
         let port = &mut self.ports[id.at()];
         let (landed, next) = port.land();
-        let to_host = port.mode.to_host;
+        let to_host = port.leads_to_host();
         let early = port.early(landed.wire);
         if let Some(next) = next {
             // The packet behind, where it will be read; else what is at hand. No branch: who lands where is
@@ -144,10 +143,6 @@ impl Fabric {
             port.state.tx_pending = true;
             let at = port.free_at;
             cx.schedule(at, Phase::Decide, id.0);
-        }
-        if cx.features.parted && cx.border.is_left_by(id) {
-            // It has left this part, and arrives in another.
-            return Landing::Passed;
         }
         cx.mark_digest(Tag::new(Phase::Arrive, id.0).word());
         if cx.features.detours {
@@ -185,7 +180,7 @@ impl Fabric {
             self.frame_lands(cx, id, landed.handle);
             return Landing::Passed;
         }
-        if self.ports[id.at()].mode.to_host {
+        if self.ports[id.at()].leads_to_host() {
             return Landing::Host(landed.handle);
         }
         self.forward::<DETOURS>(cx, id, landed, early);
@@ -249,23 +244,18 @@ impl Fabric {
         }
         let ready =
             if early.is_zero() { cx.now } else { cx.now + early.saturating_sub(port.span(flying.wire)) };
-        match port.book(cx.now, ready, flying, &mut self.packets[flying.handle]) {
-            Booked::First(at) => cx.schedule(at, Phase::Arrive, id.0),
-            Booked::Behind => {}
-            Booked::Dropped => {
-                if cx.features.headers {
-                    self.note_arrival(cx, id, flying.handle);
-                }
-                return self.lose(cx, id, flying.handle, cx.now);
+        let booked = port.book(cx.now, ready, flying, &mut self.packets[flying.handle]);
+        if booked == Booked::Dropped {
+            if cx.features.headers {
+                self.note_arrival(cx, id, flying.handle);
             }
+            return self.lose(cx, id, flying.handle, cx.now);
         }
+        cx.put_on_wire(port, id, booked);
         if cx.features.headers {
             let port = &self.ports[id.at()];
             let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
             self.note_booked(cx, id, flying.handle, begins);
-        }
-        if cx.features.parted && cx.border.is_left_by(id) {
-            crossing::leave(self, cx, id);
         }
     }
 

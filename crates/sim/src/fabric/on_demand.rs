@@ -12,7 +12,7 @@ use crate::events::{Draw, Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
 use crate::fabric::sharing::Room;
 use crate::fabric::{
-    Fabric, Fate, Lost, backpressure, crossing, points, reference, relief, settling, sharing, trimming,
+    Fabric, Fate, Lost, backpressure, points, reference, relief, settling, sharing, trimming,
 };
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
@@ -285,7 +285,8 @@ impl Fabric {
     #[inline(always)]
     fn comes_first(&self, cx: &Cx, id: PortId) -> bool {
         let tag = Tag::new(Phase::Decide, id.0);
-        cx.events.next_is_after(cx.now, tag) && (!cx.features.parted || cx.comes_first_everywhere(tag))
+        cx.events.next_is_after(cx.now, tag)
+            && (!cx.features.parted || cx.border.comes_first(Event { at: cx.now, tag }, cx.events.ties()))
     }
 
     #[inline]
@@ -447,17 +448,13 @@ impl Fabric {
             self.depart(cx, id, flying.handle, flying.wire);
         }
         let port = &mut self.ports[id.at()];
-        if let Booked::First(at) = port.transmit(at, flying) {
-            cx.schedule(at, Phase::Arrive, id.0);
-        }
+        let booked = port.transmit(at, flying);
+        cx.put_on_wire(port, id, booked);
         if !port.mode.gated {
             port.state.tx_pending = port.state.eager && port.waiting.packets > 0;
             if port.state.tx_pending {
                 cx.schedule(port.free_at, Phase::Decide, id.0);
             }
-        }
-        if cx.features.parted && cx.border.is_left_by(id) {
-            crossing::leave(self, cx, id);
         }
     }
 
@@ -478,7 +475,7 @@ impl Fabric {
             self.depart(cx, id, handle, wire);
         }
         if cx.features.backpressure {
-            backpressure::pass_on(self, cx, id, handle);
+            backpressure::pass_on(self, id, handle);
         }
         wire
     }

@@ -221,7 +221,7 @@ fn depart(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, arrives:
         fabric.depart(cx, id, handle, flying.wire);
     }
     if cx.features.backpressure && !first {
-        backpressure::pass_on(fabric, cx, id, handle);
+        backpressure::pass_on(fabric, id, handle);
     }
     if cx.features.points && !first {
         points::left(fabric, id, handle);

@@ -107,7 +107,7 @@ impl Reliefs {
         } else {
             self.last_sent[id.at()] = at;
         }
-        if port.mode.to_host && packet.kind == Kind::Data {
+        if port.leads_to_host() && packet.kind == Kind::Data {
             let last = &mut self.last_out[packet.flow.at()];
             let again = packet.flags.has(Flags::RETRANSMISSION);
             // Some transports send a flow's bytes in another order than theirs: it is the order of sending

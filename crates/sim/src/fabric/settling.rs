@@ -41,7 +41,7 @@ fn let_go(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, when: As
         return;
     }
     fabric.packets[handle].flags.clear(Flags::HELD_BACK);
-    backpressure::held_back_gone(fabric, cx, id);
+    backpressure::held_back_gone(fabric, id);
     let late = fabric
         .queue(id)
         .and_then(|queue| queue.pipeline())

@@ -66,7 +66,7 @@ fn way(fabric: &Fabric, slot: usize, wire: u32) -> Span {
         let port = &fabric.ports[id.at()];
         // Whatever is cut through is on this link while it is still on the one before.
         sum += port.span(wire).saturating_sub(early) + port.timing.delay;
-        early = if port.mode.to_host { Span::ZERO } else { port.early(wire) };
+        early = if port.leads_to_host() { Span::ZERO } else { port.early(wire) };
     }
     sum
 }

@@ -11,6 +11,7 @@
 //! because all its flows are complete is found by taking turns: in a window in which that may happen, one thread
 //! takes the events of all parts in their order.
 
+mod crossing;
 mod division;
 mod gate;
 mod part;

@@ -1,16 +1,15 @@
 //! One part: the network, of which only its own nodes do anything.
 
 use super::plan::Plan;
-use crate::border::{Batch, Border, Cargo, Number};
+use crate::border::{Batch, Border, Number};
 use crate::events::{Event, Events, Phase, Tag};
-use crate::fabric::{crossing, points};
 use crate::paths::NO_SLOT;
 use crate::sim::Sim;
 use thalweg_units::{FlowId, PortId, Time};
-use thalweg_wire::Packet;
 
-/// A part, and what others have sent it.
+/// A part, and what others have sent it. No two share a line of memory, nor the one that is fetched with it.
 #[derive(Clone, Debug)]
+#[repr(align(128))]
 pub(super) struct Part {
     pub sim: Sim,
     pub inbox: Vec<Batch>,
@@ -57,6 +56,8 @@ pub(super) fn enclose(sim: &mut Sim, plan: &Plan, me: Number) {
             port.make_inbound();
         }
     }
+    // Its own ports, about as many as have something on their wires.
+    sim.cx.events.resize(sim.fabric.ports.len() / usize::from(plan.parts()));
     let owns: Vec<bool> = (0..sim.fabric.ports.len())
         .map(|id| sim.cx.border.owns(sim.cx.spec.ends(PortId::from(id)).0.at()))
         .collect();
@@ -67,29 +68,11 @@ pub(super) fn enclose(sim: &mut Sim, plan: &Plan, me: Number) {
 }
 
 impl Part {
-    /// What others have sent comes in.
-    pub fn come_in(&mut self) {
-        let Self { sim: Sim { cx, fabric, hosts, .. }, inbox } = self;
-        for batch in inbox {
-            for crossing in batch.crossings() {
-                let Cargo::Packet(Packet { flow, .. }) = crossing.cargo else { continue };
-                // A notice may be for a flow that is over.
-                if fabric.paths.slot(flow) == NO_SLOT && !points::is_looked_up(&crossing.flying) {
-                    let spec = cx.spec.flows[flow.at()];
-                    hosts.open(cx, fabric, flow, &spec);
-                }
-            }
-            crossing::come_in(fabric, cx, batch);
-            batch.clear();
-        }
-    }
-
-    /// A window: what others have sent, and all events before `end`.
+    /// A window: what others have sent, all events before `end`, and what leaves.
     pub fn run_before(&mut self, end: Time) {
         self.come_in();
-        while let Some(event) = self.sim.cx.events.pop_before(end) {
-            self.sim.process(event);
-        }
+        self.sim.process_before(end, u64::MAX);
+        self.go_out();
     }
 
     /// When something happens here next, as far as it is known here.
@@ -121,6 +104,7 @@ impl Part {
             _ => self.sim.settle_ready(),
         }
         self.sim.cx.border.elsewhere = None;
+        self.go_out();
     }
 
     /// Packets of a flow sent less those that have arrived or were lost, of what happened here.

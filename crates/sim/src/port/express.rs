@@ -17,7 +17,7 @@ impl Port {
     /// Counts packets whose transmission began before `now` as waiting no more. One that
     /// begins at `now` still waits: ports choose after arrivals have landed.
     #[inline]
-    fn retire(&mut self, now: Time) {
+    pub(super) fn retire(&mut self, now: Time) {
         while self.waiting.packets > 0 {
             let next = self.flight.get(self.waiting.started).expect("who waits is on the ring");
             if self.begins(next) >= now {

@@ -75,14 +75,25 @@ pub struct Waiting {
     pub(crate) started: u32,
 }
 
+/// What is at the far end of a port's wire.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum FarEnd {
+    /// A switch.
+    Switch,
+    /// A host.
+    Host,
+    /// Another part of the network ([`crate::parts`]).
+    Part,
+}
+
 /// What a port is.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Mode {
     /// How the queue works.
     pub lane: Lane,
-    /// The far end is a host.
-    pub to_host: bool,
+    /// What its wire leads to.
+    pub far_end: FarEnd,
     /// The far end may forward a packet before it has arrived whole.
     cuts: bool,
     /// On demand: a transmission is preempted by a packet that should go first.
@@ -257,7 +268,7 @@ impl Port {
     pub fn new(
         link: &LinkSpec,
         peer: NodeId,
-        to_host: bool,
+        far_end: FarEnd,
         lane: Lane,
         limit: (u64, u32),
         stage: StageMachine,
@@ -269,7 +280,7 @@ impl Port {
             waiting: Waiting::default(),
             quiet_below: stage.quiet_below(),
             queue: u32::MAX,
-            mode: Mode { lane, to_host, cuts: false, preemptive: false, gated: false },
+            mode: Mode { lane, far_end, cuts: false, preemptive: false, gated: false },
             state: State { tx_pending: false, eager: false, bypass: Bypass::Empty },
             timing: Timing { ps_per_byte: serializer.ps_per_byte().unwrap_or(SLOW), delay: link.delay },
             room: Room { bytes: limit.0, packets: limit.1, max_queue: 0 },
@@ -301,8 +312,9 @@ impl Port {
         (self.mode.lane, self.queue) = (Lane::Express, u32::MAX);
     }
 
-    /// What it sends is needed elsewhere as soon as it is sent.
+    /// Its wire leads to another part: what it sends is needed there as soon as it is sent.
     pub(crate) fn make_outbound(&mut self) {
+        self.mode.far_end = FarEnd::Part;
         if self.mode.lane == Lane::OnDemand {
             self.state.eager = true;
             self.set_bypass_limit(0);
@@ -311,7 +323,19 @@ impl Port {
 
     /// The ends of its transmissions need no events any more, unless something else has `observed` them all along.
     pub(crate) fn calm(&mut self, observed: bool) {
-        self.state.eager = observed || self.mode.lane == Lane::Reference;
+        self.state.eager = observed || self.mode.lane == Lane::Reference || self.is_outbound();
+    }
+
+    /// The far end is a host.
+    #[inline(always)]
+    pub fn leads_to_host(&self) -> bool {
+        self.mode.far_end == FarEnd::Host
+    }
+
+    /// The far end is another part of the network.
+    #[inline(always)]
+    pub fn is_outbound(&self) -> bool {
+        self.mode.far_end == FarEnd::Part
     }
 
     /// Departures are not known on arrival.
@@ -373,6 +397,16 @@ impl Port {
         let first = self.flight.is_empty();
         self.flight.push_back(flying);
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
+    }
+
+    /// What has just been put on the ring leaves this part of the network. Express: it stays there as long as it waits.
+    pub(crate) fn leave(&mut self, now: Time) -> Option<Flying> {
+        if self.on_demand() {
+            return self.flight.pop_back();
+        }
+        self.retire(now);
+        self.flight.skip(std::mem::take(&mut self.waiting.started));
+        self.flight.back().copied()
     }
 
     /// Puts a packet on the ring by its arrival, behind those that arrive with it: [`Booked::First`] if it is the next.
@@ -474,7 +508,7 @@ mod tests {
         let link = LinkSpec::fixed(Rate::from_gbps(1), Span::ZERO);
         let stage = StageSpec::tail_drop().make(Stream::default(), Rate::from_gbps(1)).unwrap();
         let peer = NodeId(0);
-        let mut port = Port::new(&link, peer, true, Lane::OnDemand, (u64::MAX, u32::MAX), stage);
+        let mut port = Port::new(&link, peer, FarEnd::Host, Lane::OnDemand, (u64::MAX, u32::MAX), stage);
         let (packets, bytes) = (10_000_000, 15_000_000_000);
         for seconds in [0, 1000] {
             port.note_queue(bytes);

@@ -85,6 +85,20 @@ impl Ring {
         Some(first)
     }
 
+    /// Takes the last packet out.
+    pub fn pop_back(&mut self) -> Option<Flying> {
+        let last = *self.back()?;
+        self.len -= 1;
+        Some(last)
+    }
+
+    /// Takes so many packets out, of those there are, the first ones.
+    pub fn skip(&mut self, packets: u32) {
+        let packets = packets.min(self.len);
+        self.head = self.head.wrapping_add(packets);
+        self.len -= packets;
+    }
+
     /// Where the next packet will be kept: a hint for prefetching.
     #[inline(always)]
     pub fn end(&self) -> *const Flying {
@@ -144,16 +158,22 @@ mod tests {
         }
 
         #[test]
-        fn it_is_a_queue(steps in proptest::collection::vec(0u32..3, 0..400), head: u32) {
+        fn it_is_a_queue(steps in proptest::collection::vec(0u32..9, 0..400), head: u32) {
             let mut ring = Ring { head, ..Ring::default() };
             let mut queue = VecDeque::new();
             for (number, step) in steps.into_iter().enumerate() {
-                if step > 0 {
-                    let flying = Flying { handle: Handle(number as u32), ..Flying::EMPTY };
-                    ring.push_back(flying);
-                    queue.push_back(flying);
-                } else {
-                    prop_assert_eq!(ring.pop_front(), queue.pop_front());
+                match step {
+                    0 => prop_assert_eq!(ring.pop_front(), queue.pop_front()),
+                    1 => prop_assert_eq!(ring.pop_back(), queue.pop_back()),
+                    2 => {
+                        ring.skip(3);
+                        queue.drain(..queue.len().min(3));
+                    }
+                    _ => {
+                        let flying = Flying { handle: Handle(number as u32), ..Flying::EMPTY };
+                        ring.push_back(flying);
+                        queue.push_back(flying);
+                    }
                 }
                 prop_assert_eq!(ring.len() as usize, queue.len());
                 prop_assert_eq!(ring.front(), queue.front());

@@ -15,8 +15,8 @@ fn the_simulator_has_no_circles_of_imports_and_no_large_or_spread_structs() {
         // The switches computed from a network's specification, one for each feature, are a table, not state.
         tables: &["Features"],
         spread: &[
-            ("Cx", 73),      // the context, which is given to whatever schedules an event
-            ("Fabric", 169), // every packet and port: to be cut by place, into nodes
+            ("Cx", 71),      // the context, which is given to whatever schedules an event
+            ("Fabric", 167), // every packet and port: to be cut by place, into nodes
             ("Hosts", 58),   // likewise
             ("Sim", 67), // the run loop: it is built, saved, read, recounted and divided in files of their own
         ],
