@@ -98,12 +98,22 @@ def test_processes_that_run_a_sweep_open_it_too(library, scenario):
     assert [run.digest for run in there] == [run.digest for run in here]
 
 
-def test_its_network_is_not_divided_onto_threads(library, cli, file):
-    said = cli(
-        *("run", file, "--no-out", "--quiet", "--threads", "2", "--import", library),
-        *("--set", "transport.congestion=c-aimd"),
-    )
-    assert said.code == 0 and said.err.startswith("thalweg: one thread instead of 2: a controller of your own")
+LEAVES = """
+name = "leaves"
+topology = { kind = "leaf-spine", leaves = 2, spines = 2, hosts_per_leaf = 2, spine_rate = "10Gbps", delay = "2us" }
+switch = { buffer = "50KB" }
+[[traffic]]
+kind = "permutation"
+size = "300KB"
+stride = 2
+"""
+
+
+def test_it_is_called_from_any_thread(library):
+    libraries.load(library)
+    scenario = thalweg.Scenario.from_toml(LEAVES).with_(named("c-aimd"))
+    one, two = (thalweg.run(scenario, progress=False, threads=threads) for threads in (1, 2))
+    assert (one.meta["threads"], two.meta["threads"]) == (1, 2) and one.digest == two.digest
 
 
 def test_a_failure_names_controller_flow_and_instant(compiled, cli, file):

@@ -9,6 +9,7 @@ import pytest
 import thalweg
 from thalweg import Scenario, ScenarioError
 from thalweg.cli import main
+from thalweg.errors import ControllerError
 
 LEAVES = """
 name = "leaves"
@@ -152,3 +153,77 @@ def test_a_sweep_has_no_more_threads_than_cores(tmp_path, monkeypatch):
     jobs = [pool.Job(str(n), scenario.with_({"seed": n, "run.threads": 4}), tmp_path / str(n)) for n in (3, 4)]
     pool.perform_all(jobs, progress=False)
     assert made == [1] and given[2:] == [6, 6]
+
+
+@pytest.fixture
+def own():
+    """A controller in Python that counts in its own attributes, and how often one was made."""
+    made = []
+
+    @thalweg.controller("own")
+    class Own:
+        def __init__(self, flow):
+            made.append(flow.number)
+            self.window, self.mss = flow.initial_window, flow.mss
+
+        def on_ack(self, ack):
+            self.window += self.mss * ack.acked // self.window
+
+        def on_loss(self, loss):
+            self.window = max(self.window // 2, 2 * self.mss)
+
+        def on_timeout(self, loss):
+            self.window = self.mss
+
+        def on_tick(self, now): ...
+
+    return made
+
+
+OWN = LEAVES.replace('{ congestion = "dctcp" }', '{ congestion = { kind = "custom", name = "own" } }').replace(
+    ', marking = { kind = "step", threshold = "30KB" }', ""
+)
+
+
+def test_controllers_in_python_are_called_from_any_thread(own, tmp_path):
+    kept = {}
+    for threads in (1, 2, 4):
+        own.clear()
+        run = thalweg.run(Scenario.from_toml(OWN), tmp_path / str(threads), progress=False, threads=threads)
+        assert run.meta["threads"] == threads
+        # One more is made before anything happens, to see whether it can be.
+        assert sorted(own) == [0, *range(run.tables["flows"].height)]
+        kept[threads] = files(tmp_path / str(threads))
+    assert run.tables["ports"]["dropped"].sum() > 0 and all(other == kept[1] for other in kept.values())
+
+
+def test_a_run_with_controllers_in_python_goes_on_with_another_number_of_threads(own, tmp_path):
+    scenario = Scenario.from_toml(OWN)
+    straight = thalweg.run(scenario, progress=False, threads=1)
+    begun = thalweg.run(scenario, tmp_path / "r", progress=False, threads=3, max_seconds=1e-3)
+    assert begun.partial
+    ended = thalweg.resume(tmp_path / "r", progress=False, threads=2)
+    assert not ended.partial and ended.digest == straight.digest
+
+
+def test_what_a_controller_raises_in_any_thread_ends_the_run_and_the_first_is_named():
+    @thalweg.controller("tired")
+    class Tired:
+        def __init__(self, flow):
+            self.window, self.number = flow.initial_window, flow.number
+
+        def on_ack(self, ack):
+            if ack.now_ps > 150_000_000 + 1_000_000 * self.number:
+                raise RuntimeError(f"flow {self.number} is tired")
+
+        def on_loss(self, loss): ...
+        def on_timeout(self, loss): ...
+        def on_tick(self, now): ...
+
+    scenario = Scenario.from_toml(OWN).with_({"transport.congestion.name": "tired"})
+    seen = set()
+    for threads in (1, 2, 4):
+        with pytest.raises(ControllerError, match=r"`tired`, flow \d+, at .*: on_ack: RuntimeError") as e:
+            thalweg.run(scenario, progress=False, threads=threads)
+        seen.add((e.value.flow, e.value.now_ps))
+    assert len(seen) == 1

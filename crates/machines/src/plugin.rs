@@ -10,12 +10,45 @@ use crate::problems::Invalid;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
+use std::any::Any;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::RwLock;
+use thalweg_units::Time;
 
 /// A plug-in, or why its factory refuses (a plain text will do: `Err("..".into())`).
 pub type Made<T> = Result<Box<T>, Invalid>;
+
+/// What a user's machine has failed with.
+pub struct Failed {
+    /// The instant of the call; [`Time::ZERO`]: it was no call of a run.
+    pub at: Time,
+    /// What the side that the machine is written for makes of it.
+    pub what: Box<dyn Any + Send>,
+}
+
+thread_local! {
+    static FAILED: RefCell<Option<Failed>> = const { RefCell::new(None) };
+}
+
+/// Keeps the first failure on this thread for [`take_failure`]. The contracts have no errors: a machine that has failed
+/// is not called again, and the run ends between two steps of the engine, never inside one.
+pub fn fail(failed: Failed) {
+    FAILED.with_borrow_mut(|kept| {
+        kept.get_or_insert(failed);
+    });
+}
+
+/// Something has failed on this thread: no machine of a user's is called.
+pub fn has_failed() -> bool {
+    FAILED.with_borrow(Option::is_some)
+}
+
+/// The first failure on this thread since the last call.
+pub fn take_failure() -> Option<Failed> {
+    FAILED.with_borrow_mut(Option::take)
+}
 
 /// Something by name, for the whole process.
 pub(crate) struct Registry<T>(RwLock<BTreeMap<String, T>>);

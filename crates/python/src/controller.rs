@@ -6,17 +6,16 @@
 //! error that names controller, flow and instant; Python is not called again before that is reported.
 
 use crate::native;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use thalweg_machines::Invalid;
 use thalweg_machines::congestion::custom::{self, ControllerFactory, Declared, PluggedController};
 use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Report, Start};
-use thalweg_machines::plugin::Made;
+use thalweg_machines::plugin::{self, Failed, Made, has_failed};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 use thalweg_wire::IntHop;
 
@@ -29,19 +28,8 @@ struct Class {
     nanoseconds: u64,
 }
 
-thread_local! {
-    /// The first error of a controller while the simulation ran on this thread.
-    static RAISED: RefCell<Option<PyErr>> = const { RefCell::new(None) };
-}
-
-fn keep(e: PyErr) {
-    RAISED.with_borrow_mut(|r| {
-        r.get_or_insert(e);
-    });
-}
-
-fn has_failed() -> bool {
-    RAISED.with_borrow(Option::is_some)
+fn keep(now: Option<Time>, e: PyErr) {
+    plugin::fail(Failed { at: now.unwrap_or(Time::ZERO), what: Box::new(e) });
 }
 
 /// Raises what a controller has raised since the last call on this thread.
@@ -51,7 +39,15 @@ pub fn raise(_py: Python<'_>) -> PyResult<()> {
 
 /// What a controller, or one in a library, has raised since the last call on this thread.
 pub fn raised() -> Option<PyErr> {
-    RAISED.with_borrow_mut(Option::take).or_else(native::failed)
+    let what = plugin::take_failure()?.what;
+    let what = match what.downcast::<PyErr>() {
+        Ok(error) => return Some(*error),
+        Err(other) => other,
+    };
+    Some(what.downcast().map_or_else(
+        |_| PyRuntimeError::new_err("a controller has failed"),
+        |failure| native::error_of(*failure),
+    ))
 }
 
 fn classes() -> std::sync::MutexGuard<'static, BTreeMap<String, Class>> {
@@ -290,7 +286,7 @@ impl PythonController {
         let done = arg(py).and_then(|a| self.object.bind(py).call_method1(method, (a,))).map(drop);
         let earliest = if method == "on_tick" { now + Span::from_ps(1) } else { now };
         if let Err(e) = done.and_then(|()| self.read(py, Earliest::At(earliest))) {
-            keep(failure(py, &self.name, Some(self.flow), Some(now), method, e));
+            keep(Some(now), failure(py, &self.name, Some(self.flow), Some(now), method, e));
         }
     }
 
@@ -388,7 +384,7 @@ impl CongestionControl for PythonController {
             let object = self.object.bind(py);
             let Ok(listed) = object.getattr("columns") else { return };
             if let Err(e) = report_of(object, &listed, report) {
-                keep(failure(py, &self.name, Some(self.flow), None, "reading its columns", e));
+                keep(None, failure(py, &self.name, Some(self.flow), None, "reading its columns", e));
             }
         });
     }
@@ -416,7 +412,7 @@ impl PluggedController for PythonController {
         Python::attach(|py| {
             let copied = py.import("copy").and_then(|c| c.call_method1("deepcopy", (&self.object,)));
             let object = copied.map(Bound::unbind).unwrap_or_else(|e| {
-                keep(failure(py, &self.name, Some(self.flow), None, "copying its state", e));
+                keep(None, failure(py, &self.name, Some(self.flow), None, "copying its state", e));
                 self.object.clone_ref(py)
             });
             let Self { name, flow, answers, permit, wants_sent, wants_restart, .. } = self;
@@ -434,7 +430,7 @@ impl PluggedController for PythonController {
                 .and_then(|m| m.call_method1("save_state", (&self.object, self.flow.0)))
                 .and_then(|b| b.extract::<Vec<u8>>());
             saved.unwrap_or_else(|e| {
-                keep(failure(py, &self.name, Some(self.flow), None, "saving its state", e));
+                keep(None, failure(py, &self.name, Some(self.flow), None, "saving its state", e));
                 Vec::new()
             })
         })
@@ -458,7 +454,7 @@ fn with_class(
             return Ok(Box::new(still()) as Box<dyn PluggedController>);
         }
         let made = f(py, class.bind(py)).unwrap_or_else(|e| {
-            keep(failure(py, name, flow, None, doing, e));
+            keep(None, failure(py, name, flow, None, doing, e));
             still()
         });
         Ok(Box::new(made) as Box<dyn PluggedController>)
@@ -496,7 +492,7 @@ fn load(name: &str, saved: &[u8]) -> Made<dyn PluggedController> {
 #[pyfunction]
 pub fn register_controller(name: String, class: Py<PyAny>, ecn: bool, telemetry: bool, params: Vec<String>) {
     custom::register_controller(&name, ControllerFactory { make, load });
-    custom::declare_controller(&name, Declared { ecn, telemetry, params: Some(params) });
+    custom::declare_controller(&name, Declared { ecn, telemetry, serial: true, params: Some(params) });
     classes().insert(name, Class { class, acks: 0, nanoseconds: 0 });
 }
 

@@ -15,13 +15,12 @@ pub fn open_library(py: Python<'_>, path: PathBuf, taken: BTreeMap<String, Strin
     py.detach(|| host::open(&path, allow)).map_err(PyValueError::new_err)
 }
 
-/// What a library's controller has failed with since the last call on this thread, as the error that ends the run.
-pub fn failed() -> Option<PyErr> {
-    let failure = host::take_failure()?;
-    Some(Python::attach(|py| {
+/// What a library's controller has failed with, as the error that ends the run.
+pub fn error_of(failure: host::Failure) -> PyErr {
+    Python::attach(|py| {
         let (flow, now) = (failure.flow.map(|f| f.0), failure.now.map(Time::ps));
         let reported = (&failure.name, flow, now, failure.doing, &failure.why);
         let made = py.import("thalweg.libraries").and_then(|m| m.call_method1("failure", reported));
         made.map_or_else(|_| PyRuntimeError::new_err(failure.why), PyErr::from_value)
-    }))
+    })
 }

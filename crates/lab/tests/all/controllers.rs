@@ -105,3 +105,24 @@ fn a_useless_key_of_a_scheme_is_reported_as_the_schemes() {
         "s.toml:2: `transport.initial_window`: it has no effect: the controller begins with a product of rate and round trip of its own; it is of the scheme `tcp+fifo`: write the settings that you want instead of that name (`thalweg show` prints them)"
     );
 }
+
+/// Threads are offered to a run that gains by them: not to one whose controllers wait for each other.
+#[test]
+fn controllers_that_are_called_one_after_another_are_no_reason_for_threads() {
+    crate::keys::plugins::register();
+    let offered = |controller: &str| {
+        let text = format!(
+            r#"
+topology = {{ kind = "leaf-spine", leaves = 4, spines = 2, hosts_per_leaf = 4, host_rate = "100Gbps",
+              spine_rate = "100Gbps", delay = "20us" }}
+transport = {{ congestion = {{ kind = "custom", name = "{controller}" }} }}
+[[traffic]]
+kind = "permutation"
+size = "100MB"
+"#
+        );
+        let scenario = load(&text, "s.toml", Path::new("."), &[]).unwrap();
+        Run::new(&scenario).unwrap().offer_threads(2)
+    };
+    assert_eq!((offered("still"), offered("solo")), (2, 1));
+}

@@ -11,7 +11,7 @@ mod mixes;
 #[path = "keys/nimbus.rs"]
 mod nimbus;
 #[path = "keys/plugins.rs"]
-mod plugins;
+pub(crate) mod plugins;
 #[path = "keys/points.rs"]
 mod points;
 #[path = "keys/relief.rs"]

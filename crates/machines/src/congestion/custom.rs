@@ -37,6 +37,8 @@ pub struct Declared {
     pub ecn: bool,
     /// It uses the telemetry that switches write into packets.
     pub telemetry: bool,
+    /// Its calls are made one after another, whatever the number of threads: by these a run gains nothing.
+    pub serial: bool,
     /// The names that it accepts under `params`; `None`: its factory alone decides.
     pub params: Option<Vec<String>>,
 }
@@ -50,7 +52,7 @@ pub fn register_controller(name: &str, factory: ControllerFactory) {
     DECLARED.remove(name);
 }
 
-/// NoticeBody more of the controllers registered as `name`, for scenarios to be checked against.
+/// States more of the controllers registered as `name`, for scenarios to be checked against.
 pub fn declare_controller(name: &str, declared: Declared) {
     DECLARED.insert(name, declared);
 }

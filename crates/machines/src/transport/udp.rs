@@ -63,6 +63,12 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
+    /// One that has nothing to send.
+    pub(super) fn idle(flow: FlowId) -> Self {
+        let stream = Stream::default();
+        Self { flow, class: 0, started: false, size: 0, sent: 0, packets: 0, next: Time::MAX, stream }
+    }
+
     /// A sender of `size` bytes (`u64::MAX`: without end).
     ///
     /// # Errors

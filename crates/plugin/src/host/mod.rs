@@ -9,7 +9,6 @@ mod native;
 use crate::abi::{self, Sink, Table, Text};
 use crate::{FlowId, Start, Time};
 use native::{Earliest, Native, text};
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
@@ -17,17 +16,13 @@ use thalweg_machines::Invalid;
 use thalweg_machines::congestion::custom::{
     ControllerFactory, Declared, PluggedController, declare_controller, register_controller,
 };
-use thalweg_machines::plugin::Made;
+use thalweg_machines::plugin::{self, Failed, Made, has_failed};
 
 /// The tables by name. Libraries are never closed: a controller may outlive its name's next registration.
 static TABLES: Mutex<BTreeMap<String, Library>> = Mutex::new(BTreeMap::new());
 /// Which controllers were made before, with which parameters: one that is refused later cannot be reported as an error
 /// of the scenario.
 static MADE: Mutex<BTreeSet<(String, Vec<u8>)>> = Mutex::new(BTreeSet::new());
-
-thread_local! {
-    static FAILED: RefCell<Option<Failure>> = const { RefCell::new(None) };
-}
 
 /// What ended a run: whose controller, of which flow, when, in which call, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,19 +39,13 @@ pub struct Failure {
     pub why: String,
 }
 
-/// The first failure on this thread since the last call.
+/// The first failure on this thread since the last call, if it was a library's.
 pub fn take_failure() -> Option<Failure> {
-    FAILED.with_borrow_mut(Option::take)
-}
-
-fn has_failed() -> bool {
-    FAILED.with_borrow(Option::is_some)
+    plugin::take_failure()?.what.downcast().ok().map(|failure| *failure)
 }
 
 fn keep(failure: Failure) {
-    FAILED.with_borrow_mut(|kept| {
-        kept.get_or_insert(failure);
-    });
+    plugin::fail(Failed { at: failure.now.unwrap_or(Time::ZERO), what: Box::new(failure) });
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -152,7 +141,7 @@ pub unsafe fn register(
     held(&MADE).retain(|(of, _)| of != name);
     register_controller(name, ControllerFactory { make, load });
     let (ecn, telemetry) = (table.wants & abi::ECN != 0, table.wants & abi::TELEMETRY != 0);
-    declare_controller(name, Declared { ecn, telemetry, params });
+    declare_controller(name, Declared { ecn, telemetry, serial: false, params });
     Ok(name.to_owned())
 }
 

@@ -114,7 +114,12 @@ impl Hosts {
             ..start_of(transport, nic, &fabric.ports, &path, middle)
         };
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
-        let mut sender = transport.sender(flow, spec.size, &start, stream).expect("checked when built");
+        // What a user's controller does as it is made is done once: in the part that its flow is sent from.
+        let mut sender = if cx.border.is_home(spec.src) {
+            transport.sender(flow, spec.size, &start, stream).expect("checked when built")
+        } else {
+            Sender::elsewhere(flow)
+        };
         let stream = Stream::new(cx.spec.seed, "receiver", u64::from(flow.0));
         let receiver = transport.receiver(flow, spec.size, stream);
         self.inherit(spec.connection, &mut sender);

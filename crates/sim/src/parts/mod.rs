@@ -34,6 +34,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use thalweg_machines::plugin::{self, Failed};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, PortId, Span, Time};
 use whole::Owners;
@@ -48,7 +49,7 @@ pub struct Parted {
 
 impl Clone for Parted {
     fn clone(&self) -> Self {
-        let parts = self.parts.iter().map(|part| Mutex::new(lock(part).clone())).collect();
+        let parts = self.parts.iter().map(|part| Mutex::new(held(part).clone())).collect();
         Self { parts, plan: self.plan.clone(), score: self.score.clone() }
     }
 }
@@ -80,8 +81,8 @@ enum Step {
 
 type Parts<'a> = Vec<MutexGuard<'a, Part>>;
 
-fn lock(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
-    part.lock().unwrap_or_else(PoisonError::into_inner)
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Parted {
@@ -118,11 +119,20 @@ impl Parted {
         let goal = events(parts).saturating_add(max_events);
         let (gate, end, over) = (Gate::new(threads), AtomicU64::new(0), AtomicBool::new(false));
         let failed: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
+        // Of users' machines, with the part that each is in.
+        let failures: Mutex<Vec<(usize, Failed)>> = Mutex::new(Vec::new());
         let window = |first: usize| {
             let end = Time::from_ps(end.load(Ordering::Acquire));
-            let run = || parts[first..].iter().step_by(threads).for_each(|part| lock(part).run_before(end));
+            let run = || {
+                for (number, part) in parts.iter().enumerate().skip(first).step_by(threads) {
+                    held(part).run_before(end);
+                    if let Some(failed) = plugin::take_failure() {
+                        held(&failures).push((number, failed));
+                    }
+                }
+            };
             if let Err(what) = catch_unwind(AssertUnwindSafe(run)) {
-                failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(what);
+                held(&failed).get_or_insert(what);
             }
         };
         let pause = std::thread::scope(|scope| {
@@ -148,7 +158,14 @@ impl Parted {
                     gate.pass();
                     window(0);
                     gate.pass();
-                    if failed.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+                    if held(&failed).is_some() {
+                        return Pause::Ended;
+                    }
+                    // The first one, as if the network had been run whole; whoever runs it looks for it here.
+                    let first = held(&failures).drain(..).min_by_key(|(number, failed)| (failed.at, *number));
+                    if let Some((_, first)) = first {
+                        plugin::fail(first);
+                        score.stopped = true;
                         return Pause::Ended;
                     }
                 }
@@ -168,7 +185,7 @@ impl Parted {
 
     /// The whole network as it is at present, to be read; it goes nowhere.
     pub fn view(&self) -> Sim {
-        gather(&self.plan, &self.score, self.parts.iter().map(|part| lock(part).clone()).collect())
+        gather(&self.plan, &self.score, self.parts.iter().map(|part| held(part).clone()).collect())
     }
 
     /// The same of a run that has ended, without a copy.
@@ -180,12 +197,12 @@ impl Parted {
 
     /// The instant of the last event.
     pub fn now(&self) -> Time {
-        self.parts.iter().map(|part| lock(part).sim.cx.now).max().unwrap_or(Time::ZERO)
+        self.parts.iter().map(|part| held(part).sim.cx.now).max().unwrap_or(Time::ZERO)
     }
 
     /// What has happened so far.
     pub fn counters(&self) -> Counters {
-        let parts = self.parts.iter().map(|part| lock(part).sim.counters());
+        let parts = self.parts.iter().map(|part| held(part).sim.counters());
         let sum = parts.reduce(|sum, part| sum.plus(&part)).unwrap_or_default();
         let Score { done, measured_done, .. } = self.score;
         Counters { flows_done: done, measured_done, ..sum }
@@ -208,13 +225,13 @@ fn gather(plan: &Plan, score: &Score, parts: Vec<Part>) -> Sim {
 
 /// Events that have been processed.
 fn events(parts: &[Mutex<Part>]) -> u64 {
-    parts.iter().map(|part| lock(part).sim.processed).sum()
+    parts.iter().map(|part| held(part).sim.processed).sum()
 }
 
 impl Score {
     /// Packets change parts, flows are closed, and the next window is found, or why there is none.
     fn step(&mut self, parts: &[Mutex<Part>], plan: &Plan, goal: u64, at: Time) -> Step {
-        let mut parts: Parts<'_> = parts.iter().map(lock).collect();
+        let mut parts: Parts<'_> = parts.iter().map(held).collect();
         loop {
             self.exchange(&mut parts);
             if self.stopped {

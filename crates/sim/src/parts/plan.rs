@@ -6,7 +6,7 @@ use crate::features::Features;
 use crate::port::Lane;
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::congestion::ControllerSpec;
+use thalweg_machines::congestion::{ControllerSpec, custom};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_net::dependencies::{Dependencies, Ways};
 use thalweg_net::spec::{LinkSpec, NetworkSpec};
@@ -63,7 +63,9 @@ impl Plan {
             return Err(Undivided("pauses may form a cycle, which is looked for in the whole network"));
         }
         let parts = of_node.iter().max().map_or(0, |last| last + 1);
-        let pays = traffic.hops() >= WORTH && window_hops(spec, lookahead) >= FULL * u128::from(parts);
+        let pays = traffic.hops() >= WORTH
+            && window_hops(spec, lookahead) >= FULL * u128::from(parts)
+            && !spec.transports.iter().any(is_serial);
         Ok(Self { parts, of_node, lookahead, pays })
     }
 
@@ -78,7 +80,7 @@ impl Plan {
     }
 
     /// A thread for each part is worth its while: the run is long enough for the parts to be made, and windows have
-    /// enough in them for threads to wait for each other.
+    /// enough in them for threads to wait for each other; and what a user's controllers do can be done side by side.
     pub fn pays(&self) -> bool {
         self.pays
     }
@@ -89,10 +91,14 @@ impl Plan {
     }
 }
 
-/// Flows are controlled by what a user has registered, or by who runs the network.
+/// Flows are controlled by who runs the network.
 fn is_outside(transport: &TransportSpec) -> bool {
-    let is_outside = |c: &ControllerSpec| c.needs().decided || matches!(c, ControllerSpec::Custom(_));
-    transport.controller().is_some_and(is_outside)
+    transport.controller().is_some_and(|controller| controller.needs().decided)
+}
+
+/// Flows are controlled by what threads do not make faster.
+fn is_serial(transport: &TransportSpec) -> bool {
+    matches!(transport.controller(), Some(ControllerSpec::Custom(own)) if custom::declared(&own.name).serial)
 }
 
 /// What looks at several nodes at one instant.
@@ -115,7 +121,7 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
         (spec.transports.iter().any(sees), "a sender sees what its receiver has"),
         (
             spec.transports.iter().any(is_outside),
-            "a controller of your own, or one that is decided from outside, is run by one thread",
+            "controllers are decided from outside, each as it waits for that",
         ),
         (probes.controllers.is_some() || probes.decisions, "controllers are sampled at both ends of a flow"),
         (probes.completions.is_some(), "round trips are listed in the order of their ends"),

@@ -4,7 +4,7 @@
 
 use super::part::{Part, enclose};
 use super::plan::Plan;
-use super::{Parted, Score, lock};
+use super::{Parted, Score, held};
 use crate::border::Batch;
 use crate::sealed::{Kind, LoadError, Sealing, open};
 use crate::sim::Sim;
@@ -21,7 +21,7 @@ impl Parted {
             .parts
             .iter()
             .map(|part| {
-                let mut part = lock(part);
+                let mut part = held(part);
                 part.come_in();
                 part.sim.save()
             })
@@ -63,7 +63,7 @@ impl Parted {
 
     /// What the network was built from.
     pub fn spec(&self) -> NetworkSpec {
-        let mut spec = lock(&self.parts[0]).sim.cx.spec.clone();
+        let mut spec = held(&self.parts[0]).sim.cx.spec.clone();
         let probes = [&mut spec.probes.queues, &mut spec.probes.links];
         for (probe, ports) in probes.into_iter().zip(&self.score.probed) {
             probe.iter_mut().for_each(|(_, own)| own.clone_from(ports));

@@ -1,6 +1,8 @@
 //! A queue and a controller of a user's, two of each.
 
-use thalweg_machines::congestion::custom::{ControllerFactory, PluggedController, register_controller};
+use thalweg_machines::congestion::custom::{
+    ControllerFactory, Declared, PluggedController, declare_controller, register_controller,
+};
 use thalweg_machines::congestion::{CongestionControl, Loss, Permit, Start};
 use thalweg_machines::plugin::Made;
 use thalweg_machines::schedule::custom::{DisciplineFactory, PluggedDiscipline, register_discipline};
@@ -48,7 +50,7 @@ impl PluggedDiscipline for Pile {
     }
 }
 
-/// A user's controller: `params` packets for ever; `calm` has one less.
+/// A user's controller: `params` packets for ever; `calm` has one less, and `solo` is called by one thread at a time.
 #[derive(Clone)]
 struct Still {
     name: String,
@@ -89,9 +91,10 @@ pub fn register() {
     let pile = |name: &str, params: &[u8]| -> Made<dyn PluggedDiscipline> {
         Ok(Box::new(Pile { name: name.into(), room: number(params, 30) as usize, packets: Vec::new() }))
     };
-    for name in ["still", "calm"] {
+    for name in ["still", "calm", "solo"] {
         register_controller(name, ControllerFactory { make: still, load: |_, _| Err("not saved".into()) });
     }
+    declare_controller("solo", Declared { serial: true, ..Declared::default() });
     for name in ["lifo", "opil"] {
         register_discipline(name, DisciplineFactory { make: pile, load: |_, _| Err("not saved".into()) });
     }
