@@ -15,7 +15,13 @@ LEAVES = """
 name = "leaves"
 transport = { congestion = "dctcp" }
 switch = { buffer = "100KB", marking = { kind = "step", threshold = "30KB" } }
-measure = { queues = { every = "20us" }, links = { every = "50us" }, delays = true }
+[measure]
+queues = { every = "20us" }
+links = { every = "50us" }
+controllers = { every = "30us" }
+delays = true
+decisions = true
+round_trips = true
 [topology]
 kind = "leaf-spine"
 leaves = 4
@@ -107,7 +113,11 @@ def test_a_small_network_has_one_thread_unless_more_are_named():
 
 
 REASONS = {
-    "recorded": ("measure.decisions", True, "controllers are sampled at both ends of a flow"),
+    "followed": (
+        "measure.packets.hops",
+        True,
+        "packets are followed from hop to hop, and what is known of them is kept in one place",
+    ),
     "topology": ("topology.delay", "0us", "no wire that takes time divides it"),
     "check": ("run.check", True, "`run.check` recounts the whole network"),
 }

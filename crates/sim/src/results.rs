@@ -268,11 +268,12 @@ impl Sim {
         self.cx.instruments.take_recorded(end, &self.fabric.packets, self.cx.now)
     }
 
-    /// What controllers have recorded of their decisions since the last time, piece by piece in no order.
+    /// What controllers have recorded of their decisions since the last time, by flow.
     pub fn take_decisions(&mut self) -> Vec<Log> {
         let mut logs = std::mem::take(&mut self.hosts.logs);
         logs.extend(self.hosts.sending.iter_mut().filter_map(|sending| sending.sender.take_log()));
         logs.retain(|log| !log.is_empty());
+        logs.sort_by_key(Log::flow);
         logs
     }
 

@@ -1,15 +1,17 @@
 //! What probes look at.
 
+use crate::border::Border;
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::hosts::Hosts;
 use crate::instruments::probe::{
-    CARRIED, CONTROLLERS, ControllerSample, LINKS, LinkSample, QUEUES, QueueSample,
+    CARRIED, CONTROLLERS, ControllerSample, LINKS, LinkSample, PartSample, QUEUES, QueueSample,
 };
 use thalweg_machines::congestion::Report;
 use thalweg_machines::schedule::Discipline;
-use thalweg_units::{PortId, Time};
+use thalweg_machines::transport::Receiver;
+use thalweg_units::{FlowId, PortId, Time};
 
 /// The first event of every probe.
 pub(crate) fn arm(cx: &mut Cx) {
@@ -62,11 +64,17 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
             let Some((every, flows)) = &cx.spec.probes.controllers else { return };
             for &flow in flows {
                 let slot = fabric.paths.slot(flow);
+                if cx.features.parted {
+                    seen.in_part.extend(known_here(hosts, slot, at, flow, &cx.border));
+                    if !cx.border.is_home(cx.spec.flows[flow.at()].src) {
+                        continue;
+                    }
+                }
                 let Some((sender, receiver)) = hosts.ends(slot) else { continue };
                 let stats = sender.stats();
                 let mut report = Report::default();
                 sender.report(&mut report);
-                seen.own.record(seen.controllers.len(), &report);
+                seen.own.record(seen.controllers.len(), report.values());
                 seen.controllers.push(ControllerSample {
                     at,
                     flow,
@@ -86,6 +94,20 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
     if next <= cx.spec.stop.until {
         cx.schedule(next, Phase::Sample, probe);
     }
+}
+
+/// What a part of a network knows of a flow.
+fn known_here(hosts: &Hosts, slot: u32, at: Time, flow: FlowId, border: &Border) -> Option<PartSample> {
+    let (sending, receiving) = (hosts.sending.get(slot as usize)?, hosts.receiving.get(slot as usize)?);
+    let received = border.is_home(receiving.host).then_some(&receiving.receiver);
+    Some(PartSample {
+        at,
+        flow,
+        balance: sending.balance.wrapping_add(receiving.balance),
+        complete: u8::from(sending.complete) + u8::from(receiving.complete),
+        delivered: received.map_or(0, Receiver::received),
+        arrived: received.map_or(0, Receiver::unique_bytes),
+    })
 }
 
 /// Of how many flows data waits at a port, and in how many queues.

@@ -19,10 +19,30 @@ pub struct IntHop {
 /// The telemetry of a packet's path: a record per hop, in the order of the hops, and which path it was (HPCC, SIGCOMM
 /// 2019, §4.1).
 #[derive(Clone, Copy, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Written", into = "Written")]
 pub struct IntStack {
     count: u8,
     path: u32,
     hops: [IntHop; IntStack::CAPACITY],
+}
+
+/// A stack as it is written: the hops that it holds, and not what lies in places that were used before.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    path: u32,
+    hops: Vec<IntHop>,
+}
+
+impl From<IntStack> for Written {
+    fn from(stack: IntStack) -> Self {
+        Self { path: stack.path, hops: stack.as_slice().to_vec() }
+    }
+}
+
+impl From<Written> for IntStack {
+    fn from(written: Written) -> Self {
+        Self::of(written.path, &written.hops)
+    }
 }
 
 impl IntStack {
@@ -92,6 +112,17 @@ mod tests {
         assert!(!stack.push(1 << 8, IntHop::default()));
         assert_eq!((stack.as_slice().len(), stack.path()), (8, 0x1ff));
         assert_eq!(stack.as_slice()[7].queue, 7);
+    }
+
+    #[test]
+    fn what_is_written_is_what_it_holds_whatever_it_held_before() {
+        let hop = |queue| IntHop { queue, ..IntHop::default() };
+        let mut used = IntStack::of(1, &[hop(7); 8]);
+        used.copy_from(&IntStack::of(2, &[hop(3)]));
+        let [fresh, used] =
+            [IntStack::of(2, &[hop(3)]), used].map(|stack| postcard::to_allocvec(&stack).unwrap());
+        assert_eq!(used, fresh);
+        assert_eq!(postcard::from_bytes::<IntStack>(&used).unwrap().as_slice(), [hop(3)]);
     }
 
     #[test]

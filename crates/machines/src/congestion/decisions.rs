@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 /// How a file of records begins.
 const MAGIC: &[u8; 16] = b"thalweg decided\n";
 /// Its layout. Rises with every change of what is observed or permitted.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// One observation, and what was allowed after it.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,34 +1,45 @@
 //! What controllers report of themselves, sample by sample: columns as they are first met.
 
 use serde::{Deserialize, Serialize};
-use thalweg_machines::congestion::{Quantity, Report};
+use thalweg_machines::congestion::Quantity;
 
 /// Columns of the samples of controllers, next to those that all have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OwnColumns {
     columns: Vec<Quantity>,
-    /// Which sample, which column, its value: in the order of samples.
-    values: Vec<(u32, u16, f64)>,
+    /// Which sample, which column, its value if it has one: in the order of samples.
+    values: Vec<(u32, u16, Option<f64>)>,
 }
 
 impl OwnColumns {
-    /// Sample number `sample` has this to report.
-    pub(crate) fn record(&mut self, sample: usize, report: &Report) {
-        for (quantity, value) in report.values() {
+    /// Sample number `sample`, which is not before any other, has this to report.
+    pub(crate) fn record<'a>(
+        &mut self,
+        sample: usize,
+        report: impl IntoIterator<Item = (&'a Quantity, Option<f64>)>,
+    ) {
+        for (quantity, value) in report {
             let known = self.columns.iter().position(|column| column == quantity);
             let column = known.unwrap_or_else(|| {
                 self.columns.push(quantity.clone());
                 self.columns.len() - 1
             });
-            self.values.extend(value.map(|value| (sample as u32, column as u16, value)));
+            self.values.push((sample as u32, column as u16, value));
         }
+    }
+
+    /// What sample number `sample` had to report.
+    pub(crate) fn of(&self, sample: usize) -> impl Iterator<Item = (&Quantity, Option<f64>)> {
+        let first = self.values.partition_point(|(number, ..)| (*number as usize) < sample);
+        let own = self.values[first..].iter().take_while(move |(number, ..)| *number as usize == sample);
+        own.map(|(_, column, value)| (&self.columns[usize::from(*column)], *value))
     }
 
     /// The columns, each with a value for every one of so many samples.
     pub fn columns(&self, samples: usize) -> Vec<(&Quantity, Vec<Option<f64>>)> {
         let mut out: Vec<_> = self.columns.iter().map(|of| (of, vec![None; samples])).collect();
         for (sample, column, value) in &self.values {
-            out[usize::from(*column)].1[*sample as usize] = Some(*value);
+            out[usize::from(*column)].1[*sample as usize] = *value;
         }
         out
     }
@@ -37,6 +48,7 @@ impl OwnColumns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_machines::congestion::Report;
 
     #[test]
     fn a_column_is_of_all_that_declare_it_alike_and_empty_elsewhere() {
@@ -46,13 +58,16 @@ mod tests {
             report.add(name, unit, "", value);
             report
         };
-        own.record(0, &declared("alpha", "", Some(0.5)));
-        own.record(2, &declared("alpha", "", Some(0.25)));
-        own.record(2, &declared("alpha", "b/s", Some(1.0)));
-        own.record(3, &declared("beta", "", None));
+        own.record(0, declared("alpha", "", Some(0.5)).values());
+        own.record(2, declared("alpha", "", Some(0.25)).values());
+        own.record(2, declared("alpha", "b/s", Some(1.0)).values());
+        own.record(3, declared("beta", "", None).values());
         let found: Vec<_> = own.columns(4).into_iter().map(|(of, v)| (of.name.to_string(), v)).collect();
         let alpha = vec![Some(0.5), None, Some(0.25), None];
         let other = vec![None, None, Some(1.0), None];
         assert_eq!(found, [("alpha".into(), alpha), ("alpha".into(), other), ("beta".into(), vec![None; 4])]);
+        let mut again = OwnColumns::default();
+        (0..4).for_each(|sample| again.record(sample, own.of(sample)));
+        assert_eq!(again, own);
     }
 }

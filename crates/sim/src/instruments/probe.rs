@@ -69,6 +69,23 @@ pub struct ControllerSample {
     pub pace: Option<u64>,
 }
 
+/// What one part of a network knows of a flow as its sender is looked at: see [`crate::parts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PartSample {
+    /// When.
+    pub at: Time,
+    /// Whose.
+    pub flow: FlowId,
+    /// Packets that its ends in this part have sent, less those that they have taken, wrapping.
+    pub balance: u32,
+    /// Ends in this part that are complete.
+    pub complete: u8,
+    /// See [`ControllerSample::delivered`]: if its receiver is in this part.
+    pub delivered: u64,
+    /// See [`ControllerSample::arrived`]: likewise.
+    pub arrived: u64,
+}
+
 /// A round trip that a sender measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Completion {
@@ -93,6 +110,8 @@ pub struct Probes {
     pub controllers: Vec<ControllerSample>,
     /// What their controllers reported.
     pub own: OwnColumns,
+    /// In a part of a network: what it knows of the flows that are looked at.
+    pub(crate) in_part: Vec<PartSample>,
     /// Round trips.
     pub completions: Vec<Completion>,
     /// Per port: bytes carried until the first instant of `ProbeSpec::carried`; since the second: between the two.

@@ -16,6 +16,7 @@ mod division;
 mod gate;
 mod part;
 mod plan;
+mod samples;
 mod saved;
 mod sync;
 #[cfg(test)]
@@ -34,6 +35,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::plugin::{self, Failed};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, PortId, Span, Time};
@@ -193,6 +195,13 @@ impl Parted {
         let parts =
             self.parts.into_iter().map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
         gather(&self.plan, &self.score, parts.collect())
+    }
+
+    /// As [`Sim::take_decisions`].
+    pub fn take_decisions(&mut self) -> Vec<Log> {
+        let mut logs: Vec<Log> = self.parts.iter().flat_map(|part| held(part).sim.take_decisions()).collect();
+        logs.sort_by_key(Log::flow);
+        logs
     }
 
     /// The instant of the last event.

@@ -123,8 +123,6 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
             spec.transports.iter().any(is_outside),
             "controllers are decided from outside, each as it waits for that",
         ),
-        (probes.controllers.is_some() || probes.decisions, "controllers are sampled at both ends of a flow"),
-        (probes.completions.is_some(), "round trips are listed in the order of their ends"),
         (probes.priority_histogram.is_some(), "priorities are counted where queues are dequeued on demand"),
         (spec.edge.is_some(), "the receiving edge compares slack"),
         (stop.max_events != u64::MAX, "the run ends after a number of events"),

@@ -7,11 +7,12 @@ use crate::hosts::ends::{Receiving, Sending};
 use crate::instruments::Instruments;
 use crate::instruments::pauses::PauseRecord;
 use crate::instruments::probe::Probes;
+use crate::parts::samples;
 use crate::paths::NO_SLOT;
 use crate::port::Lane;
 use crate::sim::Sim;
 use std::collections::BTreeMap;
-use thalweg_units::{FlowId, PortId};
+use thalweg_units::{FlowId, PortId, Time};
 
 /// Whose nodes are whose, and what only all parts together know.
 pub(super) struct Owners<'a> {
@@ -39,10 +40,20 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
         add(&mut whole.cx.instruments, &mut part.cx.instruments);
     }
     let [queues, links] = &owners.probed;
-    let (wanted, seen) = (&mut whole.cx.spec.probes, &mut whole.cx.instruments.probes);
+    let seen = &mut whole.cx.instruments.probes;
     let (of_queues, of_links) = (places(queues), places(links));
     seen.queues.sort_by_key(|sample| (sample.at, of_queues.get(&sample.port)));
     seen.links.sort_by_key(|sample| (sample.at, of_links.get(&sample.port)));
+    // Each with the ACK that gave it.
+    let nic = |flow: FlowId| whole.fabric.routes.nic(whole.cx.spec.flows[flow.at()].src);
+    sort_landed(&mut seen.completions, whole.cx.events.ties(), |one| (one.at, nic(one.flow)));
+    if let Some((_, flows)) = &whole.cx.spec.probes.controllers {
+        let all = std::iter::once(&whole).chain(&parts).map(|part| &part.cx.instruments.probes);
+        let (controllers, own) = samples::together(flows, &all.collect::<Vec<_>>());
+        let seen = &mut whole.cx.instruments.probes;
+        (seen.controllers, seen.own, seen.in_part) = (controllers, own, Vec::new());
+    }
+    let wanted = &mut whole.cx.spec.probes;
     for (probe, ports) in [(&mut wanted.queues, queues), (&mut wanted.links, links)] {
         probe.iter_mut().for_each(|(_, own)| own.clone_from(ports));
     }
@@ -93,18 +104,25 @@ fn named(pauses: Vec<PauseRecord>, border: &Border) -> Vec<(u32, PauseRecord)> {
 /// Pauses in the order in which they began, each with the number of the one that caused it.
 fn in_order(mut all: Vec<(u32, PauseRecord)>, ties: Ties) -> Vec<PauseRecord> {
     // Each began as a frame landed, by the wire that leads to its port.
-    let landed =
-        |pause: &PauseRecord| Event { at: pause.began, tag: Tag::new(Phase::Arrive, pause.port.0 ^ 1) };
-    all.sort_by(|(_, a), (_, b)| {
-        let (a, b) = (landed(a), landed(b));
-        b.precedes(&a, ties).cmp(&a.precedes(&b, ties))
-    });
+    sort_landed(&mut all, ties, |(_, pause)| (pause.began, pause.port));
     let numbers: BTreeMap<u32, u32> = (0..).zip(&all).map(|(number, (name, _))| (*name, number)).collect();
     let numbered = |(_, pause): (u32, PauseRecord)| {
         let cause = numbers.get(&pause.cause).copied().unwrap_or(u32::MAX);
         PauseRecord { cause, ..pause }
     };
     all.into_iter().map(numbered).collect()
+}
+
+/// Sorts by what landed: when, and at which port; what did at once stays as it is.
+fn sort_landed<T>(list: &mut [T], ties: Ties, of: impl Fn(&T) -> (Time, PortId)) {
+    let landed = |one: &T| {
+        let (at, port) = of(one);
+        Event { at, tag: Tag::new(Phase::Arrive, port.0 ^ 1) }
+    };
+    list.sort_by(|a, b| {
+        let (a, b) = (landed(a), landed(b));
+        b.precedes(&a, ties).cmp(&a.precedes(&b, ties))
+    });
 }
 
 /// The ends of a part's flows by slot, as long as nothing has taken them.
@@ -172,7 +190,8 @@ fn add(whole: &mut Instruments, part: &mut Instruments) {
     whole.tally.add(&part.tally);
     whole.contests.decided += part.contests.decided;
     whole.delays.iter_mut().zip(&part.delays).for_each(|(mine, its)| mine.merge(its));
-    let Probes { queues, links, .. } = &mut part.probes;
+    let Probes { queues, links, completions, .. } = &mut part.probes;
     whole.probes.queues.append(queues);
     whole.probes.links.append(links);
+    whole.probes.completions.append(completions);
 }

@@ -50,6 +50,8 @@ fn agree(spec: NetworkSpec, parts: usize, threads: usize, events: u64) -> Result
     prop_assert_eq!(first, None);
     let first = view.probes().links.iter().zip(&whole.probes().links).find(|(a, b)| a != b);
     prop_assert_eq!(first, None);
+    let first = view.probes().controllers.iter().zip(&whole.probes().controllers).find(|(a, b)| a != b);
+    prop_assert_eq!(first, None);
     prop_assert_eq!(view.probes(), whole.probes());
     prop_assert_eq!(view.pauses(), whole.pauses());
     prop_assert_eq!(view.deadlocks(), whole.deadlocks());
@@ -65,6 +67,9 @@ fn divisible(choice: &Choice, done: bool) -> NetworkSpec {
     let mut spec = build(choice);
     spec.incidents = vec![];
     spec.stop.when_measured_done = done;
+    let flows = (0..spec.flows.len()).map(thalweg_units::FlowId::from).collect();
+    spec.probes.controllers = Some((Span::from_us(5), flows));
+    spec.probes.completions = Some((Time::ZERO, Time::MAX));
     spec
 }
 
