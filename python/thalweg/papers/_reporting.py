@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from thalweg import _html
+from thalweg._format import significant
 from thalweg.papers import _verdicts
 from thalweg.papers._answer import ClaimResult, by_figure, counts, section
 from thalweg.papers._paper import Paper
@@ -69,7 +70,7 @@ def measured(c: ClaimResult, bound_only: bool = False) -> str:
         return escape(c.measured_text())
     found = []
     for name, value in c.measured.items():
-        line = escape(f"{name} = {value:.4g}")
+        line = escape(f"{name} = {significant(value)}")
         if name in c.bound:
             found.append(line)
         elif not bound_only:
