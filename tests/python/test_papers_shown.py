@@ -186,4 +186,5 @@ def test_measured_values_are_written_out_where_verdicts_are_shown(tiny, cli, tmp
     (tiny / "study.py").write_text(study.replace('return mean(runs["low"])', "return 120000.0"))
     said = cli("reproduce", "tiny", "--claim", "T-2", "--no-figures", "--keep-verdicts", "--out", "o")
     shown = said.out + (tmp_path / "o" / "report.html").read_text() + markdown(papers.find("tiny"))
+    assert "value\u00a0≤\u00a00" in shown  # no line begins with a sign or with the number behind it
     assert shown.count("120000") >= 4 and "1.2e+05" not in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
@@ -23,7 +24,7 @@ def failing(paper: Paper, claims: Sequence[ClaimResult], standings: Mapping[str,
             ("could not be evaluated", "error") if c.status == "error" else (standings[c.id].why(), "why " + c.status)
         )
         known = "; ".join(x for x in (defined[c.id].known, defined[c.id].short) if x)
-        found = measured(c, bound_only=True) + f"<br><span class=soft>bound: {escape(c.bound)}</span>"
+        found = measured(c, bound_only=True) + f"<br><span class=soft>bound: {_whole(escape(c.bound))}</span>"
         rows.append((_html.Raw(_named(c)), c.published, _html.Raw(found), cause, known or c.reason))
     head = ("claim", "published", "measured", "cause", "why, by experiment")
     return _html.table(head, rows, kind="'verdicts failing'") if rows else ""
@@ -44,10 +45,8 @@ def table(paper: Paper, scale: str, claims: Sequence[ClaimResult]) -> str:
         if c.id in full:
             text = escape(full[c.id].judged_text(defined[c.id]))
             found += f"<br><span class=soft>full scale: {text}</span>"
-        cells = (
-            _html.Raw(_named(c)), c.published, _html.Raw(found), c.bound.replace("; ", "\n"), _html.Raw(_verdict(c)),
-        )  # fmt: skip
-        rows.append(cells)
+        bound = _whole(c.bound.replace("; ", "\n"))
+        rows.append((_html.Raw(_named(c)), c.published, _html.Raw(found), bound, _html.Raw(_verdict(c))))
     head = ("claim", "published", "measured", "bound", "verdict")
     return summary + _html.folded(f"every claim ({len(rows)})", _html.table(head, rows, kind="verdicts"))
 
@@ -64,13 +63,18 @@ def _verdict(c: ClaimResult) -> str:
     return said + (_html.folded("why", f"<span class=why>{escape(c.reason)}</span>") if c.reason else "")
 
 
+def _whole(text: str) -> str:
+    """No line of a narrow column begins with a sign or with the number behind it."""
+    return re.sub(r" (=|≤|≥|&lt;|&gt;|<|>) ", "\u00a0\\1\u00a0", text)
+
+
 def measured(c: ClaimResult, bound_only: bool = False) -> str:
     """Measured values, one under the other; those that no bound is on are softer, or left out."""
     if not isinstance(c.measured, dict):
         return escape(c.measured_text())
     found = []
     for name, value in c.measured.items():
-        line = escape(f"{name} = {significant(value)}")
+        line = _whole(escape(f"{name} = {significant(value)}"))
         if name in c.bound:
             found.append(line)
         elif not bound_only:
