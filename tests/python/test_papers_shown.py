@@ -188,3 +188,15 @@ def test_measured_values_are_written_out_where_verdicts_are_shown(tiny, cli, tmp
     shown = said.out + (tmp_path / "o" / "report.html").read_text() + markdown(papers.find("tiny"))
     assert "value\u00a0≤\u00a00" in shown  # no line begins with a sign or with the number behind it
     assert shown.count("120000") >= 4 and "1.2e+05" not in shown
+
+
+def test_the_bounds_of_a_claim_with_many_are_folded():
+    from thalweg.papers._answer import ClaimResult
+    from thalweg.papers._reporting import _bound
+
+    def shown(bounds):
+        fields = dict.fromkeys(("id", "statement", "section", "published", "reason"), "")
+        return _bound(ClaimResult(**fields, bound="; ".join(bounds), status="fail", measured=None))
+
+    assert "<details" not in shown(["a > 1"] * 4) and "<details" in shown(["a > 1"] * 5)
+    assert shown(["a > 1"] * 5).count("<br>") == 4

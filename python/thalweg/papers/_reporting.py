@@ -24,7 +24,7 @@ def failing(paper: Paper, claims: Sequence[ClaimResult], standings: Mapping[str,
             ("could not be evaluated", "error") if c.status == "error" else (standings[c.id].why(), "why " + c.status)
         )
         known = "; ".join(x for x in (defined[c.id].known, defined[c.id].short) if x)
-        found = measured(c, bound_only=True) + f"<br><span class=soft>bound: {_whole(escape(c.bound))}</span>"
+        found = measured(c, bound_only=True) + _bound(c)
         rows.append((_html.Raw(_named(c)), c.published, _html.Raw(found), cause, known or c.reason))
     head = ("claim", "published", "measured", "cause", "why, by experiment")
     return _html.table(head, rows, kind="'verdicts failing'") if rows else ""
@@ -61,6 +61,14 @@ def _verdict(c: ClaimResult) -> str:
     if c.full:
         said += f"<br><span class=soft>full scale: {escape(_verdicts.words(c.full))}</span>"
     return said + (_html.folded("why", f"<span class=why>{escape(c.reason)}</span>") if c.reason else "")
+
+
+def _bound(c: ClaimResult) -> str:
+    """What stands under the measured values of a claim: its bound, folded where it is one on each of many."""
+    text, many = _whole(escape(c.bound)), c.bound.count("; ") + 1
+    if many <= 4:
+        return f"<br><span class=soft>bound: {text}</span>"
+    return _html.folded(f"{many} bounds", f"<span class=soft>{text.replace('; ', '<br>')}</span>")
 
 
 def _whole(text: str) -> str:
