@@ -41,7 +41,7 @@ def three(runs, series: dict[str, list[str]], groups: list[str], limit: dict[str
             look = {"color": plots.COLOURS[n], "hatch": plots.HATCHES[n], "edgecolor": "white"}
             ax.bar(x, y, one * 0.92, yerr=there(half), error_kw={"elinewidth": 0.8, "capsize": 2}, label=name, **look)
             was = [default_published(*k.split(".")) for k in keys]
-            ax.plot(x, [w[m] if w else np.nan for w in was], "kD", markersize=4, markerfacecolor="none")
+            ax.plot(x, [w[m] if w else np.nan for w in was], **plots.PUBLISHED)
         ax.set_xticks(range(len(groups)), groups)
         ax.tick_params(axis="x", length=0)
         ax.grid(False, axis="x")
@@ -54,7 +54,7 @@ def three(runs, series: dict[str, list[str]], groups: list[str], limit: dict[str
             ax.set_yscale("log")
             ax.set_ylim(bottom=min(h) / 2)
             plots.plain_log(ax)
-    marks = axes[0].plot([], [], "kD", markersize=4, markerfacecolor="none", label="published (Table 4.2)")
+    marks = axes[0].plot([], [], label="published (Table 4.2)", **plots.PUBLISHED)
     bars = [c for c in axes[0].containers if isinstance(c, BarContainer)]
     columns = len(bars) + 1 if len(bars) < 5 else len(bars) // 2 + 1
     fig.legend(handles=[*bars, *marks], loc="outside upper center", ncols=columns)

@@ -278,7 +278,7 @@ def figure_20(runs):
         kept = [1 - fabric.lost(runs, s, x) for x in fabric.BACKGROUND]
         axes[0].bar(place, kept, 0.36, color=plots.COLOURS[n])
         if s == "pfc":  # published: it loses 13 to 54 %
-            axes[0].plot(place[[0, -1]], [0.87, 0.46], "kD", markersize=4, markerfacecolor="none", label="published")
+            axes[0].plot(place[[0, -1]], [0.87, 0.46], label="published", **plots.PUBLISHED)
         for with_it, hatch in ((False, ""), (True, "//")):
             tail = [mean(runs, fabric.background(s, x, with_it), fabric.rtt(99)) for x in fabric.BACKGROUND]
             shift = place + (0.09 if with_it else -0.09)

@@ -35,6 +35,11 @@ def first(runs, kind: str, *preferred: str) -> str:
     return next((p for p in preferred if p in there), there[0])
 
 
+def narrower(n: int) -> float:
+    """The width of the `n`th of several curves that may lie on each other: each leaves the one under it to be seen."""
+    return max(3.4 - 0.5 * n, 0.8)
+
+
 def published_row(table, there, n: int):
     return [table[p][n] if table[p] else None for p in there]
 
@@ -190,10 +195,11 @@ def figure_3_bars(runs):
 @figure("fig4", "Figure 4: Jain's index of 90 flows over time", needs=["long:*"])
 def figure_4(runs):
     fig, ax = plots.figure(4.6, 2.8)
-    for s in schemes(runs, "long"):
+    for n, s in enumerate(schemes(runs, "long")):
         index = np.mean([fairness.indices(r) for r in seeds(runs, f"long:{s}")], axis=0)
         name = NAMES.get(s) or f"LSTF, {s.removeprefix('lstf-')} Mb/s"
-        ax.plot(np.arange(1, len(index) + 1), index, label=name, linestyle="--" if s in NAMES else "-")
+        look = {"linestyle": "--" if s in NAMES else "-", "linewidth": narrower(n)}
+        ax.plot(np.arange(1, len(index) + 1), index, label=name, **look)
     ax.set(xlabel="time (ms)", ylabel="Jain's index", ylim=(0, 1.02))
     fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
@@ -206,9 +212,10 @@ def figure_11(runs):
         rate = fairness.rates(seeds(runs, f"newcomer:{s}")[0])
         name = NAMES.get(s) or f"LSTF, {s.removeprefix('lstf-')} Mb/s"
         when = np.arange(len(rate)) + 0.5
-        ax.plot(when, rate[:, -1], color=plots.COLOURS[n], label=name)
-        ax.plot(when, rate[:, 0], color=plots.COLOURS[n], linestyle=":")
-    ax.axhline(fairness.SHARE, color="black", linewidth=0.5)
+        look = {"color": plots.COLOURS[n], "linewidth": narrower(n)}
+        ax.plot(when, rate[:, -1], label=name, **look)
+        ax.plot(when, rate[:, 0], linestyle=":", **look)
+    ax.axhline(fairness.SHARE, color="black", linewidth=0.5, label="fair share")
     ax.set(xlabel="time after the newcomer's start (ms)", ylabel="rate (Mb/s)", ylim=(0, None))
     fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
@@ -226,6 +233,7 @@ def figure_12(runs):
         for n, x in enumerate(weighted_shares(*fairness.weights(w))):
             place = group + (n - 1) * 0.8 / 3
             fig.axes[0].plot([place - 0.13, place + 0.13], [x, x], color="black", linewidth=0.8)
+    fig.axes[0].set(xlabel="weights of A, B, C")
     return fig
 
 

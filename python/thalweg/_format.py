@@ -58,7 +58,11 @@ def number(value) -> str:
     if isinstance(value, int):
         return f"{value:,}".replace(",", "\u202f") if abs(value) >= 10_000 else str(value)
     if isinstance(value, float):
-        if not math.isfinite(value):
-            return str(value)
-        return f"{value:.0f}" if 1e4 <= abs(value) < 1e7 else f"{value:.4g}"
+        return str(value) if not math.isfinite(value) else significant(value)
     return str(value)
+
+
+def significant(value: float, digits: int = 4) -> str:
+    """So many significant digits, and all before the point below ten million: `1625`, not `1.62e+03`."""
+    text = f"{value:.{digits}g}"
+    return f"{value:.0f}" if "e+" in text and abs(value) < 1e7 else text

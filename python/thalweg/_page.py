@@ -41,6 +41,8 @@ STYLE = {
     "pdf.fonttype": 42,
     "savefig.dpi": 200,
 }
+# What a paper published, on bars of any colour and hatch.
+PUBLISHED = {"linestyle": "none", "marker": "D", "color": "black", "markersize": 4, "markerfacecolor": "white"}
 FORMATS = ("png", "svg", "pdf")
 COLUMN = 3.5  # inches: one column of a two-column paper
 

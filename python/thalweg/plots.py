@@ -9,10 +9,24 @@ import numpy as np
 
 from thalweg import _units
 from thalweg._layout import legend_above, plain_log, plain_log_x, time_unit
-from thalweg._page import COLOURS, COLUMN, FORMATS, HATCHES, MARKERS, Figure, drawn, figure, look, save, style, svg
+from thalweg._page import (
+    COLOURS,
+    COLUMN,
+    FORMATS,
+    HATCHES,
+    MARKERS,
+    PUBLISHED,
+    Figure,
+    drawn,
+    figure,
+    look,
+    save,
+    style,
+    svg,
+)  # fmt: skip
 
 __all__ = [
-    "COLOURS", "COLUMN", "FORMATS", "HATCHES", "MARKERS",
+    "COLOURS", "COLUMN", "FORMATS", "HATCHES", "MARKERS", "PUBLISHED",
     "Figure", "bars", "cdf", "curve", "drawn", "figure", "lines", "look", "plain_log", "plain_log_x", "save", "style",
     "svg",
 ]  # fmt: skip
@@ -87,9 +101,9 @@ def bars(
             )
             if published and name in published:
                 marks = [np.nan if v is None else v for v in published[name]]
-                ax.plot(x, marks, "D", color="black", markersize=4, markerfacecolor="none")
+                ax.plot(x, marks, **PUBLISHED)
         if published:
-            ax.plot([], [], "D", color="black", markersize=4, markerfacecolor="none", label="published")
+            ax.plot([], [], label="published", **PUBLISHED)
         if log:
             ax.set_yscale("log")
             plain_log(ax)

@@ -77,6 +77,14 @@ def test_long_runs_are_drawn_in_seconds(scenario):
     assert results.plot.cdf("fct_ps").axes[0].get_xlabel() == "flow completion time (us)"
 
 
+def test_published_values_are_seen_on_bars_of_any_colour():
+    (ax,) = plots.bars(["a"], {"x": [2.0]}, "y", published={"x": [1.0]}).axes
+    marks = [line for line in ax.get_lines() if line.get_marker() == "D"]
+    assert [line.get_label() == "published" for line in marks] == [False, True]
+    for line in marks:
+        assert line.get_markerfacecolor() == "white" and line.get_markeredgecolor() == "black"
+
+
 def test_repetitions_have_error_bars(scenario):
     runs = [thalweg.run(scenario.with_(seed=n)) for n in (1, 2, 3)]
     (ax,) = runplots.slowdown_by_size({"": runs}).axes

@@ -6,6 +6,7 @@ import json
 import pytest
 
 from thalweg import papers
+from thalweg.papers._markdown import table as markdown
 
 
 def test_figures_and_report_are_written(tiny, tmp_path):
@@ -170,3 +171,32 @@ def test_the_demo_draws_an_incast_then_judges_a_handful_and_says_where_to_go(tin
     again = cli("run", "d/incast.toml", "--set", "switch.scheduler=fq", "--no-out", "--quiet")
     assert again.code == 0, "as it says"
     assert cli("demo", "--out", "d").code == 0, "a second time"
+
+
+def test_large_numbers_are_written_out():
+    from thalweg._format import significant
+
+    written = [significant(x, 3) for x in (1625.4, 999.6, 120000.0, 0.012345, -2333.0, 2e9)]
+    assert written == ["1625", "1000", "120000", "0.0123", "-2333", "2e+09"]
+    assert significant(10.4567) == "10.46" and significant(float("nan")) == "nan"
+
+
+def test_measured_values_are_written_out_where_verdicts_are_shown(tiny, cli, tmp_path):
+    study = (tiny / "study.py").read_text()
+    (tiny / "study.py").write_text(study.replace('return mean(runs["low"])', "return 120000.0"))
+    said = cli("reproduce", "tiny", "--claim", "T-2", "--no-figures", "--keep-verdicts", "--out", "o")
+    shown = said.out + (tmp_path / "o" / "report.html").read_text() + markdown(papers.find("tiny"))
+    assert "value\u00a0≤\u00a00" in shown  # no line begins with a sign or with the number behind it
+    assert shown.count("120000") >= 4 and "1.2e+05" not in shown
+
+
+def test_the_bounds_of_a_claim_with_many_are_folded():
+    from thalweg.papers._answer import ClaimResult
+    from thalweg.papers._reporting import _bound
+
+    def shown(bounds):
+        fields = dict.fromkeys(("id", "statement", "section", "published", "reason"), "")
+        return _bound(ClaimResult(**fields, bound="; ".join(bounds), status="fail", measured=None))
+
+    assert "<details" not in shown(["a > 1"] * 4) and "<details" in shown(["a > 1"] * 5)
+    assert shown(["a > 1"] * 5).count("<br>") == 4

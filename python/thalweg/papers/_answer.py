@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from thalweg._format import significant
 from thalweg.papers._paper import Claim
 from thalweg.papers._verdicts import STATUSES
 
@@ -43,8 +44,8 @@ class ClaimResult:
         if self.measured is None:
             return "–"
         if isinstance(self.measured, dict):
-            return ", ".join(f"{k} = {v:.4g}" for k, v in self.measured.items())
-        return f"{self.measured:.4g}"
+            return ", ".join(f"{k} = {significant(v)}" for k, v in self.measured.items())
+        return significant(self.measured)
 
     def to_dict(self) -> dict:
         return asdict(self)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from thalweg._format import significant
 from thalweg.errors import Diagnostic, nearest
 
 _OPERATORS = {
@@ -81,7 +82,7 @@ class Claim:
             for op, b in bound.items():
                 sign, holds = _OPERATORS[op]
                 if not holds(x, b):
-                    wrong.append(f"{name or 'measured'} = {x:.4g}, must be {sign} {b:g}")
+                    wrong.append(f"{name or 'measured'} = {significant(x)}, must be {sign} {b:g}")
         return wrong
 
 

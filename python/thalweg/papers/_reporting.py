@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 
 from thalweg import _html
+from thalweg._format import significant
 from thalweg.papers import _verdicts
 from thalweg.papers._answer import ClaimResult, by_figure, counts, section
 from thalweg.papers._paper import Paper
@@ -22,7 +24,7 @@ def failing(paper: Paper, claims: Sequence[ClaimResult], standings: Mapping[str,
             ("could not be evaluated", "error") if c.status == "error" else (standings[c.id].why(), "why " + c.status)
         )
         known = "; ".join(x for x in (defined[c.id].known, defined[c.id].short) if x)
-        found = measured(c, bound_only=True) + f"<br><span class=soft>bound: {escape(c.bound)}</span>"
+        found = measured(c, bound_only=True) + _bound(c)
         rows.append((_html.Raw(_named(c)), c.published, _html.Raw(found), cause, known or c.reason))
     head = ("claim", "published", "measured", "cause", "why, by experiment")
     return _html.table(head, rows, kind="'verdicts failing'") if rows else ""
@@ -43,10 +45,8 @@ def table(paper: Paper, scale: str, claims: Sequence[ClaimResult]) -> str:
         if c.id in full:
             text = escape(full[c.id].judged_text(defined[c.id]))
             found += f"<br><span class=soft>full scale: {text}</span>"
-        cells = (
-            _html.Raw(_named(c)), c.published, _html.Raw(found), c.bound.replace("; ", "\n"), _html.Raw(_verdict(c)),
-        )  # fmt: skip
-        rows.append(cells)
+        bound = _whole(c.bound.replace("; ", "\n"))
+        rows.append((_html.Raw(_named(c)), c.published, _html.Raw(found), bound, _html.Raw(_verdict(c))))
     head = ("claim", "published", "measured", "bound", "verdict")
     return summary + _html.folded(f"every claim ({len(rows)})", _html.table(head, rows, kind="verdicts"))
 
@@ -63,13 +63,26 @@ def _verdict(c: ClaimResult) -> str:
     return said + (_html.folded("why", f"<span class=why>{escape(c.reason)}</span>") if c.reason else "")
 
 
+def _bound(c: ClaimResult) -> str:
+    """What stands under the measured values of a claim: its bound, folded where it is one on each of many."""
+    text, many = _whole(escape(c.bound)), c.bound.count("; ") + 1
+    if many <= 4:
+        return f"<br><span class=soft>bound: {text}</span>"
+    return _html.folded(f"{many} bounds", f"<span class=soft>{text.replace('; ', '<br>')}</span>")
+
+
+def _whole(text: str) -> str:
+    """No line of a narrow column begins with a sign or with the number behind it."""
+    return re.sub(r" (=|≤|≥|&lt;|&gt;|<|>) ", "\u00a0\\1\u00a0", text)
+
+
 def measured(c: ClaimResult, bound_only: bool = False) -> str:
     """Measured values, one under the other; those that no bound is on are softer, or left out."""
     if not isinstance(c.measured, dict):
         return escape(c.measured_text())
     found = []
     for name, value in c.measured.items():
-        line = escape(f"{name} = {value:.4g}")
+        line = _whole(escape(f"{name} = {significant(value)}"))
         if name in c.bound:
             found.append(line)
         elif not bound_only:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from thalweg import _places, _rundir
+from thalweg._format import significant
 from thalweg.errors import refuse
 from thalweg.papers._paper import Claim, Paper
 
@@ -43,8 +44,8 @@ class Verdict:
         if self.measured is None:
             return "–"
         if not isinstance(self.measured, Mapping):
-            return f"{self.measured:.3g}"
-        return "; ".join(f"{k} {x:.3g}" for k, x in self.measured.items() if k in claim.bounds)
+            return significant(self.measured, 3)
+        return "; ".join(f"{k} {significant(x, 3)}" for k, x in self.measured.items() if k in claim.bounds)
 
 
 def file(paper: Paper, scale: str) -> Path:
