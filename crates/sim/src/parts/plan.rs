@@ -118,6 +118,7 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
             "a controller of your own, or one that is decided from outside, is run by one thread",
         ),
         (probes.controllers.is_some() || probes.decisions, "controllers are sampled at both ends of a flow"),
+        (!probes.ports.is_empty(), "what passes a port is recorded in the order of the whole network"),
         (probes.completions.is_some(), "round trips are listed in the order of their ends"),
         (probes.priority_histogram.is_some(), "priorities are counted where queues are dequeued on demand"),
         (spec.edge.is_some(), "the receiving edge compares slack"),
