@@ -4,12 +4,6 @@
 //! with the port ([`Port`]): link, queue, stages, seed. Arrivals and decisions follow in the order in which they
 //! happened. [`replay::replay`] drives a machine that is made of the former with the arrivals, in virtual time
 //! ([`path`]), and compares what it decides.
-//!
-//! ```
-//! # use thalweg_record::replay::replay;
-//! let why = replay(&b"no record"[..]).unwrap_err().to_string();
-//! assert_eq!(why, "this is no record of a port");
-//! ```
 
 pub mod encoder;
 mod entry;

@@ -58,7 +58,7 @@ fn recorded(seed: u64, packets: u32) -> Vec<u8> {
     let port = srpt();
     let (mut log, mut path) = (Log::new(&port).unwrap(), Path::new(&port).unwrap());
     let mut draw = Stream::new(seed, "log", 0);
-    let mut now = Time::ZERO;
+    let mut now = Time::from_us(1);
     let note = |log: &mut Log, decisions: &mut Vec<Decision>| {
         for Decision { label, at, fate, .. } in decisions.drain(..) {
             match fate {
@@ -81,7 +81,7 @@ fn recorded(seed: u64, packets: u32) -> Vec<u8> {
         }
         let packet = packet(&mut draw);
         // What is due before is decided before it comes.
-        path.advance(Time::from_ps(now.ps().saturating_sub(1)), &mut |d| decisions.push(d));
+        path.advance(Time::from_ps(now.ps() - 1), &mut |d| decisions.push(d));
         note(&mut log, &mut decisions);
         log.arrives(now, Handle(label), &packet);
         path.join(now, packet, label, &mut |d| decisions.push(d));
@@ -125,7 +125,7 @@ proptest! {
 fn a_record_that_was_cut_off_is_compared_as_far_as_it_goes() {
     let bytes = recorded(1, 200);
     let mut sent = Vec::new();
-    for cut in head()..bytes.len() {
+    for cut in (head()..bytes.len()).step_by(17) {
         let found = replay(&bytes[..cut]).unwrap();
         assert_eq!((found.difference, found.whole), (None, false), "{cut}");
         sent.push(found.sent);
