@@ -1,5 +1,5 @@
-//! The entries of a record, as bytes: little-endian, each with its kind in front, and all of fixed size but packets with
-//! all of their header, which have their length in front.
+//! The entries of a record, as bytes: little-endian, each with its kind in front. All are of fixed size but packets
+//! with all of their header, which have their length in front.
 
 use crate::path::{Arrival, Fate};
 use std::io::{self, Read};

@@ -149,7 +149,8 @@ impl Path {
         self.poll_at = Some(at);
     }
 
-    /// All of this instant has happened, though more may arrive at it: control planes have ticked, the port has decided.
+    /// All of this instant has happened, though more may arrive at it: control planes have ticked, the port has
+    /// decided.
     pub fn settle(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
         while let Some(due) = self.due(true).filter(|due| *due <= at) {
             self.instant(due, decided);

@@ -161,7 +161,9 @@ fn the_first_decision_that_differs_is_named() {
     other[at + 17..at + 25].copy_from_slice(&(until + 1).to_le_bytes());
     let replayed = replay(&other[..]).unwrap();
     let (recorded, now) = replayed.difference.unwrap();
-    assert!(recorded.starts_with("packet 0: sent from ") && recorded.contains(&format!("until {} ps", until + 1)));
+    assert!(
+        recorded.starts_with("packet 0: sent from ") && recorded.contains(&format!("until {} ps", until + 1))
+    );
     assert_eq!(now, recorded.replace(&(until + 1).to_string(), &until.to_string()));
     assert_eq!((replayed.sent, replayed.dropped), (0, 0), "of {}", found.sent);
 }
