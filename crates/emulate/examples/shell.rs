@@ -25,7 +25,7 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 fn run(arguments: &[String]) -> Result<i32, String> {
-    use thalweg_emulate::{Port, Shell, WireKind, passable};
+    use thalweg_emulate::{Shell, WireKind, passable};
 
     let split =
         arguments.iter().position(|word| word == "--").ok_or("which command? (SCENARIO.toml -- COMMAND)")?;
