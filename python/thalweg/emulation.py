@@ -161,7 +161,7 @@ def run(
 def replay(record: Path) -> dict[str, Any]:
     """A record through the same port again: what was compared, and the first decision that differs."""
     try:
-        return json.loads(_core.emulate_replay(record))
+        return json.loads(_core.replay_port(record))
     except OSError as e:
         raise refuse(e.strerror or str(e), file=record) from None
 

@@ -316,4 +316,5 @@ def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float,
             meta["no_snapshot"] = " ".join(str(e).split())
     # Those of a partial run are in its snapshot.
     decisions = None if stopped else bytes(simulation.take_decisions()) or None
-    return Results(scenario_toml, summary, Tables(tables), meta, snapshot, decisions)
+    records = [] if stopped else simulation.port_records()
+    return Results(scenario_toml, summary, Tables(tables), meta, snapshot, decisions, records)

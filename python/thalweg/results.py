@@ -37,9 +37,11 @@ class Results(RunData):
         meta: dict,
         snapshot: bytes | None = None,
         decisions: bytes | None = None,
+        port_records: Sequence[tuple[str, bytes]] = (),
     ):
         super().__init__(scenario_toml, summary, tables, meta)
         self._snapshot, self._decisions = snapshot, decisions
+        self._port_records = port_records
         self._evidence: Evidence | None = None
 
     @cached_property
@@ -113,6 +115,8 @@ class Results(RunData):
             (folder / SNAPSHOT).write_bytes(self._snapshot)
         if self._decisions is not None:
             (folder / DECISIONS).write_bytes(self._decisions)
+        for name, record in self._port_records:
+            (folder / name).write_bytes(record)
         _places.seal(folder, self.meta)
 
     @classmethod

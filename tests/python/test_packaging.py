@@ -25,7 +25,7 @@ def test_version_and_authors_agree_wherever_they_are_written():
 
 def test_the_engine_names_the_sources_it_was_built_from():
     """Kept runs are used again by its name: FNV-1a, 64 bits, of paths and contents, each behind its length."""
-    crates = ("units", "wire", "policy", "machines", "net", "scenario", "sim", "lab", "theory", "python")
+    crates = ("units", "wire", "policy", "machines", "net", "record", "scenario", "sim", "lab", "theory", "python")
     found = [f.relative_to(ROOT / "crates") for c in crates for f in (ROOT / "crates" / c / "src").rglob("*")]
     files = sorted(
         [Path("../Cargo.lock"), *(f for f in found if (ROOT / "crates" / f).is_file())], key=lambda f: f.parts

@@ -25,7 +25,7 @@ fn main() {
 
 #[cfg(target_os = "linux")]
 fn run(arguments: &[String]) -> Result<i32, String> {
-    use thalweg_emulate::{Port, Shell, WireKind};
+    use thalweg_emulate::{Shell, WireKind, passable};
 
     let split =
         arguments.iter().position(|word| word == "--").ok_or("which command? (SCENARIO.toml -- COMMAND)")?;
@@ -41,7 +41,7 @@ fn run(arguments: &[String]) -> Result<i32, String> {
     let down = scenario.port(&names.of(up.to.0), &names.of(up.from.0)).map_err(|e| e.to_string())?;
     let port = |spec: &thalweg_net::port::PortSpec| {
         let name = format!("{} -> {}", names.of(spec.from.0), names.of(spec.to.0));
-        Port::new(spec, name).map_err(|e| format!("{file}: {e}"))
+        passable(spec, name).map_err(|e| format!("{file}: {e}"))
     };
     let shell = Shell {
         up: port(&up)?.into(),

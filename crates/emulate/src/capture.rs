@@ -3,11 +3,11 @@
 
 use crate::chunks::Chunks;
 use crate::clock::Wall;
-use crate::path::{Decision, Fate};
 use crate::way::Way;
 use std::io::{self, Write};
 use thalweg_capture::pcapng::Way::Out;
 use thalweg_capture::pcapng::{ETHERNET, Seen, Writer};
+use thalweg_record::path::{Decision, Fate};
 
 /// Writes a capture: an interface per port.
 pub(crate) struct Capture {
@@ -35,6 +35,7 @@ impl Capture {
     pub fn decided(&mut self, hop: usize, decision: &Decision, frame: &[u8]) {
         let comment = match decision.fate {
             Fate::Dropped => Some("dropped"),
+            Fate::Trimmed { .. } => Some("trimmed"),
             Fate::Sent { arrives: None, .. } => Some("lost on the link"),
             Fate::Sent { .. } if decision.marked => Some("marked"),
             Fate::Sent { .. } => None,

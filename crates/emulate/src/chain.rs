@@ -10,11 +10,11 @@
 //! ([`Path::stamp`]).
 
 use crate::header;
-use crate::path::{Arrival, Decision, Fate, Path};
 use crate::way::Way;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_machines::Invalid;
+use thalweg_record::path::{Arrival, Decision, Fate, Path};
 use thalweg_units::{FlowId, HostId, Span, Time};
 use thalweg_wire::{Ecn, Kind};
 

@@ -8,7 +8,6 @@ use crate::flows::Flows;
 use crate::frames::Frames;
 use crate::header::{self, Ip, View};
 use crate::histogram::Histogram;
-use crate::path::{Arrival, Decision, Fate};
 use crate::ports::{Received, Wire};
 use crate::record::Recorder;
 use crate::statistics::{Hop, Statistics};
@@ -16,6 +15,7 @@ use crate::way::Way;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use thalweg_machines::Invalid;
+use thalweg_record::path::{Arrival, Decision, Fate};
 use thalweg_units::{Span, Time};
 
 /// Frames that are sent by one call at most.
@@ -98,6 +98,7 @@ impl Watch for Rest {
                 self.travelled += 1;
             }
             Fate::Sent { arrives: None, .. } | Fate::Dropped => self.frames.free(label),
+            Fate::Trimmed { .. } => {}
         }
     }
 }

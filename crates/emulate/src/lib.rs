@@ -6,7 +6,7 @@
 //! A path of several hops is a row of such ports ([`chain`]).
 //!
 //! Pure: [`header`] (a frame's view), [`path`] (a port in virtual time), [`chain`] (a row of them), [`lateness`],
-//! [`record`] and [`replay`].
+//! [`record`] and [`replay`]; of these `path` and `replay` are `thalweg-record`'s.
 //! With the kernel: `namespaces`, `ports`, `clock`, `emulator` (the loop), `processes`, [`run`].
 //!
 //! `unsafe` stands where the kernel is called: `sys`, `task`, `clock`, `ports`, `processes`, `signals`.
@@ -18,7 +18,6 @@ mod chunks;
 mod clock;
 mod direction;
 mod emulator;
-mod entry;
 mod flows;
 mod frames;
 pub mod header;
@@ -27,12 +26,10 @@ pub mod lateness;
 mod namespaces;
 mod netlink;
 pub mod outcome;
-pub mod path;
 pub mod port;
 mod ports;
 mod processes;
 pub mod record;
-pub mod replay;
 pub mod run;
 mod signals;
 pub mod statistics;
@@ -43,7 +40,8 @@ mod words;
 
 pub use namespaces::Addresses;
 pub use outcome::Outcome;
-pub use port::{Port, Refused};
+pub use port::{Refused, passable};
 pub use ports::WireKind;
 pub use run::{Shell, available};
+pub use thalweg_record::{Port, path, replay};
 pub use way::Way;

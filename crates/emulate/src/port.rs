@@ -1,25 +1,10 @@
 //! The port of one direction, and what of a scenario's ports real packets cannot have.
 
-use serde::{Deserialize, Serialize};
-use thalweg_machines::Invalid;
-use thalweg_machines::egress::{Egress, EgressSpec};
+use thalweg_machines::egress::EgressSpec;
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::{Acts, StageSpec};
 use thalweg_net::port::PortSpec;
-use thalweg_units::{Rate, Span};
-
-/// A port that real packets can pass, as data.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Port {
-    /// As the scenario calls it: "switch0 -> switch1".
-    pub name: String,
-    /// Seed of its random streams.
-    pub seed: u64,
-    /// Its number, which picks its streams.
-    pub entity: u64,
-    /// Link, queue, stages.
-    pub egress: EgressSpec,
-}
+use thalweg_record::Port;
 
 /// What of a port real packets cannot have.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,64 +16,33 @@ pub struct Refused {
     pub why: String,
 }
 
-impl Port {
-    /// The port of a scenario.
-    ///
-    /// # Errors
-    /// By key, what IP packets cannot carry, or what needs more of a switch than the port.
-    pub fn new(spec: &PortSpec, name: String) -> Result<Self, Refused> {
-        let refused = |key, why: &str| Err(Refused { key, why: why.into() });
-        if spec.shared.is_some() {
-            return refused("switch.shared_buffer", "memory shared with other ports, which are not emulated");
-        }
-        if spec.inputs.is_some() {
-            return refused(
-                "switch",
-                "memory by input, and the pauses that come of it: real hosts have no pauses",
-            );
-        }
-        if spec.egress.queue.order.needs().notifies {
-            let why = "its policy notifies senders (`notify`), which no IP header does: remove it, or let it `mark`";
-            return refused("switch.scheduler", why);
-        }
-        if spec.point.is_some() {
-            return refused("switch", "a congestion point writes to sources, which no IP header does");
-        }
-        order(&spec.egress)?;
-        let stages =
-            spec.egress.queue.front.iter().chain([&spec.egress.queue.stage]).chain(&spec.egress.stages);
-        stages.map(stage).collect::<Result<Vec<()>, Refused>>()?;
-        Ok(Self { name, seed: spec.seed, entity: u64::from(spec.id.0), egress: spec.egress.clone() })
+/// The port of a scenario, if real packets can pass it.
+///
+/// # Errors
+/// By key, what IP packets cannot carry, or what needs more of a switch than the port.
+pub fn passable(spec: &PortSpec, name: String) -> Result<Port, Refused> {
+    let refused = |key, why: &str| Err(Refused { key, why: why.into() });
+    if spec.shared.is_some() {
+        return refused("switch.shared_buffer", "memory shared with other ports, which are not emulated");
     }
-
-    /// The machine before anything has arrived.
-    ///
-    /// # Errors
-    /// If parameters contradict each other.
-    pub fn make(&self) -> Result<Egress, Invalid> {
-        Egress::new(&self.egress, self.seed, self.entity)
+    if spec.inputs.is_some() {
+        return refused(
+            "switch",
+            "memory by input, and the pauses that come of it: real hosts have no pauses",
+        );
     }
-
-    /// How many classes of service its order knows.
-    pub fn classes(&self) -> u16 {
-        self.egress.queue.order.needs().classes.unwrap_or(1)
+    if spec.egress.queue.order.needs().notifies {
+        let why =
+            "its policy notifies senders (`notify`), which no IP header does: remove it, or let it `mark`";
+        return refused("switch.scheduler", why);
     }
-
-    /// What 1500 bytes take at its mean rate.
-    pub fn packet_time(&self) -> Span {
-        let bps = self.rate().bps().max(1);
-        Span::from_ps((12_000u128 * 1_000_000_000_000 / u128::from(bps)).min(u128::from(u64::MAX)) as u64)
+    if spec.point.is_some() {
+        return refused("switch", "a congestion point writes to sources, which no IP header does");
     }
-
-    /// Its rate in the long run.
-    pub fn rate(&self) -> Rate {
-        self.egress.link.mean_rate()
-    }
-
-    /// Propagation, without jitter.
-    pub fn delay(&self) -> Span {
-        self.egress.link.delay
-    }
+    order(&spec.egress)?;
+    let stages = spec.egress.queue.front.iter().chain([&spec.egress.queue.stage]).chain(&spec.egress.stages);
+    stages.map(stage).collect::<Result<Vec<()>, Refused>>()?;
+    Ok(Port { name, seed: spec.seed, entity: u64::from(spec.id.0), egress: spec.egress.clone() })
 }
 
 fn order(egress: &EgressSpec) -> Result<(), Refused> {

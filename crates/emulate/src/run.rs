@@ -7,7 +7,6 @@ use crate::emulator::Emulator;
 use crate::lateness::{Lateness, allowed};
 use crate::namespaces::{Addresses, DEVICES, Network};
 use crate::outcome::{self, Outcome, Status};
-use crate::port::Port;
 use crate::ports::packet::Packet;
 use crate::ports::xdp::Xdp;
 use crate::ports::{Wire, WireKind};
@@ -24,6 +23,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Mutex;
+use thalweg_record::Port;
 use thalweg_units::Time;
 
 /// A command, and the path that it is to run on.

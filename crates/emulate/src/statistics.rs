@@ -3,9 +3,9 @@
 use crate::chain::Passed;
 use crate::header::{OTHERS, Other};
 use crate::histogram::Histogram;
-use crate::path::{Decision, Fate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use thalweg_record::path::{Decision, Fate};
 use thalweg_units::Time;
 
 /// Length of a bin of the series.
@@ -127,6 +127,8 @@ impl Statistics {
                 self.dropped += 1;
                 bin.dropped += 1;
             }
+            // Such ports are refused.
+            Fate::Trimmed { .. } => {}
         }
     }
 

@@ -1,6 +1,6 @@
 //! The ports that packets pass in one direction.
 
-use crate::port::Port;
+use thalweg_record::Port;
 use thalweg_units::{Rate, Span};
 
 /// One port or a row of them, in the order in which packets pass: each port's link ends where the next port is.

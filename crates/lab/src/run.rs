@@ -188,6 +188,12 @@ impl Run {
         }
     }
 
+    /// The records of ports, whole as of now, with the names of their files.
+    pub fn port_records(&self) -> Vec<(String, Vec<u8>)> {
+        let records = self.engine.probes().ports.whole(self.engine.now());
+        records.map(|(id, record)| (format!("port{}.port", id.0), record)).collect()
+    }
+
     /// Whether the run has not ended: its results are partial.
     pub fn is_partial(&self) -> bool {
         self.running || self.violation.is_some()

@@ -6,12 +6,13 @@
 //! * [`spec`]: nodes, links, queues, flows, incidents, probes;
 //! * [`routing`]: shortest paths of any graph; [`dependencies`]: which ports may have to wait for which;
 //! * [`ideal`]: how long a flow takes alone, as a closed form;
-//! * [`port`]: one port as a machine of its own.
+//! * [`port`]: one port as a machine of its own; [`recorded`]: whether what passes it can be recorded.
 #![forbid(unsafe_code)]
 
 mod check;
 pub mod dependencies;
 pub mod ideal;
 pub mod port;
+pub mod recorded;
 pub mod routing;
 pub mod spec;

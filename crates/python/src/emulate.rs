@@ -41,19 +41,11 @@ pub fn emulate_shell(
         .map_err(PyErr::from)
 }
 
-/// Replays a record of a port; what was found as JSON text.
-#[pyfunction]
-pub fn emulate_replay(py: Python<'_>, record: PathBuf) -> PyResult<String> {
-    Ok(py.detach(|| here::replay(&record))?)
-}
-
 #[cfg(all(feature = "emulate", target_os = "linux"))]
 mod here {
     use serde_json::json;
-    use std::fs::File;
-    use std::io::{self, BufReader};
-    use std::path::Path;
-    use thalweg_emulate::{Port, Shell, Way, WireKind};
+    use std::io;
+    use thalweg_emulate::{Port, Shell, Way, WireKind, passable};
     use thalweg_net::port::PortSpec;
     use thalweg_scenario::{Diagnostic, Scenario};
     use thalweg_units::NodeId;
@@ -77,7 +69,7 @@ mod here {
         let of = |node: NodeId| scenario.graph().names.of(node.0);
         let port = |spec: &PortSpec| {
             let name = format!("{} -> {}", of(spec.from), of(spec.to));
-            Port::new(spec, name.clone()).map_err(|refused| {
+            passable(spec, name.clone()).map_err(|refused| {
                 scenario
                     .about(refused.key, format!("real packets cannot pass the port {name}: {}", refused.why))
             })
@@ -121,17 +113,11 @@ mod here {
         let outcome = Shell { up, down, command, peer, environment, record, capture, wire }.run();
         Ok(outcome.and_then(|outcome| serde_json::to_string(&outcome).map_err(io::Error::other)))
     }
-
-    pub fn replay(record: &Path) -> io::Result<String> {
-        let found = thalweg_emulate::replay::replay(BufReader::new(File::open(record)?))?;
-        serde_json::to_string(&found).map_err(io::Error::other)
-    }
 }
 
 #[cfg(not(all(feature = "emulate", target_os = "linux")))]
 mod here {
     use std::io;
-    use std::path::Path;
     use thalweg_scenario::{Diagnostic, Scenario};
 
     const WHY: &str = "paths are emulated on Linux only, by builds with the feature `emulate`";
@@ -153,9 +139,5 @@ mod here {
         _: Option<String>,
     ) -> Result<io::Result<String>, Diagnostic> {
         Err(scenario.whole_file(WHY.into()))
-    }
-
-    pub fn replay(_: &Path) -> io::Result<String> {
-        Err(io::Error::other(WHY))
     }
 }

@@ -12,6 +12,7 @@ mod emulate;
 mod native;
 mod patience;
 mod policy;
+mod ports;
 mod replay;
 mod scenario;
 mod sessions;
@@ -124,7 +125,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(emulate::emulate_refusal, m)?)?;
     m.add_function(wrap_pyfunction!(emulate::emulate_ports, m)?)?;
     m.add_function(wrap_pyfunction!(emulate::emulate_shell, m)?)?;
-    m.add_function(wrap_pyfunction!(emulate::emulate_replay, m)?)?;
+    m.add_function(wrap_pyfunction!(ports::replay_port, m)?)?;
     m.add_class::<verbs::VerbsPair>()?;
     m.add_function(wrap_pyfunction!(verbs::verbs_settings, m)?)?;
     m.add_function(wrap_pyfunction!(verbs::verbs_headers, m)?)?;

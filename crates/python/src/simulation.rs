@@ -119,6 +119,12 @@ impl Simulation {
         PyBytes::new(py, &file)
     }
 
+    /// The records of ports, whole as of now: names of their files, and what is in them.
+    fn port_records<'py>(&self, py: Python<'py>) -> Vec<(String, Bound<'py, PyBytes>)> {
+        let records = py.detach(|| self.lock().port_records());
+        records.into_iter().map(|(name, record)| (name, PyBytes::new(py, &record))).collect()
+    }
+
     /// Rows of the recording that are ready, as columns by name; at the `end` all.
     fn take_recorded<'py>(&self, py: Python<'py>, end: bool) -> PyResult<Bound<'py, PyDict>> {
         let rows = py.detach(|| self.lock().take_recorded(end));

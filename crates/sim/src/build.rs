@@ -20,6 +20,7 @@ use crate::flows::Flows;
 use crate::hosts::Hosts;
 use crate::hosts::streams;
 use crate::instruments::Instruments;
+use crate::instruments::ports::PortRecords;
 use crate::paths;
 use crate::port::{FarEnd, Lane, Port};
 use crate::sampling;
@@ -87,6 +88,8 @@ impl Sim {
         check_tables(&spec)?;
         let routes = Routes::new(spec.hosts, spec.switches, &spec.links, spec.seed)?;
         let longest = longest_path(&spec, &routes)?;
+        let mut instruments = Instruments::new(&spec, longest);
+        instruments.probes.ports = PortRecords::new(&spec).map_err(BuildError::Inconsistent)?;
         let fabric = build_fabric(&spec, routes, longest)?;
         let horizon = fabric.ports.iter().map(|p| (p.span(1500) + p.timing.delay).ps()).max().unwrap_or(1);
         let mut sim = Self {
@@ -99,7 +102,7 @@ impl Sim {
                 stopped: spec.replay,
                 awaits: false,
                 features: Features::of(&spec, !fabric.queues.is_empty()),
-                instruments: Instruments::new(&spec, longest),
+                instruments,
                 spec,
                 border: Border::default(),
             },
@@ -328,7 +331,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             let fronted = !kind.front.is_empty();
             // One that notifies says so as packets come and leave, which only there are events of their own.
             let notifies = kind.order.needs().notifies && !instant;
-            let otherwise = unseen || reports || slowed || holds_back || fronted || notifies;
+            let recorded = spec.records_port(PortId::from(id));
+            let otherwise = unseen || reports || slowed || holds_back || fronted || notifies || recorded;
             let crossed = in_switch && spec.inputs.is_some_and(|inputs| inputs.one_per_input);
             let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference

@@ -277,8 +277,12 @@ def build() -> Parser:
     p.add_argument("--print-scenario", action="store_true", help="print the scenario that the options make, and stop")
     voice(p, "print the outcome as one JSON object, on stderr")
 
-    p = command("replay-port", "shelling:replay_port", "run what a shell recorded through the same ports, offline")
-    p.add_argument("record", metavar="RECORD", help="folder of `thalweg shell --record`, or one of its files")
+    p = command("replay-port", "shelling:replay_port", "run what ports recorded through the same ports, offline")
+    p.add_argument(
+        "record",
+        metavar="RECORD",
+        help="run directory (`measure.port_records`), folder of `shell --record`, or a .port file in one",
+    )
     voice(p, "print what was found as one JSON object")
 
     p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")

@@ -148,13 +148,17 @@ def report(outcome, folder: Path | None, record: Path | None) -> None:
 
 
 def replay_port(args) -> int:
-    """A record of `thalweg shell --record` through the same ports, offline. Exit code 1 if a decision differs."""
+    """Records of ports, emulated or simulated, through the same ports, offline. Exit code 1 if a decision differs."""
     from thalweg import emulation
 
     where = Path(args.record)
     files = sorted(where.glob("*.port")) if where.is_dir() else [where]
     if not files:
-        raise refuse("holds no records", file=where, hint="thalweg shell --record DIR writes a .port file per port")
+        raise refuse(
+            "holds no records",
+            file=where,
+            hint="`thalweg shell --record DIR` and runs with `measure.port_records` write a .port file per port",
+        )
     found = {str(file): emulation.replay(file) for file in files}
     if args.json:
         print(json.dumps(found))
@@ -169,7 +173,7 @@ def line(found) -> str:
     """What a replay found, in words."""
     counted = (
         f"{found['arrived']} packets; {found['sent']} departures ({found['marked']} marked, {found['lost']} lost), "
-        f"{found['dropped']} drops"
+        f"{found['dropped']} drops" + (f", {found['trimmed']} trimmed" if found["trimmed"] else "")
     )
     end = "" if found["whole"] else " (the record has no end)"
     if found["difference"]:

@@ -2,7 +2,7 @@
 
 use thalweg_emulate::chain::{Chain, Passed, Watch};
 use thalweg_emulate::path::{Arrival, Decision, Path};
-use thalweg_emulate::{Port, Refused, Shell, Way};
+use thalweg_emulate::{Port, Refused, Shell, Way, passable};
 use thalweg_units::{FlowId, HostId, Time};
 use thalweg_wire::{Ecn, Kind};
 
@@ -20,7 +20,7 @@ pub fn ports(text: &str) -> Result<[Port; 2], Refused> {
         .unwrap_or_else(|all| panic!("{}", all[0]));
     let up = scenario.port("switch0", "switch1").unwrap_or_else(|why| panic!("{why}"));
     let down = scenario.port("switch1", "switch0").unwrap_or_else(|why| panic!("{why}"));
-    Ok([Port::new(&up, "up".into())?, Port::new(&down, "down".into())?])
+    Ok([passable(&up, "up".into())?, passable(&down, "down".into())?])
 }
 
 pub fn port(text: &str) -> Port {

@@ -28,6 +28,8 @@ pub struct ProbeSpec {
     pub memory: bool,
     /// Record the decisions of every controller.
     pub decisions: bool,
+    /// Record what passes these ports, which have these names.
+    pub ports: Vec<(PortId, String)>,
     /// Record every packet.
     pub record: Option<RecordSpec>,
 }

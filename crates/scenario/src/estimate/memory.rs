@@ -24,6 +24,8 @@ const LINK_SAMPLE: f64 = 105.0;
 const CONTROLLER_SAMPLE: f64 = 215.0;
 const ROUND_TRIP: f64 = 88.0;
 const DECISION: f64 = 64.0;
+/// Of a packet that a recorded port sends: its header as it came, and when it left.
+const PORT_RECORD: f64 = 80.0;
 /// Rows of a recording that wait to be written: it leaves while the run goes on.
 const ROWS: f64 = 600_000.0;
 /// Such a row in the simulation, as columns, and in the writer; further two times for each hop, in each of
@@ -81,7 +83,8 @@ pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static 
     let round_trips = if m.round_trips { t.acks * ROUND_TRIP } else { 0.0 };
     let decisions = if m.decisions { t.acks * DECISION } else { 0.0 };
     let samples = s.queues * QUEUE_SAMPLE + s.links * LINK_SAMPLE + s.controllers * CONTROLLER_SAMPLE;
-    let probes = samples + round_trips + decisions;
+    let recorded = m.port_records.len() as f64 * t.hops / ports.max(1.0) * PORT_RECORD;
+    let probes = samples + round_trips + decisions + recorded;
     let histogram = m
         .priority_histogram
         .as_ref()

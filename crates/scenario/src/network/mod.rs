@@ -22,7 +22,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
     let (flows, precedence, labels) = flows::flows(cx, doc, graph)?;
     let (disciplines, port_discipline) = queues::queues(cx, doc, graph)?;
     let header = doc.switch.cut_through.0.get();
-    Ok(NetworkSpec {
+    let spec = NetworkSpec {
         seed: doc.seed,
         hosts: graph.hosts,
         switches: graph.switches,
@@ -59,5 +59,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
             Ties::ByNumber => TieSpec::ByNumber,
         },
         shortcuts: true,
-    })
+    };
+    probes::check_records(cx, &spec)?;
+    Ok(spec)
 }

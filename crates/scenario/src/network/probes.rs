@@ -4,7 +4,7 @@ use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::Document;
 use crate::topology::Graph;
-use thalweg_net::spec::{DelaySpec, ProbeSpec, RecordSpec};
+use thalweg_net::spec::{DelaySpec, NetworkSpec, ProbeSpec, RecordSpec};
 use thalweg_units::{FlowId, PortId, Time};
 
 pub(super) fn probes(
@@ -52,6 +52,31 @@ pub(super) fn probes(
         controllers,
         priority_histogram: m.priority_histogram.as_ref().map(|h| (h.cap.0, h.mtu.0.get() as u32)),
         decisions: m.decisions,
+        ports: m.port_records.iter().map(|port| (PortId(*port), name(graph, *port))).collect(),
         record: m.packets.map(|p| RecordSpec { hops: p.hops }),
     })
+}
+
+/// A port as its record calls it; that there is none is said elsewhere.
+fn name(graph: &Graph, port: u32) -> String {
+    let Some(link) = graph.links.get(port as usize / 2) else { return String::new() };
+    let (from, to) = if port.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) };
+    format!("{} -> {}", graph.names.of(from.0), graph.names.of(to.0))
+}
+
+/// Ports that are to be recorded can be replayed.
+pub(super) fn check_records(cx: &Cx<'_>, spec: &NetworkSpec) -> Result<(), Diagnostic> {
+    for (i, (id, name)) in spec.probes.ports.iter().enumerate() {
+        if let Err(why) = spec.recorded_port(*id) {
+            let reason = format!("the port {name} cannot be recorded and replayed: {}", why.why);
+            let key = format!("measure.port_records.{i}");
+            let hint = if why.key == "measure.port_records" {
+                "name a port of a switch whose link takes time".to_owned()
+            } else {
+                format!("this comes of `{}`", why.key)
+            };
+            return Err(cx.error(&key, reason, hint));
+        }
+    }
+    Ok(())
 }

@@ -48,6 +48,11 @@ pub struct Measure {
     /// Record the decisions of every congestion controller: what it observed, and what it allowed after that.
     #[serde(default)]
     pub decisions: bool,
+    /// Ports of switches whose arrivals and decisions are recorded, for `thalweg replay-port`: link l is port 2l
+    /// from its first node and 2l + 1 from its second. A port whose decisions depend on more than what arrives
+    /// there is refused: one of a `switch` with `inputs` or a `shared_buffer`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub port_records: Vec<u32>,
     /// Record every packet: when it entered the network, when it left, how long it waited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<PacketRecord>,
@@ -71,6 +76,7 @@ impl Default for Measure {
             pauses: false,
             memory: false,
             decisions: false,
+            port_records: Vec::new(),
             packets: None,
             priority_histogram: None,
         }

@@ -55,6 +55,14 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             r.error(&format!("measure.{name}.ports.{i}"), format!("there is no port {port}"), hint);
         }
     }
+    for (i, port) in doc.measure.port_records.iter().enumerate() {
+        let key = format!("measure.port_records.{i}");
+        if u64::from(*port) >= ports {
+            r.error(&key, format!("there is no port {port}"), format!("ports are 0 to {}", ports - 1));
+        } else if doc.measure.port_records[..i].contains(port) {
+            r.error(&key, format!("port {port} is listed twice"), "list each once");
+        }
+    }
     if let Some(probe) = &doc.measure.controllers {
         every(r, "measure.controllers.every", probe.every.0, end);
     }

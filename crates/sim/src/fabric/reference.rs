@@ -15,6 +15,7 @@ use crate::fabric::egress::Held;
 use crate::fabric::settling::As;
 use crate::fabric::sharing::Room;
 use crate::fabric::{Fabric, Fate, Lost, backpressure, points, settling, sharing, trimming};
+use crate::instruments::Instruments;
 use crate::port::Booked;
 use crate::port::flying::Flying;
 use thalweg_machines::egress::{Arrived, Poll, Sent};
@@ -37,7 +38,7 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
         return fabric.lose(cx, id, handle, cx.now);
     }
     let before = fabric.ports[id.at()].waiting.bytes;
-    let mut arrived = arrive(fabric, cx, id, handle);
+    let mut arrived = arrive(fabric, &mut cx.instruments, cx.now, id, handle);
     if room == Room::Own
         && arrived != Arrived::Dropped
         && sharing::make_room(fabric, cx.now, id, handle, before)
@@ -101,7 +102,7 @@ pub(crate) fn post(fabric: &mut Fabric, id: PortId, posted: Posted) {
 pub(crate) fn enqueue_first(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
     fabric.packets[flying.handle].route = flying.route;
     debug_assert!(fabric.packets[flying.handle].is_control(), "NICs that pull are handed nothing else");
-    let arrived = arrive(fabric, cx, id, flying.handle);
+    let arrived = arrive(fabric, &mut cx.instruments, cx.now, id, flying.handle);
     debug_assert_eq!(arrived, Arrived::Admitted);
 }
 
@@ -109,7 +110,7 @@ pub(crate) fn enqueue_first(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying
 #[inline(never)]
 pub(crate) fn transmit_pulled(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
     fabric.packets[flying.handle].route = flying.route;
-    let arrived = arrive(fabric, cx, id, flying.handle);
+    let arrived = arrive(fabric, &mut cx.instruments, cx.now, id, flying.handle);
     debug_assert_eq!(arrived, Arrived::Admitted, "a queue without limit");
     note_queue(fabric, cx.now, id);
     send(fabric, cx, id);
@@ -121,10 +122,17 @@ pub(crate) fn transmit_pulled(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flyi
     }
 }
 
-fn arrive(fabric: &mut Fabric, cx: &Cx, id: PortId, handle: Handle) -> Arrived {
+fn arrive(fabric: &mut Fabric, look: &mut Instruments, now: Time, id: PortId, handle: Handle) -> Arrived {
     let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
     let egress = &mut egresses[ports[id.at()].queue as usize].egress;
-    egress.arrive(cx.now, handle, &mut Held { packets, sides }, pushed_out)
+    if look.probes.ports.is_empty() {
+        return egress.arrive(now, handle, &mut Held { packets, sides }, pushed_out);
+    }
+    look.probes.ports.arrives(id, now, handle, &packets[handle]);
+    let before = pushed_out.len();
+    let arrived = egress.arrive(now, handle, &mut Held { packets, sides }, pushed_out);
+    look.probes.ports.arrived(id, now, handle, arrived, &pushed_out[before..]);
+    arrived
 }
 
 /// What waits has changed: the port's own account, and that of memory shared by outputs.
@@ -179,6 +187,9 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
         let egress = &mut egresses[ports[id.at()].queue as usize].egress;
         let poll = egress.poll(cx.now, &mut Held { packets, sides }, pushed_out);
+        if !cx.instruments.probes.ports.is_empty() {
+            cx.instruments.probes.ports.polled(id, cx.now, poll, pushed_out, |handle| packets[handle]);
+        }
         if matches!(poll, Poll::Transmit { .. }) || !fabric.pushed_out.is_empty() {
             note_queue(fabric, cx.now, id);
         }

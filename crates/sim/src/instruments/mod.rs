@@ -6,6 +6,7 @@ pub(crate) mod firsts;
 pub(crate) mod journal;
 pub mod own;
 pub mod pauses;
+pub mod ports;
 pub mod probe;
 pub mod recording;
 

@@ -1,6 +1,7 @@
 //! Time series and counts that a run records besides its flows.
 
 use super::own::OwnColumns;
+use super::ports::PortRecords;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
 
@@ -120,6 +121,8 @@ pub struct Probes {
     pub carried_closed: bool,
     /// Per port, per ADS priority: packets that joined its queue.
     pub priorities: Vec<Vec<u64>>,
+    /// What passed ports that are recorded.
+    pub ports: PortRecords,
 }
 
 impl Probes {

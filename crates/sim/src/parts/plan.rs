@@ -123,6 +123,7 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
             spec.transports.iter().any(is_outside),
             "controllers are decided from outside, each as it waits for that",
         ),
+        (!probes.ports.is_empty(), "what passes a port is recorded in the order of the whole network"),
         (probes.priority_histogram.is_some(), "priorities are counted where queues are dequeued on demand"),
         (spec.edge.is_some(), "the receiving edge compares slack"),
         (stop.max_events != u64::MAX, "the run ends after a number of events"),

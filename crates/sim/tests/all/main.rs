@@ -16,6 +16,7 @@ mod lossless;
 mod notify;
 mod parts;
 mod peaks;
+mod port_records;
 mod quanta;
 mod queue_pauses;
 mod rc3;

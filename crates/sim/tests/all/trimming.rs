@@ -30,7 +30,7 @@ fn arriving() -> ndp::Params {
     ndp::Params { victim: ndp::Victim::Arriving, ..Default::default() }
 }
 /// Hosts around a switch, 1 us away.
-fn around(hosts: u32, flows: Vec<FlowSpec>) -> NetworkSpec {
+pub fn around(hosts: u32, flows: Vec<FlowSpec>) -> NetworkSpec {
     let mut spec = star(hosts, Rate::from_gbps(8), Span::from_us(1), TransportSpec::Ndp(NDP), flows);
     spec.nic.order = NicOrder::RoundRobin;
     spec.disciplines = trimming(8, arriving());

@@ -1,19 +1,26 @@
-//! The entries of a record, as bytes: little-endian, of fixed size, each with its kind in front.
+//! The entries of a record, as bytes: little-endian, each with its kind in front. All are of fixed size but packets
+//! with all of their header, which have their length in front.
 
-use crate::path::{Arrival, Decision, Fate};
+use crate::path::{Arrival, Fate};
 use std::io::{self, Read};
 use thalweg_units::{FlowId, HostId, Time};
-use thalweg_wire::{Ecn, Kind};
+use thalweg_wire::{Ecn, Kind, NO_SIDE, Packet};
 
 /// How a record begins.
 pub(crate) const MAGIC: &[u8; 8] = b"thalwegP";
 /// Goes up whenever entries or the port in front of them change.
-pub(crate) const LAYOUT: u32 = 1;
+pub(crate) const LAYOUT: u32 = 2;
 
 const ARRIVAL: u8 = 1;
 const SENT: u8 = 2;
 const DROPPED: u8 = 3;
 const END: u8 = 4;
+const PACKET: u8 = 5;
+const TRIMMED: u8 = 6;
+const TURN: u8 = 7;
+
+/// Bytes of a packet's header at most, as it is written here.
+const LARGEST_HEADER: usize = 128;
 
 /// Arrival at the far end of a packet that the link loses.
 const LOST: u64 = u64::MAX;
@@ -24,17 +31,16 @@ const ECNS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce];
 /// An entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entry {
-    /// A packet arrived.
+    /// A packet arrived, of which an IP header says everything.
     Arrival(Arrival),
+    /// A packet arrived, with all of its header.
+    Packet(Time, Packet),
+    /// The port has decided at this instant, before what follows of the same instant.
+    Turn(Time),
     /// Something was decided: packet, instant, what.
     Decision(u64, Time, Fate),
     /// The record ends: everything until then was decided; digest of all decisions.
     End(Time, u64),
-}
-
-/// Of a decision: packet, instant, what.
-pub(crate) fn entry(decision: &Decision) -> Entry {
-    Entry::Decision(decision.packet, decision.at, decision.fate)
 }
 
 /// Appends it.
@@ -56,6 +62,25 @@ pub(crate) fn write(entry: &Entry, out: &mut Vec<u8>) {
             out.push(DROPPED);
             long(out, &[packet, at.ps()]);
         }
+        Entry::Decision(packet, at, Fate::Trimmed { cut }) => {
+            out.push(TRIMMED);
+            long(out, &[packet, at.ps()]);
+            out.extend(cut.to_le_bytes());
+        }
+        Entry::Packet(at, packet) => {
+            out.push(PACKET);
+            long(out, &[at.ps()]);
+            let mut header = [0; LARGEST_HEADER];
+            // Where its driver keeps cold headers is of no interest.
+            let header = postcard::to_slice(&Packet { side: NO_SIDE, ..packet }, &mut header);
+            let header = header.expect("a header is no larger than that");
+            out.push(header.len() as u8);
+            out.extend(&*header);
+        }
+        Entry::Turn(at) => {
+            out.push(TURN);
+            long(out, &[at.ps()]);
+        }
         Entry::End(at, digest) => {
             out.push(END);
             long(out, &[at.ps(), digest]);
@@ -72,6 +97,15 @@ pub(crate) fn read(from: &mut impl Read) -> io::Result<Option<Entry>> {
             (Some(packet), Some(at)) => Some(Entry::Decision(packet, Time::from_ps(at), Fate::Dropped)),
             _ => None,
         },
+        Some([TRIMMED]) => match (long(from)?, long(from)?, bytes(from)?) {
+            (Some(packet), Some(at), Some(cut)) => {
+                let fate = Fate::Trimmed { cut: u32::from_le_bytes(cut) };
+                Some(Entry::Decision(packet, Time::from_ps(at), fate))
+            }
+            _ => None,
+        },
+        Some([PACKET]) => packet(from)?,
+        Some([TURN]) => long(from)?.map(|at| Entry::Turn(Time::from_ps(at))),
         Some([END]) => match (long(from)?, long(from)?) {
             (Some(at), Some(digest)) => Some(Entry::End(Time::from_ps(at), digest)),
             _ => None,
@@ -102,6 +136,23 @@ fn arrival(from: &mut impl Read) -> io::Result<Option<Entry>> {
         ecn: known_ecn(ecn)?,
         class,
     })))
+}
+
+fn packet(from: &mut impl Read) -> io::Result<Option<Entry>> {
+    let (Some(at), Some([length])) = (long(from)?, bytes(from)?) else { return Ok(None) };
+    let mut header = [0; LARGEST_HEADER];
+    let Some(header) = header.get_mut(..usize::from(length)) else {
+        return Err(invalid(format!("no header takes {length} bytes")));
+    };
+    match from.read_exact(header) {
+        Ok(()) => {}
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+        Err(error) => return Err(error),
+    }
+    match postcard::take_from_bytes(header) {
+        Ok((packet, [])) => Ok(Some(Entry::Packet(Time::from_ps(at), packet))),
+        _ => Err(invalid("a packet's header is damaged".into())),
+    }
 }
 
 fn sent(from: &mut impl Read) -> io::Result<Option<Entry>> {

@@ -1,19 +1,20 @@
-//! One direction of the emulated path, in virtual time and without any I/O: the scenario's own port, driven by
-//! packets that arrive at their stamps.
+//! A port in virtual time and without any I/O: the scenario's own, driven by packets that arrive at their stamps.
 //!
-//! Whatever is due before an arrival is decided as of its own instant, never as of the instant at which the emulator
+//! Whatever is due before an arrival is decided as of its own instant, never as of the instant at which an emulator
 //! looks. So waking late changes when bytes leave and not what was decided, and the same arrivals give the same
 //! decisions offline ([`crate::replay`]).
 //!
-//! At one instant: the control plane ticks, a packet arrives, the port decides. No two packets arrive at one instant:
-//! a packet whose stamp is not after what has been decided arrives a picosecond after that.
+//! At one instant, as in the simulator: packets arrive, the control plane ticks, the port decides. Of real packets no
+//! two arrive at one instant ([`Path::arrive`]): one whose stamp is not after what has been decided arrives a
+//! picosecond after that.
 
+use crate::pool::{Pool, Waiting};
 use crate::port::Port;
 use thalweg_machines::Invalid;
-use thalweg_machines::egress::{Arrived, Egress, EgressTotals, Packets, Poll, Sent};
+use thalweg_machines::egress::{Arrived, Egress, EgressTotals, Poll, Sent};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{FlowId, HostId, Span, Time};
-use thalweg_wire::{Ecn, Handle, Kind, NO_SIDE, Packet, Side};
+use thalweg_wire::{Ecn, Handle, Kind, NO_SIDE, Packet};
 
 /// A packet that arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub struct Decision {
     pub fate: Fate,
 }
 
-/// Sent or not.
+/// What was decided of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It is sent.
@@ -67,54 +68,11 @@ pub enum Fate {
     },
     /// It is dropped.
     Dropped,
-}
-
-/// A packet that waits.
-#[derive(Clone, Copy)]
-struct Waiting {
-    packet: Packet,
-    number: u64,
-    label: u32,
-    came: Time,
-    ecn: Ecn,
-}
-
-/// Those that wait, by handle.
-#[derive(Default)]
-struct Pool {
-    slots: Vec<Waiting>,
-    free: Vec<u32>,
-    /// No stage writes cold headers: [`Port::new`] refuses those.
-    side: Side,
-}
-
-impl Pool {
-    fn put(&mut self, waiting: Waiting) -> Handle {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = waiting;
-                Handle(slot)
-            }
-            None => {
-                self.slots.push(waiting);
-                Handle(self.slots.len() as u32 - 1)
-            }
-        }
-    }
-
-    fn take(&mut self, handle: Handle) -> Waiting {
-        self.free.push(handle.0);
-        self.slots[handle.0 as usize]
-    }
-}
-
-impl Packets for Pool {
-    fn packet(&mut self, handle: Handle) -> &mut Packet {
-        &mut self.slots[handle.0 as usize].packet
-    }
-    fn headers(&mut self, handle: Handle) -> (&mut Packet, &mut Side) {
-        (&mut self.slots[handle.0 as usize].packet, &mut self.side)
-    }
+    /// Its payload is cut off, and the header waits: its fate is to follow.
+    Trimmed {
+        /// So many bytes.
+        cut: u32,
+    },
 }
 
 /// One direction.
@@ -148,12 +106,6 @@ impl Path {
     /// then, and then, is handed to `decided`.
     pub fn arrive(&mut self, arrival: &Arrival, label: u32, decided: &mut impl FnMut(Decision)) {
         let at = self.stamp(arrival.at);
-        // Control planes have ticked in the meantime, though nothing waited.
-        while let Some(due) = self.due(true).filter(|due| *due < at) {
-            self.instant(due, decided);
-        }
-        self.now = at;
-        self.tick(at);
         let Arrival { flow, dst, wire, payload, kind, ecn, class, .. } = *arrival;
         let seq = self.arrived;
         let packet = Packet {
@@ -169,12 +121,40 @@ impl Path {
             class,
             ..Packet::default()
         };
+        self.join(at, packet, label, decided);
+        self.instant(at, decided);
+    }
+
+    /// A packet arrives, at an instant that is not before what has been decided; the port decides once all of that
+    /// instant have arrived: as the next one does, or time advances. What is decided until then is handed to
+    /// `decided`, and so is what the packet's arrival decides: drops and trims.
+    pub fn join(&mut self, at: Time, packet: Packet, label: u32, decided: &mut impl FnMut(Decision)) {
+        // Control planes have ticked in the meantime, though nothing waited.
+        while let Some(due) = self.due(true).filter(|due| *due < at) {
+            self.instant(due, decided);
+        }
+        self.now = at;
+        let ecn = packet.ecn;
         let handle = self.pool.put(Waiting { packet, number: self.arrived, label, came: at, ecn });
         self.arrived += 1;
-        if self.port.arrive(at, handle, &mut self.pool, &mut self.gone) == Arrived::Dropped {
+        let arrived = self.port.arrive(at, handle, &mut self.pool, &mut self.gone);
+        if arrived == Arrived::Dropped {
             self.gone.push(handle);
         }
-        self.decide(at, decided);
+        self.drop_gone(at, decided);
+        if let Arrived::Trimmed { handle, cut } = arrived {
+            let Waiting { number: packet, label, came, .. } = *self.pool.get(handle);
+            decided(Decision { packet, label, came, at, marked: false, fate: Fate::Trimmed { cut } });
+        }
+        self.poll_at = Some(at);
+    }
+
+    /// All of this instant has happened, though more may arrive at it: control planes have ticked, the port has
+    /// decided.
+    pub fn settle(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
+        while let Some(due) = self.due(true).filter(|due| *due <= at) {
+            self.instant(due, decided);
+        }
     }
 
     /// Decides what is due up to `to`, each as of its own instant.
@@ -189,6 +169,11 @@ impl Path {
         self.poll_at
     }
 
+    /// The last instant at which something happened.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
     /// What the port has done so far.
     pub fn totals(&self) -> EgressTotals {
         self.port.totals()
@@ -200,13 +185,13 @@ impl Path {
     }
 
     /// The next instant: a control plane that ticks for ever is of interest while something waits, or if `ticks`.
-    pub(crate) fn due(&self, ticks: bool) -> Option<Time> {
+    pub fn due(&self, ticks: bool) -> Option<Time> {
         let tick = self.port.wake().filter(|_| ticks || self.poll_at.is_some());
         [self.poll_at, tick].into_iter().flatten().min()
     }
 
     /// What is due at this instant, which no other one that is due comes before.
-    pub(crate) fn instant(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
+    pub fn instant(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
         self.now = at;
         self.tick(at);
         self.decide(at, decided);
@@ -221,10 +206,7 @@ impl Path {
     fn decide(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
         self.poll_at = loop {
             let polled = self.port.poll(at, &mut self.pool, &mut self.gone);
-            for handle in self.gone.drain(..) {
-                let Waiting { number: packet, label, came, .. } = self.pool.take(handle);
-                decided(Decision { packet, label, came, at, marked: false, fate: Fate::Dropped });
-            }
+            self.drop_gone(at, decided);
             match polled {
                 Poll::Transmit { what: Sent::Packet(handle), until, arrives } => {
                     let Waiting { number: packet, label, came, ecn: before, packet: Packet { ecn, .. } } =
@@ -238,5 +220,12 @@ impl Path {
                 Poll::Idle => break self.port.queue().held_until().filter(|next| *next > at),
             }
         };
+    }
+    /// Those that are given up.
+    fn drop_gone(&mut self, at: Time, decided: &mut impl FnMut(Decision)) {
+        for handle in self.gone.drain(..) {
+            let Waiting { number: packet, label, came, .. } = self.pool.take(handle);
+            decided(Decision { packet, label, came, at, marked: false, fate: Fate::Dropped });
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! A record through the same port again, offline: the same packets must leave, be dropped and be marked at the same
 //! instants.
 
+use crate::encoder::Encoder;
 use crate::entry::{self, Entry, LAYOUT, MAGIC};
 use crate::path::{Decision, Fate, Path};
 use crate::port::Port;
-use crate::record::fold;
 use serde::Serialize;
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -21,14 +21,18 @@ pub struct Replayed {
     pub port: String,
     /// Packets that arrived.
     pub arrived: u64,
+    /// Of those the ones that came at the instant of the one in front.
+    pub together: u64,
     /// Decisions that were compared: packets that left, ..
     pub sent: u64,
     /// .. of those the ones that the link lost ..
     pub lost: u64,
     /// .. and the ones whose ECN bits changed, ..
     pub marked: u64,
-    /// .. and packets that were dropped.
+    /// .. packets that were dropped ..
     pub dropped: u64,
+    /// .. and packets that were cut to their headers.
+    pub trimmed: u64,
     /// The first that differs: what is recorded, and what the replay has.
     pub difference: Option<(String, String)>,
     /// The record has its end; otherwise the emulator was killed, or its disk was full.
@@ -46,15 +50,32 @@ pub fn replay(mut record: impl Read) -> io::Result<Replayed> {
     let mut found = Replayed { port: port.name.clone(), ..Replayed::default() };
     let mut path = Path::new(&port).map_err(|why| invalid(&format!("the port cannot be made: {why}")))?;
     let (mut recorded, mut replayed) = (VecDeque::new(), VecDeque::new());
-    let (mut digest, mut scratch) = (0, Vec::new());
+    let (mut encoder, mut scratch) = (Encoder::default(), Vec::new());
+    let mut same = |d: &Decision| {
+        scratch.clear();
+        encoder.decision(d.packet, d.at, d.fate, &mut scratch);
+    };
     let mut end = None;
-    let mut last = Time::ZERO;
+    let (mut last, mut last_came) = (Time::ZERO, Time::ZERO);
     while let Some(entry) = entry::read(&mut record)? {
         match entry {
             Entry::Arrival(arrival) => {
                 found.arrived += 1;
                 path.arrive(&arrival, 0, &mut |d| replayed.push_back(d));
             }
+            Entry::Packet(at, packet) => {
+                found.arrived += 1;
+                if at < path.now() {
+                    return Err(invalid(&format!(
+                        "packet {} arrives before the one in front",
+                        found.arrived - 1
+                    )));
+                }
+                found.together += u64::from(found.arrived > 1 && at == last_came);
+                last_came = at;
+                path.join(at, packet, 0, &mut |d| replayed.push_back(d));
+            }
+            Entry::Turn(at) => path.settle(at, &mut |d| replayed.push_back(d)),
             Entry::Decision(packet, at, fate) => {
                 last = at;
                 recorded.push_back((packet, at, fate));
@@ -65,12 +86,13 @@ pub fn replay(mut record: impl Read) -> io::Result<Replayed> {
                 break;
             }
         }
-        compare(&mut recorded, &mut replayed, &mut found, &mut |d| digest = fold(digest, d, &mut scratch));
+        compare(&mut recorded, &mut replayed, &mut found, &mut same);
     }
     if end.is_none() {
         path.advance(last, &mut |d| replayed.push_back(d));
     }
-    compare(&mut recorded, &mut replayed, &mut found, &mut |d| digest = fold(digest, d, &mut scratch));
+    compare(&mut recorded, &mut replayed, &mut found, &mut same);
+    let digest = encoder.digest();
     found.whole = end.is_some();
     let rest = (recorded.front().map(shown), replayed.front().map(|d| shown(&(d.packet, d.at, d.fate))));
     if found.difference.is_none() {
@@ -101,7 +123,10 @@ pub fn port(record: &mut impl Read) -> io::Result<Port> {
     };
     let layout = word(record)?;
     if layout != LAYOUT {
-        return Err(invalid(&format!("this record has layout {layout}; this version reads layout {LAYOUT}")));
+        return Err(invalid(&format!(
+            "this record has layout {layout}; this version reads layout {LAYOUT}: record again with it, or replay with the \
+             version that recorded it"
+        )));
     }
     let length = word(record)?;
     if length > LARGEST_PORT {
@@ -136,6 +161,7 @@ fn compare(
                 found.marked += u64::from(now.marked);
             }
             Fate::Dropped => found.dropped += 1,
+            Fate::Trimmed { .. } => found.trimmed += 1,
         }
         same(now);
         recorded.pop_front();
@@ -148,6 +174,7 @@ fn shown((packet, at, fate): &(u64, Time, Fate)) -> String {
     let at = at.ps();
     match fate {
         Fate::Dropped => format!("packet {packet}: dropped at {at} ps"),
+        Fate::Trimmed { cut } => format!("packet {packet}: cut by {cut} bytes at {at} ps"),
         Fate::Sent { until, arrives, ecn } => {
             let arrives = arrives.map_or("lost".into(), |arrives| format!("arrives at {} ps", arrives.ps()));
             let ecn = if *ecn == Ecn::Ce { ", CE" } else { "" };

@@ -1,0 +1,3 @@
+//! What a record promises, from outside.
+
+mod log;
