@@ -42,9 +42,9 @@ def test_a_recorded_port_replays_without_its_network_and_changes_no_result(run, 
     assert "port1.port" in json.loads((run.path / "meta.json").read_text())["files"]
     plain = thalweg.run(thalweg.Scenario.from_toml(SCENARIO.replace("port_records = [1]", "")), None)
     assert plain.summary["digest"] == run.summary["digest"]
-    code, out, _ = cli("replay-port", str(run.path), "--json")
-    (found,) = json.loads(out).values()
-    assert code == 0 and found["port"] == "switch0 -> h0" and found["difference"] is None and found["whole"]
+    said = cli("replay-port", run.path, "--json")
+    (found,) = json.loads(said.out).values()
+    assert said.code == 0 and found["port"] == "switch0 -> h0" and found["difference"] is None and found["whole"]
     assert found["sent"] > 500 and found["dropped"] > 0 and found["together"] > 0
 
 
@@ -53,12 +53,12 @@ def test_a_changed_record_names_the_first_difference(run, cli, tmp_path):
     # The digest of the end: all that can be compared is the same.
     record[-1] ^= 1
     (tmp_path / "changed.port").write_bytes(record)
-    code, out, _ = cli("replay-port", str(tmp_path / "changed.port"))
-    assert code == 1 and "then: recorded digest" in out
+    said = cli("replay-port", tmp_path / "changed.port")
+    assert said.code == 1 and "then: recorded digest" in said.out
     record[8] = 1
     (tmp_path / "old.port").write_bytes(record)
-    code, _, err = cli("replay-port", str(tmp_path / "old.port"))
-    assert code == 2 and "this record has layout 1" in err and "record again" in err
+    said = cli("replay-port", tmp_path / "old.port")
+    assert said.code == 2 and "this record has layout 1" in said.err and "record again" in said.err
 
 
 @pytest.mark.parametrize(

@@ -113,11 +113,7 @@ def test_a_small_network_has_one_thread_unless_more_are_named():
 
 
 REASONS = {
-    "followed": (
-        "measure.packets.hops",
-        True,
-        "packets are followed from hop to hop, and what is known of them is kept in one place",
-    ),
+    "limited": ("run.max_events", 1000, "the run ends after a number of events"),
     "topology": ("topology.delay", "0us", "no wire that takes time divides it"),
     "check": ("run.check", True, "`run.check` recounts the whole network"),
 }
