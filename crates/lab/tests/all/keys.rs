@@ -85,6 +85,7 @@ const KEYS: &[Row] = &[
     ("measure.controllers.flows", BUSY, &["measure.controllers={every=\"100us\"}"], "", "[3]", Tables),
     ("measure.delays", BUSY, &[], "false", "true", Summary),
     ("measure.decisions", BUSY, &[], "false", "true", Nowhere),
+    ("measure.port_records", BUSY, &[], "[]", "[1]", Nowhere),
     ("measure.packets", BUSY, &[], "", "{}", Tables),
     // In the rows of the recording, which stream past the tables: see the tests of recordings.
     ("measure.packets.hops", BUSY, &["measure.packets={}"], "false", "true", Nowhere),
