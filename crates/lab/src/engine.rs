@@ -188,7 +188,6 @@ impl Engine {
         self.sim.take_recorded(end)
     }
     pub fn take_decisions(&mut self) -> Vec<Log> {
-        self.view = OnceLock::new();
         self.parted.as_mut().map_or_else(|| self.sim.take_decisions(), Parted::take_decisions)
     }
     /// See [`Sim::interval`].

@@ -22,8 +22,8 @@ pub type Made<T> = Result<Box<T>, Invalid>;
 
 /// What a user's machine has failed with.
 pub struct Failed {
-    /// The instant of the call; [`Time::ZERO`]: it was no call of a run.
-    pub at: Time,
+    /// The instant of the call, if it was one of a run.
+    pub at: Option<Time>,
     /// What the side that the machine is written for makes of it.
     pub what: Box<dyn Any + Send>,
 }

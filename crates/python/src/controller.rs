@@ -29,7 +29,7 @@ struct Class {
 }
 
 fn keep(now: Option<Time>, e: PyErr) {
-    plugin::fail(Failed { at: now.unwrap_or(Time::ZERO), what: Box::new(e) });
+    plugin::fail(Failed { at: now, what: Box::new(e) });
 }
 
 /// Raises what a controller has raised since the last call on this thread.

@@ -124,8 +124,8 @@ pub fn port(record: &mut impl Read) -> io::Result<Port> {
     let layout = word(record)?;
     if layout != LAYOUT {
         return Err(invalid(&format!(
-            "this record has layout {layout}; this version reads layout {LAYOUT}: record again with it, or replay with the \
-             version that recorded it"
+            "this record has layout {layout}; this version reads layout {LAYOUT}: record again \
+             with it, or replay with the version that recorded it"
         )));
     }
     let length = word(record)?;

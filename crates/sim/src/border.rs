@@ -95,7 +95,7 @@ pub(crate) struct Border {
     leads: Vec<Option<Number>>,
     /// What leaves the part in the present window.
     pub leaving: Vec<Leaving>,
-    /// By part: what has left for it in the window before.
+    /// By part: what has left for it, until it is taken there.
     pub out: Vec<Batch>,
     /// Flows one end of which has become complete, once for each.
     pub ended: Vec<FlowId>,

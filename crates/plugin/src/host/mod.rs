@@ -45,7 +45,7 @@ pub fn take_failure() -> Option<Failure> {
 }
 
 fn keep(failure: Failure) {
-    plugin::fail(Failed { at: failure.now.unwrap_or(Time::ZERO), what: Box::new(failure) });
+    plugin::fail(Failed { at: failure.now, what: Box::new(failure) });
 }
 
 fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

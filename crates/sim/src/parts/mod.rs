@@ -163,7 +163,8 @@ impl Parted {
                     if held(&failed).is_some() {
                         return Pause::Ended;
                     }
-                    // The first one, as if it had been run whole: on this thread, where failures are looked for.
+                    // The first one, as if it had been run whole (what is made before a call has no instant), on this
+                    // thread: where failures are looked for.
                     let first = held(&failures).drain(..).min_by_key(|(number, failed)| (failed.at, *number));
                     if let Some((_, first)) = first {
                         plugin::fail(first);
