@@ -36,15 +36,23 @@ $(VENV)/made: | tools
 	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
-# The packages that pyproject.toml names, without building thalweg itself.
+# The packages that pyproject.toml names, without building thalweg itself: what running and building need,
 $(VENV)/installed: pyproject.toml $(VENV)/made
 	@echo "== Python packages"
-	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-	  print("\n".join(p["dependencies"] + p["optional-dependencies"]["dev"]))' > $(VENV)/requirements.txt
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb")); \
+	  print("\n".join(p["project"]["dependencies"] + p["build-system"]["requires"]))' > $(VENV)/requirements.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r $(VENV)/requirements.txt
 	@touch $@
 
-setup: $(VENV)/installed
+# and what tests need.
+$(VENV)/dev-installed: pyproject.toml $(VENV)/installed
+	@echo "== Python packages for tests"
+	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+	  print("\n".join(p["optional-dependencies"]["dev"]))' > $(VENV)/requirements-dev.txt
+	@$(BIN)/pip install --quiet --disable-pip-version-check -r $(VENV)/requirements-dev.txt
+	@touch $@
+
+setup: $(VENV)/dev-installed
 
 # The engine compiles while packages arrive. (All of it: with fewer crates some would be made twice, with other features.)
 engine: $(VENV)/made
@@ -61,7 +69,7 @@ build: $(BUILT)
 
 # With PAPER on the command line: that study at quick scale, minutes.
 demo:
-	@$(MAKE) --no-print-directory -j2 setup engine
+	@$(MAKE) --no-print-directory -j2 $(VENV)/installed engine
 	@$(MAKE) --no-print-directory build
 ifneq ($(filter command% environment%,$(origin PAPER)),)
 	@echo "== study $(PAPER), quick scale"
@@ -188,7 +196,7 @@ bench: setup
 	@rm -f $(VENV)/built*
 	@$(BIN)/thalweg bench
 
-$(VENV)/docs-installed: pyproject.toml $(VENV)/installed
+$(VENV)/docs-installed: pyproject.toml $(VENV)/dev-installed
 	@$(BIN)/python -c 'import tomllib; p = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
 	  print("\n".join(p["optional-dependencies"]["docs"]))' > $(VENV)/requirements-docs.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check -r $(VENV)/requirements-docs.txt

@@ -57,7 +57,7 @@ fn reserved<'t, 's: 't, I: Tokens<'t, 's>>(text: &'static str) -> impl Rule<'t, 
 
 /// `ident`
 fn word<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Spanned<String>> {
-    spanned(select! { Token::Word(word) => word.to_owned() }.labelled("a name"))
+    spanned(select! { Token::Word(word) => word.to_owned() }.labelled("a name")).boxed()
 }
 
 /// `num`
@@ -88,6 +88,7 @@ fn index<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Index> {
         range.map(|(from, to)| Index::All(from, to)),
         bound.map(Index::At),
     ))
+    .boxed()
 }
 
 /// `name`
@@ -104,7 +105,7 @@ fn path<'t, 's: 't, I: Tokens<'t, 's>>() -> impl Rule<'t, 's, I, Path> {
     let head_of_line = reserved("getHOL").then(sign("(")).then(sign(")")).to(Step::HeadOfLine);
     let step = choice((head_of_line, word().map(|word: Spanned<String>| Step::Field(word.node))));
     let steps = sign(".").ignore_then(spanned(step)).repeated().collect();
-    name().or(entity).then(steps).map(|(head, steps)| Path { head, steps })
+    name().or(entity).then(steps).map(|(head, steps)| Path { head, steps }).boxed()
 }
 
 /// `sum`, of any expressions in parentheses.
@@ -120,13 +121,15 @@ fn sum<'t, 's: 't, I: Tokens<'t, 's>>(
             errors.emit(Rich::custom(e.span(), CALL));
         }
         path
-    });
+    })
+    .boxed();
     let atom = choice((
         spanned(number().map(Expression::Number)),
         spanned(truth.map(Expression::Truth)),
         spanned(called.map(Expression::Path)),
         expression.delimited_by(sign("("), sign(")")),
-    ));
+    ))
+    .boxed();
     let negative = spanned(sign("-").ignore_then(atom.clone()).map(|of| Expression::Negative(Box::new(of))));
     let unary = negative.or(atom).labelled("an expression").boxed();
     let term = left(unary, &[Operator::Times, Operator::Over, Operator::Modulo]).boxed();
