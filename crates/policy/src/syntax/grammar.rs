@@ -116,13 +116,15 @@ fn sum<'t, 's: 't, I: Tokens<'t, 's>>(
     let arguments = expression.clone().separated_by(sign(",")).collect::<Vec<_>>();
     let arguments = arguments.delimited_by(sign("("), sign(")")).or_not();
     // What is called is no field: it is read on, and refused.
-    let called = path().then(arguments).validate(|(path, call), e, errors| {
-        if call.is_some() {
-            errors.emit(Rich::custom(e.span(), CALL));
-        }
-        path
-    })
-    .boxed();
+    let called = path()
+        .then(arguments)
+        .validate(|(path, call), e, errors| {
+            if call.is_some() {
+                errors.emit(Rich::custom(e.span(), CALL));
+            }
+            path
+        })
+        .boxed();
     let atom = choice((
         spanned(number().map(Expression::Number)),
         spanned(truth.map(Expression::Truth)),
