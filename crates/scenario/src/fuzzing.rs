@@ -3,6 +3,7 @@
 use crate::parse::ParseError;
 use crate::parse::flows::FlowRow;
 use std::path::Path;
+use thalweg_net::spec::End;
 
 const PAIR: &str =
     "topology = { kind = \"pair\" }\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n";
@@ -107,7 +108,7 @@ pub fn flows(text: &str) {
         }
     }
     let matrix = crate::parse::matrix::parse(text, 8).unwrap_or_default();
-    let known = |id: &u64| matrix.iter().any(|row| row.id == *id);
+    let known = |(id, _): &(u64, End)| matrix.iter().any(|row| row.id == *id);
     assert!(matrix.iter().all(|row| row.after.iter().all(known)), "flows follow flows of the list");
     let _ = tables::paths(text, &graph.names);
     let _ = tables::offsets(text, &graph);

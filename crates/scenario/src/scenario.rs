@@ -397,14 +397,19 @@ impl Scenario {
                 dst: f.dst.0,
                 size: f.size,
                 start: f.start,
-                after: spec.precedence.of(FlowId(i as u32)).iter().map(|other| u64::from(other.0)).collect(),
+                after: spec
+                    .precedence
+                    .of(FlowId(i as u32))
+                    .iter()
+                    .map(|b| (u64::from(b.flow.0), b.end))
+                    .collect(),
             })
         };
         spec.flows.iter().enumerate().map(row).collect()
     }
 
-    /// The flows as CSV `id,src,dst,size_bytes,start_ns`, with `after` if some follow others: what other simulators can
-    /// run too.
+    /// The flows as CSV `id,src,dst,size_bytes,start_ns`, with `after` and `after_acked` if some follow others: what
+    /// other simulators can run too.
     ///
     /// # Errors
     /// If a flow cannot be written: one without end.

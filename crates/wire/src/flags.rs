@@ -25,6 +25,8 @@ impl Flags {
     pub const HELD_BACK: Flags = Flags(1 << 5);
     /// Data: a switch has cut the payload off, and what is left is the header ([`Packet::trim`](crate::Packet::trim)).
     pub const TRIMMED: Flags = Flags(1 << 7);
+    /// Control: it calls for a packet the other way, and may be held back for that (ExpressPass).
+    pub const CREDIT: Flags = Flags(1 << 8);
 
     /// True if every bit of `other` is set.
     #[inline(always)]

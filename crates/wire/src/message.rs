@@ -3,6 +3,7 @@
 //! Most are packets of their own ([`Side::packet_of`](crate::Side::packet_of)); some go along with data
 //! ([`Message::is_alongside`]). A receiver matches on the variant and leaves those of others alone.
 
+use crate::flags::Flags;
 use crate::notice::{Notice, NoticeBody};
 use crate::packet::Kind;
 use serde::{Deserialize, Serialize};
@@ -119,6 +120,12 @@ impl Message {
             Self::Request { .. } | Self::CreditRequest { .. } | Self::CreditStop { .. } => Kind::Syn,
             _ => Kind::Control,
         }
+    }
+
+    /// What switches see of it in the header of a packet of its own.
+    #[inline]
+    pub fn flags(&self) -> Flags {
+        if matches!(self, Self::Credit { .. }) { Flags::CREDIT } else { Flags::default() }
     }
 }
 

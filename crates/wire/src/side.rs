@@ -31,8 +31,8 @@ impl Side {
     pub fn packet_of(&mut self, message: Message, now: Time, flow: FlowId, wire: u32) -> Packet {
         debug_assert!(!message.is_alongside(), "{message:?} goes along with data");
         *self = Self::Message(message);
-        let (seq, kind) = (message.number(), message.kind());
-        Packet { stamp: now, seq, flow, wire, kind, side: 0, ..Packet::default() }
+        let (seq, kind, flags) = (message.number(), message.kind(), message.flags());
+        Packet { stamp: now, seq, flow, wire, kind, flags, side: 0, ..Packet::default() }
     }
     /// The message, if it is one.
     #[inline]

@@ -3,7 +3,7 @@
 use crate::run::Run;
 use crate::table::{ColumnData, Table, column};
 use crate::window::Share;
-use thalweg_net::spec::FlowSpec;
+use thalweg_net::spec::{End, FlowSpec, Predecessor};
 use thalweg_scenario::schema::Fct;
 use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_units::{FlowId, Time};
@@ -71,14 +71,21 @@ pub(crate) fn flow_rows(run: &Run) -> impl Iterator<Item = FlowRow<'_>> {
     })
 }
 
-/// Which of these arrived last, if all have; else the first that has not.
-fn last_of(run: &Run, flows: &[FlowId]) -> Option<FlowId> {
-    let received = |flow: &FlowId| run.engine.outcome(*flow).received.unwrap_or(Time::MAX);
-    let mut last = *flows.first()?;
-    for flow in flows.iter().filter(|_| flows.len() > 1) {
-        last = if received(flow) > received(&last) { *flow } else { last };
+/// Which of these ended last, if all have; else the first that has not.
+fn last_of(run: &Run, before: &[Predecessor]) -> Option<FlowId> {
+    let ended = |before: &Predecessor| {
+        let outcome = run.engine.outcome(before.flow);
+        let end = match before.end {
+            End::Received => outcome.received,
+            End::Acked => outcome.acked,
+        };
+        end.unwrap_or(Time::MAX)
+    };
+    let mut last = before.first()?;
+    for next in before.iter().filter(|_| before.len() > 1) {
+        last = if ended(next) > ended(last) { next } else { last };
     }
-    Some(last)
+    Some(last.flow)
 }
 
 /// When the last ACK came. A sender that waits for none has nothing left to do once it has sent: that is no ACK.
@@ -218,7 +225,7 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "after",
                 "",
-                "the flow that it starts after: of several the last to arrive, or one that has not; null: none",
+                "the flow that it starts after: of several the last to end, or one that has not; null: none",
                 maybe(&|r| r.after.map(|flow| u64::from(flow.0))),
             ),
             column(

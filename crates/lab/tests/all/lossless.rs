@@ -238,7 +238,7 @@ fn calls_are_answered_by_the_server_at_once_and_offer_the_load() {
             assert_eq!(f.measured, f.start >= Time::from_ps(2_000_000_000));
             continue;
         };
-        let request = &s.flows[asked.at()];
+        let request = &s.flows[asked.flow.at()];
         assert_eq!((f.src, f.dst, f.size, f.start), (request.dst, request.src, 30_000, Time::ZERO));
         assert_eq!(f.measured, request.measured, "a call counts as a whole");
         answers += 1;

@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, Rate, Span, Time};
-use thalweg_wire::{Handle, Kind, Packet};
+use thalweg_wire::{Flags, Handle, Packet};
 
 /// Credits first, metered so that the data they call for fits the link; all else in order of arrival
 /// (ExpressPass: Cho et al., SIGCOMM 2017).
@@ -110,11 +110,11 @@ impl Order for Credits {
     }
     /// A credit finds their queue full.
     fn refuses(&self, packet: &Packet) -> bool {
-        packet.kind == Kind::Control && self.credits.len() >= self.limit
+        packet.flags.has(Flags::CREDIT) && self.credits.len() >= self.limit
     }
     #[inline]
     fn push(&mut self, _: Time, packet: &Packet, handle: Handle) {
-        let queue = if packet.kind == Kind::Control { &mut self.credits } else { &mut self.data };
+        let queue = if packet.flags.has(Flags::CREDIT) { &mut self.credits } else { &mut self.data };
         queue.push_back(Entry::new(packet, handle));
     }
     #[inline]
@@ -138,6 +138,8 @@ impl Order for Credits {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_units::FlowId;
+    use thalweg_wire::{Kind, Message, Side};
 
     /// At 16 Mb/s a link carries 2 B per microsecond: credits of 100 B, each for 900 B, one every 500 us.
     fn port(credits: u32) -> Credits {
@@ -145,9 +147,15 @@ mod tests {
         let rate = Rate::from_mbps(16);
         params.make(&At { rate, stream: thalweg_units::Stream::default(), preemptive: false }).unwrap()
     }
-    fn join(port: &mut Credits, at: u64, kind: Kind, n: u32) -> bool {
-        let packet =
-            Packet { kind, wire: if kind == Kind::Control { 100 } else { 900 }, ..Packet::default() };
+    const CREDIT: Message = Message::Credit { number: 1, offset: None };
+
+    fn message(message: Message) -> Packet {
+        Side::default().packet_of(message, Time::ZERO, FlowId(0), 100)
+    }
+    fn other(kind: Kind) -> Packet {
+        Packet { kind, wire: 900, ..Packet::default() }
+    }
+    fn join(port: &mut Credits, at: u64, packet: Packet, n: u32) -> bool {
         let fits = !port.refuses(&packet);
         if fits {
             port.push(Time::from_us(at), &packet, Handle(n));
@@ -161,7 +169,7 @@ mod tests {
     #[test]
     fn two_credits_leave_at_once_and_then_one_whenever_a_packet_and_a_credit_have_had_the_link() {
         let mut p = port(16);
-        (0..4).for_each(|n| assert!(join(&mut p, 1000, Kind::Control, n)));
+        (0..4).for_each(|n| assert!(join(&mut p, 1000, message(CREDIT), n)));
         assert_eq!([1000, 1000, 1000].map(|at| pop(&mut p, at)), [Some(0), Some(1), None]);
         assert_eq!(p.held_until(), Some(Time::from_us(1500)));
         assert_eq!([1499, 1500, 1999, 2000].map(|at| pop(&mut p, at)), [None, Some(2), None, Some(3)]);
@@ -171,20 +179,21 @@ mod tests {
     #[test]
     fn credits_that_find_their_queue_full_are_dropped_and_data_never() {
         let mut p = port(2);
-        assert_eq!([0, 1, 2].map(|n| join(&mut p, 0, Kind::Control, n)), [true, true, false]);
-        assert_eq!([3, 4, 5].map(|n| join(&mut p, 0, Kind::Data, n)), [true, true, true]);
+        assert_eq!([0, 1, 2].map(|n| join(&mut p, 0, message(CREDIT), n)), [true, true, false]);
+        assert_eq!([3, 4, 5].map(|n| join(&mut p, 0, other(Kind::Data), n)), [true, true, true]);
     }
 
     #[test]
-    fn data_have_the_link_while_no_credit_may_go_and_requests_and_acks_are_data() {
+    fn data_have_the_link_while_no_credit_may_go_and_requests_acks_and_what_others_say_are_data() {
         let mut p = port(16);
-        join(&mut p, 0, Kind::Data, 10);
-        join(&mut p, 0, Kind::Syn, 11);
-        join(&mut p, 0, Kind::Ack, 12);
-        (0..3).for_each(|n| assert!(join(&mut p, 0, Kind::Control, n)));
+        join(&mut p, 0, other(Kind::Data), 10);
+        join(&mut p, 0, other(Kind::Syn), 11);
+        join(&mut p, 0, other(Kind::Ack), 12);
+        join(&mut p, 0, message(Message::Cnp), 13);
+        (0..3).for_each(|n| assert!(join(&mut p, 0, message(CREDIT), n)));
         assert_eq!(p.held_until(), None);
-        let order = [0, 0, 0, 450, 500, 550].map(|at| pop(&mut p, at));
-        assert_eq!(order, [Some(0), Some(1), Some(10), Some(11), Some(2), Some(12)]);
+        let order = [0, 0, 0, 450, 500, 550, 600].map(|at| pop(&mut p, at));
+        assert_eq!(order, [Some(0), Some(1), Some(10), Some(11), Some(2), Some(12), Some(13)]);
     }
 
     /// §3.1: 84 B of 84 + 1538, so 5.18 % of the link.

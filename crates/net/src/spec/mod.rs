@@ -11,7 +11,7 @@ mod routing;
 pub use flow::FlowSpec;
 pub use incident::{Incident, IncidentKind};
 pub use link::LinkSpec;
-pub use precedence::Precedence;
+pub use precedence::{End, Precedence, Predecessor};
 pub use probe::{DelaySpec, ProbeSpec, RecordSpec};
 pub use routing::{Given, PinnedPath, RouteSpec, RoutingSpec};
 pub use thalweg_machines::nic::NicOrder;

@@ -6,7 +6,7 @@ use crate::schema::{Connection, Document};
 use crate::topology::Graph;
 use crate::workload;
 use std::collections::BTreeMap;
-use thalweg_net::spec::{FlowSpec, Precedence};
+use thalweg_net::spec::{FlowSpec, Precedence, Predecessor};
 use thalweg_units::{FlowId, HostId, Time};
 
 /// The flows in the simulator's order, what they follow, and what their files call them.
@@ -64,7 +64,8 @@ pub(super) fn flows(
     share_connections(doc, &mut flows);
     let label = |(new, old): (usize, &usize)| drafts.at(*old).label.unwrap_or(new as u64);
     let labels = order.iter().enumerate().map(label).collect();
-    let follow = |i: &usize| drafts.followed_by(*i).iter().map(|other| FlowId(place[*other as usize]));
+    let before = |(other, end): &_| Predecessor { flow: FlowId(place[*other as usize]), end: *end };
+    let follow = |i: &usize| drafts.followed_by(*i).iter().map(before);
     let precedence = Precedence::new(order.iter().map(follow));
     Ok((flows, precedence, labels))
 }

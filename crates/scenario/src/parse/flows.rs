@@ -3,6 +3,7 @@
 use super::{Decimal, ParseError, csv, decimal, field, lines, quoted};
 use crate::topology::Graph;
 use std::fmt::Write;
+use thalweg_net::spec::End;
 use thalweg_units::Time;
 
 /// A flow as a file gives it.
@@ -18,17 +19,17 @@ pub struct FlowRow {
     pub dst: u32,
     /// Payload bytes.
     pub size: u64,
-    /// When it starts; of a flow that follows others the pause after they have arrived.
+    /// When it starts; of a flow that follows others the pause after them.
     pub start: Time,
-    /// What the file calls those that it follows.
-    pub after: Vec<u64>,
+    /// What the file calls those that it follows, and the ends of them that it waits for.
+    pub after: Vec<(u64, End)>,
 }
 
 /// The header of the CSV format as it is written.
 const HEADER: &str = "id,src,dst,size_bytes,start_ns";
 
-/// The column of what flows follow.
-const AFTER: &str = "after";
+/// The columns of what flows follow.
+const AFTER: [(&str, End); 2] = [("after", End::Received), ("after_acked", End::Acked)];
 
 /// The columns of starts, and picoseconds in one of their units.
 const STARTS: [(&str, u128); 5] = [
@@ -55,7 +56,7 @@ struct Columns {
     dst: usize,
     size: usize,
     start: usize,
-    after: Option<usize>,
+    after: [Option<usize>; 2],
     /// Picoseconds in a unit of the starts.
     unit: u128,
 }
@@ -71,8 +72,8 @@ impl Columns {
         let need = |name: &str| {
             find(name).ok_or_else(|| wrong(format!("{} has no column `{name}`", csv::header(header))))
         };
-        if let Some(twice) =
-            twice.filter(|c| HEADER.split(',').chain([AFTER]).any(|h| h.eq_ignore_ascii_case(c)))
+        if let Some(twice) = twice
+            .filter(|c| HEADER.split(',').chain(AFTER.map(|(h, _)| h)).any(|h| h.eq_ignore_ascii_case(c)))
         {
             return Err(wrong(format!("there are two columns `{}`", quoted(twice))));
         }
@@ -84,13 +85,14 @@ impl Columns {
             _ => return Err(wrong("there are two columns of starts".into())),
         };
         let (src, dst, size) = (need("src")?, need("dst")?, need("size_bytes")?);
-        Ok(Self { id: find("id"), src, dst, size, start, after: find(AFTER), unit })
+        Ok(Self { id: find("id"), src, dst, size, start, after: AFTER.map(|(name, _)| find(name)), unit })
     }
 }
 
 /// `id,src,dst,size_bytes,start_ns` in any order (decimals of a nanosecond allowed; or `start_ps`, `_us`, `_ms`,
 /// `_s`), hosts by number or by name. A column `after` says which flows, by their numbers with blanks or `;` between
-/// them, must have arrived first. Other columns are not read; without `id` flows are numbered as they come.
+/// them, must have arrived first, a column `after_acked` whose senders must be through. Other columns are not read;
+/// without `id` flows are numbered as they come.
 /// Numbers may exceed those of the graph's hosts.
 ///
 /// # Errors
@@ -117,10 +119,24 @@ pub fn csv(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
                 dst: host(line, &cells[columns.dst], graph)?,
                 size: size(line, Some(&cells[columns.size]))?,
                 start: time(line, &cells[columns.start], columns.unit)?,
-                after: columns.after.map_or(Ok(Vec::new()), |after| numbers(line, &cells[after]))?,
+                after: predecessors(line, &cells, &columns)?,
             })
         })
         .collect()
+}
+
+/// What a row follows.
+fn predecessors(
+    line: usize,
+    cells: &csv::Cells<'_>,
+    columns: &Columns,
+) -> Result<Vec<(u64, End)>, ParseError> {
+    let mut all = Vec::new();
+    for ((_, end), at) in AFTER.iter().zip(columns.after) {
+        let ids = at.map_or(Ok(Vec::new()), |at| numbers(line, &cells[at]))?;
+        all.extend(ids.into_iter().map(|id| (id, *end)));
+    }
+    Ok(all)
 }
 
 /// Numbers of flows.
@@ -191,19 +207,23 @@ pub fn hpcc(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
     Ok(out)
 }
 
-/// Writes the CSV format, with a column `after` if a flow follows others; reading it back gives the same flows.
+/// Writes the CSV format, with columns `after` and `after_acked` if flows follow others; reading it back gives the same
+/// flows.
 pub fn to_csv(flows: &[FlowRow]) -> String {
-    let follow = flows.iter().any(|f| !f.after.is_empty());
-    let mut out = if follow { format!("{HEADER},{AFTER}\n") } else { format!("{HEADER}\n") };
+    let is_used = |end: End| flows.iter().any(|f| f.after.iter().any(|(_, of)| *of == end));
+    let columns: Vec<(&str, End)> = AFTER.into_iter().filter(|(_, end)| is_used(*end)).collect();
+    let mut out = HEADER.to_owned();
+    columns.iter().for_each(|(name, _)| out.extend([",", name]));
+    out.push('\n');
     for f in flows {
         let (whole, part) = (f.start.ps() / 1000, f.start.ps() % 1000);
         let _ = write!(out, "{},{},{},{},{whole}", f.id, f.src, f.dst, f.size);
         if part > 0 {
             let _ = write!(out, ".{part:03}");
         }
-        if follow {
-            let others: Vec<String> = f.after.iter().map(u64::to_string).collect();
-            let _ = write!(out, ",{}", others.join(" "));
+        for (_, end) in &columns {
+            let others = f.after.iter().filter(|(_, of)| of == end).map(|(id, _)| id.to_string());
+            let _ = write!(out, ",{}", others.collect::<Vec<_>>().join(" "));
         }
         out.push('\n');
     }
@@ -260,9 +280,19 @@ mod tests {
     fn what_a_flow_follows_reads_back() {
         let text = "id,src,dst,size_bytes,start_ns,after\n5,0,1,10,0,\n6,1,2,10,1.500,5\n7,2,0,10,3,5 6\n";
         let rows = read(text).expect("reads");
-        assert_eq!(rows.iter().map(|r| r.after.clone()).collect::<Vec<_>>(), [vec![], vec![5], vec![5, 6]]);
+        let received = [5, 6].map(|id| (id, End::Received));
+        let after = |rows: &[FlowRow]| rows.iter().map(|r| r.after.clone()).collect::<Vec<_>>();
+        assert_eq!(after(&rows), [vec![], received[..1].to_vec(), received.to_vec()]);
         assert_eq!(to_csv(&rows), text);
-        assert_eq!(read(&text.replace("5 6", "5; 6")).expect("reads")[2].after, [5, 6]);
+        assert_eq!(read(&text.replace("5 6", "5; 6")).expect("reads")[2].after, received);
+        let acked = text.replace("after", "after_acked");
+        let rows = read(&acked).expect("reads");
+        assert_eq!(rows[1].after, [(5, End::Acked)]);
+        assert_eq!(to_csv(&rows), acked);
+        let both = "id,src,dst,size_bytes,start_ns,after,after_acked\n5,0,1,10,0,,\n6,1,2,10,1,,5\n7,2,0,10,3,5,6 5\n";
+        let rows = read(both).expect("reads");
+        assert_eq!(rows[2].after, [(5, End::Received), (6, End::Acked), (5, End::Acked)]);
+        assert_eq!(to_csv(&rows), both);
         let e = read(&text.replace("5 6", "5 x")).expect_err("no number");
         assert_eq!((e.line, e.reason.as_str()), (4, "`x` is not a flow's number"));
     }

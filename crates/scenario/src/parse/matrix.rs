@@ -2,13 +2,14 @@
 //! each connection, `0->3 id 1 start 0 size 2000000`, and for each trigger, `trigger id 1 oneshot`.
 //!
 //! Sizes are bytes, starts picoseconds, hosts numbers. A connection with `trigger 1` instead of a start begins when
-//! trigger 1 fires: a `oneshot` when the connection with `recv_done_trigger 1` has arrived, a `barrier` when all of
-//! them have. What csg-htsim has besides is refused: `multishot` triggers, which start one connection at a time,
-//! `send_done_trigger` (the last ACK has come; here flows follow what has arrived), `prio`, failures.
+//! trigger 1 fires: a `oneshot` when the connection with `recv_done_trigger 1` has arrived, or the sender of the one
+//! with `send_done_trigger 1` has its last ACK, a `barrier` when all of them have. What csg-htsim has besides is refused:
+//! `multishot` triggers, which start one connection at a time, `prio`, failures.
 
 use super::flows::{FlowRow, size, time};
 use super::{ParseError, field, lines, quoted};
 use std::collections::BTreeMap;
+use thalweg_net::spec::End;
 use thalweg_units::Time;
 
 const HEADER: &str =
@@ -26,7 +27,8 @@ struct Connection {
     row: FlowRow,
     id: Option<u64>,
     begins_with: Option<u64>,
-    fires: Option<u64>,
+    /// As it has arrived, and as its sender is through.
+    fires: [Option<u64>; 2],
 }
 
 type Triggers = BTreeMap<u64, (usize, Kind)>;
@@ -111,20 +113,17 @@ fn trigger(line: usize, cells: &[&str]) -> Result<(u64, Kind), ParseError> {
 fn connection(line: usize, ends: &str, cells: &[&str]) -> Result<Connection, ParseError> {
     let (src, dst) = ends.split_once("->").unwrap_or((ends, ""));
     let (src, dst) = (field(line, "a host", Some(src))?, field(line, "a host", Some(dst))?);
-    let (mut id, mut start, mut bytes, mut begins_with, mut fires) = (None, None, None, None, None);
+    let (mut id, mut start, mut bytes, mut begins_with, mut fires) = (None, None, None, None, [None; 2]);
     let mut cells = cells.iter().copied();
     while let Some(word) = cells.next() {
         let mut number = |what: &str| -> Result<u64, ParseError> { field(line, what, cells.next()) };
         let twice = match word {
             "id" => id.replace(number("a flow's number")?).is_some(),
             "trigger" => begins_with.replace(number("a trigger's number")?).is_some(),
-            "recv_done_trigger" => fires.replace(number("a trigger's number")?).is_some(),
+            "recv_done_trigger" => fires[0].replace(number("a trigger's number")?).is_some(),
+            "send_done_trigger" => fires[1].replace(number("a trigger's number")?).is_some(),
             "start" => start.replace(time(line, cells.next().unwrap_or_default(), 1)?).is_some(),
             "size" => bytes.replace(size(line, cells.next())?).is_some(),
-            "send_done_trigger" => {
-                let hint = "write `recv_done_trigger`: here flows follow those that have arrived";
-                return Err(ParseError::new(line, "`send_done_trigger` is not supported", hint));
-            }
             "prio" => {
                 let hint = "remove it; priorities are `rank` of the scenario's transport";
                 return Err(ParseError::new(line, "`prio` is not supported", hint));
@@ -164,9 +163,9 @@ fn follow(mut connections: Vec<Connection>, triggers: &Triggers) -> Result<Vec<F
         c.row.id = c.id.unwrap_or(free);
         free = free.saturating_add(u64::from(c.id.is_none()));
     }
-    let mut fired: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut fired: BTreeMap<u64, Vec<(u64, End)>> = BTreeMap::new();
     for c in &connections {
-        for id in c.fires.iter().chain(&c.begins_with) {
+        for id in c.fires.iter().flatten().chain(&c.begins_with) {
             if !triggers.contains_key(id) {
                 let reason = format!("there is no trigger {id}");
                 return Err(ParseError::new(
@@ -176,8 +175,10 @@ fn follow(mut connections: Vec<Connection>, triggers: &Triggers) -> Result<Vec<F
                 ));
             }
         }
-        if let Some(id) = c.fires {
-            fired.entry(id).or_default().push(c.row.id);
+        for (id, end) in c.fires.iter().zip([End::Received, End::Acked]) {
+            if let Some(id) = id {
+                fired.entry(*id).or_default().push((c.row.id, end));
+            }
         }
     }
     for (id, (line, kind)) in triggers {
@@ -223,8 +224,8 @@ mod tests {
             [
                 (1, 0, 1, 2_000_000, 0, vec![]),
                 (9, 2, 3, 1000, 1500, vec![]),
-                (7, 1, 2, 500, 0, vec![1]),
-                (8, 2, 0, 500, 0, vec![7])
+                (7, 1, 2, 500, 0, vec![(1, End::Received)]),
+                (8, 2, 0, 500, 0, vec![(7, End::Received)])
             ]
         );
     }
@@ -232,7 +233,9 @@ mod tests {
     #[test]
     fn a_barrier_waits_for_all_that_fire_it() {
         let text = MATRIX.replace("count 1", "count 2").replace("size 1e3", "size 1e3 recv_done_trigger 2");
-        assert_eq!(parse(&text, 4).expect("a matrix")[3].after, [9, 7]);
+        assert_eq!(parse(&text, 4).expect("a matrix")[3].after, [9, 7].map(|id| (id, End::Received)));
+        let sent = MATRIX.replace("recv_done_trigger 1", "send_done_trigger 1");
+        assert_eq!(parse(&sent, 4).expect("a matrix")[2].after, [(1, End::Acked)]);
         assert_eq!(
             message(&MATRIX.replace("count 1", "count 2")),
             "9: 1 connections fire trigger 2, which waits for 2"
@@ -255,10 +258,6 @@ mod tests {
         assert_eq!(with(" size 1e3", ""), "6: the connection has no `size`");
         assert_eq!(with("2->3", "2->x"), "6: `x` is not a host");
         assert_eq!(with("size 1e3", "size 1e3 prio 3"), "6: `prio` is not supported");
-        assert_eq!(
-            with("recv_done_trigger 1", "send_done_trigger 1"),
-            "5: `send_done_trigger` is not supported"
-        );
         assert_eq!(with("oneshot", "multishot"), "7: `multishot` triggers are not supported");
         assert_eq!(with("trigger id 1 oneshot", "trigger id 3 oneshot"), "5: there is no trigger 1");
         assert_eq!(with("oneshot", ""), "7: the trigger has no type");

@@ -1,5 +1,6 @@
 //! Flows as families make them, before they have their places in the list of a run.
 
+use thalweg_net::spec::End;
 use thalweg_units::{Rows, Time};
 
 /// The most flows that a scenario may have.
@@ -28,8 +29,8 @@ pub(crate) struct Draft {
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     flows: Vec<Draft>,
-    /// Per flow, the positions of those that it follows.
-    followed: Rows<u32>,
+    /// Per flow, the positions of those that it follows, and the ends of them that it waits for.
+    followed: Rows<(u32, End)>,
 }
 
 impl Drafts {
@@ -38,9 +39,14 @@ impl Drafts {
         self.follow(flow, &[])
     }
 
-    /// A flow that starts after those at these positions, which must be there; its own.
+    /// A flow that starts after those at these positions have arrived, which must be there; its own.
     pub fn follow(&mut self, flow: Draft, others: &[usize]) -> usize {
-        self.followed.push(others.iter().map(|other| *other as u32));
+        self.follow_ends(flow, others.iter().map(|other| (*other, End::Received)))
+    }
+
+    /// A flow that starts after these ends of those at these positions, which must be there; its own.
+    pub fn follow_ends(&mut self, flow: Draft, others: impl IntoIterator<Item = (usize, End)>) -> usize {
+        self.followed.push(others.into_iter().map(|(other, end)| (other as u32, end)));
         self.flows.push(flow);
         self.flows.len() - 1
     }
@@ -54,8 +60,8 @@ impl Drafts {
         &self.flows[position]
     }
 
-    /// The positions of those that it follows.
-    pub fn followed_by(&self, position: usize) -> &[u32] {
+    /// The positions of those that it follows, with the ends that it waits for.
+    pub fn followed_by(&self, position: usize) -> &[(u32, End)] {
         self.followed.row(position)
     }
 }

@@ -39,15 +39,16 @@ pub struct FlowList {
 pub enum ListFormat {
     /// CSV with the header `id,src,dst,size_bytes,start_ns`; hosts by number or by name. Columns come in any
     /// order, others are not read, and `id` may be left out; starts may be in other units (`start_us`). A flow
-    /// with ids under `after`, separated by blanks or `;`, starts when all of those have arrived, and its start
-    /// is the pause after that.
+    /// with ids under `after`, separated by blanks or `;`, starts when all of those have arrived, one with ids
+    /// under `after_acked` when the senders of those have nothing left to wait for, and its start is the pause after
+    /// that.
     #[default]
     Csv,
     /// The HPCC ns-3 simulator's: the number of flows, then `src dst class port size start` in seconds. As many
     /// flows are read as it says; hosts are numbered as in the topology file.
     Hpcc,
     /// csg-htsim's connection matrix (`.cm`): `src->dst id start size` with starts in picoseconds; flows with a
-    /// `trigger` follow those that fire it by `recv_done_trigger` (`oneshot`, `barrier`).
+    /// `trigger` follow those that fire it by `recv_done_trigger` or `send_done_trigger` (`oneshot`, `barrier`).
     Htsim,
 }
 
@@ -123,10 +124,10 @@ impl Family for FlowList {
             let r = &rows[row];
             let later = if steps == 0 { 0 } else { s.stream("starts", row as u64).below(steps + 1) };
             let start = r.start.saturating_add(self.jitter_step.0.saturating_mul(later));
-            let before: Vec<usize> = before.into_iter().map(|row| position[row]).collect();
             let judged = before.is_empty().then_some(start);
+            let before = before.into_iter().map(|(row, end)| (position[row], end)).collect::<Vec<_>>();
             let flow = Draft { label: Some(r.id), judged, ..s.flow(r.src, r.dst, r.size, start) };
-            position[row] = out.follow(flow, &before);
+            position[row] = out.follow_ends(flow, before);
         }
         Ok(())
     }
@@ -159,7 +160,8 @@ fn under_way(graph: &Graph, rows: &[FlowRow], order: &[Place]) -> (f64, f64) {
     let (mut sum, mut begin, mut last, mut end) = (0.0, f64::INFINITY, 0.0f64, 0.0f64);
     for (row, before) in order {
         let r = &rows[*row];
-        let start = Span::from_ps(r.start.ps()).secs() + before.iter().map(|b| done[*b]).fold(0.0, f64::max);
+        let start =
+            Span::from_ps(r.start.ps()).secs() + before.iter().map(|(b, _)| done[*b]).fold(0.0, f64::max);
         let over = free[r.dst as usize].max(start) + r.size as f64 / rate;
         (free[r.dst as usize], done[*row]) = (over, over);
         sum += over - start;

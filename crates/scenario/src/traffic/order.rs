@@ -3,12 +3,13 @@
 use crate::parse::flows::FlowRow;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use thalweg_net::spec::End;
 
 /// A row that follows what it cannot: its line, the reason, the way out.
 pub(super) type Wrong = (u32, String, String);
 
-/// A row's position in the file, and those of the rows that it follows.
-pub(super) type Place = (usize, Vec<usize>);
+/// A row's position in the file, and those of the rows that it follows, with the ends that it waits for.
+pub(super) type Place = (usize, Vec<(usize, End)>);
 
 /// Rows as they come, but for those that follow a later one.
 pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
@@ -19,7 +20,7 @@ pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
     let mut followers = vec![Vec::new(); rows.len()];
     let mut open: Vec<usize> = follow.iter().map(Vec::len).collect();
     for (row, others) in follow.iter().enumerate() {
-        others.iter().for_each(|other| followers[*other].push(row));
+        others.iter().for_each(|(other, _)| followers[*other].push(row));
     }
     // Kahn's algorithm; of rows that wait for nothing the first in the file.
     let mut free: BinaryHeap<_> = (0..rows.len()).filter(|row| open[*row] == 0).map(Reverse).collect();
@@ -39,25 +40,25 @@ pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
     }
 }
 
-/// Of each row those that it follows, each once.
-fn positions(rows: &[FlowRow]) -> Result<Vec<Vec<usize>>, Wrong> {
+/// Of each row those that it follows, each end once.
+fn positions(rows: &[FlowRow]) -> Result<Vec<Vec<(usize, End)>>, Wrong> {
     let mut named: BTreeMap<u64, (usize, bool)> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         named.entry(row.id).and_modify(|(_, twice)| *twice = true).or_insert((at, false));
     }
     let of = |row: &FlowRow| {
         let wrong = |reason: String, hint: &str| (row.line, reason, hint.to_owned());
-        let place = |id: &u64| match named.get(id) {
+        let place = |(id, end): &(u64, End)| match named.get(id) {
             _ if *id == row.id => Err(wrong(format!("flow {id} follows itself"), "remove the number")),
             None => {
                 let reason = format!("flow {} follows flow {id}, which is not in the list", row.id);
-                Err(wrong(reason, "`after` holds numbers of the column `id`"))
+                Err(wrong(reason, "`after` and `after_acked` hold numbers of the column `id`"))
             }
             Some((_, true)) => {
                 let reason = format!("flow {} follows flow {id}, but two flows are called that", row.id);
                 Err(wrong(reason, "give every flow an `id` of its own"))
             }
-            Some((at, false)) => Ok(*at),
+            Some((at, false)) => Ok((*at, *end)),
         };
         let mut all = row.after.iter().map(place).collect::<Result<Vec<_>, _>>()?;
         all.sort_unstable();
@@ -68,11 +69,12 @@ fn positions(rows: &[FlowRow]) -> Result<Vec<Vec<usize>>, Wrong> {
 }
 
 /// One circle among the rows that still wait: every one of them waits for another, so walking back ends in one.
-fn circle(rows: &[FlowRow], follow: &[Vec<usize>], open: &[usize], stuck: usize) -> Wrong {
+fn circle(rows: &[FlowRow], follow: &[Vec<(usize, End)>], open: &[usize], stuck: usize) -> Wrong {
     let mut walk = vec![stuck];
     let begin = loop {
         let last = walk[walk.len() - 1];
-        let next = follow[last].iter().copied().find(|other| open[*other] > 0).unwrap_or(stuck);
+        let next =
+            follow[last].iter().map(|(other, _)| *other).find(|other| open[*other] > 0).unwrap_or(stuck);
         match walk.iter().position(|row| *row == next) {
             Some(begin) => break begin,
             None => walk.push(next),
@@ -99,7 +101,7 @@ mod tests {
             dst: 1,
             size: 1,
             start: Time::ZERO,
-            after: after.to_vec(),
+            after: after.iter().map(|id| (*id, End::Received)).collect(),
         };
         (0..).zip(after).map(row).collect()
     }
@@ -107,6 +109,9 @@ mod tests {
     #[test]
     fn rows_stay_as_they_are_unless_they_follow_a_later_one() {
         let order = in_order(&rows(&[&[], &[10], &[13, 10, 13], &[], &[12]])).expect("no circle");
+        let plain =
+            |(row, follow): Place| (row, follow.into_iter().map(|(other, _)| other).collect::<Vec<_>>());
+        let order: Vec<_> = order.into_iter().map(plain).collect();
         assert_eq!(order, [(0, vec![]), (1, vec![0]), (3, vec![]), (2, vec![0, 3]), (4, vec![2])]);
     }
 

@@ -41,6 +41,6 @@ pub(super) fn ends(flows: &[FlowSpec]) -> Vec<(u32, u32)> {
 
 /// What each flow follows.
 pub(super) fn after(net: &NetworkSpec) -> Vec<Vec<u32>> {
-    let of = |flow: usize| net.precedence.of(FlowId::from(flow)).iter().map(|f| f.0).collect();
+    let of = |flow: usize| net.precedence.of(FlowId::from(flow)).iter().map(|f| f.flow.0).collect();
     (0..net.flows.len()).map(of).collect()
 }

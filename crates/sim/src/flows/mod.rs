@@ -9,7 +9,7 @@ use followers::Followers;
 use record::FlowRecord;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::SenderStats;
-use thalweg_net::spec::NetworkSpec;
+use thalweg_net::spec::{End, NetworkSpec};
 use thalweg_units::{FlowId, Span, Time};
 use thalweg_wire::{Kind, Packet};
 
@@ -89,20 +89,26 @@ impl Flows {
         self.records[flow.at()].delivered = bytes;
     }
 
-    /// A flow's last byte has arrived: what waited for it and for no other any more starts, after its own pause.
-    // CHOICE: the hosts of followers know at once, wherever they are, without a packet. This is the only
-    // place where a flow starts because of what happened at another host.
+    /// A flow's last byte has arrived.
     pub fn received(&mut self, cx: &mut Cx, flow: FlowId) {
         self.records[flow.at()].received = cx.now;
-        for follower in self.followers.released_by(flow) {
-            let pause = Span::from_ps(cx.spec.flows[follower.at()].start.ps());
-            cx.schedule(cx.now + pause, Phase::Start, follower.0);
-        }
+        self.release(cx, flow, End::Received);
     }
 
     /// A flow's sender has nothing left to wait for.
-    pub fn acked(&mut self, now: Time, flow: FlowId) {
-        self.records[flow.at()].acked = now;
+    pub fn acked(&mut self, cx: &mut Cx, flow: FlowId) {
+        self.records[flow.at()].acked = cx.now;
+        self.release(cx, flow, End::Acked);
+    }
+
+    /// What waited for this end of a flow, and for nothing else any more, starts after its own pause.
+    // CHOICE: the hosts of followers know at once, wherever they are, without a packet. This is the only
+    // place where a flow starts because of what happened at another host.
+    fn release(&mut self, cx: &mut Cx, flow: FlowId, end: End) {
+        for follower in self.followers.released_by(flow, end) {
+            let pause = Span::from_ps(cx.spec.flows[follower.at()].start.ps());
+            cx.schedule(cx.now + pause, Phase::Start, follower.0);
+        }
     }
 
     /// A flow is complete at both ends.

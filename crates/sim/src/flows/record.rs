@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::SenderStats;
+use thalweg_net::spec::End;
 use thalweg_units::{Span, Time};
 
 /// A flow's packets, in numbers.
@@ -57,6 +58,14 @@ impl Default for FlowRecord {
 }
 
 impl FlowRecord {
+    /// When it came to this end; [`Time::MAX`]: not yet.
+    pub fn ended(&self, end: End) -> Time {
+        match end {
+            End::Received => self.received,
+            End::Acked => self.acked,
+        }
+    }
+
     /// Copies what its sender knows, and how much has been delivered.
     pub(crate) fn count(&mut self, stats: &SenderStats, delivered: u64) {
         self.delivered = delivered;

@@ -192,7 +192,7 @@ impl Hosts {
         slot: usize,
         flow: FlowId,
     ) {
-        flows.acked(cx.now, flow);
+        flows.acked(cx, flow);
         if cx.features.takes_back {
             self.take_back(cx, fabric, slot, flow);
         }

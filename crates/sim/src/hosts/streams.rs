@@ -82,7 +82,7 @@ impl Streams {
             stream.begun += 1;
         }
         while let Some(next) = stream.messages.get(stream.acked).filter(|m| m.to <= progress.acked) {
-            flows.acked(cx.now, next.flow);
+            flows.acked(cx, next.flow);
             stream.acked += 1;
         }
         stream.forget(cx, flows);

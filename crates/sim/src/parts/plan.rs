@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::{ControllerSpec, custom};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_net::dependencies::{Dependencies, Ways};
-use thalweg_net::spec::{LinkSpec, NetworkSpec};
+use thalweg_net::spec::{End, LinkSpec, NetworkSpec};
 use thalweg_units::{FlowId, Rate, Span, Time};
 
 /// Why a network is run whole.
@@ -161,9 +161,14 @@ fn join_flows(spec: &NetworkSpec, together: &mut Together) {
         if spec.precedence.is_empty() {
             continue;
         }
-        // The last byte of those before has arrived, and it starts.
+        // One before has come to the end that it waits for, and it starts.
         for before in spec.precedence.of(FlowId::from(number)) {
-            together.join(spec.flows[before.at()].dst.at(), flow.src.at());
+            let ends = &spec.flows[before.flow.at()];
+            let place = match before.end {
+                End::Received => ends.dst,
+                End::Acked => ends.src,
+            };
+            together.join(place.at(), flow.src.at());
         }
     }
 }

@@ -112,6 +112,21 @@ fn what_leaves_when_a_nic_has_nothing_else_is_divided() {
     }
 }
 
+/// What follows senders stays with them; what follows arrivals joins both ends.
+#[test]
+fn flows_that_wait_for_their_own_host_s_are_divided() {
+    let after = |end: End| {
+        let mut spec = racks(7, wide_open());
+        let last = |flow: usize| {
+            let mut earlier = (0..flow).rev().filter(|other| spec.flows[*other].src == spec.flows[flow].src);
+            earlier.next().map(|other| Predecessor { flow: other.into(), end })
+        };
+        spec.precedence = Precedence::new((0..spec.flows.len()).map(last));
+        agree(spec, 2, 2, 1777).unwrap_or_else(|why| panic!("{end:?}: {why}"))
+    };
+    assert_eq!((after(End::Acked), after(End::Received)), (2, 0));
+}
+
 /// Hosts at four switches in a ring that send two hops on, the same way round: pauses may close a cycle.
 #[test]
 fn a_network_whose_pauses_may_form_a_cycle_stays_whole() {
