@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import mean, median
+from tempfile import TemporaryDirectory
 
 import replay
 from replay import read
@@ -21,14 +23,17 @@ PAYLOAD = 4086
 
 @dataclass
 class Run:
-    """Completion times in ns, packets trimmed, packets sent again."""
+    """Completion times and starts in ns, packets trimmed, packets sent again."""
 
     fcts: list[float]
+    starts: list[float]
     trims: int
     resent: int
 
     def figures(self) -> dict[str, float]:
-        return {"mean": mean(self.fcts), "p50": median(self.fcts), "max": max(self.fcts)}
+        """`end`: when the last of them is complete."""
+        end = max(start + fct for start, fct in zip(self.starts, self.fcts, strict=True))
+        return {"mean": mean(self.fcts), "p50": median(self.fcts), "max": max(self.fcts), "end": end}
 
 
 def whole(size: int) -> int:
@@ -36,14 +41,21 @@ def whole(size: int) -> int:
     return -(-size // PAYLOAD) * PAYLOAD
 
 
-def scenario(name: str, seed: int):
+def listed(name: str) -> str:
+    """The peer's flows as thalweg's list; a flow that follows another begins when that one's sender is through."""
+    columns = "id,src,dst,size_bytes,start_ns,after_acked"
+    rows = [
+        f"{r['id']},{r['src']},{r['dst']},{whole(int(r['size_bytes']))},{r['start_ns'] or 0},{r.get('after') or ''}"
+        for r in sorted(read("uet", f"flows_{name}.csv"), key=lambda row: int(row["id"]))
+    ]
+    return "\n".join([columns, *rows, ""])
+
+
+def scenario(name: str, seed: int, flows: Path):
+    """With the flows in that file."""
     topology, gbps, delay, window = SETS[name]
-    flows = sorted(read("uet", f"flows_{name}.csv"), key=lambda row: int(row["id"]))
-    traffic = "".join(
-        f'[[traffic]]\nkind = "flow"\nsrc = {row["src"]}\ndst = {row["dst"]}\n'
-        f'size = "{whole(int(row["size_bytes"]))}B"\nstart = "{row["start_ns"]}ns"\n\n'
-        for row in flows
-    )
+    flows.write_text(listed(name))
+    traffic = f'[[traffic]]\nkind = "list"\nfile = "{flows}"\n'
     overrides = {
         "seed": seed,
         "topology.file": f"links_{topology}.csv",
@@ -57,14 +69,18 @@ def scenario(name: str, seed: int):
 def ours(name: str, seed: int) -> Run:
     import thalweg
 
-    flows = thalweg.run(scenario(name, seed), progress=False).flows
-    fcts = [ps / 1000 for ps in flows["fct_ps"]]
-    return Run(fcts, int(sum(flows["trims"])), int(sum(flows["retransmissions"])))
+    with TemporaryDirectory() as folder:
+        flows = thalweg.run(scenario(name, seed, Path(folder) / "flows.csv"), progress=False).flows
+    fcts, starts = ([ps / 1000 for ps in flows[column]] for column in ("fct_ps", "start_ps"))
+    return Run(fcts, starts, int(sum(flows["trims"])), int(sum(flows["retransmissions"])))
 
 
 def peers(name: str) -> list[Run]:
     """Its three runs. A NACK answers a trimmed header: no header is lost."""
     rows = [row for row in read("uet", f"fct_{name}.csv") if row["scheme"] == "ndp"]
+    given = {row["id"]: row["start_ns"] for row in read("uet", f"flows_{name}.csv")}
     runs = [[row for row in rows if row["run"] == run] for run in ("1", "2", "3")]
     sums = [[sum(int(row[c]) for row in run) for c in ("nacks", "rtx")] for run in runs]
-    return [Run([float(row["fct_ns"]) for row in run], *s) for run, s in zip(runs, sums, strict=True)]
+    starts = [[float(row.get("start_ns") or given[row["id"]]) for row in run] for run in runs]
+    fcts = [[float(row["fct_ns"]) for row in run] for run in runs]
+    return [Run(*run, *s) for run, s in zip(zip(fcts, starts, strict=True), sums, strict=True)]
