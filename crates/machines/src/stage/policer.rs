@@ -4,15 +4,13 @@
 //! bucket holds at most the burst, B bytes, and fills at the rate R; a packet of L bytes passes if there are
 //! L tokens, and takes them; any other is dropped and takes none.
 //!
-//! Kept is not the number of tokens but the instant at which the bucket will be full again, as the virtual
-//! scheduling form of ITU-T I.371's generic cell rate algorithm does: one integer, from which a packet takes
-//! L/R, and no rounding adds up while nothing comes.
+//! A token is a byte; what is missing is kept in 10⁻¹² bit, of which R b/s are R per picosecond: nothing is rounded.
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, Rate, Stream, Time};
 use thalweg_wire::Packet;
 
 /// A token bucket that drops what exceeds a rate, as operators police traffic (RFC 2697).
@@ -52,7 +50,7 @@ impl Parameters for Params {
     }
 
     fn make(&self, _: Stream, _: Rate) -> Result<Policer, Invalid> {
-        Ok(Policer { rate: self.rate, depth: self.burst / self.rate, full_at: Time::ZERO })
+        Ok(Policer { rate: self.rate, burst: fine(self.burst.get()), missing: 0, at: Time::ZERO })
     }
 
     #[cfg(test)]
@@ -65,20 +63,28 @@ impl Parameters for Params {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policer {
     rate: Rate,
-    /// B/R: how long an empty bucket takes to fill.
-    depth: Span,
-    /// When the bucket is full again, if nothing passes until then.
-    full_at: Time,
+    /// B, in 10⁻¹² bit.
+    burst: u128,
+    /// What was missing to B when the last packet passed, likewise.
+    missing: u128,
+    /// When that was.
+    at: Time,
+}
+
+/// So many bytes in 10⁻¹² bit.
+fn fine(bytes: u64) -> u128 {
+    u128::from(bytes) * 8_000_000_000_000
 }
 
 impl HeaderStage for Policer {
     #[inline]
     fn on_arrival(&mut self, now: Time, _view: &View, packet: &Packet) -> Arrival {
-        let full_at = self.full_at.max(now).saturating_add(Bytes::new(u64::from(packet.wire)) / self.rate);
-        if full_at > now.saturating_add(self.depth) {
+        let filled = u128::from(self.rate.bps()) * u128::from(now.since(self.at).ps());
+        let missing = self.missing.saturating_sub(filled) + fine(u64::from(packet.wire));
+        if missing > self.burst {
             return Arrival::Drop;
         }
-        self.full_at = full_at;
+        (self.missing, self.at) = (missing, now);
         Arrival::Admit
     }
 }
@@ -87,6 +93,7 @@ impl HeaderStage for Policer {
 mod tests {
     use super::super::tests::finds;
     use super::*;
+    use thalweg_units::Span;
 
     /// 8 Mb/s: a byte per microsecond; 3000 B of burst.
     fn policer() -> Policer {
@@ -105,6 +112,16 @@ mod tests {
         assert!(!passes(&mut m, 999, 1000), "999 tokens");
         assert!(passes(&mut m, 1000, 1000), "1000 tokens: the packets that were dropped took none");
         assert!(passes(&mut m, 2500, 1500) && !passes(&mut m, 2500, 1));
+    }
+
+    /// RFC 2697 §3: with as many tokens as bytes a packet passes. At these rates a packet takes no whole picoseconds.
+    #[test]
+    fn a_burst_of_exactly_the_bucket_passes_at_any_rate() {
+        for mbps in [7, 11, 70, 90, 900, 7000] {
+            let p = Params { rate: Rate::from_mbps(mbps), burst: Bytes::new(100 * 1500) };
+            let mut m = p.make(Stream::default(), Rate::ZERO).unwrap();
+            assert!((0..100).all(|_| passes(&mut m, 5, 1500)) && !passes(&mut m, 5, 1), "{mbps} Mb/s");
+        }
     }
 
     #[test]

@@ -29,8 +29,8 @@ pub enum Average {
     #[default]
     Period,
     /// It moves towards the mean m of the last period's bytes: d ← g m + (1 − g) d with g = T/d where m ≥ d,
-    /// else (R/C)(m/d)(T/d), and T is at most d. So in the RCP that RC3 is compared with (UCB/EECS-2018-103,
-    /// §2.4.1; the authors' simulator).
+    /// else (R/C)(m/d)(T/d). So in the RCP that RC3 is compared with (UCB/EECS-2018-103, §2.4.1; the authors'
+    /// simulator).
     Moving,
 }
 
@@ -47,7 +47,7 @@ pub struct Params {
     /// γ: the utilisation aimed at.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub utilisation: f64,
-    /// T: how often the rate is computed.
+    /// T: how often the rate is computed, if the mean round trip is not shorter.
     pub period: Span,
     /// The round trip of packets whose senders know none yet; d before the first packet.
     pub rtt: Span,
@@ -154,12 +154,9 @@ impl Rcp {
         }
     }
 
-    /// T.
+    /// T: at most d, or the gain of the equation, α T/d, would make R swing. So in its authors' programs, too.
     fn period(&self) -> Span {
-        match self.p.average {
-            Average::Period => self.p.period,
-            Average::Moving => self.p.period.min(self.d),
-        }
+        self.p.period.min(self.d.max(Span::from_us(1)))
     }
 
     /// d moves towards what the packets of a period have stated.
@@ -241,6 +238,17 @@ mod tests {
     fn reported(what: Option<Explicit>) -> u64 {
         let Some(Explicit::Rate(Some(rate))) = what else { panic!("{what:?}") };
         rate.bps()
+    }
+
+    #[test]
+    fn the_rate_is_computed_every_round_trip_if_that_is_shorter_than_the_period() {
+        let mut router = rcp(4e6);
+        let rtt = Span::from_ms(20);
+        let rates: Vec<u64> =
+            (0..=140).step_by(2).map(|ms| reported(router.passes(ms, 1500, 0, rtt))).collect();
+        // The first period has d as configured, 100 ms; 6 of 11.4 Mb/s are spare in all of them.
+        let after = |periods: i32| (4e6 * (1.0 + 0.5 * 5.4 / 11.4f64).powi(periods)) as u64;
+        assert_eq!([49, 50, 59, 60, 70].map(|n| rates[n]), [0, 1, 1, 2, 3].map(after));
     }
 
     /// γ C is 11.4 Mb/s. One packet per 2 ms: 6 Mb/s come, and R grows by 0.5 · 5.4 / 11.4 in each period of

@@ -43,8 +43,9 @@ thalweg_machines::pause_policies!(with_pauses! {
         /// Which packet leaves next, and which is given up when the buffer is full.
         #[serde(default)]
         pub scheduler: Scheduler,
-        /// What one port may hold, all its queues together; the packet being transmitted does not count.
-        /// `500KB` if not given; with `inputs`, `shared_buffer` or the scheduler `policy`, `"unlimited"`.
+        /// What one port may hold, all its queues together; the packet being transmitted does not count, but of those
+        /// that arrive at one instant none is transmitted yet. `500KB` if not given; with `inputs`, `shared_buffer` or
+        /// the scheduler `policy`, `"unlimited"`.
         pub buffer: Option<Capacity>,
         /// Whether and when packets are marked or dropped before the buffer is full.
         #[serde(default)]
