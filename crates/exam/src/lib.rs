@@ -1,5 +1,5 @@
 //! Floor 7: the exam of congestion controllers, in Rust. A controller, yours or a built-in one, goes through some
-//! thirty situations, alone and beside others, and gets marks in each: the situations and the marks of `thalweg exam`.
+//! thirty situations, alone and next to others, and gets marks in each: the situations and the marks of `thalweg exam`.
 //!
 //! In your own crate's tests:
 //!

@@ -52,7 +52,7 @@ impl Report {
     ///
     /// ```
     /// let report = thalweg_exam::Exam::of_built_in("fixed").situations(["incast"]).run()?;
-    /// assert!(report.to_csv().starts_with("situation,controller,utilisation,delay_ms,loss,fairness,share,settled_s,"));
+    /// assert!(report.to_csv().starts_with("situation,controller,utilisation,delay_ms,loss,"));
     /// # Ok::<(), thalweg_exam::Error>(())
     /// ```
     pub fn to_csv(&self) -> String {

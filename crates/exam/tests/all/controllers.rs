@@ -1,4 +1,4 @@
-//! Controllers that differ in what they do at a loss are told apart by their marks, and one that misbehaves ends its
+//! Controllers that differ in what they do at a loss are known by their marks, and one that misbehaves ends its
 //! own run alone.
 
 use thalweg_exam::{AckSample, Bytes, CongestionControl, Exam, Loss, Permit, Start};
@@ -98,7 +98,8 @@ fn broken(how: How) -> impl Fn(&Start) -> Broken + Send + Sync + 'static {
 
 #[test]
 fn one_that_panics_is_reported_with_its_name_its_situation_and_the_call_and_others_go_on() {
-    let exam = Exam::of(broken(How::Panics)).named("mine").situations(["steady", "incast"]).against(["fixed"]);
+    let exam =
+        Exam::of(broken(How::Panics)).named("mine").situations(["steady", "incast"]).against(["fixed"]);
     let report = exam.run().expect("an exam");
     let failures: Vec<String> = report.failures().map(ToString::to_string).collect();
     assert_eq!(failures.len(), 2, "{failures:?}");

@@ -14,7 +14,10 @@ fn unknown_situations_and_controllers_are_refused_with_the_nearest() {
     );
     assert_eq!(refused(cubic().situations(["zz*"])), "no situation is called `zz*`");
     let said = refused(cubic().against(["cubik"]).situations(["steady"]));
-    assert!(said.starts_with("`cubik` cannot take the situation `steady`: ") && said.contains("`cubic`"), "{said}");
+    assert!(
+        said.starts_with("`cubik` cannot take the situation `steady`: ") && said.contains("`cubic`"),
+        "{said}"
+    );
     let error = cubic().set("switch.bufer", "1bdp").situations(["policer"]).run().expect_err("refused");
     assert!(matches!(&error, Error::Unfit { situation, .. } if situation == "policer"), "{error}");
     assert!(error.to_string().contains("did you mean `buffer`"), "{error}");
