@@ -2,14 +2,18 @@
 
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import thalweg
+from thalweg import _core
 from thalweg.cli import main
 from thalweg.cli.examining import bars
 from thalweg.exams import Exam, candidate, file_name, pictures
+from thalweg.exams.marks import COLUMNS
 from thalweg.exams.situations import all_situations, chosen
 
 # One packet of 1500 B over 1 Gb/s, 24 Mb/s, 1 Gb/s, its ACK of 52 B back, and 20 ms each way.
@@ -163,6 +167,30 @@ def test_the_command_prints_a_table_and_writes_page_table_and_picture(tmp_path, 
     assert [(r["situation"], r["controller"]) for r in rows[:2]] == [("start-up", "vegas"), ("start-up", "fixed")]
     assert main(["exam", "--list"]) == 0
     assert capsys.readouterr().out.count("\n") == len(all_situations())
+
+
+def test_marks_are_those_that_are_kept_for_both_languages():
+    """The crate's own tests hold the same file against the exam in Rust (`crates/exam/tests/all/exams.rs`)."""
+    kept = pl.read_csv(Path(__file__).parents[2] / "crates" / "exam" / "tests" / "kept.csv", infer_schema_length=None)
+    only = kept["situation"].unique().to_list()
+    found = thalweg.exam("cubic", only=only, against=["bbr"], progress=False).frame
+    assert found["failed"].null_count() == len(found) == 2 * len(only) >= 6
+    names = ["situation", "controller", "utilisation", "delay_ms", "loss", "fairness", "share", "settled_s"]
+    assert found.select(names).rows() == kept.select(names).rows(), "the same floats, to the last bit"
+
+
+def test_columns_that_do_not_fit_together_are_refused():
+    import numpy as np
+
+    columns = {f"{t}.{name}": np.zeros(1, d) for t, of in COLUMNS.items() for name, d in of.items()}
+    situation = asdict(all_situations()[0])
+    marks, curves = _core.exam_marks(situation, columns, [0], 0.0)
+    assert math.isnan(marks["loss"]) and len(np.frombuffer(curves["seconds"])) == 0
+    columns["links.bytes"] = np.zeros(2, np.uint64)
+    with pytest.raises(ValueError, match="different lengths"):
+        _core.exam_marks(situation, columns, [0], 0.0)
+    with pytest.raises(ValueError, match="settles by `nosuch`"):
+        _core.exam_marks({**situation, "settles": "nosuch"}, columns, [0], 0.0)
 
 
 def test_every_situation_has_what_it_looks_at():

@@ -1,4 +1,4 @@
-//! Floor 6: the laboratory for Python. Translates and forwards; no protocol decision lives here.
+//! Floor 8: the laboratory for Python. Translates and forwards; no protocol decision lives here.
 //!
 //! Python owns the loop: it requests a bounded number of events, with the interpreter released, and in
 //! between draws progress, obeys Ctrl-C and saves. Wrapped by the package `thalweg`; the names here are private.
@@ -9,6 +9,7 @@ mod connect;
 mod controller;
 mod decisions;
 mod emulate;
+mod exam;
 mod native;
 mod patience;
 mod policy;
@@ -125,6 +126,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(emulate::emulate_refusal, m)?)?;
     m.add_function(wrap_pyfunction!(emulate::emulate_ports, m)?)?;
     m.add_function(wrap_pyfunction!(emulate::emulate_shell, m)?)?;
+    m.add_function(wrap_pyfunction!(exam::exam_situations, m)?)?;
+    m.add_function(wrap_pyfunction!(exam::exam_marks, m)?)?;
     m.add_function(wrap_pyfunction!(ports::replay_port, m)?)?;
     m.add_class::<verbs::VerbsPair>()?;
     m.add_function(wrap_pyfunction!(verbs::verbs_settings, m)?)?;

@@ -4,7 +4,7 @@
     exam.frame                                   # one row per situation and controller
     exam.report("vegas.html")                    # tables and pictures on one page
 
-The situations are data (`situations.toml` next to this file); `thalweg exam --list` lists them.
+The situations are data (`data/situations.toml`), the same for Rust (`crates/exam`); `thalweg exam --list` lists them.
 """
 
 from __future__ import annotations

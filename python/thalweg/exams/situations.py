@@ -1,8 +1,7 @@
-"""The situations of an exam: `situations.toml` as objects."""
+"""The situations of an exam, as the engine has them (`crates/exam`): Rust and Python go through the same."""
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -10,12 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from thalweg import _toml
+from thalweg import _core
 from thalweg.errors import nearest, refuse
 from thalweg.scenario import Scenario
 
-HERE = Path(__file__).parent
-FILE = HERE / "situations.toml"
+# A link to the data of `crates/exam`: what situations say, and the files that they name.
+FILES = Path(__file__).parent / "data"
 
 
 @dataclass(frozen=True)
@@ -34,41 +33,18 @@ class Situation:
 
     def scenario(self, controller: Any, set: Mapping[str, Any] | None = None) -> Scenario:
         """With this controller. Raises `ScenarioError` if it cannot stand there."""
-        return Scenario(self.text, f"situation {self.name}", HERE, {"transport.congestion": controller, **(set or {})})
-
-
-def merged(base: Mapping, over: Mapping) -> dict:
-    """Tables are merged as far as both have the same `kind`, everything else is replaced."""
-    out = dict(base)
-    for key, value in over.items():
-        there = out.get(key)
-        if (
-            isinstance(there, Mapping)
-            and isinstance(value, Mapping)
-            and there.get("kind") == value.get("kind", there.get("kind"))
-        ):
-            out[key] = merged(there, value)
-        else:
-            out[key] = value
-    return out
+        return Scenario(self.text, f"situation {self.name}", FILES, {"transport.congestion": controller, **(set or {})})
 
 
 @cache
 def all_situations() -> tuple[Situation, ...]:
     """In the order of the file."""
-    table = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    return tuple(_situation(table["base"], dict(one)) for one in table["situation"])
+    return tuple(_situation(one) for one in _core.exam_situations())
 
 
-def _situation(base: Mapping, one: dict) -> Situation:
-    scenario = merged(base, one.pop("scenario", {}))
-    if (rival := one.pop("rival", None)) is not None:
-        scenario["transports"] = {"rival": {"kind": "tcp", **base["transport"], "congestion": rival}}
-    scenario["name"] = one["name"]
-    for key in ("bottleneck", "base_rtt"):
-        if key in one:
-            one[key] = tuple(one[key])
-    return Situation(text=_toml.dumps(scenario), from_=one.pop("from", 0.0), **one)
+def _situation(one: Mapping[str, Any]) -> Situation:
+    lists = {key: tuple(one[key]) for key in ("bottleneck", "base_rtt")}
+    return Situation(**{**one, **lists})
 
 
 def chosen(patterns: Sequence[str] = ()) -> list[Situation]:
