@@ -16,6 +16,7 @@ from .several import each, found
 from .synthetic import COMPARED, POINTS, SEGMENTS, fair, row
 from .wan import ALONE, SCHEMES, deviation, pooled
 
+TALLEST = 1.05 * RATE  # of an axis of rates: a flow that has the whole link is seen
 LABELS = {"ncc": "NimbusCC", "copa": "Copa"}
 
 
@@ -61,7 +62,7 @@ def figure_4_7(runs):
         linewidth=0.8,
         label="fair share",
     )
-    axes[0].set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
+    axes[0].set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, TALLEST))
     axes[1].set(xlabel="time (s)", ylabel="queueing delay (ms)", ylim=(0, 105))
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
@@ -149,7 +150,7 @@ def figure_4_8(runs):
             axes[1].text(n, TOP, f"median\n{median:.0f}", ha="center", va="top", fontsize=6)
     axes[0].set(xlabel="queueing delay (ms)", ylabel="fraction", xlim=(0, 105), ylim=(0, 1.01))
     axes[1].axhline(0, color="black", linewidth=0.5)
-    axes[1].set(ylabel="from the fair share, over 5 s", ylim=(-1, TOP))
+    axes[1].set(ylabel="rate / fair share − 1, over 5 s", ylim=(-1, TOP))
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
     axes[1].set_xticks(range(len(SCHEMES)), [LABELS.get(s, NAMES[s]) for s in SCHEMES], fontsize=6)
     return fig
@@ -165,6 +166,6 @@ def figure_4_15(runs):
         ax.plot(at[: len(mbps)], mbps, color=colour, linewidth=0.8, label=f"flow {number + 1}")
         pulses = flow["pulses"][step::step][: len(mbps)] > 0
         ax.plot(at[: len(mbps)], np.where(pulses, mbps, np.nan), color=colour, linewidth=3)
-    ax.set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, RATE))
+    ax.set(xlabel="time (s)", ylabel="Mb/s", ylim=(0, TALLEST))
     fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=4)
     return fig

@@ -16,6 +16,8 @@ from .numbers import BUCKETS, weighted_shares
 from .outcome import bytes_fct, bytes_rtt, flows
 from .settings import NAMES, NETWORKS, split, title
 
+PLAIN = FuncFormatter(lambda x, _: f"{x:g}")  # 0.1, 1, 10 instead of powers
+
 
 def brief(place: str) -> str:
     """A place's name on two lines."""
@@ -85,6 +87,7 @@ def figure_1(runs):
             x, y = replays.ratio_cdf(seeds(runs, replays.replayed("i2-70", s))[0], column)
             ax.plot(x, y, label=NAMES[s])
         ax.set(xlabel=f"delay ratio, {what}", xscale="symlog", xlim=(0, 10), ylim=(0, 1.01))
+        ax.xaxis.set_major_formatter(PLAIN)
         ax.axvline(1, color="black", linewidth=0.5)
     axes[0].set(ylabel="fraction of packets")
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
@@ -160,8 +163,10 @@ def figure_2_by_size(runs):
         found = [flows(r) for r in seeds(runs, f"fct-i2-70:{s}")]
         size, t = np.concatenate([f.size for f in found]), np.concatenate([f.fct for f in found])
         sizes = np.unique(size)
-        ax.plot(sizes, [t[size == x].mean() for x in sizes], marker="os^v"[n], markersize=3, label=NAMES[s])
+        look = {"marker": "os^v"[n], "markersize": 3, "linewidth": narrower(n)}
+        ax.plot(sizes, [t[size == x].mean() for x in sizes], label=NAMES[s], **look)
     ax.set(xlabel="flow size (B)", ylabel="mean FCT (s)", xscale="log", yscale="log", title=title("i2-70"))
+    plots.plain_log(ax)
     ax.legend()
     return fig
 
@@ -249,6 +254,7 @@ def figure_5(runs):
         name = NAMES.get(s) or f"LSTF, {s.removeprefix('lstf-')} Mb/s"
         ax.plot(x, y, label=name, linestyle="--" if s in NAMES else "-")
     ax.set(xlabel="FCT (s)", ylabel="fraction of flows", xscale="log", ylim=(0, 1.01), title=title(place))
+    ax.xaxis.set_major_formatter(PLAIN)
     fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
 
@@ -269,10 +275,8 @@ def table_2(runs):
             values, best, _ = shares.PUBLISHED[p]
             ax.plot([best], [values[2]], "D", color=plots.COLOURS[n], markerfacecolor="none")
     ax.set(xlabel="r_est (Mb/s)", ylabel="FCT across bytes (s)", xscale="log", yscale="log")
-    plain = FuncFormatter(lambda x, _: f"{x:g}")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(plain)
-        axis.set_minor_formatter(plain)
+    plots.plain_log(ax)
+    plots.plain_log_x(ax)
     ax.plot([], [], "kD", markerfacecolor="none", label="published, best r_est")
     fig.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return fig
@@ -296,6 +300,7 @@ def figure_6(runs):
             ax.errorbar(x, middle, error, fmt="os^vD"[n], markersize=3, linewidth=0.8, label=NAMES[s])
         ax.set_xticks(range(len(BUCKETS)), BUCKETS)
         ax.set(xlabel="flow size (packets)", ylabel=f"{what.upper()} (s)", yscale="log")
+        plots.plain_log(ax)
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=5)
     return fig
 
@@ -311,7 +316,7 @@ def figure_6_bars(runs):
                 series[NAMES[s]].append(mean(runs, f"fair-{p}:{s}", value))
                 half[NAMES[s]].append(interval(runs, f"fair-{p}:{s}", value))
                 marks[NAMES[s]].append(edge.PUBLISHED[p][n][k])
-    fig = log_bars(groups, series, "s", marks, max(7.5, 1.1 * len(groups)), half)
+    fig = log_bars(groups, series, "across bytes (s)", marks, max(7.5, 1.1 * len(groups)), half)
     fig.axes[0].tick_params(axis="x", labelsize=6)
     return fig
 
@@ -329,7 +334,8 @@ def table_4(runs):
             markerfacecolor="none",
             label="published",
         )
-        ax.set(xlabel="R (ms)", ylabel=f"{name} across bytes (s)", ylim=(0, None))
+        ax.set(xlabel="R (ms)", ylabel=f"{name} across bytes (s)")
+        ax.set_ylim(0, 1.08 * ax.dataLim.y1)
     axes[0].legend()
     return fig
 
@@ -349,4 +355,4 @@ def table_3(runs):
             for k, s in enumerate(edge.THREE):
                 series[NAMES[s]].append(1e3 * found[s])
                 marks[NAMES[s]].append(edge.MARKING[u][n][k] * (1e3 if n == 0 else 1))
-    return log_bars(groups, series, "ms", marks, 5.4)
+    return log_bars(groups, series, "mean (ms)", marks, 5.4)

@@ -92,7 +92,7 @@ def split(place: str) -> tuple[str, int]:
 
 def title(place: str) -> str:
     network, percent = split(place)
-    return f"{NETWORKS[network].title} {percent} %"
+    return f"{NETWORKS[network].title}, {percent} %"
 
 
 # --- Schemes ------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@ their range."""
 
 from __future__ import annotations
 
+import math
 import textwrap
 
 from matplotlib import figure as mpl
@@ -36,13 +37,23 @@ def fit(fig: mpl.Figure) -> None:
 def _fit_page(fig: mpl.Figure, legend, renderer) -> None:
     limit = fig.bbox.width - 2 * MARGIN * fig.dpi
     while legend.get_window_extent(renderer).width > limit and hasattr(legend, "_asked") and legend._ncols > 1:
-        args, kw = legend._asked
-        legend.remove()
-        legend = fig.legend(*args, **(kw | {"ncols": legend._ncols - 1}))
+        legend = _in_columns(fig, legend, legend._ncols - 1)
+    # Six entries in five columns leave one alone in the second line: three and three.
+    entries = len(legend.get_texts())
+    level = math.ceil(entries / math.ceil(entries / legend._ncols)) if entries else legend._ncols
+    if level < legend._ncols and hasattr(legend, "_asked"):
+        legend = _in_columns(fig, legend, level)
     _narrow(legend, renderer, limit)
     more = legend.get_window_extent(renderer).height - LEGEND_SHARE * fig.bbox.height
     if more > 0:
         fig.set_figheight(fig.get_figheight() + more / fig.dpi)
+
+
+def _in_columns(fig: mpl.Figure, legend, columns: int):
+    """The same legend again, in so many columns."""
+    args, kw = legend._asked
+    legend.remove()
+    return fig.legend(*args, **(kw | {"ncols": columns}))
 
 
 def _narrow(legend, renderer, width: float, height: float = float("inf")) -> None:

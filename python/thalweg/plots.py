@@ -108,6 +108,8 @@ def bars(
             ax.set_yscale("log")
             plain_log(ax)
         ax.set_xticks(place, groups)
+        # The room at the sides does not grow with the number of groups: their labels need it.
+        ax.set_xlim(-0.55, max(len(groups), 1) - 0.45)
         ax.grid(False, axis="x")
         ax.set(ylabel=ylabel, title=title)
         legend_above(fig, ax, len(series) + bool(published))

@@ -41,6 +41,19 @@ def test_a_legend_is_never_cut_off(letters):
                 )
 
 
+@pytest.mark.parametrize(("entries", "columns"), [(3, 3), (5, 5), (6, 3), (7, 4), (9, 5)])
+def test_the_lines_of_a_legend_are_of_about_one_length(entries, columns):
+    fig = plots.bars(["a"], {f"{n}": [1.0] for n in range(entries)}, "y", width=8.0)
+    _layout.fit(fig)
+    assert fig.legends[0]._ncols == columns, "six entries in five columns leave one alone"
+
+
+def test_groups_of_bars_fill_the_width_of_any_number():
+    for groups in (1, 3, 17):
+        (ax,) = plots.bars([f"{n}" for n in range(groups)], {"x": [1.0] * groups}, "y").axes
+        assert ax.get_xlim() == pytest.approx((-0.55, groups - 0.45))
+
+
 def test_a_time_axis_has_the_unit_of_its_range():
     for longest, unit in ((40.0, "s"), (1.0, "s"), (0.99, "ms"), (2e-3, "ms"), (5e-6, "us"), (3e-9, "ns")):
         factor, found = _layout.time_unit(longest)
