@@ -4,13 +4,15 @@
 //! bucket holds at most the burst, B bytes, and fills at the rate R; a packet of L bytes passes if there are
 //! L tokens, and takes them; any other is dropped and takes none.
 //!
-//! A token is a byte; what is missing is kept in 10⁻¹² bit, of which R b/s are R per picosecond: nothing is rounded.
+//! Kept is not the number of tokens but the instant at which the bucket will be full again, as the virtual
+//! scheduling form of ITU-T I.371's generic cell rate algorithm does, with what is left of a picosecond: in 10⁻¹² bit,
+//! of which R b/s are R per picosecond, everything is a whole number, and nothing is rounded.
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Stream, Time};
+use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 use thalweg_wire::Packet;
 
 /// A token bucket that drops what exceeds a rate, as operators police traffic (RFC 2697).
@@ -50,7 +52,7 @@ impl Parameters for Params {
     }
 
     fn make(&self, _: Stream, _: Rate) -> Result<Policer, Invalid> {
-        Ok(Policer { rate: self.rate, burst: fine(self.burst.get()), missing: 0, at: Time::ZERO })
+        Ok(Policer { p: Box::new(*self), full_at: Time::ZERO, rest: 0 })
     }
 
     #[cfg(test)]
@@ -62,13 +64,12 @@ impl Parameters for Params {
 /// The bucket of one port.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policer {
-    rate: Rate,
-    /// B, in 10⁻¹² bit.
-    burst: u128,
-    /// What was missing to B when the last packet passed, likewise.
-    missing: u128,
-    /// When that was.
-    at: Time,
+    /// Apart, as ports have little room.
+    p: Box<Params>,
+    /// When the bucket is full again but for [`Policer::rest`], if nothing passes until then.
+    full_at: Time,
+    /// What is missing then, in 10⁻¹² bit: less than comes in a picosecond.
+    rest: u64,
 }
 
 /// So many bytes in 10⁻¹² bit.
@@ -79,12 +80,16 @@ fn fine(bytes: u64) -> u128 {
 impl HeaderStage for Policer {
     #[inline]
     fn on_arrival(&mut self, now: Time, _view: &View, packet: &Packet) -> Arrival {
-        let filled = u128::from(self.rate.bps()) * u128::from(now.since(self.at).ps());
-        let missing = self.missing.saturating_sub(filled) + fine(u64::from(packet.wire));
-        if missing > self.burst {
+        let per_ps = u128::from(self.p.rate.bps());
+        // Full since the last picosecond, whose rest has come, too.
+        let rest = if self.full_at < now { 0 } else { self.rest };
+        let missing = u128::from(self.full_at.since(now).ps()) * per_ps + u128::from(rest);
+        let missing = missing + fine(u64::from(packet.wire));
+        if missing > fine(self.p.burst.get()) {
             return Arrival::Drop;
         }
-        (self.missing, self.at) = (missing, now);
+        self.full_at = now.saturating_add(Span::from_ps((missing / per_ps) as u64));
+        self.rest = (missing % per_ps) as u64;
         Arrival::Admit
     }
 }
@@ -93,7 +98,6 @@ impl HeaderStage for Policer {
 mod tests {
     use super::super::tests::finds;
     use super::*;
-    use thalweg_units::Span;
 
     /// 8 Mb/s: a byte per microsecond; 3000 B of burst.
     fn policer() -> Policer {
