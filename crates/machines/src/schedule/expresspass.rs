@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn data_have_the_link_while_no_credit_may_go_and_requests_acks_and_what_others_say_are_data() {
+    fn data_have_the_link_while_no_credit_may_go_and_requests_acks_and_other_messages_are_data() {
         let mut p = port(16);
         join(&mut p, 0, other(Kind::Data), 10);
         join(&mut p, 0, other(Kind::Syn), 11);

@@ -3,8 +3,8 @@
 //!
 //! Sizes are bytes, starts picoseconds, hosts numbers. A connection with `trigger 1` instead of a start begins when
 //! trigger 1 fires: a `oneshot` when the connection with `recv_done_trigger 1` has arrived, or the sender of the one
-//! with `send_done_trigger 1` has its last ACK, a `barrier` when all of them have. What csg-htsim has besides is refused:
-//! `multishot` triggers, which start one connection at a time, `prio`, failures.
+//! with `send_done_trigger 1` has its last ACK, a `barrier` when all of them have. What csg-htsim has besides is
+//! refused: `multishot` triggers, which start one connection at a time, `prio`, failures.
 
 use super::flows::{FlowRow, size, time};
 use super::{ParseError, field, lines, quoted};
