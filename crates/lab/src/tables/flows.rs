@@ -3,7 +3,7 @@
 use crate::run::Run;
 use crate::table::{ColumnData, Table, column};
 use crate::window::Share;
-use thalweg_net::spec::{End, FlowSpec, Predecessor};
+use thalweg_net::spec::{FlowSpec, Predecessor};
 use thalweg_scenario::schema::Fct;
 use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_units::{FlowId, Time};
@@ -73,14 +73,7 @@ pub(crate) fn flow_rows(run: &Run) -> impl Iterator<Item = FlowRow<'_>> {
 
 /// Which of these ended last, if all have; else the first that has not.
 fn last_of(run: &Run, before: &[Predecessor]) -> Option<FlowId> {
-    let ended = |before: &Predecessor| {
-        let outcome = run.engine.outcome(before.flow);
-        let end = match before.end {
-            End::Received => outcome.received,
-            End::Acked => outcome.acked,
-        };
-        end.unwrap_or(Time::MAX)
-    };
+    let ended = |before: &Predecessor| run.engine.outcome(before.flow).ended(before.end).unwrap_or(Time::MAX);
     let mut last = before.first()?;
     for next in before.iter().filter(|_| before.len() > 1) {
         last = if ended(next) > ended(last) { next } else { last };

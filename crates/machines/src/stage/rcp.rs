@@ -154,7 +154,8 @@ impl Rcp {
         }
     }
 
-    /// T: at most d, or the gain of the equation, α T/d, would make R swing. So in its authors' programs, too.
+    /// T: at most d, or the gain of the equation, α T/d, would make R swing (so in its authors' ns-2 and NetFPGA
+    /// programs); a d below a microsecond counts as one, as in [`Rcp::move_d`].
     fn period(&self) -> Span {
         self.p.period.min(self.d.max(Span::from_us(1)))
     }

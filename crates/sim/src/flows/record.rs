@@ -127,3 +127,13 @@ pub struct FlowOutcome {
     /// Time to the ACK of its last byte, alone on the same path at line rate.
     pub ideal_acked: Span,
 }
+
+impl FlowOutcome {
+    /// When it came to this end.
+    pub fn ended(&self, end: End) -> Option<Time> {
+        match end {
+            End::Received => self.received,
+            End::Acked => self.acked,
+        }
+    }
+}

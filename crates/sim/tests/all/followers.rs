@@ -95,13 +95,8 @@ proptest! {
         let straight = run(random(seed));
         let spec = straight.spec();
         for (flow, f) in (0..).map(FlowId).zip(&spec.flows) {
-            let ended = |before: &Predecessor| {
-                let outcome = straight.outcome(before.flow);
-                if before.end == End::Acked { outcome.acked } else { outcome.received }
-            };
-            let Some(last) = spec.precedence.of(flow).iter().map(|p| ended(p).expect("it ended")).max() else {
-                continue;
-            };
+            let ended = |p: &Predecessor| straight.outcome(p.flow).ended(p.end).expect("it ended");
+            let Some(last) = spec.precedence.of(flow).iter().map(ended).max() else { continue };
             prop_assert_eq!(straight.outcome(flow).started, Some(last + Span::from_ps(f.start.ps())));
         }
         prop_assert_eq!(run_cut(random(seed), cuts).digest(), straight.digest());
