@@ -94,7 +94,7 @@ def _loads(summary: Mapping) -> list[tuple[str, str]]:
     for key, name in (("host_links", "load of host links"), ("core_links", "load of core links")):
         load = (summary.get("load") or {}).get(key) or {}
         if load.get("offered"):
-            both = ", mean of both directions" if key == "core_links" else ""
+            both = " (of one direction)" if key == "core_links" else ""
             out.append((name, f"offered {_share(load['offered'])}, carried {_share(load['carried'])}{both}"))
     if most := summary.get("bottleneck"):
         ends, rate = f"{most['from']} → {most['to']}", _units.quantity(most["rate_gbps"], "gbps")

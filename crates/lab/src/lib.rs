@@ -18,6 +18,7 @@ mod engine;
 pub mod fuzzing;
 mod histogram;
 mod lateness;
+mod loads;
 mod originals;
 mod recording;
 mod replay;

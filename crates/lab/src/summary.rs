@@ -1,13 +1,13 @@
 //! What a reader wants to know first: counts, loads, completion times, slowdowns.
 
+use crate::loads::loads;
 use crate::run::Run;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-use thalweg_machines::transport::TransportSpec;
 use thalweg_scenario::topology::{Frames, Graph};
 use thalweg_sim::Delays;
-use thalweg_units::{Bytes, FlowId, NodeId, PortId, Span, Time};
+use thalweg_units::{Bytes, NodeId, PortId, Span, Time};
 
 /// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
 fn statistics(mut values: Vec<f64>) -> Json {
@@ -24,71 +24,6 @@ fn statistics(mut values: Vec<f64>) -> Json {
         "p95": rank(0.95),
         "p99": rank(0.99),
         "max": values[n - 1],
-    })
-}
-
-/// Bytes on the wire of a flow without loss.
-fn wire(size: u64, transport: &TransportSpec) -> f64 {
-    let wire = transport.wire();
-    size as f64 + wire.packets(size) as f64 * f64::from(wire.header)
-}
-
-/// Loads in the part of the measured window in which flows arrive at random or from a list (all of it if none
-/// do), or as much of it as has passed.
-///
-/// Offered: wire bytes of the flows with an end that start in it, over what the links could carry.
-/// Carried: bytes that passed the links in it, ACKs and retransmissions included, over the same.
-fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
-    let spec = run.engine.spec();
-    let graph = Graph {
-        hosts: spec.hosts,
-        switches: spec.switches,
-        links: spec.links.clone(),
-        names: run.meta.names.clone(),
-    };
-    let racks = graph.racks();
-    let core = graph.core_links();
-    let (from, until) = run.meta.load_window;
-    let until = until.min(run.engine.now().ps());
-    let window = until.saturating_sub(from) as f64 * 1e-12;
-    let (mut offered, mut crossing) = (0.0, 0.0);
-    for r in rows.iter().filter(|r| !r.endless()) {
-        let start = r.outcome.started.unwrap_or(r.spec.start).ps();
-        let by_clock = r.outcome.started.is_some() || !spec.precedence.follows(FlowId(r.id));
-        if by_clock && start >= from && start < until {
-            let bytes = wire(r.spec.size, &spec.transports[usize::from(r.spec.transport)]);
-            offered += bytes;
-            if racks[r.spec.src.at()] != racks[r.spec.dst.at()] {
-                crossing += bytes;
-            }
-        }
-    }
-    let ratio = |bytes: f64, bps: f64| {
-        let capacity = bps * window / 8.0;
-        if capacity > 0.0 { bytes / capacity } else { 0.0 }
-    };
-    let hosts: f64 = graph.host_rates().iter().map(|r| r.bps() as f64).sum();
-    let (mut from_hosts, mut on_core) = (0u64, 0u64);
-    for (i, l) in spec.links.iter().enumerate() {
-        for (port, node) in [(2 * i, l.a), (2 * i + 1, l.b)] {
-            if graph.is_host(node) {
-                from_hosts += run.engine.carried_in_window(PortId(port as u32));
-            }
-        }
-    }
-    for link in &core {
-        let both = [PortId(2 * link), PortId(2 * link + 1)];
-        on_core += both.map(|p| run.engine.carried_in_window(p)).iter().sum::<u64>();
-    }
-    let core_bps = graph.core_capacity() as f64;
-    json!({
-        "from_us": from as f64 * 1e-6,
-        "until_us": until as f64 * 1e-6,
-        "host_links": { "offered": ratio(offered, hosts), "carried": ratio(from_hosts as f64, hosts) },
-        "core_links": {
-            "offered": ratio(crossing, core_bps),
-            "carried": ratio(on_core as f64, 2.0 * core_bps),
-        },
     })
 }
 

@@ -47,6 +47,7 @@ pub mod sharing;
 pub mod slack;
 pub mod stage;
 mod steps;
+mod tokens;
 pub mod transport;
 
 pub use problems::{Invalid, Problem, Problems};

@@ -86,6 +86,36 @@ fn loads_are_those_of_the_interval_in_which_flows_arrive() {
     assert!((carried / offered / (1540.0 / 1500.0) - 1.0).abs() < 0.001, "{carried} of {offered}");
 }
 
+/// Offered and carried are over the same: what was offered is what passed, but for the ACKs of 40 B. One way through a
+/// dumbbell it is the load of the core's ports in one direction; on a leaf–spine a packet enters the core once; along
+/// a chain of edge switches every link counts.
+#[test]
+fn the_core_carries_what_it_is_offered() {
+    let between = |topology: &str, pairs: &str| {
+        let text = format!(
+            "[topology]\n{topology}\n[[traffic]]\nkind = \"poisson\"\nsizes = {{ fixed = \"1460B\" }}\nload = 0.4\n\
+             of = \"core-links\"\n{pairs}until = \"5ms\"\n[run]\nuntil = \"1s\"\n"
+        );
+        let mut run =
+            Run::new(&load(&text, "s.toml", Path::new("."), &[]).expect("right")).expect("a network");
+        while run.step(1 << 20) {}
+        let summary = run.summary();
+        let at =
+            |pointer: &str| summary.pointer(pointer).and_then(serde_json::Value::as_f64).expect("a number");
+        (at("/load/core_links/offered"), at("/load/core_links/carried"))
+    };
+    let dumbbell = "kind = \"dumbbell\"\npairs = 8\nhost_rate = \"40Gbps\"";
+    let one_way = between(dumbbell, "pairs = \"to-host-zero\"\n");
+    assert!((one_way.0 / (0.4 * 8.0 / 15.0) - 1.0).abs() < 0.05, "8 of 15 senders are across: {one_way:?}");
+    let both_ways = between(dumbbell, "pairs = \"inter-rack\"\n");
+    assert!((both_ways.0 / 0.4 - 1.0).abs() < 0.05, "{both_ways:?}");
+    let leaves = between("kind = \"leaf-spine\"\nleaves = 4\nspines = 2\nhosts_per_leaf = 4", "");
+    let chain = between("kind = \"parking-lot\"\nbottlenecks = 4", "");
+    for (offered, carried) in [one_way, both_ways, leaves, chain] {
+        assert!((carried / offered / (1540.0 / 1500.0) - 1.0).abs() < 0.003, "{carried} of {offered}");
+    }
+}
+
 /// A window that never binds fills the sender's queue; what waits there has not been carried.
 #[test]
 fn what_waits_is_not_carried() {

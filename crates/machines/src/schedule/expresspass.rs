@@ -4,15 +4,14 @@
 //! A credit calls for a full packet on the link of the other direction. So of a link of rate C credits take
 //! C·credit/(credit + packet) at most, by a token bucket of a few credits; what finds the queue full is
 //! dropped. Everything else is served in order of arrival whenever no credit may go.
-//!
-//! The bucket is kept as the instant at which it will be full again, as in [`crate::stage::policer`].
 
 use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
 use crate::problems::Invalid;
+use crate::tokens::TokenBucket;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, Rate, Time};
 use thalweg_wire::{Flags, Handle, Packet};
 
 /// Credits first, metered so that the data they call for fits the link; all else in order of arrival
@@ -71,9 +70,10 @@ impl Parameters for Params {
         if rate == Rate::ZERO {
             return Err(Invalid::new(format!("of a link of {} nothing is left for credits", at.rate)));
         }
-        let depth = Bytes::new(self.credit.get() * u64::from(self.burst)) / rate;
+        let bucket =
+            TokenBucket::new(rate, Bytes::new(self.credit.get().saturating_mul(u64::from(self.burst))));
         let (credits, data) = (VecDeque::new(), VecDeque::new());
-        Ok(Credits { limit: self.credits as usize, rate, depth, full_at: Time::ZERO, credits, data })
+        Ok(Credits { limit: self.credits as usize, bucket, credits, data })
     }
 
     #[cfg(test)]
@@ -86,11 +86,7 @@ impl Parameters for Params {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Credits {
     limit: usize,
-    rate: Rate,
-    /// How long an empty bucket takes to fill.
-    depth: Span,
-    /// When it is full again, if no credit leaves until then.
-    full_at: Time,
+    bucket: TokenBucket,
     credits: VecDeque<Entry>,
     data: VecDeque<Entry>,
 }
@@ -98,9 +94,7 @@ pub struct Credits {
 impl Credits {
     /// When the first credit may leave.
     fn opens(&self) -> Option<Time> {
-        let first = self.credits.front()?;
-        let filled = self.full_at.saturating_add(Bytes::new(u64::from(first.wire)) / self.rate);
-        Some(Time::from_ps(filled.ps().saturating_sub(self.depth.ps())))
+        Some(self.bucket.opens(u64::from(self.credits.front()?.wire)))
     }
 }
 
@@ -119,10 +113,10 @@ impl Order for Credits {
     }
     #[inline]
     fn pop(&mut self, now: Time) -> Option<Entry> {
-        if self.opens().is_some_and(|at| at <= now) {
-            let credit = self.credits.pop_front()?;
-            self.full_at = self.full_at.max(now) + Bytes::new(u64::from(credit.wire)) / self.rate;
-            return Some(credit);
+        if let Some(first) = self.credits.front()
+            && self.bucket.take(now, u64::from(first.wire))
+        {
+            return self.credits.pop_front();
         }
         self.data.pop_front()
     }

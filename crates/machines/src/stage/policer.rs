@@ -3,16 +3,13 @@
 //! The token bucket of RFC 2697 §3 with the committed bucket alone (and of RFC 2698 with one rate): the
 //! bucket holds at most the burst, B bytes, and fills at the rate R; a packet of L bytes passes if there are
 //! L tokens, and takes them; any other is dropped and takes none.
-//!
-//! Kept is not the number of tokens but the instant at which the bucket will be full again, as the virtual
-//! scheduling form of ITU-T I.371's generic cell rate algorithm does, with what is left of a picosecond: in 10⁻¹² bit,
-//! of which R b/s are R per picosecond, everything is a whole number, and nothing is rounded.
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
 use crate::problems::Invalid;
+use crate::tokens::TokenBucket;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Rate, Span, Stream, Time};
+use thalweg_units::{Bytes, Rate, Stream, Time};
 use thalweg_wire::Packet;
 
 /// A token bucket that drops what exceeds a rate, as operators police traffic (RFC 2697).
@@ -52,7 +49,7 @@ impl Parameters for Params {
     }
 
     fn make(&self, _: Stream, _: Rate) -> Result<Policer, Invalid> {
-        Ok(Policer { p: Box::new(*self), full_at: Time::ZERO, rest: 0 })
+        Ok(Policer(Box::new(TokenBucket::new(self.rate, self.burst))))
     }
 
     #[cfg(test)]
@@ -61,36 +58,14 @@ impl Parameters for Params {
     }
 }
 
-/// The bucket of one port.
+/// The bucket of one port: apart, as ports have little room.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Policer {
-    /// Apart, as ports have little room.
-    p: Box<Params>,
-    /// When the bucket is full again but for [`Policer::rest`], if nothing passes until then.
-    full_at: Time,
-    /// What is missing then, in 10⁻¹² bit: less than comes in a picosecond.
-    rest: u64,
-}
-
-/// So many bytes in 10⁻¹² bit.
-fn fine(bytes: u64) -> u128 {
-    u128::from(bytes) * 8_000_000_000_000
-}
+pub struct Policer(Box<TokenBucket>);
 
 impl HeaderStage for Policer {
     #[inline]
     fn on_arrival(&mut self, now: Time, _view: &View, packet: &Packet) -> Arrival {
-        let per_ps = u128::from(self.p.rate.bps());
-        // Full since the last picosecond, whose rest has come, too.
-        let rest = if self.full_at < now { 0 } else { self.rest };
-        let missing = u128::from(self.full_at.since(now).ps()) * per_ps + u128::from(rest);
-        let missing = missing + fine(u64::from(packet.wire));
-        if missing > fine(self.p.burst.get()) {
-            return Arrival::Drop;
-        }
-        self.full_at = now.saturating_add(Span::from_ps((missing / per_ps) as u64));
-        self.rest = (missing % per_ps) as u64;
-        Arrival::Admit
+        if self.0.take(now, u64::from(packet.wire)) { Arrival::Admit } else { Arrival::Drop }
     }
 }
 
@@ -98,6 +73,7 @@ impl HeaderStage for Policer {
 mod tests {
     use super::super::tests::finds;
     use super::*;
+    use thalweg_units::Span;
 
     /// 8 Mb/s: a byte per microsecond; 3000 B of burst.
     fn policer() -> Policer {

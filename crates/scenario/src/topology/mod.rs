@@ -195,15 +195,26 @@ impl Graph {
     // CHOICE: "core links" of any graph; on a leaf–spine they are the leaf–spine links, on a fat-tree the
     // uplinks of the edge tier, on a dumbbell the bottleneck.
     pub fn core_links(&self) -> Vec<u32> {
+        let mut links: Vec<u32> = self.into_core().iter().map(|port| port / 2).collect();
+        links.dedup();
+        links
+    }
+
+    /// The ports at which packets leave an edge switch for another switch: of a core link, one, or both where both
+    /// ends are edge switches (a dumbbell). Port 2l sends from end `a` of link l, port 2l + 1 from end `b`.
+    pub fn into_core(&self) -> Vec<u32> {
         let mut edge = vec![false; self.nodes()];
         for rack in self.racks() {
             if rack != NodeId::NONE {
                 edge[rack.at()] = true;
             }
         }
-        let core =
-            |l: &LinkSpec| !self.is_host(l.a) && !self.is_host(l.b) && (edge[l.a.at()] || edge[l.b.at()]);
-        self.links.iter().enumerate().filter(|(_, l)| core(l)).map(|(i, _)| i as u32).collect()
+        let between = self.links.iter().enumerate().filter(|(_, l)| !self.is_host(l.a) && !self.is_host(l.b));
+        between
+            .flat_map(|(i, l)| [(2 * i as u32, l.a), (2 * i as u32 + 1, l.b)])
+            .filter(|(_, from)| edge[from.at()])
+            .map(|(port, _)| port)
+            .collect()
     }
 
     /// Bits per second that can leave the edge into the core: the capacity of the core links, one direction.

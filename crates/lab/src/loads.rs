@@ -1,0 +1,127 @@
+//! The load of the hosts' links and of the core: what the flows ask of them, and what passed them.
+
+use crate::run::Run;
+use crate::tables::FlowRow;
+use serde_json::{Value as Json, json};
+use std::collections::BTreeMap;
+use thalweg_machines::transport::TransportSpec;
+use thalweg_scenario::topology::Graph;
+use thalweg_units::{FlowId, HostId, NodeId, PortId};
+
+/// Loads in the part of the measured window in which flows arrive at random or from a list (all of it if none
+/// do), or as much of it as has passed.
+///
+/// Offered: wire bytes of the flows with an end that start in it, over what the links could carry.
+/// Carried: bytes that passed the links in it, ACKs and retransmissions included, over the same.
+///
+/// Host links count packets that leave hosts. The core counts packets that leave an edge switch for another switch,
+/// over the capacity of one direction of these links: what `load.of = "core-links"` is a fraction of. Where both
+/// ends of such a link are edge switches (a dumbbell), its two directions together can carry twice that.
+pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
+    let spec = run.engine.spec();
+    let graph = Graph {
+        hosts: spec.hosts,
+        switches: spec.switches,
+        links: spec.links.clone(),
+        names: run.meta.names.clone(),
+    };
+    let (from, until) = run.meta.load_window;
+    let until = until.min(run.engine.now().ps());
+    let window = until.saturating_sub(from) as f64 * 1e-12;
+    let into_core = graph.into_core();
+    let mut crossings = Crossings::new(&graph, &into_core);
+    let (mut offered, mut crossing) = (0.0, 0.0);
+    for r in rows.iter().filter(|r| !r.endless()) {
+        let start = r.outcome.started.unwrap_or(r.spec.start).ps();
+        let by_clock = r.outcome.started.is_some() || !spec.precedence.follows(FlowId(r.id));
+        if by_clock && start >= from && start < until {
+            let bytes = wire(r.spec.size, &spec.transports[usize::from(r.spec.transport)]);
+            offered += bytes;
+            crossing += bytes * f64::from(crossings.between(r.spec.src, r.spec.dst));
+        }
+    }
+    let ratio = |bytes: f64, bps: f64| {
+        let capacity = bps * window / 8.0;
+        if capacity > 0.0 { bytes / capacity } else { 0.0 }
+    };
+    let carried = |ports: &mut dyn Iterator<Item = u32>| {
+        ports.map(|port| run.engine.carried_in_window(PortId(port))).sum::<u64>() as f64
+    };
+    let ends =
+        spec.links.iter().enumerate().flat_map(|(i, l)| [(2 * i as u32, l.a), (2 * i as u32 + 1, l.b)]);
+    let from_hosts = carried(&mut ends.filter(|(_, node)| graph.is_host(*node)).map(|(port, _)| port));
+    let hosts: f64 = graph.host_rates().iter().map(|r| r.bps() as f64).sum();
+    let core = graph.core_capacity() as f64;
+    json!({
+        "from_us": from as f64 * 1e-6,
+        "until_us": until as f64 * 1e-6,
+        "host_links": { "offered": ratio(offered, hosts), "carried": ratio(from_hosts, hosts) },
+        "core_links": {
+            "offered": ratio(crossing, core),
+            "carried": ratio(carried(&mut into_core.iter().copied()), core),
+        },
+    })
+}
+
+/// Bytes on the wire of a flow without loss.
+fn wire(size: u64, transport: &TransportSpec) -> f64 {
+    let wire = transport.wire();
+    size as f64 + wire.packets(size) as f64 * f64::from(wire.header)
+}
+
+/// How often a packet between two hosts leaves an edge switch for another switch, on a shortest path.
+struct Crossings<'a> {
+    graph: &'a Graph,
+    racks: Vec<NodeId>,
+    /// Of each port, whether it leads from an edge switch to another switch.
+    into_core: Vec<bool>,
+    adjacency: Vec<Vec<(u32, NodeId)>>,
+    /// Links to every node from an edge switch.
+    distances: BTreeMap<NodeId, Vec<u32>>,
+    /// Of a pair of edge switches.
+    between: BTreeMap<(NodeId, NodeId), u32>,
+}
+
+impl<'a> Crossings<'a> {
+    fn new(graph: &'a Graph, ports: &[u32]) -> Self {
+        let mut into_core = vec![false; 2 * graph.links.len()];
+        ports.iter().for_each(|port| into_core[*port as usize] = true);
+        Self {
+            graph,
+            racks: graph.racks(),
+            into_core,
+            adjacency: graph.adjacency(),
+            distances: BTreeMap::new(),
+            between: BTreeMap::new(),
+        }
+    }
+
+    fn between(&mut self, src: HostId, dst: HostId) -> u32 {
+        let pair = (self.racks[src.at()], self.racks[dst.at()]);
+        if pair.0 == pair.1 {
+            return 0;
+        }
+        if let Some(known) = self.between.get(&pair) {
+            return *known;
+        }
+        let count = self.walk(pair.0, pair.1);
+        self.between.insert(pair, count);
+        count
+    }
+
+    /// Down the distances to `to`, a link at a time. Nothing where there is no path.
+    fn walk(&mut self, from: NodeId, to: NodeId) -> u32 {
+        let (graph, adjacency) = (self.graph, &self.adjacency);
+        let distance = self.distances.entry(to).or_insert_with(|| graph.distances(adjacency, to));
+        let (mut at, mut count) = (from, 0);
+        while at != to {
+            let nearer =
+                |(_, next): &&(u32, NodeId)| !graph.is_host(*next) && distance[next.at()] < distance[at.at()];
+            let Some((link, next)) = adjacency[at.at()].iter().find(nearer) else { return 0 };
+            let port = 2 * link + u32::from(graph.links[*link as usize].a != at);
+            count += u32::from(self.into_core[port as usize]);
+            at = *next;
+        }
+        count
+    }
+}
