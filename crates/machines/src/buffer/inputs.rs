@@ -1,13 +1,18 @@
 //! A switch's memory, accounted by the input at which packets arrived, and its pause policy, if it has one
 //! ([`crate::pause`]).
 //!
-//! Two ways to hold packets: every input has memory of its own (an input-queued switch), or all share one (with the
-//! reserve, the dynamic threshold and the headroom of the HPCC authors' simulator, or plain static
-//! thresholds). What arrives between a pause and its effect goes to the headroom. Who transmits the frames,
-//! and when, is the owner's affair.
+//! Who may store what is an account of its own: every input has its memory (an input-queued switch), or all share one,
+//! by fixed shares or by a dynamic threshold. What arrives between a pause and its effect goes to the headroom. Who
+//! transmits the frames, and when, is the owner's affair.
+
+mod account;
+mod dynamic;
+mod fixed;
+mod own;
 
 use crate::pause::{Claims, Effects, Held, Passing, PauseMachine, PausePolicy, PauseSpec, QueuePauses};
 use crate::problems::Invalid;
+use account::{Account, AnyAccount};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
 use thalweg_wire::Frame;
@@ -66,46 +71,12 @@ pub struct Input {
     pub headroom: u64,
 }
 
-/// What every packet is measured against, worked out once: see [`InputSpec`].
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-enum Limits {
-    /// Bytes of an input's own memory, and of these up to XOFF, or all.
-    Own { most: u64, xoff: u64 },
-    /// Bytes of the memory that is shared, what one input may hold of it, and what of that up to XOFF.
-    Static { total: u64, most: u64, xoff: u64 },
-    /// A dynamic threshold shares the memory out.
-    Dynamic { alpha: f64, reserve: u64, headroom: u64 },
-}
-
-impl Limits {
-    fn of(spec: &InputSpec) -> Result<Self, Invalid> {
-        let (xoff, most) = match (spec.claims(), spec.memory) {
-            (Claims::None, _) => (u64::MAX, u64::MAX),
-            (Claims::Static { xoff, headroom, .. }, _) => (xoff, xoff + headroom),
-            (Claims::Dynamic { alpha, reserve, headroom }, InputMemory::Shared(_)) => {
-                return Ok(Self::Dynamic { alpha, reserve, headroom });
-            }
-            (Claims::Dynamic { .. }, InputMemory::PerInput(_)) => {
-                return Err(Invalid::new("a dynamic threshold needs shared memory").at("memory"));
-            }
-        };
-        Ok(match spec.memory {
-            InputMemory::PerInput(own) => Self::Own { most: own.get(), xoff: xoff.min(own.get()) },
-            InputMemory::Shared(total) => Self::Static { total: total.get(), most, xoff },
-        })
-    }
-}
-
 /// The memory of one switch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Inputs {
     spec: InputSpec,
-    limits: Limits,
+    account: AnyAccount,
     inputs: Vec<Input>,
-    /// Bytes in the shared memory beyond reserves and outside headrooms (dynamic), or in all (static).
-    used: u64,
-    /// What the dynamic threshold shares out.
-    pool: u64,
     /// The policy that pauses the neighbours, if any.
     policy: Option<PauseMachine>,
 }
@@ -117,21 +88,8 @@ impl Inputs {
     /// If reserves and headrooms do not fit, or XON is above XOFF.
     pub fn new(spec: InputSpec, inputs: usize) -> Result<Self, Invalid> {
         let policy = spec.pause.map(|policy| policy.make(inputs)).transpose()?;
-        let limits = Limits::of(&spec)?;
-        let pool = match (limits, spec.memory) {
-            (Limits::Dynamic { reserve, headroom, .. }, InputMemory::Shared(total)) => {
-                let aside = (u128::from(reserve) + u128::from(headroom)).saturating_mul(inputs as u128);
-                let left = u64::try_from(aside).ok().and_then(|aside| total.get().checked_sub(aside));
-                let total = total.get();
-                left.ok_or_else(|| {
-                    let why = format!("{inputs} inputs set {aside} B aside, and the memory has {total} B");
-                    Invalid::new(why).at("memory")
-                })?
-            }
-            (_, InputMemory::Shared(total)) => total.get(),
-            (_, InputMemory::PerInput(_)) => 0,
-        };
-        Ok(Self { spec, limits, inputs: vec![Input::default(); inputs], used: 0, pool, policy })
+        let account = AnyAccount::new(&spec, inputs)?;
+        Ok(Self { spec, account, inputs: vec![Input::default(); inputs], policy })
     }
 
     /// The inputs.
@@ -148,12 +106,12 @@ impl Inputs {
     /// is shared.
     #[inline]
     pub fn used(&self) -> u64 {
-        self.used
+        self.account.used()
     }
 
     /// What [`Inputs::used`] may come to; 0: none is shared.
     pub fn pool(&self) -> u64 {
-        self.pool
+        self.account.pool()
     }
 
     /// Some input's neighbour is paused: every departure matters at once.
@@ -171,73 +129,30 @@ impl Inputs {
     /// already: no drop, no frame.
     #[inline]
     pub fn is_quiet(&self, input: usize, wire: u32) -> bool {
-        let wire = u64::from(wire);
-        let after = self.inputs[input].bytes + wire;
-        if self.policy.as_ref().is_some_and(|policy| !policy.is_quiet(after)) {
+        let (at, wire) = (&self.inputs[input], u64::from(wire));
+        if self.policy.as_ref().is_some_and(|policy| !policy.is_quiet(at.bytes + wire)) {
             return false;
         }
-        match self.limits {
-            Limits::Own { xoff, .. } => after <= xoff,
-            Limits::Static { total, xoff, .. } => after <= xoff && self.used + wire <= total,
-            Limits::Dynamic { alpha, reserve, .. } => {
-                let (more, used) = (after.saturating_sub(reserve), self.used + wire);
-                used <= self.pool && more < (alpha * (self.pool - used) as f64) as u64
-            }
-        }
+        self.account.is_quiet(at, wire)
     }
 
     /// A packet of `wire` bytes arrives at an input: false if it must be dropped, else it is stored.
     #[inline]
     pub fn take(&mut self, input: usize, wire: u32) -> bool {
-        let wire = u64::from(wire);
-        let at = &mut self.inputs[input];
-        let after = at.bytes + wire;
-        match self.limits {
-            Limits::Own { most, .. } if after > most => return false,
-            Limits::Own { .. } => {}
-            Limits::Static { total, most, .. } => {
-                if self.used + wire > total || after > most {
-                    return false;
-                }
-                self.used += wire;
-            }
-            Limits::Dynamic { alpha, reserve, headroom } => {
-                let threshold = (alpha * self.pool.saturating_sub(self.used) as f64) as u64;
-                let shared = (at.bytes - at.headroom).saturating_sub(reserve);
-                let more = (at.bytes - at.headroom + wire).saturating_sub(reserve);
-                // A packet that would exceed the threshold goes to the headroom as a whole; with alpha above
-                // 1, so does one that is within it and for which there is no memory left.
-                if more > threshold || self.used + (more - shared) > self.pool {
-                    if at.headroom + wire > headroom {
-                        return false;
-                    }
-                    at.headroom += wire;
-                } else {
-                    self.used += more - shared;
-                }
-            }
+        let (at, wire) = (&mut self.inputs[input], u64::from(wire));
+        let stored = self.account.take(at, wire);
+        if stored {
+            at.bytes += wire;
         }
-        at.bytes = after;
-        true
+        stored
     }
 
     /// A packet has left the switch.
     #[inline]
     pub fn release(&mut self, input: usize, wire: u32) {
-        let wire = u64::from(wire);
-        let at = &mut self.inputs[input];
+        let (at, wire) = (&mut self.inputs[input], u64::from(wire));
         debug_assert!(at.bytes >= wire, "more released than taken");
-        match self.limits {
-            Limits::Own { .. } => {}
-            Limits::Static { .. } => self.used -= wire,
-            Limits::Dynamic { reserve, .. } => {
-                let from_headroom = wire.min(at.headroom);
-                let before = (at.bytes - at.headroom).saturating_sub(reserve);
-                let after = (at.bytes - wire - (at.headroom - from_headroom)).saturating_sub(reserve);
-                at.headroom -= from_headroom;
-                self.used -= before - after;
-            }
-        }
+        self.account.release(at, wire);
         at.bytes -= wire;
     }
 
@@ -288,7 +203,7 @@ impl Inputs {
     #[inline]
     fn held(&self, input: usize) -> Held {
         let Input { bytes, headroom } = self.inputs[input];
-        Held { bytes, headroom, threshold: self.threshold() }
+        Held { bytes, headroom, threshold: self.account.threshold() }
     }
 
     /// An input that has paused its neighbour holds more than this; 0: a dynamic threshold decides, or nothing does.
@@ -302,14 +217,6 @@ impl Inputs {
             Claims::Static { xon, .. } => xon,
             Claims::Dynamic { reserve, .. } => reserve,
             Claims::None => u64::MAX,
-        }
-    }
-
-    /// The dynamic threshold as it stands.
-    fn threshold(&self) -> u64 {
-        match self.limits {
-            Limits::Dynamic { alpha, .. } => (alpha * self.pool.saturating_sub(self.used) as f64) as u64,
-            Limits::Own { .. } | Limits::Static { .. } => u64::MAX,
         }
     }
 }

@@ -129,21 +129,21 @@ fn hpccs_switch_pauses_a_lone_input_at_a_ninth_of_what_is_shared() {
     // 653 424; the threshold has come down to (32 888 896 − s)/8 = 3 654 434. The next would make s = 3 654
     // 472: headroom, and a pause.
     let mut m = hpcc();
-    assert_eq!((m.pool, m.threshold()), (32_888_896, 4_111_112));
+    assert_eq!((m.pool(), m.account.threshold()), (32_888_896, 4_111_112));
     assert_eq!(until_pause(&mut m, 5, 1048, 9999), 3491);
-    assert_eq!((m.used, m.threshold(), m.inputs()[5].headroom), (3_653_424, 3_654_434, 1048));
+    assert_eq!((m.used(), m.account.threshold(), m.inputs()[5].headroom), (3_653_424, 3_654_434, 1048));
     // 35 packets are 36 680 B of its 37 500.
     assert_eq!(until_drop(&mut m, 5, 1048), 34);
-    assert_eq!((m.used, m.inputs()[5].headroom), (3_653_424, 36_680));
+    assert_eq!((m.used(), m.inputs()[5].headroom), (3_653_424, 36_680));
     // An ACK is within the threshold still. What leaves is credited to the headroom, whatever it was counted as.
     assert!(m.take(5, 60));
-    assert_eq!((m.used, m.inputs()[5].headroom), (3_653_484, 36_680));
+    assert_eq!((m.used(), m.inputs()[5].headroom), (3_653_484, 36_680));
     m.release(5, 60);
-    assert_eq!((m.used, m.inputs()[5].headroom), (3_653_484, 36_620));
+    assert_eq!((m.used(), m.inputs()[5].headroom), (3_653_484, 36_620));
     // 35 packets empty it, the last with 60 B of the shared bytes. s + 3072 ≤ (pool − s)/8 holds from s = 3
     // 651 591 down: two more.
     assert_eq!(until_resume(&mut m, 5, 1048), 37);
-    assert_eq!((m.used, m.inputs()[5].headroom), (3_651_328, 0));
+    assert_eq!((m.used(), m.inputs()[5].headroom), (3_651_328, 0));
 }
 
 #[test]
@@ -151,11 +151,11 @@ fn hpccs_threshold_falls_for_all_as_others_fill_the_memory_but_is_looked_at_on_a
     let mut m = hpcc();
     // 3000 packets: s = 3 139 904 is below the threshold of 3 718 624.
     assert_eq!(until_pause(&mut m, 0, 1048, 3000), 3000);
-    assert_eq!((m.used, m.threshold()), (3_139_904, 3_718_624));
+    assert_eq!((m.used(), m.account.threshold()), (3_139_904, 3_718_624));
     // Others fill up: each ends paused, at an eighth of what was left when it was.
     let counts: Vec<_> = (1..8).map(|input| until_pause(&mut m, input, 1048, 9999)).collect();
     assert_eq!(counts, [3158, 2808, 2497, 2220, 1974, 1755, 1560]);
-    assert!(m.threshold() < 3_139_904 && !m.has_paused(0), "nothing has come to input 0 since");
+    assert!(m.account.threshold() < 3_139_904 && !m.has_paused(0), "nothing has come to input 0 since");
     assert!(m.take(0, 1048) && m.requests_pause(0));
     assert_eq!(m.inputs()[0].headroom, 1048, "it would exceed the threshold");
     // It has far to go until s + 3072 ≤ threshold, unless others make room.
@@ -173,11 +173,11 @@ fn hpccs_threshold_falls_for_all_as_others_fill_the_memory_but_is_looked_at_on_a
 fn an_inputs_reserve_does_not_count() {
     let mut m = hpcc();
     assert!(m.take(9, 4096));
-    assert_eq!(m.used, 0);
+    assert_eq!(m.used(), 0);
     assert!(m.take(9, 100));
-    assert_eq!(m.used, 100);
+    assert_eq!(m.used(), 100);
     m.release(9, 4096);
-    assert_eq!((m.used, m.inputs()[9].bytes), (0, 100));
+    assert_eq!((m.used(), m.inputs()[9].bytes), (0, 100));
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn with_alpha_above_one_the_memory_is_still_no_larger_than_it_is() {
     assert!(m.take(0, 900) && m.requests_pause(0));
     assert!(!m.take(1, 101), "100 are left, and 100 of headroom: a packet is not split");
     assert!(m.take(1, 100) && m.take(1, 100) && !m.take(1, 1));
-    assert_eq!((m.used, m.inputs()[1].headroom), (1000, 100));
+    assert_eq!((m.used(), m.inputs()[1].headroom), (1000, 100));
 }
 
 #[test]
@@ -313,13 +313,13 @@ proptest! {
                 }
                 (InputMemory::Shared(total), Claims::Dynamic { reserve, headroom, .. }) => {
                     let beyond = |at: &Input| (at.bytes - at.headroom).saturating_sub(reserve);
-                    prop_assert_eq!(m.used, m.inputs().iter().map(beyond).sum::<u64>());
-                    prop_assert!(m.used <= m.pool && stored <= total.get());
+                    prop_assert_eq!(m.used(), m.inputs().iter().map(beyond).sum::<u64>());
+                    prop_assert!(m.used() <= m.pool() && stored <= total.get());
                     prop_assert!(m.inputs().iter().all(|at| at.headroom <= headroom));
                     prop_assert!((0..).zip(m.inputs()).all(|(i, at)| at.headroom == 0 || m.has_paused(i)));
                 }
                 (InputMemory::Shared(total), _) => {
-                    prop_assert_eq!(m.used, stored);
+                    prop_assert_eq!(m.used(), stored);
                     prop_assert!(stored <= total.get());
                 }
             }
