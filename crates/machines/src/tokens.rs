@@ -76,7 +76,7 @@ mod tests {
             let mut bucket = TokenBucket::new(Rate::from_bps(bps), Bytes::new(depth));
             let mut now = Time::ZERO;
             for (later, bytes) in takes {
-                now = now + Span::from_ps(later);
+                now += Span::from_ps(later);
                 let opens = bucket.opens(bytes);
                 if bytes <= depth {
                     prop_assert!(bucket.clone().take(opens, bytes));
