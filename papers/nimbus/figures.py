@@ -9,8 +9,8 @@ from thalweg.study import figure, interval, mean, needs, seeds
 from thalweg.study.drawing import there
 
 from .estimator import CBR, ELASTIC, ONE, RANDOM, spectrum
-from .outcome import accuracy, delays, etas, series
-from .robust import LOAD, LOADS, RATIO, RATIOS
+from .outcome import accuracy, delays, etas, goodput, series
+from .robust import BESIDE_BBR, LOAD, LOADS, RATIO, RATIOS, SIZES
 from .settings import NAMES, RATE
 from .several import each, found
 from .synthetic import COMPARED, POINTS, SEGMENTS, fair, row
@@ -130,6 +130,21 @@ def figure_4_12(runs):
     axes[1].set(xlabel="round trip of the elastic flow / own", ylim=(0, 1.02))
     # The right panel's schemes have the colours of the left one's.
     fig.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=4)
+    return fig
+
+
+@figure("figG-3", "Figure G-3: throughput beside one BBR flow, by buffer", needs=needs(*BESIDE_BBR.values()))
+def figure_g_3(runs):
+    fig, ax = plots.figure(4.2, 2.8)
+    for n, (scheme, name) in enumerate({"ncc": "NimbusCC", "cubic": "Cubic"}.items()):
+        found, half = ([f(runs, BESIDE_BBR[scheme, b], goodput) for b in SIZES] for f in (mean, interval))
+        look = {"color": plots.COLOURS[n], "markersize": 3, "capsize": 2}
+        ax.errorbar(SIZES, found, there(half), fmt="o-", label=name, **look)
+    ax.axhline(RATE / 2, color="k", linestyle="--", linewidth=0.8, label="fair share")
+    ax.set(xlabel="buffer (BDP)", ylabel="Mb/s", xscale="log", ylim=(0, None))
+    ax.set_xticks(SIZES, [f"{b:g}" for b in SIZES])
+    ax.minorticks_off()
+    ax.legend(fontsize=7)
     return fig
 
 

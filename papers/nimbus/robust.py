@@ -58,7 +58,22 @@ BUFFER = {
     (c, ms, b): Point(f"sg4:{c}-{ms}ms-{b:g}", cross=CATEGORIES[c], set=path(ms, b))
     for c in CATEGORIES for ms in PATHS for b in BUFFERS
 }  # fmt: skip
+# Queues that PIE keeps at a part of the bandwidth-delay product of 50 ms, with room for four times as much.
+TARGETS = (0.25, 1)
+PIE = {
+    (c, b): Point(
+        f"sg4:{c}-pie-{b:g}",
+        cross=CATEGORIES[c],
+        set=path(50, 4) | {"switch.marking": {"kind": "pie", "target": f"{50 * b:g}ms", "mean_packet": "1500B"}},
+    )
+    for c in CATEGORIES for b in TARGETS
+}  # fmt: skip
 FAR = {(c, ms): Point(f"sg4:{c}-{ms}ms", cross=CATEGORIES[c], set=path(ms, 2)) for c in CATEGORIES for ms in LONG}
+
+# --- One BBR flow, by buffer (Figure G-3) -------------------------------------------------------------------
+
+SIZES = (0.5, 1, 2, 4)
+BESIDE_BBR = {(s, b): Point(f"fg3:{b:g}", s, (Cross("bbr"),), set=path(50, b)) for s in ("ncc", "cubic") for b in SIZES}
 
 # --- What is taken for granted and is not so (§4.6, §4.7.3) -------------------------------------------------
 
@@ -96,7 +111,7 @@ WALK = {(s, c): walking(c, s, CATEGORIES[c]) for s in ("ncc", "cubic") for c in 
 
 EVERY = (
     *ONE.values(), TWO_HERTZ, *LOAD.values(), *RATIO.values(), *TRIP.values(), *STREAM.values(), *BUFFER.values(),
-    *FAR.values(), *WRONG.values(), *CROWD.values(), *(p for walks in WALK.values() for p in walks.values()),
+    *PIE.values(), *FAR.values(), *BESIDE_BBR.values(), *WRONG.values(), *CROWD.values(), *(p for walks in WALK.values() for p in walks.values()),
 )  # fmt: skip
 
 
@@ -219,9 +234,18 @@ def accuracy_by_buffer(runs):
     return {"least": min(acc.values())} | acc
 
 
-@measure("NIM-SG4c", needs=needs(BUFFER["inelastic", 50, 0.25]))
-def buffer_of_a_quarter(runs):
-    return mean(runs, BUFFER["inelastic", 50, 0.25], competes)
+@measure("NIM-SG4c", needs=needs(BUFFER["inelastic", 50, 0.25], PIE["inelastic", 0.25]))
+def too_little_room(runs):
+    return {
+        "buffer of 0.25 BDP": mean(runs, BUFFER["inelastic", 50, 0.25], competes),
+        "PIE at 0.25 BDP": mean(runs, PIE["inelastic", 0.25], competes),
+    }
+
+
+@measure("NIM-SG4f", needs=needs(*(PIE[c, 1] for c in CATEGORIES)))
+def pie_at_a_whole_product(runs):
+    acc = {c: right(runs, PIE, (c, 1)) for c in CATEGORIES}
+    return {"least, pure": min(acc["inelastic"], acc["elastic"])} | acc
 
 
 @measure(
@@ -232,6 +256,22 @@ def beyond_the_period(runs):
     far = float(np.mean([right(runs, FAR, (c, ms)) for c in CATEGORIES for ms in (250, 300)]))
     near = float(np.mean([right(runs, BUFFER, (c, 50, 2)) for c in CATEGORIES]))
     return {"far less near": far - near, "250 and 300 ms": far, "50 ms": near}
+
+
+# Cells that the thesis names no failure of (§1.3.3, §4.1): loads to 84 Mb/s, round trips, buffers of half a BDP to two.
+CELLS = (
+    [(p, False) for (s, _, x), p in LOAD.items() if s == "ncc" and x <= 84]
+    + [(RATIO["ncc", x], True) for x in RATIOS]
+    + [(TRIP[c, ms], True) for c in ("elastic", "mix") for ms in TRIPS]
+    + [(BUFFER[c, ms, b], c != "inelastic") for c in CATEGORIES for ms in (25, 50) for b in (0.5, 1, 2)]
+    + [(PIE[c, 1], c != "inelastic") for c in CATEGORIES]
+)
+
+
+@measure("NIM-K1", needs=needs(*(p for p, _ in CELLS)))
+def accuracy_over_all(runs):
+    acc = [mean(runs, p, lambda r, is_elastic=is_elastic: accuracy(r, is_elastic)) for p, is_elastic in CELLS]
+    return {"mean": float(np.mean(acc)), "least": min(acc), "cells below 0.85": float(sum(a < 0.85 for a in acc))}
 
 
 @measure("NIM-F4.14b", needs=needs(*(WRONG["elastic", e] for e in ERRORS)))

@@ -313,7 +313,8 @@ impl Score {
         self.stopped
     }
 
-    /// Some flow that the run waits for cannot become complete within a window of that length: what its receiver lacks
+    /// Some flow that the run waits for cannot become complete within a window of that length: its ends are in two
+    /// parts, neither is complete, and the sender is only once an ACK of all has come to it; or what its receiver lacks
     /// does not fit through its link.
     fn goes_on(&mut self, parts: &Parts<'_>, plan: &Plan, window: Span) -> bool {
         let spec: &NetworkSpec = &parts[0].sim.cx.spec;
@@ -322,12 +323,17 @@ impl Score {
         }
         while let Some(flow) = self.unseen.checked_sub(1).map(FlowId::from) {
             let ends = &spec.flows[flow.at()];
+            let transport = &spec.transports[usize::from(ends.transport)];
             if ends.measured && self.ends[flow.at()] < 2 {
+                let crosses = plan.of_node()[ends.src.at()] != plan.of_node()[ends.dst.at()];
+                if self.ends[flow.at()] == 0 && crosses && transport.wire().ack.is_some() {
+                    return true;
+                }
                 let part = &parts[usize::from(plan.of_node()[ends.dst.at()])].sim;
                 let port = &part.fabric.ports[part.fabric.routes.nic(ends.dst).at() ^ 1];
                 let bytes =
                     u128::from(port.serializer.rate().bps()) * u128::from(window.ps()) / 8_000_000_000_000;
-                let packet = spec.transports[usize::from(ends.transport)].wire().full();
+                let packet = transport.wire().full();
                 let most = bytes + 2 * u128::from(packet);
                 let slot = part.fabric.paths.slot(flow) as usize;
                 let arrived = part.hosts.receiving.get(slot).map_or(0, |end| end.receiver.unique_bytes());
