@@ -7,8 +7,11 @@ import numpy as np
 
 from thalweg.study import mean, measure, needs
 
+from . import choices
 from .outcome import accuracy, competes, etas, goodput, switches, waits
 from .settings import BASIC, MIX, NEWRENO, POISSON, RATE, SEEDS, Cross, Point, distant
+
+PIES = choices["pie"]
 
 # --- One cross flow each (Table 4.2) ------------------------------------------------------------------------
 
@@ -58,16 +61,19 @@ BUFFER = {
     (c, ms, b): Point(f"sg4:{c}-{ms}ms-{b:g}", cross=CATEGORIES[c], set=path(ms, b))
     for c in CATEGORIES for ms in PATHS for b in BUFFERS
 }  # fmt: skip
-# Queues that PIE keeps at a part of the bandwidth-delay product of 50 ms, with room for four times as much.
+# Queues that PIE keeps at a part of the bandwidth-delay product of 50 ms, with room for four times as much. (The
+# emulator's counts whole milliseconds.)
 TARGETS = (0.25, 1)
-PIE = {
-    (c, b): Point(
-        f"sg4:{c}-pie-{b:g}",
-        cross=CATEGORIES[c],
-        set=path(50, 4) | {"switch.marking": {"kind": "pie", "target": f"{50 * b:g}ms", "mean_packet": "1500B"}},
-    )
-    for c in CATEGORIES for b in TARGETS
-}  # fmt: skip
+
+
+def pie(part: float) -> dict:
+    ms = f"{50 * part:g}" if PIES == "rfc8033" else f"{int(50 * part)}"
+    return path(50, 4) | {
+        "switch.marking": {"kind": "pie", "variant": PIES, "target": f"{ms}ms", "mean_packet": "1500B"}
+    }
+
+
+PIE = {(c, b): Point(f"sg4:{c}-pie-{b:g}", cross=CATEGORIES[c], set=pie(b)) for c in CATEGORIES for b in TARGETS}
 FAR = {(c, ms): Point(f"sg4:{c}-{ms}ms", cross=CATEGORIES[c], set=path(ms, 2)) for c in CATEGORIES for ms in LONG}
 
 # --- One BBR flow, by buffer (Figure G-3) -------------------------------------------------------------------
