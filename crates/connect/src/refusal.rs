@@ -60,7 +60,11 @@ impl Datapath {
 fn paces(gives: Gives) -> bool {
     match gives {
         Gives::Nothing | Gives::Window { .. } | Gives::OwnWindow => false,
-        Gives::Pace | Gives::PaceAndWindow | Gives::PaceAndOwnWindow | Gives::Anything => true,
+        Gives::Pace
+        | Gives::PaceAndWindow
+        | Gives::PaceAndOwnWindow
+        | Gives::PaceAndInitialWindow
+        | Gives::Anything => true,
     }
 }
 

@@ -123,7 +123,7 @@ fn shares_of_a_rate_that_changes_are_refused() {
         "[[link]]\nwhich = \"core-links\"\ndirection = \"forward\"\ntransmitter = { kind = \"cellular\" }\n";
     assert_eq!(
         refusals(&format!("{NEXT_TO}{link}")),
-        "s.toml:21: `link.0.transmitter`: `switch.scheduler` shares out the link's rate, which must not change; remove it, or use another scheduler"
+        "s.toml:21: `link.0.transmitter`: `switch.scheduler` reckons with the link's rate, which must not change; remove it, or use another scheduler"
     );
     assert_eq!(
         refusals(&NEXT_TO.replace("class = 1\n", "")),

@@ -111,3 +111,23 @@ fn a_window_larger_than_the_limit_next_to_it_is_refused() {
     assert!(refused("transport.max_window", "5pkts").contains("below the initial window"));
     assert!(refused("switch.shared_buffer", "{total=\"1000B\"}").contains("cannot hold one packet"));
 }
+
+/// A receive window of four segments, whatever a controller begins with.
+#[test]
+fn a_small_window_can_be_written_for_every_controller() {
+    let with = |controller: &str, more: &[(&str, &str)]| {
+        let keys = [("transport.congestion", controller), ("transport.max_window", "4pkts")];
+        let set: Vec<(String, String)> =
+            keys.iter().chain(more).map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        digest(INCAST, &set)
+    };
+    for controller in ["timely", "vivace", "nimbus", "sprout"] {
+        with(controller, &[]).unwrap_or_else(|error| panic!("{controller}: {error}"));
+    }
+    for controller in ["bbr", "bbr3", "copa", "cubic", "newreno"] {
+        let error = with(controller, &[]).expect_err(controller);
+        assert!(error.contains("below the initial window"), "{controller}: {error}");
+        let fits = with(controller, &[("transport.initial_window", "4pkts")]);
+        fits.unwrap_or_else(|error| panic!("{controller}: {error}"));
+    }
+}

@@ -71,6 +71,7 @@ impl Parameters for Params {
         // Of both windows together, the smaller one.
         Rules {
             marks_once: marks,
+            marks_and_losses_once: marks,
             marks_to_one: marks,
             mark_cuts_flight: marks,
             silence_stops_clock: Rule::Kept,

@@ -82,7 +82,7 @@ impl Parameters for Params {
         Needs {
             round_trips: true,
             delivery: true,
-            gives: Gives::PaceAndOwnWindow,
+            gives: Gives::PaceAndInitialWindow,
             calls: Calls::Sent,
             ..Needs::WINDOW
         }

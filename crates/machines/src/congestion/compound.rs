@@ -171,9 +171,11 @@ impl CongestionControl for Compound {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        let loss_part = self.loss_part();
+        let (before, loss_part) = (self.reno.window, self.loss_part());
         self.reno.on_loss(loss);
-        self.cut(loss_part);
+        if self.reno.window < before {
+            self.cut(loss_part);
+        }
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
@@ -261,7 +263,7 @@ mod tests {
         c.on_loss(&loss(100_000, 0, 100_000));
         assert_eq!((c.reno.window, c.delay, c.loss_part()), (50_000, 30_000, 20_000));
         // 20 in flight of 50: 10 are left, and half of Reno's 20.
-        c.on_loss(&loss(20_000, 0, 120_000));
+        c.on_loss(&loss(20_000, 100_000, 120_000));
         assert_eq!((c.reno.window, c.delay), (10_000, 0));
         let mut c = compound(100, 60);
         c.on_timeout(&loss(100_000, 0, 100_000));

@@ -55,7 +55,7 @@ impl Parameters for Params {
     type Machine = Copa;
 
     fn needs(&self) -> Needs {
-        Needs { round_trips: true, gives: Gives::PaceAndOwnWindow, calls: Calls::Sent, ..Needs::WINDOW }
+        Needs { round_trips: true, gives: Gives::PaceAndInitialWindow, calls: Calls::Sent, ..Needs::WINDOW }
     }
 
     fn check(&self, _: Rate, problems: &mut Problems) {

@@ -277,6 +277,10 @@ impl CongestionControl for Cubic {
     // CHOICE RFC 9438 §4.9: no decrease is undone; the transports here do not report spurious losses (RFC
     // 5682, RFC 3522).
     fn on_loss(&mut self, loss: &Loss) {
+        // RFC 3168 §6.1.2: a mark of the same window of data has cut it already.
+        if loss.acked_to < self.cut_to {
+            return;
+        }
         self.decrease(loss.in_flight, 2.0);
         self.cut_to = loss.sent_to;
     }

@@ -72,11 +72,13 @@ impl Parameters for Params {
                 loss_cuts_flight: aimd,
                 threshold_floor: aimd,
                 frozen_in_repair: aimd,
+                marks_and_losses_once: aimd,
                 ..rules
             };
         }
         if self.cut_without_marks {
             (rules.marks_once, rules.marks_to_one) = (htsim, Rule::Foreign);
+            rules.marks_and_losses_once = htsim;
         }
         if self.growth == Growth::GradualCwr {
             let gradual =
@@ -193,6 +195,8 @@ impl CongestionControl for Dctcp {
 
     fn on_loss(&mut self, loss: &Loss) {
         match self.losses {
+            // csg-htsim's cuts by marks are of the window's end, and a loss cuts besides.
+            Losses::Newreno if self.cut_without_marks => self.reno.cut(loss),
             Losses::Newreno => self.reno.on_loss(loss),
             Losses::Aimd => losses::halve(&mut self.reno, loss),
         }

@@ -74,6 +74,8 @@ pub struct Rules {
     pub frozen_in_repair: Rule,
     /// RFC 3168 §6.1.2: marks cut once per window of data.
     pub marks_once: Rule,
+    /// RFC 3168 §6.1.2: a loss does not cut a window of data again that a mark has cut.
+    pub marks_and_losses_once: Rule,
     /// RFC 3168 §6.1.2: marks cut down to one segment.
     pub marks_to_one: Rule,
     /// RFC 9438 §4.6: a mark cuts by what is in flight, where that is less than the window.
@@ -95,6 +97,7 @@ impl Rules {
         threshold_floor: Rule::Foreign,
         frozen_in_repair: Rule::Foreign,
         marks_once: Rule::Foreign,
+        marks_and_losses_once: Rule::Foreign,
         marks_to_one: Rule::Foreign,
         mark_cuts_flight: Rule::Foreign,
         grows_when_used: Rule::Foreign,
@@ -109,6 +112,7 @@ impl Rules {
         threshold_floor: Rule::Kept,
         frozen_in_repair: Rule::Kept,
         marks_once: Rule::Kept,
+        marks_and_losses_once: Rule::Kept,
         marks_to_one: Rule::Kept,
         mark_cuts_flight: Rule::Kept,
         grows_when_used: Rule::Kept,
@@ -117,7 +121,7 @@ impl Rules {
     };
 
     /// All, with their sections.
-    pub fn all(&self) -> [(&'static str, &'static str, Rule); 11] {
+    pub fn all(&self) -> [(&'static str, &'static str, Rule); 12] {
         let hold = "the threshold is held when a resent segment times out again";
         [
             ("RFC 5681 §3.1", hold, self.held_threshold),
@@ -130,6 +134,11 @@ impl Rules {
             ("RFC 5681 §3.1 (4)", "no threshold below two segments", self.threshold_floor),
             ("RFC 5681 §3.2, RFC 6675 §5", "no growth while a loss is repaired", self.frozen_in_repair),
             ("RFC 3168 §6.1.2", "marks cut once per window of data", self.marks_once),
+            (
+                "RFC 3168 §6.1.2",
+                "a loss does not cut a window of data again that a mark has cut",
+                self.marks_and_losses_once,
+            ),
             ("RFC 3168 §6.1.2", "marks cut down to one segment", self.marks_to_one),
             (
                 "RFC 9438 §4.6",
@@ -339,11 +348,17 @@ pub enum Gives {
     PaceAndWindow,
     /// The same with an initial window of its own, whatever the transport's.
     PaceAndOwnWindow,
+    /// A pace and a window, which begin with the initial window and follow a model of the path.
+    PaceAndInitialWindow,
     /// Whatever a user's does.
     Anything,
 }
 
 impl Gives {
+    /// It begins with the transport's initial window.
+    pub fn from_initial(self) -> bool {
+        !matches!(self, Self::OwnWindow | Self::Pace | Self::PaceAndOwnWindow)
+    }
     /// Its window moves, so that it waits for ACKs.
     pub fn moves_window(self) -> bool {
         matches!(
@@ -352,6 +367,7 @@ impl Gives {
                 | Self::OwnWindow
                 | Self::PaceAndWindow
                 | Self::PaceAndOwnWindow
+                | Self::PaceAndInitialWindow
                 | Self::Anything
         )
     }

@@ -84,6 +84,18 @@ impl NewReno {
         self.window = self.window.min(self.max_window);
     }
 
+    /// What this loss reports was sent before the last cut.
+    pub(super) fn has_cut(&self, loss: &Loss) -> bool {
+        loss.acked_to < self.cut_to
+    }
+
+    /// A loss halves; what was sent by then does not cut again.
+    pub(super) fn cut(&mut self, loss: &Loss) {
+        self.halve(loss.in_flight.get());
+        self.window = self.threshold.min(self.max_window);
+        self.cut_to = loss.sent_to;
+    }
+
     /// (4): ssthresh = max(FlightSize / 2, 2·SMSS).
     // CHOICE RFC 5681 §3.1: FlightSize, but no more than the window. Beyond it are segments of limited
     // transmit, which do not count (§3.2 step 2), and during repair what was SACKed or is lost: not in
@@ -111,9 +123,11 @@ impl CongestionControl for NewReno {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        self.halve(loss.in_flight.get());
-        self.window = self.threshold.min(self.max_window);
-        self.cut_to = loss.sent_to;
+        // RFC 3168 §6.1.2: a mark of the same window of data has cut it already, and ssthresh with it.
+        if self.has_cut(loss) {
+            return;
+        }
+        self.cut(loss);
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
@@ -184,6 +198,19 @@ mod tests {
         assert_eq!((c.window, c.threshold), (1000, 4000));
         c.on_timeout(&loss(3_000, 17_000, 20_000)); // never below two segments
         assert_eq!((c.window, c.threshold), (1000, 2000));
+    }
+
+    /// RFC 3168 §6.1.2: one window of data cuts once, whatever was dropped and whatever was marked of it.
+    #[test]
+    fn a_loss_of_a_window_that_a_mark_has_cut_does_not_cut_it_again() {
+        let mut c = NewReno::new(&start(1000, 20));
+        let in_flight = Bytes::new(19_000);
+        c.on_ack(&AckSample { acked_to: 1000, sent_to: 21_000, in_flight, ..ack(1000, 1000) });
+        assert_eq!((c.window, c.threshold), (10_000, 10_000));
+        c.on_loss(&loss(18_000, 3000, 21_000));
+        assert_eq!((c.window, c.threshold), (10_000, 10_000), "sent before the cut");
+        c.on_loss(&loss(10_000, 21_000, 31_000));
+        assert_eq!((c.window, c.threshold), (5000, 5000), "sent since");
     }
 
     #[test]

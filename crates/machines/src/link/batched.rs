@@ -65,6 +65,10 @@ impl BatchedSpec {
     pub fn mean_rate(&self) -> Rate {
         self.course(|rate| self.full(rate)).mean_rate()
     }
+    /// Likewise, at the best PHY rate.
+    pub fn peak_rate(&self) -> Rate {
+        self.course(|rate| self.full(rate)).peak_rate()
+    }
     /// Likewise, at one PHY rate.
     fn full(&self, rate: Rate) -> Rate {
         let bytes = Bytes::new(u64::from(self.frames) * 1500);

@@ -67,6 +67,10 @@ impl FixedSpec {
     pub fn mean_rate(&self) -> Rate {
         self.rate
     }
+    /// The same.
+    pub fn peak_rate(&self) -> Rate {
+        self.rate
+    }
 }
 
 impl Transmitter for Fixed {

@@ -139,6 +139,11 @@ impl LinkSpec {
         Self { transmitter, delay, jitter: None, loss: None }
     }
 
+    /// The most that it ever carries: see [`TransmitterSpec::peak_rate`].
+    pub fn peak_rate(&self) -> Rate {
+        self.transmitter.peak_rate()
+    }
+
     /// Its rate in the long run: see [`TransmitterSpec::mean_rate`].
     pub fn mean_rate(&self) -> Rate {
         self.transmitter.mean_rate()

@@ -160,6 +160,11 @@ impl SteppedSpec {
         Bytes::new(u64::try_from(all / 8_000_000_000_000).unwrap_or(u64::MAX))
     }
 
+    /// The largest of its rates.
+    pub fn peak_rate(&self) -> Rate {
+        self.steps.iter().map(|step| step.rate).max().unwrap_or(Rate::ZERO)
+    }
+
     /// The mean over a period; without one the last rate, which stays.
     pub fn mean_rate(&self) -> Rate {
         let Some(last) = self.steps.last() else { return Rate::ZERO };

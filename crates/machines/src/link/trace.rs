@@ -106,6 +106,12 @@ impl Trace {
         n * round + self.ms.partition_point(|t| u64::from(*t) < ms - round * period) as u64
     }
 
+    /// The rate of the millisecond that has most opportunities, if each carries `bytes`.
+    pub fn peak_rate(&self, bytes: u32) -> Rate {
+        let most = self.ms.chunk_by(|a, b| a == b).map(<[u32]>::len).max().unwrap_or(0);
+        rate(most as u64, bytes, Span::from_ms(1))
+    }
+
     /// Its mean rate if each opportunity carries `bytes`.
     pub fn mean_rate(&self, bytes: u32) -> Rate {
         rate(self.ms.len() as u64, bytes, self.period())

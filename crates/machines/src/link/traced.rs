@@ -87,6 +87,10 @@ pub struct TracedSpec {
 }
 
 impl TracedSpec {
+    /// Of its busiest millisecond.
+    pub fn peak_rate(&self) -> Rate {
+        self.trace.peak_rate(self.bytes)
+    }
     /// The mean of a round.
     pub fn mean_rate(&self) -> Rate {
         self.trace.mean_rate(self.bytes)

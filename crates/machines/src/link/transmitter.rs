@@ -66,6 +66,8 @@ macro_rules! transmitters {
                 /// number (line rate, base round trips, ideal completion times). For links of a fixed rate that
                 /// number is exact.
                 pub fn mean_rate(&self) -> Rate;
+                /// The most that it ever carries, bits per second: what a host may hand over.
+                pub fn peak_rate(&self) -> Rate;
                 /// What could have left by an instant, if something had always waited.
                 pub fn offered(&self, until: Time) -> Bytes;
             }

@@ -1,5 +1,6 @@
-//! Packet spraying in turns: the packets of a host are numbered as they leave it, and at every switch packet k takes
-//! candidate k mod n.
+//! Packet spraying in turns: the packets of a host are numbered as they leave it, and take the paths in turn (Dixit et
+//! al., INFOCOM 2013). At a switch with n candidates packet k takes candidate k mod n, and k over n travels on: so
+//! packets 0 to p − 1 take p different paths, where p is the product of the choices.
 //!
 //! Only packets that meet a choice are numbered: within a rack there is none.
 
@@ -8,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// Every packet: a counter of its source host mod n.
+/// Every packet: all paths in turn, by a counter of its source host: mod n, and the rest of it travels on.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Params {
     /// CSV `host,first`: first value of each host's counter, relative to the scenario; zeros if not given.
@@ -19,7 +20,7 @@ impl Parameters for Params {
     type Machine = SprayRoundRobin;
 
     fn needs(&self) -> Needs {
-        Needs { remembers: true, stamps: true, ..Needs::PACKET }
+        Needs { remembers: true, stamps: true, divides: true, ..Needs::PACKET }
     }
     fn file(&self) -> Option<File<'_>> {
         let name = self.offsets.as_deref()?;
@@ -65,5 +66,21 @@ mod tests {
         assert_eq!(port(host.stamp(0, true)), 1);
         host.stamp(0, false);
         assert_eq!([(); 4].map(|()| port(host.stamp(0, true))), [2, 3, 0, 1]);
+    }
+
+    /// Two switches with four ways each, as from the edge of a fat-tree of eight ports: sixteen packets, sixteen paths.
+    #[test]
+    fn packets_take_all_paths_through_two_switches_in_turn() {
+        let needs = Params::default().needs();
+        let mut host = Params::default().make(&at_host(0));
+        let mut here = Params::default().make(&at_switch(0));
+        let mut port = |value| here.choose(Time::ZERO, &Passing { value, ..passing(1) }, &mut Ports::idle(4));
+        let mut paths: Vec<_> = (0..16)
+            .map(|_| host.stamp(0, true))
+            .map(|value| (port(value), port(if needs.divides { value / 4 } else { value })))
+            .collect();
+        paths.sort_unstable();
+        paths.dedup();
+        assert_eq!(paths.len(), 16);
     }
 }

@@ -41,6 +41,7 @@ impl Parameters for Params {
             classes: classed.then_some(u16::from(self.classes)),
             inputs: self.pipelines > 1,
             reports_overfull: true,
+            fixed_rate: true,
             keeps: true,
             apart: self.post_queue > 0 || !self.recirc_delay.is_zero(),
             ..Needs::NOTHING

@@ -113,6 +113,8 @@ pub struct Needs {
     pub acts: Acts,
     /// It says itself how much may wait, so that nothing is left to say for a limit of the port.
     pub sizes_itself: bool,
+    /// It reckons with the link's rate, which must not change.
+    pub fixed_rate: bool,
     /// It may let nothing leave though something waits and the link is free.
     pub holds_back: bool,
     /// It reports when one of its queues has become too long
@@ -147,6 +149,7 @@ impl Needs {
         manages: Manages::Nothing,
         acts: Acts::Not,
         sizes_itself: false,
+        fixed_rate: false,
         holds_back: false,
         reports_overfull: false,
         searchable: false,

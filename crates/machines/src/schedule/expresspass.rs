@@ -51,7 +51,7 @@ impl Parameters for Params {
     type Machine = Credits;
 
     fn needs(&self) -> Needs {
-        Needs { holds_back: true, ..Needs::NOTHING }
+        Needs { holds_back: true, fixed_rate: true, ..Needs::NOTHING }
     }
 
     fn check(&self, _: &Around, problems: &mut Problems) {

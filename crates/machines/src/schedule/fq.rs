@@ -12,7 +12,7 @@
 
 use super::heap::{self, IndexedHeap};
 use super::lanes::Lanes;
-use super::{Around, At, Entry, FairOverflow, Order, Parameters, Problems};
+use super::{Around, At, Entry, FairOverflow, Needs, Order, Parameters, Problems};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub struct Params {
 impl Parameters for Params {
     type Machine = Fq;
 
+    fn needs(&self) -> Needs {
+        Needs { fixed_rate: true, ..Needs::NOTHING }
+    }
     fn check(&self, at: &Around, problems: &mut Problems) {
         self.overflow.check(at, problems);
     }

@@ -44,7 +44,7 @@ impl Parameters for Params {
     type Machine = MaxMin;
 
     fn needs(&self) -> Needs {
-        Needs { classes: Some(2), manages: Manages::Shares, keeps: true, ..Needs::NOTHING }
+        Needs { classes: Some(2), manages: Manages::Shares, fixed_rate: true, keeps: true, ..Needs::NOTHING }
     }
     fn check(&self, at: &Around, problems: &mut Problems) {
         if !(1..=1000).contains(&self.flows) {

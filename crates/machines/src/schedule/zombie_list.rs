@@ -47,7 +47,7 @@ impl Parameters for Params {
     type Machine = ZombieList;
 
     fn needs(&self) -> Needs {
-        Needs { classes: Some(2), manages: Manages::Shares, keeps: true, ..Needs::NOTHING }
+        Needs { classes: Some(2), manages: Manages::Shares, fixed_rate: true, keeps: true, ..Needs::NOTHING }
     }
     fn check(&self, _: &Around, problems: &mut Problems) {
         if !(1..=1_000_000).contains(&self.zombies) {

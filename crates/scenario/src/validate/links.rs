@@ -8,7 +8,6 @@ use crate::schema::{Direction, Document, Scheduler, WhichLinks};
 use crate::text::tree::Value;
 use crate::topology::{self, Family, Graph, Overlays};
 use thalweg_machines::link::TransmitterKind;
-use thalweg_machines::schedule::Manages;
 use thalweg_units::{PortId, Rate};
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph, links: &Overlays) {
@@ -25,7 +24,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             r.error(&format!("link.{i}"), reason, "add `transmitter`, `loss` or `jitter`");
         }
         let ports = topology::ports(graph, link);
-        shared_out(r, i, doc, graph, &ports);
+        reckoned_with(r, i, doc, graph, &ports);
         one_user(r, i, doc, graph, &ports);
         for (part, name) in
             ["transmitter", "loss", "jitter"].into_iter().enumerate().filter(|(p, _)| parts[*p])
@@ -95,21 +94,22 @@ fn which(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph) {
     }
 }
 
-/// A rate that changes, behind a scheduler that shares out a fixed one.
-fn shared_out(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: &[u32]) {
+/// A rate that changes, behind a scheduler that reckons with a fixed one.
+fn reckoned_with(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: &[u32]) {
     let varies = doc.link[i].transmitter.as_ref().is_some_and(|t| !matches!(t, TransmitterKind::Fixed(_)));
-    let shares = |s: &Scheduler| s.needs().manages == Manages::Shares;
+    let reckons =
+        |of: &str| resolve::schedulers(doc).any(|(key, s)| key.starts_with(of) && s.needs().fixed_rate);
     let of_host = |port: &u32| {
         let link = &graph.links[*port as usize / 2];
         graph.is_host(if port.is_multiple_of(2) { link.a } else { link.b })
     };
     let section = match () {
         () if !varies => return,
-        () if shares(&doc.switch.scheduler) && ports.iter().any(|p| !of_host(p)) => "switch",
-        () if doc.nic.scheduler.as_ref().is_some_and(shares) && ports.iter().any(of_host) => "nic",
+        () if reckons("switch") && ports.iter().any(|p| !of_host(p)) => "switch",
+        () if reckons("nic") && ports.iter().any(of_host) => "nic",
         () => return,
     };
-    let reason = format!("`{section}.scheduler` shares out the link's rate, which must not change");
+    let reason = format!("`{section}.scheduler` reckons with the link's rate, which must not change");
     r.error(&format!("link.{i}.transmitter"), reason, "remove it, or use another scheduler");
 }
 

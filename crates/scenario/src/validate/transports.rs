@@ -142,7 +142,7 @@ impl Checked for Tcp {
         if initial.get() == 0 {
             r.error(&at("initial_window"), "a window of nothing never sends", "at least \"1pkts\"");
         }
-        if t.max_window.bytes(mss) < initial {
+        if t.congestion.needs().gives.from_initial() && t.max_window.bytes(mss) < initial {
             let reason = format!("it is below the initial window, {}", t.initial_window);
             r.error(&at("max_window"), reason, "raise it, or lower `initial_window`");
         }
@@ -335,6 +335,7 @@ fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
         Gives::OwnWindow => "a window of its own",
         Gives::Nothing => "a fixed window",
         Gives::Pace | Gives::PaceAndWindow | Gives::PaceAndOwnWindow => "a rate that starts at the line's",
+        Gives::PaceAndInitialWindow => "a model of the path",
     };
     let gives = t.congestion.needs().gives;
     if t.initial_threshold != Capacity::Unlimited {

@@ -14,6 +14,7 @@ use crate::paths::NO_SLOT;
 use crate::port::Port;
 use thalweg_machines::congestion::Start;
 use thalweg_machines::host::End;
+use thalweg_machines::link::LinkSpec;
 use thalweg_machines::stage::EdgeCodel;
 use thalweg_machines::transport::{Sender, TransportSpec};
 use thalweg_net::spec::FlowSpec;
@@ -101,7 +102,7 @@ impl Hosts {
     pub fn open(&mut self, cx: &Cx, fabric: &mut Fabric, flow: FlowId, spec: &FlowSpec) -> usize {
         let transport = &cx.spec.transports[spec.transport as usize];
         let path = fabric.lay_path(&cx.spec, flow);
-        let nic = &fabric.ports[fabric.routes.nic(spec.src).at()];
+        let line = cx.spec.direction(fabric.routes.nic(spec.src));
         let middle = fabric.paths.middle();
         let stream = Stream::new(cx.spec.seed, "congestion", u64::from(flow.0));
         let start = Start {
@@ -111,7 +112,7 @@ impl Hosts {
             switches: path[..middle].iter().filter(|id| **id != PortId::NONE).count().saturating_sub(1)
                 as u32,
             records: cx.spec.probes.decisions,
-            ..start_of(transport, nic, &fabric.ports, &path, middle)
+            ..start_of(transport, line, &fabric.ports, &path, middle)
         };
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
         // What a user's controller does as it is made is done once: in the part that its flow is sent from.
@@ -276,8 +277,14 @@ impl Hosts {
     }
 }
 
-/// What a controller starts from: line rate and the empty path's round trip.
-fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortId], middle: usize) -> Start {
+/// What a controller starts from: the line's rate, the largest if that changes, and the empty path's round trip.
+fn start_of(
+    transport: &TransportSpec,
+    line: &LinkSpec,
+    ports: &[Port],
+    path: &[PortId],
+    middle: usize,
+) -> Start {
     let wire = transport.wire();
     let leg = |ids: &[PortId], wire: u32| -> Span {
         ids.iter()
@@ -286,5 +293,5 @@ fn start_of(transport: &TransportSpec, nic: &Port, ports: &[Port], path: &[PortI
             .sum()
     };
     let base_rtt = leg(&path[..middle], wire.full()) + leg(&path[middle..], wire.ack.unwrap_or(0));
-    transport.start(nic.serializer.rate(), base_rtt, nic.serializer.quantum())
+    transport.start(line.peak_rate(), base_rtt, line.quantum())
 }

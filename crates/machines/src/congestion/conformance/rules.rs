@@ -138,6 +138,19 @@ fn marks_once(spec: &ControllerSpec) -> bool {
     once < flight && life.window() == once
 }
 
+fn marks_and_losses_once(spec: &ControllerSpec) -> bool {
+    let mut life = Life::avoiding(spec);
+    let marked = |a| AckSample { marked: Bytes::new(MSS), feedback: Feedback::Mark, sent_to: 21 * MSS, ..a };
+    life.acknowledge(marked);
+    let once = (life.window(), life.threshold());
+    life.c.on_loss(&life.loss(SEGMENTS));
+    let held = (life.window(), life.threshold()) == once;
+    // What was sent since then is another window of data.
+    life.acked_to = 30 * MSS;
+    life.c.on_loss(&life.loss(once.0 / MSS));
+    held && life.window() < once.0
+}
+
 fn marks_to_one(spec: &ControllerSpec) -> bool {
     let mut life = Life::avoiding(spec);
     for _ in 0..200 {
@@ -195,13 +208,14 @@ fn silence_stops_clock(spec: &ControllerSpec) -> bool {
     grown(true) == grown(false)
 }
 
-const LAWS: [fn(&ControllerSpec) -> bool; 11] = [
+const LAWS: [fn(&ControllerSpec) -> bool; 12] = [
     held_threshold,
     loss_window,
     loss_cuts_flight,
     threshold_floor,
     frozen_in_repair,
     marks_once,
+    marks_and_losses_once,
     marks_to_one,
     mark_cuts_flight,
     grows_when_used,

@@ -72,13 +72,13 @@ fn a_flow_whose_maximum_fell_gives_way() {
     let mut c = cubic(PLAIN, 100, 100);
     c.on_loss(&loss(100_000, 0, 100_000));
     c.cwnd = 80.0;
-    c.on_loss(&loss(80_000, 0, 80_000));
+    c.on_loss(&loss(80_000, 100_000, 180_000));
     assert!(near(c.w_max.unwrap(), 68.0), "80 (1 + 0.7) / 2");
     assert!(near(c.cwnd, 56.0));
     let mut c = cubic(Params { fast_convergence: false, ..PLAIN }, 100, 100);
     c.on_loss(&loss(100_000, 0, 100_000));
     c.cwnd = 80.0;
-    c.on_loss(&loss(80_000, 0, 80_000));
+    c.on_loss(&loss(80_000, 100_000, 180_000));
     assert_eq!(c.w_max, Some(80.0));
 }
 

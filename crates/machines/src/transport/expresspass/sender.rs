@@ -112,7 +112,10 @@ impl Endpoint for ExpressPassSender {
                     return Reception::Taken;
                 }
                 self.credits.push_back(Credit { number, sent_at: packet.stamp, offset });
-                self.retry_at = now.saturating_add(spec.retry);
+                // A credit for what was never sent, of which nothing is left, is no sign that the stop has arrived.
+                if offset.is_some() || self.sent_to < self.size {
+                    self.retry_at = now.saturating_add(spec.retry);
+                }
             }
             Kind::Ack => {
                 self.done = true;

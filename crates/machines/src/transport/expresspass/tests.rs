@@ -175,6 +175,23 @@ fn a_credit_per_round_trip_is_the_least_and_losses_at_the_target_count_as_none()
     assert_eq!(f.rate(), 425e6);
 }
 
+/// The stop and a packet are lost: credits go on, call for nothing, and do not keep the stop from being repeated.
+#[test]
+fn credits_that_call_for_nothing_are_no_answer_to_a_stop() {
+    let (mut s, _) = ends(1000);
+    poll(&mut s, US(0)).expect("a request");
+    let credit = Sent::of(Message::Credit { number: 1, offset: None });
+    give(&mut s, &SPEC, US(50), &credit);
+    assert_eq!(std::iter::from_fn(|| poll(&mut s, US(50))).count(), 2, "data and a stop");
+    for at in (60..150).step_by(2) {
+        give(&mut s, &SPEC, US(at), &credit);
+        assert!(poll(&mut s, US(at)).is_none());
+    }
+    assert_eq!(s.timer(), Some(US(150)));
+    s.on_timer(&SPEC, US(150));
+    assert_eq!(poll(&mut s, US(150)).expect("a stop").message(), Some(Message::CreditStop { size: 1000 }));
+}
+
 #[test]
 fn only_a_credit_is_a_credit() {
     let (mut s, _) = ends(1000);

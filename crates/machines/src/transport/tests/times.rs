@@ -4,6 +4,7 @@ use super::super::testing::*;
 use super::super::*;
 use crate::congestion::{ControllerSpec, FeedbackKind};
 use proptest::prelude::*;
+use thalweg_wire::Flags;
 
 fn iw(segments: u64, spec: TcpSpec) -> TcpSpec {
     TcpSpec { initial_window: Bytes::new(segments * MSS), ..spec }
@@ -205,4 +206,22 @@ proptest! {
             }
         }
     }
+}
+
+/// RFC 6298 §5 (5.4), RFC 8985 §6.3: the timer resends the first segment though what left in the last round trip is not
+/// yet taken for lost and fills the window of one. From segment 10 on, 500 us, all are lost until the timer expires,
+/// a millisecond after the ACK of segment 9 came.
+#[test]
+fn the_timer_resends_the_first_segment_whatever_is_still_in_flight() {
+    let writes = Writes { first: Bytes::new(MSS), chunk: Bytes::new(MSS), every: Span::from_us(50) };
+    let loss = LossDetection::Rack { tail_probes: false };
+    let mut pair = Pair::new(iw(100, TcpSpec { writes: Some(writes), loss, ..tcp() }), 60);
+    let mut last = 0;
+    pair.run(|way, n, packet| {
+        let again = packet.flags.has(Flags::RETRANSMISSION);
+        last = last.max(n);
+        if way == Way::ToReceiver && n >= 10 && !again && last < 40 { Fate::Drop } else { Fate::Deliver }
+    });
+    let first = pair.sent().into_iter().find(|sent| sent.contains(" 10r")).expect("it is sent again");
+    assert!(first.starts_with("1550: "), "{first}: {:?}", pair.sent());
 }

@@ -175,7 +175,9 @@ impl TcpSender {
         self.state.phase = Phase::Timeout;
         self.repair.recover = self.space.sent_to;
         self.repair.dup_acks = 0;
-        self.repair.resend_first = false;
+        // RFC 6298 §5 (5.4): the first segment leaves whatever else is still in flight, of which RACK counts what it
+        // does not yet take for lost (RFC 8985 §6.3).
+        self.repair.resend_first = self.repair.rack().is_some();
         let (una, sent_to) = (self.space.una, self.space.sent_to);
         let board = self.scoreboard();
         (board.high_rxt, board.lost_to, board.inflation) = (una, sent_to, 0);
