@@ -28,6 +28,8 @@ pub(crate) struct Meta {
     pub base_rtt_ps: u64,
     /// What nodes are called.
     pub names: Names,
+    /// By flow: the number that its list gives it; empty where there is no list.
+    pub listed: Vec<Option<u64>>,
     pub check: bool,
     /// As the scenario says.
     pub threads: Option<u32>,
@@ -86,7 +88,10 @@ impl Run {
     /// # Errors
     /// As [`Run::new`], and if it was given up.
     pub fn new_unless(stop: &Stop, scenario: &Scenario) -> Result<Self, Diagnostic> {
-        let mut spec = scenario.network_unless(stop)?;
+        let (mut spec, mut listed) = scenario.network_of_lists_unless(stop)?;
+        if listed.iter().all(Option::is_none) {
+            listed.clear();
+        }
         let doc = scenario.document();
         let load_window = scenario.load_window(&spec);
         spec.probes.carried = Some(load_window);
@@ -99,6 +104,7 @@ impl Run {
             sections: scenario.sections(),
             base_rtt_ps: scenario.base_rtt().ps(),
             names: scenario.graph().names.clone(),
+            listed,
             check: doc.run.check,
             threads: doc.run.threads,
         };

@@ -89,8 +89,8 @@ mod tests {
         }
     }
 
-    /// 84 B at 517 879 161 b/s take no whole picoseconds: a million of them take what they take together, as long as the
-    /// bucket never overflows.
+    /// 84 B at 517 879 161 b/s take no whole picoseconds: a million of them take what they take together, as long
+    /// as the bucket never overflows.
     #[test]
     fn nothing_is_lost_to_rounding_however_many_take_tokens() {
         let rate = Rate::from_bps(517_879_161);

@@ -375,6 +375,18 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::network`], and if it was given up.
     pub fn network_unless(&self, stop: &Stop) -> Result<NetworkSpec, Diagnostic> {
+        Ok(self.network_of_lists_unless(stop)?.0)
+    }
+
+    /// As [`Scenario::network_unless`], and by flow the number that its list gives it (`id`, or the row's); none of a
+    /// flow that is of no list.
+    ///
+    /// # Errors
+    /// As [`Scenario::network_unless`].
+    pub fn network_of_lists_unless(
+        &self,
+        stop: &Stop,
+    ) -> Result<(NetworkSpec, Vec<Option<u64>>), Diagnostic> {
         network::build(&self.cx(stop), &self.doc, &self.graph)
     }
 

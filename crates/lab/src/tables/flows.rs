@@ -97,7 +97,13 @@ pub(super) fn table(run: &Run) -> Table {
         name: "flows",
         doc: "One row per flow.",
         columns: vec![
-            column("id", "", "number of the flow", u32s(&|r| r.id)),
+            column("id", "", "number of the flow, in the order of starts", u32s(&|r| r.id)),
+            column(
+                "listed",
+                "",
+                "number of the flow in its list: `id`, or without that column the row, from 0; null: of no list",
+                maybe(&|r| run.meta.listed.get(r.id as usize).copied().flatten()),
+            ),
             column("src", "", "host that sends", u32s(&|r| r.spec.src.0)),
             column("dst", "", "host that receives", u32s(&|r| r.spec.dst.0)),
             column(

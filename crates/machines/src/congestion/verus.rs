@@ -177,8 +177,9 @@ impl Verus {
         self.windows.front().map_or(1, |(_, window)| *window)
     }
 
-    /// A packet that left by window `by` took so long.
-    fn observe(&mut self, now: Time, delay: f64, by: u32) {
+    /// A packet that left by window `by` took so long; `used`: the window was used up (RFC 9002 §7.8), which §4 takes
+    /// for granted of a sender that always has data.
+    fn observe(&mut self, now: Time, delay: f64, by: u32, used: bool) {
         self.delays.least = self.delays.least.min(delay);
         if self.phase == Phase::SlowStart && delay > SLOW_START_ENDS {
             self.decrease(now, by, true);
@@ -190,12 +191,12 @@ impl Verus {
         match self.phase {
             Phase::SlowStart => {
                 self.profile.see(by, delay);
-                self.window += 1.0;
+                self.window += f64::from(u8::from(used));
             }
             Phase::Normal => self.profile.see(by, delay),
             Phase::Repair { .. } => {
                 // §4.4: nothing of this is put into the profile.
-                self.window += 1.0 / self.window;
+                self.window += f64::from(u8::from(used)) / self.window;
                 if let Some(delay) = self.profile.delay(self.window) {
                     self.wanted = self.wanted.min(delay);
                 }
@@ -290,7 +291,7 @@ impl CongestionControl for Verus {
             let sent = Time::from_ps(ack.now.ps().saturating_sub(rtt.ps()));
             let by = self.sent_by(sent);
             let packets = ((ack.acked + ack.sacked).get() / self.mss).max(1);
-            (0..packets).for_each(|_| self.observe(ack.now, rtt.secs() * 1e3, by));
+            (0..packets).for_each(|_| self.observe(ack.now, rtt.secs() * 1e3, by, ack.cwnd_limited));
         }
         self.set_permit();
     }

@@ -33,6 +33,11 @@ pub trait Parameters:
         packet
     }
 
+    /// The most that one of so many `ports`, or of more, may ever hold of `total` bytes.
+    fn most(&self, total: u64, _ports: u64) -> u64 {
+        total
+    }
+
     /// What is impossible, or cannot take effect.
     fn check(&self, _problems: &mut Problems) {}
 

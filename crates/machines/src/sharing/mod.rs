@@ -39,6 +39,8 @@ kinds! {
         pub fn admits_all(&self, total: u64, ports: u64, each: u64) -> bool;
         /// See [`Parameters::least`].
         pub fn least(&self, packet: u64, ports: u64) -> u64;
+        /// See [`Parameters::most`].
+        pub fn most(&self, total: u64, ports: u64) -> u64;
         fn check(&self, problems: &mut Problems);
         /// The policy of a switch, from parameters that were checked.
         pub fn make as make(&self) -> SharingMachine;

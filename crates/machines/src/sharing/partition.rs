@@ -22,6 +22,10 @@ impl Parameters for Params {
     fn least(&self, packet: u64, ports: u64) -> u64 {
         packet.saturating_mul(ports)
     }
+    /// (But for headers of trimmed packets.)
+    fn most(&self, total: u64, ports: u64) -> u64 {
+        if self.overflow == Overflow::Trim { total } else { total / ports.max(1) }
+    }
     fn make(&self) -> Self {
         self.clone()
     }

@@ -138,6 +138,20 @@ fn the_least_memory_has_room_for_a_packet_and_less_has_not() {
     }
 }
 
+/// A port alone is filled up: no byte more than is declared, and less than a packet is left.
+#[test]
+fn a_port_alone_may_hold_what_is_declared() {
+    for sharing in SharingSpec::variants() {
+        let mut switch = Switch::new(100_000, 4, &sharing);
+        let taken = (0..100_000).take_while(|_| switch.arrive(2, 10, None) == Admission::Keep).count() as u64;
+        let most = sharing.most(100_000, 4);
+        assert!(
+            10 * taken <= most && (most < 10 * taken + 10 || most == 100_000),
+            "{taken}: {most}, {sharing:?}"
+        );
+    }
+}
+
 #[test]
 fn what_is_no_share_is_refused_by_name() {
     for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY] {

@@ -1,5 +1,6 @@
 //! Flows in the simulator's order.
 
+use super::Listed;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::{Connection, Document};
@@ -14,7 +15,7 @@ pub(super) fn flows(
     cx: &Cx<'_>,
     doc: &Document,
     graph: &Graph,
-) -> Result<(Vec<FlowSpec>, Precedence, Vec<u64>), Diagnostic> {
+) -> Result<(Vec<FlowSpec>, Precedence, Listed), Diagnostic> {
     let drafts = workload::generate(cx, doc, graph)?;
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     // Those that start by the clock by (start, position), then those that follow, which come after what they follow.
@@ -62,12 +63,11 @@ pub(super) fn flows(
     };
     let mut flows: Vec<FlowSpec> = order.iter().map(spec).collect();
     share_connections(doc, &mut flows);
-    let label = |(new, old): (usize, &usize)| drafts.at(*old).label.unwrap_or(new as u64);
-    let labels = order.iter().enumerate().map(label).collect();
+    let listed = order.iter().map(|old| drafts.at(*old).listed).collect();
     let before = |(other, end): &_| Predecessor { flow: FlowId(place[*other as usize]), end: *end };
     let follow = |i: &usize| drafts.followed_by(*i).iter().map(before);
     let precedence = Precedence::new(order.iter().map(follow));
-    Ok((flows, precedence, labels))
+    Ok((flows, precedence, listed))
 }
 
 /// Gives one number to all flows of a section from one host to another, if the section says so.

@@ -17,9 +17,12 @@ use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_net::spec::{CutThrough, NetworkSpec, StopSpec, TieSpec};
 use thalweg_units::Time;
 
+/// By flow, the number that its list gives it; none of a flow that is of no list.
+pub(crate) type Listed = Vec<Option<u64>>;
+
 /// Builds everything.
-pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<NetworkSpec, Diagnostic> {
-    let (flows, precedence, labels) = flows::flows(cx, doc, graph)?;
+pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(NetworkSpec, Listed), Diagnostic> {
+    let (flows, precedence, listed) = flows::flows(cx, doc, graph)?;
     let (disciplines, port_discipline) = queues::queues(cx, doc, graph)?;
     let header = doc.switch.cut_through.0.get();
     let spec = NetworkSpec {
@@ -42,7 +45,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         slack: doc.slack.as_ref().map(|s| header::slack(s, doc)),
         edge: doc.edge.map(|e| header::edge(e, doc, graph)),
         replay: false,
-        routing: routing::routing(cx, doc, graph, &flows, &labels)?,
+        routing: routing::routing(cx, doc, graph, &flows, &listed)?,
         cut_through: (header > 0).then_some(CutThrough { header: header as u32 }),
         transports: crate::transport::specs(doc, resolve::written(doc)),
         probes: probes::probes(cx, doc, graph, flows.len())?,
@@ -61,5 +64,5 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Networ
         shortcuts: true,
     };
     probes::check_records(cx, &spec)?;
-    Ok(spec)
+    Ok((spec, listed))
 }

@@ -15,7 +15,7 @@ pub(super) fn routing(
     doc: &Document,
     graph: &Graph,
     flows: &[FlowSpec],
-    labels: &[u64],
+    listed: &[Option<u64>],
 ) -> Result<RoutingSpec, Diagnostic> {
     let rule = doc.routing.rule.clone();
     let given = match rule.file() {
@@ -24,7 +24,7 @@ pub(super) fn routing(
             let text = cx.read(&format!("routing.{key}"), name)?;
             match holds {
                 Holds::Offsets => Given::Offsets(tables::offsets(&text, graph).map_err(|e| e.in_file(name))?),
-                Holds::Paths => Given::Paths(paths(name, &text, graph, flows, labels)?),
+                Holds::Paths => Given::Paths(paths(name, &text, graph, flows, listed)?),
             }
         }
     };
@@ -37,14 +37,15 @@ fn paths(
     text: &str,
     graph: &Graph,
     flows: &[FlowSpec],
-    labels: &[u64],
+    listed: &[Option<u64>],
 ) -> Result<Vec<PinnedPath>, Diagnostic> {
     let rows = tables::paths(text, &graph.names).map_err(|e| e.in_file(file))?;
     let by_id: BTreeMap<u64, &tables::PathRow> = rows.iter().map(|r| (r.id, r)).collect();
     let adjacency = graph.adjacency();
     let mut paths = Vec::with_capacity(flows.len());
-    for (f, label) in flows.iter().zip(labels) {
-        let Some(row) = by_id.get(label) else {
+    for (number, (f, listed)) in flows.iter().zip(listed).enumerate() {
+        let label = listed.unwrap_or(number as u64);
+        let Some(row) = by_id.get(&label) else {
             let d = Diagnostic::in_file(file, 0, format!("there is no path for flow {label}"));
             return Err(d.hint("write a line for every flow"));
         };

@@ -102,6 +102,9 @@ fn trigger(line: usize, cells: &[&str]) -> Result<(u64, Kind), ParseError> {
     }
     let id = id.ok_or_else(|| ParseError::new(line, "the trigger has no `id`", ""))?;
     match (kind, count) {
+        (Some("barrier"), Some(0)) => {
+            Err(ParseError::new(line, "a `barrier` of 0 waits for nothing", "write a `count` of at least 1"))
+        }
         (Some("barrier"), Some(count)) => Ok((id, Kind::Barrier(count))),
         (Some("oneshot"), None) => Ok((id, Kind::Oneshot)),
         (Some("oneshot"), Some(_)) => Err(ParseError::new(line, "a `oneshot` trigger has no `count`", "")),

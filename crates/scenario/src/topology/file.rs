@@ -1,6 +1,6 @@
 //! Any graph from a file: reads, numbers hosts first, checks.
 
-use super::{Family, Graph, MOST_LINKS, Names};
+use super::{Family, Graph, MOST_LINKS, Names, SLOWEST};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::diagnostic::quoted;
@@ -188,6 +188,15 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
     for l in &raw.links {
         any_rate |= l.rate.is_none();
         let rate = l.rate.or(f.rate.map(|r| r.0)).ok_or_else(|| missing(&g, l, "rate"))?;
+        if rate < SLOWEST && l.line > 0 {
+            let link = format!("the link {} - {} has the rate {rate}", shown(&g, l.a), shown(&g, l.b));
+            let reason = format!("`{}`, line {}: {link}", f.file, l.line);
+            return Err(cx.error(
+                "topology.file",
+                reason,
+                format!("links need a rate of at least {SLOWEST}"),
+            ));
+        }
         let geographic = l.geographic.filter(|_| f.geographic && l.delay.is_none());
         placed |= geographic.is_some();
         any_delay |= l.delay.is_none() && geographic.is_none();

@@ -19,8 +19,8 @@ pub(crate) struct Draft {
     pub until: Option<Time>,
     /// The instant that says whether it lies in the measured window; none: when it starts is not known, and it counts.
     pub judged: Option<Time>,
-    /// What its file calls it.
-    pub label: Option<u64>,
+    /// The number that its list gives it.
+    pub listed: Option<u64>,
     /// Position of its traffic section.
     pub group: u16,
 }

@@ -126,7 +126,7 @@ impl Family for FlowList {
             let start = r.start.saturating_add(self.jitter_step.0.saturating_mul(later));
             let judged = before.is_empty().then_some(start);
             let before = before.into_iter().map(|(row, end)| (position[row], end)).collect::<Vec<_>>();
-            let flow = Draft { label: Some(r.id), judged, ..s.flow(r.src, r.dst, r.size, start) };
+            let flow = Draft { listed: Some(r.id), judged, ..s.flow(r.src, r.dst, r.size, start) };
             position[row] = out.follow_ends(flow, before);
         }
         Ok(())

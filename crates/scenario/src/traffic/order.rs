@@ -42,9 +42,16 @@ pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
 
 /// Of each row those that it follows, each end once.
 fn positions(rows: &[FlowRow]) -> Result<Vec<Vec<(usize, End)>>, Wrong> {
-    let mut named: BTreeMap<u64, (usize, bool)> = BTreeMap::new();
+    let mut named: BTreeMap<u64, usize> = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
-        named.entry(row.id).and_modify(|(_, twice)| *twice = true).or_insert((at, false));
+        if named.insert(row.id, at).is_some() {
+            let reason = format!("a flow before is called {} already", row.id);
+            return Err((
+                row.line,
+                reason,
+                "give every flow an `id` of its own, or remove the column".to_owned(),
+            ));
+        }
     }
     let of = |row: &FlowRow| {
         let wrong = |reason: String, hint: &str| (row.line, reason, hint.to_owned());
@@ -54,11 +61,7 @@ fn positions(rows: &[FlowRow]) -> Result<Vec<Vec<(usize, End)>>, Wrong> {
                 let reason = format!("flow {} follows flow {id}, which is not in the list", row.id);
                 Err(wrong(reason, "`after` and `after_acked` hold numbers of the column `id`"))
             }
-            Some((_, true)) => {
-                let reason = format!("flow {} follows flow {id}, but two flows are called that", row.id);
-                Err(wrong(reason, "give every flow an `id` of its own"))
-            }
-            Some((at, false)) => Ok((*at, *end)),
+            Some(at) => Ok((*at, *end)),
         };
         let mut all = row.after.iter().map(place).collect::<Result<Vec<_>, _>>()?;
         all.sort_unstable();
@@ -125,9 +128,6 @@ mod tests {
         assert_eq!((line, reason.as_str()), (4, "flows follow each other in a circle: 12, 13"));
         let mut twice = rows(&[&[], &[], &[11]]);
         twice[0].id = 11;
-        assert_eq!(
-            in_order(&twice).expect_err("two").1,
-            "flow 12 follows flow 11, but two flows are called that"
-        );
+        assert_eq!(in_order(&twice).expect_err("two").1, "a flow before is called 11 already");
     }
 }

@@ -29,7 +29,7 @@ impl Section<'_> {
     /// One that starts by the clock.
     pub fn flow(&self, src: u32, dst: u32, size: u64, start: Time) -> Draft {
         let group = self.index as u16;
-        Draft { src, dst, size, start, until: None, judged: Some(start), label: None, group }
+        Draft { src, dst, size, start, until: None, judged: Some(start), listed: None, group }
     }
     /// One that starts a pause after others have arrived ([`super::Drafts::follow`]).
     pub fn follower(&self, src: u32, dst: u32, size: u64, pause: Span) -> Draft {

@@ -10,7 +10,10 @@ use thalweg_machines::stage::Around;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
     let full = resolve::full_packet(doc);
-    let shared = doc.switch.shared_buffer.as_ref().map(|s| s.total.0.get());
+    let shared = doc.switch.shared_buffer.as_ref().map(|s| {
+        // (That of the switch with the fewest ports.)
+        s.sharing.most(s.total.0.get(), ports_of_switches(graph).0)
+    });
     let room = |buffer: Capacity| buffer.bytes(full).get().min(shared.unwrap_or(u64::MAX));
     schedulers::scheduler(r, "switch", &doc.switch.scheduler, doc);
     let own = doc.switch.room();
@@ -55,7 +58,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             let reason = format!("{total} cannot hold one packet of {full} bytes");
             r.error("switch.shared_buffer.total", reason, format!("at least \"{full}B\""));
         } else {
-            split(r, s, doc, graph, full);
+            split(r, s, doc, ports_of_switches(graph), full);
         }
         r.report("switch.shared_buffer.sharing", sharing(s, doc));
     }
@@ -160,13 +163,7 @@ fn sharing(shared: &SharedBuffer, doc: &Document) -> Vec<Problem> {
 
 /// Memory that a policy shares out among so many ports that none has room for a packet; or that the ports' own limits
 /// never let fill.
-fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, graph: &Graph, full: u32) {
-    let mut degree = vec![0u64; graph.nodes()];
-    for l in &graph.links {
-        degree[l.a.at()] += 1;
-        degree[l.b.at()] += 1;
-    }
-    let ports = degree[graph.hosts as usize..].iter().copied().max().unwrap_or(0);
+fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, (fewest, ports): (u64, u64), full: u32) {
     let (total, own) = (shared.total.0, doc.switch.room());
     let least = shared.sharing.least(u64::from(full), ports);
     if total.get() < least {
@@ -176,6 +173,22 @@ fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, graph: &Grap
         let why = format!("the {ports} ports of a switch hold at most {own} each");
         r.useless("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
     }
+    let most = shared.sharing.most(total.get(), fewest);
+    if own != Capacity::Unlimited && doc.switch.buffer.is_some() && own.bytes(full).get() > most {
+        let why = format!("of {total} of shared memory a port holds at most {most}B");
+        r.useless("switch.buffer", &why, format!("at most \"{most}B\", or \"unlimited\""));
+    }
+}
+
+/// The least and the most ports of a switch.
+fn ports_of_switches(graph: &Graph) -> (u64, u64) {
+    let mut degree = vec![0u64; graph.nodes()];
+    for l in &graph.links {
+        degree[l.a.at()] += 1;
+        degree[l.b.at()] += 1;
+    }
+    let switches = degree[graph.hosts as usize..].iter().copied();
+    (switches.clone().min().unwrap_or(0), switches.max().unwrap_or(0))
 }
 
 fn buffer(r: &mut Report<'_>, section: &str, buffer: Capacity, full: u32) {

@@ -4,6 +4,8 @@ use super::Report;
 use crate::resolve;
 use crate::schema::{Document, LoadOf};
 use crate::topology::Graph;
+use std::collections::BTreeSet;
+use thalweg_machines::problems::{Problem, Problems};
 use thalweg_machines::route::{Paths, RouteSpec};
 use thalweg_units::Span;
 
@@ -54,17 +56,18 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             let hint = format!("ports are 0 to {}", ports - 1);
             r.error(&format!("measure.{name}.ports.{i}"), format!("there is no port {port}"), hint);
         }
+        r.report(&format!("measure.{name}"), each_once("ports", "port", listed));
     }
     for (i, port) in doc.measure.port_records.iter().enumerate() {
         let key = format!("measure.port_records.{i}");
         if u64::from(*port) >= ports {
             r.error(&key, format!("there is no port {port}"), format!("ports are 0 to {}", ports - 1));
-        } else if doc.measure.port_records[..i].contains(port) {
-            r.error(&key, format!("port {port} is listed twice"), "list each once");
         }
     }
+    r.report("measure", each_once("port_records", "port", &doc.measure.port_records));
     if let Some(probe) = &doc.measure.controllers {
         every(r, "measure.controllers.every", probe.every.0, end);
+        r.report("measure.controllers", each_once("flows", "flow", &probe.flows));
     }
     if doc.measure.decisions && !resolve::used(doc).any(|t| t.congestion().is_some()) {
         r.useless("measure.decisions", "no flow has a congestion controller", "remove the key");
@@ -76,6 +79,15 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             r.error("measure.priority_histogram", reason, "for example `cap = \"2MB\"`, `mtu = \"1500B\"`");
         }
     }
+}
+
+/// What is listed twice would be there twice.
+fn each_once(key: &str, what: &str, listed: &[u32]) -> Vec<Problem> {
+    let (mut seen, mut problems) = (BTreeSet::new(), Problems::default());
+    for (i, number) in listed.iter().enumerate().filter(|(_, number)| !seen.insert(**number)) {
+        problems.wrong(&format!("{key}.{i}"), format!("{what} {number} is listed twice"), "list each once");
+    }
+    problems.0
 }
 
 fn every(r: &mut Report<'_>, key: &str, every: Span, end: Span) {

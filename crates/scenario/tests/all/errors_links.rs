@@ -193,7 +193,7 @@ fn batches_for_one_user_and_what_block_acks_report() {
         |link: &str, more: &str| errors_in(&format!("{more}\n{}", RIGHT.replacen(TRACED, link, 1)), &dir.0);
     assert!(with(users, "").is_empty());
     assert_eq!(
-        with(users, "switch = { scheduler = \"fq\" }"),
+        with(users, "switch = { scheduler = \"drr\" }"),
         [
             "s.toml:10: `link.0.transmitter.one_user`: `switch.scheduler` does not say which packet is next before it leaves; \
           remove the key, or let the scheduler be `fifo`"

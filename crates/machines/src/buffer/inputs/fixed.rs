@@ -1,7 +1,7 @@
 //! All inputs share one memory, and what one of them may hold is fixed.
 
-use super::Input;
 use super::account::Account;
+use super::spec::Input;
 use serde::{Deserialize, Serialize};
 
 /// One memory, and its inputs' shares in bytes.

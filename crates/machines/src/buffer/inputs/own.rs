@@ -1,7 +1,7 @@
 //! Every input has memory of its own (an input-queued switch).
 
-use super::Input;
 use super::account::Account;
+use super::spec::Input;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of each input's own memory.

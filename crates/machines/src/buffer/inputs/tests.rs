@@ -1,8 +1,10 @@
 //! Thresholds by hand; laws that hold for any memory, any packets and any order of departures.
 
 use super::*;
+use crate::pause::PauseSpec;
 use crate::pause::pfc::{Params, Threshold};
 use proptest::prelude::*;
+use thalweg_units::Bytes;
 use thalweg_wire::{Classes, Packet};
 
 fn b(bytes: u64) -> Bytes {

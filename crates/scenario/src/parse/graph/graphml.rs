@@ -15,6 +15,8 @@ enum Inside {
     Edge,
     /// A `<key>`, whose `<default>` it is.
     Key,
+    /// A `<port>` of a node: nothing that is looked at.
+    Port,
 }
 
 struct Document {
@@ -33,7 +35,7 @@ struct Document {
 
 impl Document {
     fn open(&mut self, line: usize, tag: &BytesStart<'_>, empty: bool) -> Result<(), ParseError> {
-        let name = tag.name().0;
+        let name = tag.local_name().into_inner();
         let get = |wanted: &str| -> Result<Option<String>, ParseError> {
             let broken = |_| {
                 let reason = format!("the attributes of <{}> are broken", quoted(name));
@@ -52,6 +54,10 @@ impl Document {
             get(wanted)?.ok_or_else(missing)
         };
         match name {
+            "graph" if self.graph => {
+                let hint = "write one graph: graphs in nodes, and several in a file, are not supported";
+                return Err(ParseError::new(line, "there is a second graph", hint));
+            }
             "graph" => {
                 self.graph = true;
                 self.directed = get("edgedefault")?.as_deref() == Some("directed");
@@ -71,6 +77,7 @@ impl Document {
                 self.found.node(line, need("id")?, Attributes::new())?;
                 self.inside = if empty { Inside::Graph } else { Inside::Node };
             }
+            "port" if !empty && matches!(self.inside, Inside::Node) => self.inside = Inside::Port,
             "edge" => {
                 let ends = [need("source")?, need("target")?];
                 let directed = get("directed")?.map_or(self.directed, |d| d == "true");
@@ -94,11 +101,12 @@ impl Document {
     fn close(&mut self, line: usize, name: &str) {
         match name {
             "node" | "edge" | "key" => self.inside = Inside::Graph,
+            "port" if matches!(self.inside, Inside::Port) => self.inside = Inside::Node,
             "data" | "default" => {
                 if let Some((key, text)) = self.data.take() {
                     let value = (line, text.trim().to_owned());
                     let of = match self.inside {
-                        Inside::Graph => None,
+                        Inside::Graph | Inside::Port => None,
                         Inside::Node => self.found.last_node().map(|of| (known(&key), of)),
                         Inside::Edge => self.found.last_edge().map(|of| (known(&key), of)),
                         Inside::Key => Some((self.key, &mut self.found.defaults)),
@@ -172,7 +180,7 @@ fn read(text: &str) -> Result<Attributed, ParseError> {
             Ok(Event::Empty(tag)) => doc.open(began, &tag, true)?,
             Ok(Event::End(tag)) => {
                 open.pop();
-                doc.close(began, tag.name().0);
+                doc.close(began, tag.local_name().into_inner());
             }
             Ok(Event::Text(text)) => doc.text(&text),
             Ok(Event::CData(text)) => doc.text(&text),
@@ -219,6 +227,22 @@ mod tests {
         assert_eq!(g.links[0].delay, Some(Span::from_us(1)));
         assert_eq!((g.links[1].a, g.links[1].rate, g.links[1].line), (1, None, 7));
         assert_eq!(g.names, ["h0", "h1", "s"]);
+    }
+
+    /// What a port of a node has is not the node's; prefixes of namespaces (as ElementTree writes them) do not matter; a
+    /// second graph is not read as if it were of the first.
+    #[test]
+    fn ports_and_prefixes_are_passed_over_and_a_second_graph_is_refused() {
+        let node =
+            "<node id='0'><data key='d'>core</data><port name='p'><data key='d'>port</data></port></node>";
+        let edges = "<edge source='0' target='1'/><edge source='0' target='2'/>";
+        let graph = format!("<graph>{node}<node id='1'/><node id='2'/>{edges}</graph>");
+        let text = format!("<graphml><key id='d' attr.name='label'/>{graph}</graphml>");
+        assert_eq!(map(&text).expect("right").names[0], "core");
+        let prefixed = text.replace("</", "</ns0:").replace('<', "<ns0:").replace("<ns0:/ns0:", "</ns0:");
+        assert_eq!(map(&prefixed).expect("right"), map(&text).expect("right"));
+        let twice = format!("<graphml><key id='d' attr.name='label'/>{graph}\n{graph}</graphml>");
+        assert!(map(&twice).expect_err("two").reason.contains("there is a second graph"));
     }
 
     #[test]

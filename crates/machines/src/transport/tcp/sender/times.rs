@@ -115,6 +115,9 @@ impl TcpSender {
         } else if fresh {
             self.schedule_probe(spec, now);
         }
+        // A copy of what is still in flight does not make it more: controllers that infer losses from what is missing
+        // of the flight would take it for one.
+        self.refresh(spec);
     }
 
     /// The next segment: a probe, what is lost, what was never sent.

@@ -1,14 +1,14 @@
 //! All inputs share one memory by a dynamic threshold, as in the HPCC authors' simulator: each has a reserve, what it
 //! holds beyond may come to alpha × what is free of the pool, and what arrives above that goes to its headroom.
 
-use super::Input;
 use super::account::Account;
+use super::spec::Input;
 use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 
 /// The pool, in bytes: the memory without reserves and headrooms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Dynamic {
+pub(super) struct Threshold {
     alpha: f64,
     /// Of each input.
     reserve: u64,
@@ -19,7 +19,7 @@ pub(super) struct Dynamic {
     used: u64,
 }
 
-impl Dynamic {
+impl Threshold {
     /// # Errors
     /// If reserves and headrooms do not fit.
     pub(super) fn new(
@@ -45,7 +45,7 @@ impl Dynamic {
     }
 }
 
-impl Account for Dynamic {
+impl Account for Threshold {
     #[inline]
     fn is_quiet(&self, at: &Input, wire: u64) -> bool {
         let more = (at.bytes + wire).saturating_sub(self.reserve);
