@@ -158,10 +158,10 @@ def appearing(path: Path) -> Iterator[Place]:
     place = Place(temporary, Path(path))
     try:
         yield place
-    except BaseException:
+    except BaseException as e:
         shutil.rmtree(temporary, ignore_errors=True)
         os.close(lock)
-        raise
+        raise _named(e, temporary, path)
     try:
         place.path = _settle(temporary, Path(path), token)
     except OSError as e:
@@ -362,9 +362,17 @@ def _write(path: Path, data: bytes) -> None:
         with suppress(OSError):  # it keeps the rights of what it replaces
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
-    except BaseException:
+    except BaseException as e:
         temporary.unlink(missing_ok=True)
-        raise
+        raise _named(e, temporary, path)
+
+
+def _named(e: BaseException, temporary: Path, path: Path) -> BaseException:
+    """A failure to write, by the name that the user knows: a full disk says none, others the temporary one."""
+    ours = isinstance(e, OSError) and (e.filename is None or str(e.filename).startswith(str(temporary)))
+    if not ours or e.errno is None or isinstance(e, BrokenPipeError):
+        return e
+    return OSError(e.errno, os.strerror(e.errno), shown(path))
 
 
 def _read(path: Path) -> dict | None:
