@@ -161,7 +161,8 @@ def appearing(path: Path) -> Iterator[Place]:
     except BaseException as e:
         shutil.rmtree(temporary, ignore_errors=True)
         os.close(lock)
-        raise _named(e, temporary, path)
+        _name(e, temporary, path)
+        raise
     try:
         place.path = _settle(temporary, Path(path), token)
     except OSError as e:
@@ -364,15 +365,16 @@ def _write(path: Path, data: bytes) -> None:
         temporary.replace(path)
     except BaseException as e:
         temporary.unlink(missing_ok=True)
-        raise _named(e, temporary, path)
+        _name(e, temporary, path)
+        raise
 
 
-def _named(e: BaseException, temporary: Path, path: Path) -> BaseException:
-    """A failure to write, by the name that the user knows: a full disk says none, others the temporary one."""
-    ours = isinstance(e, OSError) and (e.filename is None or str(e.filename).startswith(str(temporary)))
-    if not ours or e.errno is None or isinstance(e, BrokenPipeError):
-        return e
-    return OSError(e.errno, os.strerror(e.errno), shown(path))
+def _name(e: BaseException, temporary: Path, path: Path) -> None:
+    """Gives a failure to write the name that the user knows: a full disk says none, others the temporary one."""
+    if not isinstance(e, OSError) or e.errno is None:
+        return
+    if e.filename is None or str(e.filename).startswith(str(temporary)):
+        e.strerror, e.filename = os.strerror(e.errno), shown(path)
 
 
 def _read(path: Path) -> dict | None:
