@@ -76,7 +76,9 @@ def test_a_list_is_split_at_its_outer_commas():
 def test_a_confidence_interval_by_hand():
     # Mean 2, standard deviation 1, three runs: 4.303 · 1 / √3.
     found = spread([1.0, 2.0, 3.0])
-    assert found.mean == 2 and math.isclose(found.half, 4.303 / math.sqrt(3)) and found.runs == 3
+    assert found.mean == 2 and math.isclose(found.half, 4.30265273 / math.sqrt(3), rel_tol=1e-8) and found.runs == 3
+    # 40 runs, 39 degrees of freedom: not the normal distribution's 1.96.
+    assert math.isclose(spread([0.0, 2.0] * 20).half, 2.0226909 * math.sqrt(40 / 39) / math.sqrt(40), rel_tol=1e-7)
     assert math.isnan(spread([1.0]).half) and spread([]).runs == 0
 
 
