@@ -167,6 +167,26 @@ def test_the_command_takes_named_variants(cli, file, tmp_path):
     assert (tmp_path / "runs" / "tiny-sweep" / "sweep.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("over", "more", "said"),
+    [
+        ({SEED: 5}, {}, "`seed`: a key of a sweep has a list of values; write {'seed': [5]}"),
+        ({SEED: []}, {}, "`seed`: the list of values is empty"),
+        ({"variant": {}}, {}, "`variant`: the table of variants is empty"),
+        ({SEED: [1]}, {"jobs": 0}, "`jobs`: `0` is not a whole number above zero"),
+    ],
+)
+def test_a_sweep_in_which_nothing_would_run_is_refused(over, more, said, scenario):
+    with pytest.raises(thalweg.ScenarioError) as e:
+        thalweg.sweep(scenario, over, progress=False, **more)
+    assert said in str(e.value)
+
+
+def test_no_thread_is_no_number_of_threads(scenario):
+    with pytest.raises(thalweg.ScenarioError, match="`0` is not a whole number above zero"):
+        thalweg.run(scenario, threads=0)
+
+
 SWEPT_WRONG = {
     "nothing to vary": ([], "--vary, --variant or --seeds"),
     "no values": (["--vary", "seed="], "key=value,value"),
