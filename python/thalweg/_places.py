@@ -158,9 +158,10 @@ def appearing(path: Path) -> Iterator[Place]:
     place = Place(temporary, Path(path))
     try:
         yield place
-    except BaseException:
+    except BaseException as e:
         shutil.rmtree(temporary, ignore_errors=True)
         os.close(lock)
+        _name(e, temporary, path)
         raise
     try:
         place.path = _settle(temporary, Path(path), token)
@@ -362,9 +363,18 @@ def _write(path: Path, data: bytes) -> None:
         with suppress(OSError):  # it keeps the rights of what it replaces
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         temporary.replace(path)
-    except BaseException:
+    except BaseException as e:
         temporary.unlink(missing_ok=True)
+        _name(e, temporary, path)
         raise
+
+
+def _name(e: BaseException, temporary: Path, path: Path) -> None:
+    """Gives a failure to write the name that the user knows: a full disk says none, others the temporary one."""
+    if not isinstance(e, OSError) or e.errno is None:
+        return
+    if e.filename is None or str(e.filename).startswith(str(temporary)):
+        e.strerror, e.filename = os.strerror(e.errno), shown(path)
 
 
 def _read(path: Path) -> dict | None:

@@ -115,6 +115,8 @@ def _check_registered(before: Results) -> None:
 def share_out(simulation: _core.Simulation, threads: int | None, cores: int | None = None) -> int:
     """Gives a run its threads: so many, or as many of `cores` (`None`: all) as are worth their while. How many it
     has."""
+    if threads is not None and threads < 1:
+        raise refuse(f"`{threads}` is not a whole number above zero", key="threads")
     if threads is None:
         return simulation.offer_threads(cores or os.cpu_count() or 1)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,14 +47,29 @@ def _plain(point: Mapping[str, Any]) -> Point:
 
 def _part(key: str, values) -> Iterator[Point]:
     if isinstance(values, Mapping):
+        if not values:
+            raise refuse("the table of variants is empty: nothing would run", key=key)
         for name, settings in values.items():
             if not isinstance(settings, Mapping):
                 hint = f'write {{"{name}": {{"{key}": {_toml.inline(settings, f"{key}.{name}")}}}}}'
                 raise refuse("a variant has a name and a table of settings", key=f"{key}.{name}", hint=hint)
             yield Point(dict(settings), {key: str(name)})
         return
-    for value in [values] if isinstance(values, str) else values:
+    for value in _values(key, values):
         yield Point({key: value}, {key: value})
+
+
+def _values(key: str, values) -> Sequence:
+    """The values of a key: a list, or any other row of them; a text is one value."""
+    if isinstance(values, str):
+        return [values]
+    if not isinstance(values, Iterable):
+        hint = f"write {{{key!r}: [{values!r}]}}"[:200]
+        raise refuse("a key of a sweep has a list of values", key=key, hint=hint)
+    values = list(values)
+    if not values:
+        raise refuse("the list of values is empty: nothing would run", key=key)
+    return values
 
 
 def _joined(parts: Sequence[Point]) -> Point:

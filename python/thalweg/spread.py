@@ -5,14 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from statistics import fmean, stdev
-
-# Student's t: the 97.5 % point for 1 to 30 degrees of freedom (any table of it); the normal distribution's beyond.
-T_975 = (
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-    2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-    2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -32,5 +26,25 @@ def spread(values: Sequence[float]) -> Spread:
         return Spread(math.nan, math.nan, 0)
     if n == 1:
         return Spread(float(values[0]), math.nan, 1)
-    t = T_975[n - 2] if n - 2 < len(T_975) else 1.96
-    return Spread(fmean(values), t * stdev(values) / math.sqrt(n), n)
+    return Spread(fmean(values), student(n - 1) * stdev(values) / math.sqrt(n), n)
+
+
+@cache
+def student(freedom: int, level: float = 0.95) -> float:
+    """What Student's `|t|` exceeds with probability 1 - level, by bisection."""
+    low, high = 0.0, math.pi / 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if _within(middle, freedom) < level else (low, middle)
+    return math.sqrt(freedom) * math.tan((low + high) / 2)
+
+
+def _within(angle: float, freedom: int) -> float:
+    """Probability that Student's `|t|` is at most √freedom · tan(angle): Abramowitz & Stegun, 26.7.3 and 26.7.4."""
+    odd, square = freedom % 2, math.cos(angle) ** 2
+    term, total = (math.cos(angle) if odd else 1.0), 0.0
+    for k in range(2 + odd, freedom + 1, 2):
+        total += term
+        term *= square * (k - 1) / k
+    within = math.sin(angle) * total
+    return 2 / math.pi * (angle + within) if odd else within

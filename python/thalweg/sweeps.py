@@ -65,6 +65,8 @@ def sweep(
     worker is begun again. `shard`: "3/40", or (3, 40), makes the third of forty parts of the sweep and answers with
     these runs; when all parts are there, the same call without it reads them.
     """
+    if jobs is not None and jobs < 1:
+        raise refuse(f"`{jobs}` is not a whole number above zero", key="jobs")
     folder = Path(out) if out is not None else None
     planned = plan(as_scenario(base), over, folder, check)
     if metric is not None:

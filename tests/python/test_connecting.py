@@ -96,7 +96,8 @@ def test_a_file_gets_there_under_a_built_in_controller_and_one_in_python(receive
 def test_what_cannot_be_sent_is_refused_on_one_line(words, said, tmp_path, capsys):
     path = tmp_path / "data"
     path.write_bytes(b"x")
-    assert main(["quic", "send", str(path), "--to", "127.0.0.1:9", "--fingerprint", FINGERPRINT, *words]) == 2
+    options = {"--to": "127.0.0.1:9", "--fingerprint": FINGERPRINT} | dict([words])
+    assert main(["quic", "send", str(path), *(word for option in options.items() for word in option)]) == 2
     err = capsys.readouterr().err
     assert said in err and err.count("\n") == 1, err
 

@@ -63,6 +63,16 @@ def test_nobody_reading_the_progress_costs_no_run(process, file, tmp_path):
     assert deaf.wait(30) == 0 and (tmp_path / "r" / "summary.json").exists()
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_stream_that_is_closed_costs_no_run(closed, file, tmp_path):
+    command = f'exec "$0" -m thalweg run "$1" --out r {closed}'
+    said = subprocess.run(
+        ["sh", "-c", command, sys.executable, str(file)], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert said.returncode == 0 and "Error" not in said.stderr, said.stderr
+    assert thalweg.Results.load(tmp_path / "r").flows.height > 0
+
+
 def test_explain_finds_a_key_by_its_end(cli):
     xoff = cli("explain", "xoff")
     assert xoff.code == 0 and ".xoff: " in xoff.out

@@ -167,8 +167,9 @@ def test_an_interrupt_carries_the_results(scenario, monkeypatch):
 def test_a_failed_write_leaves_nothing_and_spoils_nothing(scenario, tmp_path, monkeypatch):
     before = thalweg.run(scenario, tmp_path / "r")
     monkeypatch.setattr(pq, "write_table", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "no space")))
-    with pytest.raises(OSError):
+    with pytest.raises(OSError) as e:
         thalweg.run(scenario.with_(seed=4), tmp_path / "r")
+    assert e.value.filename == str(tmp_path / "r")
     assert [p.name for p in tmp_path.iterdir()] == ["r"]
     monkeypatch.undo()
     assert thalweg.Results.load(tmp_path / "r").digest == before.digest

@@ -76,7 +76,9 @@ def test_a_list_is_split_at_its_outer_commas():
 def test_a_confidence_interval_by_hand():
     # Mean 2, standard deviation 1, three runs: 4.303 · 1 / √3.
     found = spread([1.0, 2.0, 3.0])
-    assert found.mean == 2 and math.isclose(found.half, 4.303 / math.sqrt(3)) and found.runs == 3
+    assert found.mean == 2 and math.isclose(found.half, 4.30265273 / math.sqrt(3), rel_tol=1e-8) and found.runs == 3
+    # 40 runs, 39 degrees of freedom: not the normal distribution's 1.96.
+    assert math.isclose(spread([0.0, 2.0] * 20).half, 2.0226909 * math.sqrt(40 / 39) / math.sqrt(40), rel_tol=1e-7)
     assert math.isnan(spread([1.0]).half) and spread([]).runs == 0
 
 
@@ -165,6 +167,26 @@ def test_the_command_takes_named_variants(cli, file, tmp_path):
     assert (tmp_path / "runs" / "tiny-sweep" / "sweep.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("over", "more", "said"),
+    [
+        ({SEED: 5}, {}, "`seed`: a key of a sweep has a list of values; write {'seed': [5]}"),
+        ({SEED: []}, {}, "`seed`: the list of values is empty"),
+        ({"variant": {}}, {}, "`variant`: the table of variants is empty"),
+        ({SEED: [1]}, {"jobs": 0}, "`jobs`: `0` is not a whole number above zero"),
+    ],
+)
+def test_a_sweep_in_which_nothing_would_run_is_refused(over, more, said, scenario):
+    with pytest.raises(thalweg.ScenarioError) as e:
+        thalweg.sweep(scenario, over, progress=False, **more)
+    assert said in str(e.value)
+
+
+def test_no_thread_is_no_number_of_threads(scenario):
+    with pytest.raises(thalweg.ScenarioError, match="`0` is not a whole number above zero"):
+        thalweg.run(scenario, threads=0)
+
+
 SWEPT_WRONG = {
     "nothing to vary": ([], "--vary, --variant or --seeds"),
     "no values": (["--vary", "seed="], "key=value,value"),
@@ -173,6 +195,10 @@ SWEPT_WRONG = {
     "value out of range": (["--vary", f"{LOAD}=0.5,1.5"], "1.5"),
     "twice": (["--vary", "seed=1,2", "--seeds", "3"], "seed"),
     "twice the same": (["--vary", "seed=1,1"], "twice"),
+    "an option twice": (["--seeds", "2", "--seeds", "3"], "argument --seeds: it is given twice"),
+    "a key set twice": (["--seeds", "2", "--set", f"{LOAD}=0.5", "--set", f"{LOAD}=0.6"], f"`{LOAD}` is changed twice"),
+    "set and unset": (["--seeds", "2", "--set", f"{LOAD}=0.5", "--unset", LOAD], f"--unset: `{LOAD}` is changed twice"),
+    "set and varied": (["--vary", f"{LOAD}=0.5,0.6", "--set", f"{LOAD}=0.7"], "--set of it cannot take effect"),
     "no such metric": (["--seeds", "2", "--metric", "drosp"], "did you mean `drops`"),
     "variant without equals sign": (["--variant", "a", "seed"], "key=value"),
     "other things": (["--seeds", "2", "--out", "full"], "holds other things"),

@@ -105,6 +105,7 @@ WRONG = {
     "empty": (["--vary", "switch.buffer=20KB..10KB"], "is empty"),
     "no logarithm": (["--vary", f"{LOAD}=0.0..0.5:log"], "has no logarithm"),
     "twice": (["--vary", f"{LOAD}=0.1..0.5", "--vary", f"{LOAD}=0.1..0.5"], "varied twice"),
+    "set": (["--vary", f"{LOAD}=0.1..0.5", "--set", f"{LOAD}=0.7"], "--set of it cannot take effect"),
     "the seed": (["--vary", "seed=1..5"], "chance would win"),
     "nothing": ([], "nothing is varied"),
     "no such metric": (["--vary", f"{LOAD}=0.1..0.5", "--objective", "drosp"], "did you mean `drops`"),
@@ -119,7 +120,8 @@ def test_a_wrong_search_is_one_line_and_exit_code_2(case, cli, tmp_path):
     (tmp_path / "full" / "thesis.txt").write_text("years of work")
     (tmp_path / "tiny.toml").write_text(SCENARIO)
     argv, expected = WRONG[case]
-    said = cli("tune", "tiny.toml", "--objective", "drops", *argv, "--quiet", "--trials", "1")
+    objective = [] if "--objective" in argv else ["--objective", "drops"]
+    said = cli("tune", "tiny.toml", *objective, *argv, "--quiet", "--trials", "1")
     assert said.code == 2 and said.out == "" and expected in said.err and said.err.count("\n") == 1, said.err
     assert not list(tmp_path.glob("runs/*")), "nothing is begun"
 
@@ -151,7 +153,9 @@ def test_the_commands_of_the_page_are_true(cli, tmp_path):
         assert build().parse_args(words[1:]).command
     (search_,) = (words for words in commands if words[1] == "tune")
     search_[2] = str(ROOT / search_[2])
-    said = cli(*search_[1:], "--trials", "2", "--seeds", "1", "--set", "traffic.0.until=1ms", "--json", "--quiet")
+    for option, few in (("--trials", "2"), ("--seeds", "1")):
+        search_[search_.index(option) + 1] = few
+    said = cli(*search_[1:], "--set", "traffic.0.until=1ms", "--json", "--quiet")
     assert said.code == 0 and json.loads(said.out)["best"].keys() == {r.split("=")[0] for r in search_ if ".." in r}
 
 

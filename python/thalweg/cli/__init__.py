@@ -34,6 +34,7 @@ def entry() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and answers with its exit code."""
+    _open_closed()
     try:
         code = _run(argv)
         sys.stdout.flush()
@@ -46,6 +47,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError:
         _to_nobody(sys.stderr)
     return code
+
+
+def _open_closed() -> None:
+    """Streams with which we were started closed (`thalweg run FILE >&-`) lead nowhere, lest a result file gets their
+    number."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def _to_nobody(stream) -> None:

@@ -12,7 +12,7 @@ from thalweg.cli.estimate_options import estimates
 from thalweg.cli.policy_options import policies
 from thalweg.cli.project_options import projects
 from thalweg.cli.sweep_options import jobs, places, sweeps
-from thalweg.cli.values import positive_int, setting
+from thalweg.cli.values import Change, Once, positive_int, setting
 from thalweg.errors import Diagnostic, nearest
 
 # Options of older versions, and what to write instead.
@@ -28,6 +28,11 @@ REPLAYERS = ("lstf", "edf", "priority", "omniscient")
 
 class Parser(argparse.ArgumentParser):
     """One-line errors that name the nearest valid choice."""
+
+    def __init__(self, *args, **kw):
+        super().__init__(*args, **kw)
+        self.register("action", None, Once)
+        self.register("action", "store", Once)
 
     def error(self, message: str):
         unknown = re.match(r"unrecognized arguments: (-\S+)", message)
@@ -119,7 +124,7 @@ def build() -> Parser:
     def sets(p: Parser) -> None:
         p.add_argument(
             "--set",
-            action="append",
+            action=Change,
             type=setting,
             default=[],
             metavar="KEY=VALUE",
@@ -128,7 +133,7 @@ def build() -> Parser:
         p.add_argument(
             "--unset",
             dest="set",
-            action="append",
+            action=Change,
             type=lambda key: (key, None),
             metavar="KEY",
             help="take a dotted key out, as if it were not written (repeatable)",

@@ -33,6 +33,8 @@ def axes(args, seed: int) -> dict:
     for key, listed in args.vary:
         if key in over:
             raise refuse(f"thalweg sweep: `{key}` is varied twice", hint="list all of its values in one --vary")
+        if key in dict(args.set):
+            raise refuse(f"thalweg sweep: `{key}` is varied: --set of it cannot take effect", hint="remove one")
         over[key] = typed(split(listed))
     if args.seeds:
         if SEED in over:

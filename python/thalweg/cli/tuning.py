@@ -23,6 +23,8 @@ def tune(args) -> int:
     for key, what in args.vary:
         if key in vary:
             raise refuse(f"thalweg tune: `{key}` is varied twice", hint="give one range")
+        if key in dict(args.set):
+            raise refuse(f"thalweg tune: `{key}` is varied: --set of it cannot take effect", hint="remove one")
         vary[key] = what
     if not vary:
         raise refuse("thalweg tune: nothing is varied: give --vary KEY=LOW..HIGH")

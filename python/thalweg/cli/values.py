@@ -5,6 +5,27 @@ from __future__ import annotations
 import argparse
 
 
+class Once(argparse.Action):
+    """Stores a value, as argparse does; given a second time the first would have no effect."""
+
+    used = False
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        if self.used and option_string:
+            raise argparse.ArgumentError(self, "it is given twice")
+        self.used = True
+        setattr(namespace, self.dest, values)
+
+
+class Change(argparse._AppendAction):
+    """Appends the change of a key; of two changes of one key the first would have no effect."""
+
+    def __call__(self, parser, namespace, values, option_string=None):
+        if values[0] in dict(getattr(namespace, self.dest) or []):
+            raise argparse.ArgumentError(self, f"`{values[0]}` is changed twice")
+        super().__call__(parser, namespace, values, option_string)
+
+
 def setting(text: str) -> tuple[str, str]:
     """`key=value`."""
     key, equals, value = text.partition("=")

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from thalweg.spread import student
+
 
 def jain(x) -> float:
     """Jain's index (Σx)² / (n Σx²) over all n, those that get nothing included; 0 if no flow gets anything.
@@ -71,26 +73,6 @@ def thinned_cdf(x, points: int = 400) -> tuple[np.ndarray, np.ndarray]:
 
 
 # --- Intervals over seeds -----------------------------------------------------------------------------------
-
-
-def student_within(angle: float, freedom: int) -> float:
-    """Probability that Student's `|t|` is at most √freedom · tan(angle): Abramowitz & Stegun, 26.7.3 and 26.7.4."""
-    odd, square = freedom % 2, np.cos(angle) ** 2
-    term, total = (np.cos(angle) if odd else 1.0), 0.0
-    for k in range(2 + odd, freedom + 1, 2):
-        total += term
-        term *= square * (k - 1) / k
-    within = np.sin(angle) * total
-    return float(2 / np.pi * (angle + within) if odd else within)
-
-
-def student(freedom: int, level: float = 0.95) -> float:
-    """What Student's `|t|` exceeds with probability 1 - level, by bisection."""
-    low, high = 0.0, np.pi / 2
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if student_within(middle, freedom) < level else (low, middle)
-    return float(np.sqrt(freedom) * np.tan((low + high) / 2))
 
 
 def half_interval(samples: Sequence[float]) -> float:
