@@ -7,7 +7,7 @@ use std::io;
 use std::path::Path;
 
 /// What `resolv.conf` says there: the resolver of the way out.
-const SAYS: &str = "nameserver 100.64.0.3\n";
+const TEXT: &str = "nameserver 100.64.0.3\n";
 const FILE: &CStr = c"/etc/resolv.conf";
 /// Sockets by which the C library would have names looked up outside the path.
 const ASIDE: [(&str, &CStr); 2] = [
@@ -22,7 +22,7 @@ pub(crate) fn is_there() -> bool {
 
 /// Whether programs here look names up beyond a path.
 pub(crate) fn is_beyond() -> bool {
-    fs::read_to_string("/etc/resolv.conf").is_ok_and(|text| text == SAYS)
+    fs::read_to_string("/etc/resolv.conf").is_ok_and(|text| text == TEXT)
 }
 
 /// In this mount namespace, which has to be the caller's own, names are looked up beyond the path.
@@ -42,7 +42,7 @@ pub(crate) fn look_beyond() -> io::Result<()> {
     // A file of its own, in memory. Its place is needed only until the file is bound to where it belongs.
     const PLACE: (&CStr, &CStr, &str) = (c"/sys", c"/sys/resolv.conf", "/sys/resolv.conf");
     let bind = || {
-        fs::write(PLACE.2, SAYS)?;
+        fs::write(PLACE.2, TEXT)?;
         sys::mount(PLACE.1, FILE, c"", libc::MS_BIND)
     };
     sys::mount(c"none", PLACE.0, c"tmpfs", 0)

@@ -56,8 +56,8 @@ fn fetching(text: &str, port: u16, out: &std::path::Path) -> Shell {
 }
 
 #[test]
-fn a_transfer_from_outside_passes_both_ports_and_takes_as_long_as_they_say() {
-    let name = "a_transfer_from_outside_passes_both_ports_and_takes_as_long_as_they_say";
+fn a_transfer_from_outside_passes_both_ports_and_takes_their_time() {
+    let name = "a_transfer_from_outside_passes_both_ports_and_takes_their_time";
     if !allowed_outside(name) {
         return;
     }
@@ -196,8 +196,8 @@ fn below(name: &str) -> Option<u32> {
 }
 
 #[test]
-fn a_way_out_that_ends_before_the_command_is_said() {
-    let name = "a_way_out_that_ends_before_the_command_is_said";
+fn a_way_out_that_ends_before_the_command_is_reported() {
+    let name = "a_way_out_that_ends_before_the_command_is_reported";
     if !allowed_outside(name) {
         return;
     }
