@@ -146,15 +146,21 @@ def run(
     record: Path | None = None,
     capture: Path | None = None,
     wire: str | None = None,
+    outside: bool = False,
 ) -> dict[str, Any]:
     """Runs a command on a path: the ports along the nodes of `between`, or the bottleneck, and back. In its words,
     `{peer}` is the address of the far end, where `peer` runs, `{peer6}` that of IPv6; a variable of `environment` that
-    names one where the kernel has none is not set. `record`, `capture`: folders for what passes the ports."""
+    names one where the kernel has none is not set. `record`, `capture`: folders for what passes the ports. `outside`:
+    the far end leads on to the network of this machine, by `slirp4netns`. Raises `OSError` for what the kernel refuses
+    or what is not installed.
+
+        run(scenario, ["curl", "-sO", "https://example.org/"], outside=True)
+    """
     wanted = list((environment or {}).items())
     peers = None if peer is None else list(peer)
     nodes = None if between is None else list(between)
     return json.loads(
-        _core.emulate_shell(scenario._core, nodes, (list(command), peers), wanted, (record, capture), wire)
+        _core.emulate_shell(scenario._core, nodes, (list(command), peers), wanted, (record, capture), (wire, outside))
     )
 
 

@@ -15,15 +15,17 @@ pub struct Datapath {
     paces: bool,
     /// It calls at the instant that a permit names.
     clock: bool,
+    /// Its receivers echo every mark and no other, and its senders count the echoes.
+    echoes: bool,
 }
 
 impl Datapath {
     /// QUIC under the driver of this crate.
-    pub const QUIC: Self = Self { name: "QUIC", paces: true, clock: true };
+    pub const QUIC: Self = Self { name: "QUIC", paces: true, clock: true, echoes: false };
     /// QUIC under `quinn`, whose pacer follows the window alone and which has no timer for controllers.
-    pub const QUINN: Self = Self { name: "quinn", paces: false, clock: false };
+    pub const QUINN: Self = Self { name: "quinn", paces: false, clock: false, echoes: false };
     /// The kernel's TCP.
-    pub const KERNEL: Self = Self { name: "the kernel's TCP", paces: true, clock: true };
+    pub const KERNEL: Self = Self { name: "the kernel's TCP", paces: true, clock: true, echoes: true };
 
     /// Its name in sentences.
     pub fn name(&self) -> &'static str {
@@ -45,7 +47,7 @@ impl Datapath {
     /// What a controller with these needs would lack.
     pub fn missing(&self, needs: &Needs) -> Vec<Missing> {
         let lacks = [
-            Missing::of_marks(needs.marks),
+            Missing::of_marks(needs.marks, self.echoes),
             Missing::of_feedback(needs.feedback),
             (needs.messages != Messages::None).then_some(Missing::CongestionPoints),
             needs.decided.then_some(Missing::Decisions),
@@ -95,10 +97,10 @@ pub enum Missing {
 }
 
 impl Missing {
-    fn of_marks(marks: Marks) -> Option<Self> {
+    fn of_marks(marks: Marks, echoes: bool) -> Option<Self> {
         match marks {
             Marks::Ignored | Marks::Optional | Marks::Wanted => None,
-            Marks::Echoes => Some(Self::MarkCounts),
+            Marks::Echoes => (!echoes).then_some(Self::MarkCounts),
             Marks::Codepoints => Some(Self::Codepoints),
             Marks::Notifications => Some(Self::Notifications),
         }
@@ -130,11 +132,8 @@ impl Missing {
     }
 
     /// Why a datapath does not have it.
-    fn why(self, datapath: &Datapath) -> &'static str {
+    fn why(self) -> &'static str {
         match self {
-            Self::MarkCounts if *datapath == Datapath::KERNEL => {
-                "classic echoes repeat a mark until CWR comes back"
-            }
             Self::MarkCounts => "quinn-proto reports that there were marks, not how many",
             Self::Codepoints => "both codepoints are echoed by no receiver outside the simulator",
             Self::Notifications | Self::CongestionPoints => "no such packets cross an IP network",
@@ -168,7 +167,7 @@ impl fmt::Display for Refusal {
         write!(f, "{} cannot run `{controller}`, which needs ", datapath.name)?;
         for (n, lack) in missing.iter().enumerate() {
             let and = if n == 0 { "" } else { ", and " };
-            write!(f, "{and}{}: {}", lack.need(), lack.why(datapath))?;
+            write!(f, "{and}{}: {}", lack.need(), lack.why())?;
         }
         let elsewhere = missing.iter().all(|lack| matches!(lack, Missing::Pace | Missing::Clock));
         if elsewhere { write!(f, "; the driver of `thalweg quic` can") } else { Ok(()) }

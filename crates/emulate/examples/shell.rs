@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo run -p thalweg-emulate --example shell -- \\
-//!   SCENARIO.toml [--record DIR] [--wire xdp] [--peer 'iperf3 -s'] -- iperf3 -c {peer}
+//!   SCENARIO.toml [--record DIR] [--wire xdp] [--outside] [--peer 'iperf3 -s'] -- iperf3 -c {peer}
 //! ```
 //!
 //! At the end what the run was is printed as JSON, to standard error. The exit status is the command's.
@@ -52,6 +52,7 @@ fn run(arguments: &[String]) -> Result<i32, String> {
         record: option("--record").map(Into::into),
         capture: option("--pcap").map(Into::into),
         wire: option("--wire").map(|name| if name == "xdp" { WireKind::Xdp } else { WireKind::Packet }),
+        outside: options.iter().any(|word| word == "--outside"),
     };
     let outcome = shell.run().map_err(|e| e.to_string())?;
     eprintln!("{}", serde_json::to_string(&outcome).map_err(|e| e.to_string())?);

@@ -7,7 +7,8 @@
 //!
 //! Pure: [`header`] (a frame's view), [`path`] (a port in virtual time), [`chain`] (a row of them), [`lateness`],
 //! [`record`] and [`replay`]; of these `path` and `replay` are `thalweg-record`'s.
-//! With the kernel: `namespaces`, `ports`, `clock`, `emulator` (the loop), `processes`, [`run`].
+//! With the kernel: `namespaces`, `outside` (a way out), `resolver`, `ports`, `clock`, `emulator` (the loop),
+//! `processes`, [`run`].
 //!
 //! `unsafe` stands where the kernel is called: `sys`, `task`, `clock`, `ports`, `processes`, `signals`.
 #![cfg(target_os = "linux")]
@@ -26,10 +27,12 @@ pub mod lateness;
 mod namespaces;
 mod netlink;
 pub mod outcome;
+mod outside;
 pub mod port;
 mod ports;
 mod processes;
 pub mod record;
+mod resolver;
 pub mod run;
 mod signals;
 pub mod statistics;

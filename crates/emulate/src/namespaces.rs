@@ -9,6 +9,8 @@
 //! killed it. In an emulated path (level L > 1) the far end is the application's namespace of the path around it.
 
 use crate::netlink::{Mac, Netlink};
+use crate::outside::{self, Outside};
+use crate::resolver;
 use crate::sys::{self, wrong};
 use crate::task;
 use serde::{Deserialize, Serialize};
@@ -44,6 +46,8 @@ pub struct Network {
     pub far: OwnedFd,
     /// The ends.
     pub addresses: Addresses,
+    /// What leads from the far end to the network around.
+    pub outside: Option<Outside>,
     /// What could not be had, in words.
     pub notes: Vec<String>,
 }
@@ -119,11 +123,11 @@ fn new_namespace() -> io::Result<OwnedFd> {
 
 impl Network {
     /// Makes it, and leaves this process, which has one thread, in the emulator's namespace. `receivers`: CPUs on which
-    /// the ends process what they receive; none: where it comes.
+    /// the ends process what they receive; none: where it comes. With a way out if `outside` is set.
     ///
     /// # Errors
-    /// If namespaces or devices are not allowed, with the way out.
-    pub fn make(receivers: &[usize]) -> io::Result<Self> {
+    /// If namespaces or devices are not allowed, or a way out cannot be had, with what can be done.
+    pub fn make(receivers: &[usize], outside: bool) -> io::Result<Self> {
         let outer = this_namespace()?;
         let (addresses, mut nested) = place()?;
         let own_users = isolate()?;
@@ -136,6 +140,7 @@ impl Network {
         }
         sys::mount(c"none", c"/", c"none", libc::MS_REC | libc::MS_PRIVATE)
             .map_err(|e| wrong("mounts", &e))?;
+        let outside = if outside { way_out(nested, &mut notes)? } else { None };
         let application = new_namespace()?;
         let far = if nested { outer } else { new_namespace()? };
         let emulator = new_namespace()?;
@@ -170,8 +175,37 @@ impl Network {
             routes(SHARED, SHARED6, here)
         })
         .map_err(|error| wrong("the far end", &error))?;
-        Ok(Self { application, far, addresses, notes })
+        if let Some(outside) = &outside {
+            outside.lead(&far)?;
+            inside(&far, &emulator, answer_for_paths).map_err(|error| wrong("the way out", &error))?;
+        }
+        Ok(Self { application, far, addresses, outside, notes })
     }
+}
+
+/// What is to lead out of the far end: nothing where that is within a path which has a way out.
+fn way_out(nested: bool, notes: &mut Vec<String>) -> io::Result<Option<Outside>> {
+    if nested && !resolver::is_beyond() {
+        let why =
+            "the path around this one has no way out, so this one has none: give it to the outermost path";
+        return Err(io::Error::other(why));
+    }
+    if !resolver::is_there() {
+        notes.push("names are not looked up: there is no /etc/resolv.conf to stand in for".into());
+    }
+    (!nested).then(Outside::begin).transpose()
+}
+
+/// The far end answers for the addresses of the paths behind it, at once (by default it waits up to a second).
+fn answer_for_paths() -> io::Result<()> {
+    let (conf, neigh) = ("/proc/sys/net/ipv4/conf", "/proc/sys/net/ipv4/neigh");
+    for (file, value) in [
+        (format!("{conf}/{}/proxy_arp", outside::DEVICE), "1"),
+        (format!("{neigh}/{}/proxy_delay", outside::DEVICE), "0"),
+    ] {
+        fs::write(&file, value).map_err(|error| wrong(&file, &error))?;
+    }
+    Ok(())
 }
 
 /// The addresses of an end.

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! caller ── emulator ── init (number 1 of a process namespace) ── command, in the application's namespace
-//!                                                             └── peer, at the far end
+//!                   │                                          └── peer, at the far end
+//!                   └── slirp4netns, where there is a way out
 //! ```
 //!
 //! Each is killed when the one before it dies, and the kernel kills what is left of a process namespace when its number
 //! 1 is gone. So nothing survives, whatever is killed.
 
+use crate::resolver;
 use crate::sys;
 use crate::task;
 use std::ffi::CString;
@@ -37,7 +39,7 @@ impl Program {
     }
 
     /// Becomes the program; returns only if that fails.
-    fn exec(&self) -> io::Error {
+    pub fn exec(&self) -> io::Error {
         let pointers = |words: &[CString]| -> Vec<*const libc::c_char> {
             words.iter().map(|word| word.as_ptr()).chain([std::ptr::null()]).collect()
         };
@@ -81,6 +83,8 @@ pub(crate) struct Init {
     pub status: OwnedFd,
     /// Capabilities of the present user namespace are handed down: the user is no other one in there.
     pub ambient: bool,
+    /// There is a way out: names are looked up beyond it.
+    pub outside: bool,
 }
 
 /// The status of a command that could not be run, as shells have it.
@@ -158,6 +162,11 @@ impl Init {
             let _ = sys::mount(c"sysfs", c"/sys", c"sysfs", 0);
             // That hides what the caller had below it: groups of processes (`thalweg attach`, on a path).
             let _ = sys::mount(c"cgroup2", c"/sys/fs/cgroup", c"cgroup2", 0);
+            if self.outside {
+                resolver::look_beyond()?;
+            }
+        } else if self.outside {
+            return Err(io::Error::other("a way out needs a mount namespace, which is not allowed here"));
         }
         if self.ambient {
             task::keep_capabilities();

@@ -7,6 +7,7 @@ use crate::emulator::Emulator;
 use crate::lateness::{Lateness, allowed};
 use crate::namespaces::{Addresses, DEVICES, Network};
 use crate::outcome::{self, Outcome, Status};
+use crate::outside;
 use crate::ports::packet::Packet;
 use crate::ports::xdp::Xdp;
 use crate::ports::{Wire, WireKind};
@@ -46,6 +47,8 @@ pub struct Shell {
     pub capture: Option<PathBuf>,
     /// How frames get in and out; by AF_PACKET if not given.
     pub wire: Option<WireKind>,
+    /// The far end has a way out to the network in which the path is started, by `slirp4netns`.
+    pub outside: bool,
 }
 
 /// What the emulator's process has to say.
@@ -58,14 +61,22 @@ enum Report {
 /// One run at a time: signals have one destination.
 static ONE: Mutex<()> = Mutex::new(());
 
-/// Can paths be emulated here? If not, why.
+/// Can paths be emulated here, with a way out if `outside` is set? If not, why.
 ///
 /// # Errors
-/// What the kernel refuses, with the way out.
-pub fn available() -> io::Result<()> {
-    in_child(|_| Network::make(&[]).map(|_| Report::Failed(String::new()))).and_then(|report| match report {
-        Report::Failed(why) if !why.is_empty() => Err(io::Error::other(why)),
-        _ => Ok(()),
+/// What the kernel refuses or what is not installed, with what can be done.
+///
+/// ```
+/// if let Err(why) = thalweg_emulate::available(false) {
+///     eprintln!("no paths here: {why}");
+/// }
+/// ```
+pub fn available(outside: bool) -> io::Result<()> {
+    in_child(|_| Network::make(&[], outside).map(|_| Report::Failed(String::new()))).and_then(|report| {
+        match report {
+            Report::Failed(why) if !why.is_empty() => Err(io::Error::other(why)),
+            _ => Ok(()),
+        }
     })
 }
 
@@ -104,7 +115,7 @@ impl Shell {
             [others @ .., own] if !others.is_empty() => (Some(*own), others),
             _ => (None, &[][..]),
         };
-        let network = Network::make(others)?;
+        let network = Network::make(others, self.outside)?;
         match self.wire.unwrap_or_default() {
             WireKind::Packet => {
                 let wires = [Packet::open(DEVICES[0])?, Packet::open(DEVICES[1])?];
@@ -128,6 +139,7 @@ impl Shell {
         wires: [W; 2],
     ) -> io::Result<Report> {
         let (notes, addresses) = (std::mem::take(&mut network.notes), network.addresses);
+        let outside = network.outside.take();
         // Before the process namespace: no thread can be started after that.
         let directions = [self.direction(&self.up, "up")?, self.direction(&self.down, "down")?];
         let (ended, status) = sys::pipe()?;
@@ -144,6 +156,7 @@ impl Shell {
         // Nothing to read: number 1 was killed.
         let read = sys::read(ended.as_raw_fd(), &mut status) == 4;
         ran.status = if read { i32::from_ne_bytes(status) } else { libc::SIGKILL };
+        ran.notes.extend(outside.and_then(|outside| outside.doubt()));
         drop(init);
         Ok(Report::Done(Box::new(self.outcome(ran, emulator.directions, emulator.overrun))))
     }
@@ -177,6 +190,8 @@ impl Shell {
         let [up, down] = directions;
         let (up, down) = (of(up, &self.up, overrun[0]), of(down, &self.down, overrun[1]));
         let (code, signal) = processes::ended(status);
+        let fastest = self.up.rate().max(self.down.rate());
+        notes.extend(outside::limit(fastest, round_trip).filter(|_| self.outside));
         Outcome {
             status: Status { code, signal },
             late: up.lateness.late || down.lateness.late,
@@ -216,6 +231,7 @@ impl Shell {
             signals: signals.as_raw_fd(),
             status,
             ambient: task::ids().0 != 0,
+            outside: self.outside,
         };
         sys::unshare(libc::CLONE_NEWPID).map_err(|error| wrong("a process namespace", &error))?;
         match processes::fork()? {

@@ -31,10 +31,30 @@ pub fn socket(family: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
 
 /// A pipe, read end first, closed on exec.
 pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    open_pipe(0)
+}
+
+/// The same, with flags of its own.
+pub fn open_pipe(flags: i32) -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];
     // SAFETY: `ends` has room for the two descriptors.
-    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) })?;
+    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | flags) })?;
     Ok((owned(ends[0])?, owned(ends[1])?))
+}
+
+/// A descriptor that the next program has, too.
+pub fn keep_on_exec(fd: BorrowedFd<'_>) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) }).map(drop)
+}
+
+/// Standard input, output and error of the next program.
+pub fn become_standard(fds: [BorrowedFd<'_>; 3]) -> io::Result<()> {
+    for (number, fd) in fds.into_iter().enumerate() {
+        // SAFETY: no memory is involved, and Rust owns no standard descriptor.
+        check(unsafe { libc::dup2(fd.as_raw_fd(), number as libc::c_int) })?;
+    }
+    Ok(())
 }
 
 /// setsockopt(2) with a plain value.

@@ -4,10 +4,11 @@ use crate::scenario::{Scenario, scenario_error};
 use pyo3::prelude::*;
 use std::path::PathBuf;
 
-/// Why no path can be emulated here; `None`: it can.
+/// Why no path can be emulated here, with a way out if `outside` is set; `None`: it can.
 #[pyfunction]
-pub fn emulate_refusal(py: Python<'_>) -> Option<String> {
-    py.detach(here::refusal)
+#[pyo3(signature = (outside=false))]
+pub fn emulate_refusal(py: Python<'_>, outside: bool) -> Option<String> {
+    py.detach(move || here::refusal(outside))
 }
 
 /// The ports towards the far end and back, along these nodes or of the bottleneck, as JSON text: name, rate (bit/s),
@@ -24,6 +25,9 @@ type Commands = (Vec<String>, Option<Vec<String>>);
 /// Folders for records and for captures.
 type Folders = (Option<PathBuf>, Option<PathBuf>);
 
+/// How frames get in and out, and whether the far end has a way out.
+type Ways = (Option<String>, bool);
+
 /// Runs a command on the path, its outcome as JSON text. `OSError` if the kernel refuses something.
 #[pyfunction]
 pub fn emulate_shell(
@@ -33,10 +37,10 @@ pub fn emulate_shell(
     commands: Commands,
     environment: Vec<(String, String)>,
     folders: Folders,
-    wire: Option<String>,
+    ways: Ways,
 ) -> PyResult<String> {
     let inner = scenario.inner.clone();
-    py.detach(move || here::shell(&inner, between, commands, environment, folders, wire))
+    py.detach(move || here::shell(&inner, between, commands, environment, folders, ways))
         .map_err(|d| scenario_error(py, &[d]))?
         .map_err(PyErr::from)
 }
@@ -50,8 +54,8 @@ mod here {
     use thalweg_scenario::{Diagnostic, Scenario};
     use thalweg_units::NodeId;
 
-    pub fn refusal() -> Option<String> {
-        thalweg_emulate::available().err().map(|why| why.to_string())
+    pub fn refusal(outside: bool) -> Option<String> {
+        thalweg_emulate::available(outside).err().map(|why| why.to_string())
     }
 
     fn both(scenario: &Scenario, between: Option<Vec<String>>) -> Result<[Way; 2], Diagnostic> {
@@ -103,14 +107,14 @@ mod here {
         (command, peer): super::Commands,
         environment: Vec<(String, String)>,
         (record, capture): super::Folders,
-        wire: Option<String>,
+        (wire, outside): super::Ways,
     ) -> Result<io::Result<String>, Diagnostic> {
         let [up, down] = both(scenario, between)?;
         let wire = match wire.map(|name| serde_json::from_value::<WireKind>(name.into())).transpose() {
             Ok(wire) => wire,
             Err(why) => return Ok(Err(io::Error::other(why))),
         };
-        let outcome = Shell { up, down, command, peer, environment, record, capture, wire }.run();
+        let outcome = Shell { up, down, command, peer, environment, record, capture, wire, outside }.run();
         Ok(outcome.and_then(|outcome| serde_json::to_string(&outcome).map_err(io::Error::other)))
     }
 }
@@ -122,7 +126,7 @@ mod here {
 
     const WHY: &str = "paths are emulated on Linux only, by builds with the feature `emulate`";
 
-    pub fn refusal() -> Option<String> {
+    pub fn refusal(_: bool) -> Option<String> {
         Some(WHY.into())
     }
 
@@ -136,7 +140,7 @@ mod here {
         _: super::Commands,
         _: Vec<(String, String)>,
         _: super::Folders,
-        _: Option<String>,
+        _: super::Ways,
     ) -> Result<io::Result<String>, Diagnostic> {
         Err(scenario.whole_file(WHY.into()))
     }

@@ -28,6 +28,12 @@ topology = { kind = "dumbbell", pairs = 1, bottleneck_rate = "100Mbps", delay = 
 traffic = [{ kind = "backlogged", src = 0, dst = 1 }]
 run = { until = "1s", stop_when_done = false }
 """
+# What marks on that stage: controllers that want marks are refused where there are none, or others.
+MARKINGS: tuple[dict, ...] = (
+    {},
+    {"switch.marking": {"kind": "step", "threshold": "15pkts"}},
+    {"switch.marking": "abc"},
+)
 
 
 def demand(what: str, command: str) -> None:
@@ -45,10 +51,14 @@ def staged(args, check):
     chosen = exams.candidate(args.congestion)
     kind = chosen.spec if isinstance(chosen.spec, str) else str(chosen.spec.get("kind", ""))
     _refused(check, kind)
-    try:
-        return Scenario(STAGE, "controller", ".", {"transport.congestion": chosen.spec})._core
-    except ScenarioError as e:
-        raise refuse(f"`{chosen.name}`: {'; '.join(d.reason for d in e.diagnostics)}") from None
+    found = []
+    for marking in MARKINGS:
+        try:
+            return Scenario(STAGE, "controller", ".", {"transport.congestion": chosen.spec} | marking)._core
+        except ScenarioError as e:
+            found.append([d.reason for d in e.diagnostics])
+    # Where the marks are the right ones, what is left is wrong with the controller.
+    raise refuse(f"`{chosen.name}`: {'; '.join(min(found, key=len))}")
 
 
 def _refused(function, *args):
@@ -252,9 +262,11 @@ def attached_lines(s: dict) -> list[str]:
         rate = 8 * c["acked"] / c["seconds"] if c["seconds"] > 0 else 0
         pace = "" if c["pace_bps"] is None else f", pace {_format.si(c['pace_bps'], 'b/s')}"
         aimd = f", {c['unfollowed']} ACKs without us" if c["unfollowed"] else ""
+        marked = f", {c['marked_segments']} marked" if c["marked_segments"] else ""
+        deaf = ", the other end does not speak ECN" if s["marks"] and not c["ecn"] else ""
         lines.append(
             f"  {c['connection']}: {_format.si(c['acked'], 'B')} acknowledged, {_format.si(rate, 'b/s')}, "
-            f"rtt {1e3 * c['rtt_s']:.2f} ms, {c['lost_segments']} segments lost, {c['decisions']} decisions, "
-            f"window {_format.si(c['window'], 'B')}{pace}{aimd}"
+            f"rtt {1e3 * c['rtt_s']:.2f} ms, {c['lost_segments']} segments lost{marked}, {c['decisions']} decisions, "
+            f"window {_format.si(c['window'], 'B')}{pace}{aimd}{deaf}"
         )
     return lines

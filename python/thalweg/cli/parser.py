@@ -273,6 +273,11 @@ def build() -> Parser:
         help="run this at the far end meanwhile, such as 'iperf3 -s'; in COMMAND, {peer} is the far end's address, {peer6} of IPv6",
     )
     p.add_argument(
+        "--outside",
+        action="store_true",
+        help="the far end leads on to this machine's network, by slirp4netns: for commands such as curl https://...",
+    )
+    p.add_argument(
         "--record", metavar="DIR", help="record what passes the ports, a file each, for `thalweg replay-port`"
     )
     p.add_argument("--pcap", metavar="DIR", help="capture what passes the ports: up.pcapng, down.pcapng")

@@ -22,7 +22,7 @@ def shell(args) -> int:
         print(scenario.to_toml() if args.scenario else _text(link, args), end="")
         return OK
     ports = _ports(scenario, between, args.port)
-    if why := _core.emulate_refusal():
+    if why := _core.emulate_refusal(args.outside):
         raise refuse(f"thalweg shell: {why}")
     folder = None
     if not args.no_out:
@@ -50,6 +50,7 @@ def shell(args) -> int:
         record=record,
         capture=capture,
         wire=args.wire,
+        outside=args.outside,
     )
     if folder is not None:
         emulation.keep(outcome, scenario, folder)

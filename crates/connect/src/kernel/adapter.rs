@@ -21,7 +21,9 @@
 //! - `cwnd_limited`: is_cwnd_limited. Exact.
 //! - `delivery`: the rate sample; `lost` from the counter as it stood when the segment left. Exact as
 //!   of the last ACK before that.
-//! - `marked`: delivered_ce × MSS. Classic echoes repeat a mark until CWR: too many.
+//! - `marked`: delivered_ce × MSS, what ACKs with ECE acknowledge (RFC 8257 §3.3). Exact if the other
+//!   end echoes as RFC 8257 §3.2 has it, as this datapath does for controllers that want marks. Classic
+//!   echoes repeat a mark until CWR: too many.
 //! - `on_loss`: recovery begins; if an ACK showed it, after that ACK. Exact.
 //! - `on_timeout`: set_state(Loss), at each expiry; a reneged SACK likewise. Exact.
 //! - `on_restart`: the first transmission with nothing in the network. Idle since the last record, as

@@ -23,6 +23,8 @@ pub struct Statistics {
     pub lost_samples: u64,
     /// Connections seen.
     pub connections: u64,
+    /// The controller wants marks.
+    pub marks: bool,
     /// From a record to its decision, in ns: half of them took at most so long, and 99 %.
     pub latency_ns: Option<(u64, u64)>,
     /// What became of the connections, in their order; of those that are over, the last thousand.
@@ -158,6 +160,7 @@ impl<M: Make> Attached<M> {
             samples: self.samples,
             lost_samples: self.loaded.lost(),
             connections: self.seen,
+            marks: self.make.needs().marks.by_default(),
             latency_ns: percentile(0.5).zip(percentile(0.99)),
             summaries,
         }

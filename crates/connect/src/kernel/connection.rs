@@ -21,6 +21,10 @@ pub struct Summary {
     pub lost: u32,
     /// Segments sent again.
     pub resent: u32,
+    /// Segments acknowledged with a mark: exact if the other end echoes exactly.
+    pub marked: u32,
+    /// Both ends speak ECN: there can be marks.
+    pub ecn: bool,
     /// The kernel's smoothed round trip at the end, in seconds.
     pub rtt: f64,
     /// Records that came of it.
@@ -99,6 +103,8 @@ impl<M: Make> Connection<M> {
             seconds: self.last.time_ns.saturating_sub(self.opened.time_ns) as f64 / 1e9,
             lost: self.last.lost.wrapping_sub(self.opened.lost),
             resent: self.last.resent.wrapping_sub(self.opened.resent),
+            marked: self.last.delivered_ce.wrapping_sub(self.opened.delivered_ce),
+            ecn: self.opened.is_ecn(),
             rtt: f64::from(self.last.srtt_us) / 1e6,
             records: self.records,
             unfollowed: self.unfollowed,

@@ -3,7 +3,8 @@
 // The kernel's half of a controller in user space: every rate sample goes out by a ring buffer, the newest decision
 // comes back in an array that both sides map. What the kernel does for its own algorithms and leaves out for those that
 // have `cong_control` is done here: proportional rate reduction (RFC 6937) and a default pace. Where user space does not
-// answer in time, the window is AIMD's (RFC 5681).
+// answer in time, the window is AIMD's (RFC 5681). Where the controller wants marks, the receiving half of a connection
+// echoes each of them, and no other (RFC 8257).
 //
 // Fields of the kernel are found by name when this is loaded (CO-RE): only those that are used are declared.
 
@@ -28,11 +29,17 @@ struct inet_sock {
 
 struct inet_connection_sock {
 	struct inet_sock icsk_inet;
+	struct {
+		__u8 pending;
+	} icsk_ack;
 	__u64 icsk_ca_priv[13];
 } KERNEL;
 
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	__u32 rcv_nxt;
+	__u32 rcv_wup;
+	__u8 ecn_flags;
 	__u64 first_tx_mstamp;
 	__u32 snd_una;
 	__u32 snd_nxt;
@@ -68,7 +75,9 @@ struct rate_sample {
 } KERNEL;
 
 enum tcp_ca_event {
-	CA_EVENT_TX_START,
+	CA_EVENT_TX_START = 0,
+	CA_EVENT_ECN_NO_CE = 4,
+	CA_EVENT_ECN_IS_CE = 5,
 };
 
 // As libbpf finds it: members by name. The name comes first, where the loader writes it.
@@ -132,6 +141,7 @@ struct record {
 #define CWND_LIMITED 8
 #define RECOVERY 16
 #define FALLBACK 32
+#define ECN 64
 
 #define SLOTS 4096
 
@@ -188,6 +198,10 @@ struct own {
 	__u32 prr_delivered;
 	// The window of AIMD, while user space does not answer.
 	__u32 window;
+	// RCV.NXT before the newest segment that came: what a delayed ACK would say.
+	__u32 received_to;
+	// DCTCP.CE: that segment was marked.
+	__u8 marked;
 	__u8 state;
 	__u8 in_ack;
 	__u8 fallback;
@@ -209,6 +223,11 @@ static __always_inline __u32 in_flight(const struct tcp_sock *tp)
 	__u32 left = tp->sacked_out + tp->lost_out, all = tp->packets_out + tp->retrans_out;
 	return all > left ? all - left : 0;
 }
+
+// What was agreed upon (RFC 3168, or AccECN), and that ACKs say ECE: TCP_ECN_* of net/tcp.h.
+#define ECN_CLASSIC 1
+#define ECN_DEMAND_CWR 4
+#define ECN_ACCURATE 16
 
 // ---- Out -------------------------------------------------------------------------------------------------------------
 
@@ -249,7 +268,7 @@ static __always_inline struct record *begin(struct sock *sk, __u64 now, enum kin
 	r->arrivals_us = 0;
 	r->rtt_us = -1;
 	r->flags = (o->in_ack ? IN_ACK : 0) | (o->state == CA_RECOVERY || o->state == CA_LOSS ? RECOVERY : 0) |
-		   (o->fallback ? FALLBACK : 0);
+		   (o->fallback ? FALLBACK : 0) | (tp->ecn_flags & (ECN_CLASSIC | ECN_ACCURATE) ? ECN : 0);
 	return r;
 }
 
@@ -397,6 +416,40 @@ static __always_inline void pace(struct sock *sk, __u32 window, __u32 ssthresh, 
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
+// ---- What a receiver says ----------------------------------------------------------------------------------------------
+
+#define ACK_NOW 16
+
+static __always_inline void echo(struct sock *sk, bool marked)
+{
+	struct tcp_sock *tp = tcp(sk);
+	tp->ecn_flags = marked ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
+}
+
+// RFC 8257 §3.2, the state machine of its Figure 1: an ACK speaks of segments of one kind. So where the kind changes, what
+// was received before is acknowledged first, if that was put off, and the new segment at once. (The figure puts this one
+// off; Linux' own DCTCP does not, since it was found that the sender waits for it.) Linux' own looks for the timer of
+// delayed ACKs, and so misses those that wait until the application lets go of the socket (tcp_backlog_ack_defer): here
+// the last number that was acknowledged says what is left, RCV.WUP.
+static __always_inline void on_segment(struct sock *sk, bool marked)
+{
+	struct tcp_sock *tp = tcp(sk);
+	struct own *o = own(sk);
+	// AccECN counts by itself.
+	if (!(tp->ecn_flags & ECN_CLASSIC))
+		return;
+	if (o->marked != marked) {
+		if ((__s32)(o->received_to - tp->rcv_wup) > 0) {
+			echo(sk, o->marked);
+			bpf_tcp_send_ack(tp, o->received_to);
+		}
+		tp->inet_conn.icsk_ack.pending |= ACK_NOW;
+	}
+	o->received_to = tp->rcv_nxt;
+	o->marked = marked;
+	echo(sk, marked);
+}
+
 // ---- The algorithm -----------------------------------------------------------------------------------------------------
 
 SEC("struct_ops")
@@ -410,6 +463,8 @@ void BPF_PROG(thalweg_init, struct sock *sk)
 	o->state = CA_OPEN;
 	o->in_ack = 0;
 	o->fallback = 0;
+	o->received_to = tcp(sk)->rcv_nxt;
+	o->marked = 0;
 	report(sk, OPEN);
 }
 
@@ -443,8 +498,16 @@ void BPF_PROG(thalweg_set_state, struct sock *sk, __u8 state)
 SEC("struct_ops")
 void BPF_PROG(thalweg_cwnd_event, struct sock *sk, enum tcp_ca_event event)
 {
-	if (event == CA_EVENT_TX_START)
+	switch (event) {
+	case CA_EVENT_TX_START:
 		report(sk, RESTART);
+		break;
+	case CA_EVENT_ECN_IS_CE:
+	case CA_EVENT_ECN_NO_CE:
+		// They come only to algorithms that ask for ECN.
+		on_segment(sk, event == CA_EVENT_ECN_IS_CE);
+		break;
+	}
 }
 
 SEC("struct_ops")

@@ -90,6 +90,7 @@ impl Record {
     const CWND_LIMITED: u32 = 8;
     const RECOVERY: u32 = 16;
     const FALLBACK: u32 = 32;
+    const ECN: u32 = 64;
 
     /// From the ring buffer; `None` if it is nothing that the datapath writes.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
@@ -129,6 +130,10 @@ impl Record {
         })
     }
 
+    /// Both ends speak ECN: marks can come.
+    pub fn is_ecn(&self) -> bool {
+        self.flags & Self::ECN != 0
+    }
     /// An ACK caused it, whose own record follows.
     pub fn is_in_ack(&self) -> bool {
         self.flags & Self::IN_ACK != 0

@@ -45,7 +45,16 @@ pub fn decisions(port: &Port, arrivals: &[Arrival], end: Time) -> Vec<Decision> 
 
 /// True where paths can be emulated; otherwise says that a test is skipped, and why.
 pub fn allowed(test: &str) -> bool {
-    match thalweg_emulate::available() {
+    possible(test, false)
+}
+
+/// True where paths with a way out can be emulated; otherwise says that a test is skipped, and why.
+pub fn allowed_outside(test: &str) -> bool {
+    possible(test, true)
+}
+
+fn possible(test: &str, outside: bool) -> bool {
+    match thalweg_emulate::available(outside) {
         Ok(()) => true,
         Err(why) => {
             eprintln!("SKIPPED {test}: {why}");
@@ -69,7 +78,17 @@ pub fn shell(text: &str, command: &[&str]) -> Shell {
     let [up, down] = ports(text).unwrap();
     let command = command.iter().map(|word| (*word).to_owned()).collect();
     let (up, down) = (up.into(), down.into());
-    Shell { up, down, command, peer: None, environment: Vec::new(), record: None, capture: None, wire: None }
+    Shell {
+        up,
+        down,
+        command,
+        peer: None,
+        environment: Vec::new(),
+        record: None,
+        capture: None,
+        wire: None,
+        outside: false,
+    }
 }
 
 /// This test program again, as another of its tests.

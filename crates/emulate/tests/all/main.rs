@@ -6,6 +6,7 @@ mod chain;
 mod chain_laws;
 mod common;
 mod header;
+mod outside;
 mod path;
 mod paths;
 mod records;

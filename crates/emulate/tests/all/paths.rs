@@ -215,16 +215,15 @@ fn ordinary() {
     }
 }
 
-#[test]
-fn an_ordinary_user_has_paths_too() {
-    use std::os::unix::fs::MetadataExt;
+/// Runs a test of this program as an ordinary user, to whom the folder is given.
+pub fn as_ordinary_user(
+    folder: &std::path::Path,
+    test: &str,
+    prepare: impl FnOnce(&mut std::process::Command),
+) -> std::process::Output {
+    use std::os::unix::fs::{MetadataExt, chown};
     use std::os::unix::process::CommandExt;
-    let name = "an_ordinary_user_has_paths_too";
-    if !allowed(name) {
-        return;
-    }
-    let folder = folder("user");
-    let [program, arguments @ ..] = &again("paths::ordinary")[..] else { unreachable!() };
+    let [program, arguments @ ..] = &again(test)[..] else { unreachable!() };
     // To a place that everyone may read, as checkouts often are not; and by another process: an emulator that is
     // started meanwhile would hold the open file, which cannot be run then.
     let copy = folder.join("tests");
@@ -232,12 +231,25 @@ fn an_ordinary_user_has_paths_too() {
     let mut run = std::process::Command::new(copy);
     run.args(arguments).current_dir("/");
     // Only root can become another user; others are ordinary already.
-    let user = fs::metadata("/proc/self").unwrap().uid();
-    if user == 0 {
+    if fs::metadata("/proc/self").unwrap().uid() == 0 {
+        chown(folder, Some(65534), Some(65534)).unwrap();
         run.uid(65534).gid(65534);
     }
-    let ran = run.output().unwrap();
+    prepare(&mut run);
+    run.output().unwrap()
+}
+
+#[test]
+fn an_ordinary_user_has_paths_too() {
+    use std::os::unix::fs::MetadataExt;
+    let name = "an_ordinary_user_has_paths_too";
+    if !allowed(name) {
+        return;
+    }
+    let folder = folder("user");
+    let ran = as_ordinary_user(&folder, "paths::ordinary", |_| {});
     fs::remove_dir_all(folder).unwrap();
+    let user = fs::metadata("/proc/self").unwrap().uid();
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     if said.contains("not allowed here") {
         return eprintln!("SKIPPED {name}: {said}");

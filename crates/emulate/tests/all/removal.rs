@@ -1,6 +1,6 @@
 //! Nothing is left, whatever is killed when: no namespace, no device, no process.
 
-use crate::common::{again, allowed, scenario, shell};
+use crate::common::{again, allowed, allowed_outside, scenario, shell};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -43,15 +43,28 @@ fn runs_for_long() {
     let command = ["sh", "-c", "sleep 1000 & sleep 1000"];
     let mut run = shell(&scenario("10Mbps", "1ms", ""), &command);
     run.peer = Some(command.map(str::to_owned).to_vec());
+    run.outside = std::env::var_os("OUTSIDE").is_some();
     let _ = run.run();
 }
 
 #[test]
 fn whichever_process_is_killed_at_whichever_moment_nothing_is_left() {
     let name = "whichever_process_is_killed_at_whichever_moment_nothing_is_left";
-    if !allowed(name) {
-        return;
+    if allowed(name) {
+        kill(None);
     }
+}
+
+#[test]
+fn nothing_is_left_of_a_path_with_a_way_out_either() {
+    let name = "nothing_is_left_of_a_path_with_a_way_out_either";
+    if allowed_outside(name) {
+        kill(Some("OUTSIDE"));
+    }
+}
+
+/// Kills runs, with this variable in their environment.
+fn kill(variable: Option<&str>) {
     let here = fs::read_link("/proc/self/ns/net").unwrap();
     let devices = || fs::read_to_string("/proc/net/dev").unwrap().lines().count();
     let before = devices();
@@ -61,17 +74,22 @@ fn whichever_process_is_killed_at_whichever_moment_nothing_is_left() {
         let [program, arguments @ ..] = &again("removal::runs_for_long")[..] else { unreachable!() };
         let mut run = Command::new(program)
             .args(arguments)
+            .envs(variable.map(|name| (name, "")))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_millis(draw.below(if round % 2 == 0 { 80 } else { 1500 })));
         let processes = below(run.id());
-        whole += u32::from(processes.len() >= 6);
+        whole += u32::from(processes.len() >= if variable.is_some() { 7 } else { 6 });
         let namespaces: Vec<PathBuf> =
             processes.iter().filter_map(|(_, ns)| ns.clone()).filter(|ns| *ns != here).collect();
-        // The caller, the emulator, or number 1.
-        let (victim, _) = processes[draw.below(processes.len().min(3) as u64) as usize];
+        // The caller, the emulator, or number 1. Without its way out, which is older than that, a run goes on.
+        let mut killed: Vec<u32> = processes.iter().map(|(pid, _)| *pid).collect();
+        if variable.is_some() && killed.len() > 2 {
+            killed.remove(2);
+        }
+        let victim = killed[draw.below(killed.len().min(3) as u64) as usize];
         let killed =
             Command::new("kill").args(["-9", &victim.to_string()]).stderr(Stdio::null()).status().unwrap();
         assert!(killed.success());

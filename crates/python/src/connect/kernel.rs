@@ -89,6 +89,7 @@ impl KernelAttached {
         dict.set_item("samples", s.samples)?;
         dict.set_item("lost_samples", s.lost_samples)?;
         dict.set_item("connections", s.connections)?;
+        dict.set_item("marks", s.marks)?;
         dict.set_item("latency_p50_s", s.latency_ns.map(|(p50, _)| p50 as f64 / 1e9))?;
         dict.set_item("latency_p99_s", s.latency_ns.map(|(_, p99)| p99 as f64 / 1e9))?;
         let summaries = s.summaries.iter().map(|summary| row(py, summary)).collect::<PyResult<Vec<_>>>()?;
@@ -104,6 +105,8 @@ fn row<'py>(py: Python<'py>, s: &Summary) -> PyResult<Bound<'py, PyDict>> {
     dict.set_item("seconds", s.seconds)?;
     dict.set_item("lost_segments", s.lost)?;
     dict.set_item("resent_segments", s.resent)?;
+    dict.set_item("marked_segments", s.marked)?;
+    dict.set_item("ecn", s.ecn)?;
     dict.set_item("rtt_s", s.rtt)?;
     dict.set_item("records", s.records)?;
     dict.set_item("unfollowed", s.unfollowed)?;

@@ -1,0 +1,51 @@
+//! Names on a path with a way out: programs ask the resolver beyond it, so that questions and answers take the path.
+
+use crate::sys::{self, wrong};
+use std::ffi::CStr;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// What `resolv.conf` says there: the resolver of the way out.
+const TEXT: &str = "nameserver 100.64.0.3\n";
+const FILE: &CStr = c"/etc/resolv.conf";
+/// Sockets by which the C library would have names looked up outside the path.
+const ASIDE: [(&str, &CStr); 2] = [
+    ("/run/systemd/resolve/io.systemd.Resolve", c"/run/systemd/resolve/io.systemd.Resolve"),
+    ("/run/nscd/socket", c"/run/nscd/socket"),
+];
+
+/// Whether there is a file to stand in for. Without one the C library knows of no resolver, and none can be set.
+pub(crate) fn is_there() -> bool {
+    Path::new("/etc/resolv.conf").is_file()
+}
+
+/// Whether programs here look names up beyond a path.
+pub(crate) fn is_beyond() -> bool {
+    fs::read_to_string("/etc/resolv.conf").is_ok_and(|text| text == TEXT)
+}
+
+/// In this mount namespace, which has to be the caller's own, names are looked up beyond the path.
+///
+/// # Errors
+/// If something cannot be mounted.
+pub(crate) fn look_beyond() -> io::Result<()> {
+    for (path, socket) in ASIDE {
+        // What is no socket refuses connections, and the C library goes on to `resolv.conf`.
+        if Path::new(path).exists() {
+            sys::mount(c"/dev/null", socket, c"", libc::MS_BIND).map_err(|error| wrong(path, &error))?;
+        }
+    }
+    if !is_there() {
+        return Ok(());
+    }
+    // A file of its own, in memory. Its place is needed only until the file is bound to where it belongs.
+    const PLACE: (&CStr, &CStr, &str) = (c"/sys", c"/sys/resolv.conf", "/sys/resolv.conf");
+    let bind = || {
+        fs::write(PLACE.2, TEXT)?;
+        sys::mount(PLACE.1, FILE, c"", libc::MS_BIND)
+    };
+    sys::mount(c"none", PLACE.0, c"tmpfs", 0)
+        .and_then(|()| bind().and_then(|()| sys::unmount(PLACE.0)))
+        .map_err(|error| wrong("/etc/resolv.conf", &error))
+}
