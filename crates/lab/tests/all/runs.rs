@@ -116,6 +116,25 @@ fn the_core_carries_what_it_is_offered() {
     }
 }
 
+/// The list's numbers stand next to those of the table, which are in the order of starts.
+#[test]
+fn flows_of_a_list_have_its_numbers_and_others_none() {
+    let dir = std::env::temp_dir().join(format!("thalweg-listed-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a folder");
+    std::fs::write(dir.join("l.csv"), "id,src,dst,size_bytes,start_ns\n17,0,1,1000,500\n42,0,2,1000,100\n")
+        .expect("a file");
+    let text = "[topology]\nkind = \"star\"\nhosts = 3\n[[traffic]]\nkind = \"list\"\nfile = \"l.csv\"\n[[traffic]]\n\
+                kind = \"flow\"\nsrc = 1\ndst = 2\nsize = \"1KB\"\nstart = \"1us\"\n[run]\nuntil = \"1ms\"\n";
+    let mut run = Run::new(&load(text, "s.toml", &dir, &[]).expect("right")).expect("a network");
+    std::fs::remove_dir_all(&dir).expect("it was there");
+    while run.step(1 << 20) {}
+    let run = Run::load(&run.save()).expect("resumes");
+    let tables = run.tables();
+    let listed = tables[0].columns.iter().find(|c| c.name == "listed").map(|c| &c.data);
+    let Some(ColumnData::Maybe(listed)) = listed else { panic!("numbers, or none") };
+    assert_eq!(listed[..], [Some(42), Some(17), None]);
+}
+
 /// A window that never binds fills the sender's queue; what waits there has not been carried.
 #[test]
 fn what_waits_is_not_carried() {

@@ -13,10 +13,11 @@ pub(super) type Place = (usize, Vec<(usize, End)>);
 
 /// Rows as they come, but for those that follow a later one.
 pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
+    let named = numbers(rows)?;
     if rows.iter().all(|row| row.after.is_empty()) {
         return Ok((0..rows.len()).map(|row| (row, Vec::new())).collect());
     }
-    let follow = positions(rows)?;
+    let follow = positions(rows, &named)?;
     let mut followers = vec![Vec::new(); rows.len()];
     let mut open: Vec<usize> = follow.iter().map(Vec::len).collect();
     for (row, others) in follow.iter().enumerate() {
@@ -40,19 +41,21 @@ pub(super) fn in_order(rows: &[FlowRow]) -> Result<Vec<Place>, Wrong> {
     }
 }
 
-/// Of each row those that it follows, each end once.
-fn positions(rows: &[FlowRow]) -> Result<Vec<Vec<(usize, End)>>, Wrong> {
-    let mut named: BTreeMap<u64, usize> = BTreeMap::new();
+/// Where each number is: it is one row's.
+fn numbers(rows: &[FlowRow]) -> Result<BTreeMap<u64, usize>, Wrong> {
+    let mut named = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         if named.insert(row.id, at).is_some() {
             let reason = format!("a flow before is called {} already", row.id);
-            return Err((
-                row.line,
-                reason,
-                "give every flow an `id` of its own, or remove the column".to_owned(),
-            ));
+            let hint = "give every flow an `id` of its own, or remove the column";
+            return Err((row.line, reason, hint.to_owned()));
         }
     }
+    Ok(named)
+}
+
+/// Of each row those that it follows, each end once.
+fn positions(rows: &[FlowRow], named: &BTreeMap<u64, usize>) -> Result<Vec<Vec<(usize, End)>>, Wrong> {
     let of = |row: &FlowRow| {
         let wrong = |reason: String, hint: &str| (row.line, reason, hint.to_owned());
         let place = |(id, end): &(u64, End)| match named.get(id) {

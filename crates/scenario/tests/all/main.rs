@@ -15,4 +15,5 @@ mod port_on_a_trace;
 mod references;
 mod scenarios;
 mod structure;
+mod twice;
 mod workloads;

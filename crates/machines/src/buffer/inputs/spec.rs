@@ -1,6 +1,6 @@
 //! A switch's memory by input as data, and what is counted of an input.
 
-use crate::pause::{Claims, Effects, PausePolicy, PauseSpec, QueuePauses};
+use crate::pause::{Claims, Effects, PauseSpec, QueuePauses};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Bytes;
 

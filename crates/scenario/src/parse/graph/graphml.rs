@@ -229,8 +229,8 @@ mod tests {
         assert_eq!(g.names, ["h0", "h1", "s"]);
     }
 
-    /// What a port of a node has is not the node's; prefixes of namespaces (as ElementTree writes them) do not matter; a
-    /// second graph is not read as if it were of the first.
+    /// What a port of a node has is not the node's; prefixes of namespaces (as ElementTree writes them) do not matter;
+    /// a second graph is not read as if it were of the first.
     #[test]
     fn ports_and_prefixes_are_passed_over_and_a_second_graph_is_refused() {
         let node =
