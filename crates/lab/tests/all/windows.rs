@@ -106,3 +106,72 @@ fn reno_s_window_swings_between_half_and_full_and_the_link_never_idles() {
     assert!((found.2 / (rounds + 2.0 * rtt) - 1.0).abs() < 0.03, "{what}, {rounds}");
     assert!((used - 1.0).abs() < 1e-3, "{what}");
 }
+
+/// Only the way of the ACKs is silent for 140 ms, and a tail probe leaves meanwhile: nothing was lost, so the windows of
+/// controllers that infer losses from what is missing of the flight stand (draft-ietf-ccwg-bbr-06 §5.5.10: a loss is
+/// what loss detection has marked as lost).
+#[test]
+fn a_probe_for_nothing_is_no_loss() {
+    for controller in ["bbr", "bbr3"] {
+        let text = format!(
+            r#"
+topology = {{ kind = "dumbbell", pairs = 1, host_rate = "1Gbps", bottleneck_rate = "20Mbps", delay = "20ms", host_delay = "0ps" }}
+switch = {{ buffer = "1000pkts" }}
+nic = {{ buffer = "unlimited" }}
+measure = {{ controllers = {{ every = "10ms" }} }}
+run = {{ until = "11s" }}
+[transport]
+congestion = "{controller}"
+rto = {{ kind = "rfc6298", min = "1s" }}
+loss = {{ kind = "rack", tail_probes = true }}
+writes = {{ first = "4MB", chunk = "29200B", every = "500ms" }}
+[[traffic]]
+kind = "flow"
+src = 0
+dst = 1
+size = "6MB"
+[[link]]
+which = {{ kind = "between", ends = ["switch0", "switch1"] }}
+direction = "backward"
+[link.transmitter]
+kind = "stepped"
+steps = [{{ at = "0s", rate = "20Mbps" }}, {{ at = "10010ms", rate = "0bps" }}, {{ at = "10150ms", rate = "20Mbps" }}]
+"#
+        );
+        let run = run(&text);
+        assert!(column(&run, "flows", "retransmissions")[0] > 0 && column(&run, "flows", "drops")[0] == 0);
+        let windows = series(&run, "controllers", "window", 10_000_000);
+        let first = windows[0].1;
+        assert!(windows.iter().all(|(_, window)| *window >= first), "{controller}: {windows:?}");
+    }
+}
+
+/// A host's own link is a square wave of 100 and 10 Mb/s: what it may hand over is bounded by the 100.
+#[test]
+fn paces_may_be_as_high_as_the_hosts_link_ever_is() {
+    for controller in ["bbr", "copa", "vivace"] {
+        let text = format!(
+            r#"
+topology = {{ kind = "pair", delay = "10ms" }}
+nic = {{ buffer = "200pkts" }}
+transport = {{ congestion = "{controller}" }}
+run = {{ until = "4s" }}
+[[traffic]]
+kind = "backlogged"
+src = 0
+dst = 1
+[[link]]
+which = "all"
+direction = "forward"
+[link.transmitter]
+kind = "stepped"
+steps = [{{ at = "0s", rate = "100Mbps" }}, {{ at = "500ms", rate = "10Mbps" }}]
+period = "1s"
+[measure]
+controllers = {{ every = "10ms" }}
+"#
+        );
+        let paces = column(&run(&text), "controllers", "pace");
+        assert!(paces.iter().any(|pace| *pace > 60_000_000), "{controller}: {:?}", paces.iter().max());
+    }
+}

@@ -72,3 +72,24 @@ fn numbers_of_lists_and_rates_of_files_are_refused_with_their_lines() {
     let found = errors(net, &dir.0);
     assert!(matches!(&found[..], [one] if one.contains("`net.csv`, line 2")), "{found:?}");
 }
+
+/// The rate that these reckon with is the link's mean, which is what it carries only where it does not change.
+#[test]
+fn schedulers_that_reckon_with_a_rate_are_refused_in_front_of_one_that_changes() {
+    let with = |switch: &str| {
+        let link = "[[link]]\nwhich = \"core-links\"\ntransmitter = { kind = \"stepped\", steps = [{ at = \"0s\", rate = \
+                    \"1Gbps\" }, { at = \"1ms\", rate = \"2Gbps\" }] }\n";
+        let text = format!(
+            "[topology]\nkind = \"dumbbell\"\npairs = 2\n[[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 2\n\
+             [switch]\n{switch}\n[run]\nuntil = \"2ms\"\n{link}"
+        );
+        errors(&text, Path::new("."))
+    };
+    for wrong in
+        ["scheduler = \"fq\"", "scheduler = \"bfc\"", "mix = { scheduler = \"fq\", nodes = \"even\" }"]
+    {
+        let found = with(wrong);
+        assert!(found.iter().any(|one| one.contains("reckons with the link's rate")), "{wrong}: {found:?}");
+    }
+    assert!(with("scheduler = \"drr\"").is_empty());
+}
