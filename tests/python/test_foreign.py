@@ -37,7 +37,7 @@ def test_the_limit_can_be_set(tmp_path, monkeypatch):
 
 
 def test_the_limit_holds_in_the_engine_too(tmp_path, monkeypatch):
-    (tmp_path / "flows.csv").write_text("id,src,dst,size_bytes,start_ns\n" + "0,0,1,1000,0\n" * 100)
+    (tmp_path / "flows.csv").write_text("src,dst,size_bytes,start_ns\n" + "0,1,1000,0\n" * 100)
     path = tmp_path / "s.toml"
     path.write_text('topology = "pair"\n[[traffic]]\nkind = "list"\nfile = "flows.csv"\n')
     thalweg.Scenario.load(path)
