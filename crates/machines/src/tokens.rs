@@ -31,6 +31,11 @@ impl TokenBucket {
         Self { rate, depth, full_at: Time::ZERO, rest: 0 }
     }
 
+    /// What it holds at most.
+    pub(crate) fn depth(&self) -> u64 {
+        self.depth.get()
+    }
+
     /// Whether there are tokens for so many bytes now; if so, they are taken.
     #[inline]
     pub(crate) fn take(&mut self, now: Time, bytes: u64) -> bool {

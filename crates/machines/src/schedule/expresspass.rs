@@ -92,9 +92,14 @@ pub struct Credits {
 }
 
 impl Credits {
+    /// The tokens that a credit takes: all of them, if it is larger than the bucket.
+    fn tokens(&self, credit: &Entry) -> u64 {
+        u64::from(credit.wire).min(self.bucket.depth())
+    }
+
     /// When the first credit may leave.
     fn opens(&self) -> Option<Time> {
-        Some(self.bucket.opens(u64::from(self.credits.front()?.wire)))
+        Some(self.bucket.opens(self.tokens(self.credits.front()?)))
     }
 }
 
@@ -113,8 +118,8 @@ impl Order for Credits {
     }
     #[inline]
     fn pop(&mut self, now: Time) -> Option<Entry> {
-        if let Some(first) = self.credits.front()
-            && self.bucket.take(now, u64::from(first.wire))
+        if let Some(tokens) = self.credits.front().map(|first| self.tokens(first))
+            && self.bucket.take(now, tokens)
         {
             return self.credits.pop_front();
         }
@@ -168,6 +173,18 @@ mod tests {
         assert_eq!(p.held_until(), Some(Time::from_us(1500)));
         assert_eq!([1499, 1500, 1999, 2000].map(|at| pop(&mut p, at)), [None, Some(2), None, Some(3)]);
         assert_eq!(p.held_until(), None);
+    }
+
+    #[test]
+    fn a_credit_larger_than_the_bucket_leaves_whenever_that_is_full() {
+        let params = Params { credits: 8, burst: 1, credit: Bytes::new(50), packet: Bytes::new(450) };
+        let at =
+            At { rate: Rate::from_mbps(16), stream: thalweg_units::Stream::default(), preemptive: false };
+        let mut p = params.make(&at).unwrap();
+        (0..2).for_each(|n| assert!(join(&mut p, 1000, message(CREDIT), n)));
+        assert_eq!([1000, 1000].map(|at| pop(&mut p, at)), [Some(0), None]);
+        assert_eq!(p.held_until(), Some(Time::from_us(1250)));
+        assert_eq!([1249, 1250].map(|at| pop(&mut p, at)), [None, Some(1)]);
     }
 
     #[test]

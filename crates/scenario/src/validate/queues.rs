@@ -58,7 +58,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             let reason = format!("{total} cannot hold one packet of {full} bytes");
             r.error("switch.shared_buffer.total", reason, format!("at least \"{full}B\""));
         } else {
-            split(r, s, doc, ports_of_switches(graph), full);
+            split(r, s, doc, ports_of_switches(graph).1, full);
         }
         r.report("switch.shared_buffer.sharing", sharing(s, doc));
     }
@@ -163,7 +163,7 @@ fn sharing(shared: &SharedBuffer, doc: &Document) -> Vec<Problem> {
 
 /// Memory that a policy shares out among so many ports that none has room for a packet; or that the ports' own limits
 /// never let fill.
-fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, (fewest, ports): (u64, u64), full: u32) {
+fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, ports: u64, full: u32) {
     let (total, own) = (shared.total.0, doc.switch.room());
     let least = shared.sharing.least(u64::from(full), ports);
     if total.get() < least {
@@ -172,11 +172,6 @@ fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, (fewest, por
     } else if shared.sharing.admits_all(total.get(), ports, own.bytes(full).get()) {
         let why = format!("the {ports} ports of a switch hold at most {own} each");
         r.useless("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
-    }
-    let most = shared.sharing.most(total.get(), fewest);
-    if own != Capacity::Unlimited && doc.switch.buffer.is_some() && own.bytes(full).get() > most {
-        let why = format!("of {total} of shared memory a port holds at most {most}B");
-        r.useless("switch.buffer", &why, format!("at most \"{most}B\", or \"unlimited\""));
     }
 }
 
