@@ -107,8 +107,8 @@ fn reno_s_window_swings_between_half_and_full_and_the_link_never_idles() {
     assert!((used - 1.0).abs() < 1e-3, "{what}");
 }
 
-/// Only the way of the ACKs is silent for 140 ms, and a tail probe leaves meanwhile: nothing was lost, so the windows of
-/// controllers that infer losses from what is missing of the flight stand (draft-ietf-ccwg-bbr-06 §5.5.10: a loss is
+/// Only the way of the ACKs is silent for 140 ms, and a tail probe leaves meanwhile: nothing was lost, so the windows
+/// of controllers that infer losses from what is missing of the flight stand (draft-ietf-ccwg-bbr-06 §5.5.10: a loss is
 /// what loss detection has marked as lost).
 #[test]
 fn a_probe_for_nothing_is_no_loss() {
