@@ -19,12 +19,7 @@ use thalweg_units::{FlowId, HostId, NodeId, PortId};
 /// ends of such a link are edge switches (a dumbbell), its two directions together can carry twice that.
 pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let spec = run.engine.spec();
-    let graph = Graph {
-        hosts: spec.hosts,
-        switches: spec.switches,
-        links: spec.links.clone(),
-        names: run.meta.names.clone(),
-    };
+    let graph = run.graph();
     let (from, until) = run.meta.load_window;
     let until = until.min(run.engine.now().ps());
     let window = until.saturating_sub(from) as f64 * 1e-12;

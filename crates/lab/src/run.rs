@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::decisions;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_scenario::schema::Fct;
-use thalweg_scenario::topology::Names;
+use thalweg_scenario::topology::{Graph, Names};
 use thalweg_scenario::{Diagnostic, Scenario, Section, Stop};
 use thalweg_sim::sealed::{self, Kind, Sealing};
 use thalweg_sim::{Pause, Recorded};
@@ -75,6 +75,13 @@ pub struct Progress {
 const KIND: Kind = Kind { magic: *b"thalwegR", layout: 5 };
 
 impl Run {
+    /// The network as a graph, with its names.
+    pub(crate) fn graph(&self) -> Graph {
+        let spec = self.engine.spec();
+        let (hosts, switches, links) = (spec.hosts, spec.switches, spec.links.clone());
+        Graph { hosts, switches, links, names: self.meta.names.clone() }
+    }
+
     /// Builds the network of a scenario.
     ///
     /// # Errors
@@ -88,7 +95,7 @@ impl Run {
     /// # Errors
     /// As [`Run::new`], and if it was given up.
     pub fn new_unless(stop: &Stop, scenario: &Scenario) -> Result<Self, Diagnostic> {
-        let (mut spec, mut listed) = scenario.network_of_lists_unless(stop)?;
+        let (mut spec, mut listed) = scenario.numbered_network_unless(stop)?;
         if listed.iter().all(Option::is_none) {
             listed.clear();
         }

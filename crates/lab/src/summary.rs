@@ -5,7 +5,7 @@ use crate::run::Run;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-use thalweg_scenario::topology::{Frames, Graph};
+use thalweg_scenario::topology::Frames;
 use thalweg_sim::Delays;
 use thalweg_units::{Bytes, NodeId, PortId, Span, Time};
 
@@ -31,12 +31,7 @@ fn statistics(mut values: Vec<f64>) -> Json {
 /// part of the life of each that lies in the measured window; of the traffic sections that are measured, or of one.
 fn endless(run: &Run, rows: &[FlowRow<'_>], only: Option<usize>) -> Json {
     let spec = run.engine.spec();
-    let graph = Graph {
-        hosts: spec.hosts,
-        switches: spec.switches,
-        links: spec.links.clone(),
-        names: run.meta.names.clone(),
-    };
+    let graph = run.graph();
     let adjacency = graph.adjacency();
     let mut empty: BTreeMap<(u32, u32, u16), u64> = BTreeMap::new();
     let (mut throughput, mut waiting) = (Vec::new(), Vec::new());

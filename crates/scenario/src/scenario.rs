@@ -375,7 +375,7 @@ impl Scenario {
     /// # Errors
     /// As [`Scenario::network`], and if it was given up.
     pub fn network_unless(&self, stop: &Stop) -> Result<NetworkSpec, Diagnostic> {
-        Ok(self.network_of_lists_unless(stop)?.0)
+        Ok(self.numbered_network_unless(stop)?.0)
     }
 
     /// As [`Scenario::network_unless`], and by flow the number that its list gives it (`id`, or the row's); none of a
@@ -383,7 +383,7 @@ impl Scenario {
     ///
     /// # Errors
     /// As [`Scenario::network_unless`].
-    pub fn network_of_lists_unless(
+    pub fn numbered_network_unless(
         &self,
         stop: &Stop,
     ) -> Result<(NetworkSpec, Vec<Option<u64>>), Diagnostic> {

@@ -426,9 +426,9 @@ static __always_inline void echo(struct sock *sk, bool marked)
 	tp->ecn_flags = marked ? tp->ecn_flags | ECN_DEMAND_CWR : tp->ecn_flags & ~ECN_DEMAND_CWR;
 }
 
-// RFC 8257 §3.2, the state machine of its Figure 1: an ACK speaks of segments of one kind. So where the kind changes, what
-// was received before is acknowledged first, if that was put off, and the new segment at once. (The figure puts this one
-// off; Linux' own DCTCP does not, since it was found that the sender waits for it.) Linux' own looks for the timer of
+// RFC 8257 §3.2, the state machine of its Figure 1: an ACK speaks of segments of one kind. So where the kind changes,
+// what was received before is acknowledged first, if that was put off, and the new segment at once. (The figure puts
+// this one off; Linux' own DCTCP does not, since it was found that the sender waits for it.) Linux' own looks for the timer of
 // delayed ACKs, and so misses those that wait until the application lets go of the socket (tcp_backlog_ack_defer): here
 // the last number that was acknowledged says what is left, RCV.WUP.
 static __always_inline void on_segment(struct sock *sk, bool marked)

@@ -115,11 +115,17 @@ fn a_probe_for_nothing_is_no_loss() {
     for controller in ["bbr", "bbr3"] {
         let text = format!(
             r#"
-topology = {{ kind = "dumbbell", pairs = 1, host_rate = "1Gbps", bottleneck_rate = "20Mbps", delay = "20ms", host_delay = "0ps" }}
 switch = {{ buffer = "1000pkts" }}
 nic = {{ buffer = "unlimited" }}
 measure = {{ controllers = {{ every = "10ms" }} }}
 run = {{ until = "11s" }}
+[topology]
+kind = "dumbbell"
+pairs = 1
+host_rate = "1Gbps"
+bottleneck_rate = "20Mbps"
+delay = "20ms"
+host_delay = "0ps"
 [transport]
 congestion = "{controller}"
 rto = {{ kind = "rfc6298", min = "1s" }}

@@ -191,12 +191,12 @@ impl Verus {
         match self.phase {
             Phase::SlowStart => {
                 self.profile.see(by, delay);
-                self.window += f64::from(u8::from(used));
+                self.window += if used { 1.0 } else { 0.0 };
             }
             Phase::Normal => self.profile.see(by, delay),
             Phase::Repair { .. } => {
                 // §4.4: nothing of this is put into the profile.
-                self.window += f64::from(u8::from(used)) / self.window;
+                self.window += if used { 1.0 / self.window } else { 0.0 };
                 if let Some(delay) = self.profile.delay(self.window) {
                     self.wanted = self.wanted.min(delay);
                 }
