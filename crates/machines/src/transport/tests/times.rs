@@ -209,8 +209,8 @@ proptest! {
 }
 
 /// RFC 6298 §5 (5.4), RFC 8985 §6.3: the timer resends the first segment though what left in the last round trip is
-/// not yet taken for lost and fills the window of one. From segment 10 on, 500 us, all are lost until the timer expires,
-/// a millisecond after the ACK of segment 9 came.
+/// not yet taken for lost and fills the window of one. From segment 10 on, 500 us, all are lost until the timer
+/// expires, a millisecond after the ACK of segment 9 came.
 #[test]
 fn the_timer_resends_the_first_segment_whatever_is_still_in_flight() {
     let writes = Writes { first: Bytes::new(MSS), chunk: Bytes::new(MSS), every: Span::from_us(50) };
