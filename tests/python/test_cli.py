@@ -1,5 +1,6 @@
 """The command line: wrong on purpose, and the shapes of what it prints."""
 
+import argparse
 import json
 import os
 import signal
@@ -17,6 +18,22 @@ from thalweg.cli.completion import commands
 
 def sets(table):
     return [a for k, v in table.items() for a in ("--set", f"{k}={v}")]
+
+
+def parsers(one):
+    """A parser and those of its parts."""
+    yield one
+    for action in one._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for part in action.choices.values():
+                yield from parsers(part)
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_command_has_a_help(command):
+    for parser in parsers(commands()[command]):
+        text = parser.format_help()
+        assert "usage: thalweg" in text and "%%" not in text and "%(" not in text
 
 
 WRONG = {

@@ -126,7 +126,7 @@ impl Engine {
         let probes = self.sim().probes();
         match probes.carried.get(port.at()) {
             Some(bytes) if probes.carried_closed => *bytes,
-            Some(before) => self.sim().carried(port).1 - before,
+            Some(before) => self.sim().left(port) - before,
             None => 0,
         }
     }

@@ -93,16 +93,16 @@ impl Times {
         if n == 0 {
             return serde_json::json!({ "count": 0 });
         }
-        let us = |p: f64| self.histogram.quantile(p).map(|ps| ps * 1e-6);
+        let us = |p: f64| self.histogram.quantile(p).map(|ps| ps / 1e6);
         serde_json::json!({
             "count": n,
-            "mean": self.sum as f64 / n as f64 * 1e-6,
+            "mean": self.sum as f64 / n as f64 / 1e6,
             "p50": us(0.5),
             "p90": us(0.9),
             "p95": us(0.95),
             "p99": us(0.99),
             "p999": us(0.999),
-            "max": self.max as f64 * 1e-6,
+            "max": self.max as f64 / 1e6,
         })
     }
 }

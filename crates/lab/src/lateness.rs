@@ -97,7 +97,7 @@ impl Lateness {
             "not_compared": self.not_compared,
             "overdue": of(self.overdue + never),
             "overdue_packets": self.overdue + never,
-            "threshold_us": self.threshold as f64 * 1e-6,
+            "threshold_us": self.threshold as f64 / 1e6,
             "overdue_beyond_threshold": of(self.beyond + never),
             "overdue_beyond_threshold_packets": self.beyond + never,
             "never_left": never,

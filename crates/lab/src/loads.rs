@@ -1,12 +1,12 @@
 //! The load of the hosts' links and of the core: what the flows ask of them, and what passed them.
 
 use crate::run::Run;
-use crate::tables::FlowRow;
+use crate::tables::{FlowRow, capacity_in};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_machines::transport::TransportSpec;
 use thalweg_scenario::topology::Graph;
-use thalweg_units::{FlowId, HostId, NodeId, PortId};
+use thalweg_units::{FlowId, HostId, NodeId, PortId, Time};
 
 /// Loads in the part of the measured window in which flows arrive at random or from a list (all of it if none
 /// do), or as much of it as has passed.
@@ -22,7 +22,7 @@ pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let graph = run.graph();
     let (from, until) = run.meta.load_window;
     let until = until.min(run.engine.now().ps());
-    let window = until.saturating_sub(from) as f64 * 1e-12;
+    let window = Time::from_ps(from)..Time::from_ps(until);
     let into_core = graph.into_core();
     let mut crossings = Crossings::new(&graph, &into_core);
     let (mut offered, mut crossing) = (0.0, 0.0);
@@ -35,21 +35,21 @@ pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
             crossing += bytes * f64::from(crossings.between(r.spec.src, r.spec.dst));
         }
     }
-    let ratio = |bytes: f64, bps: f64| {
-        let capacity = bps * window / 8.0;
-        if capacity > 0.0 { bytes / capacity } else { 0.0 }
-    };
+    let ratio = |bytes: f64, bits: f64| if bits > 0.0 { bytes * 8.0 / bits } else { 0.0 };
+    let could = |port: u32| capacity_in(run, PortId(port), &window);
     let carried = |ports: &mut dyn Iterator<Item = u32>| {
         ports.map(|port| run.engine.carried_in_window(PortId(port))).sum::<u64>() as f64
     };
     let ends =
         spec.links.iter().enumerate().flat_map(|(i, l)| [(2 * i as u32, l.a), (2 * i as u32 + 1, l.b)]);
-    let from_hosts = carried(&mut ends.filter(|(_, node)| graph.is_host(*node)).map(|(port, _)| port));
-    let hosts: f64 = graph.host_rates().iter().map(|r| r.bps() as f64).sum();
-    let core = graph.core_capacity() as f64;
+    let of_hosts: Vec<u32> = ends.filter(|(_, node)| graph.is_host(*node)).map(|(port, _)| port).collect();
+    let from_hosts = carried(&mut of_hosts.iter().copied());
+    let hosts: f64 = of_hosts.iter().map(|port| could(*port)).sum();
+    // One direction of a link, though both may lead out of an edge switch.
+    let core: f64 = into_core.chunk_by(|a, b| a / 2 == b / 2).map(|link| could(link[0])).sum();
     json!({
-        "from_us": from as f64 * 1e-6,
-        "until_us": until as f64 * 1e-6,
+        "from_us": from as f64 / 1e6,
+        "until_us": until as f64 / 1e6,
         "host_links": { "offered": ratio(offered, hosts), "carried": ratio(from_hosts, hosts) },
         "core_links": {
             "offered": ratio(crossing, core),

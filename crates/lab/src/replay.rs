@@ -338,7 +338,7 @@ impl Replay {
             "digest": format!("{:016x}", self.engine.digest()),
             "scheduler": self.candidate.name(),
             "preemptive": self.preemptive,
-            "bucket_us": self.bucket.ps() as f64 * 1e-6,
+            "bucket_us": self.bucket.ps() as f64 / 1e6,
             "simulated_seconds": self.engine.now().secs(),
             "events": counters.events,
             "packet_hops": counters.packet_hops,

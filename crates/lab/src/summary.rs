@@ -50,7 +50,7 @@ fn endless(run: &Run, rows: &[FlowRow<'_>], only: Option<usize>) -> Json {
             let path = graph.path(&adjacency, NodeId(r.spec.src.0), NodeId(r.spec.dst.0));
             graph.round_trip(&path.unwrap_or_default(), frames).ps()
         });
-        waiting.push(rtt.saturating_sub(alone) as f64 * 1e-6);
+        waiting.push(rtt.saturating_sub(alone) as f64 / 1e6);
     }
     let (sum, squares) = throughput.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     let jain = (squares > 0.0).then(|| sum * sum / (throughput.len() as f64 * squares));
@@ -71,7 +71,7 @@ fn waits(delays: &[Delays]) -> Option<Json> {
         sum.merge(one);
         Some(sum)
     })?;
-    let us = |span: Option<Span>| span.map(|s| s.ps() as f64 * 1e-6);
+    let us = |span: Option<Span>| span.map(|s| s.ps() as f64 / 1e6);
     if all.count() == 0 {
         return Some(json!({ "count": 0 }));
     }
@@ -108,7 +108,7 @@ fn bottleneck(run: &Run) -> Json {
         "to": run.meta.names.of(b.0),
         "utilisation": share,
         "back_utilisation": used(port ^ 1),
-        "rate_gbps": link.direction(PortId(port)).mean_rate().bps() as f64 * 1e-9,
+        "rate_gbps": link.direction(PortId(port)).mean_rate().bps() as f64 / 1e9,
     })
 }
 
@@ -138,8 +138,8 @@ fn pauses(run: &Run) -> Json {
     };
     let deadlock = |d: &thalweg_sim::Deadlock| {
         json!({
-            "at_us": d.at.ps() as f64 * 1e-6,
-            "ended_us": (d.ended != Time::MAX).then(|| d.ended.ps() as f64 * 1e-6),
+            "at_us": d.at.ps() as f64 / 1e6,
+            "ended_us": (d.ended != Time::MAX).then(|| d.ended.ps() as f64 / 1e6),
             "ports": d.ports.iter().map(|p| p.0).collect::<Vec<_>>(),
             "waits": waits(d),
         })
@@ -153,7 +153,7 @@ fn pauses(run: &Run) -> Json {
     json!({
         "frames": c.pause_frames,
         "resumes": c.resume_frames,
-        "paused_s": paused as f64 * 1e-12,
+        "paused_s": paused as f64 / 1e12,
         "deadlocks": run.engine.deadlocks().iter().map(deadlock).collect::<Vec<_>>(),
         "relief": run.engine.relief().map(relief),
         "spared": run.engine.spared(),
@@ -208,7 +208,7 @@ fn memory(run: &Run) -> Json {
 pub(crate) fn summary(run: &Run) -> Json {
     let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
     let measured: Vec<&FlowRow<'_>> = rows.iter().filter(|r| r.spec.measured).collect();
-    let us = |ps: u64| ps as f64 * 1e-6;
+    let us = |ps: u64| ps as f64 / 1e6;
     let of = |rows: &[&FlowRow<'_>]| {
         json!({
             "flows": rows.len(),

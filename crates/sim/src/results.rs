@@ -233,6 +233,11 @@ impl Sim {
         self.fabric.carried(port, self.cx.now)
     }
 
+    /// Bytes that have left a port: of a packet in transmission those that are out already.
+    pub fn left(&self, port: PortId) -> u64 {
+        self.fabric.left(&self.cx.spec, port, self.cx.now)
+    }
+
     /// Packets and bytes waiting at a port, without the one being transmitted.
     pub fn backlog(&self, port: PortId) -> (u32, u64) {
         self.fabric.backlog(port, self.cx.now)

@@ -124,7 +124,7 @@ fn competing(fabric: &Fabric, port: PortId) -> (u32, u32) {
 /// The window of `ProbeSpec::carried` opens or closes.
 fn sample_carried(cx: &mut Cx, fabric: &Fabric) {
     let Some((from, until)) = cx.spec.probes.carried else { return };
-    let bytes = (0..fabric.ports.len()).map(|port| fabric.carried(PortId::from(port), cx.now).1);
+    let bytes = (0..fabric.ports.len()).map(|port| fabric.left(&cx.spec, PortId::from(port), cx.now));
     let probes = &mut cx.instruments.probes;
     if probes.carried.is_empty() {
         probes.carried = bytes.collect();

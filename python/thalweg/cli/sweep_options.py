@@ -84,7 +84,7 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
     p.add_argument(
         "--csv",
         action="store_true",
-        help="write means and 95 % intervals as means.csv, those of sections as sections.csv",
+        help="write means and 95 %% intervals as means.csv, those of sections as sections.csv",
     )
     voice(p, "print runs and means over the seeds as one JSON object")
     p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")

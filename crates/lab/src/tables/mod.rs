@@ -9,7 +9,7 @@ mod series;
 
 pub(crate) use flows::{FlowRow, flow_rows};
 pub(crate) use memory::{MemoryRow, memory_rows};
-pub(crate) use ports::{utilisation, utilisation_in};
+pub(crate) use ports::{capacity_in, utilisation, utilisation_in};
 
 use crate::Table;
 use crate::run::Run;

@@ -22,14 +22,19 @@ pub(crate) fn utilisation(run: &Run, port: PortId, bytes: u64) -> f64 {
     if capacity > 0.0 { bytes as f64 * 8.0 / capacity } else { 0.0 }
 }
 
-/// Bytes carried in the window in which loads are measured, over what could have left in it.
-pub(crate) fn utilisation_in(run: &Run, port: PortId, window: &Range<Time>) -> f64 {
+/// Bits that could have left in a window.
+pub(crate) fn capacity_in(run: &Run, port: PortId, window: &Range<Time>) -> f64 {
     let transmitter = &run.engine.spec().links[port.at() / 2].direction(port).transmitter;
-    let span = window.end.ps().saturating_sub(window.start.ps()) as f64 * 1e-12;
-    let capacity = match transmitter {
+    let span = window.end.ps().saturating_sub(window.start.ps()) as f64 / 1e12;
+    match transmitter {
         TransmitterSpec::Fixed(fixed) => fixed.rate.bps() as f64 * span,
         _ => 8.0 * capacity(run, port, window.end).saturating_sub(capacity(run, port, window.start)) as f64,
-    };
+    }
+}
+
+/// Bytes carried in the window in which loads are measured, over what could have left in it.
+pub(crate) fn utilisation_in(run: &Run, port: PortId, window: &Range<Time>) -> f64 {
+    let capacity = capacity_in(run, port, window);
     if capacity > 0.0 { run.engine.carried_in_window(port) as f64 * 8.0 / capacity } else { 0.0 }
 }
 

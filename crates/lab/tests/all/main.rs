@@ -16,6 +16,7 @@ mod keys;
 mod limits;
 mod links;
 mod loading;
+mod loads;
 mod lone_flows;
 mod lossless;
 mod maps;

@@ -23,7 +23,8 @@ impl Parameters for Params {
     type Machine = Pifo;
 
     fn needs(&self) -> Needs {
-        Needs { key: Key::Slack, overtakes: true, ..Needs::NOTHING }
+        // A packet's slack is reckoned from the end of its transmission.
+        Needs { key: Key::Slack, overtakes: true, fixed_rate: true, ..Needs::NOTHING }
     }
     fn check(&self, _: &Around, problems: &mut Problems) {
         if self.bucket.is_some_and(Span::is_zero) {

@@ -17,8 +17,10 @@ pub(super) fn probes(
         if !listed.is_empty() {
             return listed.iter().map(|p| PortId(*p)).collect();
         }
+        // Hosts that are linked to each other: all ports are theirs.
+        let all = graph.links.iter().all(|l| graph.is_host(l.a) && graph.is_host(l.b));
         let ends = graph.links.iter().enumerate().flat_map(|(i, l)| [(2 * i, l.a), (2 * i + 1, l.b)]);
-        ends.filter(|(_, node)| !graph.is_host(*node)).map(|(p, _)| PortId(p as u32)).collect()
+        ends.filter(|(_, node)| all || !graph.is_host(*node)).map(|(p, _)| PortId(p as u32)).collect()
     };
     let m = &doc.measure;
     let from = Time::from_ps(m.from.0.ps());

@@ -5,7 +5,7 @@ use crate::context::Cx;
 use crate::parse::tables;
 use crate::schema::Document;
 use crate::topology::Graph;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thalweg_machines::route::{File, Holds};
 use thalweg_net::spec::{FlowSpec, Given, PinnedPath, RoutingSpec};
 use thalweg_units::NodeId;
@@ -40,15 +40,23 @@ fn paths(
     listed: &[Option<u64>],
 ) -> Result<Vec<PinnedPath>, Diagnostic> {
     let rows = tables::paths(text, &graph.names).map_err(|e| e.in_file(file))?;
-    let by_id: BTreeMap<u64, &tables::PathRow> = rows.iter().map(|r| (r.id, r)).collect();
+    let mut by_id: BTreeMap<u64, &tables::PathRow> = BTreeMap::new();
+    for row in &rows {
+        if let Some(other) = by_id.insert(row.id, row) {
+            let reason = format!("flow {} has a path already, in line {}", row.id, other.line);
+            return Err(Diagnostic::in_file(file, row.line, reason).hint("write one line for each flow"));
+        }
+    }
     let adjacency = graph.adjacency();
     let mut paths = Vec::with_capacity(flows.len());
+    let mut unused: BTreeSet<u64> = by_id.keys().copied().collect();
     for (number, (f, listed)) in flows.iter().zip(listed).enumerate() {
         let label = listed.unwrap_or(number as u64);
         let Some(row) = by_id.get(&label) else {
             let d = Diagnostic::in_file(file, 0, format!("there is no path for flow {label}"));
             return Err(d.hint("write a line for every flow"));
         };
+        unused.remove(&label);
         let (src, dst) = (NodeId(f.src.0), NodeId(f.dst.0));
         for (name, path, from, to) in [("data_path", &row.data, src, dst), ("ack_path", &row.ack, dst, src)] {
             let hops: Vec<NodeId> = std::iter::once(from).chain(path.iter().copied()).chain([to]).collect();
@@ -74,6 +82,10 @@ fn paths(
             }
         }
         paths.push(PinnedPath { data: row.data.clone(), ack: row.ack.clone() });
+    }
+    if let Some(row) = unused.first().map(|id| by_id[id]) {
+        let reason = format!("there is no flow {}", row.id);
+        return Err(Diagnostic::in_file(file, row.line, reason).hint("remove the line"));
     }
     Ok(paths)
 }

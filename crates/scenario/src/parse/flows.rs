@@ -198,6 +198,10 @@ pub fn hpcc(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
         let _port: u32 = field(line, "a port", cells.next())?;
         let size = size(line, cells.next())?;
         let start = time(line, cells.next().unwrap_or_default(), 1_000_000_000_000)?;
+        if let Some(more) = cells.next() {
+            let reason = format!("`{}` after the start", quoted(more));
+            return Err(ParseError::new(line, reason, "a line is `src dst class port size start`"));
+        }
         let id = out.len() as u64;
         out.push(FlowRow { line: line as u32, id, src, dst, size, start, after: Vec::new() });
     }
@@ -372,5 +376,7 @@ mod tests {
         assert_eq!(e.reason, "there are two columns of starts");
         let e = hpcc("2\n0 1 3 100 5 2.0\n").expect_err("wrong");
         assert_eq!(e.reason, "1 flows instead of 2");
+        let e = hpcc("1\n0 1 3 100 5 2.0 7\n").expect_err("more than there is");
+        assert_eq!((e.line, e.reason.as_str()), (2, "`7` after the start"));
     }
 }

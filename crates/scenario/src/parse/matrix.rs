@@ -74,6 +74,12 @@ pub fn parse(text: &str, hosts: u32) -> Result<Vec<FlowRow>, ParseError> {
         let reason = format!("the matrix is of {nodes} hosts, the topology has {hosts}");
         return Err(ParseError::new(line, reason, "use the topology that it was made for"));
     }
+    for c in &connections {
+        if let Some(host) = [c.row.src, c.row.dst].into_iter().find(|host| u64::from(*host) >= nodes) {
+            let reason = format!("host {host} of a matrix of {nodes} hosts");
+            return Err(ParseError::new(c.row.line as usize, reason, "hosts are numbered from 0"));
+        }
+    }
     for (key, (line, announced), found) in [
         ("connections", need("Connections")?, connections.len()),
         ("triggers", count("Triggers").unwrap_or((0, 0)), triggers.len()),
@@ -249,6 +255,7 @@ mod tests {
     fn what_is_wrong_or_not_supported_is_reported_with_its_line() {
         let with = |from: &str, to: &str| message(&MATRIX.replacen(from, to, 1));
         assert_eq!(with("Nodes 4", "Nodes 8"), "1: the matrix is of 8 hosts, the topology has 4");
+        assert_eq!(with("Nodes 4", "Nodes 3"), "6: host 3 of a matrix of 3 hosts");
         assert_eq!(with("Nodes 4\n", ""), "0: `Nodes` is missing");
         assert_eq!(with("Connections 4", "Connections 5"), "2: 4 connections instead of 5");
         assert_eq!(with("Triggers 2", "Triggers 1"), "3: 2 triggers instead of 1");

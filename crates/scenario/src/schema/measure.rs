@@ -101,7 +101,8 @@ pub struct QueueProbe {
     /// Time between samples.
     #[schemars(extend("examples" = ["10us"]))]
     pub every: Q<Span>,
-    /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches.
+    /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches,
+    /// or of hosts where there is no switch.
     #[serde(default)]
     pub ports: Vec<u32>,
     /// Also of how many flows data waits, and in how many queues. Schedulers `fifo` and `bfc` report them.
@@ -116,7 +117,8 @@ pub struct PortProbe {
     /// Time between samples.
     #[schemars(extend("examples" = ["10us"]))]
     pub every: Q<Span>,
-    /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches.
+    /// Ports: link l is port 2l from its first node and 2l + 1 from its second; empty: all ports of switches,
+    /// or of hosts where there is no switch.
     #[serde(default)]
     pub ports: Vec<u32>,
 }

@@ -318,6 +318,8 @@ fn files_that_are_missing_or_broken() {
             ("sizes.txt", "1 0.5\n2 0.4\n"),
             ("split.csv", "a,b,rate,delay\n0,4,1Gbps,1us\n1,4,1Gbps,1us\n2,5,1Gbps,1us\n3,5,1Gbps,1us\n"),
             ("paths.csv", "id,data_path,ack_path\n0,5,4\n"),
+            ("twice.csv", "id,data_path,ack_path\n0,4-6-5,5-6-4\n0,4-7-5,5-6-4\n"),
+            ("more.csv", "id,data_path,ack_path\n0,4-6-5,5-6-4\n7,4-7-5,5-7-4\n"),
             ("two.csv", "id,src,dst,size_bytes,start_ns\n0,1,2,1000,5\n"),
         ],
     );
@@ -349,11 +351,17 @@ fn files_that_are_missing_or_broken() {
         .replacen("kind = \"star\"\nhosts = 4", RACKS, 1)
         .replacen(poisson, &list("two.csv"), 1)
         .replacen("[switch]", "[routing]\nkind = \"pinned\"\nfile = \"paths.csv\"\n[switch]", 1);
-    let s = load(&text, "s.toml", &dir.0, &[]).expect("loads");
-    assert_eq!(
-        s.network().expect_err("no path").to_string(),
-        "paths.csv:2: `data_path` of flow 0 is not a path: no link from 1 to 5 (`leaf1`); it leads from host 1 to host 2 over linked switches"
-    );
+    for (file, expected) in [
+        (
+            "paths.csv",
+            "paths.csv:2: `data_path` of flow 0 is not a path: no link from 1 to 5 (`leaf1`); it leads from host 1 to host 2 over linked switches",
+        ),
+        ("twice.csv", "twice.csv:3: flow 0 has a path already, in line 2; write one line for each flow"),
+        ("more.csv", "more.csv:3: there is no flow 7; remove the line"),
+    ] {
+        let s = load(&text.replace("paths.csv", file), "s.toml", &dir.0, &[]).expect("loads");
+        assert_eq!(s.network().expect_err(file).to_string(), expected);
+    }
 }
 
 #[test]

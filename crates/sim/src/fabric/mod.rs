@@ -389,6 +389,15 @@ impl Fabric {
         }
     }
 
+    /// Bytes that have left a port: of a packet in transmission those that are out already. (A packet that can be
+    /// preempted counts as its last bit leaves.)
+    pub fn left(&self, spec: &NetworkSpec, id: PortId, now: Time) -> u64 {
+        let by = |at| spec.links[id.at() / 2].direction(id).transmitter.offered(at).get();
+        let end = self.ports[id.at()].transmitting_until(now);
+        let remains = end.map_or(0, |end| by(end).saturating_sub(by(now)));
+        self.carried(id, now).1.saturating_sub(remains)
+    }
+
     /// A port's counters, pauses included.
     pub fn totals(&self, id: PortId, now: Time) -> PortTotals {
         let mut totals = self.ports[id.at()].totals(now);

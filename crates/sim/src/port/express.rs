@@ -106,6 +106,12 @@ impl Port {
         (packets, bytes)
     }
 
+    /// When the transmission ends that began last, at `now` or before.
+    pub(super) fn express_end(&self, now: Time) -> Option<Time> {
+        let last = self.flight.iter().take_while(|booked| self.begins(booked) <= now).last()?;
+        Some(self.begins(last) + self.span(last.wire))
+    }
+
     /// Bytes that wait just before `now`.
     #[inline]
     pub fn waits_before(&mut self, now: Time) -> u64 {

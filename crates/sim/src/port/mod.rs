@@ -373,6 +373,16 @@ impl Port {
         }
     }
 
+    /// When the last bit leaves of the packet that is being transmitted at `now` and is counted as sent already.
+    pub fn transmitting_until(&self, now: Time) -> Option<Time> {
+        let end = match self.mode.lane {
+            Lane::Express => self.express_end(now)?,
+            Lane::OnDemand | Lane::Reference => self.free_at,
+        };
+        let is_frame = || self.flight.back().is_some_and(Flying::is_frame);
+        (end > now && !self.mode.preemptive && !is_frame()).then_some(end)
+    }
+
     /// Time on the wire of `wire` bytes.
     #[inline(always)]
     pub fn span(&self, wire: u32) -> Span {
