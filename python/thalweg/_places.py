@@ -352,7 +352,8 @@ def read_json(path: Path) -> dict | None:
 
 
 def _json(value) -> bytes:
-    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
+    # Bytes of a command line that are no text stay halves of surrogates, as JSON writes them.
+    return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
 
 
 def _write(path: Path, data: bytes) -> None:

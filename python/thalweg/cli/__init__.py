@@ -7,6 +7,7 @@ reader of our output left.
 
 from __future__ import annotations
 
+import itertools
 import os
 import sys
 from collections.abc import Sequence
@@ -69,6 +70,7 @@ def _run(argv: Sequence[str] | None) -> int:
     try:
         from thalweg.cli.parser import build
 
+        _refuse_bytes(sys.argv[1:] if argv is None else argv)
         try:
             args = build().parse_args(argv)
         except SystemExit as e:
@@ -91,6 +93,22 @@ def _run(argv: Sequence[str] | None) -> int:
         return UNUSABLE
     except BaseException as e:
         return _internal(e)
+
+
+def _refuse_bytes(words: Sequence[str]) -> None:
+    """What is no text cannot be written into a result, nor shown. (What follows `--` is another program's.)"""
+    from thalweg.errors import refuse
+
+    for word in itertools.takewhile(lambda word: word != "--", map(str, words)):
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raw = word.encode(errors="surrogateescape")
+            try:
+                shown, way = raw.decode(), "set PYTHONUTF8=1, or a locale such as C.UTF-8"
+            except UnicodeDecodeError:
+                shown, way = raw.decode(errors="replace"), "names of files and keys are UTF-8"
+            raise refuse(f"`{shown}` is not text here", hint=way) from None
 
 
 def _interrupted(e: BaseException | None) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 
 from thalweg.cli.sweep_options import places
-from thalweg.cli.values import positive_int, whole_number
+from thalweg.cli.values import count, whole_number
 
 
 def bucket_rule(text: str) -> tuple[int, float]:
@@ -37,7 +37,7 @@ def estimates(command: Callable, sets: Callable, voice: Callable, forced: Callab
     p.add_argument("--against", metavar="RUN", help="with --fct: a run directory of the same scenario, to compare with")
     p.add_argument("--seed", type=whole_number, metavar="S", help="with --fct: of the draws (default: the scenario's)")
     p.add_argument(
-        "--draws", type=positive_int, metavar="N", help="with --fct: sums that are drawn for each flow (default: 32)"
+        "--draws", type=count, metavar="N", help="with --fct: sums that are drawn for each flow (default: 32)"
     )
     p.add_argument(
         "--buckets",

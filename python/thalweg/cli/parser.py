@@ -12,7 +12,7 @@ from thalweg.cli.estimate_options import estimates
 from thalweg.cli.policy_options import policies
 from thalweg.cli.project_options import projects
 from thalweg.cli.sweep_options import jobs, places, sweeps
-from thalweg.cli.values import Change, Once, positive_int, setting
+from thalweg.cli.values import Change, Once, count, positive_int, setting
 from thalweg.errors import Diagnostic, nearest
 
 # Options of older versions, and what to write instead.
@@ -84,8 +84,16 @@ def share(text: str) -> float:
 
 
 def port_number(text: str) -> int:
+    return _number(text, "port")
+
+
+def flow_number(text: str) -> int:
+    return _number(text, "flow")
+
+
+def _number(text: str, of: str) -> int:
     if not text.isdecimal() or int(text) >= 1 << 32:
-        raise argparse.ArgumentTypeError(f"`{text}` is not the number of a port")
+        raise argparse.ArgumentTypeError(f"`{text}` is not the number of a {of}")
     return int(text)
 
 
@@ -420,7 +428,7 @@ def build() -> Parser:
     p.add_argument("run", metavar="RUN", help="run directory (`thalweg run --record-hops`)")
     p.add_argument("file", metavar="FILE", help="file to write (.pcapng)")
     p.add_argument(
-        "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
+        "--flow", type=flow_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
     )
     p.add_argument(
         "--port", type=port_number, action="append", default=[], metavar="N", help="only this port (repeatable)"
@@ -430,14 +438,14 @@ def build() -> Parser:
     p.add_argument("record", metavar="RECORD", help="run directory (`measure.decisions`), or record of decisions")
     p.add_argument("folder", metavar="DIR", help="folder to write into")
     p.add_argument(
-        "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
+        "--flow", type=flow_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
     )
 
     p = command("trace", "exporting:trace", "write what a run recorded as a timeline, for Perfetto")
     p.add_argument("run", metavar="RUN", help="run directory (`thalweg run --record-hops`)")
     p.add_argument("-o", "--out", metavar="FILE", help="file to write (default: RUN.pftrace)")
     p.add_argument(
-        "--flow", type=port_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
+        "--flow", type=flow_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
     )
     p.add_argument(
         "--port", type=port_number, action="append", default=[], metavar="N", help="only this port (repeatable)"
@@ -491,7 +499,7 @@ def build() -> Parser:
     p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, …; a prefix takes all (default: all)")
     p.add_argument("--json", action="store_true", help="print one JSON object per workload and line")
     p.add_argument("--quick", action="store_true", help="smaller workloads, each once")
-    p.add_argument("--repeat", type=positive_int, metavar="N", help="the fastest of so many runs (default: 3)")
+    p.add_argument("--repeat", type=count, metavar="N", help="the fastest of so many runs (default: 3)")
     p.add_argument("--threads", type=positive_int, metavar="N", help="for each run, where its network can be cut")
 
     p = command("doctor", "asking:doctor", "check this installation")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from thalweg.cli.values import listing, part, positive_int, setting, whole_number
+from thalweg.cli.values import count, listing, part, positive_int, setting, whole_number
 
 
 def jobs(p: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
     )
     p.add_argument(
         "--seeds",
-        type=positive_int,
+        type=count,
         metavar="N",
         help="every setting with so many seeds: the scenario's own and those after it",
     )
@@ -103,14 +103,14 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
     )
     p.add_argument("--objective", required=True, metavar="METRIC", help="a number of the summary, such as drops")
     p.add_argument("--maximize", action="store_true", help="the largest is the best (default: the smallest)")
-    p.add_argument("--trials", type=positive_int, default=40, metavar="N", help="settings to try in all (default: 40)")
+    p.add_argument("--trials", type=count, default=40, metavar="N", help="settings to try in all (default: 40)")
     p.add_argument(
-        "--seeds", type=positive_int, default=1, metavar="N", help="runs per setting, whose mean counts (default: 1)"
+        "--seeds", type=count, default=1, metavar="N", help="runs per setting, whose mean counts (default: 1)"
     )
     p.add_argument("--seed", type=whole_number, default=0, metavar="S", help="of the search (default: 0)")
     p.add_argument(
         "--at-once",
-        type=positive_int,
+        type=count,
         default=4,
         metavar="N",
         help="settings that are chosen before any of them is run; changes which are tried (default: 4)",

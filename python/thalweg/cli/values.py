@@ -43,8 +43,19 @@ def listing(text: str) -> tuple[str, str]:
 
 
 def positive_int(text: str) -> int:
+    return _positive(text, (1 << 32) - 1)
+
+
+def count(text: str) -> int:
+    """So many things that are all made, or kept in memory."""
+    return _positive(text, 1_000_000)
+
+
+def _positive(text: str, most: int) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"`{text}` is not a whole number above zero")
+    if int(text) > most:
+        raise argparse.ArgumentTypeError(f"`{text}` is too large; at most {most}")
     return int(text)
 
 
