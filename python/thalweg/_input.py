@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
@@ -49,3 +50,18 @@ def text(path: Path, usual: int = DATA) -> str:
         hint = f"split it, or set {LIMIT}={max(2 * size // 10**6, 1)}MB in the environment"
         raise refuse(f"holds more than {most} bytes", file=path, hint=hint)
     return read.decode("utf-8-sig")
+
+
+def record(path: Path, *keys: str) -> dict:
+    """A JSON object that thalweg has written, with at least these keys. Raises `ScenarioError`."""
+    try:
+        found = json.loads(text(path))
+    except (OSError, ValueError, RecursionError) as e:
+        why = e.strerror if isinstance(e, OSError) and e.strerror else str(e)
+        raise refuse(f"cannot be read: {why}", file=path) from None
+    if not isinstance(found, dict):
+        raise refuse("is not a JSON object", file=path)
+    missing = [key for key in keys if key not in found]
+    if missing:
+        raise refuse(f"has no `{missing[0]}`", file=path)
+    return found

@@ -94,7 +94,7 @@ def _older(path: Path) -> dict | None:
     if meta.get("version") != VERSION:
         reason = f"this run is of format version {meta.get('version')!r}, this thalweg writes version {VERSION}"
         raise refuse(reason, file=shown(path), hint="choose another --out")
-    ours = set(_files(meta))
+    ours = set(files_of(meta))
     strange = [n for n in names if n not in ours or _kind(path / n) != "file"]
     if strange:
         reason = f"this run's folder also holds what thalweg did not write ({_names(strange)})"
@@ -102,7 +102,7 @@ def _older(path: Path) -> dict | None:
     return meta
 
 
-def _files(meta: dict) -> list[str]:
+def files_of(meta: dict) -> list[str]:
     """The files that a `meta.json` lists: plain names only."""
     files = meta.get("files")
     plain = isinstance(files, list) and all(isinstance(f, str) and f and Path(f).name == f for f in files)
@@ -118,8 +118,8 @@ def seal(folder: Path, meta: dict) -> None:
 def add_file(folder: Path, name: str) -> None:
     """Lists one more file in a run directory of ours."""
     meta = _read(folder / META)
-    if meta is not None and meta.get("format") == RUN and name not in _files(meta):
-        _write(folder / META, _json(meta | {"files": sorted([*_files(meta), name])}))
+    if meta is not None and meta.get("format") == RUN and name not in files_of(meta):
+        _write(folder / META, _json(meta | {"files": sorted([*files_of(meta), name])}))
 
 
 def _without_head(meta: dict) -> dict:
@@ -210,7 +210,7 @@ def _remove_listed(folder: Path) -> bool:
     meta = _read(folder / META)
     if meta is None or meta.get("format") != RUN:
         return False
-    for name in [*(f for f in _files(meta) if f != META), META]:
+    for name in [*(f for f in files_of(meta) if f != META), META]:
         with suppress(OSError):
             (folder / name).unlink(missing_ok=True)
     try:

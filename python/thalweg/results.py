@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import cached_property
 from html import escape
@@ -126,12 +125,17 @@ class Results(RunData):
         if not (path / "summary.json").is_file():
             reason = "is not a run directory (no summary.json)" if path.exists() else "no such run directory"
             raise refuse(reason, file=path, hint=_runs_near(path))
+        summary = _input.record(path / "summary.json", "digest", "name", "partial")
+        meta = _input.record(path / _places.META)
+        tables = [name for name in _places.files_of(meta) if name.endswith(".parquet") and name not in (PACKETS, LATE)]
+        missing = [name for name in tables if not (path / name).is_file()]
+        if missing:
+            reason = f"is not a complete run directory: {missing[0]} is missing"
+            raise refuse(reason, file=path, hint="run it again")
         try:
-            summary = json.loads(_input.text(path / "summary.json"))
-            meta = json.loads(_input.text(path / _places.META))
             scenario = _input.text(path / "scenario.toml", _input.SCENARIO)
         except (OSError, ValueError) as e:
-            raise refuse(f"is not a complete run directory: {e}", file=path) from None
+            raise refuse(f"is not a complete run directory: scenario.toml: {e}", file=path) from None
         snapshot = (path / SNAPSHOT).read_bytes() if (path / SNAPSHOT).is_file() else None
         # A recording may be larger than memory: it is not a table, see `packets`.
         files = [p for p in sorted(path.glob("*.parquet")) if p.name not in (PACKETS, LATE) and p.is_file()]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -109,11 +108,9 @@ class Runs(Sequence):
     def load(cls, folder: str | Path) -> Runs:
         """Opens a sweep's folder: its runs are read, none is made."""
         folder = Path(folder)
-        try:
-            index = json.loads(_input.text(folder / INDEX))
-        except (OSError, ValueError) as e:
-            raise refuse(f"is not a sweep's folder: {e}", file=folder) from None
-        jobs = index["jobs"]
+        jobs = _input.record(folder / INDEX, "jobs")["jobs"]
+        if not all(isinstance(job, dict) and isinstance(job.get("set"), dict) for job in jobs):
+            raise refuse("is not a sweep's folder: its list of runs is not one", file=folder / INDEX)
         missing = [job for job in jobs if not job.get("run") or not (folder / job["run"] / "summary.json").is_file()]
         if missing:
             hint = "the command that made it runs what is missing"

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import threading
 from pathlib import Path
 
@@ -152,6 +153,26 @@ def test_a_damaged_snapshot_is_refused_by_name(scenario, tmp_path, cli):
     said = cli("run", "--resume", tmp_path / "r")
     assert said.code == 2 and said.err.strip().count("\n") == 0
     assert f"{tmp_path / 'r'}" in said.err and "damaged" in said.err and "run it again" in said.err
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("flows.parquet", None, "is not a complete run directory: flows.parquet is missing"),
+        ("summary.json", "{}", "summary.json: has no `digest`"),
+        ("summary.json", "[]", "summary.json: is not a JSON object"),
+        ("summary.json", "", "summary.json: cannot be read"),
+        ("meta.json", "[]", "meta.json: is not a JSON object"),
+        ("scenario.toml", None, "scenario.toml"),
+    ],
+)
+def test_a_folder_that_is_no_whole_run_is_refused_by_file(scenario, tmp_path, file, text, says):
+    thalweg.run(scenario, out=tmp_path / "r", progress=False)
+    (tmp_path / "r" / file).unlink()
+    if text is not None:
+        (tmp_path / "r" / file).write_text(text)
+    with pytest.raises(thalweg.ScenarioError, match=re.escape(says)):
+        thalweg.Results.load(tmp_path / "r")
 
 
 def test_an_interrupt_carries_the_results(scenario, monkeypatch):
