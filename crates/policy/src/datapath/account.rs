@@ -175,12 +175,12 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         let nth = served.handle.0;
         let arrival = &self.arrivals[nth as usize];
         let (size, policy) = (arrival.offered.size, self.policy());
-        self.levels[served.queue].serve(now);
-        let wire = &policy.ports()[policy.queues()[served.queue].port].wire;
+        self.levels[served.queue as usize].serve(now);
+        let wire = &policy.ports()[policy.queues()[served.queue as usize].port].wire;
         if let Some(wire) = wire {
             // It is in the next queue, or was its own victim there.
-            let stored = Stored::new(&arrival.offered, served.queue as u32, now.ps() as i64, 0);
-            let next = served.next.or_else(|| wire.next(|field| stored.field(field)));
+            let stored = Stored::new(&arrival.offered, served.queue, now.ps() as i64, 0);
+            let next = served.next.map(|next| next as usize).or_else(|| wire.next(|field| stored.field(field)));
             if let Some(next) = next {
                 self.outcomes[nth as usize].queue = next as u32;
                 self.levels[next].enter(now);

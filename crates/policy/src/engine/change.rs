@@ -218,8 +218,8 @@ impl<E: Engine> Running<E> {
         now: Time,
         effects: &mut Vec<Effect>,
     ) -> Result<Option<(u32, Served)>, Fault> {
-        let version = self.oldest(port).ok_or(Fault::NoSuchPort(port))?;
-        let generation = self.generations.get_mut(&version).ok_or(Fault::NoSuchPort(port))?;
+        let version = self.oldest(port).ok_or(Fault::NoSuchPort(port as u32))?;
+        let generation = self.generations.get_mut(&version).ok_or(Fault::NoSuchPort(port as u32))?;
         let served = generation.engine.dequeue(port, now, effects)?;
         self.settle(port, version);
         Ok(served.map(|served| (version, served)))
@@ -230,8 +230,8 @@ impl<E: Engine> Running<E> {
     /// # Errors
     /// As there.
     pub fn cycle(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Cycle, Fault> {
-        let version = self.oldest(port).ok_or(Fault::NoSuchPort(port))?;
-        let generation = self.generations.get_mut(&version).ok_or(Fault::NoSuchPort(port))?;
+        let version = self.oldest(port).ok_or(Fault::NoSuchPort(port as u32))?;
+        let generation = self.generations.get_mut(&version).ok_or(Fault::NoSuchPort(port as u32))?;
         let cycle = generation.engine.cycle(port, now, effects)?;
         self.settle(port, version);
         Ok(cycle)

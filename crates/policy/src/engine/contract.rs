@@ -14,15 +14,16 @@ pub enum Verdict {
     Dropped,
 }
 
-/// An entity of the policy, by number.
+/// An entity of the policy, by number: of 32 bits, so that a [`Fault`] has 64, and what may be one returns in a
+/// register.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Part {
     /// A queue.
-    Queue(usize),
+    Queue(u32),
     /// A buffer.
-    Buffer(usize),
+    Buffer(u32),
     /// A port.
-    Port(usize),
+    Port(u32),
 }
 
 /// What a driver must do.
@@ -36,15 +37,15 @@ pub enum Effect {
     Notified(Handle, Part),
 }
 
-/// A packet that leaves a port.
+/// A packet that leaves a port: queues of 32 bits, so that it returns in two registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Served {
     /// Which.
     pub handle: Handle,
     /// The queue that it was in.
-    pub queue: usize,
+    pub queue: u32,
     /// The queue that it has entered, if the port is connected and the packet was admitted there.
-    pub next: Option<usize>,
+    pub next: Option<u32>,
 }
 
 /// What a cycle of processing has done.
@@ -65,7 +66,7 @@ pub enum Fault {
     /// A packet names a queue that is not there.
     NoSuchQueue(u32),
     /// There is no such port.
-    NoSuchPort(usize),
+    NoSuchPort(u32),
     /// A packet goes on to no queue of those its port is connected to.
     NoWay(Handle),
     /// A state would exceed 64 bits.
@@ -147,4 +148,16 @@ pub trait Engine {
     /// So many packets, of so many bytes, of an earlier policy take room in this queue that they have not yet left.
     /// None of them is a victim here.
     fn hold(&mut self, queue: usize, packets: u32, bytes: u64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_becomes_of_a_packet_fits_into_registers() {
+        // Written to memory in pieces and read as one, it stalls for longer than a ring takes for all of its work.
+        assert_eq!(size_of::<Result<Verdict, Fault>>(), 8);
+        assert_eq!(size_of::<Result<Option<Served>, Fault>>(), 16);
+    }
 }

@@ -159,7 +159,7 @@ fn sizes_are_kept_and_every_packet_is_accounted_for_in_all_policies() {
         let record = compared(&policy, &trace, 3);
         let arrived = trace.iter().filter(|(_, step)| matches!(step, Step::Arrive(_))).count();
         let left = record.answers.iter().filter(|answer| match answer {
-            Answer::Served(Some(served)) => policy.ports()[policy.queues()[served.queue].port].wire.is_none(),
+            Answer::Served(Some(served)) => policy.ports()[policy.queues()[served.queue as usize].port].wire.is_none(),
             _ => false,
         });
         let resident: u32 = record.waiting.iter().map(|(packets, _)| packets).sum();
@@ -300,7 +300,7 @@ fn the_crossbar_loses_nothing_inside_and_keeps_the_order_of_each_pair() {
                 assert_eq!(*verdict == Verdict::Dropped, refused.contains(&nth));
             }
             let Answer::Served(Some(served)) = answer else { continue };
-            let port = &policy.ports()[policy.queues()[served.queue].port];
+            let port = &policy.ports()[policy.queues()[served.queue as usize].port];
             assert_eq!(port.wire.is_some(), served.next.is_some(), "what goes on is admitted");
             if port.wire.is_none() {
                 let Step::Arrive(packet) = &trace[served.handle.0 as usize].1 else { panic!("it arrived") };
@@ -327,7 +327,7 @@ fn shares(policy: &Policy, polls: usize) -> Vec<u64> {
             }
         }
         let served = engine.dequeue(0, Time::ZERO, &mut effects).expect("no fault").expect("they are filled");
-        bytes[served.queue] += 1;
+        bytes[served.queue as usize] += 1;
     }
     bytes
 }

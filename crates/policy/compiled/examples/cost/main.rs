@@ -1,6 +1,7 @@
 //! What a packet costs in each engine (OQ-D2): ns for one arrival and one departure, at several numbers of packets that
 //! wait. `native` is written by hand to the same contract: a ring, two balanced trees, four rings. Every number is the
-//! least of many short passes, which a machine that does other things as well disturbs little.
+//! least of many short passes, by turns with those of the others: a machine that does other things as well disturbs
+//! little, and all alike.
 //!
 //! `cargo run --release -p thalweg-policy-compiled --example cost`
 #![allow(clippy::disallowed_methods, reason = "a benchmark looks at the clock")]
@@ -33,10 +34,13 @@ fn packets(queues: u64) -> Vec<Offered> {
 /// Passes, of which the best counts.
 const PASSES: u32 = 40;
 
-/// ns for an arrival and a departure, with `resident` packets waiting; so many of them in a pass.
-fn cost(mut engine: impl Engine, ports: u32, resident: u32, pairs: u32) -> f64 {
+/// A pass of an engine: ns for an arrival and a departure.
+type Pass<'a> = Box<dyn FnMut() -> f64 + 'a>;
+
+/// Passes of so many arrivals and departures, with `resident` packets waiting.
+fn passes<'a>(mut engine: impl Engine + 'a, ports: u32, resident: u32, pairs: u32) -> Pass<'a> {
     let (packets, mut effects, mut now) = (packets(u64::from(ports)), Vec::<Effect>::new(), 0);
-    let mut arrive = |engine: &mut _, nth: u32| {
+    let mut arrive = move |engine: &mut _, nth: u32| {
         effects.clear();
         now += 1;
         let packet = &packets[nth as usize % packets.len()];
@@ -44,13 +48,11 @@ fn cost(mut engine: impl Engine, ports: u32, resident: u32, pairs: u32) -> f64 {
             .expect("no fault");
         Time::from_ps(now)
     };
-    let mut nth = 0;
-    while nth < resident {
+    for nth in 0..resident {
         arrive(&mut engine, nth);
-        nth += 1;
     }
-    let mut left = Vec::new();
-    let mut pass = || {
+    let (mut nth, mut left) = (resident, Vec::new());
+    Box::new(move || {
         let start = Instant::now();
         for _ in 0..pairs {
             let now = arrive(&mut engine, nth);
@@ -59,19 +61,29 @@ fn cost(mut engine: impl Engine, ports: u32, resident: u32, pairs: u32) -> f64 {
             nth += 1;
         }
         start.elapsed().as_nanos() as f64 / f64::from(pairs)
-    };
-    (0..PASSES).map(|_| pass()).fold(f64::INFINITY, f64::min)
+    })
+}
+
+/// The least of each, which take turns: what disturbs one disturbs the others.
+fn least<const N: usize>(mut engines: [Pass<'_>; N]) -> [f64; N] {
+    let mut least = [f64::INFINITY; N];
+    for _ in 0..PASSES {
+        least.iter_mut().zip(&mut engines).for_each(|(least, pass)| *least = least.min(pass()));
+    }
+    least
 }
 
 fn row(name: &str, policy: &Policy, rules: impl Rules, resident: u32, native: impl Engine) {
     let ports = policy.ports().len() as u32;
     let slow = (100_000 / resident).clamp(10, 1_000);
-    let interpreted = cost(Interpreter::new(policy, 1), ports, resident, slow);
-    let bytecode = cost(Machine::new(policy, Bytecode::of(policy), 1), ports, resident, 20_000);
-    let compiled = cost(Machine::new(policy, rules, 1), ports, resident, 20_000);
-    let native = cost(native, ports, resident, 20_000);
+    let [interpreted, bytecode, compiled, native] = least([
+        passes(Interpreter::new(policy, 1), ports, resident, slow),
+        passes(Machine::new(policy, Bytecode::of(policy), 1), ports, resident, 20_000),
+        passes(Machine::new(policy, rules, 1), ports, resident, 20_000),
+        passes(native, ports, resident, 20_000),
+    ]);
     println!(
-        "| {name} | {resident} | {interpreted:.0} | {bytecode:.1} | {compiled:.1} | {native:.1} | {:.1} | {:.1} |",
+        "| {name} | {resident} | {interpreted:.0} | {bytecode:.1} | {compiled:.1} | {native:.1} | {:.2} | {:.2} |",
         bytecode / native,
         compiled / native
     );
@@ -80,9 +92,11 @@ fn row(name: &str, policy: &Policy, rules: impl Rules, resident: u32, native: im
 /// FIFO again, against the simulator's own machine of it.
 fn fifo_against_ours(resident: u32) {
     let (policy, rules) = (compiled::roomy_fifo::policy(), compiled::roomy_fifo::Decisions);
-    let compiled = cost(Machine::new(&policy, rules, 1), 1, resident, 20_000);
-    let bytecode = cost(Machine::new(&policy, Bytecode::of(&policy), 1), 1, resident, 20_000);
-    let ours = cost(Ours::fifo(1_000_000), 1, resident, 20_000);
+    let [compiled, bytecode, ours] = least([
+        passes(Machine::new(&policy, rules, 1), 1, resident, 20_000),
+        passes(Machine::new(&policy, Bytecode::of(&policy), 1), 1, resident, 20_000),
+        passes(Ours::fifo(1_000_000), 1, resident, 20_000),
+    ]);
     println!(
         "FIFO, {resident} resident: {ours:.1} ns in `order = \"fifo\"`; compiled {:.2} times, bytecode {:.2} times that",
         compiled / ours,

@@ -19,7 +19,7 @@ impl Clock {
     }
 }
 
-fn served(handle: Handle, queue: usize) -> Served {
+fn served(handle: Handle, queue: u32) -> Served {
     Served { handle, queue, next: None }
 }
 
@@ -191,12 +191,12 @@ impl Engine for Longest {
 
     fn dequeue(&mut self, port: usize, now: Time, _: &mut Vec<Effect>) -> Result<Option<Served>, Fault> {
         self.clock.advance(now)?;
-        let Some((handle, size)) = self.rings.get_mut(port).ok_or(Fault::NoSuchPort(port))?.pop_front()
+        let Some((handle, size)) = self.rings.get_mut(port).ok_or(Fault::NoSuchPort(port as u32))?.pop_front()
         else {
             return Ok(None);
         };
         self.bytes[port] -= u64::from(size);
-        Ok(Some(served(handle, port)))
+        Ok(Some(served(handle, port as u32)))
     }
     nothing_else!();
 }

@@ -59,6 +59,14 @@ impl OrderCode {
     }
 }
 
+impl CaseCode {
+    /// A call, in which only what the test looks at is fetched: in line, all that it might look at would be.
+    #[inline(never)]
+    fn matches(&self, view: &View<'_>) -> bool {
+        self.test.holds(|place| view.read(place))
+    }
+}
+
 fn cases(all: &[Decided], limits: &Limits) -> Vec<CaseCode> {
     let number = |int: &Int| Number::of(int, limits);
     let case = |case: &Decided| CaseCode {
@@ -182,7 +190,7 @@ impl Rules for Bytecode {
             return None;
         }
         let view = view();
-        cases.iter().position(|case| case.test.holds(|place| view.read(place)))
+        cases.iter().position(|case| case.matches(&view))
     }
     fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128 {
         let value = self.cases(hook)[case].values[action].as_ref();

@@ -99,7 +99,7 @@ impl Interpreter {
     // enqueue(p), from where p's queue is known.
     fn enqueue(&mut self, q: usize, p: Waiting, effects: &mut Vec<Effect>) -> Result<Verdict, Fault> {
         let policy = Rc::clone(&self.policy);
-        let (queue, part) = (&policy.queues()[q], Part::Queue(q));
+        let (queue, part) = (&policy.queues()[q], Part::Queue(q as u32));
         self.catch_up(q);
         // 1. The first matching case of the queue's congestion, before p.
         let view = View { packet: &p.packet, queue: q, port: queue.port, without: None };
@@ -116,7 +116,7 @@ impl Interpreter {
         {
             let buffer = &policy.buffers()[b];
             let case = self.first(&buffer.congestion, View { without: Some(&p.packet), ..view })?;
-            self.run(case, &p, Part::Buffer(b), view, effects)?;
+            self.run(case, &p, Part::Buffer(b as u32), view, effects)?;
             while self.buffer_size(b) > buffer.size && self.drop_buffer_victim(b, q, effects)? {}
         }
         // 6. What is done for p if it is still there.
@@ -127,7 +127,7 @@ impl Interpreter {
         self.run(case, &p, part, view, effects)?;
         if let Some(b) = queue.buffer {
             let case = self.first(&policy.buffers()[b].admitted, view)?;
-            self.run(case, &p, Part::Buffer(b), view, effects)?;
+            self.run(case, &p, Part::Buffer(b as u32), view, effects)?;
         }
         Ok(Verdict::Kept)
     }
@@ -155,7 +155,7 @@ impl Interpreter {
                 Action::Drop(share) => {
                     if self.draw(part, *share) {
                         match part {
-                            Part::Buffer(b) => self.drop_buffer_victim(b, view.queue, effects)?,
+                            Part::Buffer(b) => self.drop_buffer_victim(b as usize, view.queue, effects)?,
                             _ => self.drop_victim(view.queue, effects)?,
                         };
                     }
@@ -179,9 +179,9 @@ impl Interpreter {
             return share == Ratio::ONE;
         }
         let stream = match part {
-            Part::Buffer(b) => &mut self.buffer_draws[b],
-            Part::Queue(q) => &mut self.queues[q].draws,
-            Part::Port(port) => &mut self.select_draws[port],
+            Part::Buffer(b) => &mut self.buffer_draws[b as usize],
+            Part::Queue(q) => &mut self.queues[q as usize].draws,
+            Part::Port(port) => &mut self.select_draws[port as usize],
         };
         share.admits(stream.bits())
     }
@@ -284,7 +284,7 @@ impl Engine for Interpreter {
     ) -> Result<Option<Served>, Fault> {
         self.advance(now)?;
         if port >= self.policy.ports().len() {
-            return Err(Fault::NoSuchPort(port));
+            return Err(Fault::NoSuchPort(port as u32));
         }
         let Some(q) = self.best_queue(port)? else { return Ok(None) };
         let Some(head) = self.head(q)? else { return Ok(None) };
@@ -296,7 +296,7 @@ impl Engine for Interpreter {
     fn cycle(&mut self, port: usize, now: Time, effects: &mut Vec<Effect>) -> Result<Cycle, Fault> {
         self.advance(now)?;
         if port >= self.policy.ports().len() {
-            return Err(Fault::NoSuchPort(port));
+            return Err(Fault::NoSuchPort(port as u32));
         }
         let Some(q) = self.best_queue(port)? else { return Ok(Cycle::Idle) };
         let Some(head) = self.head(q)? else { return Ok(Cycle::Idle) };

@@ -74,7 +74,7 @@ impl Interpreter {
         let policy = Rc::clone(&self.policy);
         let view = View { packet: &p.packet, queue: q, port, without: None };
         let case = self.first(&policy.ports()[port].scheduled, view)?;
-        self.run(case, p, Part::Port(port), view, effects)
+        self.run(case, p, Part::Port(port as u32), view, effects)
     }
 
     /// It goes on, if its port is connected.
@@ -87,12 +87,12 @@ impl Interpreter {
     ) -> Result<Served, Fault> {
         let (policy, handle) = (Rc::clone(&self.policy), p.handle);
         let Some(wire) = &policy.ports()[port].wire else {
-            return Ok(Served { handle, queue: q, next: None });
+            return Ok(Served { handle, queue: q as u32, next: None });
         };
         let to = wire.next(|field| p.packet.field(field)).ok_or(Fault::NoWay(handle))?;
         let packet =
             Stored { queue: to as u32, arrival: self.last.ps() as i64, policy_id: self.version, ..p.packet };
         let verdict = self.enqueue(to, Waiting { packet, handle }, effects)?;
-        Ok(Served { handle, queue: q, next: (verdict == Verdict::Kept).then_some(to) })
+        Ok(Served { handle, queue: q as u32, next: (verdict == Verdict::Kept).then_some(to as u32) })
     }
 }

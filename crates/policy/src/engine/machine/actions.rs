@@ -18,7 +18,9 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// Actions of a case; those on the packet only while it is there.
+    /// Actions of a case; those on the packet only while it is there. A call that gets its own packet: where there is no
+    /// case, the packet's fields stay in registers.
+    #[inline(never)]
     pub(super) fn run(
         &mut self,
         hook: Hook,
@@ -29,9 +31,9 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         effects: &mut Vec<Effect>,
     ) -> Result<(), Fault> {
         let part = match hook {
-            Hook::Congestion(q) | Hook::Admitted(q) => Part::Queue(q),
-            Hook::BufferCongestion(b) | Hook::BufferAdmitted(b) => Part::Buffer(b),
-            Hook::Scheduled(port) => Part::Port(port),
+            Hook::Congestion(q) | Hook::Admitted(q) => Part::Queue(q as u32),
+            Hook::BufferCongestion(b) | Hook::BufferAdmitted(b) => Part::Buffer(b as u32),
+            Hook::Scheduled(port) => Part::Port(port as u32),
         };
         for nth in 0..self.actions(hook)[case].len() {
             let present = *arriving;
@@ -40,7 +42,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
                     let share = *share;
                     if self.draw(part, share) {
                         match part {
-                            Part::Buffer(b) => self.drop_buffer_victim(b, q, arriving, effects),
+                            Part::Buffer(b) => self.drop_buffer_victim(b as usize, q, arriving, effects),
                             _ => self.drop_victim(q, arriving, effects),
                         };
                     }
@@ -64,9 +66,9 @@ impl<R: Rules, T: Tally> Machine<R, T> {
             return share == Ratio::ONE;
         }
         let stream = match part {
-            Part::Queue(q) => &mut self.queues[q].draws,
-            Part::Buffer(b) => &mut self.buffers[b].draws,
-            Part::Port(port) => &mut self.ports[port].draws,
+            Part::Queue(q) => &mut self.queues[q as usize].draws,
+            Part::Buffer(b) => &mut self.buffers[b as usize].draws,
+            Part::Port(port) => &mut self.ports[port as usize].draws,
         };
         share.admits(stream.bits())
     }

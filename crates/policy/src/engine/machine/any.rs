@@ -129,7 +129,7 @@ impl Plan {
     }
 }
 
-/// Any two orders, chosen at run time.
+/// Any two orders, chosen at run time. What sorts is a call, so that rings share no code, and no registers, with it.
 #[derive(Clone, Debug)]
 pub enum AnyOrders {
     /// One structure serves both.
@@ -143,7 +143,7 @@ impl<K: Key> Orders<K> for AnyOrders {
     fn are_apart(&self) -> bool {
         matches!(self, Self::Apart(_))
     }
-    #[inline]
+    #[inline(never)]
     fn insert<T: Tally>(
         &mut self,
         links: &mut Links<K>,
@@ -156,7 +156,7 @@ impl<K: Key> Orders<K> for AnyOrders {
             Self::Apart(it) => it.insert(links, new, before, tally),
         }
     }
-    #[inline]
+    #[inline(never)]
     fn remove<T: Tally>(&mut self, links: &mut Links<K>, at: u32, tally: &mut T) {
         match self {
             Self::Shared(it) => it.remove(links, at, tally),

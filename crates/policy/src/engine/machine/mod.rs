@@ -97,54 +97,75 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         let case = self.rules.case(Hook::Congestion(q), || self.view(p, q));
         // 2.
         let at = self.join(q, p, handle);
-        let mut arriving = Some(Arriving { queue: q, at, handle });
-        // 3.
-        if let Some(case) = case {
-            self.run(Hook::Congestion(q), case, *p, &mut arriving, q, effects)?;
+        let arriving = Arriving { queue: q, at, handle };
+        // 3. and 4. Most packets find room.
+        if (case.is_some() || self.curr_size(q) > self.queues[q].size)
+            && !self.relieve_queue(case, *p, arriving, effects)?
+        {
+            return Ok(Verdict::Dropped);
         }
-        // 4.
+        // 5.
+        if let Some((b, _)) = self.buffer(q) {
+            let case = self.buffer_case(p, q, b);
+            let is_full = self.buffers[b].view.curr_size > self.buffers[b].view.size;
+            if (case.is_some() || is_full) && !self.relieve_buffer(b, case, *p, arriving, effects)? {
+                return Ok(Verdict::Dropped);
+            }
+        }
+        // 6.
+        let mut present = Some(arriving);
+        if let Some(case) = self.rules.case(Hook::Admitted(q), || self.view(p, q)) {
+            self.run(Hook::Admitted(q), case, *p, &mut present, q, effects)?;
+        }
+        if let Some((b, _)) = self.buffer(q)
+            && let Some(case) = self.rules.case(Hook::BufferAdmitted(b), || self.view(p, q))
+        {
+            self.run(Hook::BufferAdmitted(b), case, *p, &mut present, q, effects)?;
+        }
+        Ok(Verdict::Kept)
+    }
+
+    /// What a queue's congestion asks for, and victims until it is no longer too full. Whether the packet is still there.
+    #[inline(never)]
+    fn relieve_queue(
+        &mut self,
+        case: Option<usize>,
+        p: Stored,
+        arriving: Arriving,
+        effects: &mut Vec<Effect>,
+    ) -> Result<bool, Fault> {
+        let (q, mut arriving) = (arriving.queue, Some(arriving));
+        if let Some(case) = case {
+            self.run(Hook::Congestion(q), case, p, &mut arriving, q, effects)?;
+        }
         while self.curr_size(q) > self.queues[q].size {
             if !self.drop_victim(q, &mut arriving, effects) {
                 break;
             }
         }
-        // 5.
-        if let (Some((b, _)), Some(_)) = (self.buffer(q), arriving) {
-            self.admit_to_buffer(b, p, &mut arriving, effects)?;
-        }
-        // 6.
-        if arriving.is_none() {
-            return Ok(Verdict::Dropped);
-        }
-        if let Some(case) = self.rules.case(Hook::Admitted(q), || self.view(p, q)) {
-            self.run(Hook::Admitted(q), case, *p, &mut arriving, q, effects)?;
-        }
-        if let Some((b, _)) = self.buffer(q)
-            && let Some(case) = self.rules.case(Hook::BufferAdmitted(b), || self.view(p, q))
-        {
-            self.run(Hook::BufferAdmitted(b), case, *p, &mut arriving, q, effects)?;
-        }
-        Ok(Verdict::Kept)
+        Ok(arriving.is_some())
     }
 
-    fn admit_to_buffer(
+    /// The same of a buffer.
+    #[inline(never)]
+    fn relieve_buffer(
         &mut self,
         b: usize,
-        p: &Stored,
-        arriving: &mut Option<Arriving>,
+        case: Option<usize>,
+        p: Stored,
+        arriving: Arriving,
         effects: &mut Vec<Effect>,
-    ) -> Result<(), Fault> {
-        let q = p.queue as usize;
-        let case = self.rules.case(Hook::BufferCongestion(b), || self.view_without(p, q, b));
+    ) -> Result<bool, Fault> {
+        let (q, mut arriving) = (arriving.queue, Some(arriving));
         if let Some(case) = case {
-            self.run(Hook::BufferCongestion(b), case, *p, arriving, q, effects)?;
+            self.run(Hook::BufferCongestion(b), case, p, &mut arriving, q, effects)?;
         }
         while self.buffers[b].view.curr_size > self.buffers[b].view.size {
-            if !self.drop_buffer_victim(b, q, arriving, effects) {
+            if !self.drop_buffer_victim(b, q, &mut arriving, effects) {
                 break;
             }
         }
-        Ok(())
+        Ok(arriving.is_some())
     }
 
     /// How much waits in a queue, in its own unit.
@@ -174,7 +195,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
     }
 
     #[inline]
-    fn view<'a>(&self, packet: &'a Stored, q: usize) -> View<'a> {
+    fn view<'a>(&'a self, packet: &'a Stored, q: usize) -> View<'a> {
         let queue = &self.queues[q];
         // Without a panic on the way, what is not looked at is not fetched.
         let buffer = self.buffer(q).and_then(|(b, _)| self.buffers.get(b));
@@ -182,19 +203,23 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         View {
             packet,
             queue: self.queue_view(q),
-            buffer: buffer.map_or(BufferView::default(), |buffer| buffer.view),
-            port: port.map_or(PortView::default(), |port| port.view),
+            buffer: buffer.map_or(BufferView::NONE, |buffer| &buffer.view),
+            port: port.map_or(PortView::NONE, |port| &port.view),
         }
     }
 
-    /// As if the packet had not joined.
-    fn view_without<'a>(&self, packet: &'a Stored, q: usize, b: usize) -> View<'a> {
+    /// The case of a buffer's congestion, which sees what it was before the packet joined.
+    #[inline]
+    fn buffer_case(&self, packet: &Stored, q: usize, b: usize) -> Option<usize> {
         let amount = |in_packets: bool| if in_packets { 1 } else { i64::from(packet.size) };
-        let mut view = self.view(packet, q);
-        view.queue.curr_size -= amount(self.rules.counts_packets(q));
-        view.queue.length -= 1;
-        view.buffer.curr_size -= amount(self.buffers[b].in_packets);
-        view
+        let BufferState { view: mut buffer, in_packets, .. } = self.buffers[b];
+        buffer.curr_size -= amount(in_packets);
+        self.rules.case(Hook::BufferCongestion(b), || {
+            let mut view = View { buffer: &buffer, ..self.view(packet, q) };
+            view.queue.curr_size -= amount(self.rules.counts_packets(q));
+            view.queue.length -= 1;
+            view
+        })
     }
 
     /// A packet joins both orders of its queue.

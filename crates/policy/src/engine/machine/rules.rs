@@ -47,6 +47,11 @@ pub struct BufferView {
     pub adm_state: i64,
 }
 
+impl BufferView {
+    /// That of a queue without one.
+    pub const NONE: &Self = &Self { size: 0, curr_size: 0, adm_state: 0 };
+}
+
 /// A port, as rules see it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PortView {
@@ -56,17 +61,22 @@ pub struct PortView {
     pub sched_state: i64,
 }
 
-/// What a hook sees.
+impl PortView {
+    /// That of none.
+    pub const NONE: &Self = &Self { rate: 0, sched_state: 0 };
+}
+
+/// What a hook sees: what it may not look at is lent, not copied.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The packet.
     pub packet: &'a Stored,
     /// Its queue.
     pub queue: QueueView,
-    /// That queue's buffer.
-    pub buffer: BufferView,
+    /// That queue's buffer; of none, [`BufferView::NONE`].
+    pub buffer: &'a BufferView,
     /// Its port.
-    pub port: PortView,
+    pub port: &'a PortView,
 }
 
 impl View<'_> {

@@ -58,8 +58,15 @@ impl<R: Rules, T: Tally> Machine<R, T> {
     #[inline]
     fn best_queue(&mut self, port: usize) -> Result<Option<(usize, u32)>, Fault> {
         self.tally.note_lookup();
-        let state = self.ports.get(port).ok_or(Fault::NoSuchPort(port))?;
+        let state = self.ports.get(port).ok_or(Fault::NoSuchPort(port as u32))?;
         let head = |q: usize| self.queues[q].backlog.head();
+        // Most ports have one queue, of which nothing is compared.
+        if let [q] = state.queues[..] {
+            return match head(q) {
+                Some(at) if self.may_go_on(port, q, at)? => Ok(Some((q, at))),
+                _ => Ok(None),
+            };
+        }
         if let Some(Search::Kept(keys)) = &state.order {
             let q = keys.winner().map(|(nth, _)| state.queues[nth]);
             return Ok(q.and_then(|q| head(q).map(|at| (q, at))));
@@ -140,7 +147,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         handle: Handle,
         effects: &mut Vec<Effect>,
     ) -> Result<Served, Fault> {
-        let last = Served { handle, queue: q, next: None };
+        let last = Served { handle, queue: q as u32, next: None };
         if !R::USES.wires {
             return Ok(last);
         }
@@ -149,7 +156,7 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         let packet =
             Stored { queue: to as u32, arrival: self.last.ps() as i64, policy_id: self.version, ..p };
         let verdict = self.enqueue(&packet, handle, effects)?;
-        Ok(Served { handle, queue: q, next: (verdict == Verdict::Kept).then_some(to) })
+        Ok(Served { next: (verdict == Verdict::Kept).then_some(to as u32), ..last })
     }
 
     /// See [`Port::catches_up`](crate::normal::Port::catches_up).
