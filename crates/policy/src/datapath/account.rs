@@ -180,7 +180,8 @@ impl<'a, E: Engine, M: Fn(&Policy, u64) -> E> Account<'a, E, M> {
         if let Some(wire) = wire {
             // It is in the next queue, or was its own victim there.
             let stored = Stored::new(&arrival.offered, served.queue, now.ps() as i64, 0);
-            let next = served.next.map(|next| next as usize).or_else(|| wire.next(|field| stored.field(field)));
+            let next =
+                served.next.map(|next| next as usize).or_else(|| wire.next(|field| stored.field(field)));
             if let Some(next) = next {
                 self.outcomes[nth as usize].queue = next as u32;
                 self.levels[next].enter(now);

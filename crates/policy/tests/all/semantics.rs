@@ -159,7 +159,9 @@ fn sizes_are_kept_and_every_packet_is_accounted_for_in_all_policies() {
         let record = compared(&policy, &trace, 3);
         let arrived = trace.iter().filter(|(_, step)| matches!(step, Step::Arrive(_))).count();
         let left = record.answers.iter().filter(|answer| match answer {
-            Answer::Served(Some(served)) => policy.ports()[policy.queues()[served.queue as usize].port].wire.is_none(),
+            Answer::Served(Some(served)) => {
+                policy.ports()[policy.queues()[served.queue as usize].port].wire.is_none()
+            }
             _ => false,
         });
         let resident: u32 = record.waiting.iter().map(|(packets, _)| packets).sum();

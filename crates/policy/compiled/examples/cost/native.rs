@@ -191,7 +191,8 @@ impl Engine for Longest {
 
     fn dequeue(&mut self, port: usize, now: Time, _: &mut Vec<Effect>) -> Result<Option<Served>, Fault> {
         self.clock.advance(now)?;
-        let Some((handle, size)) = self.rings.get_mut(port).ok_or(Fault::NoSuchPort(port as u32))?.pop_front()
+        let Some((handle, size)) =
+            self.rings.get_mut(port).ok_or(Fault::NoSuchPort(port as u32))?.pop_front()
         else {
             return Ok(None);
         };
