@@ -1,6 +1,7 @@
 //! Flow lists: thalweg's CSV and the HPCC ns-3 simulator's text, both ways.
 
 use super::{Decimal, ParseError, csv, decimal, field, lines, quoted};
+use crate::nearest;
 use crate::topology::Graph;
 use std::fmt::Write;
 use thalweg_net::spec::End;
@@ -76,6 +77,16 @@ impl Columns {
             .filter(|c| HEADER.split(',').chain(AFTER.map(|(h, _)| h)).any(|h| h.eq_ignore_ascii_case(c)))
         {
             return Err(wrong(format!("there are two columns `{}`", quoted(twice))));
+        }
+        // Other columns are not read, unless one is a slip of the pen.
+        let absent = AFTER.into_iter().map(|(name, _)| name).filter(|name| find(name).is_none());
+        for meant in absent {
+            let others =
+                header.iter().filter(|c| !AFTER.iter().any(|(name, _)| name.eq_ignore_ascii_case(c)));
+            if let Some(slip) = others.into_iter().find(|c| nearest(c, [meant]).is_some()) {
+                let hint = format!("did you mean `{meant}`? (columns that are not read have other names)");
+                return Err(ParseError::new(line, format!("there is no column `{}`", quoted(slip)), hint));
+            }
         }
         let starts: Vec<(usize, u128)> =
             STARTS.iter().filter_map(|(name, ps)| find(name).map(|at| (at, *ps))).collect();
@@ -372,6 +383,9 @@ mod tests {
         assert_eq!(e.reason, "`-5` is not a time");
         let e = read("src,dst,size_bytes,size_bytes,start_ns\n").expect_err("twice");
         assert_eq!(e.reason, "there are two columns `size_bytes`");
+        let e = read("src,dst,size_bytes,start_ns,afer\n0,1,10,0,\n").expect_err("a slip");
+        assert_eq!(e.reason, "there is no column `afer`");
+        assert!(read("src,dst,size_bytes,start_ns,note,tag\n0,1,10,0,a,b\n").is_ok());
         let e = read("src,dst,size_bytes,start_ns,start_s\n").expect_err("twice");
         assert_eq!(e.reason, "there are two columns of starts");
         let e = hpcc("2\n0 1 3 100 5 2.0\n").expect_err("wrong");
