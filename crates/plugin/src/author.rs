@@ -162,6 +162,8 @@ unsafe extern "C" fn make<C: Controller>(start: *const abi::Start, params: Text,
             base_rtt: Span::from_ps(start.base_rtt_ps),
             switches: start.switches,
             time_quantum: Span::from_ps(start.time_quantum_ps),
+            // How its packets are spaced is its transport's affair.
+            queued: false,
             records: false,
         };
         C::make(&start, parameters(params)?)

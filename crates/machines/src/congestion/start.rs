@@ -34,6 +34,8 @@ pub struct Start {
     pub initial_threshold: Bytes,
     /// The sender's line rate.
     pub line_rate: Rate,
+    /// What it sends waits in its host's queue: nothing but its pace spaces packets, at line rate too.
+    pub queued: bool,
     /// Round-trip time of the empty path (full segment out, ACK back), serialisation included.
     pub base_rtt: Span,
     /// Switches that its data passes.

@@ -111,6 +111,7 @@ impl Hosts {
             class: spec.class,
             switches: path[..middle].iter().filter(|id| **id != PortId::NONE).count().saturating_sub(1)
                 as u32,
+            queued: !cx.spec.nic.order.pulls(),
             records: cx.spec.probes.decisions,
             ..start_of(transport, line, &fabric.ports, &path, middle)
         };

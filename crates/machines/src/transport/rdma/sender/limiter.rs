@@ -10,6 +10,8 @@ pub(super) struct Limiter {
     /// Nothing leaves before.
     pub(super) next_tx: Time,
     line_rate: Rate,
+    /// See [`Start::queued`].
+    queued: bool,
     /// Packets take whole multiples of this time.
     quantum: Span,
     /// When the last packet left, and its bytes on the wire (0: none did).
@@ -28,6 +30,7 @@ impl Limiter {
         Self {
             next_tx: Time::ZERO,
             line_rate: start.line_rate,
+            queued: start.queued,
             quantum: start.time_quantum,
             last: Time::ZERO,
             wire: 0,
@@ -58,8 +61,8 @@ impl Limiter {
         if self.moves {
             (self.last, self.wire) = (now, wire);
         }
-        // At line rate the port itself spaces packets.
-        if self.moves || rate.is_some_and(|rate| rate < self.line_rate) {
+        // At line rate a port that pulls them spaces packets itself.
+        if self.moves || rate.is_some_and(|rate| rate < self.line_rate || self.queued) {
             self.next_tx = now.saturating_add(self.pace(rate).gap(wire));
         }
     }
