@@ -2,7 +2,7 @@
 
 use crate::border::Number;
 use crate::sim::Sim;
-use thalweg_units::{FlowId, PortId};
+use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
 /// Flows whose paths are looked at to find out where the traffic is.
 const LOOKED_AT: usize = 20_000;
@@ -17,6 +17,8 @@ pub(super) const PACKET: u64 = 1500;
 pub(super) struct Traffic {
     /// About so many packet-hops in all.
     hops: u64,
+    /// It lasts about so long.
+    lasts: Span,
     /// By group: bytes that its ports send.
     work: Vec<u64>,
     /// By group: its neighbours, and bytes between both.
@@ -29,17 +31,32 @@ impl Traffic {
         let spec = &sim.cx.spec;
         let mut carried = vec![1u64; 2 * spec.links.len()];
         let every = spec.flows.len().div_ceil(LOOKED_AT).max(1);
+        let could = |id: PortId, from: Time| {
+            let (bps, time) = (spec.direction(id).mean_rate().bps(), spec.stop.until.since(from).ps());
+            u64::try_from(u128::from(bps) * u128::from(time) / 8_000_000_000_000).unwrap_or(u64::MAX)
+        };
         for (number, flow) in spec.flows.iter().enumerate().step_by(every) {
-            // Of those without end as much as of a long one.
-            let bytes = flow.size.min(1 << 30);
-            for id in sim.fabric.lay_path(spec, FlowId::from(number)) {
-                if id != PortId::NONE {
-                    carried[id.at()] += bytes;
-                }
-            }
+            let path = sim.fabric.lay_path(spec, FlowId::from(number));
+            let path = || path.iter().copied().filter(|id| *id != PortId::NONE);
+            // No more than the slowest link of its path carries until the end, and of those without end as much as of a
+            // long one.
+            let most = path().map(|id| could(id, flow.start)).min().unwrap_or(0);
+            let bytes = flow.size.min(most).min(1 << 30);
+            path().for_each(|id| carried[id.at()] = carried[id.at()].saturating_add(bytes));
+        }
+        // Together no more than each link carries.
+        for (id, bytes) in carried.iter_mut().enumerate() {
+            *bytes = (*bytes).min(could(PortId::from(id), Time::ZERO) / every as u64).max(1);
         }
         let hops = carried.iter().sum::<u64>() / PACKET * every as u64;
-        let mut traffic = Self { hops, work: vec![0; count], near: vec![Vec::new(); count] };
+        let busy = |(id, bytes): (usize, &u64)| {
+            let rate = spec.direction(PortId::from(id)).mean_rate();
+            if rate == Rate::ZERO { Span::ZERO } else { Bytes::new(bytes * every as u64) / rate }
+        };
+        let busiest = carried.iter().enumerate().map(busy).max().unwrap_or(Span::ZERO);
+        let last = spec.flows.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+        let lasts = last.saturating_add(busiest).min(spec.stop.until).since(Time::ZERO);
+        let mut traffic = Self { hops, lasts, work: vec![0; count], near: vec![Vec::new(); count] };
         for (id, bytes) in carried.into_iter().enumerate() {
             let (from, to) = spec.ends(PortId::from(id));
             let (from, to) = (groups[from.at()], groups[to.at()]);
@@ -55,6 +72,11 @@ impl Traffic {
     /// About so many packet-hops in all.
     pub fn hops(&self) -> u64 {
         self.hops
+    }
+
+    /// Packet-hops of such a window.
+    pub fn hops_in(&self, window: Span) -> u128 {
+        u128::from(self.hops) * u128::from(window.ps()) / u128::from(self.lasts.ps().max(1))
     }
 
     fn note(&mut self, from: usize, to: usize, bytes: u64) {
@@ -140,7 +162,8 @@ mod tests {
     #[test]
     fn groups_go_where_their_traffic_is() {
         let cluster = |group: usize| usize::from(matches!(group, 28 | 29) || group >= 32);
-        let mut traffic = Traffic { hops: 0, work: vec![10; 60], near: vec![Vec::new(); 60] };
+        let mut traffic =
+            Traffic { hops: 0, lasts: Span::ZERO, work: vec![10; 60], near: vec![Vec::new(); 60] };
         for (from, to) in (0..60).flat_map(|from| (0..60).map(move |to| (from, to))) {
             if from != to && cluster(from) == cluster(to) {
                 traffic.note(from, to, 1);

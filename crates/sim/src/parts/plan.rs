@@ -19,7 +19,7 @@ pub struct Undivided(&'static str);
 
 /// Packet-hops of a run from which its parts are made in less time than they save.
 const WORTH: u64 = 1_000_000;
-/// Packet-hops in a part's window on links that are half used, from which threads wait for each other in less time than
+/// Packet-hops in a part's window, from which threads wait for each other in less time than
 /// they save: some ten microseconds of work.
 const FULL: u128 = 100;
 
@@ -64,7 +64,7 @@ impl Plan {
         }
         let parts = of_node.iter().max().map_or(0, |last| last + 1);
         let pays = traffic.hops() >= WORTH
-            && window_hops(spec, lookahead) >= FULL * u128::from(parts)
+            && window_hops(spec, lookahead).min(traffic.hops_in(lookahead)) >= FULL * u128::from(parts)
             && !spec.transports.iter().any(is_serial);
         Ok(Self { parts, of_node, lookahead, pays })
     }
