@@ -9,7 +9,8 @@ use thalweg_sim::parts::{Parted, Plan};
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::{
-    Counters, Deadlock, Delays, Exit, FlowOutcome, Injection, MemoryPeaks, Pause, PauseRecord, Recorded, Sim,
+    Carried, Counters, Deadlock, Delays, Exit, FlowOutcome, Injection, MemoryPeaks, Pause, PauseRecord,
+    Recorded, Sim,
 };
 use thalweg_units::{FlowId, PortId, Span, Time};
 
@@ -118,7 +119,7 @@ impl Engine {
         self.sim().outcome(flow)
     }
     pub fn totals(&self, port: PortId) -> PortTotals {
-        let (packets, bytes) = self.sim().carried(port);
+        let Carried { packets, bytes, .. } = self.sim().carried(port);
         PortTotals { packets, bytes, ..self.sim().totals(port) }
     }
     /// Bytes that a port has carried since the window of `ProbeSpec::carried` opened, until it closed.
@@ -126,7 +127,7 @@ impl Engine {
         let probes = self.sim().probes();
         match probes.carried.get(port.at()) {
             Some(bytes) if probes.carried_closed => *bytes,
-            Some(before) => self.sim().left(port) - before,
+            Some(before) => self.sim().carried(port).left - before,
             None => 0,
         }
     }

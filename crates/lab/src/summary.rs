@@ -207,7 +207,7 @@ fn memory(run: &Run) -> Json {
 
 pub(crate) fn summary(run: &Run) -> Json {
     let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
-    let measured: Vec<&FlowRow<'_>> = rows.iter().filter(|r| r.spec.measured).collect();
+    let measured: Vec<&FlowRow<'_>> = rows.iter().filter(|r| r.is_measured(run)).collect();
     let us = |ps: u64| ps as f64 / 1e6;
     let of = |rows: &[&FlowRow<'_>]| {
         json!({

@@ -56,6 +56,11 @@ impl Window {
         Self { from, until, flows, opened, closed: Vec::new() }
     }
 
+    /// An instant lies in it.
+    pub fn holds(&self, at: Time) -> bool {
+        at >= self.from && at < self.until
+    }
+
     /// The instant at which sums are noted next; [`Time::MAX`]: none is left.
     pub fn next(&self) -> Time {
         match (self.flows.is_empty(), self.opened.is_empty(), self.closed.is_empty()) {

@@ -17,6 +17,8 @@ pub struct Section {
     pub controller: String,
     /// Its flows count.
     pub counted: bool,
+    /// Those that follow others are answers: they count if what they answer does.
+    pub answers: bool,
 }
 
 /// The word under `kind` of a tagged value.
@@ -68,7 +70,8 @@ fn sections(doc: &Document) -> Vec<Section> {
         });
         taken.push(name.clone());
         let (kind, controller) = (kind_of(&section.pattern), controllers[at].clone());
-        out.push(Section { name, kind, controller, counted: section.measured });
+        let answers = section.pattern.family().answers();
+        out.push(Section { name, kind, controller, counted: section.measured, answers });
     }
     out
 }

@@ -221,12 +221,29 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     Ok(())
 }
 
+/// Ports on the longest path around failures, as routes will know of them one after another.
+fn longest_around(spec: &NetworkSpec) -> usize {
+    let mut incidents: Vec<_> = spec.incidents.iter().collect();
+    incidents.sort_by_key(|incident| incident.at);
+    let mut failed = vec![false; spec.links.len()];
+    let mut longest = 0;
+    for incident in incidents {
+        match incident.what {
+            IncidentKind::LinkDown(link) => failed[link as usize] = true,
+            IncidentKind::LinkUp(link) => failed[link as usize] = false,
+            IncidentKind::PauseLoss(..) => continue,
+        }
+        let routes = Routes::without(spec.hosts, spec.switches, &spec.links, spec.seed, &failed);
+        longest = longest.max(routes.map_or(0, |routes| routes.diameter()));
+    }
+    longest
+}
+
 /// Ports on the longest path that a packet can take.
 fn longest_path(spec: &NetworkSpec, routes: &Routes) -> Result<usize, BuildError> {
     let mut longest = routes.diameter();
     if !spec.incidents.is_empty() {
-        // Around a failure it may be further; no path passes a switch twice.
-        longest = longest.max(spec.switches.min(63) as usize + 1);
+        longest = longest.max(longest_around(spec));
     }
     if let Some(paths) = spec.routing.paths() {
         for (flow, pinned) in paths.iter().enumerate() {

@@ -39,6 +39,7 @@ pub mod snapshot;
 
 pub use build::BuildError;
 pub use check::Violation;
+pub use fabric::carried::Carried;
 pub use fabric::memory::MemoryPeaks;
 pub use flows::record::{FlowCounts, FlowEnd, FlowOutcome};
 pub use hosts::replay::{self, Exit, Injection};

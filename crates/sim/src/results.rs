@@ -1,5 +1,6 @@
 //! What a run has done so far, and what each flow would have taken alone.
 
+use crate::fabric::carried::{self, Carried};
 use crate::fabric::failures::is_reachable;
 use crate::fabric::memory::MemoryPeaks;
 use crate::flows::record::{FlowEnd, FlowOutcome, FlowRecord};
@@ -87,7 +88,7 @@ impl Sim {
     pub fn counters(&self) -> Counters {
         Counters {
             events: self.processed,
-            packet_hops: self.fabric.ports.iter().map(|p| p.totals(self.cx.now).packets).sum(),
+            packet_hops: carried::packets(&self.fabric, self.cx.now),
             packets_dropped: self.cx.instruments.tally.dropped,
             packets_marked: self.fabric.ports.iter().map(|p| p.totals(self.cx.now).marked).sum(),
             packets_trimmed: self.cx.instruments.tally.trimmed,
@@ -169,7 +170,8 @@ impl Sim {
         let reached = |t: Time| (t != Time::MAX).then_some(t);
         FlowOutcome {
             started: reached(record.started),
-            begun: reached(self.cx.instruments.firsts.of(flow)),
+            // On an express port its place is booked as it joins.
+            begun: reached(self.cx.instruments.firsts.of(flow)).filter(|at| *at <= self.cx.now),
             received: reached(record.received),
             acked: reached(record.acked),
             delivered: record.delivered,
@@ -228,14 +230,9 @@ impl Sim {
         self.fabric.totals(port, self.cx.now)
     }
 
-    /// Packets and bytes that a port has put on its wire; those whose place is only booked do not count.
-    pub fn carried(&self, port: PortId) -> (u64, u64) {
-        self.fabric.carried(port, self.cx.now)
-    }
-
-    /// Bytes that have left a port: of a packet in transmission those that are out already.
-    pub fn left(&self, port: PortId) -> u64 {
-        self.fabric.left(&self.cx.spec, port, self.cx.now)
+    /// What a port has put on its wire.
+    pub fn carried(&self, port: PortId) -> Carried {
+        carried::by(&self.fabric, &self.cx.spec, port, self.cx.now)
     }
 
     /// Packets and bytes waiting at a port, without the one being transmitted.

@@ -3,7 +3,7 @@
 use crate::border::Border;
 use crate::cx::Cx;
 use crate::events::Phase;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, carried};
 use crate::hosts::Hosts;
 use crate::instruments::probe::{
     CARRIED, CONTROLLERS, ControllerSample, LINKS, LinkSample, PartSample, QUEUES, QueueSample,
@@ -52,7 +52,7 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
         LINKS => {
             let Some((every, ports)) = &cx.spec.probes.links else { return };
             for &port in ports {
-                let (packets, bytes) = fabric.carried(port, at);
+                let (packets, bytes) = carried::begun(fabric, port, at);
                 let estimate =
                     fabric.reference(port).and_then(|r| r.egress.estimate()).map(|rate| rate.bps());
                 seen.links.push(LinkSample { at, port, packets, bytes, estimate });
@@ -124,7 +124,8 @@ fn competing(fabric: &Fabric, port: PortId) -> (u32, u32) {
 /// The window of `ProbeSpec::carried` opens or closes.
 fn sample_carried(cx: &mut Cx, fabric: &Fabric) {
     let Some((from, until)) = cx.spec.probes.carried else { return };
-    let bytes = (0..fabric.ports.len()).map(|port| fabric.left(&cx.spec, PortId::from(port), cx.now));
+    let bytes =
+        (0..fabric.ports.len()).map(|port| carried::by(fabric, &cx.spec, PortId::from(port), cx.now).left);
     let probes = &mut cx.instruments.probes;
     if probes.carried.is_empty() {
         probes.carried = bytes.collect();

@@ -22,6 +22,13 @@ pub(crate) struct FlowRow<'a> {
 }
 
 impl FlowRow<'_> {
+    /// It counts. Of flows that follow others those do that started in the measured window, or have yet to start, but
+    /// answers do with what they answer.
+    pub fn is_measured(&self, run: &Run) -> bool {
+        let follows = run.engine.spec().precedence.follows(FlowId(self.id));
+        let by_start = follows && !run.meta.sections[usize::from(self.spec.group)].answers;
+        self.spec.measured && (!by_start || self.outcome.started.is_none_or(|at| run.window.holds(at)))
+    }
     pub fn slowdown(&self) -> Option<f64> {
         self.fct.filter(|_| self.ideal > 0).map(|fct| fct as f64 / self.ideal as f64)
     }
@@ -219,7 +226,7 @@ pub(super) fn table(run: &Run) -> Table {
                 "measured",
                 "",
                 "counts towards the statistics",
-                ColumnData::Bool(rows.iter().map(|r| u8::from(r.spec.measured)).collect()),
+                ColumnData::Bool(rows.iter().map(|r| u8::from(r.is_measured(run))).collect()),
             ),
             column(
                 "after",

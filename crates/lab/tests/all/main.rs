@@ -3,6 +3,7 @@
 mod common;
 
 mod abc;
+mod booked;
 mod capacities;
 mod conservation;
 mod controllers;
@@ -12,6 +13,7 @@ mod departures;
 mod estimates;
 mod fairness;
 mod fq_codel;
+mod incidents;
 mod keys;
 mod limits;
 mod links;
@@ -23,6 +25,7 @@ mod maps;
 mod names;
 mod ndp;
 mod notify;
+mod paces;
 mod phost;
 mod points;
 mod policies;

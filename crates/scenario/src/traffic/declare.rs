@@ -38,6 +38,11 @@ pub(crate) trait Family {
         false
     }
 
+    /// Of its flows that follow others each counts as measured if the one that it follows does, whenever it starts.
+    fn answers(&self) -> bool {
+        false
+    }
+
     /// When its flows arrive, if they do so at random or from a list: loads are measured then.
     fn arrives(&self) -> Option<Arrives> {
         None

@@ -107,6 +107,10 @@ impl Family for Rpc {
         Ok(Expected { flows: 2.0 * calls, bytes: calls * bytes, ..Expected::default() })
     }
 
+    fn answers(&self) -> bool {
+        true
+    }
+
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let plan = plan(self, s)?;
         let end = Time::from_ps(plan.until.ps());

@@ -25,7 +25,7 @@ pub(crate) fn arm(cx: &mut Cx) {
 pub(crate) fn incident(fabric: &mut Fabric, cx: &mut Cx, entity: u32) {
     let incident = cx.spec.incidents[entity as usize / 2];
     if entity % 2 == 1 {
-        return converge(fabric, cx);
+        return converge(fabric, cx, incident.what);
     }
     match incident.what {
         IncidentKind::LinkDown(link) => fail(fabric, cx, link),
@@ -114,8 +114,12 @@ fn restore(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
 }
 
 /// New routes for what flows send from now on.
-fn converge(fabric: &mut Fabric, cx: &mut Cx) {
-    fabric.outages.converge();
+fn converge(fabric: &mut Fabric, cx: &mut Cx, after: IncidentKind) {
+    match after {
+        IncidentKind::LinkDown(link) => fabric.outages.converge(link, true),
+        IncidentKind::LinkUp(link) => fabric.outages.converge(link, false),
+        IncidentKind::PauseLoss(..) => return,
+    }
     let routes = fabric.outages.remaining_routes(&cx.spec);
     let before = std::mem::replace(&mut fabric.routes, routes);
     fabric.outages.intact.get_or_insert_with(|| Box::new(before));

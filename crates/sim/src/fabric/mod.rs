@@ -4,6 +4,7 @@
 //! packets and frames, on wires.
 
 mod backpressure;
+pub(crate) mod carried;
 pub(crate) mod crossbar;
 pub(crate) mod deadlock;
 pub(crate) mod egress;
@@ -197,7 +198,7 @@ impl Fabric {
         if !(DETOURS && cx.features.per_hop) {
             let out = self.paths.port(landed.route as usize);
             if DETOURS && cx.features.failures && out == PortId::NONE {
-                return self.lose(cx, from, landed.handle, cx.now);
+                return self.lose_without_way(cx, from, landed.handle);
             }
             let flying = Flying { route: landed.route + 1, ..landed };
             self.enqueue::<true, DETOURS>(cx, from, out, flying, early);
@@ -205,7 +206,7 @@ impl Fabric {
             let mut flying = landed;
             let router = next_hop::Router { fabric: self, cx };
             let Some(out) = router.next_hop(from, &mut flying) else {
-                return self.lose(cx, from, landed.handle, cx.now);
+                return self.lose_without_way(cx, from, landed.handle);
             };
             self.enqueue::<true, DETOURS>(cx, from, out, flying, early);
         }
@@ -227,6 +228,7 @@ impl Fabric {
         }
         if DETOURS && cx.features.failures && self.outages.is_down(id) {
             self.ports[id.at()].verdicts.dropped += 1;
+            self.outages.lost += 1;
             if cx.features.relief {
                 relief::finds_no_link(self, id, flying.handle);
             }
@@ -267,8 +269,21 @@ impl Fabric {
         let packet = &self.packets[handle];
         cx.instruments.tally.payload.dropped += packet.data_bytes();
         let notified = cx.features.drop_notices && packet.kind == Kind::Data;
-        let fate = if notified { Fate::Notified(self.way_back(packet.route)) } else { Fate::Gone };
+        // CHOICE: a host learns of a drop of its own when its link could have sent the packet: what is sent again then
+        // finds room, sooner or later.
+        let fate = if notified {
+            Fate::Notified(self.way_back(packet.route).max(self.ports[id.at()].span(packet.wire)))
+        } else {
+            Fate::Gone
+        };
         self.miss(cx, End::Lost(at, id), handle, fate);
+    }
+
+    /// Links have failed, and none that leads on from a port's far end is left.
+    #[cold]
+    fn lose_without_way(&mut self, cx: &mut Cx, from: PortId, handle: Handle) {
+        self.outages.lost += 1;
+        self.lose(cx, from, handle, cx.now);
     }
 
     /// A packet leaves a port, whose link loses it.
@@ -374,28 +389,6 @@ impl Fabric {
             Lane::Express => port.express_backlog(now),
             Lane::OnDemand | Lane::Reference => (port.waiting.packets, port.waiting.bytes),
         }
-    }
-
-    /// Packets and bytes that a port has put on its wire; those whose place is only booked do not count.
-    pub fn carried(&self, id: PortId, now: Time) -> (u64, u64) {
-        let port = &self.ports[id.at()];
-        let totals = port.totals(now);
-        match port.mode.lane {
-            Lane::Express => {
-                let (packets, bytes) = port.express_backlog(now);
-                (totals.packets - u64::from(packets), totals.bytes - bytes)
-            }
-            Lane::OnDemand | Lane::Reference => (totals.packets, totals.bytes),
-        }
-    }
-
-    /// Bytes that have left a port: of a packet in transmission those that are out already. (A packet that can be
-    /// preempted counts as its last bit leaves.)
-    pub fn left(&self, spec: &NetworkSpec, id: PortId, now: Time) -> u64 {
-        let by = |at| spec.links[id.at() / 2].direction(id).transmitter.offered(at).get();
-        let end = self.ports[id.at()].transmitting_until(now);
-        let remains = end.map_or(0, |end| by(end).saturating_sub(by(now)));
-        self.carried(id, now).1.saturating_sub(remains)
     }
 
     /// A port's counters, pauses included.

@@ -11,7 +11,7 @@ use thalweg_units::{PortId, Stream};
 pub(crate) struct Outages {
     /// By link: it has failed.
     pub down: Vec<bool>,
-    /// By link: it had failed when the routes converged last.
+    /// By link: it had failed, as far as the routes know.
     known: Vec<bool>,
     /// By port: packets of its ring that were in flight on a failed link and will not arrive.
     in_flight: Vec<u32>,
@@ -41,9 +41,10 @@ impl Outages {
         }
     }
 
-    /// The routes converge: they know from now on what has failed.
-    pub fn converge(&mut self) {
-        self.known.clone_from(&self.down);
+    /// The routes converge after an incident: they know from now on that a link has failed, or has not. Of incidents
+    /// since, they know nothing yet.
+    pub fn converge(&mut self, link: u32, failed: bool) {
+        self.known[link as usize] = failed;
     }
 
     /// Routes for what was left of the network when they converged last.

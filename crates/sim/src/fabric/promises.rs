@@ -4,8 +4,8 @@
 //! Between two looks much may happen that is not seen, so that only what many looks in a row find as it was
 //! counts as standing still.
 
-use crate::fabric::Fabric;
 use crate::fabric::relief::look;
+use crate::fabric::{Fabric, carried};
 use crate::instruments::pauses::Deadlock;
 use std::collections::BTreeMap;
 use thalweg_machines::relief::{Passage, Relief};
@@ -102,7 +102,7 @@ impl Promises {
     ) -> Result<(), String> {
         let mut cycles = BTreeMap::new();
         for (number, deadlock) in deadlocks.iter().enumerate().filter(|(_, d)| d.ended == Time::MAX) {
-            let moved = deadlock.ports.iter().map(|id| fabric.carried(*id, now).0).sum();
+            let moved = deadlock.ports.iter().map(|id| carried::begun(fabric, *id, now).0).sum();
             let still = Still::again(moved, self.cycles.get(&number), now);
             let chance = || chances.iter().find(|chance| deadlock.ports.contains(&chance.port));
             if still.longer_than(CYCLE, now)

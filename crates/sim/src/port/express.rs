@@ -112,6 +112,12 @@ impl Port {
         Some(self.begins(last) + self.span(last.wire))
     }
 
+    /// How long those packets will still wait, summed (packet · ps), that have not begun at `now`.
+    pub(super) fn booked_ahead(&self, now: Time) -> u128 {
+        let waiting = self.flight.iter().skip(self.waiting.started as usize);
+        waiting.map(|booked| u128::from(self.begins(booked).since(now).ps())).sum()
+    }
+
     /// Bytes that wait just before `now`.
     #[inline]
     pub fn waits_before(&mut self, now: Time) -> u64 {

@@ -47,7 +47,7 @@ pub struct PortTotals {
     /// Largest queue in bytes, the packet that joins it included, the one being transmitted not;
     /// at most 2³² − 1.
     pub max_queue: u64,
-    /// Time that packets have waited here, summed (packet · ps); express: booked in advance.
+    /// Time that packets have waited here so far, summed (packet · ps).
     pub waited: u128,
     /// How often its neighbour made it pause.
     pub pauses: u64,
@@ -355,8 +355,9 @@ impl Port {
 
     /// What the port has done so far.
     pub fn totals(&self, now: Time) -> PortTotals {
-        // Express: reported as each was booked.
         let waits = if self.on_demand() { self.waiting.packets } else { 0 };
+        // Express: counted as each was booked.
+        let ahead = if self.on_demand() { 0 } else { self.booked_ahead(now) };
         PortTotals {
             packets: self.sent.packets,
             bytes: self.sent.bytes,
@@ -365,7 +366,8 @@ impl Port {
             trimmed: 0,
             max_queue: self.verdicts.beyond.max_queue.max(u64::from(self.room.max_queue)),
             waited: (u128::from(self.verdicts.beyond.waited) << 64 | u128::from(self.waited.total))
-                + u128::from(waits) * u128::from(now.since(self.waited.since).ps()),
+                + u128::from(waits) * u128::from(now.since(self.waited.since).ps())
+                - ahead,
             pauses: 0,
             paused: 0,
             lost: 0,
