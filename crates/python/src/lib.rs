@@ -21,6 +21,7 @@ mod simulation;
 mod theory;
 mod verbs;
 
+use crate::patience::interruptible;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -53,14 +54,15 @@ fn bench_workloads() -> Vec<&'static str> {
 #[pyfunction]
 fn bench_run<'py>(
     py: Python<'py>,
-    workload: &str,
+    workload: String,
     quick: bool,
     repeat: u32,
     w0: Option<f64>,
     threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
     let effort = thalweg_bench::Effort { quick, repeat, threads };
-    let row = py.detach(|| thalweg_bench::run(workload, effort, w0)).map_err(PyValueError::new_err)?;
+    let row = interruptible(py, move |_| thalweg_bench::run(&workload, effort, w0))?;
+    let row = row.map_err(PyValueError::new_err)?;
     let dict = PyDict::new(py);
     dict.set_item("workload", row.workload)?;
     dict.set_item("packet_hops", row.packet_hops)?;

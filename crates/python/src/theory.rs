@@ -1,5 +1,6 @@
 //! Statements about schedulers that can be run: see `thalweg_theory`.
 
+use crate::patience::interruptible;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -16,7 +17,7 @@ pub fn theory_checks() -> Vec<(&'static str, &'static str)> {
 pub fn theory_run<'py>(py: Python<'py>, id: &str, quick: bool, seed: u64) -> PyResult<Bound<'py, PyDict>> {
     let check = check(id).ok_or_else(|| PyKeyError::new_err(format!("no statement is called `{id}`")))?;
     let scale = if quick { Scale::Quick } else { Scale::Full };
-    let outcome = py.detach(|| check.run(scale, seed));
+    let outcome = interruptible(py, move |_| check.run(scale, seed))?;
     let dict = PyDict::new(py);
     dict.set_item("id", check.id)?;
     dict.set_item("statement", check.statement)?;

@@ -8,6 +8,7 @@ mod running;
 pub use measuring::{policy_bench, policy_counts};
 pub use running::{policy_run, policy_traffic};
 
+use crate::patience::interruptible;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,13 +26,14 @@ fn policy(text: &str, name: &str) -> PyResult<Policy> {
 
 /// What is wrong, one by one, and all of it with the lines that it is about.
 #[pyfunction]
-pub fn policy_check(text: &str, name: &str) -> (Vec<Mistake>, String) {
-    let Err(wrong) = thalweg_policy::check(text, name) else { return (Vec::new(), String::new()) };
+pub fn policy_check(py: Python<'_>, text: String, name: String) -> PyResult<(Vec<Mistake>, String)> {
+    let checked = interruptible(py, move |_| thalweg_policy::check(&text, &name))?;
+    let Err(wrong) = checked else { return Ok((Vec::new(), String::new())) };
     let mistake = |one: &thalweg_policy::Diagnostic| {
         let (line, column) = wrong.place(one);
         (line, column, one.class().code(), one.reason().to_owned(), one.way_out().to_owned())
     };
-    (wrong.iter().map(mistake).collect(), wrong.render())
+    Ok((wrong.iter().map(mistake).collect(), wrong.render()))
 }
 
 /// Its normal form.
