@@ -323,6 +323,13 @@ def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
     return path
 
 
+def write_new(path: Path, text: str) -> Path:
+    """A new file, complete or not at all: nothing that is there is replaced."""
+    if _kind(path) is not None:
+        raise refuse("is there already", file=shown(path), hint="name another file")
+    return write_file(path, text)
+
+
 def write_json(path: Path, value) -> Path:
     """A JSON file in a folder of ours."""
     return write_file(path, _json(value), mark="")

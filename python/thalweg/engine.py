@@ -115,15 +115,20 @@ def _check_registered(before: Results) -> None:
 def share_out(simulation: _core.Simulation, threads: int | None, cores: int | None = None) -> int:
     """Gives a run its threads: so many, or as many of `cores` (`None`: all) as are worth their while. How many it
     has."""
-    if threads is not None and threads < 1:
+    if threads is not None and not (isinstance(threads, int) and 1 <= threads < 1 << 32):
         raise refuse(f"`{threads}` is not a whole number above zero", key="threads")
     if threads is None:
-        return simulation.offer_threads(cores or os.cpu_count() or 1)
+        return simulation.offer_threads(cores or _free_cores())
     try:
         return simulation.set_threads(threads)
     except ValueError as e:
         _places.say(f"thalweg: one thread instead of {threads}: {e}")
         return 1
+
+
+def _free_cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def conclude(
@@ -195,6 +200,8 @@ def drive(
 ) -> str | None:
     """Steps until the end; otherwise says why it stopped: "interrupted", "time budget" or "stopped". `take`
     is called between steps."""
+    if max_seconds is not None and not max_seconds >= 0:
+        raise refuse(f"`{max_seconds}` is not a number of seconds", key="max_seconds")
     signals = signals or Signals()
     begun = last = time.monotonic()
     chunk = 4096

@@ -46,7 +46,7 @@ def new(kind: str, name: str, out: str | Path | None = None, checkout: str | Pat
             text = source.read_text(encoding="utf-8")
             for word, value in words.items():
                 text = text.replace(f"{{{word}}}", value)
-            target.write_text(text, encoding="utf-8")
+            _places.write_file(target, text)
         made.rename(folder)
     except BaseException:
         shutil.rmtree(made, ignore_errors=True)

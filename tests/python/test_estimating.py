@@ -291,3 +291,11 @@ def test_the_page_has_every_scenario_that_was_compared():
     (part,) = re.findall("<!-- measured by .*?<!-- /measured -->", page, flags=re.DOTALL)
     files = {p.stem for p in (ROOT / "examples" / "estimates").glob("*.toml")}
     assert len(files) == 12 and set(re.findall(r"^\| `([\w-]+)` \|", part, flags=re.MULTILINE)) == files
+
+
+def test_without_flows_there_is_nothing_to_estimate(tmp_path):
+    (tmp_path / "none.csv").write_text("id,src,dst,size_bytes,start_ns\n")
+    text = 'topology = { kind = "star", hosts = 3 }\nrun = { until = "1ms" }\n[[traffic]]\nkind = "list"\nfile = "none.csv"\n'
+    (tmp_path / "none.toml").write_text(text)
+    with pytest.raises(thalweg.ScenarioError, match="there is no flow to estimate"):
+        thalweg.Scenario.load(tmp_path / "none.toml").estimate_fct()

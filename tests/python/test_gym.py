@@ -247,3 +247,15 @@ def test_the_example_learns():
     example = runpy.run_path(str(ROOT / "examples" / "gym" / "train.py"))
     learned, aimd = example["main"](generations=20)
     assert learned > aimd + 0.05
+
+
+def test_actions_that_are_no_numbers_are_refused():
+    env = CongestionEnv(max_steps=3)
+    env.reset(seed=1)
+    for wrong, says in ((np.array([np.nan]), "not a finite number"), (np.zeros((3, 3)), "has the shape")):
+        with pytest.raises(ScenarioError, match=says):
+            env.step(wrong)
+    many = CongestionVectorEnv(None, 2)
+    many.reset(seed=1)
+    with pytest.raises(ScenarioError, match="has the policy diverged"):
+        many.step(np.full((2, 1), np.inf))

@@ -6,6 +6,7 @@ import json
 import sys
 from pathlib import Path
 
+from thalweg import _places
 from thalweg.cli import FOUND, OK
 from thalweg.cli.running import load_plugins
 from thalweg.errors import ControllerError, nearest, refuse
@@ -361,7 +362,7 @@ def decide(args) -> int:
             if row.differs is not None:
                 print(f"flow {row.flow}: {row.differs}")
     if args.csv:
-        decisions.table(args.record).write_csv(args.csv)
+        _places.write_file(Path(args.csv), decisions.table(args.record).write_csv(), mark="")
     return OK if all(row.differs is None for row in found) else FOUND
 
 

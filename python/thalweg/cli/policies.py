@@ -6,6 +6,7 @@ import csv
 import json
 from pathlib import Path
 
+from thalweg import _places
 from thalweg.cli import FOUND, OK, UNUSABLE, say
 from thalweg.errors import nearest, refuse
 
@@ -61,18 +62,9 @@ def compile(args) -> int:
     if args.out is None:
         print(policy.code(args.target), end="")
         return OK
-    _write(Path(args.out), policy.code(args.target))
+    _places.write_new(Path(args.out), policy.code(args.target))
     print(f"{args.out}: {'Rust' if args.target == 'rust' else 'C'} of {policy.name}")
     return OK
-
-
-def _write(path: Path, text: str) -> None:
-    """A new file: nothing that is there is replaced."""
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise refuse("is there already", file=path, hint="name another file") from None
 
 
 def list_(args) -> int:
@@ -99,7 +91,7 @@ def copy(args) -> int:
     if path.is_dir():
         path = path / f"{args.policy}.oq"
     written, _ = policies.text(args.policy)
-    _write(path, written)
+    _places.write_new(path, written)
     print(f"{path}: `thalweg policy show {path}` says what it comes to")
     return OK
 
@@ -168,7 +160,7 @@ def run(args) -> int:
         seed=args.seed,
     )
     if args.out:
-        _write(Path(args.out), ran.frame.write_csv())
+        _places.write_new(Path(args.out), ran.frame.write_csv())
     if args.json:
         print(json.dumps(_object(policy, ran), ensure_ascii=False))
     elif not args.quiet:

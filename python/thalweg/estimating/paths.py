@@ -17,6 +17,7 @@ import numpy as np
 
 from thalweg import _core, _toml
 from thalweg.engine import run
+from thalweg.errors import refuse
 from thalweg.hops import transmissions
 from thalweg.rundata import arrow_table
 from thalweg.scenario import Scenario
@@ -101,6 +102,8 @@ def flows_of(scenario: Scenario) -> Flows:
 
     made = next(table for table in _core.Simulation(scenario._core).tables() if table[0] == "flows")
     table = pl.from_arrow(arrow_table(*made))
+    if not table.height:
+        raise refuse("there is no flow to estimate", hint="write a section [[traffic]] that has some")
     listed = pl.read_csv(io.StringIO(scenario.flows_csv()), schema_overrides={"start_ns": pl.Float64})
     table = table.join(listed.select("id", "start_ns"), on="id", how="left", maintain_order="left")
     table = table.with_columns(start=(pl.col("start_ns") * 1000).round().cast(pl.Int64))

@@ -1,4 +1,4 @@
-"""Why a flow took so long: `thalweg explain RUN --flow 17`, `results.explain(17)`.
+"""Why a flow took so long: `thalweg explain RUN --flow 2`, `results.explain(2)`.
 
 The chain of what had to happen before the last byte could arrive is followed back from there to the flow's start. Each
 link of the chain is an interval with one cause, so that the intervals add up to the completion time exactly.
@@ -25,7 +25,7 @@ def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Ex
     `evidence`: the record to look in, where several flows are explained; else the run's own is opened, and a run
     without one is run again, recorded, into a temporary folder.
 
-    Example: `print(thalweg.Results.load("runs/incast").explain(17))`.
+    Example: `print(thalweg.Results.load("runs/incast").explain(2))`.
 
     Raises:
         ScenarioError: there is no such flow; it is not complete; there is no record and the run cannot be made again.

@@ -69,7 +69,13 @@ class _Task:
     def step(self, numbers: np.ndarray, only: np.ndarray) -> tuple[np.ndarray, ...]:
         """Observations, rewards, and which episodes are terminated and truncated now, of those that go on."""
         shape = (len(self.steps), len(self.fleet.numbers), self.action.size)
-        numbers = np.clip(np.asarray(numbers, float).reshape(shape), self.action.low, self.action.high)
+        numbers = np.asarray(numbers, float)
+        if numbers.size != np.prod(shape):
+            many = f" for each of {shape[0]} environments" if shape[0] > 1 else ""
+            raise refuse(f"an action has the shape {self.acts}{many}, not {numbers.shape}", key="action")
+        if not np.isfinite(numbers).all():
+            raise refuse("an action is not a finite number", key="action", hint="has the policy diverged?")
+        numbers = np.clip(numbers.reshape(shape), self.action.low, self.action.high)
         self.fleet.step(numbers, self.action, self.seen, only)
         self.steps += only
         looked = self.look()
