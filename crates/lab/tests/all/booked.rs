@@ -2,8 +2,8 @@
 
 use crate::common::*;
 
-/// Two hosts send at 8 Gb/s each to a third over 10 Gb/s: the longer the run, the longer the queue. A policer that never
-/// drops takes the short cut away, and nothing else.
+/// Two hosts send at 8 Gb/s each to a third over 10 Gb/s: the longer the run, the longer the queue. A policer that
+/// never drops takes the short cut away, and nothing else.
 #[test]
 fn a_run_that_ends_in_mid_traffic_counts_no_more_than_has_happened() {
     let stage = "stages = [{ kind = \"policer\", rate = \"90Tbps\", burst = \"1GB\" }]\n";

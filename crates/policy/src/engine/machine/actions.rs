@@ -18,8 +18,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         }
     }
 
-    /// Actions of a case; those on the packet only while it is there. A call that gets its own packet: where there is no
-    /// case, the packet's fields stay in registers.
+    /// Actions of a case; those on the packet only while it is there. A call that gets its own packet: where there is
+    /// no case, the packet's fields stay in registers.
     #[inline(never)]
     pub(super) fn run(
         &mut self,

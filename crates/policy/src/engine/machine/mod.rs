@@ -125,7 +125,8 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Ok(Verdict::Kept)
     }
 
-    /// What a queue's congestion asks for, and victims until it is no longer too full. Whether the packet is still there.
+    /// What a queue's congestion asks for, and victims until it is no longer too full. Whether the packet is still
+    /// there.
     #[inline(never)]
     fn relieve_queue(
         &mut self,
