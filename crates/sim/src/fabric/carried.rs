@@ -22,8 +22,8 @@ pub(crate) fn by(fabric: &Fabric, spec: &NetworkSpec, id: PortId, now: Time) -> 
     let offered = |at| spec.links[id.at() / 2].direction(id).transmitter.offered(at).get();
     let end = fabric.ports[id.at()].transmitting_until(now);
     let remains = end.map_or(0, |end| offered(end).saturating_sub(offered(now)));
-    let bytes = begun(fabric, id, now).1;
-    Carried { packets: begun(fabric, id, now).0, bytes, left: bytes.saturating_sub(remains) }
+    let (packets, bytes) = begun(fabric, id, now);
+    Carried { packets, bytes, left: bytes.saturating_sub(remains) }
 }
 
 /// Packets, by all ports.
@@ -34,12 +34,8 @@ pub(crate) fn packets(fabric: &Fabric, now: Time) -> u64 {
 /// Packets and bytes whose transmission has begun.
 pub(crate) fn begun(fabric: &Fabric, id: PortId, now: Time) -> (u64, u64) {
     let port = &fabric.ports[id.at()];
-    let totals = port.totals(now);
-    match port.mode.lane {
-        Lane::Express => {
-            let (packets, bytes) = port.express_backlog(now);
-            (totals.packets - u64::from(packets), totals.bytes - bytes)
-        }
-        Lane::OnDemand | Lane::Reference => (totals.packets, totals.bytes),
-    }
+    // Express: counted as each was booked.
+    let is_booked = port.mode.lane == Lane::Express;
+    let (packets, bytes) = if is_booked { port.express_backlog(now) } else { (0, 0) };
+    (port.sent.packets - u64::from(packets), port.sent.bytes - bytes)
 }
