@@ -91,6 +91,13 @@ pub(crate) struct Init {
 const NOT_FOUND: i32 = 127;
 
 impl Init {
+    /// The emulator's other descriptors are not for this process: a pipe ends when all who hold it are gone, and with
+    /// the reading end of `status` open here nobody would be missed.
+    pub fn close_others(&self) {
+        let [application, far, status] = [&self.application, &self.far, &self.status].map(AsRawFd::as_raw_fd);
+        task::close_others([application, far, status, self.signals]);
+    }
+
     /// It is killed when the emulator dies. Its parent it cannot see from within the namespace: if that is gone
     /// already, nothing reads how the command ended.
     pub fn die_with_emulator(&self) -> io::Result<()> {

@@ -236,10 +236,13 @@ impl Shell {
         sys::unshare(libc::CLONE_NEWPID).map_err(|error| wrong("a process namespace", &error))?;
         match processes::fork()? {
             Some(child) => Ok(Started(child)),
-            None => match init.die_with_emulator() {
-                Ok(()) => init.run(),
-                Err(_) => task::exit(1),
-            },
+            None => {
+                init.close_others();
+                match init.die_with_emulator() {
+                    Ok(()) => init.run(),
+                    Err(_) => task::exit(1),
+                }
+            }
         }
     }
 }

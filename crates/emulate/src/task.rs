@@ -168,7 +168,7 @@ pub fn kill(process: i32, signal: i32) {
 
 /// Closes all descriptors but the standard ones and these. Only for a process that shares no memory with those who
 /// believe to own them: a fork.
-pub fn close_others(mut kept: [RawFd; 2]) {
+pub fn close_others<const N: usize>(mut kept: [RawFd; N]) {
     kept.sort_unstable();
     let mut from = libc::STDERR_FILENO + 1;
     for next in kept.map(|fd| fd - 1).into_iter().chain([RawFd::MAX]) {

@@ -63,6 +63,43 @@ fn nothing_is_left_of_a_path_with_a_way_out_either() {
     }
 }
 
+/// Pipes of which a process holds more than one end.
+fn pipes_held_twice(pid: u32) -> Vec<PathBuf> {
+    let fds = fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let mut pipes: Vec<PathBuf> = fds
+        .filter_map(|fd| fs::read_link(fd.ok()?.path()).ok())
+        .filter(|to| to.to_str().is_some_and(|to| to.starts_with("pipe:")))
+        .collect();
+    pipes.sort();
+    pipes.windows(2).filter(|two| two[0] == two[1]).map(|two| two[0].clone()).collect()
+}
+
+/// Killed between the start of number 1 and its asking for the emulator's life, the emulator would not be missed: the
+/// caller would wait for ever.
+#[test]
+fn no_process_of_a_run_holds_both_ends_of_a_pipe() {
+    if !allowed("no_process_of_a_run_holds_both_ends_of_a_pipe") {
+        return;
+    }
+    let [program, arguments @ ..] = &again("removal::runs_for_long")[..] else { unreachable!() };
+    let mut run = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let all = (0..200).find_map(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        Some(below(run.id())).filter(|all| all.len() >= 6)
+    });
+    let held: Vec<_> = all.iter().flatten().map(|(pid, _)| (*pid, pipes_held_twice(*pid))).collect();
+    run.kill().unwrap();
+    run.wait().unwrap();
+    assert!(held.len() >= 6, "{held:?}");
+    assert!(held.iter().all(|(_, pipes)| pipes.is_empty()), "{held:?}");
+}
+
 /// Kills runs, with this variable in their environment.
 fn kill(variable: Option<&str>) {
     let here = fs::read_link("/proc/self/ns/net").unwrap();
