@@ -177,6 +177,8 @@ impl Diagnostic {
 pub struct Diagnostics {
     name: String,
     text: String,
+    /// Where lines end in it.
+    line_ends: Vec<usize>,
     found: Vec<Diagnostic>,
 }
 
@@ -185,7 +187,8 @@ impl Diagnostics {
     pub(crate) fn new(name: &str, text: &str, mut found: Vec<Diagnostic>) -> Self {
         found.sort_by_key(|one| (one.span.start, one.class));
         found.dedup();
-        Self { name: name.to_owned(), text: text.to_owned(), found }
+        let line_ends = text.match_indices('\n').map(|(at, _)| at).collect();
+        Self { name: name.to_owned(), text: text.to_owned(), line_ends, found }
     }
 
     /// One by one.
@@ -195,10 +198,10 @@ impl Diagnostics {
 
     /// Line and column of a mistake, from 1, columns in characters.
     pub fn place(&self, of: &Diagnostic) -> (usize, usize) {
-        let before = &self.text[..of.span.range(&self.text).start];
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
-        (line, column)
+        let at = of.span.range(&self.text).start;
+        let lines_before = self.line_ends.partition_point(|end| *end < at);
+        let start = lines_before.checked_sub(1).map_or(0, |last| self.line_ends[last] + 1);
+        (lines_before + 1, self.text[start..at].chars().count() + 1)
     }
 
     /// With the lines that they are about, as rustc shows its own.
@@ -210,18 +213,28 @@ impl Diagnostics {
             let group = Level::ERROR.primary_title(one.reason.as_str()).id(one.class.code()).element(snippet);
             Renderer::plain().render(&[group.element(Level::HELP.message(one.way_out.as_str()))])
         };
-        self.found.iter().map(shown).collect::<Vec<_>>().join("\n\n")
+        let all = self.found.iter().take(MOST_SHOWN).map(shown);
+        all.chain(self.others()).collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// What stands for the mistakes that texts leave out.
+    fn others(&self) -> Option<String> {
+        let others = self.found.len().checked_sub(MOST_SHOWN).filter(|others| *others > 0)?;
+        Some(format!("{}: {others} more like these", self.name))
     }
 }
 
+/// Mistakes in texts: who has more has one that repeats.
+const MOST_SHOWN: usize = 100;
+
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (nth, one) in self.found.iter().enumerate() {
+        let shown = |one: &Diagnostic| {
             let (line, column) = self.place(one);
-            let end = if nth + 1 < self.found.len() { "\n" } else { "" };
-            write!(f, "{}:{line}:{column}: {}: {}{end}", self.name, one.reason, one.way_out)?;
-        }
-        Ok(())
+            format!("{}:{line}:{column}: {}: {}", self.name, one.reason, one.way_out)
+        };
+        let all = self.found.iter().take(MOST_SHOWN).map(shown);
+        f.write_str(&all.chain(self.others()).collect::<Vec<_>>().join("\n"))
     }
 }
 

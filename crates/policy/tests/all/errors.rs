@@ -178,3 +178,23 @@ fn twenty_lines_are_checked_within_50_ms() {
 fn twenty_lines() -> String {
     crate::common::library().into_iter().find(|(name, _)| name == "wfq").expect("wfq").1
 }
+
+/// A mistake that repeats does not bury its reason; whoever asks has all of them, each at its place.
+#[test]
+fn of_many_mistakes_texts_show_the_first() {
+    let lines: Vec<String> = (0..250).map(|nth| format!("é{} = 1;", "x".repeat(nth % 7))).collect();
+    let text = format!("q = Queue(8 pkts);\nout = Port(q);\n{}\n", vec!["out = Port(r);"; 250].join("\n"));
+    let found = check(&text, "test.oq").expect_err("it is wrong");
+    assert!(found.iter().count() > 200);
+    for (shown, separator) in [(found.to_string(), "\n"), (found.render(), "\n\n")] {
+        assert!(shown.ends_with(&format!(" {} more like these", found.iter().count() - 100)), "{shown}");
+        assert_eq!(shown.split(separator).filter(|part| part.contains("test.oq:")).count(), 101, "{shown}");
+    }
+    let text = lines.join("\n");
+    let found = check(&text, "test.oq").expect_err("it is no policy");
+    for one in found.iter() {
+        let before = &text[..one.span().start as usize];
+        let last = before.rsplit('\n').next().unwrap_or("");
+        assert_eq!(found.place(one), (before.matches('\n').count() + 1, last.chars().count() + 1));
+    }
+}
