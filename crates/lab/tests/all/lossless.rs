@@ -69,6 +69,28 @@ fn the_cap_follows_rate_and_path() {
     assert_eq!(off(&[("scheme", "roce+voq"), ("transport.cap", "auto")]), Some(110));
 }
 
+/// Shorter than a base round trip, a timer has everything sent twice.
+#[test]
+fn timers_of_their_defaults_outlast_long_paths() {
+    let timer = |scheme: &str, set: &[(&str, &str)]| {
+        let set =
+            [&[("scheme", scheme), ("topology", "{kind=\"star\",hosts=3,delay=\"1ms\"}")], set].concat();
+        rdma(&spec(FAT_TREE, &set)).timer
+    };
+    let RdmaTimer::Pair { low, high, .. } = timer("irn+voq", &[]) else { panic!("a pair") };
+    // 4 ms, twice 1090 B and twice an ACK at 10 Gb/s.
+    assert!(
+        low > Span::from_ms(8) && low < Span::from_us(8006) && high == low.saturating_mul(2),
+        "{low} {high}"
+    );
+    assert_eq!(timer("roce+voq", &[]), RdmaTimer::Fixed { value: high });
+    let written = timer("irn+voq", &[("transport.timer", "pair")]);
+    assert!(
+        matches!(written, RdmaTimer::Pair { low, .. } if low == Span::from_us(100)),
+        "what is written stays"
+    );
+}
+
 #[test]
 fn roce_sends_the_acks_that_are_needed() {
     let acks = |scheme: &str, set: &[(&str, &str)]| {

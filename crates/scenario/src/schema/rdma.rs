@@ -23,7 +23,7 @@ pub struct Rdma {
     pub extra_header: Q<Bytes>,
     /// An ACK on the wire.
     pub ack_size: Q<Bytes>,
-    /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recoveries `irn` and `told`,
+    /// A NACK on the wire. Without the key, as `ack_size`, and 4 B more with the recoveries `irn` and `drop-notified`,
     /// for the PSN that triggered it.
     pub nack_size: Option<Q<Bytes>>,
     /// In-band telemetry on the wire, in every data packet from its source on and in every ACK and NACK,
@@ -35,13 +35,14 @@ pub struct Rdma {
     pub recovery: Recovery,
     /// BDP-FC: packets that may be sent from the lowest unacknowledged one on. `"auto"`: as many as fill the
     /// longest path at the hosts' rate (propagation only); `"none"`: no cap. Without the key, `auto` with the
-    /// recoveries `irn` and `told`, `none` with `go-back-n`.
+    /// recoveries `irn` and `drop-notified`, `none` with `go-back-n`.
     pub cap: Option<Cap>,
     /// What receivers acknowledge, NACKs apart. Without the key, `per-packet`; with the recovery `go-back-n`
     /// under PFC, or with `segments`, no more than the controller needs.
     pub acks: Option<RdmaAcks>,
     /// The retransmission timer. Without the key, `off` with PFC, else `pair` with the recovery `irn` and `fixed` with
-    /// `go-back-n` and `told`.
+    /// `go-back-n` and `drop-notified`; a `low` of the defaults is then at least two base round trips of the longest
+    /// path, a `high` and a `value` at least four.
     pub timer: Option<RdmaTimer>,
     /// Which acknowledgements start a running timer again.
     pub timer_restart: TimerRestart,

@@ -110,18 +110,22 @@ tagged! {
 }
 
 impl RdmaTimer {
-    /// IRN's pair with its defaults.
-    pub fn pair() -> Self {
+    /// IRN's pair over paths of this base round trip, the longest.
+    ///
+    /// CHOICE IRN §4.1: both are published for a base round trip of 24 us. On longer paths they are at least two and
+    /// four of it: what is sent cannot be answered before, so shorter ones would send all of it again. Other reading:
+    /// the same wherever it is.
+    pub fn pair_over(round_trip: Span) -> Self {
         Self::Pair {
-            low: rto_low(),
-            high: rto_high(),
+            low: rto_low().max(round_trip.saturating_mul(2)),
+            high: rto_high().max(round_trip.saturating_mul(4)),
             max_in_flight: rto_packets(),
             max_rate_factor: rto_rate_factor(),
         }
     }
-    /// RTO_high alone.
-    pub fn fixed() -> Self {
-        Self::Fixed { value: rto_high() }
+    /// Its RTO_high alone.
+    pub fn fixed_over(round_trip: Span) -> Self {
+        Self::Fixed { value: rto_high().max(round_trip.saturating_mul(4)) }
     }
 }
 

@@ -54,12 +54,10 @@ impl Dependent for Rdma {
         self.nack_size.get_or_insert(Q(Bytes::new(self.ack_size.0.get().saturating_add(named))));
         let acks = acks_of(self, lossless);
         let acks = *self.acks.get_or_insert(acks);
-        self.timer.get_or_insert(match self.recovery {
+        if lossless || acks == RdmaAcks::Never {
             // IRN §4.3.1: without losses every expiry would be a mistake.
-            _ if lossless || acks == RdmaAcks::Never => RdmaTimer::Off,
-            Recovery::Irn { .. } => RdmaTimer::pair(),
-            Recovery::GoBackN { .. } | Recovery::DropNotified => RdmaTimer::fixed(),
-        });
+            self.timer.get_or_insert(RdmaTimer::Off);
+        }
         self.cap.get_or_insert(match self.recovery {
             Recovery::Irn { .. } | Recovery::DropNotified => Cap::Auto,
             Recovery::GoBackN { .. } => Cap::Off,
@@ -75,5 +73,9 @@ impl Dependent for Rdma {
             let product = round_trip_bytes(graph.fastest_host(), paths.propagation());
             self.cap = Some(Cap::Packets((product.get() / packet).clamp(1, u64::from(u32::MAX)) as u32));
         }
+        self.timer.get_or_insert_with(|| match self.recovery {
+            Recovery::Irn { .. } => RdmaTimer::pair_over(paths.base_rtt()),
+            Recovery::GoBackN { .. } | Recovery::DropNotified => RdmaTimer::fixed_over(paths.base_rtt()),
+        });
     }
 }
