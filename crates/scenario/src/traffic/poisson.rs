@@ -6,7 +6,7 @@
 use super::arrivals::{Arrivals, gap, whole};
 use super::course::{Course, Fluid};
 use super::declare::default;
-use super::drafts::Drafts;
+use super::drafts::{Draft, Drafts};
 use super::partners::{self, LoadOf, Pairs, Partners};
 use super::section::{Expected, Section};
 use super::sizes::cdf::Cdf;
@@ -16,7 +16,9 @@ use crate::Diagnostic;
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Span, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use thalweg_units::{Bytes, Span, Stream, Time};
 
 /// Flows arrive at random at a target load.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,69 +94,117 @@ fn plan(p: &Poisson, s: &Section<'_>) -> Result<Plan, Diagnostic> {
     Ok(Plan { cdf, mean_bytes, sources, from, until, partners })
 }
 
+/// One sequence of arrivals, drawn as it is consumed: in the order of time.
+struct Sequence<'a> {
+    section: &'a Section<'a>,
+    plan: &'a Plan,
+    between: Arrivals,
+    /// Flows per second.
+    rate: f64,
+    /// Whose it is; none: sources are drawn.
+    source: Option<u32>,
+    arrivals: Stream,
+    sizes: Stream,
+    sources: Stream,
+    partners: Stream,
+    /// When the next one comes.
+    at: Time,
+}
+
+impl<'a> Sequence<'a> {
+    fn new(p: &Poisson, section: &'a Section<'a>, plan: &'a Plan, source: Option<u32>, rate: f64) -> Self {
+        let entity = u64::from(source.unwrap_or(0));
+        let stream = |name| section.stream(name, entity);
+        let mut arrivals = stream("arrivals");
+        let first = gap(p.arrivals, 1.0 / rate, &mut arrivals);
+        Self {
+            section,
+            plan,
+            between: p.arrivals,
+            rate,
+            source,
+            arrivals,
+            sizes: stream("sizes"),
+            sources: stream("sources"),
+            partners: stream("destinations"),
+            at: Time::from_ps(plan.from.ps()).saturating_add(first),
+        }
+    }
+}
+
+impl Iterator for Sequence<'_> {
+    type Item = Draft;
+    fn next(&mut self) -> Option<Draft> {
+        if self.at >= Time::from_ps(self.plan.until.ps()) {
+            return None;
+        }
+        let Plan { sources, partners, cdf, .. } = self.plan;
+        let drawn = |stream: &mut Stream| sources[stream.below(sources.len() as u64) as usize].0;
+        let src = self.source.unwrap_or_else(|| drawn(&mut self.sources));
+        let (dst, size) = (partners.draw(src, &mut self.partners), cdf.quantile(self.sizes.unit()));
+        let draft = self.section.flow(src, dst, size, whole(self.at));
+        self.at = self.at.saturating_add(gap(self.between, 1.0 / self.rate, &mut self.arrivals));
+        Some(draft)
+    }
+}
+
+/// Sequences as one, in the order of time; of several at one instant those of the first.
+fn earliest(mut sequences: Vec<Sequence<'_>>) -> impl Iterator<Item = Draft> {
+    let key = |nth: usize, sequence: &Sequence<'_>| Reverse((whole(sequence.at), nth));
+    let mut next: BinaryHeap<_> = sequences.iter().enumerate().map(|(nth, one)| key(nth, one)).collect();
+    std::iter::from_fn(move || {
+        loop {
+            let Reverse((_, nth)) = next.pop()?;
+            // One that has ended is not asked again.
+            if let Some(draft) = sequences[nth].next() {
+                next.push(key(nth, &sequences[nth]));
+                return Some(draft);
+            }
+        }
+    })
+}
+
+impl Poisson {
+    fn arrivals_of<'a>(&self, s: &'a Section<'a>, plan: &'a Plan) -> Vec<Sequence<'a>> {
+        match self.process {
+            Process::PerHost => {
+                let of = |(source, rate): &(u32, f64)| Sequence::new(self, s, plan, Some(*source), *rate);
+                plan.sources.iter().map(of).collect()
+            }
+            Process::Global => {
+                let rate = plan.sources.iter().map(|(_, rate)| rate).sum();
+                vec![Sequence::new(self, s, plan, None, rate)]
+            }
+        }
+    }
+}
+
 impl Family for Poisson {
     fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
         let plan = plan(self, s)?;
         let rate: f64 = plan.sources.iter().map(|(_, r)| r).sum();
         let all = rate * (plan.until - plan.from).secs();
         let flows = self.max_flows.map_or(all, |m| all.min(m as f64));
-        // The limit holds before `max_flows` cuts: all are drawn first.
-        s.few_enough(all)?;
+        s.few_enough(flows)?;
         Ok(Expected { flows, bytes: flows * plan.mean_bytes, span: flows / rate, ..Expected::default() })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let plan = plan(self, s)?;
-        let mut mine = Vec::new();
-        let end = Time::from_ps(plan.until.ps());
-        match self.process {
-            Process::PerHost => {
-                for (src, rate) in &plan.sources {
-                    let entity = u64::from(*src);
-                    let mut arrivals = s.stream("arrivals", entity);
-                    let mut sizes = s.stream("sizes", entity);
-                    let mut partners = s.stream("destinations", entity);
-                    let mut at = Time::from_ps(plan.from.ps()).saturating_add(gap(
-                        self.arrivals,
-                        1.0 / rate,
-                        &mut arrivals,
-                    ));
-                    while at < end {
-                        s.cx.proceed()?;
-                        let (dst, size) =
-                            (plan.partners.draw(*src, &mut partners), plan.cdf.quantile(sizes.unit()));
-                        mine.push(s.flow(*src, dst, size, whole(at)));
-                        at = at.saturating_add(gap(self.arrivals, 1.0 / rate, &mut arrivals));
-                    }
-                }
-            }
-            Process::Global => {
-                let rate: f64 = plan.sources.iter().map(|(_, r)| r).sum();
-                let mut arrivals = s.stream("arrivals", 0);
-                let mut sizes = s.stream("sizes", 0);
-                let mut sources = s.stream("sources", 0);
-                let mut partners = s.stream("destinations", 0);
-                let mut at = Time::from_ps(plan.from.ps()).saturating_add(gap(
-                    self.arrivals,
-                    1.0 / rate,
-                    &mut arrivals,
-                ));
-                while at < end {
+        let arrivals = self.arrivals_of(s, &plan);
+        match self.max_flows {
+            None => {
+                for draft in arrivals.into_iter().flatten() {
                     s.cx.proceed()?;
-                    let src = plan.sources[sources.below(plan.sources.len() as u64) as usize].0;
-                    let (dst, size) =
-                        (plan.partners.draw(src, &mut partners), plan.cdf.quantile(sizes.unit()));
-                    mine.push(s.flow(src, dst, size, whole(at)));
-                    at = at.saturating_add(gap(self.arrivals, 1.0 / rate, &mut arrivals));
+                    out.push(draft);
                 }
             }
-        }
-        if let Some(most) = self.max_flows {
-            mine.sort_by_key(|d| d.start);
-            mine.truncate(usize::try_from(most).unwrap_or(usize::MAX));
-        }
-        for flow in mine {
-            out.push(flow);
+            Some(most) => {
+                for draft in earliest(arrivals).take(usize::try_from(most).unwrap_or(usize::MAX)) {
+                    s.cx.proceed()?;
+                    out.push(draft);
+                }
+            }
         }
         Ok(())
     }
@@ -188,5 +238,29 @@ impl Family for Poisson {
 
     fn file(&self) -> Option<&str> {
         self.sizes.file()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::flows;
+
+    /// No more is drawn than is asked for: without the limit these would be 10^9 flows and more.
+    #[test]
+    fn the_earliest_flows_are_those_that_all_begin_with() {
+        for process in ["per-host", "global"] {
+            let section = |more: &str| {
+                format!(
+                    "kind = \"poisson\"\nsizes = \"web-search\"\nload = 0.9\nprocess = \"{process}\"\n{more}\n\
+                     [run]\nuntil = \"1000000s\"\n"
+                )
+            };
+            let key = |f: &thalweg_net::spec::FlowSpec| (f.start, f.src, f.dst, f.size);
+            let first: Vec<_> = flows(7, &section("max_flows = 40")).iter().map(key).collect();
+            let mut all: Vec<_> = flows(7, &section("until = \"20ms\"")).iter().map(key).collect();
+            all.sort_by_key(|flow| flow.0);
+            assert!(first.len() == 40 && all.len() > 40, "{} of {}", first.len(), all.len());
+            assert_eq!(first, all[..40], "{process}");
+        }
     }
 }
