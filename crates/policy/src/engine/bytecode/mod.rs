@@ -8,7 +8,7 @@ use super::machine::orders::Order;
 use super::machine::rules::{Candidate, Hook, Owner, Rules, Uses, View};
 use super::packet::Stored;
 use crate::normal::Policy;
-use crate::normal::expression::{Place, Which};
+use crate::normal::expression::{BufferField, Place, QueueField, Relation, Which};
 use crate::normal::integer::Int;
 use crate::normal::range::Limits;
 use program::{Condition, Number};
@@ -27,15 +27,15 @@ struct QueueCode {
     counts_packets: bool,
     admission: OrderCode,
     processing: OrderCode,
-    congestion: Vec<CaseCode>,
-    admitted: Vec<CaseCode>,
+    congestion: Cases,
+    admitted: Cases,
 }
 
 #[derive(Clone, Debug)]
 struct OwnerCode {
     order: Option<OrderCode>,
-    congestion: Vec<CaseCode>,
-    after: Vec<CaseCode>,
+    congestion: Cases,
+    after: Cases,
     select: Option<Number>,
 }
 
@@ -43,6 +43,56 @@ struct OwnerCode {
 struct OrderCode {
     key: Option<Number>,
     test: Condition,
+}
+
+/// The cases of a hook.
+#[derive(Clone, Debug)]
+struct Cases {
+    all: Vec<CaseCode>,
+    which: Sole,
+}
+
+/// What decides between them, where that is no more than this.
+#[derive(Clone, Copy, Debug)]
+enum Sole {
+    /// There are none.
+    Nothing,
+    /// How much waits in the queue, against this: tail drop.
+    Queue(Relation, i64),
+    /// How much waits in its buffer.
+    Buffer(Relation, i64),
+    /// Anything else.
+    Other,
+}
+
+impl Cases {
+    fn new(all: Vec<CaseCode>) -> Self {
+        let which = match &all[..] {
+            [] => Sole::Nothing,
+            [CaseCode { test: Condition::Threshold(relation, place, limit), .. }] => match place {
+                Place::Queue(_, QueueField::CurrSize) => Sole::Queue(*relation, *limit),
+                Place::Buffer(BufferField::CurrSize) => Sole::Buffer(*relation, *limit),
+                _ => Sole::Other,
+            },
+            _ => Sole::Other,
+        };
+        Self { all, which }
+    }
+
+    /// Which of them holds. Where little is looked at, no more of the view is fetched than that.
+    #[inline]
+    fn find<'a>(&self, view: impl FnOnce() -> View<'a>) -> Option<usize> {
+        let holds = match self.which {
+            Sole::Nothing => false,
+            Sole::Queue(relation, limit) => relation.holds(view().queue.curr_size.cmp(&limit)),
+            Sole::Buffer(relation, limit) => relation.holds(view().buffer.curr_size.cmp(&limit)),
+            Sole::Other => {
+                let view = view();
+                return self.all.iter().position(|case| case.matches(&view));
+            }
+        };
+        holds.then_some(0)
+    }
 }
 
 /// A case, and for each of its actions the fraction that a state becomes.
@@ -67,7 +117,7 @@ impl CaseCode {
     }
 }
 
-fn cases(all: &[Decided], limits: &Limits) -> Vec<CaseCode> {
+fn cases(all: &[Decided], limits: &Limits) -> Cases {
     let number = |int: &Int| Number::of(int, limits);
     let case = |case: &Decided| CaseCode {
         test: Condition::of(&case.test, limits),
@@ -77,7 +127,7 @@ fn cases(all: &[Decided], limits: &Limits) -> Vec<CaseCode> {
             .map(|value| value.as_ref().map(|value| (number(&value.over), number(&value.under))))
             .collect(),
     };
-    all.iter().map(case).collect()
+    Cases::new(all.iter().map(case).collect())
 }
 
 impl Bytecode {
@@ -107,7 +157,7 @@ impl Bytecode {
     }
 
     #[inline]
-    fn cases(&self, hook: Hook) -> &[CaseCode] {
+    fn cases(&self, hook: Hook) -> &Cases {
         match hook {
             Hook::Congestion(q) => &self.queues[q].congestion,
             Hook::Admitted(q) => &self.queues[q].admitted,
@@ -185,15 +235,10 @@ impl Rules for Bytecode {
     }
     #[inline]
     fn case<'a>(&self, hook: Hook, view: impl FnOnce() -> View<'a>) -> Option<usize> {
-        let cases = self.cases(hook);
-        if cases.is_empty() {
-            return None;
-        }
-        let view = view();
-        cases.iter().position(|case| case.matches(&view))
+        self.cases(hook).find(view)
     }
     fn value(&self, hook: Hook, case: usize, action: usize, view: &View<'_>) -> i128 {
-        let value = self.cases(hook)[case].values[action].as_ref();
+        let value = self.cases(hook).all[case].values[action].as_ref();
         let read = |place| view.read(place);
         value.map_or(0, |(over, under)| over.value(read).div_euclid(under.value(read)))
     }

@@ -267,7 +267,7 @@ impl<K: Key, P: Kept> Backlog<K, P> for AnyBacklog<K, P> {
             Self::Slab(it) => it.places(),
         }
     }
-    #[inline]
+    #[inline(always)]
     fn head(&self) -> Option<u32> {
         match self {
             Self::Ring(it) => Backlog::<K, P>::head(it),

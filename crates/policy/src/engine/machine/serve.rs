@@ -8,15 +8,32 @@ use super::{Arriving, Machine};
 use crate::engine::contract::{Cycle, Effect, Fault, Served, Verdict};
 use crate::engine::packet::{Kept, Stored};
 use crate::engine::tally::Tally;
+use crate::normal::Wire;
 use thalweg_wire::Handle;
 
 impl<R: Rules, T: Tally> Machine<R, T> {
     #[inline]
     pub(super) fn serve(&mut self, port: usize, effects: &mut Vec<Effect>) -> Result<Option<Served>, Fault> {
         let Some((q, at)) = self.best_queue(port)? else { return Ok(None) };
+        let goes_on = R::USES.wires && self.ports[port].wire.is_some();
+        if !goes_on && self.ports[port].scheduled.is_empty() {
+            return Ok(Some(Served { handle: self.release(q, at), queue: q as u32, next: None }));
+        }
+        self.serve_watched(port, q, at, effects).map(Some)
+    }
+
+    /// The same where the policy looks at what leaves, or it goes on.
+    #[inline(never)]
+    fn serve_watched(
+        &mut self,
+        port: usize,
+        q: usize,
+        at: u32,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Served, Fault> {
         let slot = self.leave(q, at);
         self.scheduled(port, q, &slot.packet, slot.handle, effects)?;
-        self.go_on(port, q, slot.packet, slot.handle, effects).map(Some)
+        self.go_on(port, q, slot.packet, slot.handle, effects)
     }
 
     pub(super) fn work(&mut self, port: usize, effects: &mut Vec<Effect>) -> Result<Cycle, Fault> {
@@ -92,12 +109,17 @@ impl<R: Rules, T: Tally> Machine<R, T> {
         Ok(best)
     }
 
-    #[inline]
+    #[inline(always)]
     fn may_go_on(&self, port: usize, q: usize, at: u32) -> Result<bool, Fault> {
-        if !R::USES.wires {
-            return Ok(true);
+        match &self.ports[port].wire {
+            Some(wire) if R::USES.wires && wire.waits => self.has_room_beyond(wire, q, at),
+            _ => Ok(true),
         }
-        let Some(wire) = self.ports[port].wire.as_ref().filter(|wire| wire.waits) else { return Ok(true) };
+    }
+
+    /// The queue that the head of this one goes on to would keep it.
+    #[inline(never)]
+    fn has_room_beyond(&self, wire: &Wire, q: usize, at: u32) -> Result<bool, Fault> {
         let slot = self.queues[q].backlog.at(at);
         let packet = slot.packet.packet();
         let next = wire.next(|field| packet.field(field)).ok_or(Fault::NoWay(slot.handle))?;
