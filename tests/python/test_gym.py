@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import runpy
 import subprocess
 import sys
@@ -211,6 +213,17 @@ def test_networks_vary_by_seed_alone():
         ({"every": "10 parsecs"}, 'for example "10ms", or "round-trip"'),
         ({"every": "0ms"}, "no time between decisions"),
         ({"max_steps": 0}, "at least one step"),
+        ({"max_steps": 1.5}, "at least one step, not `1.5`"),
+        ({"every": 5}, "no time between decisions"),
+        ({"observe": "rate"}, "`rate` is no list of features"),
+        ({"observe": ["rate", "rate"]}, "named twice"),
+        ({"observe": {"mine": 5}}, "`observe.mine`: `5` is not a function of a `Seen`"),
+        ({"reward": 5}, "`reward`: `5` is not a function"),
+        ({"vary": 5}, "`vary`: `5` is not a function"),
+        ({"vary": lambda _: 5}, "`vary` returns keys and their values"),
+        ({"seeds": 5}, "`5` are no seeds"),
+        ({"seeds": ["x"]}, "a list of whole numbers"),
+        ({"seeds": [-1]}, "a list of whole numbers"),
         ({"seeds": []}, "no seed to draw from"),
         ({"render_mode": "human"}, "nothing to render"),
         ({"scenario": scenario(LINK.replace("external", "cubic"))}, "`transport.congestion`"),
@@ -259,3 +272,50 @@ def test_actions_that_are_no_numbers_are_refused():
     many.reset(seed=1)
     with pytest.raises(ScenarioError, match="has the policy diverged"):
         many.step(np.full((2, 1), np.inf))
+
+
+def test_a_closed_environment_goes_on_no_more_and_none_before_its_beginning():
+    env, envs = CongestionEnv(), CongestionVectorEnv(None, 2)
+    env.reset(seed=1)
+    saved = env.save()
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        envs.step(envs.action_space.sample())
+    envs.reset(seed=1)
+    env.close()
+    envs.close()
+    goes_on = [
+        env.reset,
+        lambda: env.step(env.action_space.sample()),
+        lambda: env.restore(saved),
+        envs.reset,
+        lambda: envs.step(envs.action_space.sample()),
+    ]
+    for one in goes_on:
+        with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="closed: make"):
+            one()
+    env.close()
+
+
+@pytest.mark.parametrize("made", [CongestionEnv, lambda **given: CongestionVectorEnv(None, 2, **given)])
+def test_pickled_and_copied_environments_are_made_anew(made):
+    env = made(max_steps=4, action="pace-factor")
+    first = env.reset(seed=3)[0]
+    for other in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
+        assert np.array_equal(other.reset(seed=3)[0], first)
+        assert other.action_space == env.action_space
+        drawn = env.action_space.sample()
+        assert np.array_equal(other.step(drawn)[0], env.step(drawn)[0])
+        env.reset(seed=3)
+
+
+def test_a_reward_is_one_number_for_each_environment():
+    envs = CongestionVectorEnv(None, 2, reward=lambda seen: np.zeros(3))
+    envs.reset(seed=1)
+    with pytest.raises(ScenarioError, match="one number for each of 2"):
+        envs.step(envs.action_space.sample())
+
+
+@pytest.mark.parametrize(("given", "reason"), [({"num_envs": 0}, "`num_envs`"), ({"threads": 2**70}, "`threads`")])
+def test_numbers_of_environments_and_threads_are_checked(given, reason):
+    with pytest.raises(ScenarioError, match=reason):
+        CongestionVectorEnv(None, **given)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Box
+from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from thalweg.errors import refuse
 from thalweg.gym.actions import Action, action
+from thalweg.gym.checks import function, is_whole
 from thalweg.gym.episodes import ROUND_TRIP, Episodes, Vary
 from thalweg.gym.fleet import Fleet, seeds_of
 from thalweg.gym.observations import LIMIT, Observe, Seen, features, observed
@@ -38,12 +40,11 @@ class _Task:
         seeds: Sequence[int] | None,
         threads: int,
     ):
-        if max_steps is not None and max_steps < 1:
-            raise refuse("an episode has at least one step", key="max_steps")
-        if seeds is not None and not len(seeds):
-            raise refuse("there is no seed to draw from", key="seeds", hint="leave it out for the scenario's own")
-        self.features, self.action, self.reward = features(observe), action(act), reward or linear()
-        self.max_steps, self.seeds = max_steps, seeds
+        if max_steps is not None and not (is_whole(max_steps) and max_steps >= 1):
+            raise refuse(f"an episode has at least one step, not `{max_steps}`", key="max_steps")
+        self.features, self.action = features(observe), action(act)
+        self.reward = linear() if reward is None else function(reward, "reward", "of a `Seen`")
+        self.max_steps, self.seeds = max_steps, _drawn_seeds(seeds)
         episodes = Episodes(scenario, every, vary)
         self.fleet = Fleet(episodes, count, threads)
         self.scenario_seed = episodes.scenario.seed
@@ -79,13 +80,31 @@ class _Task:
         self.fleet.step(numbers, self.action, self.seen, only)
         self.steps += only
         looked = self.look()
-        rewards = np.where(only, self.reward(self.seen), 0.0)
+        rewards = np.where(only, self._rewards(), 0.0)
         over = only & (self.fleet.goes == 0)
         done = np.zeros(len(only), bool)
         for nth in np.flatnonzero(over):
             done[nth] = self.fleet.is_done(nth)
         late = only & (self.steps >= self.max_steps) if self.max_steps else np.zeros(len(only), bool)
         return looked, rewards, done, (over | late) & ~done
+
+    def _rewards(self) -> np.ndarray:
+        rewards = np.asarray(self.reward(self.seen), float)
+        if rewards.shape not in ((), self.steps.shape):
+            reason = f"a reward is one number for each of {len(self.steps)} environments, not {rewards.shape}"
+            raise refuse(reason, key="reward")
+        return rewards
+
+
+def _drawn_seeds(seeds: Sequence[int] | None) -> list[int] | None:
+    """Those that `reset()` draws from."""
+    if seeds is None:
+        return None
+    if not isinstance(seeds, Iterable) or not all(is_whole(seed) and 0 <= seed < 1 << 64 for seed in seeds):
+        raise refuse(f"`{seeds}` are no seeds", key="seeds", hint="a list of whole numbers of 64 bits")
+    if not len(seeds):
+        raise refuse("there is no seed to draw from", key="seeds", hint="leave it out for the scenario's own")
+    return [int(seed) for seed in seeds]
 
 
 class _Observed:
@@ -104,7 +123,7 @@ class _Observed:
         return self._task.fleet.numbers
 
 
-class CongestionEnv(_Observed, gymnasium.Env):
+class CongestionEnv(_Observed, gymnasium.Env, EzPickle):
     """A scenario whose flows with `congestion = "external"` are decided by a policy, one decision per step.
 
     `scenario`: a `Scenario`, a path, a dictionary; nothing: one flow on a link of 10 Mb/s (`LINK`). `every`:
@@ -117,7 +136,10 @@ class CongestionEnv(_Observed, gymnasium.Env):
 
     Observations and actions have one number per feature, or one row of them per flow if there are several. In
     `info`: `time` (s) and `waits`, which flows wait for a decision (those of the others have no effect); at the end
-    of an episode `digest`. Raises `ScenarioError`.
+    of an episode `digest`. Raises `ScenarioError`; after `close`, `gymnasium.error.ClosedEnvironmentError`.
+
+    Pickled or copied, it is made anew of its arguments, and begins with `reset`; an episode is carried on by `save`
+    and `restore`.
 
     >>> env = CongestionEnv(action="window-factor", max_steps=200)
     >>> observation, info = env.reset(seed=7)
@@ -141,13 +163,16 @@ class CongestionEnv(_Observed, gymnasium.Env):
     ):
         if render_mode is not None:
             raise refuse("there is nothing to render", key="render_mode", hint="leave it out")
-        task = {"every": every, "observe": observe, "act": action, "reward": reward, "vary": vary}
-        self._task = _Task(scenario, 1, **task, max_steps=max_steps, seeds=seeds, threads=1)
+        how = {"every": every, "observe": observe, "reward": reward, "vary": vary}
+        how |= {"max_steps": max_steps, "seeds": seeds}
+        EzPickle.__init__(self, scenario, action=action, **how)
+        self._task = _Task(scenario, 1, act=action, threads=1, **how)
         self.observation_space, self.action_space = self._task.observation_space, self._task.action_space
-        self._ended = True
+        self._ended, self._closed = True, False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
         """Begins an episode: that of the scenario with this seed."""
+        self._check_open()
         super().reset(seed=seed)
         _refuse_options(options)
         self._task.begin(0, seed, self.np_random)
@@ -156,6 +181,7 @@ class CongestionEnv(_Observed, gymnasium.Env):
 
     def step(self, action):
         """Decides for the flows that wait, and goes on to the next decision."""
+        self._check_open()
         if self._ended:
             raise gymnasium.error.ResetNeeded("the episode is over, or has not begun: call `reset`")
         looked, rewards, done, late = self._task.step(action, np.ones(1, bool))
@@ -172,6 +198,7 @@ class CongestionEnv(_Observed, gymnasium.Env):
 
     def restore(self, saved: bytes):
         """Goes on where a snapshot was taken; as `reset`. Steps are counted anew."""
+        self._check_open()
         try:
             self._task.fleet.load(0, saved)
         except ValueError as e:
@@ -179,12 +206,20 @@ class CongestionEnv(_Observed, gymnasium.Env):
         self._task.steps[:], self._ended = 0, False
         return self._task.look()[0], self._info()
 
+    def close(self) -> None:
+        """Nothing goes on after it."""
+        self._closed = True
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise gymnasium.error.ClosedEnvironmentError("the environment is closed: make another")
+
     def _info(self) -> dict[str, Any]:
         info = {"time": float(self.seen.time[0, 0]), "waits": self.seen.waits[0] > 0}
         return info | ({"digest": self.digest()} if self._ended else {})
 
 
-class CongestionVectorEnv(_Observed, VectorEnv):
+class CongestionVectorEnv(_Observed, VectorEnv, EzPickle):
     """As `CongestionEnv`, `num_envs` episodes at a time: one call of the engine per step, without the interpreter.
 
     `threads`: so many episodes go on at once; 1 is right for several processes of one machine. An episode that has
@@ -215,26 +250,32 @@ class CongestionVectorEnv(_Observed, VectorEnv):
     ):
         if render_mode is not None:
             raise refuse("there is nothing to render", key="render_mode", hint="leave it out")
-        task = {"every": every, "observe": observe, "act": action, "reward": reward, "vary": vary}
-        self._task = _Task(scenario, num_envs, **task, max_steps=max_steps, seeds=seeds, threads=threads)
+        how = {"every": every, "observe": observe, "reward": reward, "vary": vary}
+        how |= {"max_steps": max_steps, "seeds": seeds, "threads": threads}
+        EzPickle.__init__(self, scenario, num_envs, action=action, **how)
+        self._task = _Task(scenario, num_envs, act=action, **how)
         self.num_envs = num_envs
         self.single_observation_space = self._task.observation_space
         self.single_action_space = self._task.action_space
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._ended = np.ones(num_envs, bool)
+        self._ended, self._begun = np.ones(num_envs, bool), False
 
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None):
         """Begins all episodes."""
+        self._check_open()
         super().reset(seed=seed if seed is None or isinstance(seed, int) else seed[0])
         _refuse_options(options)
         for nth, one in enumerate(seeds_of(seed, self.num_envs)):
             self._task.begin(nth, one, self.np_random)
-        self._ended[:] = False
+        self._ended[:], self._begun = False, True
         return self._task.look(), self._infos()
 
     def step(self, actions):
         """Decides for all flows that wait, and goes on to the next decision of each environment."""
+        self._check_open()
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("no episode has begun: call `reset`")
         again = self._ended.copy()
         for nth in np.flatnonzero(again):
             self._task.begin(nth, None, self.np_random)
@@ -245,6 +286,10 @@ class CongestionVectorEnv(_Observed, VectorEnv):
     def digest(self, nth: int) -> str:
         """The hash of everything that has happened in an episode so far."""
         return self._task.fleet.digest(nth)
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise gymnasium.error.ClosedEnvironmentError("the environments are closed: make others")
 
     def _infos(self) -> dict[str, Any]:
         infos: dict[str, Any] = {"time": self.seen.time[:, 0], "waits": self.seen.waits > 0}

@@ -11,6 +11,7 @@ import numpy as np
 
 from thalweg import _core
 from thalweg.errors import refuse
+from thalweg.gym.checks import function
 from thalweg.scenario import Scenario, as_scenario
 
 # Seeds of which the first decision is kept.
@@ -50,13 +51,15 @@ def interval_ps(every: str) -> int | None:
     """`"10ms"` in picoseconds; `None` for `"round-trip"`."""
     if every == ROUND_TRIP:
         return None
+    hint = f'for example "10ms", or "{ROUND_TRIP}"'
+    if not isinstance(every, str):
+        raise refuse(f"`{every}` is no time between decisions", key="every", hint=hint)
     number = every.rstrip("pnums")
     try:
         ps = float(number) * _UNITS[every[len(number) :]]
         if not 1 <= ps < 2**63:
             raise ValueError
     except (ValueError, KeyError):
-        hint = f'for example "10ms", or "{ROUND_TRIP}"'
         raise refuse(f"`{every}` is no time between decisions", key="every", hint=hint) from None
     return round(ps)
 
@@ -66,7 +69,8 @@ class Episodes:
 
     def __init__(self, scenario: Scenario | str | Path | Mapping | None, every: str, vary: Vary | None):
         self.scenario = Scenario.from_toml(LINK) if scenario is None else as_scenario(scenario)
-        self.every_ps, self._vary = interval_ps(every), vary
+        self.every_ps = interval_ps(every)
+        self._vary = None if vary is None else function(vary, "vary", "of a generator")
         self._kept: OrderedDict[int, _core.Start] = OrderedDict()
 
     def start(self, seed: int) -> _core.Start:
@@ -75,6 +79,8 @@ class Episodes:
             self._kept.move_to_end(seed)
             return self._kept[seed]
         drawn = self._vary(np.random.default_rng(seed)) if self._vary else {}
+        if not isinstance(drawn, Mapping):
+            raise refuse(f"`vary` returns keys and their values, not `{drawn!r}`", key="vary", hint="a dictionary")
         if "seed" in drawn:
             raise refuse("`vary` sets the seed, which `reset` gives", key="seed", hint="leave it out")
         try:

@@ -8,6 +8,7 @@ import numpy as np
 
 from thalweg import _core
 from thalweg.errors import refuse
+from thalweg.gym import checks
 from thalweg.gym.actions import Action
 from thalweg.gym.episodes import Episodes
 from thalweg.gym.observations import COLUMNS, Seen
@@ -17,8 +18,7 @@ class Fleet:
     """`count` episodes of a scenario, each where it waits for a decision or over."""
 
     def __init__(self, episodes: Episodes, count: int, threads: int):
-        if count < 1 or threads < 1:
-            raise refuse("there is at least one environment, and one thread", key="num_envs, threads")
+        count, threads = checks.count(count, "num_envs", "environments"), checks.count(threads, "threads", "threads")
         self._episodes = episodes
         first = episodes.start(episodes.scenario.seed)
         flows = first.flows()

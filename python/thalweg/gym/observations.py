@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from thalweg import _core
 from thalweg.errors import nearest, refuse
+from thalweg.gym.checks import function
 
 COLUMNS = {name: (unit, doc) for name, unit, doc in _core.session_columns()}
 _PLACES = {name: n for n, name in enumerate(COLUMNS)}
@@ -72,8 +73,13 @@ def features(observe: Observe | None) -> dict[str, Callable[[Seen], np.ndarray]]
     """Names of features, or functions by name, as functions by name."""
     wanted = DEFAULT if observe is None else observe
     if isinstance(wanted, Mapping):
-        return dict(wanted)
+        return {name: function(feature, f"observe.{name}", "of a `Seen`") for name, feature in wanted.items()}
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        raise refuse(f"`{wanted}` is no list of features", key="observe", hint='for example ["rate", "rtt"]')
+    wanted = list(wanted)
     for name in wanted:
+        if wanted.count(name) > 1:
+            raise refuse(f"the feature `{name}` is named twice", key="observe", hint="once will do")
         if name not in FEATURES:
             raise refuse(f"no feature is called `{name}`", key="observe", hint=nearest(name, FEATURES))
     if not wanted:
