@@ -17,6 +17,22 @@ SCENARIO, DATA = 16_000_000, 256_000_000
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
+def path(what: object, kind: str, way_out: str | None = None) -> Path:
+    """The path of something that a caller names: of a `kind` such as "a scenario". A text is none; `way_out` says what
+    takes one."""
+    if not isinstance(what, str | os.PathLike):
+        raise refuse(f"`{what!r}` names no file: {kind} was expected", hint="a path")
+    shown = os.fspath(what)
+    if isinstance(shown, bytes):
+        return Path(os.fsdecode(shown))
+    if not shown.strip():
+        raise refuse(f"an empty name: {kind} was expected", hint="a path")
+    if "\n" in shown and not os.path.lexists(shown.encode("utf-8", "surrogateescape")[:4000]):
+        line = next((line for line in shown.splitlines() if line.strip()), "")
+        raise refuse(f"`{line[:60]} …` is a text: the path of {kind} was expected", hint=way_out)
+    return Path(what)
+
+
 def limit(usual: int) -> int:
     """The most bytes that are read."""
     text = os.environ.get(LIMIT)

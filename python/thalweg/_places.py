@@ -16,7 +16,7 @@ import stat
 import sys
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -324,10 +324,28 @@ def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
 
 
 def write_new(path: Path, text: str) -> Path:
-    """A new file, complete or not at all: nothing that is there is replaced."""
-    if _kind(path) is not None:
-        raise refuse("is there already", file=shown(path), hint="name another file")
-    return write_file(path, text)
+    """A new file, complete or not at all: nothing that is there is replaced, also by the later of two at once."""
+    make_parents(path)
+    try:
+        if _kind(path) is not None:
+            raise FileExistsError
+        _write(path, text.encode(), _settle_new)
+    except FileExistsError:
+        raise refuse("is there already", file=shown(path), hint="name another file") from None
+    return path
+
+
+def _settle_new(temporary: Path, path: Path) -> None:
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: between the question and the answer is a moment
+        if path.exists():
+            raise FileExistsError from None
+        temporary.replace(path)
+    else:
+        temporary.unlink()
 
 
 def write_json(path: Path, value) -> Path:
@@ -363,14 +381,14 @@ def _json(value) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, data: bytes, settle: Callable[[Path, Path], object] = Path.replace) -> None:
     temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
     try:
         with temporary.open("xb") as f:
             f.write(data)
         with suppress(OSError):  # it keeps the rights of what it replaces
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
-        temporary.replace(path)
+        settle(temporary, path)
     except BaseException as e:
         temporary.unlink(missing_ok=True)
         _name(e, temporary, path)

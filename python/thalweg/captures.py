@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from thalweg import _core, _places, decisions
-from thalweg.errors import nearest, refuse
+from thalweg.errors import ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
     import polars
@@ -91,7 +91,12 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     wanted += ["lost", "packet", "header", "tcp"]
     every = pl.concat([frame.select(wanted) for frame in seen], how="vertical_relaxed")
     if ports:
-        every = every.filter(pl.col("interface").is_in(list(ports)))
+        here = every.filter(pl.col("interface").is_in(list(ports)))
+        if here.is_empty() and not every.is_empty():
+            raise _passes_elsewhere(every["interface"].unique().sort().to_list(), flows, ports)
+        every = here
+    if flows and every.is_empty():
+        raise refuse(f"no packet of flow {_listed(flows)} was recorded")
     every = every.sort("at", "packet", maintain_order=True)
     columns = every.select(
         at_ns=(pl.col("at") // 1000).cast(pl.UInt64),
@@ -113,6 +118,17 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     nodes = run.tables["nodes"]
     hosts = [str(name) for name, kind in zip(nodes["name"], nodes["kind"], strict=True) if kind == "host"]
     return columns, interfaces, hosts
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers[:20])) + (", …" if len(numbers) > 20 else "")
+
+
+def _passes_elsewhere(passed: list[int], flows: Sequence[int], ports: Sequence[int]) -> ScenarioError:
+    """A selection of nothing: an empty file would not say why."""
+    whose = f"flow {_listed(flows)}" if flows else "a flow"
+    hint = f"{'they pass' if flows else 'packets pass'} the ports {_listed(passed)}"
+    return refuse(f"no packet of {whose} passed port {_listed(ports)}", hint=hint)
 
 
 def transports(run: RunData) -> polars.DataFrame:

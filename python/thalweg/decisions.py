@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from thalweg import _core, installed
+from thalweg import _core, _input, installed
 from thalweg.errors import refuse
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read(place: bytes | str | Path) -> bytes:
     """
     if isinstance(place, bytes):
         return place
-    path = Path(place)
+    path = _input.path(place, "a record of decisions, or a run directory")
     path = path / DECISIONS if path.is_dir() else path
     if not path.is_file():
         hint = "run it with `--set measure.decisions=true`"

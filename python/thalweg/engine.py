@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _memory, _places, _rundir, installed, recording
+from thalweg import _core, _input, _memory, _places, _rundir, installed, recording
 from thalweg.errors import ControllerError, ScenarioError, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Interrupted, Results
@@ -75,7 +75,7 @@ def resume(
 ) -> Results:
     """Continues a partial run from its snapshot, to the same end as if it had not been stopped, on any number of
     threads."""
-    directory = Path(directory)
+    directory = _input.path(directory, "a run directory")
     before = Results.load(directory)
     _places.check_free(directory)
     if not before.partial:

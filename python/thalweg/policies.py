@@ -62,7 +62,7 @@ def about(name: str) -> str:
 
 def find(source: str | Path) -> Path:
     """The file of this name, or of this policy of the library."""
-    path = Path(source)
+    path = _input.path(source, "a policy", "`thalweg.policies.parse(text)` takes one")
     if path.exists() or path.suffix == ".oq" or len(path.parts) > 1:
         return path
     if str(source) in names():

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
     from thalweg.tracing import Traced
 
 SNAPSHOT = "snapshot.bin"
+# Columns that tables of every version have.
+NEEDED = {
+    "flows": ("id", "src", "dst", "size", "start_ps", "fct_ps", "slowdown", "measured", "group"),
+    "ports": ("port", "from", "to", "rate_bps", "packets", "dropped", "utilisation"),
+    "nodes": ("node", "name", "kind"),
+}
 
 
 class Results(RunData):
@@ -121,7 +127,7 @@ class Results(RunData):
     @classmethod
     def load(cls, path: str | Path) -> Results:
         """Opens a run directory. Tables are read when they are first used."""
-        path = Path(path)
+        path = _input.path(path, "a run directory")
         if not (path / "summary.json").is_file():
             reason = "is not a run directory (no summary.json)" if path.exists() else "no such run directory"
             raise refuse(reason, file=path, hint=_runs_near(path))
@@ -168,9 +174,13 @@ def _read_parquet(path: Path) -> pyarrow.Table:
     import pyarrow.parquet as pq
 
     try:
-        return pq.read_table(path)
+        table = pq.read_table(path)
     except (pyarrow.ArrowInvalid, OSError) as e:
         raise refuse(f"cannot be read: {str(e).splitlines()[0]}", file=path) from None
+    missing = [name for name in NEEDED.get(path.stem, ()) if name not in table.column_names]
+    if missing:
+        raise refuse(f"is no table of {path.stem}: it has no column `{missing[0]}`", file=path, hint="run it again")
+    return table
 
 
 def _runs_near(path: Path) -> str | None:

@@ -44,12 +44,15 @@ class Scenario:
     def load(cls, path: str | Path, set: Mapping[str, Any] | None = None) -> Scenario:
         """Reads a TOML file. Relative paths in it start at its own folder (for the resolved scenario of a run
         directory: at the folder of the file it was made from). Raises `ScenarioError`."""
-        path = Path(path)
+        path = _input.path(path, "a scenario", "`thalweg.Scenario.from_toml(text)` takes one")
         return cls(read_text(path), str(path), _home(path), set)
 
     @classmethod
     def from_toml(cls, text: str, set: Mapping[str, Any] | None = None) -> Scenario:
         """Reads TOML text. Raises `ScenarioError`."""
+        if not isinstance(text, str):
+            hint = "`.decode()` it" if isinstance(text, bytes) else "`Scenario.from_dict` takes a dictionary"
+            raise refuse(f"a {type(text).__name__} is no text", file="<text>", hint=hint)
         return cls(text, set=set)
 
     @classmethod
@@ -238,7 +241,7 @@ def as_scenario(what: Scenario | str | Path | Mapping, set: Mapping | None = Non
         return what.with_(set) if set else what
     if isinstance(what, Mapping):
         return Scenario.from_dict(what, set)
-    path = Path(what)
+    path = _input.path(what, "a scenario", "`thalweg.Scenario.from_toml(text)` takes one")
     if (path / "scenario.toml").is_file():
         path = path / "scenario.toml"
     return Scenario.load(path, set)

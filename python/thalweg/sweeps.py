@@ -87,7 +87,10 @@ def sweep(
 
 def is_sweep(path: object) -> bool:
     """Whether a folder is a sweep's."""
-    return isinstance(path, str | Path) and (Path(path) / INDEX).is_file()
+    try:
+        return isinstance(path, str | Path) and (Path(path) / INDEX).is_file()
+    except OSError:  # longer than a name can be
+        return False
 
 
 def _numbers(results: Results) -> dict[str, float]:
@@ -107,7 +110,7 @@ class Runs(Sequence):
     @classmethod
     def load(cls, folder: str | Path) -> Runs:
         """Opens a sweep's folder: its runs are read, none is made."""
-        folder = Path(folder)
+        folder = _input.path(folder, "a sweep's folder")
         jobs = _input.record(folder / INDEX, "jobs")["jobs"]
         if not all(isinstance(job, dict) and isinstance(job.get("set"), dict) for job in jobs):
             raise refuse("is not a sweep's folder: its list of runs is not one", file=folder / INDEX)

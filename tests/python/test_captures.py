@@ -76,6 +76,11 @@ def test_one_flow_at_one_port(run, tmp_path):
     with pytest.raises(ScenarioError, match="there is no flow 99"):
         captures.pcap(run, tmp_path / "none.pcapng", flows=[99])
     assert not (tmp_path / "none.pcapng").exists()
+    ends = run.flows.row(2, named=True)
+    other = next(n for n, to in enumerate(run.tables["ports"]["to"]) if to < 6 and to not in (ends["src"], ends["dst"]))
+    with pytest.raises(ScenarioError, match=rf"no packet of flow 2 passed port {other}; they pass the ports \d+, "):
+        captures.pcap(run, tmp_path / "none.pcapng", flows=[2], ports=[other])
+    assert not (tmp_path / "none.pcapng").exists()
 
 
 def test_a_file_of_someone_else_is_not_overwritten(run, tmp_path):

@@ -138,6 +138,10 @@ def _internal(e: BaseException) -> int:
         if user:
             say(f"{user}: {type(e).__name__}: {text}")
             return UNUSABLE
+        if isinstance(e, MemoryError):
+            way = "`thalweg estimate FILE` says what a run needs; fewer jobs, samples or records need less"
+            say(f"thalweg: there is not enough memory; {way}")
+            return UNUSABLE
         text = f"{type(e).__name__}: {text}"
     say(f"thalweg: internal error: {text}; please report this, with the scenario (THALWEG_TRACEBACK=1 shows more)")
     return INTERNAL

@@ -6,6 +6,7 @@ link of the chain is an interval with one cause, so that the intervals add up to
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import TYPE_CHECKING
 
 from thalweg.errors import refuse
@@ -31,8 +32,11 @@ def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Ex
         ScenarioError: there is no such flow; it is not complete; there is no record and the run cannot be made again.
     """
     known = results.flows.height
-    if not 0 <= flow < known:
-        raise refuse(f"there is no flow {flow}", hint=f"flows are 0 to {known - 1}")
+    if not known:
+        raise refuse("it has no flows", file=results.path or "this run")
+    if not isinstance(flow, Integral) or isinstance(flow, bool) or not 0 <= flow < known:
+        raise refuse(f"there is no flow {flow!r}", hint=f"flows are 0 to {known - 1}")
+    flow = int(flow)
     row = results.named("flows").row(flow, named=True)
     if row["fct_ps"] is None:
         why = row.get("reason") or "it has no end"
