@@ -291,13 +291,8 @@ impl Checker<'_> {
         }
         for key in missing {
             let schema = property(key).cloned().unwrap_or_default();
-            let example = example(&schema).map(|e| format!("for example `{key} = {e}`"));
-            self.errors.push(self.origin.diagnostic(
-                place,
-                &join(path, key),
-                "the key is missing".into(),
-                example,
-            ));
+            let reason = "the key is missing".into();
+            self.errors.push(self.origin.diagnostic(place, &join(path, key), reason, written(key, &schema)));
         }
     }
 
@@ -411,6 +406,14 @@ fn example(schema: &Json) -> Option<String> {
     }
     let first = schema.get("examples").and_then(Json::as_array).and_then(|e| e.first());
     first.or_else(|| schema.get("default").filter(|d| !d.is_null())).map(Json::to_string)
+}
+
+/// What a key that must be there can be written as.
+fn written(key: &str, schema: &Json) -> Option<String> {
+    let example = example(schema).map(|e| format!("for example `{key} = {e}`"));
+    let one_of = || words(present(schema)).map(|words| format!("one of {}", words.join(", ")));
+    let whole = || is_type(schema, "integer").then(|| "a whole number".to_owned());
+    example.or_else(one_of).or_else(whole)
 }
 
 /// What is allowed, if `x` is not.

@@ -134,6 +134,13 @@ fn types_units_and_ranges() {
         "s.toml:13: `traffic.0.load`: 0 is out of range; allowed: above 0 and at most 1",
     );
     wrong("load = 0.5\n", "", "s.toml:10: `traffic.0.load`: the key is missing; for example `load = 0.7`");
+    wrong("hosts = 4\n", "", "s.toml:2: `topology.hosts`: the key is missing; a whole number");
+    wrong(
+        "kind = \"star\"\nhosts = 4",
+        "kind = \"file\"\nfile = \"x.csv\"",
+        "s.toml:2: `topology.format`: the key is missing; one of thalweg-toml, thalweg-json, hpcc, htsim, graphml, \
+         gml, links-csv, rocketfuel, rocketfuel-weights, rocketfuel-latencies",
+    );
     wrong(
         "kind = \"poisson\"\n",
         "",
