@@ -104,6 +104,7 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(nimbus).measure_over", SHARED, DELAY, "", "10ms", Outcome),
     ("%(tcp).congestion(nimbus).coordination", SHARED, ARTIFACT, "", "true", Outcome),
     ("%(tcp).congestion(nimbus).kappa", SHARED, SEVERAL, "", "100.0", Outcome),
+    ("%(tcp).congestion(nimbus).watcher_weight", SHARED, SEVERAL, "", "0.03", Outcome),
     ("%(tcp).congestion(nimbus).detector", SHARED, DELAY, "", "{window=100}", Outcome),
     ("%(tcp).congestion(nimbus).detector.window", SHARED, DELAY, "", "100", Outcome),
     ("%(tcp).congestion(nimbus).detector.guard_band", SHARED, QUICK, "", "2.5", Outcome),

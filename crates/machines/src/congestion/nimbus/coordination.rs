@@ -28,9 +28,6 @@ const NONE_BELOW: f64 = 1.5;
 const SEVERAL_FROM: f64 = 2.0;
 /// With this probability per tick a pulser that sees others becomes a watcher.
 const STEPS_DOWN: f64 = 0.01;
-/// Weight of the newest rate in a watcher's: a corner of 1.7 Hz.
-// CHOICE §4.4.2: "cut all frequencies in z(t) above 5 Hz" names no filter; one pole, of the rate that is sent.
-const SMOOTHS: f64 = 0.1;
 /// What a watcher sees at first: a pulser, until its window says otherwise.
 const TAKEN_FOR_GRANTED: f64 = 10.0;
 /// With less than this part of the link used by others, no flow needs to compete.
@@ -73,8 +70,9 @@ pub(super) struct Coordination {
     follow: f64,
     present: f64,
     conflict: f64,
-    /// The smoothed rate, B/s.
+    /// The smoothed rate, B/s, and what the newest one counts in it.
     rate: Option<f64>,
+    weight: f64,
 }
 
 impl Coordination {
@@ -95,6 +93,7 @@ impl Coordination {
             present: TAKEN_FOR_GRANTED,
             conflict: 1.0,
             rate: None,
+            weight: params.watcher_weight,
         }
     }
 
@@ -110,7 +109,7 @@ impl Coordination {
     /// What a watcher sends of the rate that its controller wants (B/s).
     pub(super) fn smooth(&mut self, rate: f64) -> f64 {
         let before = self.rate.unwrap_or(rate);
-        *self.rate.insert(before + (rate - before) * SMOOTHS)
+        *self.rate.insert(before + (rate - before) * self.weight)
     }
 
     /// A tick. `Some`: a watcher follows into this mode.

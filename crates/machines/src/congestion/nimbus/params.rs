@@ -53,6 +53,9 @@ pub struct Params {
     /// κ: how many watchers become pulsers per window of the detector, at most, if there is none (§4.4.2).
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 100.0))]
     pub kappa: f64,
+    /// Weight of the newest rate in what a watcher sends, every 10 ms: its low-pass of one pole. 0.1: 1.7 Hz (§4.4.2).
+    #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
+    pub watcher_weight: f64,
     /// Keys of the detector, in place of the profile's.
     pub detector: Detector,
 }
@@ -77,6 +80,9 @@ impl Default for Params {
             measure_over: None,
             coordination: false,
             kappa: 1.0, // §4.4.2
+            // CHOICE §4.4.2: "cut all frequencies in z(t) above 5 Hz" names no filter; one pole, of the rate that is
+            // sent, which leaves a third of what swings at 5 Hz. Other reading: less of it.
+            watcher_weight: 0.1,
             detector: Detector::default(),
         }
     }
@@ -266,6 +272,7 @@ pub(super) fn check(p: &Params, _: Rate, problems: &mut Problems) {
     within("frequency", p.frequency, 1.0, 10.0);
     within("delay_frequency", p.pulses(Mode::Delay), 1.0, 12.0);
     within("kappa", p.kappa, 1e-9, 100.0);
+    within("watcher_weight", p.watcher_weight, 1e-9, 1.0);
     let spec = p.watch();
     within("detector.window", f64::from(spec.window), 100.0, 4096.0);
     within("detector.guard_band", spec.guard_band, 0.1, 5.0);
@@ -294,6 +301,9 @@ pub(super) fn check(p: &Params, _: Rate, problems: &mut Problems) {
     }
     if !p.coordination && p.kappa != Params::default().kappa {
         problems.useless("kappa", "nobody draws lots", "write `coordination = true`, or remove it");
+    }
+    if !p.coordination && p.watcher_weight != Params::default().watcher_weight {
+        problems.useless("watcher_weight", "nobody watches", "write `coordination = true`, or remove it");
     }
     if !p.switching && (p.restores.is_some() || p.hold != Params::default().hold) {
         let key = if p.restores.is_some() { "restores" } else { "hold" };
