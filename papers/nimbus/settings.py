@@ -10,10 +10,12 @@ import numpy as np
 
 from thalweg.study import Key, RunSpec, link_list, run
 
+from . import choices
+
 SEEDS = {"quick": (1,), "full": (1, 2, 3, 4, 5)}
 RATE, PAIRS, BOTTLENECK = 96, 6, 24  # Mb/s; pairs of hosts; the port between the switches
 
-BASIC = {"kind": "nimbus", "link_rate": f"{RATE}Mbps"}
+BASIC = {"kind": "nimbus", "link_rate": f"{RATE}Mbps", "initial": choices["begins"]}
 SCHEMES: dict[str, object] = {
     "ncc": BASIC,
     "ncc-copa": BASIC | {"delay": "copa"},

@@ -8,10 +8,12 @@ import numpy as np
 from thalweg import study
 from thalweg.study import RunSpec, jain, measure, once
 
+from . import choices
 from .outcome import queue, within
 from .settings import PAIRS, SEEDS, Cross
 
 FLOW = {"kind": "nimbus", "profile": "artifact", "delay": "vegas", "coordination": True}
+FLOW |= {"initial": choices["begins"], "watcher_weight": choices["watchers"]}
 STARTS, LASTS = (0, 120, 240, 360), 480
 KAPPAS, TRIES = (0.5, 0.75, 1, 1.5, 2), {"quick": 6, "full": 20}
 COARSE = {"measure.queues.every": "20ms", "measure.controllers.every": "20ms"}
