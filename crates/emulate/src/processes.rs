@@ -92,7 +92,7 @@ const NOT_FOUND: i32 = 127;
 
 impl Init {
     /// The emulator's other descriptors are not for this process: a pipe ends when all who hold it are gone, and with
-    /// the reading end of `status` open here nobody would be missed.
+    /// the reading end of `status` open here the emulator would not be missed.
     pub fn close_others(&self) {
         let [application, far, status] = [&self.application, &self.far, &self.status].map(AsRawFd::as_raw_fd);
         task::close_others([application, far, status, self.signals]);

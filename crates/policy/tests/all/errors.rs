@@ -179,7 +179,7 @@ fn twenty_lines() -> String {
     crate::common::library().into_iter().find(|(name, _)| name == "wfq").expect("wfq").1
 }
 
-/// A mistake that repeats does not bury its reason; whoever asks has all of them, each at its place.
+/// A mistake that repeats does not bury its reason; programs are given all of them, each at its place.
 #[test]
 fn of_many_mistakes_texts_show_the_first() {
     let lines: Vec<String> = (0..250).map(|nth| format!("é{} = 1;", "x".repeat(nth % 7))).collect();
