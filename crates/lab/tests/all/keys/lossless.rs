@@ -276,7 +276,7 @@ pub const KEYS: &[Row] = &[
     ("%(rdma).congestion=aimd", LOSSY, &[], "aimd", "fixed", Outcome),
     ("%(rdma).congestion=newreno", LOSSY, &[], "newreno", "aimd", Outcome),
     ("%(rdma).congestion=cubic", LOSSY, &[], "cubic", "newreno", Outcome),
-    ("%(rdma).congestion=compound", LOSSY, &["topology.delay=20us", "switch.inputs.memory=200KB"], "{kind=\"compound\",low=2.0,alpha=1.0}", "newreno", Outcome),
+    ("%(rdma).congestion=compound", LOSSY, &["topology.delay=20us", "switch.inputs.memory=200KB", "%.timer=pair"], "{kind=\"compound\",low=2.0,alpha=1.0}", "newreno", Outcome),
     ("%(rdma).congestion=vegas", LOSSY, &[], "vegas", "newreno", Outcome),
     ("%(rdma).congestion=bbr", LOSSY, &[], "bbr", "newreno", Outcome),
     ("%(rdma).congestion=bbr3", LOSSY, &[], "bbr3", "newreno", Outcome),
