@@ -16,11 +16,11 @@ from thalweg.scenario import Scenario
 HOSTS, RATE = 4, "10Gbps"
 # `notify` is refused where no sender listens, and those of datagrams do not.
 OTHERWISE = {"lstf": (" & notify", "")}
-# What a port of a network refuses, or refuses of datagrams.
+# What a record of one port cannot hold, or a port of a network refuses, or refuses of datagrams.
 REFUSED = {
-    "a2": "several ports",
-    "a3": "several levels",
-    "lqd": "several ports",
+    "a2": "a record is of one port",
+    "a3": "a record is of one port",
+    "lqd": "a record is of one port",
     "tail-drop": "a rate of the port",
     "srpt": "works, which no datagram carries",
     "rsrpt": "works, which no datagram carries",

@@ -64,6 +64,9 @@ pub enum Entangled {
     /// Inputs decide which packet is next.
     #[error("its queue goes by the inputs at which packets came, or by what its neighbours are notified of")]
     Inputs,
+    /// All ports of its switch decide together.
+    #[error("all ports of its switch run its policy together")]
+    Together,
     /// Packets are taken out of its queue.
     #[error("relief takes packets out of its queue as other ports of its switch want it")]
     Relief,
@@ -98,6 +101,7 @@ impl NetworkSpec {
             (in_switch && self.carried != CarriedSpec::Nothing, Entangled::Carried),
             (in_switch && (needs.inputs || needs.by_input || needs.apart), Entangled::Inputs),
             (inputs.is_some_and(|inputs| inputs.one_per_input), Entangled::Inputs),
+            (in_switch && needs.together.is_some(), Entangled::Together),
             (in_switch && self.relief.is_some(), Entangled::Relief),
             (self.incidents.iter().any(fails), Entangled::Fails),
         ];

@@ -63,6 +63,11 @@ impl NetworkSpec {
                 "its queue goes by the inputs at which packets came, or by what its neighbours are notified of",
             ),
             (
+                needs.together.is_some(),
+                "switch.scheduler",
+                "all ports of its switch run its policy together, and a record is of one",
+            ),
+            (
                 needs.notifies,
                 "switch.scheduler",
                 "its policy notifies senders (`notify`), which a record does not hold",

@@ -11,6 +11,7 @@ use crate::fabric::memory::{Memory, number_ports};
 use crate::fabric::outages::Outages;
 use crate::fabric::points;
 use crate::fabric::preemption::Preempted;
+use crate::fabric::programs;
 use crate::fabric::relief;
 use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::{Points, Stages};
@@ -260,8 +261,9 @@ fn longest_path(spec: &NetworkSpec, routes: &Routes) -> Result<usize, BuildError
 }
 
 fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fabric, BuildError> {
-    let BuiltPorts { mut ports, queues, egresses } = build_ports(spec)?;
+    let BuiltPorts { mut ports, queues, mut egresses } = build_ports(spec)?;
     let switch_ports = number_ports(spec.hosts, spec.switches, &mut ports);
+    programs::join(spec, &ports, &mut egresses, &switch_ports).map_err(BuildError::Inconsistent)?;
     let mut memory = build_memory(spec, switch_ports)?;
     if let Some(shared) = &spec.shared_buffer {
         check_sharing(spec, shared)?;
@@ -349,7 +351,10 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // One that notifies says so as packets come and leave, which only there are events of their own.
             let notifies = kind.order.needs().notifies && !instant;
             let recorded = spec.records_port(PortId::from(id));
-            let otherwise = unseen || reports || slowed || holds_back || fronted || notifies || recorded;
+            // What others have decided before matters to all that run a policy together.
+            let together = kind.order.needs().together.is_some() && !instant;
+            let otherwise =
+                unseen || reports || slowed || holds_back || fronted || notifies || recorded || together;
             let crossed = in_switch && spec.inputs.is_some_and(|inputs| inputs.one_per_input);
             let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
                 Lane::Reference
@@ -470,7 +475,7 @@ fn check_sharing(spec: &NetworkSpec, shared: &SharedBufferSpec) -> Result<(), Bu
 fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Memory, BuildError> {
     let Some(inputs) = spec.inputs else {
         let mut memory = Memory::default();
-        if spec.shared_buffer.is_some() {
+        if spec.shared_buffer.is_some() || programs::are_there(spec) {
             memory.links = switch_ports;
         }
         return Ok(memory);

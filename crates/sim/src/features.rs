@@ -1,5 +1,6 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
+use crate::fabric::programs;
 use thalweg_machines::host::Agent;
 use thalweg_machines::nic::{Needs, Waits};
 use thalweg_machines::pause::Reach;
@@ -30,6 +31,8 @@ pub(crate) struct Features {
     pub writes: bool,
     /// Queues notify of packets, and their switches write to the senders of these.
     pub notifies: bool,
+    /// All ports of a switch run one policy: see [`crate::fabric::programs`].
+    pub programs: bool,
     /// Any of these, or [`Features::ingress_accounting`]: other parts see what waits at a port.
     pub observed: bool,
     /// Switches read the packets that they pass on, not only where these go: a hint for prefetching.
@@ -142,6 +145,7 @@ impl Features {
             streams: spec.flows.iter().any(|flow| flow.back_to_back),
             points: spec.point.is_some(),
             notifies: notifies(spec),
+            programs: programs::are_there(spec),
             relief: spec.relief.is_some(),
             observed: headers || writes || spec.point.is_some() || spec.inputs.is_some(),
             prefetch: headers || queues,

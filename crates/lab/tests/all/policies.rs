@@ -145,6 +145,70 @@ fn steps_that_mark_are_step_marking() {
     assert_eq!(policy.digest(), hand.digest());
 }
 
+/// One policy of all ports of the switch, and the memory that its ports share.
+#[test]
+fn a_buffer_of_all_ports_is_shared_memory() {
+    let ports = |more: &str| {
+        let all =
+            "q[1..6] = Queue(30000 bytes); all = Buffer(30000 bytes, q[1..6]); out[i: 1..6] = Port(q[i]);";
+        policy(&format!("{more} {all} {}", if more.is_empty() { "" } else { "all.queuePrio = lqd;" }), "")
+    };
+    let longest = ports("lqd(a, b) = (a.currSize < b.currSize)");
+    for (sharing, by) in [("complete", ports("")), ("longest-queue", longest)] {
+        let shared = format!("{{ total = \"30000B\", sharing = \"{sharing}\" }}");
+        let class = ("traffic.1.class", "0");
+        let hand = [("switch.shared_buffer", shared.as_str()), ("switch.buffer", "unlimited"), class];
+        alike(STAR, &[("switch.scheduler", &by), class], &hand);
+    }
+}
+
+#[test]
+fn a_policy_of_all_ports_goes_on_where_it_was_cut_and_changes_everywhere_at_once() {
+    let ports = |share: &str| {
+        format!(
+            "lqd(a, b) = (a.currSize < b.currSize) q[1..6] = Queue(30000 bytes); all = Buffer(30000 bytes, q[1..6]); \
+             out[i: 1..6] = Port(q[i]); all.queuePrio = lqd; q[1..6].congestion = (currSize >= 0.5 * size, drop({share}));"
+        )
+    };
+    let changes = format!(", changes = [{{ at = \"300us\", text = \"{}\" }}]", ports("0.6"));
+    let set = [
+        ("switch.scheduler".to_owned(), policy(&ports("0.3"), &changes)),
+        ("traffic.1.class".to_owned(), "0".to_owned()),
+    ];
+    let scenario = scenario(STAR, Path::new("."), &set);
+    let straight = finish(&scenario);
+    for events in [2_000, 9_000, 30_000] {
+        let mut run = Run::new(&scenario).expect("a network");
+        run.step(events);
+        let mut loaded = Run::load(&run.save()).expect("the run");
+        while loaded.step(1 << 20) {}
+        assert_eq!((loaded.digest(), bytes(&loaded)), (straight.digest(), bytes(&straight)), "{events}");
+    }
+    let never = go(STAR, &[("switch.scheduler", &policy(&ports("0.3"), "")), ("traffic.1.class", "0")]);
+    assert_ne!(never.digest(), straight.digest(), "the change changes something");
+}
+
+#[test]
+fn a_switch_has_no_more_ports_than_its_policy_and_hosts_keep_their_own_queues() {
+    let by = policy("q[1..5] = Queue(9 pkts); out[i: 1..5] = Port(q[i]);", "");
+    let wrong = |set: &[(&str, &str)]| {
+        let set: Vec<(String, String)> =
+            set.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        let found = thalweg_scenario::load(STAR, "s.toml", Path::new("."), &set);
+        found.err().unwrap_or_default().iter().map(ToString::to_string).collect::<String>()
+    };
+    let class = ("traffic.1.class", "0");
+    let why = wrong(&[("switch.scheduler", &by), class]);
+    assert!(why.contains("has 6 ports, and the policy, which they run together, is for 5"), "{why}");
+    let why = wrong(&[("nic.scheduler", &by), class]);
+    assert!(why.contains("`nic.scheduler.text`") && why.contains("a NIC is one"), "{why}");
+    let six = policy("q[1..6] = Queue(90 pkts); out[i: 1..6] = Port(q[i]);", "");
+    assert_eq!(
+        wrong(&[("switch.scheduler", &six), ("topology", "{ kind = \"star\", hosts = 6 }"), class]),
+        ""
+    );
+}
+
 #[test]
 fn a_run_under_policies_that_change_goes_on_where_it_was_cut() {
     let least = "least(a, b) = (a.schedState < b.schedState) served(o, p) = (true, modify(schedState := schedState + \

@@ -207,6 +207,14 @@ impl Egress {
         gave
     }
 
+    /// A packet has been given up that waited here ([`Programmed::lose`](crate::schedule::policy::Programmed::lose)).
+    pub fn lose(&mut self, place: u32) -> Option<Handle> {
+        let handle = self.queue.programmed_mut()?.lose(place);
+        self.totals.dropped += 1;
+        self.forget(handle);
+        Some(handle)
+    }
+
     /// Gives up the control packets in their lane. Appended to `out`.
     pub fn drain_control(&mut self, out: &mut Vec<Handle>) {
         let lane = self.control.iter_mut().flat_map(|lane| lane.drain(..));

@@ -135,6 +135,9 @@ pub struct Needs {
     pub notifies: bool,
     /// It cuts packets to their headers instead of dropping them; headers may take so much besides the limit.
     pub trims: Option<Bytes>,
+    /// All ports of a switch run it together, of which there are so many at most
+    /// ([`Programmed`](super::policy::Programmed)).
+    pub together: Option<u16>,
 }
 
 impl Needs {
@@ -158,6 +161,7 @@ impl Needs {
         keeps: false,
         notifies: false,
         trims: None,
+        together: None,
     };
 
     /// Whatever it may be: it is a user's.

@@ -188,6 +188,10 @@ impl Queue {
     pub fn liftable_mut(&mut self) -> Option<&mut Managed<liftable::Liftable>> {
         if let Self::Liftable(queue) = self { Some(queue) } else { None }
     }
+    /// A policy, if it is one that all ports of a switch may run together.
+    pub fn programmed_mut(&mut self) -> Option<&mut policy::Programmed> {
+        if let Self::Policy(queue) = self { Some(queue) } else { None }
+    }
 }
 
 #[cfg(test)]

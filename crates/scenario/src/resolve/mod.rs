@@ -232,8 +232,9 @@ pub(crate) fn resolve(doc: &mut Document) {
     }
     let needs = switch.scheduler.needs();
     let slack = doc.slack.is_some() || needs.key == Key::Slack;
-    // A host has no inputs, and does not notify itself.
-    let unfit = needs.inputs || needs.notifies || slack && reads_slack(&switch.scheduler);
+    // A host has no inputs, does not notify itself, and has one port.
+    let unfit =
+        needs.inputs || needs.notifies || needs.together.is_some() || slack && reads_slack(&switch.scheduler);
     nic.scheduler.get_or_insert_with(|| if unfit { Scheduler::default() } else { switch.scheduler.clone() });
     let sizes_itself = nic.scheduler.as_ref().is_some_and(|s| s.needs().sizes_itself);
     nic.buffer.get_or_insert(if sizes_itself { Capacity::Unlimited } else { room });

@@ -96,7 +96,7 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
     }
 }
 
-/// Ports that a scheduler names are there, and run it.
+/// Ports that a scheduler names are there, and run it; switches whose ports run it together have no more than it has.
 pub(super) fn ports(section: &str, s: &Scheduler, doc: &Document, graph: &Graph) -> Vec<Problem> {
     let mut problems = Problems::default();
     let runs = |node: NodeId| match (section, &doc.switch.mix) {
@@ -116,6 +116,19 @@ pub(super) fn ports(section: &str, s: &Scheduler, doc: &Document, graph: &Graph)
         if !runs(from) {
             let why = format!("port {port} is of node {}, which runs another scheduler", graph.shown(from));
             problems.useless(&own, &why, format!("the other way is port {}", port ^ 1));
+        }
+    }
+    if let Some(most) = s.needs().together.map(usize::from) {
+        let mut own = vec![0usize; graph.nodes()];
+        graph.links.iter().flat_map(|link| [link.a, link.b]).for_each(|node| own[node.at()] += 1);
+        let nodes = (graph.hosts..graph.nodes() as u32).map(NodeId).filter(|node| runs(*node));
+        if let Some(node) = nodes.max_by_key(|node| own[node.at()]).filter(|node| own[node.at()] > most) {
+            let reason = format!(
+                "node {} has {} ports, and the policy, which they run together, is for {most}",
+                graph.shown(node),
+                own[node.at()]
+            );
+            problems.wrong("", reason, "write it for as many ports as the largest switch has");
         }
     }
     problems.0

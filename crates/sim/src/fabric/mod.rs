@@ -19,6 +19,7 @@ pub(crate) mod on_demand;
 pub(crate) mod outages;
 pub(crate) mod points;
 pub(crate) mod preemption;
+pub(crate) mod programs;
 pub(crate) mod promises;
 mod reference;
 pub(crate) mod releases;

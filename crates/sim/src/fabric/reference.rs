@@ -12,13 +12,14 @@
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::egress::Held;
+use crate::fabric::outages::Outages;
 use crate::fabric::settling::As;
 use crate::fabric::sharing::Room;
-use crate::fabric::{Fabric, Fate, Lost, backpressure, points, settling, sharing, trimming};
+use crate::fabric::{Fabric, Fate, Lost, backpressure, points, programs, settling, sharing, trimming};
 use crate::instruments::Instruments;
 use crate::port::Booked;
 use crate::port::flying::Flying;
-use thalweg_machines::egress::{Arrived, Poll, Sent};
+use thalweg_machines::egress::{Arrived, Egress, Poll, Sent};
 use thalweg_machines::pause::Posted;
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
@@ -38,6 +39,10 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
         return fabric.lose(cx, id, handle, cx.now);
     }
     let before = fabric.ports[id.at()].waiting.bytes;
+    if cx.features.programs {
+        programs::note_input(&fabric.ports, &mut fabric.packets[handle], from);
+        programs::fetch(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
+    }
     let mut arrived = arrive(fabric, &mut cx.instruments, cx.now, id, handle);
     if room == Room::Own
         && arrived != Arrived::Dropped
@@ -85,6 +90,9 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
     }
     if !fabric.pushed_out.is_empty() {
         fabric.lose_pushed_out(cx, id, cx.now);
+    }
+    if cx.features.programs {
+        lose_elsewhere(fabric, cx, id);
     }
     if cx.features.points {
         points::send_notices(fabric, cx, id, points::Tie::Before);
@@ -157,7 +165,8 @@ pub(crate) fn tx(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> bool {
     if fabric.ports[id.at()].free_at <= cx.now {
         fabric.release_deferred(cx, id);
         if cx.features.failures && fabric.outages.is_down(id) {
-            drop_frames(fabric, id);
+            let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
+            drop_frames(egress, &mut fabric.outages);
         }
         send(fabric, cx, id);
         let port = &fabric.ports[id.at()];
@@ -174,16 +183,30 @@ pub(crate) fn tx(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> bool {
 }
 
 /// Frames cannot leave: the link has failed.
-fn drop_frames(fabric: &mut Fabric, id: PortId) {
-    let Fabric { ports, egresses, .. } = fabric;
-    while egresses[ports[id.at()].queue as usize].egress.drop_frame().is_some() {
-        fabric.outages.lose_frame();
+fn drop_frames(egress: &mut Egress, outages: &mut Outages) {
+    while egress.drop_frame().is_some() {
+        outages.lose_frame();
+    }
+}
+
+/// What the policy of the port's switch has given up of other ports leaves these.
+#[cold]
+fn lose_elsewhere(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+    while let Some((victim, handle)) =
+        programs::victim(&fabric.ports, &mut fabric.egresses, &fabric.memory, id)
+    {
+        fabric.pushed_out.push(handle);
+        note_queue(fabric, cx.now, victim);
+        fabric.lose_pushed_out(cx, victim, cx.now);
     }
 }
 
 /// All that the machine has to send now.
 fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     loop {
+        if cx.features.programs {
+            programs::fetch(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
+        }
         let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
         let egress = &mut egresses[ports[id.at()].queue as usize].egress;
         let poll = egress.poll(cx.now, &mut Held { packets, sides }, pushed_out);
@@ -205,6 +228,9 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         }
         if !fabric.pushed_out.is_empty() {
             fabric.lose_pushed_out(cx, id, cx.now);
+        }
+        if cx.features.programs {
+            lose_elsewhere(fabric, cx, id);
         }
         if !matches!(poll, Poll::Transmit { .. }) {
             return;
@@ -324,6 +350,7 @@ pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let gate = &mut fabric.gates[id.at()];
     let reminded = gate.remind_at.is_some_and(|at| at <= cx.now);
     gate.remind_at = gate.remind_at.filter(|at| *at > cx.now);
+    programs::fetch(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
     let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
     egress.tick(cx.now);
     let wake = egress.wake_control_plane();
@@ -345,7 +372,8 @@ pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
 /// Loses what waits at a port whose link has failed.
 #[inline(never)]
 pub(crate) fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
+    let Fabric { ports, egresses, packets, sides, pushed_out, memory, .. } = fabric;
+    programs::fetch(ports, egresses, memory, id);
     let egress = &mut egresses[ports[id.at()].queue as usize].egress;
     egress.drain(cx.now, &mut Held { packets, sides }, pushed_out);
     let mut control = Vec::new();
@@ -358,4 +386,7 @@ pub(crate) fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;
     fabric.lose_pushed_out(cx, id, cx.now);
+    if cx.features.programs {
+        lose_elsewhere(fabric, cx, id);
+    }
 }

@@ -29,4 +29,5 @@ mod sharing;
 mod state;
 mod streams;
 mod structure;
+mod together;
 mod trimming;

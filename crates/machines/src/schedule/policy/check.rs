@@ -1,5 +1,6 @@
-//! What of a policy a port of a network cannot keep, and what is set in vain: all of it is refused by name.
+//! What of a policy a network cannot keep, and what is set in vain: all of it is refused by name.
 
+use super::ports::Ports;
 use super::text::Compiled;
 use super::{Classify, Params, Place, Value, Work, given};
 use crate::problems::Mistake;
@@ -16,7 +17,7 @@ impl Params {
             return;
         }
         for place in self.places() {
-            check_policy(&place, problems);
+            check_policy(&place, at, problems);
         }
         self.check_fields(problems);
         self.check_changes(at, problems);
@@ -77,6 +78,12 @@ impl Params {
 
     fn check_changes(&self, at: &Around, problems: &mut Problems) {
         let Some(versions) = self.versions() else { return };
+        let together = self.together().is_some();
+        let levels = versions.first().is_some_and(|one| !Ports::of(&one.policy).inner.is_empty());
+        if levels && !self.changes.is_empty() {
+            let reason = "the policy has levels, of which what waits cannot leave before the rest";
+            problems.wrong("changes", reason, "remove the key");
+        }
         let mut before = Span::ZERO;
         for (nth, change) in self.changes.iter().enumerate() {
             let key = |name: &str| format!("changes.{nth}.{name}");
@@ -94,6 +101,9 @@ impl Params {
             before = before.max(change.at);
             if change.ports.as_ref().is_some_and(Vec::is_empty) {
                 problems.useless(&key("ports"), "it is for no port", "name one, or remove the key");
+            } else if together && change.ports.is_some() {
+                let reason = "all ports of a switch run the policy together";
+                problems.wrong(&key("ports"), reason, "remove the key");
             }
             let place = &self.places()[nth + 1];
             let (old, new) = (&versions[nth].policy, &versions[nth + 1].policy);
@@ -107,28 +117,62 @@ impl Params {
     }
 }
 
-/// What a port of a network does not have.
-fn check_policy(place: &Place<'_>, problems: &mut Problems) {
+/// What a network does not have.
+fn check_policy(place: &Place<'_>, at: &Around, problems: &mut Problems) {
     let Some(Compiled { policy, .. }) = place.compiled() else { return };
-    let (key, ports) = (place.key(), policy.ports());
+    let (key, ports, roles) = (place.key(), policy.ports(), Ports::of(policy));
     let mut refuse = |reason: String, hint: &str| problems.wrong(&key, reason, hint);
-    if let Some(port) = ports.iter().find(|port| port.wire.is_some()) {
-        let reason =
-            format!("port `{}` goes on to queues of the policy, and switches have one level", port.name);
-        return refuse(reason, "remove `connect`; levels of a network are its switches");
-    }
-    if let [first, second, ..] = ports {
-        let reason = format!(
-            "the policy has the ports `{}` and `{}`{}, and each port of a switch runs it alone",
-            first.name,
-            second.name,
-            if ports.len() > 2 { ", .." } else { "" }
-        );
-        let hint = "write it for one port; `switch.shared_buffer` is memory that ports share";
-        return refuse(reason, hint);
-    }
     if let Some(port) = ports.iter().find(|port| !port.rate.is_whole()) {
         let reason = format!("port `{}` has a rate, and a link has its own", port.name);
-        refuse(reason, "write 100%, or no rate; rates are those of the topology and of `[[link]]`");
+        return refuse(reason, "write 100%, or no rate; rates are those of the topology and of `[[link]]`");
+    }
+    if !roles.is_for_a_switch() {
+        return;
+    }
+    if at.section == "nic" {
+        let reason = match ports {
+            [first, second, ..] => {
+                let more = if ports.len() > 2 { ", .." } else { "" };
+                format!(
+                    "the policy has the ports `{}` and `{}`{more}, and a NIC is one",
+                    first.name, second.name
+                )
+            }
+            _ => "the policy has levels, and a NIC is one port".into(),
+        };
+        return refuse(reason, "write it for one port, or for switches, whose ports run it together");
+    }
+    if roles.inner.is_empty() {
+        return;
+    }
+    let fed: Vec<usize> =
+        ports.iter().filter_map(|port| port.wire.as_ref()).flat_map(|wire| wire.to.clone()).collect();
+    if let Some(port) = roles
+        .outputs
+        .iter()
+        .map(|port| &ports[*port])
+        .find(|port| !port.queues.iter().all(|queue| fed.contains(queue)))
+    {
+        let reason = format!(
+            "nothing goes on to all queues of port `{}`, and others have levels before them",
+            port.name
+        );
+        return refuse(reason, "connect ports of inputs to them");
+    }
+    if roles.inputs.len() != roles.outputs.len() {
+        let reason = format!(
+            "the policy has {} inputs (ports that go on, and that nothing goes on to) and {} outputs, and a port of a \
+             switch is both",
+            roles.inputs.len(),
+            roles.outputs.len()
+        );
+        return refuse(reason, "write as many of each");
+    }
+    if policy.marks() || policy.notifies() {
+        let what = if policy.marks() { "mark" } else { "notify" };
+        let reason = format!(
+            "the policy has levels, and may `{what}` what does not join or leave the switch just then"
+        );
+        refuse(reason, "let policies of one level do so");
     }
 }

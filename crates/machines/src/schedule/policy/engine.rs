@@ -11,10 +11,7 @@ use thalweg_policy::{
 use thalweg_units::{Time, mix64};
 use thalweg_wire::Handle;
 
-/// The engine's port; a network's port has one.
-const PORT: usize = 0;
-
-/// A machine whose code all ports share.
+/// A machine whose code all that run it share.
 type Port = Machine<Arc<Bytecode>>;
 
 /// See the module.
@@ -81,13 +78,18 @@ impl Engine {
         }
     }
 
-    /// The port is free.
+    /// This port of the policy is free.
     #[inline]
-    pub(super) fn dequeue(&mut self, now: Time, effects: &mut Vec<Effect>) -> Result<Option<Handle>, Fault> {
+    pub(super) fn dequeue(
+        &mut self,
+        port: usize,
+        now: Time,
+        effects: &mut Vec<Effect>,
+    ) -> Result<Option<Handle>, Fault> {
         match self {
-            Self::Fixed(port) => Ok(port.dequeue(PORT, now, effects)?.map(|served| served.handle)),
+            Self::Fixed(all) => Ok(all.dequeue(port, now, effects)?.map(|served| served.handle)),
             Self::Changing(all) => {
-                Ok(all.running.dequeue(PORT, now, effects)?.map(|(_, served)| served.handle))
+                Ok(all.running.dequeue(port, now, effects)?.map(|(_, served)| served.handle))
             }
         }
     }

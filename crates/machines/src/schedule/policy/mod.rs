@@ -25,14 +25,16 @@
 mod check;
 mod engine;
 mod port;
+mod ports;
 mod text;
 
-pub use port::Programmed;
+pub use port::{Elsewhere, Program, Programmed};
 pub use text::{Compiled, File, Text};
 
 use super::{Around, At, Key, Limit, Machine, Manages, Needs, Parameters, Problems, QUEUE};
 use crate::problems::{Invalid, Mistake};
 use crate::stage::{Acts, StageSpec};
+use ports::Ports;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_policy::normal::expression::PacketField;
@@ -40,7 +42,8 @@ use thalweg_units::{Span, mix64};
 
 /// A policy of the OpenQueue language (Menikkumbura, Purdue University 2022, Chapter 2): queues with orders of
 /// admission and of processing, a scheduler over them, conditions with actions. The policy alone says how much waits.
-/// Its one port is this port, and all of its link. `TOS` is the traffic class, `dst` the number of the host, `flow`
+/// One of one port is run by each port of a switch, one of several by all of them together: they share its buffers, and
+/// its first port is the switch's port of the lowest number. Each has all of its link. `TOS` is the traffic class, `dst` the number of the host, `flow`
 /// that of the flow, `size` the bytes on the wire, `slack` what `[slack]` has left of it, at least 0.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -163,14 +166,28 @@ impl Params {
         self.versions().is_some_and(|all| all.iter().any(|one| one.reads.contains(&field)))
     }
 
+    /// The most queues of a port of which a packet's class, or flow, chooses; 1: there is no choice.
+    fn choice(&self) -> usize {
+        let of = |one: &&Compiled| {
+            let (policy, ports) = (&one.policy, Ports::of(&one.policy));
+            let selects = policy.ports().iter().any(|port| port.select.is_some());
+            let all = (0..ports.inputs.len().max(1))
+                .flat_map(|input| (0..ports.outputs.len()).map(move |output| (input, output)));
+            let most = all.map(|(input, output)| ports.entry(policy, input, output).len()).max();
+            if selects { 1 } else { most.unwrap_or(1).max(1) }
+        };
+        self.versions().map_or(1, |all| all.iter().map(of).max().unwrap_or(1))
+    }
+
     /// A packet's class, or flow, decides which queue it joins.
     fn classifies(&self) -> bool {
-        // (Of several ports, none runs it.)
-        let several = |one: &&Compiled| {
-            let selects = one.policy.ports().iter().any(|port| port.select.is_some());
-            one.policy.queues().len() > 1 && one.policy.ports().len() == 1 && !selects
-        };
-        self.versions().is_some_and(|all| all.iter().any(several))
+        self.choice() > 1
+    }
+
+    /// How many ports a switch has at most whose ports run it together.
+    fn together(&self) -> Option<u16> {
+        let ports = Ports::of(&self.versions()?.first()?.policy);
+        ports.is_for_a_switch().then(|| u16::try_from(ports.outputs.len()).unwrap_or(u16::MAX))
     }
 
     /// What it reads of the one header that holds ranks, by the field that shows it.
@@ -189,8 +206,7 @@ impl Params {
         if self.reads(PacketField::Tos) || self.reads(PacketField::Value) && self.value == Value::Class {
             return Some(256);
         }
-        let first = self.versions()?.first()?.policy.queues().len();
-        by_class.then(|| u16::try_from(first).unwrap_or(256).min(256))
+        by_class.then(|| u16::try_from(self.choice()).unwrap_or(256).min(256))
     }
 }
 
@@ -213,6 +229,7 @@ impl Parameters for Params {
             notifies,
             // Of several queues the policy does not say which gives up a packet for those of other ports.
             keeps: versions.iter().any(|one| one.policy.queues().len() > 1) || !self.changes.is_empty(),
+            together: self.together(),
             ..Needs::NOTHING
         }
     }

@@ -1,13 +1,20 @@
 //! A port that runs a policy: packets to its engine, and what the engine decides to the port's owner.
+//!
+//! A policy of several ports has one engine, which is with the port of the switch that needs it. What it gives up of
+//! other ports is left for their owner to take out there ([`Programmed::take_elsewhere`]).
 
 mod saved;
+mod shared;
+
+pub use shared::{Elsewhere, Program};
 
 use super::engine::Engine;
 use super::{Classify, Params, Value};
 use crate::schedule::{Discipline, Entry, Limit, OutputQueue, Served, Verdict};
 use saved::Saved;
 use serde::{Deserialize, Serialize};
-use thalweg_policy::{Effect, Offered};
+use shared::Member;
+use thalweg_policy::{Effect, Fault, Offered};
 use thalweg_units::{Time, mix64};
 use thalweg_wire::{Ecn, Handle, Packet};
 
@@ -27,9 +34,10 @@ pub struct Programmed {
     effects: Vec<Effect>,
     /// Packets that the policy has notified of, until their owner takes note.
     notified: Vec<Handle>,
-    engine: Engine,
-    /// The policy could not go on.
-    stopped: bool,
+    /// The policy at work, unless it is with another port of the switch.
+    program: Option<Program>,
+    /// Which port of its switch this is, where all of them run one policy.
+    member: Option<Box<Member>>,
     params: Params,
 }
 
@@ -43,6 +51,7 @@ struct Classifier {
 }
 
 impl Classifier {
+    /// Which of so many queues a packet joins.
     #[inline]
     fn queue(self, packet: &Packet) -> u32 {
         match self.by {
@@ -78,7 +87,7 @@ impl Programmed {
         let queues = versions.first()?.policy.queues().len() as u32;
         let salt = mix64(seed ^ 1);
         let classifier = Classifier { by: params.classify, value: params.value, queues, salt };
-        let engine = Engine::new(&versions, &params, seed)?;
+        let program = Program::new(versions.first()?, Engine::new(&versions, &params, seed)?);
         let (max_packets, max_bytes) = match limit {
             Limit::Bytes(bytes) => (u32::MAX, bytes.get()),
             Limit::Packets(packets) => (packets, u64::MAX),
@@ -94,10 +103,37 @@ impl Programmed {
             free: Vec::new(),
             effects: Vec::new(),
             notified: Vec::new(),
-            engine,
-            stopped: false,
+            program: Some(program),
+            member: None,
             params,
         })
+    }
+
+    /// A packet as the policy sees it.
+    #[inline]
+    fn offered(&self, now: Time, packet: &Packet) -> Offered {
+        let Some(member) = &self.member else { return self.classifier.offered(now, packet) };
+        let entry = member.entry(packet.input);
+        let nth = Classifier { queues: entry.len() as u32, ..self.classifier }.queue(packet);
+        let dst = if member.has_levels { u32::from(member.number) + 1 } else { packet.dst.0 };
+        Offered {
+            queue: entry.get(nth as usize).copied().unwrap_or(0),
+            dst,
+            ..self.classifier.offered(now, packet)
+        }
+    }
+
+    /// The engine's name of a packet.
+    #[inline]
+    fn name(&self, place: u32) -> Handle {
+        self.member.as_ref().map_or(Handle(place), |member| member.name(place))
+    }
+
+    /// Where a packet is that the engine names, unless it is at another port, which then has to take it out.
+    #[inline]
+    fn place(&mut self, name: Handle) -> Option<u32> {
+        let Some(member) = &mut self.member else { return Some(name.0) };
+        member.place(name)
     }
 
     /// A place for a packet.
@@ -127,10 +163,19 @@ impl Programmed {
 
     /// The policy cannot go on.
     #[cold]
-    fn stop(&mut self, fault: thalweg_policy::Fault) {
-        debug_assert!(matches!(fault, thalweg_policy::Fault::State(_)), "{fault}");
-        self.stopped = true;
+    fn stop(&mut self, fault: Fault) {
+        debug_assert!(matches!(fault, Fault::State(_)), "{fault}");
+        if let Some(program) = &mut self.program {
+            program.stopped = true;
+        }
         self.effects.clear();
+    }
+
+    /// It has stopped.
+    #[inline]
+    fn is_stopped(&self) -> bool {
+        debug_assert!(self.program.is_some(), "the engine is at another port");
+        self.program.as_ref().is_none_or(|program| program.stopped)
     }
 
     /// What waits leaves, once the policy has stopped.
@@ -142,7 +187,7 @@ impl Programmed {
 
     #[cold]
     fn leave_to_others(&mut self) -> Option<Entry> {
-        match self.engine.give_up() {
+        match self.program.as_mut()?.engine.give_up() {
             Ok(Some(Handle(at))) => Some(self.take(at)),
             Ok(None) => None,
             Err(fault) => {
@@ -151,36 +196,71 @@ impl Programmed {
             }
         }
     }
+
+    /// A packet is offered to the policy, and what can go on within the switch does.
+    #[inline]
+    fn offer(&mut self, now: Time, packet: &Packet, at: u32) -> Result<(), Fault> {
+        let (offered, name) = (self.offered(now, packet), self.name(at));
+        let Self { program: Some(program), member, effects, .. } = self else { return Ok(()) };
+        program.engine.arrive(now, &offered, name, effects)?;
+        match member {
+            Some(member) if member.has_levels => program.go_on(now, effects),
+            _ => Ok(()),
+        }
+    }
+
+    /// What the policy serves next, likewise.
+    #[inline]
+    fn next(&mut self, now: Time) -> Result<Option<Handle>, Fault> {
+        let Self { program: Some(program), member, effects, .. } = self else { return Ok(None) };
+        let Some(member) = member else { return program.engine.dequeue(ONLY, now, effects) };
+        let served = program.engine.dequeue(member.output, now, effects)?;
+        if served.is_some() && member.has_levels {
+            program.go_on(now, effects)?;
+        }
+        Ok(served)
+    }
 }
+
+/// The port of a policy that has one.
+const ONLY: usize = 0;
 
 impl OutputQueue for Programmed {
     #[inline]
     fn serve(
         &mut self,
         now: Time,
-        _: &mut Vec<Handle>,
+        out: &mut Vec<Handle>,
         _look: impl FnOnce(Handle) -> Entry,
     ) -> Option<(Entry, bool)> {
-        if self.stopped {
+        if self.is_stopped() {
             return self.drain().map(|entry| (entry, false));
         }
-        let served = match self.engine.dequeue(now, &mut self.effects) {
+        let served = match self.next(now) {
             Ok(served) => served,
             Err(fault) => {
                 self.stop(fault);
                 return self.drain().map(|entry| (entry, false));
             }
         };
-        let mut entry = self.take(served?.0);
-        // After scheduling nothing is dropped: what is left to do is to mark, and to notify.
+        let at = self.place(served?);
+        debug_assert!(at.is_some(), "what leaves by a port waits there");
+        let mut entry = self.take(at?);
+        // After scheduling nothing is dropped, but where it goes on; what is left to do is to mark, and to notify.
         let mut marks = false;
-        for effect in self.effects.drain(..) {
-            match effect {
+        for nth in 0..self.effects.len() {
+            match self.effects[nth] {
                 Effect::Notified(..) => self.notified.push(entry.handle),
                 Effect::Marked(_) => marks = entry.ecn != Ecn::NotEct,
-                Effect::Dropped(_) => debug_assert!(false, "the language has no such action there"),
+                Effect::Dropped(name) => {
+                    if let Some(at) = self.place(name) {
+                        let gone = self.take(at);
+                        out.push(gone.handle);
+                    }
+                }
             }
         }
+        self.effects.clear();
         if marks {
             entry.ecn = Ecn::Ce;
         }
@@ -192,12 +272,11 @@ impl Discipline for Programmed {
     #[inline]
     fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
         let bytes = self.bytes.saturating_add(u64::from(packet.wire));
-        if self.packets >= self.max_packets || bytes > self.max_bytes || self.stopped {
+        if self.packets >= self.max_packets || bytes > self.max_bytes || self.is_stopped() {
             return Verdict::Dropped;
         }
         let at = self.put(Entry::new(packet, handle));
-        let offered = self.classifier.offered(now, packet);
-        if let Err(fault) = self.engine.arrive(now, &offered, Handle(at), &mut self.effects) {
+        if let Err(fault) = self.offer(now, packet, at) {
             self.stop(fault);
             self.take(at);
             return Verdict::Dropped;
@@ -205,7 +284,8 @@ impl Discipline for Programmed {
         let mut verdict = Verdict::Queued;
         for nth in 0..self.effects.len() {
             match self.effects[nth] {
-                Effect::Dropped(Handle(gone)) => {
+                Effect::Dropped(name) => {
+                    let Some(gone) = self.place(name) else { continue };
                     let entry = self.take(gone);
                     if gone == at { verdict = Verdict::Dropped } else { out.push(entry.handle) }
                 }
@@ -227,18 +307,25 @@ impl Discipline for Programmed {
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         let waits = |entry: &&Entry| entry.handle != Handle::NONE && !entry.control;
         self.entries.iter().filter(waits).for_each(|entry| see(entry.handle));
-        Some(self.engine.filled())
+        // (Of a policy for a switch, who looks at one port does not see which of its queues hold what.)
+        self.program.as_ref().filter(|_| self.member.is_none()).map(|program| program.engine.filled())
     }
     fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>) {
-        let Self { entries, engine, .. } = self;
+        let Self { entries, program: Some(program), member, .. } = self else { return };
+        let member = member.as_deref();
+        let place = |name: Handle| match member {
+            None => Some(name.0),
+            Some(member) => member.is_here(name),
+        };
         let mut left: Vec<u32> = Vec::new();
-        engine.withdraw(&mut |Handle(at)| belongs(entries[at as usize].handle), &mut |Handle(at)| {
-            left.push(at)
-        });
+        program.engine.withdraw(
+            &mut |name| place(name).is_some_and(|at| belongs(entries[at as usize].handle)),
+            &mut |name| left.extend(place(name)),
+        );
         out.extend(left.into_iter().map(|at| self.take(at).handle));
     }
     fn push_out(&mut self, _: Time, _: Handle, out: &mut Vec<Handle>) -> bool {
-        let gone = if self.stopped { self.drain() } else { self.leave_to_others() };
+        let gone = if self.is_stopped() { self.drain() } else { self.leave_to_others() };
         out.extend(gone.map(|entry| entry.handle));
         gone.is_some()
     }
@@ -254,9 +341,11 @@ impl Discipline for Programmed {
         self.bytes
     }
     fn wake(&self) -> Option<Time> {
-        self.engine.wake()
+        self.program.as_ref()?.engine.wake()
     }
     fn on_tick(&mut self, now: Time) {
-        self.engine.on_tick(now, &self.params);
+        if let Some(program) = &mut self.program {
+            program.engine.on_tick(now, &self.params);
+        }
     }
 }

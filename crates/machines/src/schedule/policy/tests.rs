@@ -263,14 +263,33 @@ fn packets_that_are_notified_of_are_shown_once_and_in_order() {
 #[test]
 fn what_a_port_cannot_keep_is_refused_by_name() {
     let reason = |text: &str| refused(&Params::of(text));
-    assert!(
-        reason("a = Queue(1 pkts); b = Queue(1 pkts); one = Port(a); two = Port(b);")
-            .contains("`one` and `two`")
-    );
+    let at_host = |text: &str| {
+        let nic = Around { section: "nic", ..Around::ANY };
+        OrderSpec::from(Params::of(text)).problems(&nic).into_iter().map(|one| one.reason).collect::<String>()
+    };
+    let two = "a = Queue(1 pkts); b = Queue(1 pkts); one = Port(a); two = Port(b);";
+    assert!(at_host(two).contains("`one` and `two`, and a NIC is one"));
+    assert!(Params::of(two).check_is_fine(), "the ports of a switch run it together");
     assert!(reason("a = Queue(1 pkts); out = Port(10 Mbps, a);").contains("port `out` has a rate"));
     assert!(reason("a = Queue(1 pkts); out = Port(50%, a);").contains("port `out` has a rate"));
-    let crossbar = "a = Queue(1 pkts); b = Queue(1 pkts); x = Port(a); y = Port(b); connect(x -> b);";
-    assert!(reason(crossbar).contains("port `x` goes on"));
+    let level = "a = Queue(1 pkts); b = Queue(1 pkts); x = Port(a); y = Port(b); connect(x -> b);";
+    assert!(at_host(level).contains("`x` and `y`, and a NIC is one"));
+    assert!(Params::of(level).check_is_fine(), "a switch of one port");
+    let three = |more: &str| {
+        format!(
+            "a[1..2] = Queue(1 pkts); b = Queue(1 pkts); x[i: 1..2] = Port(a[i]); y = Port(b);
+             connect(x[i: 1..2] -> b); {more}"
+        )
+    };
+    assert!(reason(&three("")).contains("2 inputs") && reason(&three("")).contains("1 outputs"));
+    let apart = three("c = Queue(1 pkts); z = Port(c);");
+    assert!(reason(&apart).contains("nothing goes on to all queues of port `z`"));
+    let marks = format!("{level} b.congestion = (length > 0, mark);");
+    assert!(reason(&marks).contains("the policy has levels, and may `mark`"));
+    let later =
+        Change { at: Span::from_us(1), file: None, text: Some(Text::new(level)), ports: Some(vec![1]) };
+    let changed = Params { changes: vec![later], ..Params::of(level) };
+    assert!(refused(&changed).contains("the policy has levels"));
     let both = "by(a, b) = (a.processing < b.processing || a.processing == b.processing && a.slack < b.slack) \
                 a = Queue(1 pkts); out = Port(a); a.procPrio = by;";
     assert!(reason(both).contains("`processing` and `slack`"));

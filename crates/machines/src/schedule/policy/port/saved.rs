@@ -1,6 +1,7 @@
 //! A port's state as data: the texts of its policies, by which it is compiled again, and what they do not say.
 
 use super::super::engine::{Engine, SavedEngine};
+use super::shared::{Member, Program};
 use super::{Classifier, Params, Programmed};
 use crate::schedule::Entry;
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,9 @@ pub(super) struct Saved {
     salt: u64,
     entries: Vec<Entry>,
     free: Vec<u32>,
-    engine: SavedEngine,
-    stopped: bool,
+    /// With whether it has stopped, and whose turn it is; nothing: it is with another port of the switch.
+    program: Option<(SavedEngine, bool, Vec<usize>)>,
+    member: Option<Member>,
 }
 
 impl From<Programmed> for Saved {
@@ -24,10 +26,10 @@ impl From<Programmed> for Saved {
         Self {
             limit: (of.max_packets, of.max_bytes),
             salt: of.classifier.salt,
-            engine: of.engine.save(),
+            program: of.program.map(|program| (program.engine.save(), program.stopped, program.turns)),
+            member: of.member.map(|member| *member),
             entries: of.entries,
             free: of.free,
-            stopped: of.stopped,
             params: of.params,
         }
     }
@@ -37,8 +39,11 @@ impl TryFrom<Saved> for Programmed {
     type Error = Misfit;
 
     fn try_from(saved: Saved) -> Result<Self, Misfit> {
-        let Saved { params, limit: (max_packets, max_bytes), salt, entries, free, engine, stopped } = saved;
-        let engine = Engine::restored(&engine, &params)?;
+        let Saved { params, limit: (max_packets, max_bytes), salt, entries, free, program, member } = saved;
+        let restored = |(engine, stopped, turns)| {
+            Engine::restored(&engine, &params).map(|engine| Program { engine, stopped, turns })
+        };
+        let program = program.map(restored).transpose()?;
         let queues = params.versions().and_then(|all| Some(all.first()?.policy.queues().len()));
         let queues = queues.ok_or(Misfit)? as u32;
         let waiting = || entries.iter().filter(|entry| entry.handle != Handle::NONE);
@@ -52,8 +57,8 @@ impl TryFrom<Saved> for Programmed {
             free,
             effects: Vec::new(),
             notified: Vec::new(),
-            engine,
-            stopped,
+            program,
+            member: member.map(Box::new),
             params,
         })
     }
