@@ -5,9 +5,8 @@ use crate::run::Run;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-use thalweg_scenario::topology::Frames;
 use thalweg_sim::Delays;
-use thalweg_units::{Bytes, NodeId, PortId, Span, Time};
+use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
 
 /// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
 fn statistics(mut values: Vec<f64>) -> Json {
@@ -30,10 +29,6 @@ fn statistics(mut values: Vec<f64>) -> Json {
 /// Flows without end have no completion time: what they got, how alike, and what their packets waited for. Over the
 /// part of the life of each that lies in the measured window; of the traffic sections that are measured, or of one.
 fn endless(run: &Run, rows: &[FlowRow<'_>], only: Option<usize>) -> Json {
-    let spec = run.engine.spec();
-    let graph = run.graph();
-    let adjacency = graph.adjacency();
-    let mut empty: BTreeMap<(u32, u32, u16), u64> = BTreeMap::new();
     let (mut throughput, mut waiting) = (Vec::new(), Vec::new());
     let counts = |r: &&FlowRow<'_>| {
         let group = usize::from(r.spec.group);
@@ -42,15 +37,9 @@ fn endless(run: &Run, rows: &[FlowRow<'_>], only: Option<usize>) -> Json {
     for r in rows.iter().filter(counts) {
         let Some(share) = r.share(run) else { continue };
         throughput.push(share.delivered as f64 * 8e-9 / share.seconds);
-        let wire = spec.transports[usize::from(r.spec.transport)].wire();
-        let Some(ack) = wire.ack else { continue };
-        let frames = Frames { full: wire.full(), ack };
-        let Some(rtt) = share.rtt else { continue };
-        let alone = *empty.entry((r.spec.src.0, r.spec.dst.0, r.spec.transport)).or_insert_with(|| {
-            let path = graph.path(&adjacency, NodeId(r.spec.src.0), NodeId(r.spec.dst.0));
-            graph.round_trip(&path.unwrap_or_default(), frames).ps()
-        });
-        waiting.push(rtt.saturating_sub(alone) as f64 / 1e6);
+        let alone = run.engine.round_trip_alone(FlowId(r.id));
+        let Some((rtt, alone)) = share.rtt.zip(alone) else { continue };
+        waiting.push(rtt.saturating_sub(alone.ps()) as f64 / 1e6);
     }
     let (sum, squares) = throughput.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
     let jain = (squares > 0.0).then(|| sum * sum / (throughput.len() as f64 * squares));

@@ -91,6 +91,14 @@ pub fn completion(spec: &NetworkSpec, data: &[PortId], ack: &[PortId], shape: Sh
     (received, last - Time::ZERO)
 }
 
+/// The round trip of a flow's full packet and its ACK alone on its path; `None`: it is not acknowledged.
+pub fn round_trip(network: &NetworkSpec, routes: &Routes, flow: FlowId) -> Option<Span> {
+    let wire = network.transports[usize::from(network.flows[flow.at()].transport)].wire();
+    let (full, ack) = (wire.full(), wire.ack?);
+    let (data, back) = (routes.of_flow(network, flow, false), routes.of_flow(network, flow, true));
+    Some(completion(network, &data, &back, Shape { packets: 1, full, last: full, ack }).1)
+}
+
 /// A flow's completion times alone on its path at line rate: at the receiver, at the sender. `routes` are those of the
 /// whole network.
 ///

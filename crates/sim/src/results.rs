@@ -337,4 +337,10 @@ impl Sim {
         let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
         ideal::of_flow(&self.cx.spec, routes, flow)
     }
+
+    /// The round trip of a flow's full packet and its ACK when nothing waits; `None`: it is not acknowledged.
+    pub fn round_trip_alone(&self, flow: FlowId) -> Option<Span> {
+        let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
+        ideal::round_trip(&self.cx.spec, routes, flow)
+    }
 }

@@ -3,6 +3,7 @@
 mod common;
 
 mod abc;
+mod alone;
 mod booked;
 mod capacities;
 mod conservation;

@@ -30,8 +30,9 @@ use crate::context::Cx;
 use crate::quantity::{LONGEST, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_machines::link::LinkSpec as Direction;
 use thalweg_net::spec::LinkSpec;
-use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span, dispatch};
+use thalweg_units::{Bytes, NodeId, PortId, Rate, Serializer, Span, dispatch};
 
 // The one list. Each family has a file of its own, which declares its keys ([`Family`]).
 list::topologies! {
@@ -159,23 +160,26 @@ impl Graph {
         Some(links)
     }
 
-    /// Rate of each host's link.
+    /// The rate at which each host sends, by its link.
     pub fn host_rates(&self) -> Vec<Rate> {
         let mut out = vec![Rate::ZERO; self.hosts as usize];
         for l in &self.links {
-            for node in [l.a, l.b] {
+            for (node, way) in [(l.a, &l.ab), (l.b, &l.ba)] {
                 if self.is_host(node) {
-                    out[node.at()] = l.rate();
+                    out[node.at()] = way.mean_rate();
                 }
             }
         }
         out
     }
 
-    /// Rate of the first host's link, bits per second.
+    /// The rate at which the first host sends, bits per second.
     pub(crate) fn host_rate(&self) -> f64 {
-        let first = self.links.iter().find(|l| l.a.0 == 0 || l.b.0 == 0);
-        first.map_or(0.0, |l| l.rate().bps() as f64)
+        let ways = self.links.iter().flat_map(|l| [(l.a, &l.ab), (l.b, &l.ba)]);
+        ways.filter(|(node, _)| node.0 == 0)
+            .map(|(_, way)| way.mean_rate().bps() as f64)
+            .next()
+            .unwrap_or(0.0)
     }
 
     /// The node at the other end of each host's link: hosts with the same one share a rack.
@@ -217,9 +221,17 @@ impl Graph {
             .collect()
     }
 
-    /// Bits per second that can leave the edge into the core: the capacity of the core links, one direction.
+    /// Bits per second that can leave the edge into the core: the capacity of the core links, one direction, the first
+    /// where both lead into it.
     pub fn core_capacity(&self) -> u128 {
-        self.core_links().iter().map(|l| u128::from(self.links[*l as usize].rate().bps())).sum()
+        let mut ways = self.into_core();
+        ways.dedup_by_key(|port| *port / 2);
+        ways.iter().map(|port| u128::from(self.way(*port).mean_rate().bps())).sum()
+    }
+
+    /// One direction of a link, by its port.
+    fn way(&self, port: u32) -> &Direction {
+        self.links[port as usize / 2].direction(PortId(port))
     }
 
     /// Links on the shortest path between two different hosts, mean over all or (in large networks) over
@@ -241,14 +253,15 @@ impl Graph {
     /// The round trip of a full packet and its ACK over a path of the greatest length from host 0 when
     /// nothing waits.
     pub(crate) fn base_rtt(&self, frames: Frames) -> Span {
-        self.round_trip(&self.far_path(), frames)
+        self.round_trip(NodeId(0), &self.far_path(), frames)
     }
 
-    /// The rate of the slowest link on the path of [`Self::base_rtt`], times that round trip, rounded up.
+    /// The least rate on the way out of the path of [`Self::base_rtt`], times that round trip, rounded up.
     pub(crate) fn bandwidth_delay(&self, frames: Frames) -> Bytes {
         let path = self.far_path();
-        let slowest = path.iter().map(|l| self.links[*l as usize].rate()).min().unwrap_or(Rate::ZERO);
-        round_trip_bytes(slowest, self.round_trip(&path, frames))
+        let ways = self.ways(NodeId(0), &path);
+        let slowest = ways.map(|port| self.way(port).mean_rate()).min().unwrap_or(Rate::ZERO);
+        round_trip_bytes(slowest, self.round_trip(NodeId(0), &path, frames))
     }
 
     /// The links from host 0 to a host that is farthest from it.
@@ -261,16 +274,25 @@ impl Graph {
         far.and_then(|far| self.path(&adjacency, NodeId(0), NodeId(far))).unwrap_or_default()
     }
 
-    /// The round trip of a full packet and its ACK over these links when nothing waits.
-    pub fn round_trip(&self, path: &[u32], frames: Frames) -> Span {
-        let mut sum = 0u128;
-        for link in path {
+    /// The ports that lead from a node over these links.
+    fn ways<'a>(&'a self, from: NodeId, path: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+        path.iter().scan(from, |at, link| {
             let l = &self.links[*link as usize];
-            let wire = Serializer::new(l.rate(), l.quantum());
-            let once = [wire.span(frames.full), wire.span(frames.ack), l.delay(), l.delay()];
-            sum += once.iter().map(|s| u128::from(s.ps())).sum::<u128>();
-        }
-        Span::from_ps(u64::try_from(sum).unwrap_or(u64::MAX))
+            let forth = l.a == *at;
+            *at = if forth { l.b } else { l.a };
+            Some(2 * link + u32::from(!forth))
+        })
+    }
+
+    /// The round trip of a full packet from a node over these links, and of its ACK back, when nothing waits.
+    fn round_trip(&self, from: NodeId, path: &[u32], frames: Frames) -> Span {
+        let once = |port: u32, bytes: u32| {
+            let way = self.way(port);
+            u128::from(Serializer::new(way.mean_rate(), way.quantum()).span(bytes).ps())
+                + u128::from(way.delay.ps())
+        };
+        let both = self.ways(from, path).map(|port| once(port, frames.full) + once(port ^ 1, frames.ack));
+        Span::from_ps(u64::try_from(both.sum::<u128>()).unwrap_or(u64::MAX))
     }
 
     fn longest(&self) -> u64 {

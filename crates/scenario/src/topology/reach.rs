@@ -1,6 +1,7 @@
 //! How far hosts are from each other.
 
 use super::Graph;
+use thalweg_machines::link::LinkSpec as Direction;
 use thalweg_net::spec::LinkSpec;
 use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
 
@@ -11,12 +12,15 @@ impl Graph {
     }
 
     /// The longest round trip of a packet of `data` bytes and an answer of `ack` bytes through the empty
-    /// network, over such paths.
+    /// network, over such paths; of the two ways over a link the one that takes longer.
     pub fn longest_round_trip(&self, data: u64, ack: u64) -> Span {
         let packet = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         self.farthest(|link| {
-            let wire = Serializer::new(link.rate(), link.quantum());
-            link.delay().saturating_mul(2) + wire.span(packet(data)) + wire.span(packet(ack))
+            let once = |way: &Direction, bytes| {
+                Serializer::new(way.mean_rate(), way.quantum()).span(packet(bytes)) + way.delay
+            };
+            let both = |forth, back| once(forth, data) + once(back, ack);
+            both(&link.ab, &link.ba).max(both(&link.ba, &link.ab))
         })
     }
 

@@ -186,9 +186,9 @@ fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Result<Option<f64
         _ => (1.0 - back) * one(src, dst) + back * one(dst, src),
     };
     let carried = lowest::carried(s.graph, weight, || s.cx.proceed())?;
-    let ends = s.graph.links.iter().flat_map(|l| [l, l]).zip(&carried);
-    let between = ends.filter(|(l, c)| !s.graph.is_host(l.a) && !s.graph.is_host(l.b) && **c > 0.0);
-    Ok(between.map(|(l, c)| l.rate().bps() as f64 / c).min_by(f64::total_cmp))
+    let ways = s.graph.links.iter().flat_map(|l| [(l, &l.ab), (l, &l.ba)]).zip(&carried);
+    let between = ways.filter(|((l, _), c)| !s.graph.is_host(l.a) && !s.graph.is_host(l.b) && **c > 0.0);
+    Ok(between.map(|((_, way), c)| way.mean_rate().bps() as f64 / c).min_by(f64::total_cmp))
 }
 
 /// Hosts that send, with their flows per second: `flows` says how many make so many bits per second, `back`

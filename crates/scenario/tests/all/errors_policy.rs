@@ -68,7 +68,7 @@ fn mistakes_in_policies_and_settings_in_vain_are_reported_where_they_stand() {
         ),
         (
             scheduler("file = \"a2.oq\""),
-            "s.toml:5: `switch.scheduler.file`: the policy has the ports `out[1]` and `out[2]`, and each port of a switch runs it alone; write it for one port; `switch.shared_buffer` is memory that ports share",
+            "s.toml:5: `switch.scheduler`: node 3 (`switch0`) has 3 ports, and the policy, which they run together, is for 2; write it for as many ports as the largest switch has",
         ),
         (
             RIGHT.replace("[switch]", "[switch]\nbuffer = \"50KB\""),
