@@ -34,20 +34,17 @@ def pcap(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: Seque
     path = Path(path)
     columns, interfaces, hosts = _records(run, flows, ports)
     _places.check_file(path, mark=MARK)
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        writer = _core.PcapWriter(str(temporary), f"{MARK}: {run.name}".rstrip(": "), hosts)
-        for name, rate in interfaces:
-            writer.interface(name, rate)
-        for at in range(0, columns.height, _BATCH):
-            rows = columns.slice(at, _BATCH)
-            writer.write({name: rows[name].to_numpy(writable=True) for name in rows.columns}, COMMENTS)
-        writer.close()
-        temporary.replace(path)
+        with _places.under_way(path) as temporary:
+            writer = _core.PcapWriter(str(temporary), f"{MARK}: {run.name}".rstrip(": "), hosts)
+            for name, rate in interfaces:
+                writer.interface(name, rate)
+            for at in range(0, columns.height, _BATCH):
+                rows = columns.slice(at, _BATCH)
+                writer.write({name: rows[name].to_numpy(writable=True) for name in rows.columns}, COMMENTS)
+            writer.close()
     except OSError as e:
-        raise refuse(f"cannot be written: {e}", file=path) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise refuse(f"cannot be written: {e.strerror or e}", file=path) from None
     return columns.height
 
 

@@ -57,15 +57,11 @@ def perfetto(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: S
     from thalweg.tracing.drawing import Drawing
 
     _places.check_file(path, mark=MARK)
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        with temporary.open("wb") as file:
+        with _places.under_way(path) as temporary, temporary.open("xb") as file:
             traced = Drawing(run, writer(file, f"{MARK}: {run.name}".rstrip(": ")), flows, ports).draw()
-        temporary.replace(path)
     except OSError as e:
-        raise refuse(f"cannot be written: {e}", file=path) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise refuse(f"cannot be written: {e.strerror or e}", file=path) from None
     return traced
 
 
