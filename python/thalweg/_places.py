@@ -26,6 +26,8 @@ from thalweg.errors import ScenarioError, refuse
 META = "meta.json"
 RUN, VERSION = "thalweg run", 1
 FOLDER = "thalweg.json"
+# In the folder of a sweep: its settings, and where their runs are.
+SWEEP = "sweep.json"
 # In every report and figure that thalweg writes.
 MARK = "made by thalweg"
 # In a folder that is being written: its writer holds a lock on it for as long as it lives.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _core, _places, decisions
+from thalweg import _core, _input, _places, decisions
 from thalweg.errors import ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def pcap(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: Seque
     Raises:
         ScenarioError: the run has no recording; there is no such flow or port.
     """
-    path = Path(path)
+    path = _input.path(path, "a capture")
     columns, interfaces, hosts = _records(run, flows, ports)
     _places.check_file(path, mark=MARK)
     try:
@@ -152,7 +152,10 @@ def qlog(record: bytes | str | Path, place: str | Path, flows: Sequence[int] = (
     Raises:
         ScenarioError: there is no record, it is damaged, or has no such flow.
     """
-    title = MARK if isinstance(record, bytes) else f"{Path(record).name} {MARK}"
+    folder, written = _input.path(place, "a folder"), []
+    if not isinstance(record, bytes):
+        record = _input.path(record, "a record of decisions, or a run directory")
+    title = MARK if isinstance(record, bytes) else f"{record.name} {MARK}"
     try:
         files = dict(_core.qlog(decisions.read(record), title))
     except ValueError as e:
@@ -160,8 +163,6 @@ def qlog(record: bytes | str | Path, place: str | Path, flows: Sequence[int] = (
     for flow in flows:
         if flow not in files:
             raise refuse(f"there is no record of flow {flow}", hint=nearest(str(flow), [str(n) for n in files]))
-    folder, written = Path(place), []
-    folder.mkdir(parents=True, exist_ok=True)
     for flow in flows or files:
         path = folder / f"flow-{flow}.sqlog"
         _places.write_file(path, bytes(files[flow]), mark=MARK)

@@ -35,7 +35,7 @@ class Replayed(NamedTuple):
 
 def is_record(path: str | Path) -> bool:
     """Whether this is a file of decisions."""
-    path = Path(path)
+    path = _input.path(path, "a record of decisions")
     if not path.is_file():
         return False
     with path.open("rb") as file:

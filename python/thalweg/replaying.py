@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
-from thalweg import _core, _places, _rundir
+from thalweg import _core, _input, _places, _rundir
 from thalweg.engine import interrupts
 from thalweg.errors import nearest, refuse
 from thalweg.progress import Reporter, reporter, speaks
@@ -55,8 +55,9 @@ def replay(
     `ScenarioError` if the run cannot be replayed.
     """
     run = run if isinstance(run, Results) else Results.load(run)
+    out = _input.maybe(out, "a run directory")
     if out is not None:
-        _places.prepare(Path(out), speaks(progress))
+        _places.prepare(out, speaks(progress))
     return Replaying(run, scheduler, preemptive, threshold, bucket).finish(out, reporter(progress))
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from thalweg import _input, _places
 from thalweg.decisions import DECISIONS
-from thalweg.errors import nearest, refuse
+from thalweg.errors import refuse
 from thalweg.recording import LATE, PACKETS
 from thalweg.rundata import RunData, Tables
 
@@ -67,7 +67,7 @@ class Results(RunData):
         """Writes one self-contained HTML page."""
         from thalweg.report import run_report
 
-        path = run_report(self, Path(path))
+        path = run_report(self, _input.path(path, "a page"))
         if self.path is not None and path.parent.absolute() == self.path.absolute():
             _places.add_file(path.parent, path.name)
         return path
@@ -99,8 +99,9 @@ class Results(RunData):
 
     def save(self, path: str | Path) -> Path:
         """Writes the run directory: complete, or not at all. Only an older run is replaced; where the results are."""
-        _places.check_free(Path(path))
-        return self._keep(Path(path))
+        path = _input.path(path, "a run directory")
+        _places.check_free(path)
+        return self._keep(path)
 
     def _keep(self, path: Path) -> Path:
         """`save` in a place that was found free before the run."""
@@ -130,7 +131,9 @@ class Results(RunData):
         path = _input.path(path, "a run directory")
         if not (path / "summary.json").is_file():
             reason = "is not a run directory (no summary.json)" if path.exists() else "no such run directory"
-            raise refuse(reason, file=path, hint=_runs_near(path))
+            is_sweep = (path / _places.SWEEP).is_file()
+            way = "it is a sweep: `thalweg.Runs.load` opens it" if is_sweep else None
+            raise refuse(reason, file=path, hint=way or _input.folders_near(path, "summary.json"))
         summary = _input.record(path / "summary.json", "digest", "name", "partial")
         meta = _input.record(path / _places.META)
         tables = [name for name in _places.files_of(meta) if name.endswith(".parquet") and name not in (PACKETS, LATE)]
@@ -181,14 +184,6 @@ def _read_parquet(path: Path) -> pyarrow.Table:
     if missing:
         raise refuse(f"is no table of {path.stem}: it has no column `{missing[0]}`", file=path, hint="run it again")
     return table
-
-
-def _runs_near(path: Path) -> str | None:
-    try:
-        runs = [p.parent.name for p in path.parent.glob("*/summary.json")]
-    except OSError:
-        return None
-    return nearest(path.name, runs)
 
 
 class Interrupted(KeyboardInterrupt):

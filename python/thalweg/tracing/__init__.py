@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from thalweg import _places
+from thalweg import _input, _places
 from thalweg.errors import refuse
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def perfetto(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: S
         ScenarioError: there is no such flow or port; the file cannot be written.
         ImportError: the package `perfetto` is missing.
     """
-    path = Path(path)
+    path = _input.path(path, "a timeline")
     for what, wanted, known in (("flow", flows, run.flows.height), ("port", ports, run.tables["ports"].height)):
         for number in wanted:
             if not 0 <= number < known:
