@@ -53,10 +53,7 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     import polars as pl
 
     packets, table, named = run.packets, run.tables["ports"], run.named("ports")
-    for what, wanted, known in (("flow", flows, run.flows.height), ("port", ports, table.height)):
-        for number in wanted:
-            if not 0 <= number < known:
-                raise refuse(f"there is no {what} {number}", hint=f"{what}s are 0 to {known - 1}")
+    flows, ports = run.numbers(flows, "flows"), run.numbers(ports, "ports")
     if flows:
         packets = packets.filter(pl.col("flow").is_in(list(flows)))
     rows = packets.with_row_index("packet").collect()
@@ -94,7 +91,7 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
         every = here
     if flows and every.is_empty():
         raise refuse(f"no packet of flow {_listed(flows)} was recorded")
-    every = every.sort("at", "packet", maintain_order=True)
+    every = run.check_packets(every, "src", "dst", "interface", "header").sort("at", "packet", maintain_order=True)
     columns = every.select(
         at_ns=(pl.col("at") // 1000).cast(pl.UInt64),
         interface=pl.col("interface").cast(pl.UInt32),
@@ -130,17 +127,13 @@ def _passes_elsewhere(passed: list[int], flows: Sequence[int], ports: Sequence[i
 
 def transports(run: RunData) -> polars.DataFrame:
     """By section of traffic (`group`): bytes of headers of a data packet, and whether it is TCP's."""
-    import tomllib
-
     import polars as pl
 
-    document = tomllib.loads(run.scenario_toml)
     rows = []
-    for number, section in enumerate(document["traffic"]):
-        own = document.get("transports", {}).get(section.get("transport"), document["transport"])
-        is_tcp = own["kind"] == "tcp"
+    for number, (_, own) in enumerate(run.traffic):
+        is_tcp = own.get("kind") == "tcp"
         # Resolved scenarios write `40B`, and kilobytes where there are some: more than TCP's headers can be.
-        header = str(own["header"]).removesuffix("B") if is_tcp else "0"
+        header = str(own.get("header", "")).removesuffix("B") if is_tcp else "0"
         rows.append((number, int(header) if header.isdecimal() else 1000, is_tcp))
     return pl.DataFrame(rows, schema={"group": pl.UInt32, "header": pl.UInt32, "tcp": pl.Boolean}, orient="row")
 

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _input, _places
+from thalweg import _input, _places, _tables
 from thalweg.decisions import DECISIONS
 from thalweg.errors import refuse
 from thalweg.recording import LATE, PACKETS
@@ -16,19 +16,12 @@ from thalweg.rundata import RunData, Tables
 
 if TYPE_CHECKING:
     import polars
-    import pyarrow
 
     from thalweg.explaining import Evidence, Explanation
     from thalweg.runplots import Plots
     from thalweg.tracing import Traced
 
 SNAPSHOT = "snapshot.bin"
-# Columns that tables of every version have.
-NEEDED = {
-    "flows": ("id", "src", "dst", "size", "start_ps", "fct_ps", "slowdown", "measured", "group"),
-    "ports": ("port", "from", "to", "rate_bps", "packets", "dropped", "utilisation"),
-    "nodes": ("node", "name", "kind"),
-}
 
 
 class Results(RunData):
@@ -148,8 +141,8 @@ class Results(RunData):
         snapshot = (path / SNAPSHOT).read_bytes() if (path / SNAPSHOT).is_file() else None
         # A recording may be larger than memory: it is not a table, see `packets`.
         files = [p for p in sorted(path.glob("*.parquet")) if p.name not in (PACKETS, LATE) and p.is_file()]
-        makers = {p.stem: (lambda p=p: _read_parquet(p)) for p in files}
-        results = cls(scenario, summary, Tables(makers), meta, snapshot)
+        tables = Tables({p.stem: (lambda p=p: _tables.read(p, tables)) for p in files})
+        results = cls(scenario, summary, tables, meta, snapshot)
         results.path = path
         return results
 
@@ -170,20 +163,6 @@ class Results(RunData):
     def __repr__(self) -> str:
         partial = " (partial)" if self.partial else ""
         return f"<thalweg.Results {self.name!r} digest={self.digest}{partial}: {', '.join(self.tables)}>"
-
-
-def _read_parquet(path: Path) -> pyarrow.Table:
-    import pyarrow
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(path)
-    except (pyarrow.ArrowInvalid, OSError) as e:
-        raise refuse(f"cannot be read: {str(e).splitlines()[0]}", file=path) from None
-    missing = [name for name in NEEDED.get(path.stem, ()) if name not in table.column_names]
-    if missing:
-        raise refuse(f"is no table of {path.stem}: it has no column `{missing[0]}`", file=path, hint="run it again")
-    return table
 
 
 class Interrupted(KeyboardInterrupt):

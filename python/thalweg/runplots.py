@@ -11,6 +11,7 @@ from matplotlib.lines import Line2D
 from thalweg import _units, networkplot, pauses
 from thalweg._layout import legend_above, note, plain_log, plain_log_x, time_unit
 from thalweg._page import LINES
+from thalweg.errors import nearest, refuse
 from thalweg.plots import COLOURS, COLUMN, MARKERS, Figure, cdf, curve, figure, style
 from thalweg.rundata import SECONDS_PER, NoTable, RunData
 from thalweg.spread import spread
@@ -290,7 +291,7 @@ def link_over_time(results: RunData, port: int | None = None) -> Figure:
     if port is None:
         port = most if most in sampled else sampled[0]
     if port not in sampled:
-        raise KeyError(f"port {port} was not sampled: those were {', '.join(map(str, sampled))}")
+        raise refuse(f"port {port!r} was not sampled", hint=f"those were {', '.join(map(str, sampled))}")
     part = frame.filter(pl.col("port") == port)
     at = part["time_ps"].to_numpy() * 1e-12
     spans, middles = np.diff(at), (at[1:] + at[:-1]) / 2
@@ -367,7 +368,10 @@ class Plots:
 
     def cdf(self, column: str = "slowdown") -> Figure:
         """The distribution of a column of the measured flows, of each section of traffic if several have some."""
-        unit = {n: u for n, u, _ in self._results.columns()}[column]
+        units = {n: u for n, u, _ in self._results.columns()}
+        if column not in units:
+            raise refuse(f"the table `flows` has no column `{column}`", hint=nearest(column, units))
+        unit = units[column]
         name = column.removesuffix(f"_{unit}") if unit in SECONDS_PER else column
         scale = SECONDS_PER.get(unit, 1.0)
         series = {one: part[column].to_numpy() * scale for one, part in _by_section(self._results, name).items()}
@@ -402,6 +406,11 @@ class Plots:
     def _needs(self, table: str) -> None:
         if table not in self._results.tables:
             raise NoTable(table, self._results.tables)
+        if not self._rows(table):
+            reason = f"the table `{table}` has no rows: there is nothing to draw"
+            raise refuse(
+                reason, file=self._results.path or "this run", hint="sample more often, or let the run be longer"
+            )
 
     def link(self, port: int | None = None) -> Figure:
         """What a link carried of what it could have, and queueing delays; needs a run that sampled links (and
@@ -430,6 +439,7 @@ class Plots:
 
     def pauses(self, **kw) -> Figure:
         """Which ports were paused when; needs a run that kept its pauses."""
+        self._needs("pauses")
         return pauses.timeline(self._results.named("pauses"), **kw)
 
     def all(self) -> dict[str, tuple[str, Figure]]:

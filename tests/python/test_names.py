@@ -151,10 +151,37 @@ def test_a_scenario_that_is_no_text():
             thalweg.Scenario.from_toml(wrong)
 
 
-@pytest.mark.parametrize("flow", ["x", None, 1.0, -1, 1, True])
-def test_flows_that_are_not_there(run, flow):
-    with pytest.raises(ScenarioError, match=r"there is no flow .*; flows are 0 to 0"):
-        run.explain(flow)
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    scenario = thalweg.Scenario.from_toml(TEXT)
+    return thalweg.run(scenario, tmp_path_factory.mktemp("recorded") / "run", progress=False, record="hops")
+
+
+OF_FLOWS = {
+    "explain": lambda run, flow, place: run.explain(flow),
+    "pcap": lambda run, flow, place: captures.pcap(run, place, [flow]),
+    "pcap, ports": lambda run, port, place: captures.pcap(run, place, ports=[port]),
+    "trace": lambda run, flow, place: run.trace(place, [flow]),
+    "trace, ports": lambda run, port, place: run.trace(place, ports=[port]),
+}
+
+
+@pytest.mark.parametrize("door", OF_FLOWS)
+@pytest.mark.parametrize("number", ["x", None, 1.0, -1, 9, True])
+def test_flows_and_ports_that_are_not_there(recorded, tmp_path, door, number):
+    with pytest.raises(ScenarioError, match=r"there is no (flow .*; flows are 0 to 0|port .*; ports are 0 to 1)$"):
+        OF_FLOWS[door](recorded, number, tmp_path / "file")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("wrong", [5, "0", None])
+def test_flows_are_a_list(recorded, tmp_path, wrong):
+    for write in (
+        lambda: captures.pcap(recorded, tmp_path / "file", wrong),
+        lambda: recorded.trace(tmp_path / "f", wrong),
+    ):
+        with pytest.raises(ScenarioError, match=r"is no list of flows; for example \[0, 1\]"):
+            write()
 
 
 @pytest.mark.parametrize(("table", "instead"), [("ports", "flows"), ("flows", "nodes"), ("nodes", "ports")])

@@ -6,7 +6,6 @@ link of the chain is an interval with one cause, so that the intervals add up to
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING
 
 from thalweg.errors import refuse
@@ -31,12 +30,7 @@ def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Ex
     Raises:
         ScenarioError: there is no such flow; it is not complete; there is no record and the run cannot be made again.
     """
-    known = results.flows.height
-    if not known:
-        raise refuse("it has no flows", file=results.path or "this run")
-    if not isinstance(flow, Integral) or isinstance(flow, bool) or not 0 <= flow < known:
-        raise refuse(f"there is no flow {flow!r}", hint=f"flows are 0 to {known - 1}")
-    flow = int(flow)
+    (flow,) = results.numbers([flow], "flows")
     row = results.named("flows").row(flow, named=True)
     if row["fct_ps"] is None:
         why = row.get("reason") or "it has no end"

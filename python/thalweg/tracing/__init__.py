@@ -49,10 +49,7 @@ def perfetto(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: S
         ImportError: the package `perfetto` is missing.
     """
     path = _input.path(path, "a timeline")
-    for what, wanted, known in (("flow", flows, run.flows.height), ("port", ports, run.tables["ports"].height)):
-        for number in wanted:
-            if not 0 <= number < known:
-                raise refuse(f"there is no {what} {number}", hint=f"{what}s are 0 to {known - 1}")
+    flows, ports = run.numbers(flows, "flows"), run.numbers(ports, "ports")
     writer = _writer()
     from thalweg.tracing.drawing import Drawing
 
