@@ -33,6 +33,9 @@ def pcap(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: Seque
     """
     path = _input.path(path, "a capture")
     columns, interfaces, hosts = _records(run, flows, ports)
+    if columns.is_empty():
+        place = run.path or "this run"
+        raise refuse("no packet was recorded: none was sent while it ran", file=place, hint="let it run longer")
     _places.check_file(path, mark=MARK)
     try:
         with _places.under_way(path) as temporary:
@@ -153,6 +156,9 @@ def qlog(record: bytes | str | Path, place: str | Path, flows: Sequence[int] = (
         files = dict(_core.qlog(decisions.read(record), title))
     except ValueError as e:
         raise refuse(str(e), file="the record" if isinstance(record, bytes) else record) from None
+    if not files:
+        place = "the record" if isinstance(record, bytes) else record
+        raise refuse("holds no decisions: no controller was called", file=place, hint="let it run longer")
     for flow in flows:
         if flow not in files:
             raise refuse(f"there is no record of flow {flow}", hint=nearest(str(flow), [str(n) for n in files]))

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg._counts import is_whole
+from thalweg._counts import count, is_whole
 from thalweg._tables import AGAIN, NODES
 from thalweg.errors import ScenarioError, refuse
 from thalweg.scenario import Scenario
@@ -43,7 +43,7 @@ class NoTable(KeyError):
 
         super().__init__(name, tuple(known))
         way = WAYS.get(str(name)) or nearest(str(name), known) or ""
-        self.text = f"this run has no table `{name}`" + (f"; {way}" if way else "")
+        self.text = f"this run has no table `{name}`" + (way and (" " if way.startswith("(") else "; ") + way)
 
     def __str__(self) -> str:  # a KeyError shows what it was given in quotes
         return self.text
@@ -253,6 +253,7 @@ class RunData:
 
         from thalweg.errors import nearest
 
+        most = count(most, "most")
         frame = self.named("ports").select(
             pl.format("{} → {}", "from", "to").alias("link"),
             (pl.col("rate_bps") * 1e-6).alias("Mb/s"),

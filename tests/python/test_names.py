@@ -184,6 +184,33 @@ def test_flows_are_a_list(recorded, tmp_path, wrong):
             write()
 
 
+WRONG = {
+    "figure of a column": (lambda run: run.plot.cdf("slow"), "`flows` has no column `slow`; did you mean `slowdown`"),
+    "times": (lambda run: run.seconds("fc"), "the table `flows` has no column `fc` of times; did you mean `fct`"),
+    "busiest": (lambda run: run.busiest("x"), "`most`: `x` is not a whole number above zero"),
+    "link": (lambda run: sampled(run).plot.link(7), "port 7 was not sampled; those were 0, 1"),
+}
+
+
+def sampled(run):
+    return thalweg.run(run.scenario.with_({"measure.links": {"every": "1us"}}), progress=False)
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_columns_and_ports_that_results_do_not_have(run, wrong):
+    call, says = WRONG[wrong]
+    with pytest.raises(ScenarioError, match=says.replace("(", r"\(")):
+        call(run)
+
+
+def test_a_table_that_is_not_there_and_those_that_are(run):
+    with pytest.raises(KeyError) as refused:
+        run.tables["port"]
+    assert str(refused.value).startswith("this run has no table `port`")
+    with pytest.raises(KeyError, match=r"no table `flow`; did you mean `flows`\? \(known: flows, nodes, ports\)"):
+        run.tables["flow"]
+
+
 @pytest.mark.parametrize(("table", "instead"), [("ports", "flows"), ("flows", "nodes"), ("nodes", "ports")])
 def test_a_table_in_the_place_of_another(run, tmp_path, table, instead):
     damaged = tmp_path / "run"
