@@ -1,4 +1,4 @@
-"""Numbers that callers give, of jobs, threads, seeds: wrong ones are refused in words, whichever door they come in by."""
+"""Numbers that callers give, of jobs, threads, seeds: wrong ones are refused in words by every function."""
 
 import math
 
