@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _counts, _input, _memory, _places, _rundir, installed, recording
+from thalweg import _core, _counts, _given, _input, _memory, _places, _rundir, installed, recording
 from thalweg.errors import ControllerError, ScenarioError, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Interrupted, Results
@@ -50,7 +50,7 @@ def run(
     `KeyboardInterrupt` with `.results`) on Ctrl-C.
     """
     threads, out, max_seconds = _counts.threads(threads), _input.maybe(out, "a run directory"), _budget(max_seconds)
-    scenario = as_scenario(scenario, {**(set or {}), **record_setting(record)})
+    scenario = as_scenario(scenario, {**_given.settings(set), **record_setting(record)})
     if not force:
         _memory.check(scenario, _memory.available())
     if out is not None:
@@ -69,7 +69,7 @@ def _budget(max_seconds: object) -> float | None:
 
 def record_setting(record: bool | str, decisions: bool = False) -> dict:
     """What `record` and `decisions` set in the scenario."""
-    if record not in (False, True, "hops"):
+    if not isinstance(record, bool | str) or record not in (False, True, "hops"):
         raise refuse(f'`record` is True, False or "hops", not {record!r}')
     packets = {"measure.packets": {"hops": record == "hops"}} if record else {}
     return packets | ({"measure.decisions": True} if decisions else {})

@@ -9,8 +9,9 @@ from pathlib import Path
 from threading import Event
 
 from thalweg import _core, _input, _places, _rundir
+from thalweg._counts import is_whole
 from thalweg.engine import interrupts
-from thalweg.errors import nearest, refuse
+from thalweg.errors import brief, nearest, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.recording import PACKETS, Reader, present, scenario_digest
 from thalweg.results import Interrupted, Results
@@ -77,8 +78,10 @@ def _span(what: str, value: str | int | None, example: str) -> int | None:
             value = _core.span_ps(value)
         except ValueError as e:
             raise refuse(f"the {what} `{value}` is not a time: {e}", hint=f'such as "{example}"') from None
-    if value is not None and not 0 <= value < 1 << 63:
-        raise refuse(f"the {what} {value} is not a time in picoseconds")
+    if value is not None and not (is_whole(value) and 0 <= value < 1 << 63):
+        raise refuse(
+            f"the {what} `{brief(value)}` is not a time in picoseconds", hint=f'a whole number, or "{example}"'
+        )
     return value
 
 

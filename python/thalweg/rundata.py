@@ -68,8 +68,8 @@ class Tables(Mapping):
         self._made: dict[str, pyarrow.Table] = {}
 
     def arrow(self, name: str) -> pyarrow.Table:
-        if name not in self._made:
-            if name not in self._makers:
+        if not isinstance(name, str) or name not in self._made:
+            if not isinstance(name, str) or name not in self._makers:
                 raise NoTable(name, self._makers)
             self._made[name] = self._makers[name]()
         return self._made[name]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from numbers import Real
 
 import numpy as np
 from matplotlib.lines import Line2D
 
-from thalweg import _units, networkplot, pauses
+from thalweg import _counts, _given, _units, networkplot, pauses
 from thalweg._layout import legend_above, note, plain_log, plain_log_x, time_unit
 from thalweg._page import LINES
 from thalweg.errors import nearest, refuse
@@ -29,6 +30,11 @@ def slowdown_by_size(
     Several results under one name are repetitions with different seeds: means over them, with 95 % confidence
     intervals.
     """
+    bins = _counts.count(bins, "bins")
+    percentiles = _given.items(percentiles, "percentiles", "for example (50, 99)")
+    for q in percentiles:
+        if not isinstance(q, Real) or not 0 <= q <= 100:
+            raise refuse(f"`{q!r}` is no percentile", key="percentiles", hint="numbers from 0 to 100")
     with style():
         fig, ax = figure()
         most = 1
@@ -189,6 +195,7 @@ def series_over_time(
     says if not all are shown."""
     import polars as pl
 
+    most = _counts.count(most, "most")
     frame = results.tables[table]
     names = frame.columns
     moment = next(n for n in names if n in ("time", "time_ps", "now", "now_ps", "at", "at_ps", "t_ps"))
@@ -220,6 +227,7 @@ def rates_over_time(results: RunData, *, most: int = 8) -> Figure:
     that is filled makes no peak. Those that got most."""
     import polars as pl
 
+    most = _counts.count(most, "most")
     frame = results.tables["controllers"]
     column = "arrived" if "arrived" in frame.columns else "delivered"
     sums = frame.group_by("flow").agg(pl.col(column).max()).sort(column, "flow", descending=[True, False])
@@ -253,6 +261,7 @@ def links_over_time(results: RunData, *, most: int = 8) -> Figure:
     could."""
     import polars as pl
 
+    most = _counts.count(most, "most")
     frame = results.tables["links"]
     ends = {port: f"{a} → {b}" for port, a, b in results.named("ports").select("port", "from", "to").rows()}
     curves, used = {}, {}
@@ -369,7 +378,7 @@ class Plots:
     def cdf(self, column: str = "slowdown") -> Figure:
         """The distribution of a column of the measured flows, of each section of traffic if several have some."""
         units = {n: u for n, u, _ in self._results.columns()}
-        if column not in units:
+        if _given.name(column, "column", nearest("", units)) not in units:
             raise refuse(f"the table `flows` has no column `{column}`", hint=nearest(column, units))
         unit = units[column]
         name = column.removesuffix(f"_{unit}") if unit in SECONDS_PER else column

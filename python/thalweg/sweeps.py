@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _counts, _input, _places, _rundir, headline
+from thalweg import _counts, _given, _input, _places, _rundir, headline
 from thalweg._html import table, titled
 from thalweg.errors import nearest, refuse
 from thalweg.foresight import foresee, no_metric
@@ -108,8 +108,11 @@ class Runs(Sequence):
     """The results of a sweep, in the order of its settings: `runs[i]`, `runs.params[i]`, `runs.frame`, `runs.flows`."""
 
     def __init__(self, settings: Sequence[Point | Mapping[str, Any]], results: list[Results]):
-        self.settings = [p if isinstance(p, Point) else Point(dict(p), dict(p)) for p in settings]
-        self.results = results
+        made = [p if isinstance(p, Point) else _given.settings(p) for p in _given.items(settings, "settings")]
+        self.settings = [p if isinstance(p, Point) else Point(p, dict(p)) for p in made]
+        self.results = _given.items(results, "results", "the results of runs")
+        if len(self.settings) != len(self.results):
+            raise refuse(f"{len(self.settings)} settings and {len(self.results)} results", hint="one for each run")
         self._metric: str | None = None
 
     @classmethod
@@ -196,7 +199,7 @@ class Runs(Sequence):
         """The runs of each value of a setting: `thalweg.runplots.slowdown_by_size(runs.by("variant"))`
         averages over their seeds."""
         named = columns(self.params)
-        if setting not in named:
+        if _given.name(setting, "setting", nearest("", named)) not in named:
             raise refuse(f"the sweep has no setting called `{setting}`", hint=nearest(setting, named))
         parts: dict[str, list[int]] = {}
         for n, value in enumerate(named[setting]):
@@ -235,7 +238,7 @@ class Runs(Sequence):
         return sections(self)
 
     def check_metric(self, metric: str) -> str:
-        if metric not in self.metrics():
+        if _given.name(metric, "metric", f"for example `{self.metric}`") not in self.metrics():
             raise no_metric(metric, self.metrics())
         return metric
 

@@ -88,9 +88,3 @@ def test_a_part_of_a_sweep_is_one_of_so_many(wrong, tmp_path):
 def test_a_scale_is_one_that_there_is(wrong):
     with pytest.raises(ScenarioError, match=r"no scale is called `.*` \(known: full, quick\)"):
         papers.reproduce("irn", scale=wrong)
-
-
-@pytest.mark.parametrize("wrong", [5, True, [3], {"a": 1}])
-def test_a_claim_is_a_name(wrong):
-    with pytest.raises(ScenarioError, match=r"`claim`: `.*` names no claims"):
-        papers.reproduce("irn", claim=wrong)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _counts, _input, _places, controllers, installed, libraries
+from thalweg import _counts, _given, _input, _places, controllers, installed, libraries
 from thalweg.errors import Diagnostic, ScenarioError, brief, nearest, refuse
 from thalweg.exams.marks import Marks, measure
 from thalweg.exams.situations import Situation, chosen
@@ -56,7 +56,7 @@ class Candidate:
 def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) -> Candidate:
     """From a built-in's name, a registered one's, `FILE.py:Class`, `FILE.so`, `MODULE:Class`, a decorated class, or a
     table as scenarios have it."""
-    set = dict(set or {})
+    set = _given.settings(set)
     if isinstance(what, type) and "thalweg_name" in vars(what):
         what = what.thalweg_name
     if isinstance(what, Mapping):
@@ -114,9 +114,9 @@ def exam(
     if beside is not None:
         raise refuse("`beside` is called `against` now")
     jobs, folder = _counts.jobs(jobs), _input.maybe(out, "a folder")
-    situations = chosen(only)
+    situations = chosen(_given.names(only, "only", 'for example ["steady", "vs-*"]'))
     examined = candidate(controller, set)
-    others = [c for c in map(candidate, against) if c != examined]
+    others = [c for c in map(candidate, _given.items(against, "against", 'for example ["cubic"]')) if c != examined]
     if any(c.name == examined.name for c in others):  # the same with other settings
         examined = Candidate(f"{examined.name}*", examined.spec, examined.set)
     candidates = [examined, *others]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from thalweg.errors import refuse
+from thalweg.errors import brief, refuse
 from thalweg.explaining.evidence import Evidence
 from thalweg.explaining.explanation import Explanation
 from thalweg.explaining.walk import walk
@@ -35,5 +35,9 @@ def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Ex
     if row["fct_ps"] is None:
         why = row.get("reason") or "it has no end"
         raise refuse(f"flow {flow} has no completion time to take apart: {why}", file=results.path or "this run")
+    if not isinstance(evidence, Evidence | None):
+        raise refuse(
+            f"`{brief(evidence)}` is no record to look in", key="evidence", hint="leave it out, or `Evidence.of(run)`"
+        )
     evidence = evidence or Evidence.of(results)
     return Explanation(row, walk(evidence.flow(flow)), evidence)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from thalweg import _counts, _input
+from thalweg import _counts, _given, _input
 from thalweg.errors import nearest, refuse
 from thalweg.papers._paper import Paper
 
@@ -38,10 +38,8 @@ class Options:
     def __post_init__(self):
         if self.scale not in SCALES:
             raise refuse(f"no scale is called `{self.scale}`", hint=nearest(self.scale, SCALES))
-        if not isinstance(self.claim, str | None) and not (
-            isinstance(self.claim, Sequence) and all(isinstance(one, str) for one in self.claim)
-        ):
-            raise refuse(f"`{self.claim!r}` names no claims", key="claim", hint="an id, a pattern, or a list of these")
+        if self.claim is not None:
+            object.__setattr__(self, "claim", _given.names(self.claim, "claim", "an id, a pattern, or a list of these"))
         # Frozen, so that what was given cannot change under way: here it is only made what it says.
         object.__setattr__(self, "jobs", _counts.jobs(self.jobs))
         object.__setattr__(self, "out", _input.maybe(self.out, "a folder"))
@@ -59,7 +57,7 @@ class Options:
     @property
     def claims(self) -> list[str]:
         """The names and patterns; empty for all claims."""
-        return [self.claim] if isinstance(self.claim, str) else list(self.claim or ())
+        return list(self.claim or ())
 
     def folder(self, paper: Paper) -> Path:
         """The output folder."""
