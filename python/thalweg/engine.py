@@ -165,7 +165,7 @@ def conclude(
         text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
     else:
         text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
-    spent = before.meta.get("seconds", 0.0) if before else 0.0
+    spent = (before.meta.get("seconds") or 0.0) if before else 0.0
 
     def finish(signals: Signals, take: Callable[[bool], None] | None = None) -> Results:
         begun = time.monotonic()

@@ -202,4 +202,8 @@ def _packet_time(run: Results) -> int:
     import polars as pl
 
     ports = run.tables["ports"].filter(pl.col("packets") > 0)["port"].to_list()
-    return _core.packet_time_ps(run.scenario._core, run.summary["packets"]["most_common_wire_bytes"], ports)
+    bytes_ = (run.summary.get("packets") or {}).get("most_common_wire_bytes")
+    if bytes_ is None:
+        reason = "does not say how large most packets were"
+        raise refuse(reason, file=run.path / "summary.json", hint="name a threshold, or run it again with --record")
+    return _core.packet_time_ps(run.scenario._core, bytes_, ports)

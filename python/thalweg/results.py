@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _input, _places, _tables
+from thalweg import _input, _places, _shapes, _tables
 from thalweg.decisions import DECISIONS
 from thalweg.errors import refuse
 from thalweg.recording import LATE, PACKETS
@@ -129,6 +129,13 @@ class Results(RunData):
             raise refuse(reason, file=path, hint=way or _input.folders_near(path, "summary.json"))
         summary = _input.record(path / "summary.json", "digest", "name", "partial")
         meta = _input.record(path / _places.META)
+        shape = _shapes.REPLAY if "original" in summary else _shapes.RUN
+        for file, wrong in (
+            ("summary.json", _shapes.misfit(summary, shape)),
+            (_places.META, _shapes.misfit(meta, _shapes.META)),
+        ):
+            if wrong is not None:
+                raise refuse(wrong, file=path / file, hint=_tables.AGAIN)
         tables = [name for name in _places.files_of(meta) if name.endswith(".parquet") and name not in (PACKETS, LATE)]
         missing = [name for name in tables if not (path / name).is_file()]
         if missing:

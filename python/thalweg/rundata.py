@@ -116,7 +116,7 @@ class RunData:
     def scenario(self) -> Scenario:
         """The resolved scenario: running it again gives these results."""
         name = str(self.path / "scenario.toml") if self.path else "scenario.toml"
-        return Scenario(self._scenario_toml, name, self.meta.get("directory", "."))
+        return Scenario(self._scenario_toml, name, self.meta.get("directory") or ".")
 
     @property
     def scenario_toml(self) -> str:

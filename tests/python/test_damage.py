@@ -4,6 +4,7 @@ own libraries."""
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 
 import pyarrow as pa
@@ -269,3 +270,38 @@ def test_of_a_damaged_run_what_cannot_be_read_is_refused_in_words(runs, damaged,
     DAMAGES[damage](damaged)
     for said in read_by_all(damaged, runs["run"], tmp_path / "made", monkeypatch).values():
         assert all(str(damaged) in line for line in said.splitlines()), said
+
+
+SUMMARIES = {
+    "pauses": {"text": "x", "none": {"a": 1}, "part": {"frames": 1, "paused_s": "x", "deadlocks": []}},
+    "bottleneck": {"text": "x", "none": {"a": 1}},
+    "measured": {"number": 5, "part": {"flows": 5}},
+    "size_classes": {"nothing": None, "number": 5, "of numbers": [1]},
+    "groups": {"text": "x", "of numbers": [1]},
+    "simulated_seconds": {"text": "x", "nothing": None, "list": [1]},
+    "links": {"text": "x", "part": {"most_used": {"port": 1}}},
+    "endless": {"text": "x", "none": {"flows": 1}},
+    "drops": {"text": "x", "nothing": None},
+    "packet_queueing_us": {"text": "x", "part": {"count": 3, "mean": 1.0}},
+}
+
+
+@pytest.mark.parametrize("key", SUMMARIES)
+def test_a_summary_that_holds_something_else_is_refused_by_its_key(damaged, key):
+    file = damaged / "summary.json"
+    whole = json.loads(file.read_text())
+    for wrong in SUMMARIES[key].values():
+        file.write_text(json.dumps(whole | {key: wrong}))
+        with pytest.raises(ScenarioError, match=rf"summary.json: its `{key}[a-z_.0-9]*` is not .*; {_tables.AGAIN}"):
+            Results.load(damaged)
+
+
+@pytest.mark.parametrize(("key", "wrong"), [("machine", 5), ("seconds", "x"), ("directory", [1]), ("inputs", {"a": 1})])
+def test_a_list_of_files_that_holds_something_else_is_refused_by_its_key(damaged, key, wrong):
+    file = damaged / "meta.json"
+    whole = json.loads(file.read_text())
+    file.write_text(json.dumps(whole | {key: wrong}))
+    with pytest.raises(ScenarioError, match=rf"meta.json: its `{key}[a-z.]*` is not .*; {_tables.AGAIN}"):
+        Results.load(damaged)
+    file.write_text(json.dumps(whole | {key: None}))
+    Results.load(damaged).report(damaged.parent / "page.html")
