@@ -238,7 +238,7 @@ class Runs(Sequence):
         return sections(self)
 
     def check_metric(self, metric: str) -> str:
-        if _given.name(metric, "metric", f"for example `{self.metric}`") not in self.metrics():
+        if _given.name(metric, "metric", f"for example `{METRICS[0]}`") not in self.metrics():
             raise no_metric(metric, self.metrics())
         return metric
 
