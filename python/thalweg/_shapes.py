@@ -1,5 +1,5 @@
-"""What `summary.json` and `meta.json` of run directories hold, so far as anything is made of it: compared once, as a run
-is opened."""
+"""What `summary.json` and `meta.json` of run directories hold, so far as anything is made of it: compared once, as a
+run is opened."""
 
 from __future__ import annotations
 
