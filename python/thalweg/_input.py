@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import stat
 from pathlib import Path
 
-from thalweg.errors import refuse
+from thalweg.errors import brief, nearest, refuse
 
 # Raises (or lowers) both limits, here and in the engine.
 LIMIT = "THALWEG_MAX_INPUT"
@@ -21,16 +22,40 @@ def path(what: object, kind: str, way_out: str | None = None) -> Path:
     """The path of something that a caller names: of a `kind` such as "a scenario". A text is none; `way_out` says what
     takes one."""
     if not isinstance(what, str | os.PathLike):
-        raise refuse(f"`{what!r}` names no file: {kind} was expected", hint="a path")
+        raise refuse(f"`{brief(what)}` names no file: {kind} was expected", hint="a path")
     shown = os.fspath(what)
     if isinstance(shown, bytes):
         return Path(os.fsdecode(shown))
     if not shown.strip():
         raise refuse(f"an empty name: {kind} was expected", hint="a path")
+    if "\0" in shown:
+        raise refuse("is not a path: it holds a zero byte", file=shown.replace("\0", "\\x00"))
+    if "\n" not in shown and _is_too_long(shown):
+        raise refuse(f"`{shown[:60]} …` is longer than a name can be: {kind} was expected")
     if "\n" in shown and not os.path.lexists(shown.encode("utf-8", "surrogateescape")[:4000]):
-        line = next((line for line in shown.splitlines() if line.strip()), "")
-        raise refuse(f"`{line[:60]} …` is a text: the path of {kind} was expected", hint=way_out)
+        raise refuse(f"`{brief(shown)}` is a text: the path of {kind} was expected", hint=way_out)
     return Path(what)
+
+
+def _is_too_long(name: str) -> bool:
+    try:
+        os.lstat(name)
+    except (OSError, ValueError) as e:
+        return getattr(e, "errno", None) == errno.ENAMETOOLONG
+    return False
+
+
+def maybe(what: object, kind: str) -> Path | None:
+    """The same of what may be left out."""
+    return None if what is None else path(what, kind)
+
+
+def folders_near(path: Path, with_file: str) -> str | None:
+    """Those that may have been meant: next to it, with a file by which they are known."""
+    try:
+        return nearest(path.name, [p.parent.name for p in path.parent.glob(f"*/{with_file}")])
+    except OSError:
+        return None
 
 
 def limit(usual: int) -> int:

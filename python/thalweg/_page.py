@@ -9,7 +9,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib import figure as mpl
 
-from thalweg import _places
+from thalweg import _input, _places
 from thalweg._layout import fit
 from thalweg.errors import nearest, refuse
 
@@ -93,7 +93,7 @@ def save(
     `save(fig, "paper/delay.pdf")` writes that file, `save(fig, "paper/delay")` one of each format, `save(fig,
     "paper", "delay")` the same.
     """
-    place = Path(folder)
+    place = _input.path(folder, "a figure, or a folder")
     if name is None:
         if place.suffix[1:] in FORMATS:
             place, formats = place.with_suffix(""), [place.suffix[1:]]

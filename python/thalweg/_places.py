@@ -26,6 +26,8 @@ from thalweg.errors import ScenarioError, refuse
 META = "meta.json"
 RUN, VERSION = "thalweg run", 1
 FOLDER = "thalweg.json"
+# In the folder of a sweep: its settings, and where their runs are.
+SWEEP = "sweep.json"
 # In every report and figure that thalweg writes.
 MARK = "made by thalweg"
 # In a folder that is being written: its writer holds a lock on it for as long as it lives.
@@ -382,10 +384,18 @@ def _json(value) -> bytes:
 
 
 def _write(path: Path, data: bytes, settle: Callable[[Path, Path], object] = Path.replace) -> None:
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}")
+    with under_way(path, settle) as temporary, temporary.open("xb") as f:
+        f.write(data)
+
+
+@contextmanager
+def under_way(path: Path, settle: Callable[[Path, Path], object] = Path.replace) -> Iterator[Path]:
+    """A file that appears complete or not at all: the caller writes it under a temporary name next to `path`, which no
+    other writer has, and it takes its own at the end."""
+    # A long name leaves no room for more.
+    temporary = path.with_name(f".{path.name[:40]}.{uuid.uuid4().hex[:12]}")
     try:
-        with temporary.open("xb") as f:
-            f.write(data)
+        yield temporary
         with suppress(OSError):  # it keeps the rights of what it replaces
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
         settle(temporary, path)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _core, _places, decisions
+from thalweg import _core, _input, _places, decisions
 from thalweg.errors import ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
@@ -31,23 +31,23 @@ def pcap(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: Seque
     Raises:
         ScenarioError: the run has no recording; there is no such flow or port.
     """
-    path = Path(path)
+    path = _input.path(path, "a capture")
     columns, interfaces, hosts = _records(run, flows, ports)
+    if columns.is_empty():
+        place = run.path or "this run"
+        raise refuse("no packet was recorded: none was sent while it ran", file=place, hint="let it run longer")
     _places.check_file(path, mark=MARK)
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        writer = _core.PcapWriter(str(temporary), f"{MARK}: {run.name}".rstrip(": "), hosts)
-        for name, rate in interfaces:
-            writer.interface(name, rate)
-        for at in range(0, columns.height, _BATCH):
-            rows = columns.slice(at, _BATCH)
-            writer.write({name: rows[name].to_numpy(writable=True) for name in rows.columns}, COMMENTS)
-        writer.close()
-        temporary.replace(path)
+        with _places.under_way(path) as temporary:
+            writer = _core.PcapWriter(str(temporary), f"{MARK}: {run.name}".rstrip(": "), hosts)
+            for name, rate in interfaces:
+                writer.interface(name, rate)
+            for at in range(0, columns.height, _BATCH):
+                rows = columns.slice(at, _BATCH)
+                writer.write({name: rows[name].to_numpy(writable=True) for name in rows.columns}, COMMENTS)
+            writer.close()
     except OSError as e:
-        raise refuse(f"cannot be written: {e}", file=path) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise refuse(f"cannot be written: {e.strerror or e}", file=path) from None
     return columns.height
 
 
@@ -56,10 +56,7 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     import polars as pl
 
     packets, table, named = run.packets, run.tables["ports"], run.named("ports")
-    for what, wanted, known in (("flow", flows, run.flows.height), ("port", ports, table.height)):
-        for number in wanted:
-            if not 0 <= number < known:
-                raise refuse(f"there is no {what} {number}", hint=f"{what}s are 0 to {known - 1}")
+    flows, ports = run.numbers(flows, "flows"), run.numbers(ports, "ports")
     if flows:
         packets = packets.filter(pl.col("flow").is_in(list(flows)))
     rows = packets.with_row_index("packet").collect()
@@ -97,7 +94,7 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
         every = here
     if flows and every.is_empty():
         raise refuse(f"no packet of flow {_listed(flows)} was recorded")
-    every = every.sort("at", "packet", maintain_order=True)
+    every = run.check_packets(every, "src", "dst", "interface", "header").sort("at", "packet", maintain_order=True)
     columns = every.select(
         at_ns=(pl.col("at") // 1000).cast(pl.UInt64),
         interface=pl.col("interface").cast(pl.UInt32),
@@ -133,17 +130,13 @@ def _passes_elsewhere(passed: list[int], flows: Sequence[int], ports: Sequence[i
 
 def transports(run: RunData) -> polars.DataFrame:
     """By section of traffic (`group`): bytes of headers of a data packet, and whether it is TCP's."""
-    import tomllib
-
     import polars as pl
 
-    document = tomllib.loads(run.scenario_toml)
     rows = []
-    for number, section in enumerate(document["traffic"]):
-        own = document.get("transports", {}).get(section.get("transport"), document["transport"])
-        is_tcp = own["kind"] == "tcp"
+    for number, (_, own) in enumerate(run.traffic):
+        is_tcp = own.get("kind") == "tcp"
         # Resolved scenarios write `40B`, and kilobytes where there are some: more than TCP's headers can be.
-        header = str(own["header"]).removesuffix("B") if is_tcp else "0"
+        header = str(own.get("header", "")).removesuffix("B") if is_tcp else "0"
         rows.append((number, int(header) if header.isdecimal() else 1000, is_tcp))
     return pl.DataFrame(rows, schema={"group": pl.UInt32, "header": pl.UInt32, "tcp": pl.Boolean}, orient="row")
 
@@ -155,16 +148,20 @@ def qlog(record: bytes | str | Path, place: str | Path, flows: Sequence[int] = (
     Raises:
         ScenarioError: there is no record, it is damaged, or has no such flow.
     """
-    title = MARK if isinstance(record, bytes) else f"{Path(record).name} {MARK}"
+    folder, written = _input.path(place, "a folder"), []
+    if not isinstance(record, bytes):
+        record = _input.path(record, "a record of decisions, or a run directory")
+    title = MARK if isinstance(record, bytes) else f"{record.name} {MARK}"
     try:
         files = dict(_core.qlog(decisions.read(record), title))
     except ValueError as e:
         raise refuse(str(e), file="the record" if isinstance(record, bytes) else record) from None
+    if not files:
+        place = "the record" if isinstance(record, bytes) else record
+        raise refuse("holds no decisions: no controller was called", file=place, hint="let it run longer")
     for flow in flows:
         if flow not in files:
             raise refuse(f"there is no record of flow {flow}", hint=nearest(str(flow), [str(n) for n in files]))
-    folder, written = Path(place), []
-    folder.mkdir(parents=True, exist_ok=True)
     for flow in flows or files:
         path = folder / f"flow-{flow}.sqlog"
         _places.write_file(path, bytes(files[flow]), mark=MARK)

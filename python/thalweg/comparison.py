@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import textwrap
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -249,7 +248,7 @@ def _aligned(rows: list[tuple[str, ...]]) -> Iterator[str]:
 def size_classes(results: Results) -> list[tuple[float, float, str]]:
     """`(above, up to, name)` in bytes of payload: the classes of the run's summary, `measure.size_classes` of
     its scenario."""
-    texts = tomllib.loads(results.scenario_toml).get("measure", {}).get("size_classes", [])
+    texts = results.document.get("measure", {}).get("size_classes", [])
     edges = [_units.in_bytes(text) for text in texts]
     pairs = zip([0.0, *edges], [*edges, math.inf], strict=True)
     return [
@@ -340,7 +339,7 @@ def _runs(a: Results, b: Results) -> Comparison:
 
 def differing_keys(a: Results, b: Results) -> list[tuple[str, Any, Any]]:
     """The keys in which two resolved scenarios differ, in the order of the first; `None`: it does not have the key."""
-    return list(_differences(*(tomllib.loads(r.scenario_toml) for r in (a, b))))
+    return list(_differences(a.document, b.document))
 
 
 def _differences(a: Any, b: Any, key: str = "") -> Iterator[tuple[str, Any, Any]]:

@@ -334,6 +334,8 @@ def import_plugins(where: str) -> dict[str, Any]:
 
 
 def _import(where: str) -> dict[str, Any]:
+    if "\n" in where:
+        raise refuse(f"`{where}` is a text: a module or a file was expected", hint="`MODULE`, `FILE.py`")
     if where.endswith(".py"):
         if not Path(where).is_file():
             raise refuse("no such file", file=where)

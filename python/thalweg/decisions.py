@@ -35,7 +35,7 @@ class Replayed(NamedTuple):
 
 def is_record(path: str | Path) -> bool:
     """Whether this is a file of decisions."""
-    path = Path(path)
+    path = _input.path(path, "a record of decisions")
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -87,7 +87,12 @@ def replay(place: bytes | str | Path) -> list[Replayed]:
 
 def compare(a: bytes | str | Path, b: bytes | str | Path) -> dict[int, str]:
     """By flow, the first decision that differs between two records; empty if none does."""
-    return dict(_checked(a, _core.decisions_compare, read(a), read(b)))
+    try:
+        return dict(_core.decisions_compare(read(a), read(b)))
+    except ValueError:
+        for one in (a, b):  # which of them it is
+            _checked(one, _core.decisions_table, read(one))
+        raise
 
 
 def _checked(place, function, *args):

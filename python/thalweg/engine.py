@@ -9,11 +9,12 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from numbers import Real
 from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _input, _memory, _places, _rundir, installed, recording
+from thalweg import _core, _counts, _given, _input, _memory, _places, _rundir, installed, recording
 from thalweg.errors import ControllerError, ScenarioError, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Interrupted, Results
@@ -48,18 +49,27 @@ def run(
     are the same, byte by byte. Raises `ScenarioError`, and `Interrupted` (a
     `KeyboardInterrupt` with `.results`) on Ctrl-C.
     """
-    scenario = as_scenario(scenario, {**(set or {}), **record_setting(record)})
+    threads, out, max_seconds = _counts.threads(threads), _input.maybe(out, "a run directory"), _budget(max_seconds)
+    scenario = as_scenario(scenario, {**_given.settings(set), **record_setting(record)})
     if not force:
         _memory.check(scenario, _memory.available())
     if out is not None:
-        _places.prepare(Path(out), speaks(progress))
+        _places.prepare(out, speaks(progress))
     simulation = _core.Simulation(scenario._core)
     return conclude(simulation, scenario, out, progress, check=check, max_seconds=max_seconds, threads=threads)
 
 
+def _budget(max_seconds: object) -> float | None:
+    """Seconds that a run may take; `None`: as many as it needs."""
+    number = isinstance(max_seconds, Real) and not isinstance(max_seconds, bool)
+    if max_seconds is not None and not (number and max_seconds >= 0):
+        raise refuse(f"`{max_seconds!r}` is not a number of seconds", key="max_seconds")
+    return max_seconds
+
+
 def record_setting(record: bool | str, decisions: bool = False) -> dict:
     """What `record` and `decisions` set in the scenario."""
-    if record not in (False, True, "hops"):
+    if not isinstance(record, bool | str) or record not in (False, True, "hops"):
         raise refuse(f'`record` is True, False or "hops", not {record!r}')
     packets = {"measure.packets": {"hops": record == "hops"}} if record else {}
     return packets | ({"measure.decisions": True} if decisions else {})
@@ -75,7 +85,8 @@ def resume(
 ) -> Results:
     """Continues a partial run from its snapshot, to the same end as if it had not been stopped, on any number of
     threads."""
-    directory = _input.path(directory, "a run directory")
+    threads, directory = _counts.threads(threads), _input.path(directory, "a run directory")
+    max_seconds = _budget(max_seconds)
     before = Results.load(directory)
     _places.check_free(directory)
     if not before.partial:
@@ -115,8 +126,7 @@ def _check_registered(before: Results) -> None:
 def share_out(simulation: _core.Simulation, threads: int | None, cores: int | None = None) -> int:
     """Gives a run its threads: so many, or as many of `cores` (`None`: all) as are worth their while. How many it
     has."""
-    if threads is not None and not (isinstance(threads, int) and 1 <= threads < 1 << 32):
-        raise refuse(f"`{threads}` is not a whole number above zero", key="threads")
+    threads = _counts.threads(threads)
     if threads is None:
         return simulation.offer_threads(cores or _free_cores())
     try:
@@ -155,7 +165,7 @@ def conclude(
         text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
     else:
         text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
-    spent = before.meta.get("seconds", 0.0) if before else 0.0
+    spent = (before.meta.get("seconds") or 0.0) if before else 0.0
 
     def finish(signals: Signals, take: Callable[[bool], None] | None = None) -> Results:
         begun = time.monotonic()
@@ -200,8 +210,6 @@ def drive(
 ) -> str | None:
     """Steps until the end; otherwise says why it stopped: "interrupted", "time budget" or "stopped". `take`
     is called between steps."""
-    if max_seconds is not None and not max_seconds >= 0:
-        raise refuse(f"`{max_seconds}` is not a number of seconds", key="max_seconds")
     signals = signals or Signals()
     begun = last = time.monotonic()
     chunk = 4096

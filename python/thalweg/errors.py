@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 
@@ -30,6 +31,11 @@ class ScenarioError(ValueError):
     """A scenario, a file or an argument that cannot be used. Holds one `Diagnostic` per thing found."""
 
     def __init__(self, diagnostics):
+        # Of a text, or of another of its kind: Gymnasium's workers raise anew what was raised in them.
+        if isinstance(diagnostics, ScenarioError):
+            diagnostics = diagnostics.diagnostics
+        elif isinstance(diagnostics, str | Diagnostic):
+            diagnostics = [diagnostics if isinstance(diagnostics, Diagnostic) else Diagnostic(diagnostics)]
         self.diagnostics = tuple(d if isinstance(d, Diagnostic) else Diagnostic(**d) for d in diagnostics)
         super().__init__("\n".join(str(d) for d in self.diagnostics))
 
@@ -50,18 +56,28 @@ class ControllerError(RuntimeError):
 
 
 def refuse(reason: str, *, file: object = "", key: str = "", hint: str | None = None) -> ScenarioError:
-    """A `ScenarioError` of one line."""
+    """A `ScenarioError` of one line: a text that was given in the place of a name is shown by its first."""
+    reason = re.sub(r"`([^`]+)`", lambda quoted: f"`{brief(quoted[1])}`", reason)
     return ScenarioError([Diagnostic(reason=reason, file=str(file), key=key, hint=hint)])
+
+
+def brief(given: object, most: int = 200) -> str:
+    """What was given, as a message quotes it: a text of several lines, or a long one, by how it begins."""
+    shown = given if isinstance(given, str) else repr(given)
+    if "\n" not in shown.strip() and len(shown) <= most:
+        return shown
+    first = next((line for line in shown.splitlines() if line.strip()), "")
+    return f"{first[:60]} …"
 
 
 # So many names are listed in full.
 LISTED = 12
 
 
-def nearest(word: str, known) -> str | None:
+def nearest(word: object, known) -> str | None:
     """ "did you mean …? (known: …)" for a word that is not among the known ones: all of them, or, of many, those that
     are near."""
-    known = sorted(set(map(str, known)))
+    word, known = str(word), sorted(set(map(str, known)))
     if not known:
         return None
     close = near(word, known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from thalweg import _core, headline
+from thalweg import _core, _given, headline
 from thalweg.errors import ScenarioError, nearest, refuse
 from thalweg.scenario import Scenario
 from thalweg.settings import SEED
@@ -18,6 +18,7 @@ _STATISTICS = ("count", "mean", "p50", "p95", "p99", "max")
 def foresee(metric: str, scenarios: Sequence[Scenario]) -> None:
     """Refuses a metric that no summary of these scenarios will have. Nothing is run: each is built, and lists what it
     would report."""
+    _given.name(metric, "metric", "a number of the summary, such as `drops`")
     known: dict[str, None] = {}
     for scenario in scenarios[:MOST_FORESEEN]:
         summary = json.loads(_core.Simulation(scenario._core).summary())

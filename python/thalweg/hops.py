@@ -84,7 +84,7 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
         pl.col("takes").alias("takes_ps"),
         pl.col("beyond").alias("least_ps"),
     ]
-    return every.select(names).collect(engine="streaming")
+    return run.check_packets(every.select(names).collect(engine="streaming"), "port", "takes_ps")
 
 
 def _with_nics(rows: polars.LazyFrame, ports: polars.LazyFrame, recorded: bool) -> polars.LazyFrame:

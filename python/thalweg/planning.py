@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from thalweg._counts import is_whole
 from thalweg.errors import refuse
 from thalweg.pool import Job, reusable
 from thalweg.scenario import Scenario
@@ -27,8 +28,17 @@ class Shard:
     of: int
 
     def __post_init__(self):
-        if not 1 <= self.number <= self.of:
+        if not (is_whole(self.number) and is_whole(self.of) and 1 <= self.number <= self.of):
             raise refuse(f"there is no part {self.number} of {self.of}", hint="parts are counted from 1: 1/4 to 4/4")
+
+    @classmethod
+    def given(cls, what: object) -> Shard:
+        """From `3/40`, or a pair of numbers."""
+        if isinstance(what, str):
+            return cls.of_text(what)
+        if not isinstance(what, Sequence) or len(what) != 2:
+            raise refuse(f"`{what!r}` is not a part such as 3/40", key="shard")
+        return cls(*what)
 
     @classmethod
     def of_text(cls, text: str) -> Shard:

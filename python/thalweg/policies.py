@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _core, _input
+from thalweg import _core, _counts, _given, _input
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
@@ -110,6 +110,8 @@ def load(source: str | Path) -> Policy:
 
 def parse(written: str, name: str = "policy.oq") -> Policy:
     """A policy from its text. Raises `ScenarioError`."""
+    if not isinstance(written, str):
+        raise refuse(f"a {type(written).__name__} is no text of a policy", file=name, hint="`load` takes a path")
     wrong = mistakes(written, name)
     if wrong:
         raise ScenarioError(wrong)
@@ -221,7 +223,7 @@ class Policy:
 
     def refusals(self, target: str) -> list[tuple[str, str, str]]:
         """What a target cannot keep of it: part, reason, way out."""
-        if target not in targets():
+        if _given.name(target, "target", nearest("", targets())) not in targets():
             raise refuse(f"no target is called `{target}`", hint=nearest(target, targets()))
         return _core.policy_refusals(self.text, self.name, target)
 
@@ -242,8 +244,10 @@ class Policy:
         name. Fields are drawn between bounds, up to them, or from a list."""
         import numpy as np
 
+        seed, packets = _counts.seed(seed), _counts.count(packets, "packets")
         given = {"packets": packets, "gap_ps": ps(gap), "sizes": sizes, "tos": bytes(tos), "values": values}
-        given |= {"processing": processing, "slack_ps": ps(slack), "flows": flows}
+        given |= {"processing": _counts.count(processing, "processing"), "slack_ps": ps(slack)}
+        given |= {"flows": _counts.count(flows, "flows")}
         columns = _core.policy_traffic(self.text, self.name, given, seed)
         return {name: np.frombuffer(column, COLUMNS[name]) for name, column in columns.items()}
 
@@ -268,7 +272,8 @@ class Policy:
         """
         if cycle is not None and core is not None:
             raise refuse("a core has costs where ports send, not in cycles", hint="leave one of them out")
-        if engine not in ENGINES:
+        seed = _counts.seed(seed)
+        if _given.name(engine, "engine", nearest("", ENGINES)) not in ENGINES:
             raise refuse(f"no engine is called `{engine}`", hint=nearest(engine, ENGINES))
         if engine == "generated" and not self.is_built_in:
             raise refuse("no Rust of it is built in", file=self.name, hint="of the library's policies it is")
@@ -295,7 +300,8 @@ class Policy:
     ) -> tuple[int, list[Lap]] | None:
         """Measures an engine on this machine: how many packets waited (`resident`, if so many can), and what each lap
         took. In a round as many packets come and leave as `pace` says. `None`: this engine is not built in."""
-        given = columns(packets)
+        given, rounds, laps = columns(packets), _counts.count(rounds, "rounds"), _counts.count(laps, "laps")
+        resident = _counts.count(resident, "resident")
         try:
             found = _core.policy_bench(self.text, self.name, given, engine, resident, pace, rounds, laps)
         except ValueError as e:
@@ -313,7 +319,7 @@ def columns(packets: Mapping[str, Any]) -> dict[str, np.ndarray]:
     import numpy as np
 
     made = {}
-    for name, values in packets.items():
+    for name, values in _given.settings(packets, "packets").items():
         if name not in COLUMNS:
             raise refuse(f"packets have no column `{name}`", hint=nearest(name, COLUMNS))
         given = np.asarray(values)

@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Condition, Event
 from typing import Any
 
-from thalweg import _core, _memory, _places, _rundir, recording
+from thalweg import _core, _counts, _memory, _places, _rundir, recording
 from thalweg.engine import break_off, conclude, reopen
 from thalweg.errors import ScenarioError, refuse
 from thalweg.progress import Many, Reporter, fraction
@@ -182,6 +182,7 @@ def perform_all(
     under way fit into the free memory by their estimates; one that alone is larger is refused, unless `force`
     is true. `executor`: has them done elsewhere (`thalweg.executors`), up to `workers` at a time.
     """
+    workers = _counts.jobs(workers)
     if executor is not None and executor != "local":
         from thalweg.executors import perform_on
 

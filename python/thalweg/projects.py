@@ -14,7 +14,7 @@ import sys
 import uuid
 from pathlib import Path
 
-from thalweg import _core, _places, _toml, installed
+from thalweg import _core, _input, _places, _toml, installed
 from thalweg.errors import refuse
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -33,7 +33,7 @@ def new(kind: str, name: str, out: str | Path | None = None, checkout: str | Pat
     if kind not in KINDS:
         raise refuse(f"no kind of project is called `{kind}`", hint=f"(known: {', '.join(KINDS)})")
     words = _words(kind, name) | {"CRATE": _crate(checkout)}
-    folder = Path(out) if out is not None else Path(name)
+    folder = _input.maybe(out, "a folder") or Path(name)
     if folder.exists() or folder.is_symlink():
         raise refuse("is there already", file=_places.shown(folder), hint="choose another --out")
     _places.make_parents(folder)
@@ -58,7 +58,7 @@ def _crate(checkout: str | Path | None) -> str:
     """Where cargo finds `thalweg-plugin`, as its manifest says it."""
     if checkout is None:
         return _toml.inline(_core.VERSION)
-    crate = Path(checkout).resolve() / "crates" / "plugin"
+    crate = _input.path(checkout, "a source tree").resolve() / "crates" / "plugin"
     if not (crate / "Cargo.toml").is_file():
         raise refuse("is no source tree of thalweg: it has no crates/plugin", file=checkout)
     return _toml.inline({"path": str(crate)})

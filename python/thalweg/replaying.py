@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
 
-from thalweg import _core, _places, _rundir
+from thalweg import _core, _input, _places, _rundir
+from thalweg._counts import is_whole
 from thalweg.engine import interrupts
-from thalweg.errors import nearest, refuse
+from thalweg.errors import brief, nearest, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.recording import PACKETS, Reader, present, scenario_digest
 from thalweg.results import Interrupted, Results
@@ -55,8 +56,9 @@ def replay(
     `ScenarioError` if the run cannot be replayed.
     """
     run = run if isinstance(run, Results) else Results.load(run)
+    out = _input.maybe(out, "a run directory")
     if out is not None:
-        _places.prepare(Path(out), speaks(progress))
+        _places.prepare(out, speaks(progress))
     return Replaying(run, scheduler, preemptive, threshold, bucket).finish(out, reporter(progress))
 
 
@@ -76,8 +78,10 @@ def _span(what: str, value: str | int | None, example: str) -> int | None:
             value = _core.span_ps(value)
         except ValueError as e:
             raise refuse(f"the {what} `{value}` is not a time: {e}", hint=f'such as "{example}"') from None
-    if value is not None and not 0 <= value < 1 << 63:
-        raise refuse(f"the {what} {value} is not a time in picoseconds")
+    if value is not None and not (is_whole(value) and 0 <= value < 1 << 63):
+        raise refuse(
+            f"the {what} `{brief(value)}` is not a time in picoseconds", hint=f'a whole number, or "{example}"'
+        )
     return value
 
 
@@ -198,4 +202,8 @@ def _packet_time(run: Results) -> int:
     import polars as pl
 
     ports = run.tables["ports"].filter(pl.col("packets") > 0)["port"].to_list()
-    return _core.packet_time_ps(run.scenario._core, run.summary["packets"]["most_common_wire_bytes"], ports)
+    bytes_ = (run.summary.get("packets") or {}).get("most_common_wire_bytes")
+    if bytes_ is None:
+        reason = "does not say how large most packets were"
+        raise refuse(reason, file=run.path / "summary.json", hint="name a threshold, or run it again with --record")
+    return _core.packet_time_ps(run.scenario._core, bytes_, ports)

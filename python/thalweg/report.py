@@ -84,7 +84,7 @@ def write(path: Path, html: str) -> Path:
 
 def machine_table(meta: Mapping) -> str:
     """Where and with what a result was made."""
-    here = meta.get("machine", {})
+    here = meta.get("machine") or {}
     rows = [
         (
             "thalweg",
@@ -95,7 +95,7 @@ def machine_table(meta: Mapping) -> str:
         ("system", here.get("system")),
         ("Python", here.get("python")),
     ]
-    if "seconds" in meta:
+    if meta.get("seconds") is not None:
         rows.append(("time taken", wall(meta["seconds"])))
     for name, key in (
         ("events", "events"),
@@ -104,7 +104,7 @@ def machine_table(meta: Mapping) -> str:
     ):
         if meta.get(key) is not None:
             rows.append((name, meta[key]))
-    for name, cost in meta.get("python_controllers", {}).items():
+    for name, cost in (meta.get("python_controllers") or {}).items():
         rows.append((f"Python controller {name}", f"{cost['ns_per_ack']} ns per ACK ({cost['acks']} ACKs)"))
     return table(("", ""), rows)
 

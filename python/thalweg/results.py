@@ -8,27 +8,20 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _input, _places
+from thalweg import _input, _places, _shapes, _tables
 from thalweg.decisions import DECISIONS
-from thalweg.errors import nearest, refuse
+from thalweg.errors import refuse
 from thalweg.recording import LATE, PACKETS
 from thalweg.rundata import RunData, Tables
 
 if TYPE_CHECKING:
     import polars
-    import pyarrow
 
     from thalweg.explaining import Evidence, Explanation
     from thalweg.runplots import Plots
     from thalweg.tracing import Traced
 
 SNAPSHOT = "snapshot.bin"
-# Columns that tables of every version have.
-NEEDED = {
-    "flows": ("id", "src", "dst", "size", "start_ps", "fct_ps", "slowdown", "measured", "group"),
-    "ports": ("port", "from", "to", "rate_bps", "packets", "dropped", "utilisation"),
-    "nodes": ("node", "name", "kind"),
-}
 
 
 class Results(RunData):
@@ -67,7 +60,7 @@ class Results(RunData):
         """Writes one self-contained HTML page."""
         from thalweg.report import run_report
 
-        path = run_report(self, Path(path))
+        path = run_report(self, _input.path(path, "a page"))
         if self.path is not None and path.parent.absolute() == self.path.absolute():
             _places.add_file(path.parent, path.name)
         return path
@@ -99,8 +92,9 @@ class Results(RunData):
 
     def save(self, path: str | Path) -> Path:
         """Writes the run directory: complete, or not at all. Only an older run is replaced; where the results are."""
-        _places.check_free(Path(path))
-        return self._keep(Path(path))
+        path = _input.path(path, "a run directory")
+        _places.check_free(path)
+        return self._keep(path)
 
     def _keep(self, path: Path) -> Path:
         """`save` in a place that was found free before the run."""
@@ -130,9 +124,18 @@ class Results(RunData):
         path = _input.path(path, "a run directory")
         if not (path / "summary.json").is_file():
             reason = "is not a run directory (no summary.json)" if path.exists() else "no such run directory"
-            raise refuse(reason, file=path, hint=_runs_near(path))
+            is_sweep = (path / _places.SWEEP).is_file()
+            way = "it is a sweep: `thalweg.Runs.load` opens it" if is_sweep else None
+            raise refuse(reason, file=path, hint=way or _input.folders_near(path, "summary.json"))
         summary = _input.record(path / "summary.json", "digest", "name", "partial")
         meta = _input.record(path / _places.META)
+        shape = _shapes.REPLAY if "original" in summary else _shapes.RUN
+        for file, wrong in (
+            ("summary.json", _shapes.misfit(summary, shape)),
+            (_places.META, _shapes.misfit(meta, _shapes.META)),
+        ):
+            if wrong is not None:
+                raise refuse(wrong, file=path / file, hint=_tables.AGAIN)
         tables = [name for name in _places.files_of(meta) if name.endswith(".parquet") and name not in (PACKETS, LATE)]
         missing = [name for name in tables if not (path / name).is_file()]
         if missing:
@@ -145,8 +148,8 @@ class Results(RunData):
         snapshot = (path / SNAPSHOT).read_bytes() if (path / SNAPSHOT).is_file() else None
         # A recording may be larger than memory: it is not a table, see `packets`.
         files = [p for p in sorted(path.glob("*.parquet")) if p.name not in (PACKETS, LATE) and p.is_file()]
-        makers = {p.stem: (lambda p=p: _read_parquet(p)) for p in files}
-        results = cls(scenario, summary, Tables(makers), meta, snapshot)
+        tables = Tables({p.stem: (lambda p=p: _tables.read(p, tables)) for p in files})
+        results = cls(scenario, summary, tables, meta, snapshot)
         results.path = path
         return results
 
@@ -167,28 +170,6 @@ class Results(RunData):
     def __repr__(self) -> str:
         partial = " (partial)" if self.partial else ""
         return f"<thalweg.Results {self.name!r} digest={self.digest}{partial}: {', '.join(self.tables)}>"
-
-
-def _read_parquet(path: Path) -> pyarrow.Table:
-    import pyarrow
-    import pyarrow.parquet as pq
-
-    try:
-        table = pq.read_table(path)
-    except (pyarrow.ArrowInvalid, OSError) as e:
-        raise refuse(f"cannot be read: {str(e).splitlines()[0]}", file=path) from None
-    missing = [name for name in NEEDED.get(path.stem, ()) if name not in table.column_names]
-    if missing:
-        raise refuse(f"is no table of {path.stem}: it has no column `{missing[0]}`", file=path, hint="run it again")
-    return table
-
-
-def _runs_near(path: Path) -> str | None:
-    try:
-        runs = [p.parent.name for p in path.parent.glob("*/summary.json")]
-    except OSError:
-        return None
-    return nearest(path.name, runs)
 
 
 class Interrupted(KeyboardInterrupt):

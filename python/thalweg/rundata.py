@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from thalweg.errors import refuse
+from thalweg._counts import count, is_whole
+from thalweg._tables import AGAIN, NODES
+from thalweg.errors import ScenarioError, refuse
 from thalweg.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -15,13 +17,6 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-# Columns that hold numbers of nodes; the table `nodes` says what these are called.
-NODES = {
-    "flows": ("src", "dst"),
-    "ports": ("from", "to"),
-    "pauses": ("from_node", "to_node"),
-    "memory": ("node", "from_node"),
-}
 SECONDS_PER = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
@@ -48,7 +43,7 @@ class NoTable(KeyError):
 
         super().__init__(name, tuple(known))
         way = WAYS.get(str(name)) or nearest(str(name), known) or ""
-        self.text = f"this run has no table `{name}`" + (f"; {way}" if way else "")
+        self.text = f"this run has no table `{name}`" + (way and (" " if way.startswith("(") else "; ") + way)
 
     def __str__(self) -> str:  # a KeyError shows what it was given in quotes
         return self.text
@@ -73,8 +68,8 @@ class Tables(Mapping):
         self._made: dict[str, pyarrow.Table] = {}
 
     def arrow(self, name: str) -> pyarrow.Table:
-        if name not in self._made:
-            if name not in self._makers:
+        if not isinstance(name, str) or name not in self._made:
+            if not isinstance(name, str) or name not in self._makers:
                 raise NoTable(name, self._makers)
             self._made[name] = self._makers[name]()
         return self._made[name]
@@ -121,11 +116,64 @@ class RunData:
     def scenario(self) -> Scenario:
         """The resolved scenario: running it again gives these results."""
         name = str(self.path / "scenario.toml") if self.path else "scenario.toml"
-        return Scenario(self._scenario_toml, name, self.meta.get("directory", "."))
+        return Scenario(self._scenario_toml, name, self.meta.get("directory") or ".")
 
     @property
     def scenario_toml(self) -> str:
         return self._scenario_toml
+
+    @cached_property
+    def document(self) -> dict[str, Any]:
+        """The resolved scenario as tables, read without its plug-ins."""
+        import tomllib
+
+        try:
+            found = tomllib.loads(self._scenario_toml)
+        except tomllib.TOMLDecodeError as e:
+            raise self._damaged("scenario.toml", f"is no scenario: {e}") from None
+        for key, kind in (("topology", dict), ("traffic", list), ("transport", dict)):
+            if not isinstance(found.get(key), kind):
+                raise self._damaged("scenario.toml", f"is no resolved scenario: it has no `{key}`")
+        return found
+
+    @cached_property
+    def traffic(self) -> list[tuple[dict, dict]]:
+        """Of the resolved scenario each section of traffic, with its transport."""
+        found = self.document
+        named, usual = found.get("transports", {}), found["transport"]
+        called = [(section, str(section.get("transport"))) for section in found["traffic"]]
+        return [(section, named.get(name, usual)) for section, name in called]
+
+    def section_of(self, flow: int) -> tuple[dict, dict]:
+        """A flow's section of traffic, with its transport."""
+        number = self.flows["group"][flow]
+        if not 0 <= number < len(self.traffic):
+            reason = f"its column `group` has the section {number}; the scenario has {len(self.traffic)}"
+            raise self._damaged("flows.parquet", reason)
+        return self.traffic[number]
+
+    def numbers(self, wanted: Iterable[int], table: str) -> list[int]:
+        """Numbers of flows, or of ports, that callers name; refused if there are no such ones."""
+        known, place = self.tables[table].height, self.path or "this run"
+        if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+            raise refuse(f"`{wanted!r}` is no list of {table}", file=place, hint="for example [0, 1]")
+        wanted = list(wanted)
+        for number in wanted:
+            if not is_whole(number) or not 0 <= number < known:
+                hint = f"{table} are 0 to {known - 1}" if known else "it has none"
+                raise refuse(f"there is no {table.removesuffix('s')} {number!r}", file=place, hint=hint)
+        return [int(number) for number in wanted]
+
+    def check_packets(self, rows: polars.DataFrame, *found: str) -> polars.DataFrame:
+        """Rows made of the recording, in which all packets are of flows and at ports that the tables have: then these
+        columns have no gaps."""
+        if any(rows[column].null_count() for column in found):
+            raise self._damaged("packets.parquet", "has packets of other flows, or at other ports, than its tables")
+        return rows
+
+    def _damaged(self, file: str, reason: str) -> ScenarioError:
+        """What is wrong with one of the run's files."""
+        return refuse(reason, file=self.path / file if self.path else file, hint=AGAIN)
 
     @property
     def partial(self) -> bool:
@@ -162,7 +210,10 @@ class RunData:
                 values = self.tables[table][name].to_numpy().astype(np.float64)
                 # Older versions wrote -1 where there is no time.
                 return np.where(values < 0, np.nan, values) * SECONDS_PER[unit or "s"]
-        raise KeyError(f"table {table!r} has no column {column!r}")
+        from thalweg.errors import nearest
+
+        known = [name.removesuffix(f"_{unit}") for name, unit, _ in self.columns(table) if unit in SECONDS_PER]
+        raise refuse(f"the table `{table}` has no column `{column}` of times", hint=nearest(column, known))
 
     def measured(self) -> polars.DataFrame:
         """The flows that count and have ended: what FCT statistics are about."""
@@ -202,6 +253,7 @@ class RunData:
 
         from thalweg.errors import nearest
 
+        most = count(most, "most")
         frame = self.named("ports").select(
             pl.format("{} → {}", "from", "to").alias("link"),
             (pl.col("rate_bps") * 1e-6).alias("Mb/s"),

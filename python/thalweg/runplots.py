@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from numbers import Real
 
 import numpy as np
 from matplotlib.lines import Line2D
 
-from thalweg import _units, networkplot, pauses
+from thalweg import _counts, _given, _units, networkplot, pauses
 from thalweg._layout import legend_above, note, plain_log, plain_log_x, time_unit
 from thalweg._page import LINES
+from thalweg.errors import nearest, refuse
 from thalweg.plots import COLOURS, COLUMN, MARKERS, Figure, cdf, curve, figure, style
 from thalweg.rundata import SECONDS_PER, NoTable, RunData
 from thalweg.spread import spread
@@ -28,6 +30,11 @@ def slowdown_by_size(
     Several results under one name are repetitions with different seeds: means over them, with 95 % confidence
     intervals.
     """
+    bins = _counts.count(bins, "bins")
+    percentiles = _given.items(percentiles, "percentiles", "for example (50, 99)")
+    for q in percentiles:
+        if not isinstance(q, Real) or not 0 <= q <= 100:
+            raise refuse(f"`{q!r}` is no percentile", key="percentiles", hint="numbers from 0 to 100")
     with style():
         fig, ax = figure()
         most = 1
@@ -188,6 +195,7 @@ def series_over_time(
     says if not all are shown."""
     import polars as pl
 
+    most = _counts.count(most, "most")
     frame = results.tables[table]
     names = frame.columns
     moment = next(n for n in names if n in ("time", "time_ps", "now", "now_ps", "at", "at_ps", "t_ps"))
@@ -219,6 +227,7 @@ def rates_over_time(results: RunData, *, most: int = 8) -> Figure:
     that is filled makes no peak. Those that got most."""
     import polars as pl
 
+    most = _counts.count(most, "most")
     frame = results.tables["controllers"]
     column = "arrived" if "arrived" in frame.columns else "delivered"
     sums = frame.group_by("flow").agg(pl.col(column).max()).sort(column, "flow", descending=[True, False])
@@ -252,6 +261,7 @@ def links_over_time(results: RunData, *, most: int = 8) -> Figure:
     could."""
     import polars as pl
 
+    most = _counts.count(most, "most")
     frame = results.tables["links"]
     ends = {port: f"{a} → {b}" for port, a, b in results.named("ports").select("port", "from", "to").rows()}
     curves, used = {}, {}
@@ -290,7 +300,7 @@ def link_over_time(results: RunData, port: int | None = None) -> Figure:
     if port is None:
         port = most if most in sampled else sampled[0]
     if port not in sampled:
-        raise KeyError(f"port {port} was not sampled: those were {', '.join(map(str, sampled))}")
+        raise refuse(f"port {port!r} was not sampled", hint=f"those were {', '.join(map(str, sampled))}")
     part = frame.filter(pl.col("port") == port)
     at = part["time_ps"].to_numpy() * 1e-12
     spans, middles = np.diff(at), (at[1:] + at[:-1]) / 2
@@ -367,7 +377,10 @@ class Plots:
 
     def cdf(self, column: str = "slowdown") -> Figure:
         """The distribution of a column of the measured flows, of each section of traffic if several have some."""
-        unit = {n: u for n, u, _ in self._results.columns()}[column]
+        units = {n: u for n, u, _ in self._results.columns()}
+        if _given.name(column, "column", nearest("", units)) not in units:
+            raise refuse(f"the table `flows` has no column `{column}`", hint=nearest(column, units))
+        unit = units[column]
         name = column.removesuffix(f"_{unit}") if unit in SECONDS_PER else column
         scale = SECONDS_PER.get(unit, 1.0)
         series = {one: part[column].to_numpy() * scale for one, part in _by_section(self._results, name).items()}
@@ -402,6 +415,11 @@ class Plots:
     def _needs(self, table: str) -> None:
         if table not in self._results.tables:
             raise NoTable(table, self._results.tables)
+        if not self._rows(table):
+            reason = f"the table `{table}` has no rows: there is nothing to draw"
+            raise refuse(
+                reason, file=self._results.path or "this run", hint="sample more often, or let the run be longer"
+            )
 
     def link(self, port: int | None = None) -> Figure:
         """What a link carried of what it could have, and queueing delays; needs a run that sampled links (and
@@ -430,6 +448,7 @@ class Plots:
 
     def pauses(self, **kw) -> Figure:
         """Which ports were paused when; needs a run that kept its pauses."""
+        self._needs("pauses")
         return pauses.timeline(self._results.named("pauses"), **kw)
 
     def all(self) -> dict[str, tuple[str, Figure]]:

@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _core, _input, _plain, _toml, installed
+from thalweg import _core, _counts, _given, _input, _plain, _toml, installed
 from thalweg.errors import ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Scenario:
         # A file's name may hold bytes that are no text: they are shown, not lost.
         shown = file.encode("utf-8", "backslashreplace").decode()
         self._text, self._file, self._directory = _plain.word(text, file=shown), shown, Path(directory)
-        self._set = {str(k): None if v is None else _setting(str(k), v) for k, v in (set or {}).items()}
+        self._set = {str(k): None if v is None else _setting(str(k), v) for k, v in _given.settings(set).items()}
         changed = [(k, v) for k, v in self._set.items() if v is not None]
         unset = [_plain.word(k, file="--unset") for k, v in self._set.items() if v is None]
         installed.need(text, *(v for _, v in changed))
@@ -58,12 +58,12 @@ class Scenario:
     @classmethod
     def from_dict(cls, table: Mapping[str, Any], set: Mapping[str, Any] | None = None) -> Scenario:
         """Takes nested dictionaries with the keys of a scenario file. Raises `ScenarioError`."""
-        return cls(_toml.dumps(table), "<dict>", set=set)
+        return cls(_toml.dumps(_given.settings(table, "")), "<dict>", set=set)
 
     def with_(self, set: Mapping[str, Any] | None = None, /, **top_level: Any) -> Scenario:
         """A variant: dotted keys and their new values; `None` takes a key out. It starts from what was
         *written*, not from the resolved form, so that defaults follow the changed choice."""
-        changed = {**(set or {}), **top_level}
+        changed = {**_given.settings(set), **top_level}
         # What only an override had written is gone with it.
         before = {k: v for k, v in self._set.items() if v is None or changed.get(k, v) is not None}
         gone = [k for k, v in changed.items() if v is None and k not in before and k in self._set]
@@ -112,6 +112,8 @@ class Scenario:
     def trace_text(self, port: int | None = None) -> str:
         """The delivery opportunities of a link in Mahimahi's format; `port` says which, if links have
         different ones."""
+        if port is not None and not (_counts.is_whole(port) and 0 <= port < 1 << 32):
+            raise refuse(f"`{port!r}` is no port", key="port", hint="a whole number, from 0")
         return self._core.trace_text(port)
 
     def inputs(self) -> dict[str, str]:

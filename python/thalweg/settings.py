@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from thalweg import _toml
-from thalweg.errors import refuse
+from thalweg.errors import brief, refuse
 
 SEED = "seed"
 
@@ -33,6 +33,9 @@ def points(over: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mappi
     An entry is a dotted key with a list of values, or a name of your own with named variants, each with its settings:
     `{"variant": {"dctcp": {…}, "mine": {…}}, "seed": range(5)}`.
     """
+    if not isinstance(over, Mapping | Iterable) or isinstance(over, str):
+        hint = 'for example {"seed": range(5)}'
+        raise refuse(f"`{brief(over)}` is no table of keys and their values", key="over", hint=hint)
     if not isinstance(over, Mapping):
         return [_plain(point) for point in over]
     parts = [list(_part(str(key), values)) for key, values in over.items()]

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _input, _places, _rundir, headline
+from thalweg import _counts, _given, _input, _places, _rundir, headline
 from thalweg._html import table, titled
 from thalweg.errors import nearest, refuse
 from thalweg.foresight import foresee, no_metric
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from thalweg.plots import Figure
 
-INDEX = "sweep.json"
+INDEX = _places.SWEEP
 # What a sweep is about unless something else is requested: the first of these that its runs have.
 METRICS = ("measured.slowdown.mean", "goodput_gbps")
 # Of a sweep's settings a notebook shows so many.
@@ -64,20 +64,18 @@ def sweep(
     worker is begun again. `shard`: "3/40", or (3, 40), makes the third of forty parts of the sweep and answers with
     these runs; when all parts are there, the same call without it reads them.
     """
-    if jobs is not None and jobs < 1:
-        raise refuse(f"`{jobs}` is not a whole number above zero", key="jobs")
-    folder = Path(out) if out is not None else None
+    jobs, folder = _counts.jobs(jobs), _input.maybe(out, "a folder")
+    part = None if shard is None else Shard.given(shard)
     planned = plan(as_scenario(base), over, folder, check)
     if metric is not None:
         foresee(metric, [one.job.scenario for one in planned])
-    if shard is not None and folder is None:
+    if part is not None and folder is None:
         raise refuse("a part of a sweep needs a folder", key="shard", hint="name one with `out`")
     if folder is not None:
         _places.claim(folder, "sweep")
         index = {"core": _rundir.core_fingerprint(), "jobs": [one.row for one in planned]}
         _places.write_json(folder / INDEX, index)
-    if shard is not None:
-        part = Shard.of_text(shard) if isinstance(shard, str) else Shard(*shard)
+    if part is not None:
         planned = [planned[n] for n in part.chosen(len(planned))]
     answers = perform_all([one.job for one in planned], jobs, progress, force=force, executor=executor)
     runs = Runs([one.point for one in planned], [answers[one.job.key] for one in planned])
@@ -93,6 +91,13 @@ def is_sweep(path: object) -> bool:
         return False
 
 
+def _is_listed(job: object) -> bool:
+    """Whether this is a line of a sweep's index."""
+    if not isinstance(job, dict) or not isinstance(job.get("run"), str | None):
+        return False
+    return isinstance(job.get("set"), dict) and isinstance(job.get("labels", {}), dict)
+
+
 def _numbers(results: Results) -> dict[str, float]:
     """What a run has measured."""
     flat = headline.scalars(results.summary)
@@ -103,16 +108,23 @@ class Runs(Sequence):
     """The results of a sweep, in the order of its settings: `runs[i]`, `runs.params[i]`, `runs.frame`, `runs.flows`."""
 
     def __init__(self, settings: Sequence[Point | Mapping[str, Any]], results: list[Results]):
-        self.settings = [p if isinstance(p, Point) else Point(dict(p), dict(p)) for p in settings]
-        self.results = results
+        made = [p if isinstance(p, Point) else _given.settings(p) for p in _given.items(settings, "settings")]
+        self.settings = [p if isinstance(p, Point) else Point(p, dict(p)) for p in made]
+        self.results = _given.items(results, "results", "the results of runs")
+        if len(self.settings) != len(self.results):
+            raise refuse(f"{len(self.settings)} settings and {len(self.results)} results", hint="one for each run")
         self._metric: str | None = None
 
     @classmethod
     def load(cls, folder: str | Path) -> Runs:
         """Opens a sweep's folder: its runs are read, none is made."""
         folder = _input.path(folder, "a sweep's folder")
+        if not is_sweep(folder):
+            reason = f"is not a sweep's folder (no {INDEX})" if folder.exists() else "no such sweep"
+            way = "it is a run: `thalweg.Results.load` opens it" if (folder / "summary.json").is_file() else None
+            raise refuse(reason, file=folder, hint=way or _input.folders_near(folder, INDEX))
         jobs = _input.record(folder / INDEX, "jobs")["jobs"]
-        if not all(isinstance(job, dict) and isinstance(job.get("set"), dict) for job in jobs):
+        if not isinstance(jobs, list) or not all(map(_is_listed, jobs)):
             raise refuse("is not a sweep's folder: its list of runs is not one", file=folder / INDEX)
         missing = [job for job in jobs if not job.get("run") or not (folder / job["run"] / "summary.json").is_file()]
         if missing:
@@ -187,7 +199,7 @@ class Runs(Sequence):
         """The runs of each value of a setting: `thalweg.runplots.slowdown_by_size(runs.by("variant"))`
         averages over their seeds."""
         named = columns(self.params)
-        if setting not in named:
+        if _given.name(setting, "setting", nearest("", named)) not in named:
             raise refuse(f"the sweep has no setting called `{setting}`", hint=nearest(setting, named))
         parts: dict[str, list[int]] = {}
         for n, value in enumerate(named[setting]):
@@ -226,7 +238,7 @@ class Runs(Sequence):
         return sections(self)
 
     def check_metric(self, metric: str) -> str:
-        if metric not in self.metrics():
+        if _given.name(metric, "metric", f"for example `{METRICS[0]}`") not in self.metrics():
             raise no_metric(metric, self.metrics())
         return metric
 

@@ -30,6 +30,10 @@ decisions = true
 until = "1s"
 """
 
+SAMPLED = {"measure.controllers": {"every": "100us"}}
+# No flow starts.
+QUIET = 'kind = "poisson"\nsizes = "heavy-tailed"\nload = 0.0000001\nuntil = "1ms"'
+
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
@@ -134,3 +138,34 @@ def test_decisions_are_replayed_and_compared(run, tmp_path):
         decisions.replay(damaged)
     with pytest.raises(ScenarioError, match="no record of decisions"):
         decisions.replay(tmp_path / "nothing")
+    for pair in ((damaged, run.path), (run.path, damaged)):
+        with pytest.raises(ScenarioError, match=r"cut.bin: .*cut off"):
+            decisions.compare(*pair)
+
+
+def test_of_a_run_without_packets_there_is_nothing_to_export(tmp_path, cli):
+    quiet = SCENARIO.replace('kind = "incast"\nfan_in = 5\nsize = "200KB"', QUIET).replace(
+        'until = "1s"', 'until = "2ms"'
+    )
+    run = thalweg.run(thalweg.Scenario.from_toml(quiet, SAMPLED), tmp_path / "run", progress=False)
+    assert not run.flows.height
+    for figure in (run.plot.rates, run.plot.windows):
+        with pytest.raises(ScenarioError, match="run: the table `controllers` has no rows: there is nothing to draw"):
+            figure()
+    with pytest.raises(ScenarioError, match="run: no packet was recorded: none was sent while it ran"):
+        captures.pcap(run, tmp_path / "file")
+    with pytest.raises(ScenarioError, match="run: holds no decisions: no controller was called"):
+        captures.qlog(run.path, tmp_path / "q")
+    for record in (b"", b"hello"):
+        with pytest.raises(ScenarioError, match="the record: it is no record of decisions"):
+            captures.qlog(record, tmp_path / "q")
+    assert cli("decisions", "run").out == "no decision was recorded: no controller was called\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["run"]
+
+
+def test_decisions_as_csv_replace_no_file_of_someone_else(run, tmp_path, cli):
+    (tmp_path / "mine").write_text("a letter")
+    answer = cli("decisions", run.path, "--csv", "mine")
+    assert (answer.code, answer.out) == (2, "") and "thalweg did not write this file" in answer.err
+    assert (tmp_path / "mine").read_text() == "a letter"
+    assert cli("decisions", run.path, "--csv", "ours").code == cli("decisions", run.path, "--csv", "ours").code == 0

@@ -222,7 +222,10 @@ def test_flows_that_follow_others_are_refused(tmp_path):
         quietly(with_flows(FABRIC, {"kind": "list", "file": str(tmp_path / "f.csv")}))
 
 
-@pytest.mark.parametrize(("how", "reason"), [({"draws": 0}, "`draws` is 0"), ({"cluster": 1.5}, "`cluster` is 1.5")])
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [({"draws": 0}, "`draws`: `0` is not a whole number above zero"), ({"cluster": 1.5}, "`cluster` is 1.5")],
+)
 def test_settings_that_mean_nothing_are_refused(fabric, how, reason):
     with pytest.raises(thalweg.ScenarioError, match=reason):
         quietly(fabric, **how)

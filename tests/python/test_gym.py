@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import pickle
 import runpy
 import subprocess
@@ -212,8 +213,8 @@ def test_networks_vary_by_seed_alone():
         ({"observe": []}, "observes nothing"),
         ({"every": "10 parsecs"}, 'for example "10ms", or "round-trip"'),
         ({"every": "0ms"}, "no time between decisions"),
-        ({"max_steps": 0}, "at least one step"),
-        ({"max_steps": 1.5}, "at least one step, not `1.5`"),
+        ({"max_steps": 0}, "`max_steps`: `0` is not a whole number above zero"),
+        ({"max_steps": 1.5}, "`max_steps`: `1.5` is not a whole number above zero"),
         ({"every": 5}, "no time between decisions"),
         ({"observe": "rate"}, "`rate` is no list of features"),
         ({"observe": ["rate", "rate"]}, "named twice"),
@@ -222,8 +223,8 @@ def test_networks_vary_by_seed_alone():
         ({"vary": 5}, "`vary`: `5` is not a function"),
         ({"vary": lambda _: 5}, "`vary` returns keys and their values"),
         ({"seeds": 5}, "`5` are no seeds"),
-        ({"seeds": ["x"]}, "a list of whole numbers"),
-        ({"seeds": [-1]}, "a list of whole numbers"),
+        ({"seeds": ["x"]}, "`seeds`: `x` is no seed; a whole number of 64 bits"),
+        ({"seeds": [-1]}, "`seeds`: `-1` is no seed"),
         ({"seeds": []}, "no seed to draw from"),
         ({"render_mode": "human"}, "nothing to render"),
         ({"scenario": scenario(LINK.replace("external", "cubic"))}, "`transport.congestion`"),
@@ -289,6 +290,9 @@ def test_a_closed_environment_goes_on_no_more_and_none_before_its_beginning():
         lambda: env.restore(saved),
         envs.reset,
         lambda: envs.step(envs.action_space.sample()),
+        env.save,
+        env.digest,
+        lambda: envs.digest(0),
     ]
     for one in goes_on:
         with pytest.raises(gymnasium.error.ClosedEnvironmentError, match="closed: make"):
@@ -319,3 +323,28 @@ def test_a_reward_is_one_number_for_each_environment():
 def test_numbers_of_environments_and_threads_are_checked(given, reason):
     with pytest.raises(ScenarioError, match=reason):
         CongestionVectorEnv(None, **given)
+
+
+@pytest.mark.parametrize("nth", [-1, 2, "x", None, 1.0, True])
+def test_an_environment_that_is_not_there_has_no_digest(nth):
+    envs = CongestionVectorEnv(None, 2)
+    envs.reset(seed=1)
+    with pytest.raises(ScenarioError, match=r"there is no environment .*; environments are 0 to 1"):
+        envs.digest(nth)
+
+
+def test_processes_of_gymnasium_give_the_same_and_their_refusals_arrive_in_words():
+    alone = CongestionEnv(max_steps=3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Gymnasium shows the worker's traceback as one
+        made = functools.partial(CongestionEnv, max_steps=3)
+        envs = gymnasium.vector.AsyncVectorEnv([made, made], context="spawn")
+        try:
+            first = alone.reset(seed=7)[0]
+            assert np.array_equal(envs.reset(seed=7)[0][0], first)
+            act = np.array([0.5], np.float32)
+            assert np.array_equal(envs.step(np.stack([act, act]))[0][0], alone.step(act)[0])
+            with pytest.raises(ScenarioError, match="`action`: an action is not a finite number"):
+                envs.step(np.full((2, 1), np.nan, np.float32))
+        finally:
+            envs.close(terminate=True)

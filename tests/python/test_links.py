@@ -27,7 +27,7 @@ def test_the_example_fills_its_link_and_draws_it(cli, tmp_path):
     assert results.summary["endless"]["queueing_us"]["mean"] > 10_000
     assert results.plot.link().axes[0].get_ylabel() == "rate (Mb/s)"
     assert "link" in results.plot.all()
-    with pytest.raises(KeyError, match="port 0 was not sampled"):
+    with pytest.raises(thalweg.ScenarioError, match="port 0 was not sampled"):
         results.plot.link(0)
     ports = results.tables["ports"]
     carried, capacity = ports["bytes"][4], ports["capacity"][4]

@@ -6,12 +6,13 @@ import signal
 import socket
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
 import thalweg
 from conftest import LOAD, LONG
-from thalweg import _places, papers, plots, pool
+from thalweg import _places, captures, papers, plots, pool
 from thalweg.results import Results
 
 
@@ -322,3 +323,38 @@ def test_folders_that_are_only_called_so_or_still_being_written_stay(scenario, t
         "y",
         "z",
     ]
+
+
+def export_pcap(run, file):
+    captures.pcap(run, file)
+
+
+def export_trace(run, file):
+    pytest.importorskip("perfetto", reason="pip install 'thalweg[trace]'")
+    run.trace(file)
+
+
+@pytest.mark.parametrize("export", [export_pcap, export_trace])
+def test_of_two_exports_to_one_file_at_once_both_end_well(scenario, tmp_path, monkeypatch, export):
+    run = thalweg.run(scenario, tmp_path / "run", progress=False, record="hops", set={"traffic.0.until": "1ms"})
+    file = tmp_path / "file"
+    export(run, file)
+    alone = file.read_bytes()
+    settle, open_ = _places.under_way, iter([True])
+
+    @contextmanager
+    def while_another_exports(path):
+        with settle(path) as temporary:
+            yield temporary
+            if next(open_, False):
+                export(run, file)
+
+    monkeypatch.setattr(_places, "under_way", while_another_exports)
+    export(run, file)
+    assert next(open_, None) is None and file.read_bytes() == alone
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["file", "run"]
+
+
+def test_a_file_whose_name_is_as_long_as_names_can_be(tmp_path):
+    file = tmp_path / ("n" * 251 + ".csv")
+    assert _places.write_file(file, "1").read_text() == "1" and list(tmp_path.iterdir()) == [file]

@@ -348,13 +348,18 @@ def diff(args) -> int:
 
 def decide(args) -> int:
     """Replays records of decisions."""
-    from thalweg import decisions
+    from thalweg import decisions, texttables
     from thalweg._lines import print_table
 
     load_plugins(args)
+    if args.csv:
+        rows = decisions.table(args.record)
+        texttables.free_for_csv(Path(args.csv), rows.columns)
     found = decisions.replay(args.record)
     if args.json:
         print(json.dumps([row._asdict() for row in found]))
+    elif not found:
+        print("no decision was recorded: no controller was called")
     else:
         head = ["flow", "controller", "decisions", "the same", "digest"]
         print_table(head, [[str(r.flow), r.controller, str(r.decisions), str(r.same), r.digest] for r in found])
@@ -362,7 +367,7 @@ def decide(args) -> int:
             if row.differs is not None:
                 print(f"flow {row.flow}: {row.differs}")
     if args.csv:
-        _places.write_file(Path(args.csv), decisions.table(args.record).write_csv(), mark="")
+        _places.write_file(Path(args.csv), rows.write_csv(), mark=",".join(rows.columns))
     return OK if all(row.differs is None for row in found) else FOUND
 
 

@@ -88,8 +88,10 @@ def _known(results, flow: int) -> list[str]:
 
     row = results.named("flows").row(flow, named=True)
     time = lambda key: None if row.get(key) is None or row[key] < 0 else _format.simulated(row[key])  # noqa: E731
-    size = "without end" if row["size"] >= 2**64 - 1 else _units.quantity(row["size"], "B")
-    status = "still sending at the end" if row["size"] >= 2**64 - 1 and row["status"] == "censored" else row["status"]
+    # Older versions wrote a number for no end.
+    endless = row["size"] is None or row["size"] >= 2**64 - 1
+    size = "without end" if endless else _units.quantity(row["size"], "B")
+    status = "still sending at the end" if endless and row["status"] == "censored" else row["status"]
     out = [f"flow {flow}: {row['src']} → {row['dst']}, {size}, {status}"]
     if row.get("section") and row.get("controller"):
         out.append(f"section {row['section']}, controller {row['controller']}")
@@ -103,9 +105,9 @@ def _known(results, flow: int) -> list[str]:
     if (took := time("fct_ps")) is not None and row["status"] == "completed":
         alone = f", alone on its path {time('ideal_ps')}" if time("ideal_ps") else ""
         out.append(f"took {took}{alone}: slowdown {_units.digits(row['slowdown'])}")
-    if (got := row.get("delivered")) and row["size"] >= 2**64 - 1 and row["start_ps"] is not None:
+    if (got := row["delivered"]) and endless and row["start_ps"] is not None:
         end = round(results.summary.get("simulated_seconds", 0.0) * 1e12)
-        life = (row["received_ps"] if (row["received_ps"] or -1) >= 0 else end) - row["start_ps"]
+        life = (row["received_ps"] if (row.get("received_ps") or -1) >= 0 else end) - row["start_ps"]
         rate = f", {_units.quantity(8e3 * got / life, 'gbps')}" if life > 0 else ""
         out.append(f"delivered {_units.quantity(got, 'B')} in order{rate}")
     if (trip := time("rtt_ps")) is not None:

@@ -19,12 +19,13 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from thalweg import _core
+from thalweg import _core, _counts, _input
 from thalweg.errors import refuse
 from thalweg.estimating.delays import Buckets
 from thalweg.estimating.estimate import Estimate
@@ -61,9 +62,9 @@ def estimate_fct(
 
     >>> thalweg.Scenario.load("fabric.toml").estimate_fct(jobs=2).classes
     """
-    if draws < 1:
-        raise refuse(f"`draws` is {draws}: every flow needs one at least")
-    if cluster is not None and not 0 < cluster < 1:
+    jobs, draws = _counts.jobs(jobs), _counts.count(draws, "draws", "every flow needs one at least")
+    seed, folder = seed if seed is None else _counts.seed(seed), _input.maybe(folder, "a folder")
+    if cluster is not None and not (isinstance(cluster, Real) and 0 < cluster < 1):
         raise refuse(f"`cluster` is {cluster}: it is a fraction between 0 and 1, such as 0.1")
     scenario = as_scenario(scenario)
     check(scenario)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thalweg import _places, _units
+from thalweg import _input, _places, _units
 from thalweg._format import plural, wall
 from thalweg.errors import refuse
 from thalweg.estimating.delays import quantiles
@@ -120,7 +120,7 @@ class Estimate:
     def save(self, folder: str | Path) -> Path:
         """Writes classes.csv, flows.csv, links.csv and the resolved scenario into a folder: a new one, or one of an
         older estimate."""
-        folder = Path(folder)
+        folder = _input.path(folder, "a folder")
         tables = {"classes.csv": self.classes, "flows.csv": self.frame, "links.csv": self.links}
         files = {name: table.write_csv() for name, table in tables.items()} | {"scenario.toml": self.scenario.to_toml()}
         _places.claim(folder, "estimate")

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _places, controllers, installed, libraries
-from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
+from thalweg import _counts, _given, _input, _places, controllers, installed, libraries
+from thalweg.errors import Diagnostic, ScenarioError, brief, nearest, refuse
 from thalweg.exams.marks import Marks, measure
 from thalweg.exams.situations import Situation, chosen
 from thalweg.pool import Job, perform_all
@@ -56,7 +56,7 @@ class Candidate:
 def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) -> Candidate:
     """From a built-in's name, a registered one's, `FILE.py:Class`, `FILE.so`, `MODULE:Class`, a decorated class, or a
     table as scenarios have it."""
-    set = dict(set or {})
+    set = _given.settings(set)
     if isinstance(what, type) and "thalweg_name" in vars(what):
         what = what.thalweg_name
     if isinstance(what, Mapping):
@@ -64,7 +64,7 @@ def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) 
         name = str(what.get("name", what.get("kind", "")))
         return Candidate(f"{name}({rest})" if rest else name, dict(what), set)
     if not isinstance(what, str):
-        raise refuse(f"{what!r} is not a controller", hint="a name, FILE.py:Class, or a table with `kind`")
+        raise refuse(f"`{brief(what)}` is not a controller", hint="a name, FILE.py:Class, or a table with `kind`")
     if what.lstrip().startswith("{"):
         return candidate(_table(what), set)
     if ":" in what or what.endswith(".py") or libraries.is_library(what):
@@ -113,13 +113,13 @@ def exam(
     """
     if beside is not None:
         raise refuse("`beside` is called `against` now")
-    situations = chosen(only)
+    jobs, folder = _counts.jobs(jobs), _input.maybe(out, "a folder")
+    situations = chosen(_given.names(only, "only", 'for example ["steady", "vs-*"]'))
     examined = candidate(controller, set)
-    others = [c for c in map(candidate, against) if c != examined]
+    others = [c for c in map(candidate, _given.items(against, "against", 'for example ["cubic"]')) if c != examined]
     if any(c.name == examined.name for c in others):  # the same with other settings
         examined = Candidate(f"{examined.name}*", examined.spec, examined.set)
     candidates = [examined, *others]
-    folder = Path(out) if out is not None else None
     work: list[tuple[Situation, Candidate, Job]] = []
     for s in situations:
         for c in candidates:
@@ -196,7 +196,7 @@ class Exam:
         """Writes one self-contained HTML page."""
         from thalweg.exams import pictures
 
-        return pictures.page(self, Path(path))
+        return pictures.page(self, _input.path(path, "a page"))
 
     def __repr__(self) -> str:
         return f"<thalweg.Exam of {self.names[0]}: {len(self.situations)} situations, against {', '.join(self.names[1:]) or 'none'}>"

@@ -6,10 +6,9 @@ link of the chain is an interval with one cause, so that the intervals add up to
 
 from __future__ import annotations
 
-from numbers import Integral
 from typing import TYPE_CHECKING
 
-from thalweg.errors import refuse
+from thalweg.errors import brief, refuse
 from thalweg.explaining.evidence import Evidence
 from thalweg.explaining.explanation import Explanation
 from thalweg.explaining.walk import walk
@@ -31,15 +30,14 @@ def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Ex
     Raises:
         ScenarioError: there is no such flow; it is not complete; there is no record and the run cannot be made again.
     """
-    known = results.flows.height
-    if not known:
-        raise refuse("it has no flows", file=results.path or "this run")
-    if not isinstance(flow, Integral) or isinstance(flow, bool) or not 0 <= flow < known:
-        raise refuse(f"there is no flow {flow!r}", hint=f"flows are 0 to {known - 1}")
-    flow = int(flow)
+    (flow,) = results.numbers([flow], "flows")
     row = results.named("flows").row(flow, named=True)
     if row["fct_ps"] is None:
         why = row.get("reason") or "it has no end"
         raise refuse(f"flow {flow} has no completion time to take apart: {why}", file=results.path or "this run")
+    if not isinstance(evidence, Evidence | None):
+        raise refuse(
+            f"`{brief(evidence)}` is no record to look in", key="evidence", hint="leave it out, or `Evidence.of(run)`"
+        )
     evidence = evidence or Evidence.of(results)
     return Explanation(row, walk(evidence.flow(flow)), evidence)

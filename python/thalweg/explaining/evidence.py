@@ -167,15 +167,13 @@ class Evidence:
             self._logs(sent, ports),
             row["timeouts"],
             *self._decided(flow),
-            *self._described(row),
+            *self._described(flow),
         )
 
-    def _described(self, row: dict) -> tuple[bool, bool]:
-        document = self.run.scenario.to_dict()
-        section = document["traffic"][row["group"]]
-        transport = document.get("transports", {}).get(section.get("transport"), document["transport"])
+    def _described(self, flow: int) -> tuple[bool, bool]:
+        _, transport = self.run.section_of(flow)
         writes = bool(transport.get("writes") or transport.get("video"))
-        return writes, bool(document.get("switch", {}).get("backpressure"))
+        return writes, bool(self.run.document.get("switch", {}).get("backpressure"))
 
     def _logs(self, sent: pl.DataFrame, ports: list[int]) -> dict[int, PortLog]:
         run = self.run

@@ -13,9 +13,10 @@ from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from thalweg import _counts
 from thalweg.errors import refuse
 from thalweg.gym.actions import Action, action
-from thalweg.gym.checks import function, is_whole
+from thalweg.gym.checks import function
 from thalweg.gym.episodes import ROUND_TRIP, Episodes, Vary
 from thalweg.gym.fleet import Fleet, seeds_of
 from thalweg.gym.observations import LIMIT, Observe, Seen, features, observed
@@ -40,8 +41,7 @@ class _Task:
         seeds: Sequence[int] | None,
         threads: int,
     ):
-        if max_steps is not None and not (is_whole(max_steps) and max_steps >= 1):
-            raise refuse(f"an episode has at least one step, not `{max_steps}`", key="max_steps")
+        max_steps = None if max_steps is None else _counts.count(max_steps, "max_steps")
         self.features, self.action = features(observe), action(act)
         self.reward = linear() if reward is None else function(reward, "reward", "of a `Seen`")
         self.max_steps, self.seeds = max_steps, _drawn_seeds(seeds)
@@ -100,11 +100,12 @@ def _drawn_seeds(seeds: Sequence[int] | None) -> list[int] | None:
     """Those that `reset()` draws from."""
     if seeds is None:
         return None
-    if not isinstance(seeds, Iterable) or not all(is_whole(seed) and 0 <= seed < 1 << 64 for seed in seeds):
+    if not isinstance(seeds, Iterable):
         raise refuse(f"`{seeds}` are no seeds", key="seeds", hint="a list of whole numbers of 64 bits")
-    if not len(seeds):
+    found = [_counts.seed(seed, "seeds") for seed in seeds]
+    if not found:
         raise refuse("there is no seed to draw from", key="seeds", hint="leave it out for the scenario's own")
-    return [int(seed) for seed in seeds]
+    return found
 
 
 class _Observed:
@@ -190,10 +191,12 @@ class CongestionEnv(_Observed, gymnasium.Env, EzPickle):
 
     def digest(self) -> str:
         """The hash of everything that has happened in the episode so far."""
+        self._check_open()
         return self._task.fleet.digest(0)
 
     def save(self) -> bytes:
         """The episode as a snapshot: `restore` goes on from it, in this process or another."""
+        self._check_open()
         return self._task.fleet.save(0)
 
     def restore(self, saved: bytes):
@@ -264,9 +267,10 @@ class CongestionVectorEnv(_Observed, VectorEnv, EzPickle):
     def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None):
         """Begins all episodes."""
         self._check_open()
-        super().reset(seed=seed if seed is None or isinstance(seed, int) else seed[0])
         _refuse_options(options)
-        for nth, one in enumerate(seeds_of(seed, self.num_envs)):
+        wanted = seeds_of(seed, self.num_envs)
+        super().reset(seed=wanted[0])
+        for nth, one in enumerate(wanted):
             self._task.begin(nth, one, self.np_random)
         self._ended[:], self._begun = False, True
         return self._task.look(), self._infos()
@@ -285,6 +289,9 @@ class CongestionVectorEnv(_Observed, VectorEnv, EzPickle):
 
     def digest(self, nth: int) -> str:
         """The hash of everything that has happened in an episode so far."""
+        self._check_open()
+        if not _counts.is_whole(nth) or not 0 <= nth < self.num_envs:
+            raise refuse(f"there is no environment {nth!r}", hint=f"environments are 0 to {self.num_envs - 1}")
         return self._task.fleet.digest(nth)
 
     def _check_open(self) -> None:

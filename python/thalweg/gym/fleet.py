@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from thalweg import _core
+from thalweg import _core, _counts
 from thalweg.errors import refuse
-from thalweg.gym import checks
 from thalweg.gym.actions import Action
 from thalweg.gym.episodes import Episodes
 from thalweg.gym.observations import COLUMNS, Seen
@@ -18,7 +17,7 @@ class Fleet:
     """`count` episodes of a scenario, each where it waits for a decision or over."""
 
     def __init__(self, episodes: Episodes, count: int, threads: int):
-        count, threads = checks.count(count, "num_envs", "environments"), checks.count(threads, "threads", "threads")
+        count, threads = _counts.count(count, "num_envs"), _counts.count(threads, "threads")
         self._episodes = episodes
         first = episodes.start(episodes.scenario.seed)
         flows = first.flows()
@@ -79,8 +78,11 @@ def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> list[int | 
     """A seed for each environment: as Gymnasium's vector environments count them."""
     if seed is None:
         return [None] * count
-    if isinstance(seed, int | np.integer):
-        return [int(seed) + n for n in range(count)]
-    if len(seed) != count:
-        raise refuse(f"{len(seed)} seeds for {count} environments", key="seed")
-    return list(seed)
+    if _counts.is_whole(seed):
+        return [_counts.seed(int(seed) + n) for n in range(count)]
+    if isinstance(seed, str) or not isinstance(seed, Iterable):
+        raise refuse(f"`{seed!r}` is no seed", key="seed", hint="a whole number of 64 bits, or one per environment")
+    found = [None if one is None else _counts.seed(one) for one in seed]
+    if len(found) != count:
+        raise refuse(f"{len(found)} seeds for {count} environments", key="seed")
+    return found

@@ -24,7 +24,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from thalweg import _places, _rundir
+from thalweg import _input, _places, _rundir
 from thalweg.errors import refuse
 from thalweg.papers._paper import Paper, find
 
@@ -54,11 +54,13 @@ def pack(
     name, or an address. Raises `ScenarioError`, and then leaves nothing.
     """
     paper = study if isinstance(study, Paper) else find(study)
-    folders = [Path(r) for r in results] or [f for f in _usual(paper) if f.is_dir()]
+    target = _input.maybe(out, "a folder, or an archive") or Path(f"{paper.name}-crate")
+    folders = [_input.path(r, "an output folder of `thalweg reproduce`") for r in results] or [
+        f for f in _usual(paper) if f.is_dir()
+    ]
     if not folders:
         hint = f"run `thalweg reproduce {paper.name}` first, or name its output with --results"
         raise refuse(f"there are no results of `{paper.name}` to pack", hint=hint)
-    target = Path(out) if out is not None else Path(f"{paper.name}-crate")
     if target.exists() or target.is_symlink():
         raise refuse("is there already", file=_places.shown(target), hint="choose another --out")
     files, digests = _study_files(paper), []

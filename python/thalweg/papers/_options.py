@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from thalweg import _counts, _given, _input
 from thalweg.errors import nearest, refuse
 from thalweg.papers._paper import Paper
 
@@ -37,6 +38,11 @@ class Options:
     def __post_init__(self):
         if self.scale not in SCALES:
             raise refuse(f"no scale is called `{self.scale}`", hint=nearest(self.scale, SCALES))
+        if self.claim is not None:
+            object.__setattr__(self, "claim", _given.names(self.claim, "claim", "an id, a pattern, or a list of these"))
+        # Frozen, so that what was given cannot change under way: here it is only made what it says.
+        object.__setattr__(self, "jobs", _counts.jobs(self.jobs))
+        object.__setattr__(self, "out", _input.maybe(self.out, "a folder"))
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> Options:
@@ -51,11 +57,11 @@ class Options:
     @property
     def claims(self) -> list[str]:
         """The names and patterns; empty for all claims."""
-        return [self.claim] if isinstance(self.claim, str) else list(self.claim or ())
+        return list(self.claim or ())
 
     def folder(self, paper: Paper) -> Path:
         """The output folder."""
-        return Path(self.out) if self.out is not None else Path("out") / f"{paper.name}-{self.scale}"
+        return self.out if self.out is not None else Path("out") / f"{paper.name}-{self.scale}"
 
     def runs(self) -> dict[str, Any]:
         """What concerns the runs alone."""

@@ -200,6 +200,7 @@ class Paper:
 
     @classmethod
     def load(cls, folder: Path) -> Paper:
+        folder = _input.path(folder, "a study's folder")
         file = folder / "claims.toml"
         try:
             text = _input.text(file)
@@ -279,11 +280,12 @@ def discover() -> dict[str, Path]:
     return dict(sorted(found.items()))
 
 
-def find(name: str) -> Paper:
+def find(name: str | Path) -> Paper:
     """The paper of this name, or of this folder."""
-    if (Path(name) / "claims.toml").is_file():
-        return Paper.load(Path(name))
-    papers = discover()
+    place = _input.path(name, "a study's name, or its folder")
+    if (place / "claims.toml").is_file():
+        return Paper.load(place)
+    papers, name = discover(), str(place)
     if name in installed.declared(installed.STUDIES):
         folder = installed.study(name)
         if papers[name].resolve() != folder:

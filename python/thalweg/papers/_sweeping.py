@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from thalweg import _places
+from thalweg import _given, _places
 from thalweg.errors import nearest, refuse
 from thalweg.papers import _kept, _swept
 from thalweg.papers._answer import ClaimResult, counts
@@ -57,7 +57,7 @@ def sweep(name: str | Paper, choice: str | Sequence[str], **options: Any) -> lis
             print(found.choice.name, found.standing())     # {"ABC-F2.13a": "decided by a choice", ..}"""
     how = Options.of(options)
     paper = name if isinstance(name, Paper) else find(name)
-    choices = _named(paper, [choice] if isinstance(choice, str) else choice)
+    choices = _named(paper, _given.names(choice, "choice", "a name, a pattern, or a list of these"))
     only = [c.id for c in chosen(paper, how.claims)]
     scale, folder = how.scale, how.folder(paper)
     deciding = [one for one in choices if one.decides(only)]

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from itertools import count
 from pathlib import Path
 
+from thalweg import _places
+
 
 def write_csv(file: Path, head: str, lines: Iterable[str]) -> Path:
     """All runs of a study share its folder of inputs: names say what is inside."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
-    return file
+    return _places.write_file(file, "\n".join([head, *lines]) + "\n", mark="")
 
 
 def flow_list(file: Path, rows: Iterable[tuple[int, int, int, int]], numbers: Iterable[int] | None = None) -> Path:

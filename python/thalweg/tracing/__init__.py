@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from thalweg import _places
+from thalweg import _input, _places
 from thalweg.errors import refuse
 
 if TYPE_CHECKING:
@@ -48,24 +48,17 @@ def perfetto(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: S
         ScenarioError: there is no such flow or port; the file cannot be written.
         ImportError: the package `perfetto` is missing.
     """
-    path = Path(path)
-    for what, wanted, known in (("flow", flows, run.flows.height), ("port", ports, run.tables["ports"].height)):
-        for number in wanted:
-            if not 0 <= number < known:
-                raise refuse(f"there is no {what} {number}", hint=f"{what}s are 0 to {known - 1}")
+    path = _input.path(path, "a timeline")
+    flows, ports = run.numbers(flows, "flows"), run.numbers(ports, "ports")
     writer = _writer()
     from thalweg.tracing.drawing import Drawing
 
     _places.check_file(path, mark=MARK)
-    temporary = path.with_name(f".{path.name}.part")
     try:
-        with temporary.open("wb") as file:
+        with _places.under_way(path) as temporary, temporary.open("xb") as file:
             traced = Drawing(run, writer(file, f"{MARK}: {run.name}".rstrip(": ")), flows, ports).draw()
-        temporary.replace(path)
     except OSError as e:
-        raise refuse(f"cannot be written: {e}", file=path) from None
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise refuse(f"cannot be written: {e.strerror or e}", file=path) from None
     return traced
 
 

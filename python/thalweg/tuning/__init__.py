@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _places, _rundir, headline
+from thalweg import _counts, _input, _places, _rundir, headline
 from thalweg._format import plural
 from thalweg._places import say
 from thalweg.errors import ScenarioError, refuse
@@ -133,7 +133,9 @@ def tune(
     that a scenario refuses, or that give no value, count as bad. Raises `ScenarioError` for a metric that no run would
     have, and for a folder of another search.
     """
-    base, varied, folder = as_scenario(base), ranges(vary), Path(out)
+    jobs, trials, at_once = _counts.jobs(jobs), _counts.count(trials, "trials"), _counts.count(at_once, "at_once")
+    seeds, seed = _counts.count(seeds, "seeds"), _counts.seed(seed)
+    base, varied, folder = as_scenario(base), ranges(vary), _input.path(out, "a folder")
     if any(r.key == SEED for r in varied):
         raise refuse(
             "is not sought for: chance would win", key=SEED, hint="`seeds` (`--seeds`) runs each setting often"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from thalweg import _given
 from thalweg.errors import refuse
 from thalweg.settings import split, text, typed
 
@@ -38,7 +39,7 @@ class Range:
         """From `LOW..HIGH`, `LOW..HIGH:log`, `VALUE,VALUE`, or a list of values. Both ends written as whole numbers:
         whole numbers between them."""
         if not isinstance(what, str):
-            return cls._of_values(key, tuple(what))
+            return cls._of_values(key, tuple(_given.items(what, key, "LOW..HIGH, or a list of values")))
         found = _RANGE.fullmatch(what)
         if found is None:
             values = typed(split(what))
@@ -97,6 +98,7 @@ class Range:
 
 def ranges(vary: Mapping[str, str | Sequence]) -> list[Range]:
     """All that is varied."""
+    vary = _given.settings(vary, "vary")
     if not vary:
         raise refuse("nothing is varied", hint="give a key and its range, such as switch.buffer=10KB..500KB")
     return [Range.of(str(key), what) for key, what in vary.items()]
