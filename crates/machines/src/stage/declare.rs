@@ -95,9 +95,9 @@ impl Around {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarkAt {
-    /// As a packet arrives, from the queue it meets.
+    /// As a packet arrives.
     #[default]
     Arrival,
-    /// As a packet leaves, from the queue it leaves behind.
+    /// As a packet leaves.
     Departure,
 }
