@@ -29,6 +29,10 @@ fn sum(run: &Run, table: &str, name: &str) -> i128 {
     column(run, table, name).iter().sum()
 }
 
+fn most(run: &Run, table: &str, name: &str) -> i128 {
+    column(run, table, name).into_iter().max().expect("rows")
+}
+
 /// IEEE 802.3 Annex 31B: a pause lasts so many bit times of the port that is paused. 200 quanta of 512 bit times at
 /// 10 Gb/s are 10.24 us, whatever the way of the frames.
 #[test]
@@ -44,4 +48,40 @@ fn an_xoff_is_repeated_by_the_quanta_of_the_port_that_it_pauses() {
     let lasts = (0..host.len()).filter(|i| host[*i] == 1).map(|i| ended[i] - began[i]);
     let longest = lasts.max().expect("pauses");
     assert!(longest > 10_240_000, "{longest} ps: a pause that nothing has to keep up");
+}
+
+/// What comes while the frame waits and is sent comes at the rate of the input, and the frame leaves at that of the
+/// way back.
+#[test]
+fn headroom_is_for_what_comes_at_the_rate_of_the_input_while_a_frame_leaves_by_the_way_back() {
+    let go = |host, from, rate: &str, traffic: &str| {
+        let rest = format!(
+            "[switch]\ninputs = {{ memory = \"90KB\" }}\npfc = {{}}\n[measure]\nmemory = true\n\
+             [run]\nuntil = \"2ms\"\nstop_when_done = false\n{traffic}"
+        );
+        let run = star(host, from, rate, &rest);
+        assert_eq!(sum(&run, "ports", "dropped"), 0, "{host} {from} {rate}");
+        most(&run, "memory", "headroom_bytes")
+    };
+    let back = |rate: &str| udp(&[(1, 0, "10Gbps"), (2, 0, "10Gbps"), (0, 1, rate)]);
+    // The way back at 1 Gb/s: 2 x 10 Gb/s x 1 us, two packets of 1500 B, and ten times what the frame of 64 B and the
+    // packet before it have.
+    assert_eq!(go(1, false, "1Gbps", &back("1Gbps")), 2500 + 2 * 1500 + 10 * 1564);
+    // The input at 100 Gb/s.
+    let fast = udp(&[(1, 0, "100Gbps"), (2, 0, "10Gbps"), (0, 1, "9Gbps")]);
+    assert_eq!(go(1, true, "100Gbps", &fast), 25_000 + 2 * 1500 + 10 * 1564);
+    // The input at 1 Gb/s: 250 B, two packets, and 156.4 B. Links of 10 Gb/s both ways need 2500, three, and 64.
+    assert_eq!(go(1, true, "1Gbps", &back("9Gbps")), 2500 + 3 * 1500 + 64);
+}
+
+/// A refresh has to leave in time: behind a packet at 1 Gb/s it comes after 15 640 B at 10 Gb/s.
+#[test]
+fn quanta_that_end_before_their_refresh_can_leave_are_refused() {
+    let text = "[topology]\nkind = \"star\"\nhosts = 3\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+        [[link]]\nwhich = { kind = \"between\", ends = [1, 3] }\ndirection = \"backward\"\n\
+        transmitter = { kind = \"fixed\", rate = \"1Gbps\" }\n[switch]\ninputs = { memory = \"90KB\" }\n\
+        pfc = { quanta = 488 }\n[[traffic]]\nkind = \"udp\"\nsrc = 1\ndst = 0\nrate = \"1Gbps\"\n[run]\nuntil = \"1ms\"\n";
+    let found = refusals(text, &[]);
+    assert!(found.len() == 1 && found[0].contains("at least 489"), "{found:?}");
+    run(&text.replace("488", "489"));
 }
