@@ -311,7 +311,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
     let mut ports = Vec::with_capacity(2 * spec.links.len());
     let (mut queues, mut egresses) = (Vec::new(), Vec::new());
     for link in &spec.links {
-        for (from, to, link) in [(link.a, link.b, &link.ab), (link.b, link.a, &link.ba)] {
+        let ways = [(link.a, link.b, &link.ab, &link.ba), (link.b, link.a, &link.ba, &link.ab)];
+        for (from, to, link, back) in ways {
             let id = ports.len();
             let kind = &spec.disciplines[usize::from(spec.port_discipline[id])];
             let in_switch = from.0 >= spec.hosts;
@@ -383,7 +384,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 port.queue = queues.len() as u32;
                 port.mode.preemptive = kind.preemptive;
                 port.state.eager = shared || crossed || kind.preemptive || kind.order.needs().anything();
-                let queue = kind.make(stream, link.mean_rate()).map_err(refused)?;
+                let queue = kind.make_between(stream, link.mean_rate(), back.mean_rate()).map_err(refused)?;
                 port.mode.gated = gated;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
                 let sees_all = port.state.eager || counted || pointed;

@@ -74,6 +74,33 @@ fn headroom_is_for_what_comes_at_the_rate_of_the_input_while_a_frame_leaves_by_t
     assert_eq!(go(1, true, "1Gbps", &back("9Gbps")), 2500 + 3 * 1500 + 64);
 }
 
+/// Two flows of 2 MB each to host 0.
+fn flows() -> &'static str {
+    "[[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 0\nsize = \"2MB\"\n\
+     [[traffic]]\nkind = \"flow\"\nsrc = 2\ndst = 0\nsize = \"2MB\"\n[run]\nuntil = \"200ms\"\n"
+}
+
+/// ExpressPass §3.1: credits are metered so that the data that they call for fit the way that the data take.
+#[test]
+fn credits_are_metered_by_the_way_of_the_data() {
+    let go = |from| {
+        let ports = "scheduler = \"expresspass\"\n";
+        let rest = format!(
+            "scheduler = \"expresspass\"\n[switch]\n{ports}buffer = \"unlimited\"\n\
+             [transport]\nkind = \"expresspass\"\n{}",
+            flows()
+        );
+        star(0, from, "1Gbps", &rest)
+    };
+    // Data at 1 Gb/s: nothing waits but what crosses.
+    let (port, slow) = (1, go(false));
+    let queue = column(&slow, "ports", "max_queue")[port];
+    assert!(queue < 30_000, "{queue} B wait for host 0");
+    // Data at 10 Gb/s, credits at 1 Gb/s, of which they need a half: 4 MB and headers in 3.4 ms.
+    let fct = most(&go(true), "flows", "fct_ps");
+    assert!(fct < 6_000_000_000, "{fct} ps");
+}
+
 /// A refresh has to leave in time: behind a packet at 1 Gb/s it comes after 15 640 B at 10 Gb/s.
 #[test]
 fn quanta_that_end_before_their_refresh_can_leave_are_refused() {
@@ -84,4 +111,16 @@ fn quanta_that_end_before_their_refresh_can_leave_are_refused() {
     let found = refusals(text, &[]);
     assert!(found.len() == 1 && found[0].contains("at least 489"), "{found:?}");
     run(&text.replace("488", "489"));
+}
+
+/// Credits that a switch meters are for data that come the other way.
+#[test]
+fn credits_do_not_go_with_data_whose_rate_changes() {
+    let text = "[topology]\nkind = \"star\"\nhosts = 3\nrate = \"10Gbps\"\ndelay = \"1us\"\n\
+        [[link]]\nwhich = { kind = \"between\", ends = [1, 3] }\ndirection = \"forward\"\n\
+        transmitter = { kind = \"square-wave\", first = \"1Gbps\", second = \"2Gbps\", half_period = \"1ms\" }\n\
+        [switch]\nscheduler = \"expresspass\"\n[transport]\nkind = \"expresspass\"\n\
+        [[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 0\nsize = \"1MB\"\n[run]\nuntil = \"10ms\"\n";
+    let found = refusals(text, &[]);
+    assert!(found.iter().any(|one| one.contains("`switch.scheduler` reckons with")), "{found:?}");
 }
