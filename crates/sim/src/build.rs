@@ -93,7 +93,9 @@ impl Sim {
         let fabric = build_fabric(&spec, routes, longest)?;
         let horizon = fabric.ports.iter().map(|p| (p.span(1500) + p.timing.delay).ps()).max().unwrap_or(1);
         let mut sim = Self {
-            hosts: Hosts::new(&spec, |host| spec.direction(fabric.routes.nic(host)).peak_rate()),
+            hosts: Hosts::new(&spec, |host| {
+                spec.direction(PortId(fabric.routes.nic(host).0 ^ 1)).peak_rate()
+            }),
             flows: Flows::new(&spec),
             cx: Cx {
                 now: Time::ZERO,

@@ -124,3 +124,22 @@ fn credits_do_not_go_with_data_whose_rate_changes() {
     let found = refusals(text, &[]);
     assert!(found.iter().any(|one| one.contains("`switch.scheduler` reckons with")), "{found:?}");
 }
+
+/// NDP §3.2: pulls leave so that the packets that they call for fit the link by which these come.
+#[test]
+fn pulls_are_paced_by_the_link_by_which_the_data_come() {
+    let go = |from| {
+        let rest = format!(
+            "order = \"round-robin\"\n[switch]\nscheduler = \"ndp\"\nbuffer = \"8pkts\"\n\
+             [transport]\nkind = \"ndp\"\n{}",
+            flows()
+        );
+        star(0, from, "1Gbps", &rest)
+    };
+    // Data at 1 Gb/s: only the first windows meet a full queue.
+    let trims = sum(&go(false), "flows", "trims");
+    assert!(trims < 100, "{trims}");
+    // Data at 10 Gb/s: 4 MB and headers in 3.2 ms.
+    let fct = most(&go(true), "flows", "fct_ps");
+    assert!(fct < 4_000_000_000, "{fct} ps");
+}
