@@ -319,6 +319,12 @@ impl Egress {
         self.link.opens(at.max(since.saturating_add(span.saturating_mul(1 << halvings))))
     }
 
+    /// From `at` on, what waits may not leave as soon as the link opens, because the neighbour has slowed the port
+    /// down: a frame that is posted or a higher rate may have something leave before [`Egress::opens`].
+    pub fn is_slowed(&self, at: Time) -> bool {
+        self.opens(at) > self.link.opens(at)
+    }
+
     fn holds_control(&self) -> bool {
         self.pause_control && self.is_stopped()
     }
