@@ -515,3 +515,36 @@ fn frames_do_not_wait_for_the_lower_rate_of_the_data() {
     // A frame waits for a packet of the other flow, at most, and not for the gap behind it.
     assert!(both < alone + 3000, "{alone} B, and {both} B next to data the other way");
 }
+
+/// Frames are counted, whatever they do to neighbours.
+#[test]
+fn the_summary_has_the_pauses_of_every_policy() {
+    let go = |rest: &str| {
+        let text = format!(
+            "{rest}[nic]\norder = \"round-robin\"\nbuffer = \"unlimited\"\n[transport]\nkind = \"rdma\"\n\
+             recovery = \"go-back-n\"\n[[traffic]]\nkind = \"incast\"\nfan_in = 3\nsize = \"300KB\"\n\
+             receiver = 0\n[run]\nuntil = \"5ms\"\n"
+        );
+        run(&text).summary()["pauses"].clone()
+    };
+    let star = |switch: &str| {
+        format!("[topology]\nkind = \"star\"\nhosts = 4\nrate = \"10Gbps\"\n[switch]\n{switch}\n")
+    };
+    let bfc =
+        "scheduler = \"bfc\"\ninputs = { shared = \"1MB\", release = \"start\" }\ncontrol_first = true\n";
+    let plain = format!("{bfc}backpressure = {{}}");
+    let gfc = "inputs = { memory = \"60KB\" }\ngfc = { first = \"20KB\", last = \"23KB\" }";
+    for switch in [&plain, gfc, "inputs = { memory = \"60KB\" }\npfc = {}"] {
+        let pauses = go(&star(switch));
+        assert!(pauses["frames"].as_u64().is_some_and(|frames| frames > 0), "{switch}");
+        assert!(pauses["spared"].is_null(), "{switch}");
+    }
+    assert!(go(&star("inputs = { memory = \"60KB\" }")).is_null(), "no policy");
+    // A route that comes down and goes up again closes a cycle.
+    let elided = go(&format!(
+        "[topology]\nkind = \"fat-tree\"\nk = 4\nrate = \"40Gbps\"\n[routing]\nkind = \"ecmp\"\n\
+         convergence = \"10us\"\n[[incident]]\nkind = \"link-failure\"\nat = \"20us\"\n\
+         link = [\"agg0\", \"edge0\"]\n[switch]\n{bfc}backpressure = {{ elide = \"cycles\" }}\n"
+    ));
+    assert!(elided["spared"].is_u64(), "{elided}");
+}
