@@ -548,3 +548,21 @@ fn the_summary_has_the_pauses_of_every_policy() {
     ));
     assert!(elided["spared"].is_u64(), "{elided}");
 }
+
+/// A link fails and comes back, and what takes the new way overtakes what is on the old one.
+#[test]
+fn a_flow_whose_way_changes_may_be_reordered_under_escape_too() {
+    let run = run(
+        "seed = 3\n[topology]\nkind = \"leaf-spine\"\nleaves = 3\nhosts_per_leaf = 3\nspines = 2\n\
+         host_rate = \"10Gbps\"\nspine_rate = \"10Gbps\"\ndelay = \"1us\"\n[switch]\nrelief = \"escape\"\n\
+         inputs = { memory = \"100KB\" }\n\
+         pfc = { threshold = { kind = \"static\", xoff = \"20KB\", xon = \"15KB\" } }\n\
+         [nic]\nbuffer = \"unlimited\"\norder = \"round-robin\"\n[transport]\nkind = \"rdma\"\n\
+         [routing]\nkind = \"ecmp\"\nconvergence = \"5us\"\n[[traffic]]\nkind = \"permutation\"\nsize = \"200KB\"\n\
+         [[traffic]]\nkind = \"incast\"\nfan_in = 6\nsize = \"60KB\"\nreceiver = 1\nat = \"20us\"\n\
+         [[incident]]\nkind = \"link-failure\"\nat = \"97us\"\nuntil = \"373us\"\nlink = [\"leaf0\", \"spine1\"]\n\
+         [run]\nuntil = \"60ms\"\nstop_when_done = false\ncheck = true\n",
+    );
+    let reordered = run.summary()["pauses"]["relief"]["reordered"].as_u64();
+    assert!(reordered.is_some_and(|reordered| reordered > 0), "{reordered:?}: nothing to be forgiven");
+}
