@@ -260,7 +260,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             "refreshes_by_gap_at_low_delay": c.edge.refreshes.by_gap_at_low_delay,
         })
     });
-    let pauses = run.engine.spec().inputs.filter(|i| i.stops_ports()).map(|_| pauses(run));
+    let pauses = run.engine.spec().inputs.and_then(|i| i.pause).map(|_| pauses(run));
     let plain = run.engine.spec().links.iter().all(|l| l.ab.is_plain() && l.ba.is_plain());
     let links = (!plain || run.engine.spec().probes.links.is_some()).then(|| links(run));
     let memory = run.engine.spec().probes.memory.then(|| memory(run));

@@ -178,6 +178,7 @@ impl NetworkSpec {
         };
         Ok(EgressSpec {
             link: link.clone(),
+            back: self.direction(PortId(id.0 ^ 1)).mean_rate(),
             // Where a NIC pulls, packets wait in their flows.
             queue: if pulls { plain } else { kind.clone() },
             stages: if in_switch { self.stages.clone() } else { Vec::new() },

@@ -9,7 +9,7 @@ use thalweg_wire::{Ecn, Kind, NO_SIDE, Packet};
 /// How a record begins.
 pub(crate) const MAGIC: &[u8; 8] = b"thalwegP";
 /// Goes up whenever entries or the port in front of them change.
-pub(crate) const LAYOUT: u32 = 2;
+pub(crate) const LAYOUT: u32 = 3;
 
 const ARRIVAL: u8 = 1;
 const SENT: u8 = 2;

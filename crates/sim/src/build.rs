@@ -16,7 +16,7 @@ use crate::fabric::relief;
 use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::{Points, Stages};
 use crate::fabric::{Fabric, failures};
-use crate::features::{Features, pulls_when_idle, trims};
+use crate::features::{self, Features, pulls_when_idle, trims};
 use crate::flows::Flows;
 use crate::hosts::Hosts;
 use crate::hosts::streams;
@@ -94,7 +94,9 @@ impl Sim {
         let fabric = build_fabric(&spec, routes, longest)?;
         let horizon = fabric.ports.iter().map(|p| (p.span(1500) + p.timing.delay).ps()).max().unwrap_or(1);
         let mut sim = Self {
-            hosts: Hosts::new(&spec, |host| spec.direction(fabric.routes.nic(host)).peak_rate()),
+            hosts: Hosts::new(&spec, |host| {
+                spec.direction(PortId(fabric.routes.nic(host).0 ^ 1)).peak_rate()
+            }),
             flows: Flows::new(&spec),
             cx: Cx {
                 now: Time::ZERO,
@@ -313,7 +315,8 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
     let mut ports = Vec::with_capacity(2 * spec.links.len());
     let (mut queues, mut egresses) = (Vec::new(), Vec::new());
     for link in &spec.links {
-        for (from, to, link) in [(link.a, link.b, &link.ab), (link.b, link.a, &link.ba)] {
+        let ways = [(link.a, link.b, &link.ab, &link.ba), (link.b, link.a, &link.ba, &link.ab)];
+        for (from, to, link, back) in ways {
             let id = ports.len();
             let kind = &spec.disciplines[usize::from(spec.port_discipline[id])];
             let in_switch = from.0 >= spec.hosts;
@@ -388,7 +391,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
                 port.queue = queues.len() as u32;
                 port.mode.preemptive = kind.preemptive;
                 port.state.eager = shared || crossed || kind.preemptive || kind.order.needs().anything();
-                let queue = kind.make(stream, link.mean_rate()).map_err(refused)?;
+                let queue = kind.make_between(stream, link.mean_rate(), back.mean_rate()).map_err(refused)?;
                 port.mode.gated = gated;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
                 let sees_all = port.state.eager || counted || pointed;
@@ -475,7 +478,7 @@ fn check_sharing(spec: &NetworkSpec, shared: &SharedBufferSpec) -> Result<(), Bu
 fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Memory, BuildError> {
     let Some(inputs) = spec.inputs else {
         let mut memory = Memory::default();
-        if spec.shared_buffer.is_some() || programs::are_there(spec) {
+        if spec.shared_buffer.is_some() || features::programs(spec) {
             memory.links = switch_ports;
         }
         return Ok(memory);

@@ -1,6 +1,5 @@
 //! Which code paths a network takes: computed once from its specification, read at every hop.
 
-use crate::fabric::programs;
 use thalweg_machines::host::Agent;
 use thalweg_machines::nic::{Needs, Waits};
 use thalweg_machines::pause::Reach;
@@ -110,6 +109,11 @@ pub(crate) fn notifies(spec: &NetworkSpec) -> bool {
     spec.disciplines.iter().any(|kind| kind.order.needs().notifies)
 }
 
+/// Some queue is a part of a policy that the ports of its switch run together.
+pub(crate) fn programs(spec: &NetworkSpec) -> bool {
+    spec.disciplines.iter().any(|kind| kind.order.needs().together.is_some())
+}
+
 /// Some sender can declare beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.
 fn foresees(spec: &NetworkSpec) -> bool {
     spec.nic.order.needs() == Needs { pulls: true, waits: Waits::InTurn }
@@ -145,7 +149,7 @@ impl Features {
             streams: spec.flows.iter().any(|flow| flow.back_to_back),
             points: spec.point.is_some(),
             notifies: notifies(spec),
-            programs: programs::are_there(spec),
+            programs: programs(spec),
             relief: spec.relief.is_some(),
             observed: headers || writes || spec.point.is_some() || spec.inputs.is_some(),
             prefetch: headers || queues,

@@ -188,7 +188,12 @@ pub fn headroom_bounds_the_loss(stories: u32, seed: u64) -> Outcome {
         // What it wants, below its fair part of the link; it is in queue 1.
         let wants = (0.1 + 0.9 * draw.unit()) * CAPACITY / (all + 1.0);
         let p = max_min::Params::default();
-        let at = At { rate: Rate::from_mbps(16), stream: Stream::default(), preemptive: false };
+        let at = At {
+            rate: Rate::from_mbps(16),
+            back: Rate::from_mbps(16),
+            stream: Stream::default(),
+            preemptive: false,
+        };
         let mut shares = schedule::Parameters::make(&p, &at).expect("valid");
         let mut gets = [0.0; 2];
         for interval in 0..60 {

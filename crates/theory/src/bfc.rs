@@ -177,6 +177,7 @@ pub fn work_conserving(packets: u32, seed: u64) -> Outcome {
         let params = Params { queues: 9, service, ..Params::default() };
         let at = At {
             rate: Rate::from_gbps(100),
+            back: Rate::from_gbps(100),
             stream: Stream::new(seed, "bfc order", number),
             preemptive: false,
         };

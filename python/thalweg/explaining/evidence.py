@@ -122,7 +122,7 @@ class Evidence:
             return False
         if "ports" not in results.packets.collect_schema().names():
             return False
-        return not results.summary.get("pauses") or "pauses" in results.tables
+        return "pauses" in results.tables or not stops_ports(results)
 
     @classmethod
     def _again(cls, results: Results, progress: bool | Reporter | None) -> Evidence:
@@ -203,6 +203,11 @@ class Evidence:
         pace = known["pace_bps"].cast(pl.Float64).fill_null(-1.0).to_numpy()
         room = (known["window"].cast(pl.Float64) - known["in_flight"].cast(pl.Float64)).to_numpy()
         return expired, (known["at_ps"].to_numpy(), pace, room)
+
+
+def stops_ports(results: Results) -> bool:
+    """Whether whole ports pause, which `measure.pauses` records: under PFC, and not where neighbours slow down."""
+    return bool(results.scenario.to_dict().get("switch", {}).get("pfc"))
 
 
 def recorded(scenario: Scenario) -> Scenario:

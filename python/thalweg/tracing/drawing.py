@@ -122,7 +122,7 @@ class Drawing:
         run = self._run
         if "pauses" in run.tables:
             return run.named("pauses")
-        if run.summary.get("pauses"):
+        if run.scenario.to_dict().get("switch", {}).get("pfc"):
             self._missing.append("pauses were not recorded: set `measure.pauses = true`")
         return pl.DataFrame(schema={"pause": pl.UInt32, "port": pl.UInt32, "cause": pl.Int64})
 

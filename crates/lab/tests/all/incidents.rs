@@ -53,3 +53,14 @@ fn what_finds_no_way_is_lost_to_failures_too() {
         lost(&go(&[("spine0", "200ms", ""), ("spine1", "200ms", ""), ("spine2", "200ms", "")]));
     assert!((798..=801).contains(&drops) && i128::from(counted) == drops, "{drops}, {counted}");
 }
+
+/// A packet that finds no way is dropped by the port through which it came, as its recording says.
+#[test]
+fn what_finds_no_way_is_counted_at_the_port_through_which_it_came() {
+    let run = go(&[("spine0", "200ms", ""), ("spine1", "200ms", ""), ("spine2", "200ms", "")]);
+    let drops = run.summary()["drops"].as_u64().expect("a number");
+    let dropped = column(&run, "ports", "dropped");
+    assert!(drops > 0 && dropped.iter().sum::<i128>() == i128::from(drops), "{drops}, {dropped:?}");
+    // Port 0: from host 0 to its leaf, which has no other way.
+    assert!((697..=701).contains(&dropped[0]), "{dropped:?}");
+}

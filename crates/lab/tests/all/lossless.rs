@@ -466,3 +466,103 @@ fn the_computed_headroom_loses_nothing_and_one_packet_less_does() {
     let (held, lost) = with(5834 - 1090, true);
     assert!(held <= 4744 && lost > 0, "{lost} lost, {held} B above the threshold");
 }
+
+/// GFC (SIGCOMM 2019, §4.2): a neighbour sends at the rate that its last frame has, from that instant on. One burst of
+/// 146 000 B at 40 Gb/s into a link of 1 Gb/s: the switch slows its source to a thousandth, and lets it go faster as
+/// its input empties, long before that link runs out of packets.
+#[test]
+fn a_higher_rate_of_gfc_counts_from_the_frame_on_that_permits_it() {
+    let run = run(
+        "[topology]\nkind = \"star\"\nhosts = 2\nrate = \"40Gbps\"\nsink_rate = \"1Gbps\"\ndelay = \"1us\"\n\
+         [switch]\ninputs = { memory = \"300KB\", release = \"end\" }\n\
+         gfc = { first = \"20KB\", last = \"23KB\", stages = 10 }\n[nic]\nbuffer = \"unlimited\"\n\
+         [transport]\nkind = \"udp\"\n[[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 0\nsize = \"146000B\"\n\
+         [run]\nuntil = \"5ms\"\nstop_when_done = false\n",
+    );
+    // A flow whose last link is never idle takes as long as alone.
+    assert_eq!(column(&run, "flows", "fct_ps"), column(&run, "flows", "ideal_ps"));
+}
+
+/// Both ways between two switches are slow because links of 1 Gb/s behind them are: frames are sent ahead of what a
+/// lower rate holds back.
+#[test]
+fn frames_do_not_wait_for_the_lower_rate_of_the_data() {
+    let links = [(0, 4, "40"), (1, 4, "1"), (4, 5, "40"), (2, 5, "1"), (3, 5, "40")];
+    let one = |(a, b, rate): &(u32, u32, &str)| {
+        format!("[[links]]\na = {a}\nb = {b}\nrate = \"{rate}Gbps\"\ndelay = \"1us\"\n")
+    };
+    let file = format!("hosts = 4\nswitches = 2\n{}", links.iter().map(one).collect::<String>());
+    let folder = Folder::new("gentle", &[("two.toml", &file)]);
+    let flow = |src: u32, dst: u32, at: &str| {
+        format!(
+            "[[traffic]]\nkind = \"flow\"\nsrc = {src}\ndst = {dst}\nsize = \"146000B\"\nstart = \"{at}\"\n"
+        )
+    };
+    let held = |flows: &str| {
+        let text = format!(
+            "[topology]\nkind = \"file\"\nfile = \"two.toml\"\nformat = \"thalweg-toml\"\n[switch]\n\
+             inputs = {{ memory = \"300KB\" }}\ngfc = {{ first = \"20KB\", last = \"23KB\", stages = 10 }}\n\
+             [nic]\nbuffer = \"unlimited\"\n[transport]\nkind = \"udp\"\n[measure]\nmemory = true\n\
+             [run]\nuntil = \"5ms\"\nstop_when_done = false\n{flows}"
+        );
+        let run = finish(&scenario(&text, &folder.0, &[]));
+        let (node, from) = (column(&run, "memory", "node"), column(&run, "memory", "from_node"));
+        let at = (0..node.len()).find(|i| (node[*i], from[*i]) == (4, 5)).expect("an input");
+        column(&run, "memory", "most_bytes")[at]
+    };
+    let one = flow(3, 1, "20us");
+    let (alone, both) = (held(&one), held(&format!("{one}{}", flow(0, 2, "0us"))));
+    // A frame waits for a packet of the other flow, at most, and not for the gap behind it.
+    assert!(both < alone + 3000, "{alone} B, and {both} B next to data the other way");
+}
+
+/// Frames are counted, whatever they do to neighbours.
+#[test]
+fn the_summary_has_the_pauses_of_every_policy() {
+    let go = |rest: &str| {
+        let text = format!(
+            "{rest}[nic]\norder = \"round-robin\"\nbuffer = \"unlimited\"\n[transport]\nkind = \"rdma\"\n\
+             recovery = \"go-back-n\"\n[[traffic]]\nkind = \"incast\"\nfan_in = 3\nsize = \"300KB\"\n\
+             receiver = 0\n[run]\nuntil = \"5ms\"\n"
+        );
+        run(&text).summary()["pauses"].clone()
+    };
+    let star = |switch: &str| {
+        format!("[topology]\nkind = \"star\"\nhosts = 4\nrate = \"10Gbps\"\n[switch]\n{switch}\n")
+    };
+    let bfc =
+        "scheduler = \"bfc\"\ninputs = { shared = \"1MB\", release = \"start\" }\ncontrol_first = true\n";
+    let plain = format!("{bfc}backpressure = {{}}");
+    let gfc = "inputs = { memory = \"60KB\" }\ngfc = { first = \"20KB\", last = \"23KB\" }";
+    for switch in [&plain, gfc, "inputs = { memory = \"60KB\" }\npfc = {}"] {
+        let pauses = go(&star(switch));
+        assert!(pauses["frames"].as_u64().is_some_and(|frames| frames > 0), "{switch}");
+        assert!(pauses["spared"].is_null(), "{switch}");
+    }
+    assert!(go(&star("inputs = { memory = \"60KB\" }")).is_null(), "no policy");
+    // A route that comes down and goes up again closes a cycle.
+    let elided = go(&format!(
+        "[topology]\nkind = \"fat-tree\"\nk = 4\nrate = \"40Gbps\"\n[routing]\nkind = \"ecmp\"\n\
+         convergence = \"10us\"\n[[incident]]\nkind = \"link-failure\"\nat = \"20us\"\n\
+         link = [\"agg0\", \"edge0\"]\n[switch]\n{bfc}backpressure = {{ elide = \"cycles\" }}\n"
+    ));
+    assert!(elided["spared"].is_u64(), "{elided}");
+}
+
+/// A link fails and comes back, and what takes the new way overtakes what is on the old one.
+#[test]
+fn a_flow_whose_way_changes_may_be_reordered_under_escape_too() {
+    let run = run(
+        "seed = 3\n[topology]\nkind = \"leaf-spine\"\nleaves = 3\nhosts_per_leaf = 3\nspines = 2\n\
+         host_rate = \"10Gbps\"\nspine_rate = \"10Gbps\"\ndelay = \"1us\"\n[switch]\nrelief = \"escape\"\n\
+         inputs = { memory = \"100KB\" }\n\
+         pfc = { threshold = { kind = \"static\", xoff = \"20KB\", xon = \"15KB\" } }\n\
+         [nic]\nbuffer = \"unlimited\"\norder = \"round-robin\"\n[transport]\nkind = \"rdma\"\n\
+         [routing]\nkind = \"ecmp\"\nconvergence = \"5us\"\n[[traffic]]\nkind = \"permutation\"\nsize = \"200KB\"\n\
+         [[traffic]]\nkind = \"incast\"\nfan_in = 6\nsize = \"60KB\"\nreceiver = 1\nat = \"20us\"\n\
+         [[incident]]\nkind = \"link-failure\"\nat = \"97us\"\nuntil = \"373us\"\nlink = [\"leaf0\", \"spine1\"]\n\
+         [run]\nuntil = \"60ms\"\nstop_when_done = false\ncheck = true\n",
+    );
+    let reordered = run.summary()["pauses"]["relief"]["reordered"].as_u64();
+    assert!(reordered.is_some_and(|reordered| reordered > 0), "{reordered:?}: nothing to be forgiven");
+}

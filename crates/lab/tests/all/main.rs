@@ -11,6 +11,7 @@ mod controllers;
 mod decisions;
 mod delays;
 mod departures;
+mod directions;
 mod estimates;
 mod fairness;
 mod fq_codel;

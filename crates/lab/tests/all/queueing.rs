@@ -148,3 +148,26 @@ fn single_packets_into_a_switch_port_wait_by_lindleys_recursion() {
         }
     }
 }
+
+/// A window of one packet at a time never waits, and 30 wait as long as their packets do. 40 Gb/s, then 10 Gb/s.
+#[test]
+fn what_rdma_waits_is_what_its_packets_wait_whatever_its_controller_is_given() {
+    let go = |rest: &str| {
+        let run = run(&format!(
+            "[topology]\nkind = \"dumbbell\"\npairs = 1\nhost_rate = \"40Gbps\"\nbottleneck_rate = \"10Gbps\"\ndelay = \"1us\"\n\
+             [switch]\nbuffer = \"unlimited\"\n[nic]\nbuffer = \"unlimited\"\n[transport]\nkind = \"rdma\"\n{rest}\
+             [[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 1\n[measure]\nfrom = \"1ms\"\n\
+             [run]\nuntil = \"2ms\"\nstop_when_done = false\n"
+        ));
+        let summary = run.summary();
+        let us = |of: &serde_json::Value| of["mean"].as_f64().expect("a number");
+        let rtt = column(&run, "flows", "rtt_ps")[0];
+        (us(&summary["endless"]["queueing_us"]), us(&summary["packet_queueing_us"]), rtt)
+    };
+    // 1090 B at 40 Gb/s are 0.218 us, at 10 Gb/s 0.872 us: 1.308 us there; an ACK of 70 B 0.084 us back; 6 us.
+    let (waited, packets, rtt) = go("cap = 1\n");
+    assert!(waited.abs() < 0.001 && packets.abs() < 0.001, "{waited}, {packets}");
+    assert_eq!(rtt, 7_392_000, "the whole of it");
+    let (waited, packets, _) = go("cap = 30\n");
+    assert!((waited - packets).abs() < 0.01, "{waited}, {packets}");
+}

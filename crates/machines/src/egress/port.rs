@@ -16,6 +16,8 @@ use thalweg_wire::{Ecn, Frame, Handle, Packet};
 pub struct EgressSpec {
     /// What it sends on.
     pub link: LinkSpec,
+    /// The rate of the direction that leads back.
+    pub back: Rate,
     /// Its queue: order and limit, and the first of its stages.
     pub queue: DisciplineSpec,
     /// What stands in front of the queue at arrival, and behind it at departure, besides.
@@ -79,7 +81,7 @@ impl Egress {
             let stage = std::mem::take(&mut order.stage);
             stages.push(stage.make(stream, rate)?);
         }
-        let queue = order.make(stream, rate)?;
+        let queue = order.make_between(stream, rate, spec.back)?;
         for (i, stage) in spec.stages.iter().enumerate() {
             stages.push(stage.make(Stream::new(seed, "stage", entity << 8 | i as u64), rate)?);
         }
@@ -323,6 +325,12 @@ impl Egress {
         }
         let (since, span) = self.paced;
         self.link.opens(at.max(since.saturating_add(span.saturating_mul(1 << halvings))))
+    }
+
+    /// From `at` on, what waits may not leave as soon as the link opens, because the neighbour has slowed the port
+    /// down: a frame that is posted or a higher rate may have something leave before [`Egress::opens`].
+    pub fn is_slowed(&self, at: Time) -> bool {
+        self.opens(at) > self.link.opens(at)
     }
 
     fn holds_control(&self) -> bool {

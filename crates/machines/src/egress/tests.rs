@@ -49,7 +49,15 @@ fn fifo(limit: Limit) -> DisciplineSpec {
 }
 fn spec(queue: DisciplineSpec) -> EgressSpec {
     let link = LinkSpec::fixed(RATE, Span::from_us(1));
-    EgressSpec { link, queue, stages: vec![], control_first: false, pause_control: false, frame_wire: 64 }
+    EgressSpec {
+        link,
+        back: RATE,
+        queue,
+        stages: vec![],
+        control_first: false,
+        pause_control: false,
+        frame_wire: 64,
+    }
 }
 fn data(wire: u32) -> Packet {
     Packet { wire, ecn: Ecn::Ect0, ..Packet::default() }
@@ -435,7 +443,7 @@ proptest! {
         };
         let queue = DisciplineSpec { order, limit, front: Vec::new(), stage, preemptive: false };
         let one_user = link.is_for_one_user();
-        let spec = EgressSpec { link, queue, stages, control_first, pause_control: false, frame_wire: 64 };
+        let spec = EgressSpec { link, back: RATE, queue, stages, control_first, pause_control: false, frame_wire: 64 };
         let mut run = Run::new(&spec);
         let cut = cut.index(inputs.len());
         run.story(&inputs[..cut]);

@@ -10,10 +10,10 @@ macro_rules! agents {
         }
 
         impl Agent {
-            /// Of a host whose link has this rate; `None` if the transport has none.
-            pub fn new(spec: &TransportSpec, line_rate: Rate) -> Option<Self> {
+            /// Of a host to which packets come at this rate; `None` if the transport has none.
+            pub fn new(spec: &TransportSpec, arrival_rate: Rate) -> Option<Self> {
                 match spec {
-                    $(TransportSpec::$name(part) => Some(Self::$name(<$agent>::new(part, line_rate))),)*
+                    $(TransportSpec::$name(part) => Some(Self::$name(<$agent>::new(part, arrival_rate))),)*
                     _ => None,
                 }
             }

@@ -2,8 +2,8 @@
 //! [`crate::transport::ndp`].
 //!
 //! Every packet and every header that comes to a destination adds a pull of its flow to the host's one queue; they
-//! leave no faster than the packets that they call for fit the host's link, from flow to flow in turn. When all of a
-//! flow is there its pulls that still wait are of no use.
+//! leave no faster than the packets that they call for fit the link to the host, from flow to flow in turn. When all of
+//! a flow is there its pulls that still wait are of no use.
 //!
 //! ```text
 //! CHOICE NDP §3.3: the pulls of a flow take its paths in turn. Other reading: in a random order, as data does.
@@ -40,10 +40,10 @@ pub struct NdpAgent {
 }
 
 impl NdpAgent {
-    /// Of a host whose link has this rate.
-    pub(super) fn new(spec: &NdpSpec, line_rate: Rate) -> Self {
+    /// Of a host to which packets come at this rate.
+    pub(super) fn new(spec: &NdpSpec, arrival_rate: Rate) -> Self {
         let (incoming, turns) = (BTreeMap::new(), VecDeque::new());
-        Self { spacing: spec.spacing(line_rate), next: Time::ZERO, incoming, turns }
+        Self { spacing: spec.spacing(arrival_rate), next: Time::ZERO, incoming, turns }
     }
 }
 

@@ -70,9 +70,9 @@ pub struct PhostAgent {
 }
 
 impl PhostAgent {
-    /// Of a host whose link has this rate.
-    pub(super) fn new(spec: &PhostSpec, line_rate: Rate) -> Self {
-        let packet = Bytes::new(u64::from(spec.payload) + u64::from(spec.header)) / line_rate;
+    /// Of a host to which packets come at this rate.
+    pub(super) fn new(spec: &PhostSpec, arrival_rate: Rate) -> Self {
+        let packet = Bytes::new(u64::from(spec.payload) + u64::from(spec.header)) / arrival_rate;
         Self { packet, next: Time::ZERO, incoming: BTreeMap::new(), outgoing: BTreeMap::new() }
     }
 

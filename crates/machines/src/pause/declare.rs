@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::{self, Debug, Display};
-use thalweg_units::{Bytes, Span};
+use thalweg_units::{Bytes, Rate, Span};
 
 /// A policy's parameters: its table in scenarios. The doc comments of the fields document the keys.
 pub trait Parameters: Clone + Copy + Debug + PartialEq + Serialize + DeserializeOwned + JsonSchema {
@@ -40,15 +40,34 @@ pub(super) fn smallest_frame() -> Bytes {
     Bytes::new(64)
 }
 
+/// A link by which packets come to a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Input {
+    /// What comes while a frame travels back, and what it stops still travels here.
+    pub link: Bytes,
+    /// The rate at which packets come.
+    pub rate: Rate,
+    /// That of the way back, which frames take: the directions of a link need not be alike.
+    pub back: Rate,
+}
+
+impl Input {
+    /// What comes while so much leaves by the way back.
+    fn meanwhile(&self, bytes: u64) -> u64 {
+        let (rate, back) = (u128::from(self.rate.bps()), u128::from(self.back.bps()));
+        u64::try_from((u128::from(bytes) * rate).div_ceil(back.max(1))).unwrap_or(u64::MAX)
+    }
+}
+
 /// The switches that policies are made for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Site {
     /// Memory that every input has of its own.
     pub memory: Option<Bytes>,
     /// Memory that all inputs of a switch share.
     pub shared: Option<Bytes>,
-    /// What the largest link holds both ways.
-    pub link: Bytes,
+    /// All inputs, those that are alike once.
+    pub inputs: Vec<Input>,
     /// The largest packet on the wire.
     pub packet: u32,
     /// Packets that may come besides, because of a relief.
@@ -56,20 +75,29 @@ pub struct Site {
 }
 
 impl Site {
-    /// What may arrive at an input after it has requested a pause by such a frame.
+    /// What may arrive at an input after it has requested a pause by such a frame: at the one at which that is most.
     pub fn headroom(&self, frame: Bytes) -> Headroom {
-        Headroom { link: self.link, packet: self.packet, packets: 3 + self.more, frame }
+        let (packet, packets) = (self.packet, 2 + self.more);
+        let of = |input: &Input| Headroom { input: *input, packet, packets, frame };
+        let none = Input { link: Bytes::ZERO, rate: Rate::INFINITE, back: Rate::INFINITE };
+        self.inputs.iter().map(of).max_by_key(Headroom::bytes).unwrap_or_else(|| of(&none))
+    }
+
+    /// What comes by an input, at most, while a packet and such a frame behind it leave by the way back.
+    pub(super) fn meanwhile(&self, frame: Bytes) -> u64 {
+        let behind = u64::from(self.packet).saturating_add(frame.get());
+        self.inputs.iter().map(|input| input.meanwhile(behind)).max().unwrap_or(behind)
     }
 }
 
 /// What may arrive at an input after it has requested a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
-    link: Bytes,
+    input: Input,
     packet: u32,
-    /// One that crosses the threshold, one that the frame waits for, one that the neighbour has begun; and
-    /// those of a relief.
+    /// One that crosses the threshold, one that the neighbour has begun; and those of a relief.
     packets: u64,
+    /// It waits for a packet, too.
     frame: Bytes,
 }
 
@@ -77,18 +105,30 @@ impl Headroom {
     /// All of it.
     pub fn bytes(&self) -> Bytes {
         let packets = self.packets.saturating_mul(u64::from(self.packet));
-        let sum = self.link.get().saturating_add(packets);
-        Bytes::new(sum.saturating_add(self.frame.get()))
+        let sum = self.input.link.get().saturating_add(packets);
+        Bytes::new(sum.saturating_add(self.meanwhile()))
+    }
+
+    /// What comes while the frame waits for a packet and leaves.
+    fn meanwhile(&self) -> u64 {
+        self.input.meanwhile(u64::from(self.packet).saturating_add(self.frame.get()))
     }
 }
 
 impl Display for Headroom {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (link, frame, sum) = (self.link.get(), self.frame.get(), self.bytes().get());
+        let Input { link, rate, back } = self.input;
+        let (link, frame, sum) = (link.get(), self.frame.get(), self.bytes().get());
+        let (packets, packet) = (self.packets, self.packet);
+        write!(f, "{link} B on the largest link both ways + ")?;
+        if rate == back {
+            let packets = packets.saturating_add(1);
+            return write!(f, "{packets} packets of {packet} B + a frame of {frame} B = {sum} B");
+        }
+        let meanwhile = self.meanwhile();
         write!(
             f,
-            "{link} B on the largest link both ways + {} packets of {} B + a frame of {frame} B = {sum} B",
-            self.packets, self.packet
+            "{packets} packets of {packet} B + {meanwhile} B at {rate} while one and a frame of {frame} B leave at {back} = {sum} B"
         )
     }
 }

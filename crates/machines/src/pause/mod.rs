@@ -16,7 +16,7 @@ pub mod gfc;
 pub mod pfc;
 
 use declare::smallest_frame;
-pub use declare::{Claims, Effects, Headroom, Parameters, QueuePauses, Reach, Site};
+pub use declare::{Claims, Effects, Headroom, Input, Parameters, QueuePauses, Reach, Site};
 pub use outbox::{Outbox, Posted};
 pub use paused::{Change, Paused};
 

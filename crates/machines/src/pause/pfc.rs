@@ -17,7 +17,8 @@ pub struct Params {
     #[serde(default)]
     pub threshold: Threshold,
     /// Of each input, for what arrives before a pause takes effect. Without the key what is enough: what the
-    /// largest link holds both ways, three full packets and a frame; less is refused, but for `lossy_ok`.
+    /// largest link holds both ways, three full packets and a frame (more where the way back of a link is slower); less
+    /// is refused, but for `lossy_ok`.
     #[schemars(extend("x-quantity" = "room"))]
     pub headroom: Option<Bytes>,
     /// A headroom that is too small is meant, and packets may be lost.
@@ -167,8 +168,9 @@ impl Parameters for Params {
 
     fn check(&self, at: &Site, problems: &mut Problems) {
         let needed = at.headroom(self.frame);
-        // Half of the quanta, 32 B each, against what a refresh may have to wait for, and itself.
-        let waits = u64::from(at.packet).saturating_add(self.frame.get());
+        // Half of the quanta, 32 B each at the rate of the port that is paused, against what a refresh may have to
+        // wait for, and itself.
+        let waits = at.meanwhile(self.frame);
         if let Some(quanta) = self.quanta.filter(|quanta| u64::from(*quanta) * 32 < waits) {
             let reason = format!(
                 "a pause of {quanta} quanta may expire before its refresh has left, behind a packet of {} B",

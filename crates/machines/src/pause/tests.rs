@@ -1,7 +1,7 @@
 //! Laws of every pause policy.
 
 use super::*;
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Rate};
 use thalweg_wire::{Flags, HopTag};
 
 const INPUTS: usize = 3;
@@ -67,7 +67,7 @@ fn effects_and_checks_agree_with_what_is_made() {
     let roomy = Site {
         memory: Some(Bytes::kb(200)),
         shared: Some(Bytes::kb(900)),
-        link: Bytes::new(1000),
+        inputs: vec![Input { link: Bytes::new(1000), rate: Rate::from_gbps(10), back: Rate::from_gbps(10) }],
         packet: 1000,
         more: 0,
     };
@@ -81,4 +81,23 @@ fn effects_and_checks_agree_with_what_is_made() {
         again.settle(&roomy);
         assert_eq!(again, spec);
     }
+}
+
+/// 1 us each way at 10 Gb/s: 2500 B. Packets of 1000 B, frames of 64 B.
+#[test]
+fn headroom_is_that_of_the_input_that_needs_most() {
+    let input = |rate, back| Input { link: Bytes::new(250 * rate), rate: Rate::from_gbps(rate), back };
+    let site = |inputs| Site { memory: None, shared: None, inputs, packet: 1000, more: 0 };
+    let (slow, fast) = (Rate::from_gbps(1), Rate::from_gbps(10));
+    let of = |inputs| site(inputs).headroom(smallest_frame());
+    assert_eq!(of(vec![input(10, fast)]).bytes(), Bytes::new(2500 + 3 * 1000 + 64));
+    // The frame, and the packet that it waits for, leave at a tenth of the rate of what comes.
+    let lopsided = of(vec![input(1, fast), input(10, slow), input(10, fast)]);
+    assert_eq!(lopsided.bytes(), Bytes::new(2500 + 2 * 1000 + 10_640));
+    assert_eq!(
+        lopsided.to_string(),
+        "2500 B on the largest link both ways + 2 packets of 1000 B + 10640 B at 10Gbps while one and a frame of 64 B leave at 1Gbps = 15140 B"
+    );
+    // 250 B, two packets, and 106.4 B, rounded up.
+    assert_eq!(of(vec![input(1, fast)]).bytes(), Bytes::new(250 + 2 * 1000 + 107));
 }

@@ -115,6 +115,8 @@ pub struct Needs {
     pub sizes_itself: bool,
     /// It reckons with the link's rate, which must not change.
     pub fixed_rate: bool,
+    /// It reckons with the rate of the direction that leads back, likewise.
+    pub fixed_back: bool,
     /// It may let nothing leave though something waits and the link is free.
     pub holds_back: bool,
     /// It reports when one of its queues has become too long
@@ -153,6 +155,7 @@ impl Needs {
         acts: Acts::Not,
         sizes_itself: false,
         fixed_rate: false,
+        fixed_back: false,
         holds_back: false,
         reports_overfull: false,
         searchable: false,
@@ -234,6 +237,8 @@ pub enum Paused {
 pub struct At {
     /// Of its link.
     pub rate: Rate,
+    /// Of the direction of its link that leads back.
+    pub back: Rate,
     /// What chance draws from; the queue's stage draws from it too.
     pub stream: Stream,
     /// Transmissions give way ([`preemptive`](super::DisciplineSpec::preemptive)).

@@ -40,7 +40,7 @@ impl Default for Params {
 }
 
 impl Params {
-    /// What credits may take of a link.
+    /// What credits may take of a link, so that the data that they call for fit next to those of the other direction.
     pub fn rate(&self, link: Rate) -> Rate {
         let (credit, both) = (self.credit.get(), self.credit.get().saturating_add(self.packet.get()));
         Rate::from_bps((u128::from(link.bps()) * u128::from(credit) / u128::from(both.max(1))) as u64)
@@ -51,7 +51,7 @@ impl Parameters for Params {
     type Machine = Credits;
 
     fn needs(&self) -> Needs {
-        Needs { holds_back: true, fixed_rate: true, ..Needs::NOTHING }
+        Needs { holds_back: true, fixed_rate: true, fixed_back: true, ..Needs::NOTHING }
     }
 
     fn check(&self, _: &Around, problems: &mut Problems) {
@@ -66,9 +66,11 @@ impl Parameters for Params {
     }
 
     fn make(&self, at: &At) -> Result<Credits, Invalid> {
-        let rate = self.rate(at.rate);
+        // CHOICE ExpressPass §3.1: links are alike both ways there. What the credits of this direction call for takes
+        // the other one, so it is that one's rate that meters them; on a link of any rate they may take all of it.
+        let rate = self.rate(at.back).min(at.rate);
         if rate == Rate::ZERO {
-            return Err(Invalid::new(format!("of a link of {} nothing is left for credits", at.rate)));
+            return Err(Invalid::new(format!("of a link of {} nothing is left for credits", at.back)));
         }
         let bucket =
             TokenBucket::new(rate, Bytes::new(self.credit.get().saturating_mul(u64::from(self.burst))));
@@ -144,7 +146,10 @@ mod tests {
     fn port(credits: u32) -> Credits {
         let params = Params { credits, burst: 2, credit: Bytes::new(100), packet: Bytes::new(900) };
         let rate = Rate::from_mbps(16);
-        params.make(&At { rate, stream: thalweg_units::Stream::default(), preemptive: false }).unwrap()
+        params.make(&at(rate, rate)).unwrap()
+    }
+    fn at(rate: Rate, back: Rate) -> At {
+        At { rate, back, stream: thalweg_units::Stream::default(), preemptive: false }
     }
     const CREDIT: Message = Message::Credit { number: 1, offset: None };
 
@@ -178,9 +183,8 @@ mod tests {
     #[test]
     fn a_credit_larger_than_the_bucket_leaves_whenever_that_is_full() {
         let params = Params { credits: 8, burst: 1, credit: Bytes::new(50), packet: Bytes::new(450) };
-        let at =
-            At { rate: Rate::from_mbps(16), stream: thalweg_units::Stream::default(), preemptive: false };
-        let mut p = params.make(&at).unwrap();
+        let rate = Rate::from_mbps(16);
+        let mut p = params.make(&at(rate, rate)).unwrap();
         (0..2).for_each(|n| assert!(join(&mut p, 1000, message(CREDIT), n)));
         assert_eq!([1000, 1000].map(|at| pop(&mut p, at)), [Some(0), None]);
         assert_eq!(p.held_until(), Some(Time::from_us(1250)));
@@ -205,6 +209,20 @@ mod tests {
         assert_eq!(p.held_until(), None);
         let order = [0, 0, 0, 450, 500, 550, 600].map(|at| pop(&mut p, at));
         assert_eq!(order, [Some(0), Some(1), Some(10), Some(11), Some(2), Some(12), Some(13)]);
+    }
+
+    /// 1000 B at 16 Mb/s the other way are 500 us, whatever the rate of this one.
+    #[test]
+    fn credits_are_metered_by_the_link_that_their_data_take() {
+        let params = Params { credits: 8, burst: 1, credit: Bytes::new(100), packet: Bytes::new(900) };
+        for (rate, after) in
+            [(Rate::from_mbps(160), 500), (Rate::from_mbps(4), 500), (Rate::from_bps(800_000), 1000)]
+        {
+            let mut p = params.make(&at(rate, Rate::from_mbps(16))).unwrap();
+            (0..2).for_each(|n| assert!(join(&mut p, 2000, message(CREDIT), n)));
+            let late = [2000, 2000 + after - 1, 2000 + after].map(|at| pop(&mut p, at));
+            assert_eq!(late, [Some(0), None, Some(1)], "{rate}");
+        }
     }
 
     /// §3.1: 84 B of 84 + 1538, so 5.18 % of the link.

@@ -143,7 +143,12 @@ mod tests {
 
     #[test]
     fn what_is_withdrawn_leaves_the_middle_of_every_class_and_the_accounts() {
-        let at = At { rate: Rate::from_gbps(1), stream: Stream::default(), preemptive: false };
+        let at = At {
+            rate: Rate::from_gbps(1),
+            back: Rate::from_gbps(1),
+            stream: Stream::default(),
+            preemptive: false,
+        };
         let order = Params::from(4).make(&at).unwrap();
         let mut q = order.queue(Limit::Unlimited, &StageSpec::default(), &at).unwrap();
         let mut out = vec![];

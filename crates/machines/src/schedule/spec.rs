@@ -31,11 +31,19 @@ pub struct DisciplineSpec {
 }
 
 impl DisciplineSpec {
-    /// The queue of a port of `rate`; `stream` is what random decisions draw from.
+    /// The queue of a port of a link of `rate` both ways; `stream` is what random decisions draw from.
     ///
     /// # Errors
     /// If parameters contradict each other, with their values, or no custom discipline of the name is known.
     pub fn make(&self, stream: Stream, rate: Rate) -> Result<Queue, Invalid> {
+        self.make_between(stream, rate, rate)
+    }
+
+    /// The queue of a port of `rate`, whose link has the rate `back` the other way.
+    ///
+    /// # Errors
+    /// Likewise.
+    pub fn make_between(&self, stream: Stream, rate: Rate, back: Rate) -> Result<Queue, Invalid> {
         if self.preemptive && !self.order.needs().overtakes {
             let why = format!("an order that serves in turns cannot be preemptive: {:?}", self.order);
             return Err(Invalid::new(why).at("preemptive"));
@@ -46,6 +54,6 @@ impl DisciplineSpec {
             return Err(Invalid::new(why).at("stages"));
         }
         Problems(self.order.problems(&Around::ANY)).first(self.order.key())?;
-        self.order.queue(self.limit, &self.stage, &At { rate, stream, preemptive: self.preemptive })
+        self.order.queue(self.limit, &self.stage, &At { rate, back, stream, preemptive: self.preemptive })
     }
 }

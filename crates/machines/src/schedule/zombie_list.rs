@@ -132,7 +132,12 @@ mod tests {
     use thalweg_units::Rate;
 
     fn lists() -> ZombieList {
-        let at = At { rate: Rate::from_mbps(8), stream: Stream::new(1, "queue", 0), preemptive: false };
+        let at = At {
+            rate: Rate::from_mbps(8),
+            back: Rate::from_mbps(8),
+            stream: Stream::new(1, "queue", 0),
+            preemptive: false,
+        };
         Params::default().make(&at).unwrap()
     }
 

@@ -22,6 +22,7 @@ fn srpt() -> Port {
     };
     let link = LinkSpec::fixed(Rate::from_gbps(1), Span::from_us(3));
     let egress = EgressSpec {
+        back: link.mean_rate(),
         link,
         queue,
         stages: vec![],
@@ -139,11 +140,11 @@ fn a_record_that_was_cut_off_is_compared_as_far_as_it_goes() {
 #[test]
 fn another_layout_is_refused_with_the_way_out() {
     let mut bytes = recorded(1, 3);
-    assert_eq!(bytes[8..12], [2, 0, 0, 0]);
-    for layout in [1, 3] {
+    assert_eq!(bytes[8..12], [3, 0, 0, 0]);
+    for layout in [1, 2] {
         bytes[8] = layout;
         let why = replay(&bytes[..]).unwrap_err().to_string();
-        assert!(why.contains(&format!("layout {layout}; this version reads layout 2")), "{why}");
+        assert!(why.contains(&format!("layout {layout}; this version reads layout 3")), "{why}");
         assert!(why.contains("record again"), "{why}");
     }
 }

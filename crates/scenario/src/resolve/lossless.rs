@@ -9,7 +9,7 @@ pub(crate) fn site(doc: &Document, graph: &Graph, packet: u32) -> Site {
     Site {
         memory: doc.switch.inputs.and_then(|inputs| inputs.memory).map(|own| own.0),
         shared: doc.switch.inputs.and_then(|inputs| inputs.shared).map(|all| all.0),
-        link: graph.largest_link(),
+        inputs: graph.inputs(),
         packet,
         more: doc.switch.relief.map_or(0, |relief| relief.more()),
     }

@@ -1,7 +1,9 @@
 //! How far hosts are from each other.
 
 use super::Graph;
+use std::collections::BTreeSet;
 use thalweg_machines::link::LinkSpec as Direction;
+use thalweg_machines::pause::Input;
 use thalweg_net::spec::LinkSpec;
 use thalweg_units::{Bytes, NodeId, Rate, Serializer, Span};
 
@@ -110,13 +112,20 @@ impl Graph {
         ports[self.hosts as usize..].iter().copied().max().unwrap_or(0)
     }
 
-    /// What the largest link at a switch holds, both ways together.
-    pub fn largest_link(&self) -> Bytes {
-        let at_switch = self.links.iter().filter(|l| !self.is_host(l.a) || !self.is_host(l.b));
-        at_switch
-            .map(|l| round_trip_bytes(l.rate(), l.delay().saturating_mul(2)))
-            .max()
-            .unwrap_or(Bytes::ZERO)
+    /// The inputs of switches, those that are alike once: what comes at the rate of one direction of a link, in the
+    /// time that both take, and both rates.
+    pub fn inputs(&self) -> Vec<Input> {
+        let mut all = BTreeSet::new();
+        for l in &self.links {
+            let both = Span::from_ps(l.ab.delay.ps().saturating_add(l.ba.delay.ps()));
+            for (to, there, back) in [(l.b, &l.ab, &l.ba), (l.a, &l.ba, &l.ab)] {
+                if !self.is_host(to) {
+                    let (rate, back) = (there.mean_rate(), back.mean_rate());
+                    all.insert(Input { link: round_trip_bytes(rate, both), rate, back });
+                }
+            }
+        }
+        all.into_iter().collect()
     }
 }
 

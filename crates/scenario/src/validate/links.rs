@@ -94,19 +94,28 @@ fn which(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph) {
     }
 }
 
-/// A rate that changes, behind a scheduler that reckons with a fixed one.
+/// A rate that changes, behind a scheduler that reckons with a fixed one, or against its way if it reckons with that.
 fn reckoned_with(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: &[u32]) {
     let varies = doc.link[i].transmitter.as_ref().is_some_and(|t| !matches!(t, TransmitterKind::Fixed(_)));
-    let reckons =
-        |of: &str| resolve::schedulers(doc).any(|(key, s)| key.starts_with(of) && s.needs().fixed_rate);
-    let of_host = |port: &u32| {
-        let link = &graph.links[*port as usize / 2];
+    let of_host = |port: u32| {
+        let link = &graph.links[port as usize / 2];
         graph.is_host(if port.is_multiple_of(2) { link.a } else { link.b })
+    };
+    // Those in front of it, and of the ports that lead back those that reckon with its rate.
+    let reckons = |section: &str, of_hosts: bool| {
+        resolve::schedulers(doc).filter(|(key, _)| key.starts_with(section)).any(|(_, s)| {
+            let needs = s.needs();
+            let at = |port: &u32| {
+                needs.fixed_rate && of_host(*port) == of_hosts
+                    || needs.fixed_back && of_host(*port ^ 1) == of_hosts
+            };
+            ports.iter().any(at)
+        })
     };
     let section = match () {
         () if !varies => return,
-        () if reckons("switch") && ports.iter().any(|p| !of_host(p)) => "switch",
-        () if reckons("nic") && ports.iter().any(of_host) => "nic",
+        () if reckons("switch", false) => "switch",
+        () if reckons("nic", true) => "nic",
         () => return,
     };
     let reason = format!("`{section}.scheduler` reckons with the link's rate, which must not change");

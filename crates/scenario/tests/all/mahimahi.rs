@@ -97,6 +97,7 @@ fn every_departure_and_drop_of_the_emulators_logs_comes_out_to_the_millisecond()
         let (order, limit, stage) = (OrderSpec::fifo(), Limit::Packets(250), StageSpec::tail_drop());
         let queue = DisciplineSpec { order, limit, front: Vec::new(), stage, preemptive: false };
         let spec = EgressSpec {
+            back: link.mean_rate(),
             link,
             queue,
             stages: vec![],

@@ -258,7 +258,7 @@ impl Fabric {
                 cx.instruments.tally.pause_frames += 1;
                 // Without quanta of its own a policy's XOFF has those of the scenario, and is repeated in time.
                 if hold.is_none() {
-                    *hold = self.quanta(cx, PortId(id.0 ^ 1));
+                    *hold = self.quanta(cx, id);
                     self.refresh_later(cx, id, posted.cause);
                 }
             }
@@ -430,9 +430,10 @@ impl Fabric {
         }
     }
 
-    /// How long an XOFF lasts at this port's rate; `None`: until XON.
+    /// How long an XOFF that this port sends lasts; `None`: until XON. The bit times are those of the port that it
+    /// stops, which leads back and may have another rate.
     fn quanta(&self, cx: &Cx, id: PortId) -> Option<Span> {
-        Some(self.ports[id.at()].span(QUANTUM * u32::from(cx.features.quanta?)))
+        Some(self.ports[id.at() ^ 1].span(QUANTUM * u32::from(cx.features.quanta?)))
     }
 
     /// A pause that expires has reached a port, the first or another.

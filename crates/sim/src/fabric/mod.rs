@@ -284,6 +284,7 @@ impl Fabric {
     #[cold]
     fn lose_without_way(&mut self, cx: &mut Cx, from: PortId, handle: Handle) {
         self.outages.lost += 1;
+        self.ports[from.at()].verdicts.dropped += 1;
         self.lose(cx, from, handle, cx.now);
     }
 

@@ -51,11 +51,6 @@ pub(super) fn victim(
     Some((port, handle))
 }
 
-/// Some queue is a part of a policy that the ports of its switch run together.
-pub(crate) fn are_there(spec: &NetworkSpec) -> bool {
-    spec.disciplines.iter().any(|kind| kind.order.needs().together.is_some())
-}
-
 /// Ports join those of their switch.
 ///
 /// # Errors

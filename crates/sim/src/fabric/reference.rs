@@ -308,7 +308,8 @@ pub(crate) fn rest(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let free_at = port.free_at.max(cx.now);
     // What is ready and could be sent now has been, or will not be.
     let opens = if egress.is_ready() || pulls { egress.opens(free_at) } else { Time::MAX };
-    let at = if fabric.memory.is_deferred(id) {
+    let deferred = fabric.memory.is_deferred(id);
+    let at = if deferred {
         free_at
     } else if opens > cx.now {
         opens
@@ -316,7 +317,11 @@ pub(crate) fn rest(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         Time::MAX
     };
     let paused = gate.paused.any();
-    if at < Time::MAX {
+    if at < Time::MAX && !deferred && egress.is_slowed(free_at) {
+        // A frame, a control packet or a higher rate may have something leave before: each of them wakes the port.
+        fabric.block(id);
+        remind(fabric, cx, id, at);
+    } else if at < Time::MAX {
         fabric.ports[id.at()].state.tx_pending = true;
         if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
     } else if paused {
@@ -327,7 +332,8 @@ pub(crate) fn rest(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     }
 }
 
-/// The queue lets nothing leave before this instant: then the port is woken. What comes meanwhile wakes it, too.
+/// The queue, or the rate that the neighbour leaves, lets nothing leave before this instant: then the port is woken.
+/// What comes meanwhile wakes it, too.
 fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId, at: Time) {
     let gate = &mut fabric.gates[id.at()];
     if gate.remind_at.is_none_or(|pending| at < pending) {
@@ -363,7 +369,8 @@ pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         port.state.tx_pending = true;
         fabric.schedule_tx(cx, id);
     }
-    if let Some(at) = wake {
+    // A reminder is none of the control plane's, which has its own events.
+    if let Some(at) = wake.filter(|_| !reminded) {
         let at = at.max(cx.now + Span::from_ps(1));
         cx.schedule(at, Phase::Tick, id.0);
     }

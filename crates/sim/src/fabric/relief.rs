@@ -20,7 +20,7 @@ use thalweg_machines::link::LinkSpec;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
 use thalweg_machines::schedule::{Discipline, Managed, Queue};
-use thalweg_net::spec::NetworkSpec;
+use thalweg_net::spec::{Incident, IncidentKind, NetworkSpec};
 use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
 use thalweg_wire::{Frame, Handle, HopTag, Signal};
 
@@ -403,7 +403,10 @@ pub(crate) fn check(fabric: &Fabric, spec: &NetworkSpec) -> Result<(), String> {
         laws().map_err(|law| format!("switch {switch}: {law}"))?;
     }
     let in_order = |way: &LinkSpec| !way.jitter.is_some_and(|jitter| jitter.reorder);
+    // A packet that takes another way, because a link has failed or works again, may overtake those on the old one.
+    let same_way = |incident: &Incident| matches!(incident.what, IncidentKind::PauseLoss(..));
     let kept = spec.relief.is_some()
+        && spec.incidents.iter().all(same_way)
         && fabric.stages.relief.machines.iter().all(Relief::substitutes)
         && spec.links.iter().all(|link| in_order(&link.ab) && in_order(&link.ba));
     if kept && fabric.stages.relief.reordered > 0 {

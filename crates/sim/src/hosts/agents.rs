@@ -24,14 +24,15 @@ pub(super) struct Seat {
 }
 
 impl Agents {
-    /// Those of a network whose hosts' links have these rates.
-    pub fn new(spec: &NetworkSpec, line_rate: impl Fn(HostId) -> Rate) -> Self {
+    /// Those of a network, by the rates at which packets come to its hosts: an agent calls for packets, and those come
+    /// by the direction of a link that leads to its host.
+    pub fn new(spec: &NetworkSpec, arrival_rate: impl Fn(HostId) -> Rate) -> Self {
         let served = (0..).zip(&spec.transports).filter(|(_, transport)| Agent::serves(transport));
         let transports: Vec<u16> = served.map(|(at, _)| at).collect();
         let mut all = Vec::new();
         for host in (0..spec.hosts).filter(|_| !transports.is_empty()) {
             let seats = transports.iter().filter_map(|&transport| {
-                let agent = Agent::new(&spec.transports[usize::from(transport)], line_rate(HostId(host)))?;
+                let agent = Agent::new(&spec.transports[usize::from(transport)], arrival_rate(HostId(host)))?;
                 Some(Seat { agent, transport, timer: Time::MAX })
             });
             all.extend(seats);

@@ -69,13 +69,13 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Of a network; those of its hosts' links that carry packets away from them have these rates.
-    pub fn new(spec: &NetworkSpec, line_rate: impl Fn(HostId) -> Rate) -> Self {
+    /// Of a network; those of its hosts' links that carry packets to them have these rates.
+    pub fn new(spec: &NetworkSpec, arrival_rate: impl Fn(HostId) -> Rate) -> Self {
         let pulls = spec.nic.order.pulls() || pulls_when_idle(spec);
         let nics = if pulls { 2 * spec.links.len() } else { 0 };
         Self {
             nics: vec![Nic::default(); nics],
-            agents: Agents::new(spec, line_rate),
+            agents: Agents::new(spec, arrival_rate),
             shared: ends::connections(&spec.flows),
             streams: Streams::new(&spec.flows),
             replay: spec.replay.then(Replay::default),

@@ -226,8 +226,9 @@ fn classes_have_queues_of_their_own_and_an_incast_shares_one() {
 #[test]
 fn flows_that_wait_at_the_same_time_share_no_queue_as_long_as_one_is_free_and_packets_keep_their_order() {
     let params = Params { sticky: 0.0, table: 100_000, ..Params::default() };
-    let mut order =
-        params.make(&At { rate: RATE, stream: Stream::new(3, "bfc", 0), preemptive: false }).unwrap();
+    let mut order = params
+        .make(&At { rate: RATE, back: RATE, stream: Stream::new(3, "bfc", 0), preemptive: false })
+        .unwrap();
     let mut draw = Stream::new(9, "arrivals", 0);
     // (number, flow) of those waiting, and which of a flow left last.
     let (mut waiting, mut last) = (BTreeMap::<u32, u32>::new(), BTreeMap::<u32, u32>::new());

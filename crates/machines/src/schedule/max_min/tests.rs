@@ -4,7 +4,13 @@ use thalweg_units::Stream;
 
 /// 8 Mb/s: a million bytes per second.
 fn max_min(p: Params) -> MaxMin {
-    p.make(&At { rate: Rate::from_mbps(8), stream: Stream::new(1, "queue", 0), preemptive: false }).unwrap()
+    p.make(&At {
+        rate: Rate::from_mbps(8),
+        back: Rate::from_mbps(8),
+        stream: Stream::new(1, "queue", 0),
+        preemptive: false,
+    })
+    .unwrap()
 }
 
 #[test]

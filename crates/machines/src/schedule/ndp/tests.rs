@@ -6,7 +6,12 @@ use thalweg_wire::Kind;
 
 /// Data of 1000 B, 40 of them header.
 fn port(packets: u32, params: Params) -> Trimming {
-    let at = At { rate: Rate::from_gbps(8), stream: Stream::new(1, "q", 0), preemptive: false };
+    let at = At {
+        rate: Rate::from_gbps(8),
+        back: Rate::from_gbps(8),
+        stream: Stream::new(1, "q", 0),
+        preemptive: false,
+    };
     let limit = Limit::Packets(packets);
     params.make(&at).unwrap().queue(limit, &StageSpec::default(), &at).unwrap()
 }
@@ -92,7 +97,12 @@ fn headers_that_find_their_queue_full_are_dropped_and_so_is_what_is_nothing_but_
 
 #[test]
 fn a_tail_too_small_to_make_room_stays() {
-    let at = At { rate: Rate::from_gbps(8), stream: Stream::new(1, "q", 0), preemptive: false };
+    let at = At {
+        rate: Rate::from_gbps(8),
+        back: Rate::from_gbps(8),
+        stream: Stream::new(1, "q", 0),
+        preemptive: false,
+    };
     let limit = Limit::Bytes(Bytes::new(1900));
     let mut p = Params::default().make(&at).unwrap().queue(limit, &StageSpec::default(), &at).unwrap();
     join(&mut p, &data(), 0);

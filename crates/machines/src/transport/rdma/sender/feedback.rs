@@ -187,7 +187,9 @@ impl RdmaSender {
         let noise = spec.rtt.noise.ps();
         let noise = if noise == 0 { 0 } else { self.stream.below(noise.saturating_add(1)) };
         let rtt = net + Span::from_ps(noise);
-        self.counts.round_trip(rtt);
+        // Of a flow the whole round trip of the packet is reported, as of every transport; what its controller is given
+        // may be without time on the wire, with noise, or that of a segment.
+        self.counts.round_trip(path);
         self.last_rtt = rtt;
         Some(rtt)
     }
