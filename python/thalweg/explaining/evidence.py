@@ -17,6 +17,7 @@ from thalweg.decisions import DECISIONS
 from thalweg.errors import ScenarioError, refuse
 from thalweg.explaining.portlog import PortLog
 from thalweg.hops import transmissions
+from thalweg.scenario import transport_of
 
 if TYPE_CHECKING:
     from thalweg.progress import Reporter
@@ -173,7 +174,7 @@ class Evidence:
     def _described(self, row: dict) -> tuple[bool, bool]:
         document = self.run.scenario.to_dict()
         section = document["traffic"][row["group"]]
-        transport = document.get("transports", {}).get(section.get("transport"), document["transport"])
+        transport = transport_of(document, section)
         writes = bool(transport.get("writes") or transport.get("video"))
         return writes, bool(document.get("switch", {}).get("backpressure"))
 
