@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _core, _input, _places, decisions
+from thalweg import _core, _input, _places, _units, decisions
 from thalweg.errors import ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
@@ -129,15 +129,14 @@ def _passes_elsewhere(passed: list[int], flows: Sequence[int], ports: Sequence[i
 
 
 def transports(run: RunData) -> polars.DataFrame:
-    """By section of traffic (`group`): bytes of headers of a data packet, and whether it is TCP's."""
+    """By section of traffic (`group`): bytes of a data packet's headers with telemetry, and whether it is TCP's."""
     import polars as pl
 
     rows = []
     for number, (_, own) in enumerate(run.traffic):
         is_tcp = own.get("kind") == "tcp"
-        # Resolved scenarios write `40B`, and kilobytes where there are some: more than TCP's headers can be.
-        header = str(own.get("header", "")).removesuffix("B") if is_tcp else "0"
-        rows.append((number, int(header) if header.isdecimal() else 1000, is_tcp))
+        header = sum(int(_units.in_bytes(str(own.get(key, "0B")))) for key in ("header", "telemetry")) if is_tcp else 0
+        rows.append((number, header, is_tcp))
     return pl.DataFrame(rows, schema={"group": pl.UInt32, "header": pl.UInt32, "tcp": pl.Boolean}, orient="row")
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from thalweg._counts import count, is_whole
 from thalweg._tables import AGAIN, NODES
 from thalweg.errors import ScenarioError, refuse
-from thalweg.scenario import Scenario
+from thalweg.scenario import Scenario, transport_of
 
 if TYPE_CHECKING:
     import pandas
@@ -139,10 +139,7 @@ class RunData:
     @cached_property
     def traffic(self) -> list[tuple[dict, dict]]:
         """Of the resolved scenario each section of traffic, with its transport."""
-        found = self.document
-        named, usual = found.get("transports", {}), found["transport"]
-        called = [(section, str(section.get("transport"))) for section in found["traffic"]]
-        return [(section, named.get(name, usual)) for section, name in called]
+        return [(section, transport_of(self.document, section)) for section in self.document["traffic"]]
 
     def section_of(self, flow: int) -> tuple[dict, dict]:
         """A flow's section of traffic, with its transport."""

@@ -181,6 +181,17 @@ def _written(text: str, key: str) -> bool:
     return True
 
 
+def transport_of(document: Mapping, section: Mapping) -> Mapping:
+    """The table of a section's transport in a resolved scenario. A section of kind `udp` is one itself."""
+    if section.get("kind") == "udp":
+        return {"kind": "udp"}
+    used = section.get("transport", "default")
+    if isinstance(used, Mapping):
+        return {**document["transport"], **used}
+    named = document.get("transports") or {}
+    return named[used] if used in named else document["transport"]
+
+
 def _transports(found: dict) -> Iterator[str]:
     """The transports that traffic uses, each once: kind, controller, and its name if it has one."""
     named = found.get("transports") or {}

@@ -96,6 +96,27 @@ def test_a_file_of_someone_else_is_not_overwritten(run, tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["mine", "ours"]
 
 
+def test_datagrams_next_to_tcp_are_udp_s_and_telemetry_is_no_payload(tmp_path):
+    document = {
+        "topology": {"kind": "dumbbell", "pairs": 1, "delay": "10us"},
+        "transport": {"kind": "tcp", "congestion": "hpcc"},
+        "traffic": [
+            {"kind": "flow", "src": 0, "dst": 1, "size": "14600B"},
+            {"kind": "udp", "src": 0, "dst": 1, "rate": "100Mbps", "size": "20KB"},
+        ],
+        "run": {"until": "10ms"},
+    }
+    run = thalweg.run(thalweg.Scenario.from_dict(document), tmp_path / "run", record="hops")
+    # A packet of HPCC's has 1460 B of payload and 82 B of headers, 42 of them telemetry: 60 after IP's, TCP's longest.
+    assert captures.transports(run).rows() == [(0, 82, True), (1, 0, False)]
+    captures.pcap(run, tmp_path / "run.pcapng")
+    packets = [body for kind, body in blocks(tmp_path / "run.pcapng") if kind == 6]
+    ip = [p[20:] for p in packets]
+    assert {p[9] for p in ip} == {6, 17}
+    data = [p for p in ip if p[9] == 6 and int.from_bytes(p[2:4], "big") > 1000]
+    assert data and {p[32] >> 4 for p in data} == {15}
+
+
 @pytest.mark.skipif(shutil.which("tcpdump") is None, reason="tcpdump is not installed")
 def test_tcpdump_reads_it(run, tmp_path):
     file = tmp_path / "run.pcapng"

@@ -48,12 +48,28 @@ impl Frame {
         10_000 + (self.flow % 50_000) as u16
     }
 
+    /// What is not payload: an ACK, and a probe that is no longer, is header alone.
+    fn headers(&self) -> u32 {
+        if self.forward { self.header.min(self.wire) } else { self.wire }
+    }
+
+    /// Length of TCP's header in words of 4 B: up to its longest, so that what follows is the payload.
+    fn words(&self) -> u32 {
+        (self.headers().saturating_sub(20) / 4).clamp(5, 15)
+    }
+
+    /// Headers that TCP's cannot hold: more than its longest, or part of a word.
+    fn beyond(&self) -> u32 {
+        if self.tcp { self.headers().saturating_sub(20 + 4 * self.words()) } else { 0 }
+    }
+
     /// The headers.
     pub fn bytes(&self) -> Vec<u8> {
         let (source, destination) =
             if self.forward { (self.port(), SERVICE) } else { (SERVICE, self.port()) };
         let mut out = Vec::with_capacity(80);
-        let length = self.wire.clamp(28, 0xffff) as u16;
+        // What is beyond them follows the datagram on the wire: positions plus lengths are positions.
+        let length = (self.wire - self.beyond()).clamp(28, 0xffff) as u16;
         let ecn = if self.marked { 3 } else { 0 };
         out.extend([0x45, ecn]);
         out.extend(length.to_be_bytes());
@@ -77,9 +93,7 @@ impl Frame {
     fn tcp(&self, out: &mut Vec<u8>) {
         // Positions count from one, after the SYN.
         let position = (self.seq as u32).wrapping_add(1).to_be_bytes();
-        // A data packet's headers up to TCP's longest, so that what follows is its payload; an ACK is header alone.
-        let headers = if self.forward { self.header } else { self.wire };
-        let words = (headers.saturating_sub(20) / 4).clamp(5, 15);
+        let words = self.words();
         let one = 1u32.to_be_bytes();
         let (seq, ack) = if self.forward { (position, one) } else { (one, position) };
         out.extend(seq);
@@ -122,8 +136,13 @@ mod tests {
             let bytes = Frame { header, ..DATA }.bytes();
             let tcp = usize::from(bytes[32] >> 4) * 4;
             assert_eq!(bytes.len(), 20 + tcp);
+            let length = u32::from(u16::from_be_bytes([bytes[2], bytes[3]]));
+            assert_eq!(length - 20 - tcp as u32, 1500 - header, "the payload");
             assert!(tcp <= 60 && (header > 80 || tcp as u32 == (header - 20) / 4 * 4), "{header}: {tcp}");
         }
+        // A probe of 40 B among data with headers of 60 B: its own are no longer than itself.
+        let probe = Frame { header: 60, wire: 40, ..DATA }.bytes();
+        assert_eq!((probe[32], probe.len()), (0x50, 40));
         let ack = Frame { forward: false, wire: 40, ..DATA }.bytes();
         assert_eq!((ack[20..24].to_vec(), ack.len()), (vec![0x13, 0x89, 0x27, 0x17], 40));
         assert_eq!(ack[24..32], [0, 0, 0, 1, 0, 0, 5, 0xb5]);

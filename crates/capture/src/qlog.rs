@@ -101,14 +101,14 @@ impl<W: Write> Trace<W> {
                 (rtt, in_flight) = (sample.rtt, Some(sample.in_flight.get()));
                 self.ack(sample)?;
             }
-            Observation::Loss(loss) => {
-                in_flight = Some(loss.in_flight.get());
+            // `in_flight` of a loss is all that is outstanding (RFC 5681's FlightSize), what was SACKed included;
+            // `bytes_in_flight` is the pipe, as sends and acknowledgements give it, and stays as it was.
+            Observation::Loss(_) => {
                 let data =
                     json!({ "header": header(self.flight.oldest()), "trigger": "reordering_threshold" });
                 self.event(at, "recovery:packet_lost", data)?;
             }
-            Observation::Timeout(loss) => {
-                in_flight = Some(loss.in_flight.get());
+            Observation::Timeout(_) => {
                 let data = json!({ "timer_type": "pto", "event_type": "expired" });
                 self.event(at, "recovery:loss_timer_updated", data)?;
             }
@@ -219,7 +219,7 @@ mod tests {
             ..Default::default()
         };
         c.on_ack(&AckSample { in_flight: Bytes::new(2000), ..ack });
-        c.on_loss(&Loss { now: us(200), in_flight: Bytes::new(2000), acked_to: 2000, sent_to: 4000 });
+        c.on_loss(&Loss { now: us(200), in_flight: Bytes::new(3000), acked_to: 2000, sent_to: 4000 });
         let mut out = Vec::new();
         write(&mut out, &c.take_log().unwrap(), "a run").unwrap();
         let text = String::from_utf8(out).unwrap();
@@ -250,6 +250,8 @@ mod tests {
         assert_eq!(of("recovery:packet_lost")[0]["data"]["header"]["packet_number"], 2);
         let last = of("recovery:metrics_updated").pop().unwrap();
         assert_eq!(last["time"], 0.2);
+        // The loss was found with 3000 B outstanding; the pipe is what the last acknowledgement left.
+        assert_eq!(last["data"]["bytes_in_flight"], 2000);
         assert_eq!((&last["data"]["latest_rtt"], &last["data"]["min_rtt"]), (&json!(0.1), &json!(0.1)));
         assert!(last["data"]["congestion_window"].as_u64().unwrap() <= 3000);
     }

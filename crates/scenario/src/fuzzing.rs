@@ -119,6 +119,6 @@ pub fn flows(text: &str) {
 pub fn trace(text: &str) {
     use crate::parse::trace;
     if let Ok(read) = trace::parse(text) {
-        assert!(trace::parse(&trace::to_text(&read)).is_ok_and(|again| again == read));
+        assert!(trace::parse(&trace::to_text(&read, 1)).is_ok_and(|again| again == read));
     }
 }

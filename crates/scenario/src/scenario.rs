@@ -13,6 +13,7 @@ use crate::text::{emit, inline};
 use crate::topology::{self, Family, Graph, Overlays};
 use crate::{Diagnostic, Stop, estimate, network, resolve, validate, workload};
 use std::path::{Path, PathBuf};
+use thalweg_machines::link::{OPPORTUNITY, TracedSpec};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{Bytes, FlowId, Time};
 
@@ -314,10 +315,11 @@ impl Scenario {
     }
 
     /// The delivery opportunities of a direction of a link, as Mahimahi writes them; without a port those of
-    /// the only trace.
+    /// the only trace. What is a multiple of Mahimahi's 1504 B is as many of them at that instant: what one leaves over
+    /// goes to the next.
     ///
     /// # Errors
-    /// If there are none, or several to choose from.
+    /// If there are none, or several to choose from; if Mahimahi's link would not be the same one.
     pub fn trace_text(&self, port: Option<u32>) -> Result<String, Diagnostic> {
         let traces = self.graph.traces();
         let some = |ports: &mut dyn Iterator<Item = u32>| {
@@ -325,25 +327,46 @@ impl Scenario {
             all[..all.len().min(16)].join(", ") + if all.len() > 16 { ", .." } else { "" }
         };
         let refuse = |reason: String, hint: String| Err(self.whole_file(reason).hint(hint));
-        let Some((_, first)) = traces.first() else {
+        let Some((first, of_first)) = traces.first() else {
             let hint = "write `transmitter = \"cellular\"`, or one of kind \"traced\", under [[link]]";
             return refuse("no link has delivery opportunities".into(), hint.into());
         };
         let listed = || some(&mut traces.iter().map(|(port, _)| *port));
         match port {
             Some(port) => match traces.iter().find(|(with, _)| *with == port) {
-                Some((_, trace)) => Ok(trace::to_text(trace)),
+                Some((port, traced)) => self.as_of_mahimahi(*port, traced),
                 None => refuse(
                     format!("port {port} has no delivery opportunities"),
                     format!("ports with some: {}", listed()),
                 ),
             },
-            None if traces.iter().all(|(_, trace)| trace == first) => Ok(trace::to_text(first)),
+            None if traces.iter().all(|(_, traced)| traced == of_first) => {
+                self.as_of_mahimahi(*first, of_first)
+            }
             None => refuse(
                 "its links have different traces".into(),
                 format!("choose one of the ports {}", listed()),
             ),
         }
+    }
+
+    /// A trace as Mahimahi reads it: every line is 1504 B, and the last one is where it begins again.
+    fn as_of_mahimahi(&self, port: u32, traced: &TracedSpec) -> Result<String, Diagnostic> {
+        let (each, rest) = (traced.bytes / OPPORTUNITY, traced.bytes % OPPORTUNITY);
+        let refuse = |reason: String, hint: &str| Err(self.whole_file(reason).hint(hint));
+        if rest > 0 {
+            let sizes = format!("{}B on port {port}, and Mahimahi's are of {OPPORTUNITY}B", traced.bytes);
+            return refuse(
+                format!("opportunities of {sizes}"),
+                "write `opportunity = \"1504B\"`, or a multiple",
+            );
+        }
+        if !traced.trace.repeats() {
+            let reason =
+                format!("the trace of port {port} ends with its last line, and Mahimahi's begin again there");
+            return refuse(reason, "remove `repeat`");
+        }
+        Ok(trace::to_text(&traced.trace, each))
     }
 
     /// What the run will cost, before it is run.

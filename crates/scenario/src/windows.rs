@@ -13,24 +13,26 @@ impl Scenario {
     }
 
     /// The part of the measured window in which flows arrive at random or from a list; all of it if none do. `network`
-    /// is that of the scenario.
+    /// is that of the scenario. A list ends with its last flow: where all start at one instant nothing arrives before,
+    /// and it is all of the measured window, too.
     pub fn load_window(&self, network: &NetworkSpec) -> (Time, Time) {
         let (doc, measured) = (self.document(), self.measured_window());
-        let (mut from, mut until) = (Time::MAX, Time::ZERO);
+        let (mut from, mut until, mut drawn) = (Time::MAX, Time::ZERO, false);
         let mut lists = vec![false; doc.traffic.len()];
         for (group, traffic) in doc.traffic.iter().enumerate() {
             let Some(arrives) = traffic.pattern.family().arrives() else { continue };
             from = from.min(Time::from_ps(arrives.from.ps()));
             match arrives.until {
-                Some(last) => until = until.max(Time::from_ps(last.ps())),
+                Some(last) => (until, drawn) = (until.max(Time::from_ps(last.ps())), true),
                 None => lists[group] = true,
             }
         }
         let flows = (0..).map(FlowId).zip(&network.flows);
         let by_clock = flows.filter(|(flow, _)| !network.precedence.follows(*flow)).map(|(_, f)| f);
-        let listed = by_clock.filter(|f| lists[usize::from(f.group)]);
-        until = until.max(listed.map(|f| f.start).max().unwrap_or(Time::ZERO));
+        let starts: Vec<Time> = by_clock.filter(|f| lists[usize::from(f.group)]).map(|f| f.start).collect();
+        until = until.max(starts.iter().copied().max().unwrap_or(Time::ZERO));
         let both = (from.max(measured.0), until.min(measured.1));
-        if both.0 < both.1 { both } else { measured }
+        let arrives = drawn || starts.iter().any(|start| (both.0..both.1).contains(start));
+        if both.0 < both.1 && arrives { both } else { measured }
     }
 }

@@ -15,7 +15,7 @@ use crate::fabric::programs;
 use crate::fabric::relief;
 use crate::fabric::reliefs::Reliefs;
 use crate::fabric::stages::{Points, Stages};
-use crate::fabric::{Fabric, failures};
+use crate::fabric::{Fabric, Losses, failures};
 use crate::features::{self, Features, pulls_when_idle, trims};
 use crate::flows::Flows;
 use crate::hosts::Hosts;
@@ -300,7 +300,7 @@ fn build_fabric(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Fa
         outages: Outages::new(spec),
         tx_ready: Vec::new(),
         pushed_out: Vec::new(),
-        lost: Vec::new(),
+        lost: Losses::default(),
     })
 }
 

@@ -161,7 +161,7 @@ impl Sim {
         while let Some(id) = self.fabric.next_tx(&self.cx) {
             self.tx(id);
         }
-        if !self.fabric.lost.is_empty() {
+        if !self.fabric.lost.now.is_empty() {
             self.account_losses();
         }
     }
@@ -209,8 +209,8 @@ impl Sim {
     /// Packets that the fabric has lost are missed by their hosts.
     #[cold]
     fn account_losses(&mut self) {
-        for at in 0..self.fabric.lost.len() {
-            let Lost { packet, fate } = self.fabric.lost[at];
+        for at in 0..self.fabric.lost.now.len() {
+            let Lost { packet, fate } = self.fabric.lost.now[at];
             match fate {
                 Fate::Gone => {}
                 Fate::Notified(way) => self.hosts.notify_of_drop(&mut self.cx, &self.fabric, &packet, way),
@@ -221,6 +221,6 @@ impl Sim {
             }
             self.hosts.lose(&mut self.fabric, &mut self.flows, &packet);
         }
-        self.fabric.lost.clear();
+        self.fabric.lost.now.clear();
     }
 }

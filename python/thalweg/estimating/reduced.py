@@ -20,8 +20,7 @@ import numpy as np
 
 from thalweg import _toml, _units
 from thalweg.estimating.paths import FOR_EVER, Flows, Network, Ports
-from thalweg.estimating.refusals import transport_of
-from thalweg.scenario import Scenario
+from thalweg.scenario import Scenario, transport_of
 
 # How much faster than the fastest link of the network a link is that has no queue (the paper's: 10 times).
 FAT = 10

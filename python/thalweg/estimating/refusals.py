@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from thalweg.errors import Diagnostic, ScenarioError
-from thalweg.scenario import Scenario
+from thalweg.scenario import Scenario, transport_of
 
 # Rules that choose a flow's path as it starts.
 PER_FLOW = ("ecmp", "ecmp-pairs", "ecmp-symmetric", "lowest", "modulo", "pinned")
@@ -78,7 +78,7 @@ def _flows(about: Mapping) -> Iterator[Diagnostic]:
     for n, section in enumerate(about["traffic"]):
         key = f"traffic.{n}"
         kind, transport = section["kind"], transport_of(about, section)
-        if transport["kind"] not in CARRIED:
+        if kind != "udp" and transport["kind"] not in CARRIED:
             reason = f"`{transport['kind']}` {_why(transport['kind'])}"
             yield _no(f"{key}.transport", reason, f"one of {', '.join(CARRIED)}, or {RUN}")
         if section.get("connection", "fresh") != "fresh":
@@ -97,15 +97,6 @@ def _why(kind: str) -> str:
     if kind == "udp":
         return "has no acknowledgements: losses leave its flows without an end"
     return "is driven by receivers, whose packets share out links that are simulated one by one"
-
-
-def transport_of(about: Mapping, section: Mapping) -> Mapping:
-    """The table of a section's transport in a resolved scenario."""
-    used = section.get("transport", "default")
-    if isinstance(used, Mapping):
-        return {**about["transport"], **used}
-    named = about.get("transports") or {}
-    return named[used] if used in named else about["transport"]
 
 
 def _kind(part) -> str:

@@ -191,6 +191,23 @@ fn a_trace_is_written_as_it_was_read() {
         "s.toml: its links have different traces; choose one of the ports 4, 5"
     );
     assert_ne!(made.trace_text(Some(4)).expect("one"), made.trace_text(Some(5)).expect("one"));
+    // Mahimahi's opportunities are of 1504 B each, and its traces begin again: what is otherwise has no such text.
+    let own = "transmitter = { kind = \"traced\", file = \"burst.trace\", opportunity = \"3008B\" }";
+    let doubled: String = FILES[1].1.lines().map(|line| format!("{line}\n{line}\n")).collect();
+    assert_eq!(scenario(&streams(own), &dir.0, &[]).trace_text(None).expect("twice each"), doubled);
+    let refused = |transmitter: &str| {
+        let text = streams(&format!("transmitter = {transmitter}\ndirection = \"forward\""));
+        scenario(&text, &dir.0, &[]).trace_text(None).expect_err("refused").to_string()
+    };
+    assert_eq!(
+        refused("{ kind = \"cellular\", opportunity = \"5000B\" }"),
+        "s.toml: opportunities of 5000B on port 4, and Mahimahi's are of 1504B; write `opportunity = \"1504B\"`, or a \
+         multiple"
+    );
+    assert_eq!(
+        refused("{ kind = \"traced\", file = \"burst.trace\", repeat = false }"),
+        "s.toml: the trace of port 4 ends with its last line, and Mahimahi's begin again there; remove `repeat`"
+    );
     let none = scenario(&streams("loss = { independent = 0.1 }"), Path::new("."), &[]);
     assert!(
         none.trace_text(None)

@@ -37,3 +37,27 @@ fn samples_of_a_network_without_switches_are_of_its_hosts() {
         assert_eq!(column(&run, table, "port")[..2], [0, 1], "{table}");
     }
 }
+
+/// Three flows of 20 KB to one host, all at once: listed or written out, at the start or later, what is measured is the
+/// same part of the run, and they are in it.
+#[test]
+fn a_list_whose_flows_start_at_one_instant_has_a_load() {
+    for at in ["0", "1000"] {
+        let text: String = (1..4).map(|src| format!("{src},0,20000,{at}\n")).collect();
+        let list = format!("src,dst,size_bytes,start_ns\n{text}");
+        let dir = Folder::new(&format!("loads-{at}"), &[("l.csv", list.as_str())]);
+        let of = |traffic: &str| {
+            let base = "topology = { kind = \"star\", hosts = 5, rate = \"1Gbps\", delay = \"3us\" }\n\
+                        run = { until = \"10ms\" }\n";
+            finish(&scenario(&format!("{base}{traffic}"), &dir.0, &[])).summary()["load"].clone()
+        };
+        let flow = |src| {
+            format!(
+                "[[traffic]]\nkind = \"flow\"\nsrc = {src}\ndst = 0\nsize = \"20000B\"\nstart = \"{at}ns\"\n"
+            )
+        };
+        let listed = of("[[traffic]]\nkind = \"list\"\nfile = \"l.csv\"\n");
+        assert_eq!(listed, of(&(1..4).map(flow).collect::<String>()), "at {at} ns");
+        assert!(listed["host_links"]["offered"].as_f64() > Some(0.1), "{listed}");
+    }
+}

@@ -64,6 +64,27 @@ fn times_follow_from_the_rate_and_classes_from_the_scheduler() {
     assert!(fifo.contains("free_class = 0") && fifo.contains("token_class = 0"), "{fifo}");
 }
 
+/// One host of four has 40 Gb/s and sends nothing: between two of the others a token calls for a packet each 1.2 us, as
+/// fast as their links carry them, and none is called for twice.
+#[test]
+fn tokens_keep_to_the_pace_of_the_link_that_they_call_packets_to() {
+    let mixed = INCAST
+        .replace("hosts = 16, rate = \"10Gbps\"", "hosts = 4, rate = \"10Gbps\", sink_rate = \"40Gbps\"");
+    for sources in ["[1]", "[1, 3]"] {
+        let flows = "kind = \"incast\"\nfan_in = 15\nsize = \"146KB\"\nreceiver = 0";
+        let of = |src: &str| format!("kind = \"flow\"\nsrc = {src}\ndst = 2\nsize = \"1MB\"");
+        let each: Vec<_> = sources.trim_matches(['[', ']']).split(", ").map(of).collect();
+        let text = mixed.replace(flows, &each.join("\n[[traffic]]\n"));
+        let s = scenario(&text, Path::new("."), &[]);
+        assert!(!s.to_toml().contains("spacing"), "it is each host's own");
+        let run = finish(&s);
+        assert_eq!(column(&run, "flows", "retransmissions").iter().sum::<i128>(), 0, "{sources}");
+        let last = column(&run, "flows", "fct_ps").into_iter().max().expect("flows");
+        let busy = each.len() as i128 * 685 * 1_200_000;
+        assert!(last > busy && last < busy + 20_000_000, "{last} ps, and the link needs {busy} ps");
+    }
+}
+
 #[test]
 fn what_cannot_work_is_refused_with_the_way_out() {
     wrong(

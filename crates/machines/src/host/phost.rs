@@ -9,10 +9,10 @@
 
 use super::{Came, End, HostAgent};
 use crate::transport::arrivals::Arrivals;
-use crate::transport::{PhostSpec, Transmit};
+use crate::transport::{PhostSpec, PhostTimes, Transmit};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
+use thalweg_units::{FlowId, Rate, Span, Time};
 use thalweg_wire::{Message, Packet, Side};
 
 /// A flow that ends here.
@@ -51,8 +51,8 @@ impl Incoming {
     }
 
     /// If it is to wait: until when.
-    fn until(&self, spec: &PhostSpec) -> Option<Time> {
-        let behind = || self.is_behind(spec).then(|| self.token_at.saturating_add(spec.patience));
+    fn until(&self, spec: &PhostSpec, patience: Span) -> Option<Time> {
+        let behind = || self.is_behind(spec).then(|| self.token_at.saturating_add(patience));
         self.again_at.or_else(behind)
     }
 }
@@ -62,6 +62,8 @@ impl Incoming {
 pub struct PhostAgent {
     /// Time on the wire of a full packet.
     packet: Span,
+    /// What it waits for.
+    times: PhostTimes,
     /// The next token leaves no earlier.
     next: Time,
     incoming: BTreeMap<FlowId, Incoming>,
@@ -72,8 +74,8 @@ pub struct PhostAgent {
 impl PhostAgent {
     /// Of a host to which packets come at this rate.
     pub(super) fn new(spec: &PhostSpec, arrival_rate: Rate) -> Self {
-        let packet = Bytes::new(u64::from(spec.payload) + u64::from(spec.header)) / arrival_rate;
-        Self { packet, next: Time::ZERO, incoming: BTreeMap::new(), outgoing: BTreeMap::new() }
+        let (packet, times) = (spec.packet(arrival_rate), spec.times(arrival_rate));
+        Self { packet, times, next: Time::ZERO, incoming: BTreeMap::new(), outgoing: BTreeMap::new() }
     }
 
     /// A flow announces itself. What is repeated is known.
@@ -84,7 +86,7 @@ impl PhostAgent {
         let packets = spec.packets(size);
         let free = spec.free_of(packets);
         // The packets of free tokens have the link first.
-        self.next = self.next.max(now).saturating_add(spec.spacing.saturating_mul(free));
+        self.next = self.next.max(now).saturating_add(self.times.spacing.saturating_mul(free));
         let arrived = Arrivals::new(packets);
         // CHOICE pHost §3.2: twice the time that they take. As the authors' simulator.
         let again_at = (free == packets).then(|| now.saturating_add(self.packet.saturating_mul(2 * free)));
@@ -143,11 +145,13 @@ impl HostAgent for PhostAgent {
     }
 
     fn on_timer(&mut self, spec: &PhostSpec, now: Time) {
-        for flow in self.incoming.values_mut().filter(|flow| flow.until(spec).is_some_and(|at| at <= now)) {
+        let patience = self.times.patience;
+        let is_over = |flow: &Incoming| flow.until(spec, patience).is_some_and(|at| at <= now);
+        for flow in self.incoming.values_mut().filter(|flow| is_over(flow)) {
             if flow.again_at.take().is_some() {
                 flow.goal += flow.missing();
             }
-            if flow.until(spec).is_some_and(|at| at <= now) {
+            if is_over(flow) {
                 // Room for one more.
                 flow.answered = flow.issued + 1 - u64::from(spec.window);
             }
@@ -161,7 +165,7 @@ impl HostAgent for PhostAgent {
         packet: &mut Packet,
         side: &mut Side,
     ) -> Transmit {
-        let next = self.next;
+        let (next, times) = (self.next, self.times);
         let Some((id, flow)) = self.choose(spec) else { return Transmit::Idle };
         if now < next {
             return Transmit::At(next);
@@ -170,18 +174,18 @@ impl HostAgent for PhostAgent {
         flow.next = index + 1;
         flow.issued += 1;
         flow.token_at = now;
-        flow.again_at = (flow.issued == flow.goal).then(|| now.saturating_add(spec.again));
+        flow.again_at = (flow.issued == flow.goal).then(|| now.saturating_add(times.again));
         let payload = u64::from(spec.payload);
         let missing = (flow.missing() * payload).min(flow.size);
         let token = Message::Token { offset: index * payload, number: flow.issued, missing };
         *packet = side.packet_of(token, now, id, spec.control);
-        self.next = now.saturating_add(spec.spacing);
+        self.next = now.saturating_add(times.spacing);
         Transmit::Packet
     }
 
     /// When the next flow has waited long enough.
     fn timer(&self, spec: &PhostSpec) -> Option<Time> {
-        self.incoming.values().filter_map(|flow| flow.until(spec)).min()
+        self.incoming.values().filter_map(|flow| flow.until(spec, self.times.patience)).min()
     }
 
     /// Bytes that have not arrived: shortest remaining first, as at the destination.
@@ -203,12 +207,12 @@ mod tests {
         control: 40,
         free: 2,
         free_for: FreeFor::Short,
-        spacing: Span::from_us(1),
+        spacing: Some(Span::from_us(1)),
         window: 4,
-        life: Span::from_us(5),
-        patience: Span::from_us(50),
-        again: Span::from_us(9),
-        retry: Span::from_us(200),
+        life: Some(Span::from_us(5)),
+        patience: Some(Span::from_us(50)),
+        again: Some(Span::from_us(9)),
+        retry: Some(Span::from_us(200)),
         free_class: 1,
         token_class: 2,
     };

@@ -49,6 +49,11 @@ impl Trace {
         Self { once: true, ..self }
     }
 
+    /// It begins again at its last opportunity.
+    pub fn repeats(&self) -> bool {
+        !self.once
+    }
+
     /// When they come, in milliseconds: never falling.
     pub fn ms(&self) -> &[u32] {
         &self.ms

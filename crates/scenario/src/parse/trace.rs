@@ -41,12 +41,14 @@ pub fn parse(text: &str) -> Result<Trace, ParseError> {
     Trace::from_ms(ms).map_err(|reason| ParseError::new(end, reason, hint))
 }
 
-/// A trace as its file.
-pub fn to_text(trace: &Trace) -> String {
+/// A trace as its file, with so many of Mahimahi's opportunities for each.
+pub fn to_text(trace: &Trace, each: u32) -> String {
     use std::fmt::Write;
     let mut text = String::new();
     for at in trace.ms() {
-        let _ = writeln!(text, "{at}");
+        for _ in 0..each {
+            let _ = writeln!(text, "{at}");
+        }
     }
     text
 }
@@ -65,7 +67,7 @@ mod tests {
     fn opportunities_of_one_millisecond_and_a_missing_last_line_end_are_fine() {
         let trace = parse("0\n0\n3\r\n3\n 7").unwrap();
         assert_eq!(trace.ms(), [0, 0, 3, 3, 7]);
-        assert_eq!(parse(&to_text(&trace)).unwrap(), trace);
+        assert_eq!(parse(&to_text(&trace, 1)).unwrap(), trace);
     }
 
     #[test]

@@ -8,7 +8,8 @@ use thalweg_units::{Bytes, Span};
 /// Receiver-driven transport by tokens (pHost, Gao et al., CoNEXT 2015): a flow sends a request, and each of
 /// its packets answers a token of its destination, which promises its downlink to the flow with the fewest
 /// bytes left. Where not said otherwise, times are those of the authors' simulator, in transmission times of
-/// a full packet on the fastest host's link.
+/// a full packet on the link of the host that keeps them: of the destination (`spacing`, `patience`, `again`) or of the
+/// source (`token_life`, `retry`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Phost {

@@ -8,7 +8,7 @@ use crate::schema::{Direction, Document, Link, WhichLinks};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use thalweg_machines::Problem;
-use thalweg_machines::link::{LinkSpec, Making, Trace, TransmitterSpec};
+use thalweg_machines::link::{LinkSpec, Making, Trace, TracedSpec, TransmitterSpec};
 use thalweg_units::{NodeId, PortId, Span, Stream};
 
 /// The sections, each with what its file holds.
@@ -145,17 +145,19 @@ impl Graph {
 
     /// Bytes of the traces of all links; each trace counts once.
     pub(crate) fn trace_bytes(&self) -> u64 {
-        let of = |(_, trace): (u32, &Arc<Trace>)| (Arc::as_ptr(trace), 4 * trace.opportunities() as u64);
+        let of = |(_, TracedSpec { trace, .. }): (u32, &TracedSpec)| {
+            (Arc::as_ptr(trace), 4 * trace.opportunities() as u64)
+        };
         let known: BTreeMap<*const Trace, u64> = self.traces().into_iter().map(of).collect();
         known.values().sum()
     }
 
     /// The ports that have delivery opportunities, with these.
-    pub(crate) fn traces(&self) -> Vec<(u32, &Arc<Trace>)> {
+    pub(crate) fn traces(&self) -> Vec<(u32, &TracedSpec)> {
         let mut found = Vec::new();
         for (port, link) in (0..).zip(self.links.iter().flat_map(|l| [&l.ab, &l.ba])) {
             if let TransmitterSpec::Traced(traced) = &link.transmitter {
-                found.push((port, &traced.trace));
+                found.push((port, traced));
             }
         }
         found

@@ -102,6 +102,13 @@ impl Graph {
         self.host_rates().into_iter().max().unwrap_or(Rate::ZERO)
     }
 
+    /// The rate of every host's link, if they all have one.
+    pub(crate) fn one_host_rate(&self) -> Option<Rate> {
+        let rates = self.host_rates();
+        let first = *rates.first()?;
+        rates.iter().all(|rate| *rate == first).then_some(first)
+    }
+
     /// Ports of the switch that has the most.
     pub(crate) fn most_ports(&self) -> u64 {
         let mut ports = vec![0u64; self.nodes()];

@@ -8,8 +8,8 @@ use thalweg_units::Span;
 
 impl Kind for Phost {
     fn spec(&self) -> TransportSpec {
-        // (Times and classes have been resolved.)
-        let span = |time: Option<Q<Span>>| time.map_or(Span::MAX, |q| q.0);
+        // (Classes have been resolved.)
+        let span = |time: Option<Q<Span>>| time.map(|q| q.0);
         TransportSpec::Phost(PhostSpec {
             payload: bytes(self.payload),
             header: bytes(self.header),

@@ -17,6 +17,7 @@ pub(crate) mod memory;
 mod next_hop;
 pub(crate) mod on_demand;
 pub(crate) mod outages;
+mod own_drops;
 pub(crate) mod points;
 pub(crate) mod preemption;
 pub(crate) mod programs;
@@ -43,6 +44,7 @@ use egress::Reference;
 use gate::Gates;
 use memory::Memory;
 use outages::Outages;
+use own_drops::OwnDrops;
 use preemption::Preempted;
 use serde::{Deserialize, Serialize};
 use stages::Stages;
@@ -79,9 +81,17 @@ pub(crate) struct Fabric {
     /// Within an event: packets that a queue pushed out.
     #[serde(skip)]
     pub pushed_out: Vec<Handle>,
-    /// Within an event: packets that have been lost, or trimmed, for their hosts' accounts.
+    pub lost: Losses,
+}
+
+/// Packets that hosts miss.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Losses {
+    /// Within an event: those that have been lost, or trimmed, for their hosts' accounts.
     #[serde(skip)]
-    pub lost: Vec<Lost>,
+    pub now: Vec<Lost>,
+    /// What their own NICs have dropped.
+    pub own: OwnDrops,
 }
 
 /// A packet that does not arrive as it was sent.
@@ -270,12 +280,13 @@ impl Fabric {
         let packet = &self.packets[handle];
         cx.instruments.tally.payload.dropped += packet.data_bytes();
         let notified = cx.features.drop_notices && packet.kind == Kind::Data;
-        // CHOICE: a host learns of a drop of its own when its link could have sent the packet: what is sent again then
-        // finds room, sooner or later.
-        let fate = if notified {
-            Fate::Notified(self.way_back(packet.route).max(self.ports[id.at()].span(packet.wire)))
-        } else {
+        let (port, wire) = (&self.ports[id.at()], packet.wire);
+        let fate = if !notified {
             Fate::Gone
+        } else if port.place.from_host {
+            Fate::Notified(self.lost.own.way(id, cx.now, port.span(wire)))
+        } else {
+            Fate::Notified(self.way_back(packet.route).max(port.span(wire)))
         };
         self.miss(cx, End::Lost(at, id), handle, fate);
     }
@@ -316,7 +327,7 @@ impl Fabric {
         cx.instruments.record(handle, &packet, end, cx.now);
         self.preempted.forget(handle);
         self.discard(handle, &packet);
-        self.lost.push(Lost { packet, fate });
+        self.lost.now.push(Lost { packet, fate });
     }
 
     /// Frees a packet's memory.

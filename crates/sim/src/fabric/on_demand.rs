@@ -202,7 +202,7 @@ impl Fabric {
         if let Verdict::Trimmed(cut) = verdict {
             let bytes = self.packets[cut].trim();
             trimming::note(&mut self.memory, &mut cx.instruments.tally, id, bytes);
-            self.lost.push(Lost { packet: self.packets[cut], fate: Fate::Trimmed });
+            self.lost.now.push(Lost { packet: self.packets[cut], fate: Fate::Trimmed });
         }
         self.request_tx::<false>(cx, id);
         if self.ports[id.at()].mode.preemptive && verdict != Verdict::Dropped {

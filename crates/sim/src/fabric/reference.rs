@@ -79,7 +79,7 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
     }
     if let Arrived::Trimmed { handle, cut } = arrived {
         trimming::note(&mut fabric.memory, &mut cx.instruments.tally, id, cut);
-        fabric.lost.push(Lost { packet: fabric.packets[handle], fate: Fate::Trimmed });
+        fabric.lost.now.push(Lost { packet: fabric.packets[handle], fate: Fate::Trimmed });
     }
     if arrived == Arrived::Dropped {
         fabric.ports[id.at()].verdicts.dropped += 1;

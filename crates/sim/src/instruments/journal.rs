@@ -13,6 +13,8 @@ pub(crate) struct Trace {
     pub ingress: Time,
     /// When it reached the port where it is.
     arrived: Time,
+    /// When the switch port that was the last to say so begins to transmit it, perhaps in the future.
+    begins: Time,
     /// Time spent waiting at switch ports, ps.
     pub waited: u64,
     /// Switch ports at which it had to wait.
@@ -21,15 +23,32 @@ pub(crate) struct Trace {
     pub hops: u8,
 }
 
-#[cfg(test)]
 impl Trace {
+    /// As it is at `now`. A port that knows a departure as the packet arrives has counted the whole wait: one that has
+    /// not ended counts, as at any other port, when it does.
+    pub fn as_of(self, now: Time) -> Self {
+        if self.begins <= now {
+            return self;
+        }
+        let ahead = (self.begins - self.arrived).ps();
+        Self { waited: self.waited - ahead, queues: self.queues - u8::from(ahead > 0), ..self }
+    }
+
+    #[cfg(test)]
     pub fn of(handed: Time, ingress: Time) -> Self {
         Self { handed, ingress, ..NOWHERE }
     }
 }
 
-const NOWHERE: Trace =
-    Trace { handed: Time::ZERO, ingress: Time::MAX, arrived: Time::ZERO, waited: 0, queues: 0, hops: 0 };
+const NOWHERE: Trace = Trace {
+    handed: Time::ZERO,
+    ingress: Time::MAX,
+    arrived: Time::ZERO,
+    begins: Time::ZERO,
+    waited: 0,
+    queues: 0,
+    hops: 0,
+};
 
 /// The switch ports that a packet has come to, in their order.
 #[derive(Clone, Copy, Debug, Default)]
@@ -99,6 +118,7 @@ impl Journal {
         let trace = &mut self.traces[handle.0 as usize];
         trace.waited += (at - trace.arrived).ps();
         trace.queues += u8::from(at > trace.arrived);
+        trace.begins = at;
         if self.keep_hops {
             let hop = usize::from(trace.hops) - 1;
             self.times[(handle.0 as usize * 2 + 1) * self.stride + hop] = at.ps();

@@ -86,8 +86,8 @@ pub(crate) enum End {
     Arrived(Time),
     /// It was dropped, or lost on a link: when, and at which port.
     Lost(Time, PortId),
-    /// It is in the network still.
-    Inside,
+    /// It is in the network still, at this instant.
+    Inside(Time),
 }
 
 /// Rows on their way out.
@@ -103,10 +103,17 @@ pub(crate) struct Recorder {
 
 impl Recorder {
     fn add(&mut self, packet: &Packet, trace: Trace, ends: End, hops: Hops<'_>) {
-        let (exit, lost) = match ends {
-            End::Arrived(at) => (at, None),
-            End::Lost(at, port) => (Time::MAX, Some((at, port))),
-            End::Inside => (Time::MAX, None),
+        let mut times = [hops.arrivals, hops.starts].concat();
+        let (exit, lost, trace) = match ends {
+            End::Arrived(at) => (at, None, trace),
+            End::Lost(at, port) => (Time::MAX, Some((at, port)), trace),
+            End::Inside(now) => {
+                // Service that has its place booked has not begun.
+                if let Some(start) = times.last_mut().filter(|start| **start > now.ps()) {
+                    *start = 0;
+                }
+                (Time::MAX, None, trace.as_of(now))
+            }
         };
         self.done.push(Row {
             ingress: trace.ingress.min(lost.map_or(Time::MAX, |(at, _)| at)),
@@ -122,7 +129,7 @@ impl Recorder {
             wire: packet.wire,
             queues: trace.queues,
             hops: trace.hops,
-            times: [hops.arrivals, hops.starts].concat(),
+            times,
             ports: hops.ports.to_vec(),
         });
     }
@@ -159,7 +166,7 @@ impl Recorder {
     /// All rows, those of packets that are still in the network included.
     pub fn take_all(&mut self, journal: &Journal, packets: &Packets, now: Time) -> Recorded {
         for (handle, trace) in journal.inside(now) {
-            self.add(&packets[handle], trace, End::Inside, journal.hops(handle, trace.hops));
+            self.add(&packets[handle], trace, End::Inside(now), journal.hops(handle, trace.hops));
         }
         self.sort();
         self.ready.append(&mut self.done);

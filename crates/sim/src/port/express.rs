@@ -5,7 +5,7 @@ use crate::port::{Booked, Port};
 use crate::prefetch::prefetch;
 use thalweg_machines::stage::{Arrival, HeaderStage, View};
 use thalweg_units::{Span, Time};
-use thalweg_wire::Packet;
+use thalweg_wire::{Handle, Packet};
 
 impl Port {
     /// When a booked packet's transmission begins.
@@ -108,7 +108,9 @@ impl Port {
 
     /// When the transmission ends that began last, at `now` or before.
     pub(super) fn express_end(&self, now: Time) -> Option<Time> {
-        let last = self.flight.iter().take_while(|booked| self.begins(booked) <= now).last()?;
+        let begun = self.flight.iter().take_while(|booked| self.begins(booked) <= now).last();
+        let taken = || (self.slot.handle != Handle::NONE).then_some(&self.slot);
+        let last = begun.or_else(taken)?;
         Some(self.begins(last) + self.span(last.wire))
     }
 

@@ -238,7 +238,7 @@ pub struct Port {
     /// How long packets have waited.
     pub(crate) waited: Waited,
 
-    /// On demand: the bypass slot.
+    /// On demand: the bypass slot. Express, outbound: what began last of what was taken off the ring.
     pub(crate) slot: Flying,
     /// Time on the wire; of links that are not of a fixed rate: at their long-run rate.
     pub serializer: Serializer,
@@ -412,12 +412,17 @@ impl Port {
     }
 
     /// What has just been put on the ring leaves this part of the network. Express: it stays there as long as it waits.
+    /// What transmits is kept apart: how much of it is out by some instant counts as at any other port.
     pub(crate) fn leave(&mut self, now: Time) -> Option<Flying> {
         if self.on_demand() {
             return self.flight.pop_back();
         }
         self.retire(now);
-        self.flight.skip(std::mem::take(&mut self.waiting.started));
+        let begun = std::mem::take(&mut self.waiting.started);
+        if let Some(last) = begun.checked_sub(1).and_then(|last| self.flight.get(last)) {
+            self.slot = *last;
+        }
+        self.flight.skip(begun);
         self.flight.back().copied()
     }
 

@@ -14,12 +14,12 @@ const TOKENS: PhostSpec = PhostSpec {
     control: 40,
     free: 8,
     free_for: FreeFor::All,
-    spacing: Span::from_ns(1200),
+    spacing: Some(Span::from_ns(1200)),
     window: 8,
-    life: Span::from_ns(1800),
-    patience: Span::from_us(30),
-    again: Span::from_us(12),
-    retry: Span::from_us(500),
+    life: Some(Span::from_ns(1800)),
+    patience: Some(Span::from_us(30)),
+    again: Some(Span::from_us(12)),
+    retry: Some(Span::from_us(500)),
     free_class: 1,
     token_class: 2,
 };
@@ -75,7 +75,7 @@ fn an_incast_queues_no_more_than_the_free_packets_and_ends_in_the_order_of_sizes
 fn a_source_sends_the_flow_with_the_least_left_first() {
     let flows = vec![flow(0, 1, 292_000, Time::ZERO), flow(0, 2, 146_000, Time::from_us(1))];
     let mut spec = around(3, Limit::Unlimited, flows);
-    spec.transports = vec![TransportSpec::Phost(PhostSpec { patience: Span::from_us(20), ..TOKENS })];
+    spec.transports = vec![TransportSpec::Phost(PhostSpec { patience: Some(Span::from_us(20)), ..TOKENS })];
     let sim = run(spec);
     let (short, long) = (received(&sim, 1), received(&sim, 0));
     let (alone, _) = sim.ideal(FlowId(1));

@@ -4,6 +4,7 @@ use crate::common::*;
 use crate::lossless::lossy;
 use crate::streams::queue_pair;
 use thalweg_machines::congestion::{ControllerSpec, fixed};
+use thalweg_machines::schedule::Limit;
 use thalweg_machines::transport::{AnswerSpec, RdmaSpec, RdmaTimer, Recovery, TransportSpec};
 use thalweg_net::spec::*;
 use thalweg_units::{FlowId, Rate, Span, Time};
@@ -82,4 +83,24 @@ fn the_reference_lane_agrees() {
     let ends = |sim: &Network| (0..2).map(|f| sim.outcome(FlowId(f)).received).collect::<Vec<_>>();
     assert_eq!(ends(&fast), ends(&slow));
     assert_eq!(fast.counters().packets_dropped, slow.counters().packets_dropped);
+}
+
+/// Twenty packets at once, a queue of ten at the host's own NIC, which sends one per us: the other ten are sent again
+/// one by one, as the link takes one off the queue, and each once.
+#[test]
+fn what_a_sender_s_own_nic_drops_is_sent_again_as_room_comes_and_once() {
+    let spec = star(2, Rate::from_gbps(8), Span::from_us(3), reported(Recovery::DropNotified), vec![]);
+    for flows in [1, 2] {
+        let flows = (0..flows).map(|_| flow(0, 1, 980 * 20 / flows, Time::ZERO)).collect();
+        let mut spec = NetworkSpec { flows, ..spec.clone() };
+        spec.disciplines[0].limit = Limit::Packets(10);
+        let sim = run(spec.clone());
+        assert_eq!(sim.counters().packets_dropped, 10);
+        let of: Vec<_> = (0..spec.flows.len()).map(|f| sim.outcome(FlowId::from(f))).collect();
+        assert_eq!(of.iter().map(|f| f.counts.retransmitted).sum::<u64>(), 10);
+        // Twenty packets' time on the host's link, a packet's on the next, and the way: the link never waited.
+        let last = of.iter().filter_map(|f| f.received).max();
+        assert_eq!(last, Some(Time::from_us(20 + 1 + 6)));
+        assert_eq!(run_cut(spec, vec![7, 30, 60]).digest(), sim.digest());
+    }
 }

@@ -407,6 +407,31 @@ fn a_port_with_a_congestion_point_has_no_event_for_the_end_of_a_transmission() {
     assert!(short.events + short.packet_hops / 3 < long.events, "{} {}", short.events, long.events);
 }
 
+/// Two bursts to one host, and runs that end every 200 ns, some as a transmission does: a record says the same of what
+/// still waits, whether its departure is known already or not.
+#[test]
+fn a_record_holds_no_service_that_begins_after_the_end() {
+    let (rate, delay) = (Rate::from_gbps(10), Span::from_us(1));
+    let link = |host| LinkSpec::fixed(NodeId(host), NodeId(3), rate, delay, Span::ZERO);
+    let flows = vec![flow(0, 2, 10_000, Time::ZERO), flow(1, 2, 10_000, Time::ZERO)];
+    let mut spec = network(3, 1, (0..3).map(link).collect(), udp(1000, UdpPace::Burst), flows);
+    spec.probes.record = Some(RecordSpec { hops: true });
+    spec.stop.when_measured_done = false;
+    for order in [OrderSpec::fifo(), OrderSpec::srpt()] {
+        spec.disciplines[0].order = order;
+        for step in 1..100 {
+            spec.stop.until = Time::ZERO + Span::from_ns(200 * step);
+            let seen = |shortcuts| {
+                let mut sim = run(NetworkSpec { shortcuts, ..spec.clone() });
+                let ports = (0..sim.ports().len()).map(PortId::from);
+                let carried: Vec<_> = ports.map(|port| sim.carried(port)).collect();
+                (sim.take_recorded(true), carried, sim.digest())
+            };
+            assert_eq!(seen(true), seen(false), "until {}", spec.stop.until);
+        }
+    }
+}
+
 /// Data of a byte with a clock of nanoseconds: the transmitter is free again at once, and what waits behind
 /// is not forgotten.
 #[test]

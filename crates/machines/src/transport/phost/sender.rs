@@ -2,7 +2,7 @@
 
 use super::super::arrivals::Arrivals;
 use super::super::counts::Counts;
-use super::super::{Endpoint, Expiry, PhostSpec, Reception, SenderStats, SendingEnd, Transmit};
+use super::super::{Endpoint, Expiry, PhostSpec, PhostTimes, Reception, SenderStats, SendingEnd, Transmit};
 use crate::congestion::Start;
 use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
@@ -37,6 +37,10 @@ pub struct PhostSender {
     acked: u64,
     /// How long free tokens are worth something.
     free_life: Span,
+    /// How long other tokens are, after they came.
+    life: Span,
+    /// How long nothing may come before the request is repeated.
+    retry: Span,
     counts: Counts,
 }
 
@@ -70,8 +74,8 @@ impl PhostSender {
         if spec.window == 0 {
             return refuse("window", "window is 0: no token would ever be sent; allowed: at least 1");
         }
-        let times = [spec.spacing, spec.life, spec.patience, spec.again, spec.retry];
-        if times.iter().any(|time| time.is_zero()) {
+        let PhostTimes { spacing, life, patience, again, retry } = spec.times(start.line_rate);
+        if [spacing, life, patience, again, retry].iter().any(|time| time.is_zero()) {
             return refuse("spacing", "spacing, life, patience, again or retry is 0; allowed: above");
         }
         let packets = spec.packets(size);
@@ -87,7 +91,9 @@ impl PhostSender {
             tokens: VecDeque::new(),
             sent: Arrivals::new(packets),
             acked: 0,
-            free_life: all + spec.life,
+            free_life: all + life,
+            life,
+            retry,
             counts: Counts::default(),
         })
     }
@@ -113,7 +119,7 @@ impl Endpoint for PhostSender {
                 let Some(&Message::Token { offset, number, missing }) = side.and_then(Side::message) else {
                     return Reception::Ignored;
                 };
-                let (until, index) = (now.saturating_add(spec.life), offset / u64::from(spec.payload));
+                let (until, index) = (now.saturating_add(self.life), offset / u64::from(spec.payload));
                 self.tokens.push_back(Token { until, index, number, free: false });
                 self.acked = self.acked.max(self.size.saturating_sub(missing));
             }
@@ -125,7 +131,7 @@ impl Endpoint for PhostSender {
             }
             Kind::Data | Kind::Syn | Kind::SynAck => return reception,
         }
-        self.request.retry_at = now.saturating_add(spec.retry);
+        self.request.retry_at = now.saturating_add(self.retry);
         reception
     }
 
@@ -154,7 +160,7 @@ impl Endpoint for PhostSender {
             if std::mem::replace(&mut self.request.sent, true) {
                 packet.flags.set(Flags::RETRANSMISSION);
             }
-            self.request.retry_at = now.saturating_add(spec.retry);
+            self.request.retry_at = now.saturating_add(self.retry);
             return Transmit::Packet;
         }
         let mut flags = Flags::default();

@@ -15,12 +15,12 @@ const SPEC: PhostSpec = PhostSpec {
     control: 40,
     free: 2,
     free_for: FreeFor::Short,
-    spacing: Span::from_us(1),
+    spacing: Some(Span::from_us(1)),
     window: 8,
-    life: Span::from_us(2),
-    patience: Span::from_us(50),
-    again: Span::from_us(9),
-    retry: Span::from_us(200),
+    life: Some(Span::from_us(2)),
+    patience: Some(Span::from_us(50)),
+    again: Some(Span::from_us(9)),
+    retry: Some(Span::from_us(200)),
     free_class: 1,
     token_class: 2,
 };
@@ -143,7 +143,7 @@ fn what_cannot_work_is_refused_by_name() {
     };
     assert!(refuse(PhostSpec { payload: 0, ..SPEC }, 1).contains("payload"));
     assert!(refuse(PhostSpec { window: 0, ..SPEC }, 1).contains("window"));
-    assert!(refuse(PhostSpec { retry: Span::ZERO, ..SPEC }, 1).contains("retry"));
+    assert!(refuse(PhostSpec { retry: Some(Span::ZERO), ..SPEC }, 1).contains("retry"));
     assert!(refuse(SPEC, u64::MAX).contains("size"));
     let _: PhostReceiver = SPEC.receiver(FlowId(0), u64::MAX, Stream::default());
 }

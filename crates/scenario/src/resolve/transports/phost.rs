@@ -1,10 +1,11 @@
-//! `[transport]` of kind `phost`: times by the hosts' rate, classes by the schedulers.
+//! `[transport]` of kind `phost`: times by the hosts' rate where it is one, classes by the schedulers.
 
 use super::Dependent;
 use crate::quantity::Q;
 use crate::schema::{Phost, Rank};
 use crate::topology::Graph;
 use thalweg_machines::congestion::Paths;
+use thalweg_machines::transport::PhostTimes;
 use thalweg_units::Bytes;
 
 impl Dependent for Phost {
@@ -21,16 +22,14 @@ impl Dependent for Phost {
     }
 
     fn by_graph(&mut self, graph: &Graph, _: &mut dyn Paths) {
-        let rate = graph.fastest_host();
-        if rate.bps() == 0 {
-            return;
-        }
+        // Where links differ each host has its own, and there is no one value to write down.
+        let Some(rate) = graph.one_host_rate().filter(|rate| rate.bps() > 0) else { return };
         let wire = self.payload.0.get().saturating_add(self.header.0.get());
-        let packet = Bytes::new(wire) / rate;
-        self.spacing.get_or_insert(Q(packet));
-        self.token_life.get_or_insert(Q(packet.saturating_mul(3) / 2));
-        self.patience.get_or_insert(Q(packet.saturating_mul(25)));
-        self.again.get_or_insert(Q(packet.saturating_mul(9)));
-        self.retry.get_or_insert(Q(packet.saturating_mul(250)));
+        let times = PhostTimes::of_packet(Bytes::new(wire) / rate);
+        self.spacing.get_or_insert(Q(times.spacing));
+        self.token_life.get_or_insert(Q(times.life));
+        self.patience.get_or_insert(Q(times.patience));
+        self.again.get_or_insert(Q(times.again));
+        self.retry.get_or_insert(Q(times.retry));
     }
 }
