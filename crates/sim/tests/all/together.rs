@@ -32,8 +32,10 @@ fn shares(sharing: SharingSpec, memory: u64, mut spec: NetworkSpec) -> NetworkSp
     spec
 }
 
-/// What a run came to: by flow, by port.
-fn outcome(sim: &Network) -> (Vec<Option<Time>>, Vec<(u64, u64, u64)>) {
+/// What a run came to: when each flow arrived; of each port packets sent and dropped, and the most bytes that waited.
+type Outcome = (Vec<Option<Time>>, Vec<(u64, u64, u64)>);
+
+fn outcome(sim: &Network) -> Outcome {
     let spec = sim.spec();
     let flows = (0..spec.flows.len()).map(|flow| sim.outcome(FlowId::from(flow)).received).collect();
     let ports = (0..2 * spec.links.len()).map(|port| sim.totals(PortId::from(port)));
