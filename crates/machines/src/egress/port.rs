@@ -209,7 +209,7 @@ impl Egress {
         gave
     }
 
-    /// A packet has been given up that waited here ([`Programmed::lose`](crate::schedule::policy::Programmed::lose)).
+    /// A packet has been given up that waited here ([`Programmed::lose`](crate::schedule::Programmed::lose)).
     pub fn lose(&mut self, place: u32) -> Option<Handle> {
         let handle = self.queue.programmed_mut()?.lose(place);
         self.totals.dropped += 1;

@@ -138,7 +138,7 @@ pub struct Needs {
     /// It cuts packets to their headers instead of dropping them; headers may take so much besides the limit.
     pub trims: Option<Bytes>,
     /// All ports of a switch run it together, of which there are so many at most
-    /// ([`Programmed`](super::policy::Programmed)).
+    /// ([`Programmed`](super::Programmed)).
     pub together: Option<u16>,
 }
 

@@ -61,6 +61,7 @@ pub use entry::Entry;
 pub use lanes::FairOverflow;
 pub use managed::Managed;
 pub use order::{Order, OutputQueue};
+pub use policy::Programmed;
 pub use sojourn::Sojourn;
 pub use spec::DisciplineSpec;
 use two_queues::TwoQueues;

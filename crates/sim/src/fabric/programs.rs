@@ -4,7 +4,7 @@
 use super::egress::{Reference, queue_of_mut};
 use super::memory::Memory;
 use crate::port::{Lane, Port};
-use thalweg_machines::schedule::policy::Programmed;
+use thalweg_machines::schedule::Programmed;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::PortId;
 use thalweg_wire::{Handle, Packet};

@@ -43,8 +43,9 @@ use thalweg_units::{Span, mix64};
 /// A policy of the OpenQueue language (Menikkumbura, Purdue University 2022, Chapter 2): queues with orders of
 /// admission and of processing, a scheduler over them, conditions with actions. The policy alone says how much waits.
 /// One of one port is run by each port of a switch, one of several by all of them together: they share its buffers, and
-/// its first port is the switch's port of the lowest number. Each has all of its link. `TOS` is the traffic class, `dst` the number of the host, `flow`
-/// that of the flow, `size` the bytes on the wire, `slack` what `[slack]` has left of it, at least 0.
+/// its first port is the switch's port of the lowest number. Each has all of its link. `TOS` is the traffic class,
+/// `dst` the number of the host, `flow` that of the flow, `size` the bytes on the wire, `slack` what `[slack]` has left
+/// of it, at least 0.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
