@@ -77,8 +77,8 @@ def trace(name: str, each: int):
     return classes, came.sort("at")
 
 
-def compared(name: str, each: int) -> dict[str, int]:
-    """Packets of which the simulator and the datapath decide differently: kept or not, and in which order."""
+def offered(name: str, each: int) -> tuple[policies.Policy, dict[str, np.ndarray], np.ndarray]:
+    """A policy, what came to the port as a trace for other engines, and when the port began to send each (-1: never)."""
     classes, came = trace(name, each)
     flows = came["flow"].to_numpy()
     tos = np.array(classes)[flows]
@@ -91,9 +91,18 @@ def compared(name: str, each: int) -> dict[str, int]:
         "value": 255 - tos,
         "flow": flows,
     }
-    ran = policy.run(packets, link=RATE)
-    start = came["start"].to_numpy()
-    order = np.flatnonzero(start >= 0)[np.argsort(start[start >= 0], kind="stable")]
+    return policy, packets, came["start"].to_numpy()
+
+
+def in_order(start: np.ndarray) -> np.ndarray:
+    """Packets that a port sent, in that order."""
+    return np.flatnonzero(start >= 0)[np.argsort(start[start >= 0], kind="stable")]
+
+
+def compared(name: str, each: int) -> dict[str, int]:
+    """Packets of which the simulator and the datapath decide differently: kept or not, and in which order."""
+    policy, packets, start = offered(name, each)
+    ran, order = policy.run(packets, link=RATE), in_order(start)
     kept = int(((ran.fate == 1) != (start >= 0)).sum())
     turned = int((ran.departures != order).sum()) if len(order) == len(ran.departures) else len(order)
     return {"packets": len(start), "dropped": int((start < 0).sum()), "differences": kept + turned}

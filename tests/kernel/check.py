@@ -1,4 +1,5 @@
-"""One trace through the software datapath and the kernel's queueing discipline: the same kept, in the same order.
+"""One trace through a port of the simulator, the software datapath and the kernel's queueing discipline: the same kept,
+in the same order. (What a simulated port does not run, or draws otherwise, goes through the other two.)
 
     python tests/kernel/check.py [--packets 1000] [--keep DIRECTORY]
 
@@ -16,7 +17,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -48,6 +51,15 @@ OWN = ("srpt", "lqd", "steps")
 SEED = 7
 # Packets come so fast that queues fill: one each 500 ns, on a link that takes 625 for the mean one.
 GAP, GAPS = "500ns", {"policy-file": "150ns"}
+
+
+class Wanted(NamedTuple):
+    """What becomes of a trace: the packets that leave, in order, how many are dropped; and whether a simulated port has
+    done the same."""
+
+    order: list[int]
+    dropped: int
+    simulated: bool = False
 
 
 class Missing(Exception):
@@ -115,21 +127,39 @@ def built(generator: list[str], file: Path, into: Path) -> None:
     source.unlink()
 
 
-def expected(file: Path, packets: int, into: Path) -> tuple[list[int], int]:
-    """The order in which the software datapath sends, how many it drops; and the trace, whose last column says how
-    many packets leave after each that comes."""
+def simulated(name: str, packets: int) -> tuple[dict, list[int]] | None:
+    """What came to a port of a simulated switch, and what that sent, in its order; nothing where it cannot run it."""
+    from thalweg.papers import find
+
+    study = find("openqueue").module("simulated")
+    if name not in LIBRARY or name in study.REFUSED or name in study.APART:
+        return None
+    _, trace, start = study.offered(name, packets // study.HOSTS)
+    return trace, study.in_order(start).tolist()
+
+
+def expected(file: Path, packets: int, into: Path) -> Wanted:
+    """What the software datapath does, and the simulator; and the trace, whose last column says how many packets leave
+    after each that comes."""
     import numpy as np
 
     from thalweg import policies
 
-    policy = policies.load(file)
-    trace = policy.traffic(
-        packets=packets, gap=GAPS.get(file.stem, GAP), tos=list(range(0, 256, 4)), values=(0, 99), seed=SEED
+    policy, port = policies.load(file), simulated(file.stem, packets)
+    trace = (
+        port[0]
+        if port
+        else policy.traffic(
+            packets=packets, gap=GAPS.get(file.stem, GAP), tos=list(range(0, 256, 4)), values=(0, 99), seed=SEED
+        )
     )
+    packets = len(trace["at_ps"])
     ran = [policy.run(trace, link="10Gbps", engine=engine, seed=SEED).frame for engine in ("interpreter", "bytecode")]
     if not ran[0].equals(ran[1]):
         raise AssertionError(f"{file.name}: two engines of the datapath differ")
     sent = ran[0].filter(ran[0]["fate"] == "sent").sort("gone_ps")
+    if port and sent["packet"].to_list() != port[1]:
+        raise AssertionError(f"{file.name}: the simulator and the datapath differ")
     # A packet is taken off its queue when its first bit leaves.
     began = sent["gone_ps"].to_numpy() - trace["size"][sent["packet"].to_numpy()].astype(np.int64) * 800
     after = np.searchsorted(trace["at_ps"].astype(np.int64), began, side="right") - 1
@@ -138,7 +168,7 @@ def expected(file: Path, packets: int, into: Path) -> tuple[list[int], int]:
     credit[-1] = packets
     rows = zip(trace["queue"], trace["size"], trace["tos"], trace["value"], credit, strict=True)
     (into / "trace").write_text("".join(" ".join(str(int(one)) for one in row) + "\n" for row in rows))
-    return sent["packet"].to_list(), int((ran[0]["fate"] == "dropped").sum())
+    return Wanted(sent["packet"].to_list(), int((ran[0]["fate"] == "dropped").sum()), port is not None)
 
 
 def image(root: Path, policies: Path, into: Path) -> Path:
@@ -194,12 +224,12 @@ def boot(root: Path, archive: Path, seconds: int) -> str:
     return done.stdout.replace("\r", "")
 
 
-def judge(said: str, wanted: dict[str, tuple[list[int], int]]) -> int:
+def judge(said: str, wanted: Mapping[str, Wanted]) -> int:
     """Prints a line for each policy; how many differ."""
     wrong = 0
     kernel = re.search(r"KERNEL (\S+)", said)
     print(f"kernel {kernel.group(1) if kernel else 'did not start'}, seed {SEED}")
-    for name, (order, dropped) in wanted.items():
+    for name, (order, dropped, is_simulated) in wanted.items():
         part = re.search(rf"^POLICY {re.escape(name)}\n(.*?)(?=^POLICY |^FINISHED|\Z)", said, re.M | re.S)
         found = re.search(r"^ORDER ([\d ]*)$", part.group(1), re.M) if part else None
         lost = re.search(r"^DROPPED (\d+)$", part.group(1), re.M) if part else None
@@ -212,7 +242,7 @@ def judge(said: str, wanted: dict[str, tuple[list[int], int]]) -> int:
         same = came == order and int(lost.group(1)) == dropped
         wrong += not same
         print(
-            f"{name}: {len(order)} kept, {dropped} dropped, order "
+            f"{name}: {len(order)} kept, {dropped} dropped{' by the simulator, too' if is_simulated else ''}, order "
             + ("identical" if same else f"DIFFERS: kernel {len(came)} kept, {lost.group(1)} dropped, first at {first}")
         )
     return wrong

@@ -176,10 +176,10 @@ def test_a_program_of_tc_decides_as_the_oracle_does(clang, tmp_path):
 
 def test_the_check_sees_an_order_a_loss_and_a_kernel_that_refuses(check, capsys):
     said = "KERNEL 7.0\nPOLICY fifo\nORDER 0 2 1 \nDROPPED 1\nPOLICY lqd\nREFUSED loading\nFINISHED\n"
-    right = {"fifo": ([0, 2, 1], 1)}
+    right = {"fifo": check.Wanted([0, 2, 1], 1)}
     assert check.judge(said, right) == 0
-    assert check.judge(said, {"fifo": ([0, 1, 2], 1)}) == 1
+    assert check.judge(said, {"fifo": check.Wanted([0, 1, 2], 1)}) == 1
     assert "DIFFERS: kernel 3 kept, 1 dropped, first at 1" in capsys.readouterr().out
-    assert check.judge(said, {"fifo": ([0, 2, 1], 2)}) == 1
-    assert check.judge(said, {"lqd": ([0], 0)}) == 1
+    assert check.judge(said, {"fifo": check.Wanted([0, 2, 1], 2)}) == 1
+    assert check.judge(said, {"lqd": check.Wanted([0], 0)}) == 1
     assert check.judge("nothing", right) == 1
