@@ -78,7 +78,7 @@ def trace(name: str, each: int):
 
 
 def offered(name: str, each: int) -> tuple[policies.Policy, dict[str, np.ndarray], np.ndarray]:
-    """A policy, what came to the port as a trace for other engines, and when the port began to send each (-1: never)."""
+    """A policy, what came to the port as a trace for other engines, and when it began to send each (-1: never)."""
     classes, came = trace(name, each)
     flows = came["flow"].to_numpy()
     tos = np.array(classes)[flows]
