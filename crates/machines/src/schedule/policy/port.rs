@@ -9,6 +9,7 @@ mod shared;
 pub use shared::{Elsewhere, Program};
 
 use super::engine::Engine;
+use super::ports::Ports;
 use super::{Classify, Params, Value};
 use crate::schedule::{Discipline, Entry, Limit, OutputQueue, Served, Verdict};
 use saved::Saved;
@@ -219,6 +220,51 @@ impl Programmed {
             program.go_on(now, effects)?;
         }
         Ok(served)
+    }
+}
+
+impl Programmed {
+    /// How many ports the switch has that its policy is for; nothing where each port runs it by itself.
+    pub fn width(&self) -> Option<usize> {
+        let first = *self.params.versions()?.first()?;
+        let ports = Ports::of(&first.policy);
+        ports.is_for_a_switch().then_some(ports.outputs.len())
+    }
+
+    /// It is the port of this number in its switch from now on; the first has the engine. False: the policy has no
+    /// such port.
+    pub fn join(&mut self, number: u8) -> bool {
+        let member = self.params.versions().and_then(|all| Member::new(all.first()?, number));
+        self.member = member.map(Box::new);
+        if number > 0 {
+            self.program = None;
+        }
+        self.member.is_some()
+    }
+
+    /// The engine is here.
+    pub fn has_program(&self) -> bool {
+        self.program.is_some()
+    }
+
+    /// The engine goes to another port.
+    pub fn lend(&mut self) -> Option<Program> {
+        self.program.take()
+    }
+
+    /// It comes.
+    pub fn receive(&mut self, program: Program) {
+        self.program = Some(program);
+    }
+
+    /// Packets of other ports that the policy has given up: one at a time.
+    pub fn take_elsewhere(&mut self) -> Option<Elsewhere> {
+        self.member.as_mut()?.elsewhere.pop()
+    }
+
+    /// A packet of this port has been given up as another one was served or joined.
+    pub fn lose(&mut self, place: u32) -> Handle {
+        self.take(place).handle
     }
 }
 

@@ -3,9 +3,8 @@
 use super::super::engine::Engine;
 use super::super::ports::Ports;
 use super::super::text::Compiled;
-use super::{Effect, Programmed};
 use serde::{Deserialize, Serialize};
-use thalweg_policy::Fault;
+use thalweg_policy::{Effect, Fault};
 use thalweg_units::Time;
 use thalweg_wire::Handle;
 
@@ -106,50 +105,5 @@ impl Member {
     /// The same of one that waits; nothing is to become of it.
     pub fn is_here(&self, name: Handle) -> Option<u32> {
         ((name.0 >> PLACE) as u8 == self.number).then_some(name.0 & ((1 << PLACE) - 1))
-    }
-}
-
-impl Programmed {
-    /// How many ports the switch has that its policy is for; nothing where each port runs it by itself.
-    pub fn width(&self) -> Option<usize> {
-        let first = *self.params.versions()?.first()?;
-        let ports = Ports::of(&first.policy);
-        ports.is_for_a_switch().then_some(ports.outputs.len())
-    }
-
-    /// It is the port of this number in its switch from now on; the first has the engine. False: the policy has no
-    /// such port.
-    pub fn join(&mut self, number: u8) -> bool {
-        let member = self.params.versions().and_then(|all| Member::new(all.first()?, number));
-        self.member = member.map(Box::new);
-        if number > 0 {
-            self.program = None;
-        }
-        self.member.is_some()
-    }
-
-    /// The engine is here.
-    pub fn has_program(&self) -> bool {
-        self.program.is_some()
-    }
-
-    /// The engine goes to another port.
-    pub fn lend(&mut self) -> Option<Program> {
-        self.program.take()
-    }
-
-    /// It comes.
-    pub fn receive(&mut self, program: Program) {
-        self.program = Some(program);
-    }
-
-    /// Packets of other ports that the policy has given up: one at a time.
-    pub fn take_elsewhere(&mut self) -> Option<Elsewhere> {
-        self.member.as_mut()?.elsewhere.pop()
-    }
-
-    /// A packet of this port has been given up as another one was served or joined.
-    pub fn lose(&mut self, place: u32) -> Handle {
-        self.take(place).handle
     }
 }
