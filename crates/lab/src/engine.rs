@@ -118,9 +118,6 @@ impl Engine {
     pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
         self.sim().outcome(flow)
     }
-    pub fn round_trip_alone(&self, flow: FlowId) -> Option<Span> {
-        self.sim().round_trip_alone(flow)
-    }
     pub fn totals(&self, port: PortId) -> PortTotals {
         let Carried { packets, bytes, .. } = self.sim().carried(port);
         PortTotals { packets, bytes, ..self.sim().totals(port) }

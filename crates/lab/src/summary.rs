@@ -6,7 +6,7 @@ use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, uti
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_sim::Delays;
-use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
+use thalweg_units::{Bytes, PortId, Span, Time};
 
 /// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
 fn statistics(mut values: Vec<f64>) -> Json {
@@ -37,8 +37,7 @@ fn endless(run: &Run, rows: &[FlowRow<'_>], only: Option<usize>) -> Json {
     for r in rows.iter().filter(counts) {
         let Some(share) = r.share(run) else { continue };
         throughput.push(share.delivered as f64 * 8e-9 / share.seconds);
-        let alone = run.engine.round_trip_alone(FlowId(r.id));
-        let Some((rtt, alone)) = share.rtt.zip(alone) else { continue };
+        let Some((rtt, alone)) = share.rtt.zip(r.outcome.round_trip) else { continue };
         waiting.push(rtt.saturating_sub(alone.ps()) as f64 / 1e6);
     }
     let (sum, squares) = throughput.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));

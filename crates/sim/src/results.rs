@@ -167,6 +167,10 @@ impl Sim {
     pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
         let record = self.record(flow);
         let (ideal, ideal_acked) = self.ideal(flow);
+        let spec = &self.cx.spec;
+        let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
+        let endless = spec.flows[flow.at()].size == u64::MAX;
+        let round_trip = endless.then(|| ideal::round_trip(spec, routes, flow)).flatten();
         let reached = |t: Time| (t != Time::MAX).then_some(t);
         FlowOutcome {
             started: reached(record.started),
@@ -181,6 +185,7 @@ impl Sim {
             end: self.end(flow),
             ideal,
             ideal_acked,
+            round_trip,
         }
     }
 
@@ -336,11 +341,5 @@ impl Sim {
     pub fn ideal(&self, flow: FlowId) -> (Span, Span) {
         let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
         ideal::of_flow(&self.cx.spec, routes, flow)
-    }
-
-    /// The round trip of a flow's full packet and its ACK when nothing waits; `None`: it is not acknowledged.
-    pub fn round_trip_alone(&self, flow: FlowId) -> Option<Span> {
-        let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
-        ideal::round_trip(&self.cx.spec, routes, flow)
     }
 }

@@ -12,7 +12,7 @@ use crate::events::{Draw, Event, Events, Phase, Tag};
 use crate::fabric::settling::As;
 use crate::fabric::sharing::Room;
 use crate::fabric::{
-    Fabric, Fate, Lost, backpressure, points, reference, relief, settling, sharing, trimming,
+    Fabric, Fate, Lost, backpressure, points, programs, reference, relief, settling, sharing, trimming,
 };
 use crate::port::flying::{Flying, Load};
 use crate::port::{Booked, Bypass, Lane, Port};
@@ -291,7 +291,7 @@ impl Fabric {
 
     #[inline]
     pub(crate) fn lose_pushed_out(&mut self, cx: &mut Cx, id: PortId, at: Time) {
-        if self.pushed_out.is_empty() {
+        if self.pushed_out.is_empty() && !cx.features.programs {
             return;
         }
         // What a victim gives back may let a neighbour go on, and that port comes here for its own victims.
@@ -305,6 +305,14 @@ impl Fabric {
             self.lose(cx, id, victim, at);
         }
         self.pushed_out = victims;
+        // What the policy of the port's switch has given up of other ports leaves these.
+        while cx.features.programs
+            && let Some((other, handle)) = programs::victim(&self.ports, &mut self.egresses, &self.memory, id)
+        {
+            self.pushed_out.push(handle);
+            reference::note_queue(self, cx.now, other);
+            self.lose_pushed_out(cx, other, at);
+        }
     }
 
     /// An idle port sends what it is to send.

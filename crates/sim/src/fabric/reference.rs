@@ -88,11 +88,8 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
     } else if cx.features.points {
         points::joined(fabric, cx, id, handle, before);
     }
-    if !fabric.pushed_out.is_empty() {
+    if !fabric.pushed_out.is_empty() || cx.features.programs {
         fabric.lose_pushed_out(cx, id, cx.now);
-    }
-    if cx.features.programs {
-        lose_elsewhere(fabric, cx, id);
     }
     if cx.features.points {
         points::send_notices(fabric, cx, id, points::Tie::Before);
@@ -189,18 +186,6 @@ fn drop_frames(egress: &mut Egress, outages: &mut Outages) {
     }
 }
 
-/// What the policy of the port's switch has given up of other ports leaves these.
-#[cold]
-fn lose_elsewhere(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    while let Some((victim, handle)) =
-        programs::victim(&fabric.ports, &mut fabric.egresses, &fabric.memory, id)
-    {
-        fabric.pushed_out.push(handle);
-        note_queue(fabric, cx.now, victim);
-        fabric.lose_pushed_out(cx, victim, cx.now);
-    }
-}
-
 /// All that the machine has to send now.
 fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     loop {
@@ -226,11 +211,8 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
                 Sent::Frame(posted) => send_frame(fabric, cx, id, posted, arrives),
             }
         }
-        if !fabric.pushed_out.is_empty() {
+        if !fabric.pushed_out.is_empty() || cx.features.programs {
             fabric.lose_pushed_out(cx, id, cx.now);
-        }
-        if cx.features.programs {
-            lose_elsewhere(fabric, cx, id);
         }
         if !matches!(poll, Poll::Transmit { .. }) {
             return;
@@ -393,7 +375,4 @@ pub(crate) fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;
     fabric.lose_pushed_out(cx, id, cx.now);
-    if cx.features.programs {
-        lose_elsewhere(fabric, cx, id);
-    }
 }

@@ -126,6 +126,8 @@ pub struct FlowOutcome {
     pub ideal: Span,
     /// Time to the ACK of its last byte, alone on the same path at line rate.
     pub ideal_acked: Span,
+    /// Of an endless flow that is acknowledged: the round trip of a full packet and its ACK when nothing waits.
+    pub round_trip: Option<Span>,
 }
 
 impl FlowOutcome {

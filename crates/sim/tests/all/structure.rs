@@ -16,7 +16,7 @@ fn the_simulator_has_no_circles_of_imports_and_no_large_or_spread_structs() {
         tables: &["Features"],
         spread: &[
             ("Cx", 71),      // the context, which is given to whatever schedules an event
-            ("Fabric", 167), // every packet and port: to be cut by place, into nodes
+            ("Fabric", 166), // every packet and port: to be cut by place, into nodes
             ("Hosts", 58),   // likewise
             ("Sim", 67), // the run loop: it is built, saved, read, recounted and divided in files of their own
         ],
