@@ -123,13 +123,14 @@ for _ in range(300):
 while peer.recv(65536):
     pass
 """
-# On the path: accepts, sends, and is done when all has come.
+# On the path: accepts, sends, and is done when all has come. What the last ACK says is read before it ends.
 SEND = """
-import socket
+import socket, time
 connection, _ = socket.create_server(("", 5001)).accept()
 connection.sendall(bytes(6_000_000))
 connection.shutdown(socket.SHUT_WR)
 connection.recv(1)
+time.sleep(0.3)
 """
 
 
