@@ -9,7 +9,6 @@ mod shared;
 pub use shared::{Elsewhere, Program};
 
 use super::engine::Engine;
-use super::ports::Ports;
 use super::{Classify, Params, Value};
 use crate::schedule::{Discipline, Entry, Limit, OutputQueue, Served, Verdict};
 use saved::Saved;
@@ -224,13 +223,6 @@ impl Programmed {
 }
 
 impl Programmed {
-    /// How many ports the switch has that its policy is for; nothing where each port runs it by itself.
-    pub fn width(&self) -> Option<usize> {
-        let first = *self.params.versions()?.first()?;
-        let ports = Ports::of(&first.policy);
-        ports.is_for_a_switch().then_some(ports.outputs.len())
-    }
-
     /// It is the port of this number in its switch from now on; the first has the engine. False: the policy has no
     /// such port.
     pub fn join(&mut self, number: u8) -> bool {
