@@ -28,7 +28,7 @@ impl Sim {
     /// Names the first law that does not hold.
     pub fn check(&self) -> Result<(), Violation> {
         let broken = |law: String| Err(Violation { at_ps: self.cx.now.ps(), event: self.processed, law });
-        let live = self.fabric.packets.live() as u64;
+        let live = self.fabric.packets().live() as u64;
         let tally = &self.cx.instruments.tally;
         if tally.injected != tally.delivered + tally.dropped + tally.lost + live {
             return broken(format!(
@@ -37,24 +37,24 @@ impl Sim {
             ));
         }
         if self.cx.features.trims {
-            let live = self.fabric.packets.iter().map(Packet::data_bytes).sum();
-            let at_ports = self.fabric.memory.trimmed.iter().sum();
-            let of_flows = self.flows.records.iter().map(|record| record.counts.trims).sum();
+            let live = self.fabric.packets().iter().map(Packet::data_bytes).sum();
+            let at_ports = self.fabric.memory().trimmed.iter().sum();
+            let of_flows = self.flows.records().iter().map(|record| record.counts.trims).sum();
             tally.check_payload(live, at_ports, of_flows).or_else(broken)?;
         }
         let flying: usize =
-            self.fabric.ports.iter().flat_map(|p| p.flight.iter()).filter(|f| !f.is_frame()).count();
-        let single = self.fabric.ports.iter().filter(|p| p.bypass() == Bypass::Single).count() as u64;
-        let queued = single + self.fabric.queues.iter().map(|q| u64::from(q.packets())).sum::<u64>();
-        let bypassing: usize = self.fabric.gates.iter().map(|gate| gate.control.len()).sum();
-        let machines = self.fabric.egresses.iter().map(|r| u64::from(r.egress.waiting())).sum::<u64>();
-        let held = (self.fabric.preempted.busy() + bypassing) as u64 + machines;
+            self.fabric.ports().iter().flat_map(|p| p.flight.iter()).filter(|f| !f.is_frame()).count();
+        let single = self.fabric.ports().iter().filter(|p| p.bypass() == Bypass::Single).count() as u64;
+        let queued = single + self.fabric.queues().iter().map(|q| u64::from(q.packets())).sum::<u64>();
+        let bypassing: usize = self.fabric.gates().iter().map(|gate| gate.control.len()).sum();
+        let machines = self.fabric.egresses().iter().map(|r| u64::from(r.egress.waiting())).sum::<u64>();
+        let held = (self.fabric.preempted().busy() + bypassing) as u64 + machines;
         if live != flying as u64 + queued + held {
             return broken(format!(
                 "{live} packets exist, {flying} are on wires, {queued} in queues and {held} at transmitters"
             ));
         }
-        for (id, port) in self.fabric.ports.iter().enumerate() {
+        for (id, port) in self.fabric.ports().iter().enumerate() {
             if !port.flight.iter().zip(port.flight.iter().skip(1)).all(|(a, b)| a.arrive <= b.arrive) {
                 return broken(format!("no packet overtakes on the wire of port {id}"));
             }
@@ -80,10 +80,10 @@ impl Sim {
                 }
             }
         }
-        for (switch, pool) in self.fabric.memory.pools.iter().enumerate() {
+        for (switch, pool) in self.fabric.memory().pools.iter().enumerate() {
             let node = self.cx.spec.hosts + switch as u32;
             let own =
-                (0..self.fabric.ports.len()).filter(|id| self.fabric.ports[id ^ 1].place.peer.0 == node);
+                (0..self.fabric.ports().len()).filter(|id| self.fabric.ports()[id ^ 1].place.peer.0 == node);
             let queues = own.filter_map(|id| self.fabric.queue(PortId::from(id)));
             let bytes: u64 = queues.map(|q| q.bytes()).sum();
             if bytes != pool.used() {
@@ -99,14 +99,16 @@ impl Sim {
     /// Per-ingress accounting: the sum of what waits and what is being transmitted; with flow control and
     /// nothing broken, no packet is refused.
     fn check_memory(&self) -> Result<(), String> {
-        for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
+        for (switch, inputs) in self.fabric.memory().switches.iter().enumerate() {
             let booked: u64 = inputs.inputs().iter().map(|input| input.bytes).sum();
-            let own = &self.fabric.memory.links[switch];
+            let own = &self.fabric.memory().links[switch];
             let waiting: u64 = own
                 .iter()
-                .map(|id| self.fabric.ports[id.at()].waiting.bytes - relief::lifted_bytes(&self.fabric, *id))
+                .map(|id| {
+                    self.fabric.ports()[id.at()].waiting.bytes - relief::lifted_bytes(&self.fabric, *id)
+                })
                 .sum();
-            let leaving: u64 = own.iter().map(|id| u64::from(self.fabric.memory.deferred[id.at()].1)).sum();
+            let leaving: u64 = own.iter().map(|id| u64::from(self.fabric.memory().deferred[id.at()].1)).sum();
             if booked != waiting + leaving {
                 return Err(format!(
                     "switch {switch} counts {booked} B by ingress, {waiting} B wait and {leaving} B are leaving"
@@ -121,10 +123,10 @@ impl Sim {
     /// Pause counters count the packets that wait and were held against them.
     fn check_backpressure(&self) -> Result<(), String> {
         let counted = |inputs: &Inputs| inputs.policy().map_or(0, PausePolicy::counted);
-        for (switch, inputs) in self.fabric.memory.switches.iter().enumerate() {
-            let own = &self.fabric.memory.links[switch];
-            let waiting: u64 = own.iter().map(|id| u64::from(self.fabric.gates[id.at()].held_back)).sum();
-            let returning: usize = own.iter().map(|id| self.fabric.memory.returning(*id)).sum();
+        for (switch, inputs) in self.fabric.memory().switches.iter().enumerate() {
+            let own = &self.fabric.memory().links[switch];
+            let waiting: u64 = own.iter().map(|id| u64::from(self.fabric.gates()[id.at()].held_back)).sum();
+            let returning: usize = own.iter().map(|id| self.fabric.memory().returning(*id)).sum();
             if counted(inputs) != waiting + returning as u64 {
                 let counted = counted(inputs);
                 return Err(format!(
@@ -146,7 +148,7 @@ impl Sim {
             && self.cx.spec.incidents.is_empty()
             // Frames that are lost or late do not stop the neighbour in time.
             && self.cx.spec.links.iter().all(|link| link.ab.is_plain() && link.ba.is_plain());
-        let dropped = self.fabric.memory.dropped;
+        let dropped = self.fabric.memory().dropped;
         if lossless && dropped > 0 {
             return Err(format!("flow control is on, and {dropped} packets were dropped"));
         }

@@ -38,7 +38,7 @@ pub(crate) fn look_ahead(events: &mut Calendar, fabric: &Fabric, hosts: &Hosts) 
 fn begin_bucket(events: &Calendar, fabric: &Fabric, hosts: &Hosts) {
     for tag in events.next_bucket() {
         if tag.phase() == Phase::Arrive {
-            prefetch(&fabric.ports[tag.entity() as usize]);
+            prefetch(&fabric.ports()[tag.entity() as usize]);
         }
     }
     (0..HEAD).for_each(|ahead| head(events, fabric, ahead));
@@ -63,8 +63,8 @@ fn way(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((_, port)) = landing(events, fabric, ahead) else { return };
     let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
     if port.leads_to_host() {
-        prefetch(&fabric.packets[first.handle]);
-    } else if let Some(out) = fabric.paths.entry(first.route) {
+        prefetch(&fabric.packets()[first.handle]);
+    } else if let Some(out) = fabric.paths().entry(first.route) {
         prefetch(out);
     }
 }
@@ -75,14 +75,13 @@ fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
     let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
     if port.leads_to_host() {
-        port_lines(&fabric.ports[id ^ 1]);
-        let packet = &fabric.packets[first.handle];
-        let slot = fabric.paths.slot(packet.flow);
+        port_lines(&fabric.ports()[id ^ 1]);
+        let packet = &fabric.packets()[first.handle];
+        let slot = fabric.paths().slot(packet.flow);
         // Slots of a replay have no ends.
         if slot != NO_SLOT
-            && let Some(sending) = hosts.sending.get(slot as usize)
+            && let Some((sending, receiving)) = hosts.both(slot)
         {
-            let receiving = &hosts.receiving[slot as usize];
             if travels_forward(packet.kind) {
                 prefetch(receiving);
                 prefetch(&receiving.timer);
@@ -90,8 +89,8 @@ fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
                 prefetch_whole(sending);
             }
         }
-    } else if let Some(out) = fabric.paths.entry(first.route)
-        && let Some(port) = fabric.ports.get(out.at())
+    } else if let Some(out) = fabric.paths().entry(first.route)
+        && let Some(port) = fabric.ports().get(out.at())
     {
         port_lines(port);
     }
@@ -102,10 +101,10 @@ fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
 fn ring(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
     if port.leads_to_host() {
-        fabric.ports[id ^ 1].prefetch_ring();
+        fabric.ports()[id ^ 1].prefetch_ring();
     } else if let Some(first) = port.flight.front()
-        && let Some(out) = fabric.paths.entry(first.route)
-        && let Some(port) = fabric.ports.get(out.at())
+        && let Some(out) = fabric.paths().entry(first.route)
+        && let Some(port) = fabric.ports().get(out.at())
     {
         port.prefetch_ring();
     }
@@ -123,7 +122,7 @@ fn port_lines(port: &Port) {
 fn landing<'a>(events: &Calendar, fabric: &'a Fabric, ahead: usize) -> Option<(usize, &'a Port)> {
     let tag = events.upcoming(ahead)?;
     let id = tag.entity() as usize;
-    (tag.phase() == Phase::Arrive).then(|| (id, &fabric.ports[id]))
+    (tag.phase() == Phase::Arrive).then(|| (id, &fabric.ports()[id]))
 }
 
 /// Fetches every line of `item`.

@@ -90,17 +90,17 @@ impl Sim {
             events: self.processed,
             packet_hops: carried::packets(&self.fabric, self.cx.now),
             packets_dropped: self.cx.instruments.tally.dropped,
-            packets_marked: self.fabric.ports.iter().map(|p| p.totals(self.cx.now).marked).sum(),
+            packets_marked: self.fabric.ports().iter().map(|p| p.totals(self.cx.now).marked).sum(),
             packets_trimmed: self.cx.instruments.tally.trimmed,
             contested_ties: self.cx.instruments.contests.decided,
             pause_frames: self.cx.instruments.tally.pause_frames,
             resume_frames: self.cx.instruments.tally.resume_frames,
             edge: self.cx.instruments.tally.edge,
-            flows_started: self.flows.tally.started,
-            flows_done: self.flows.tally.done,
+            flows_started: self.flows.tally().started,
+            flows_done: self.flows.tally().done,
             flows_total: self.cx.spec.flows.len() as u64,
-            measured_done: self.flows.tally.measured_done,
-            measured_total: self.flows.measured_total,
+            measured_done: self.flows.tally().measured_done,
+            measured_total: self.flows.measured_total(),
         }
     }
 
@@ -114,24 +114,27 @@ impl Sim {
     /// What the reliefs of all switches have done so far, and packets that left for their hosts out of order;
     /// `None`: there are none.
     pub fn relief(&self) -> Option<(Tally, u64)> {
-        self.cx.spec.relief.map(|_| (self.fabric.stages.relief.tally(), self.fabric.stages.relief.reordered))
+        self.cx
+            .spec
+            .relief
+            .map(|_| (self.fabric.stages().relief.tally(), self.fabric.stages().relief.reordered))
     }
 
     /// Active flows whose data pass a port.
     pub fn flows_through(&self, port: PortId) -> Vec<FlowId> {
-        let paths = &self.fabric.paths;
+        let paths = self.fabric.paths();
         let passes = |(_, slot): &(FlowId, usize)| paths.of(*slot)[..paths.middle()].contains(&port);
         paths.active().filter(passes).map(|(flow, _)| flow).collect()
     }
 
     /// The reliefs, by switch.
     pub fn reliefs(&self) -> &[ReliefMachine] {
-        &self.fabric.stages.relief.machines
+        &self.fabric.stages().relief.machines
     }
 
     /// The ports: rates, counters, queues.
     pub fn ports(&self) -> &[Port] {
-        &self.fabric.ports
+        self.fabric.ports()
     }
 
     /// What the probes have seen.
@@ -147,7 +150,7 @@ impl Sim {
 
     /// Switches, hosts and paths.
     pub fn routes(&self) -> &Routes {
-        &self.fabric.routes
+        self.fabric.routes()
     }
 
     /// A hash of everything that has happened and of every flow's result.
@@ -168,7 +171,7 @@ impl Sim {
         let record = self.record(flow);
         let (ideal, ideal_acked) = self.ideal(flow);
         let spec = &self.cx.spec;
-        let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
+        let routes = self.fabric.outages().intact.as_deref().unwrap_or(self.fabric.routes());
         let endless = spec.flows[flow.at()].size == u64::MAX;
         let round_trip = endless.then(|| ideal::round_trip(spec, routes, flow)).flatten();
         let reached = |t: Time| (t != Time::MAX).then_some(t);
@@ -195,7 +198,7 @@ impl Sim {
 
     /// How a flow has ended so far.
     fn end(&self, flow: FlowId) -> FlowEnd {
-        let record = &self.flows.records[flow.at()];
+        let record = &self.flows.records()[flow.at()];
         if record.started == Time::MAX {
             FlowEnd::NotStarted
         } else if record.received != Time::MAX && record.acked != Time::MAX {
@@ -207,13 +210,10 @@ impl Sim {
 
     fn why_unfinished(&self, flow: FlowId) -> FlowEnd {
         let flow = self.hosts.carrier(flow, &self.cx.spec.flows[flow.at()]);
-        let slot = self.fabric.paths.slot(flow) as usize;
-        let (Some(sending), Some(receiving)) = (self.hosts.sending.get(slot), self.hosts.receiving.get(slot))
-        else {
-            return FlowEnd::Censored;
-        };
+        let slot = self.fabric.paths().slot(flow);
+        let Some((sending, receiving)) = self.hosts.both(slot) else { return FlowEnd::Censored };
         let in_network = sending.balance.wrapping_add(receiving.balance) > 0;
-        let path = self.fabric.paths.of(slot);
+        let path = self.fabric.paths().of(slot as usize);
         let deadlocks = &self.cx.instruments.deadlocks;
         // With relief a cycle that has just closed is not the end.
         let relieved = self.cx.spec.relief.is_some();
@@ -247,7 +247,7 @@ impl Sim {
 
     /// What a port may not send at present; `None`: it cannot be paused.
     pub fn paused(&self, port: PortId) -> Option<&Paused> {
-        self.fabric.gates.get(port.at()).map(|gate| &gate.paused)
+        self.fabric.gates().get(port.at()).map(|gate| &gate.paused)
     }
 
     /// Every pause so far, in the order in which they began.
@@ -262,23 +262,22 @@ impl Sim {
 
     /// By switch, if the probes want it ([`thalweg_net::spec::ProbeSpec::memory`]); else empty.
     pub fn memory_peaks(&self) -> &[MemoryPeaks] {
-        &self.fabric.memory.peaks
+        &self.fabric.memory().peaks
     }
 
     /// By switch, with per-ingress accounting: what their memory is.
     pub fn memories(&self) -> &[Inputs] {
-        &self.fabric.memory.switches
+        &self.fabric.memory().switches
     }
 
     /// The rows that are ready; at the `end` of a recorded run all, packets that are still in the network included.
     pub fn take_recorded(&mut self, end: bool) -> Recorded {
-        self.cx.instruments.take_recorded(end, &self.fabric.packets, self.cx.now)
+        self.cx.instruments.take_recorded(end, self.fabric.packets(), self.cx.now)
     }
 
     /// What controllers have recorded of their decisions since the last time, by flow.
     pub fn take_decisions(&mut self) -> Vec<Log> {
-        let mut logs = std::mem::take(&mut self.hosts.logs);
-        logs.extend(self.hosts.sending.iter_mut().filter_map(|sending| sending.sender.take_log()));
+        let mut logs = self.hosts.take_logs();
         logs.retain(|log| !log.is_empty());
         logs.sort_by_key(Log::flow);
         logs
@@ -291,7 +290,7 @@ impl Sim {
 
     /// Packets lost because a link had failed, and pause frames lost.
     pub fn lost_to_incidents(&self) -> (u64, u64) {
-        (self.fabric.outages.lost, self.fabric.outages.frames_lost)
+        (self.fabric.outages().lost, self.fabric.outages().frames_lost)
     }
 
     /// Gives a replay its next packet. Packets come in the order in which they enter, none before [`Sim::now`].
@@ -299,39 +298,39 @@ impl Sim {
     /// # Panics
     /// If the network is not a replay, the flow does not exist or the timetable is longer than its path can be.
     pub fn push(&mut self, next: Injection<'_>) {
-        let longest = self.fabric.paths.middle();
+        let longest = self.fabric.paths().middle();
         assert!(next.flow.at() < self.cx.spec.flows.len() && next.times.len() <= longest);
-        self.hosts.replay.as_mut().expect("a replay").push(&mut self.cx, next);
+        self.hosts.replay_mut().expect("a replay").push(&mut self.cx, next);
     }
 
     /// Nothing more will be pushed: the replay ends when its last packet has left.
     pub fn push_end(&mut self) {
-        if let Some(replay) = &mut self.hosts.replay {
+        if let Some(replay) = self.hosts.replay_mut() {
             replay.end(&mut self.cx);
         }
     }
 
     /// A replay waits for its next packet.
     pub fn needs_input(&self) -> bool {
-        self.hosts.replay.as_ref().is_some_and(|replay| replay.needs_input())
+        self.hosts.replay().is_some_and(|replay| replay.needs_input())
     }
 
     /// The packets of a replay that have left since this was called last, in the order in which they left.
     pub fn take_exits(&mut self) -> Vec<Exit> {
-        self.hosts.replay.as_mut().map(|replay| replay.take_exits()).unwrap_or_default()
+        self.hosts.replay_mut().map(|replay| replay.take_exits()).unwrap_or_default()
     }
 
     /// t_min(p, NIC, destination) of a packet of `wire` bytes that travels with (or against) a flow's data: all
     /// transmission and propagation on its path.
     pub fn t_min(&self, flow: FlowId, forward: bool, wire: u32) -> Span {
-        let ports = self.path(flow, forward).into_iter().map(|id| &self.fabric.ports[id.at()]);
+        let ports = self.path(flow, forward).into_iter().map(|id| &self.fabric.ports()[id.at()]);
         ports.map(|p| p.span(wire) + p.timing.delay).sum()
     }
 
     /// The ports that packets with (or against) a flow's data pass, the NIC first.
     pub fn path(&self, flow: FlowId, forward: bool) -> Vec<PortId> {
         let both = self.fabric.lay_path(&self.cx.spec, flow);
-        let (data, ack) = both.split_at(self.fabric.paths.middle());
+        let (data, ack) = both.split_at(self.fabric.paths().middle());
         if forward { data } else { ack }.iter().copied().take_while(|id| *id != PortId::NONE).collect()
     }
 
@@ -339,7 +338,7 @@ impl Sim {
     ///
     /// Endless flows have none: zero.
     pub fn ideal(&self, flow: FlowId) -> (Span, Span) {
-        let routes = self.fabric.outages.intact.as_deref().unwrap_or(&self.fabric.routes);
+        let routes = self.fabric.outages().intact.as_deref().unwrap_or(self.fabric.routes());
         ideal::of_flow(&self.cx.spec, routes, flow)
     }
 }

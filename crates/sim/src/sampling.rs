@@ -32,7 +32,7 @@ pub(crate) fn arm(cx: &mut Cx) {
 /// A probe looks.
 pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32) {
     let at = cx.now;
-    for id in 0..fabric.ports.len() {
+    for id in 0..fabric.ports().len() {
         fabric.catch_up_now(cx, PortId::from(id));
     }
     let seen = &mut cx.instruments.probes;
@@ -41,7 +41,7 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
             let Some((every, ports)) = &cx.spec.probes.queues else { return };
             for &port in ports {
                 let (packets, bytes) = fabric.backlog(port, at);
-                let totals = fabric.ports[port.at()].totals(at);
+                let totals = fabric.ports()[port.at()].totals(at);
                 let (dropped, marked) = (totals.dropped, totals.marked);
                 let (flows, occupied) =
                     if cx.spec.probes.queue_flows { competing(fabric, port) } else { (0, 0) };
@@ -63,7 +63,7 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
         _ => {
             let Some((every, flows)) = &cx.spec.probes.controllers else { return };
             for &flow in flows {
-                let slot = fabric.paths.slot(flow);
+                let slot = fabric.paths().slot(flow);
                 if cx.features.parted {
                     seen.in_part.extend(known_here(hosts, slot, at, flow, &cx.border));
                     if !cx.border.is_home(cx.spec.flows[flow.at()].src) {
@@ -98,7 +98,7 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
 
 /// What a part of a network knows of a flow.
 fn known_here(hosts: &Hosts, slot: u32, at: Time, flow: FlowId, border: &Border) -> Option<PartSample> {
-    let (sending, receiving) = (hosts.sending.get(slot as usize)?, hosts.receiving.get(slot as usize)?);
+    let (sending, receiving) = hosts.both(slot)?;
     let received = border.is_home(receiving.host).then_some(&receiving.receiver);
     Some(PartSample {
         at,
@@ -115,7 +115,7 @@ fn competing(fabric: &Fabric, port: PortId) -> (u32, u32) {
     let mut flows = Vec::new();
     let occupied = fabric
         .queue(port)
-        .and_then(|queue| queue.waiting(&mut |handle| flows.push(fabric.packets[handle].flow)));
+        .and_then(|queue| queue.waiting(&mut |handle| flows.push(fabric.packets()[handle].flow)));
     flows.sort_unstable();
     flows.dedup();
     (flows.len() as u32, occupied.unwrap_or(0))
@@ -125,7 +125,7 @@ fn competing(fabric: &Fabric, port: PortId) -> (u32, u32) {
 fn sample_carried(cx: &mut Cx, fabric: &Fabric) {
     let Some((from, until)) = cx.spec.probes.carried else { return };
     let bytes =
-        (0..fabric.ports.len()).map(|port| carried::by(fabric, &cx.spec, PortId::from(port), cx.now).left);
+        (0..fabric.ports().len()).map(|port| carried::by(fabric, &cx.spec, PortId::from(port), cx.now).left);
     let probes = &mut cx.instruments.probes;
     if probes.carried.is_empty() {
         probes.carried = bytes.collect();

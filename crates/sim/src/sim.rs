@@ -66,7 +66,7 @@ impl Sim {
     /// # Errors
     /// If the network has no flow control.
     pub fn send_frame(&mut self, id: PortId, frame: Frame) -> Result<(), String> {
-        if self.fabric.gates.is_empty() || self.cx.spec.inputs.is_none_or(|i| i.pause.is_none()) {
+        if self.fabric.gates().is_empty() || self.cx.spec.inputs.is_none_or(|i| i.pause.is_none()) {
             return Err("a network without flow control has no frames".into());
         }
         self.fabric.post_frame(&mut self.cx, id, frame, u32::MAX);
@@ -78,7 +78,7 @@ impl Sim {
 
     /// What the controller of an active flow has observed since its last decision, if these come from outside.
     pub fn interval(&self, flow: FlowId) -> Option<&Interval> {
-        let (sender, _) = self.hosts.ends(self.fabric.paths.slot(flow))?;
+        let (sender, _) = self.hosts.ends(self.fabric.paths().slot(flow))?;
         if sender.is_done() { None } else { sender.interval() }
     }
 
@@ -134,7 +134,7 @@ impl Sim {
             look_ahead(&mut self.cx.events, &self.fabric, &self.hosts);
         } else {
             let next = self.cx.events.next_entity() as usize;
-            prefetch(self.fabric.ports.as_ptr().wrapping_add(next));
+            prefetch(self.fabric.ports().as_ptr().wrapping_add(next));
         }
         self.dispatch(event);
     }
@@ -161,7 +161,7 @@ impl Sim {
         while let Some(id) = self.fabric.next_tx(&self.cx) {
             self.tx(id);
         }
-        if !self.fabric.lost.now.is_empty() {
+        if !self.fabric.lost().is_empty() {
             self.account_losses();
         }
     }
@@ -176,7 +176,7 @@ impl Sim {
         }
         match event.tag.phase() {
             Phase::Finish => fabric.finish(cx, PortId(entity)),
-            Phase::Inject => hosts.replay.as_mut().expect("a replay").inject(cx, fabric),
+            Phase::Inject => hosts.replay_mut().expect("a replay").inject(cx, fabric),
             Phase::Start => hosts.start(cx, fabric, flows, flow),
             Phase::SenderTimer => hosts.sender_timer(cx, fabric, flows, flow),
             Phase::ReceiverTimer => hosts.receiver_timer(cx, fabric, flows, flow),
@@ -209,8 +209,8 @@ impl Sim {
     /// Packets that the fabric has lost are missed by their hosts.
     #[cold]
     fn account_losses(&mut self) {
-        for at in 0..self.fabric.lost.now.len() {
-            let Lost { packet, fate } = self.fabric.lost.now[at];
+        for at in 0..self.fabric.lost().len() {
+            let Lost { packet, fate } = self.fabric.lost()[at];
             match fate {
                 Fate::Gone => {}
                 Fate::Notified(way) => self.hosts.notify_of_drop(&mut self.cx, &self.fabric, &packet, way),
@@ -221,6 +221,6 @@ impl Sim {
             }
             self.hosts.lose(&mut self.fabric, &mut self.flows, &packet);
         }
-        self.fabric.lost.now.clear();
+        self.fabric.forget_lost();
     }
 }

@@ -3,12 +3,12 @@
 //! A snapshot is the specification, the head, and each owner's part. What follows from the specification
 //! (routes, rates, delays) is rebuilt; everything else is written.
 
-use crate::build::BuildError;
 use crate::events::{Event, Events};
 use crate::fabric::Fabric;
 use crate::flows::Flows;
 use crate::hosts::Hosts;
 use crate::instruments::Instruments;
+use crate::refused::BuildError;
 use crate::sealed::{Kind, LoadError, Sealing, open};
 use crate::sim::Sim;
 use serde::{Deserialize, Serialize};

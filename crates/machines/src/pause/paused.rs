@@ -164,12 +164,12 @@ impl Paused {
     pub fn clear(&mut self, now: Time) -> Change {
         let (classes, queues, before) = (self.classes, self.queues, self.any());
         let flows = !std::mem::take(&mut self.flows).is_empty();
+        let slowed = std::mem::take(&mut self.halvings) > 0;
         self.expire(Classes::ALL, Time::MAX);
         self.classes = Classes::default();
         self.queues = QueueSet::default();
-        self.halvings = 0;
         let change = self.note(now, classes, queues, before);
-        if flows { Change::Resumed } else { change }
+        if flows || slowed { Change::Resumed } else { change }
     }
 
     fn expire(&mut self, classes: Classes, at: Time) {

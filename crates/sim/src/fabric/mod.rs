@@ -4,10 +4,13 @@
 //! packets and frames, on wires.
 
 mod backpressure;
+mod build;
 pub(crate) mod carried;
 pub(crate) mod crossbar;
 pub(crate) mod deadlock;
 pub(crate) mod egress;
+mod entry;
+mod exchange;
 pub(crate) mod failures;
 pub(crate) mod gate;
 mod gated;
@@ -22,6 +25,7 @@ pub(crate) mod points;
 pub(crate) mod preemption;
 pub(crate) mod programs;
 pub(crate) mod promises;
+mod read;
 mod reference;
 pub(crate) mod releases;
 pub(crate) mod relief;
@@ -58,30 +62,30 @@ use thalweg_wire::{Handle, Kind, NO_SIDE, Packet, Side};
 /// Switches, ports, wires and routes, and every packet.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Fabric {
-    pub ports: Vec<Port>,
+    ports: Vec<Port>,
     /// Disciplines of the on-demand ports, by [`Port::queue`]; express ports have none.
-    pub queues: Vec<Queue>,
+    queues: Vec<Queue>,
     /// Machines of the ports on the reference lane, by [`Port::queue`].
-    pub egresses: Vec<Reference>,
+    egresses: Vec<Reference>,
     /// What gated ports have besides their queues.
-    pub gates: Gates,
+    gates: Gates,
     /// Switch memory.
-    pub memory: Memory,
-    pub packets: Packets,
-    pub sides: Arena<Side>,
+    memory: Memory,
+    packets: Packets,
+    sides: Arena<Side>,
     #[serde(skip)]
-    pub routes: Routes,
-    pub paths: Paths,
+    routes: Routes,
+    paths: Paths,
     /// What header stages remember.
-    pub stages: Stages,
-    pub preempted: Preempted,
-    pub outages: Outages,
+    stages: Stages,
+    preempted: Preempted,
+    outages: Outages,
     /// Idle ports that decide at the end of this instant, the first one last.
-    pub tx_ready: Vec<PortId>,
+    tx_ready: Vec<PortId>,
     /// Within an event: packets that a queue pushed out.
     #[serde(skip)]
-    pub pushed_out: Vec<Handle>,
-    pub lost: Losses,
+    pushed_out: Vec<Handle>,
+    lost: Losses,
 }
 
 /// Packets that hosts miss.

@@ -27,15 +27,15 @@ pub(crate) struct FlowTally {
 /// Every flow of the scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Flows {
-    pub records: Vec<FlowRecord>,
-    pub tally: FlowTally,
+    records: Vec<FlowRecord>,
+    tally: FlowTally,
     /// The next flow that starts by the clock.
     next_start: u32,
     #[serde(skip)]
     followers: Followers,
     /// Flows that count towards the statistics.
     #[serde(skip)]
-    pub measured_total: u64,
+    measured_total: u64,
 }
 
 impl Flows {
@@ -47,6 +47,31 @@ impl Flows {
             measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
             ..Self::default()
         }
+    }
+
+    /// What became of each.
+    pub fn records(&self) -> &[FlowRecord] {
+        &self.records
+    }
+
+    /// Running totals.
+    pub fn tally(&self) -> FlowTally {
+        self.tally
+    }
+
+    /// How many count towards the statistics.
+    pub fn measured_total(&self) -> u64 {
+        self.measured_total
+    }
+
+    /// What became of a flow whose ends are in several parts.
+    pub fn set_record(&mut self, flow: FlowId, record: FlowRecord) {
+        self.records[flow.at()] = record;
+    }
+
+    /// The totals of several parts.
+    pub fn set_tally(&mut self, tally: FlowTally) {
+        self.tally = tally;
     }
 
     /// Takes the place of these freshly built flows.

@@ -101,20 +101,20 @@ impl Hosts {
     /// A control packet travels as its flow's.
     fn send_for_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, packet: &mut Packet) {
         let flow = packet.flow;
-        let slot = fabric.paths.slot(flow);
+        let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
             debug_assert!(false, "an agent sends for a flow that is over");
             return;
         }
         let slot = slot as usize;
-        let path = fabric.paths.start(slot);
+        let path = fabric.paths().start(slot);
         let (sending, receiving) = (&mut self.sending[slot], &mut self.receiving[slot]);
         let (ends, path) = if travels_forward(packet.kind) {
             sending.balance = sending.balance.wrapping_add(1);
             ((sending.host, sending.peer), path)
         } else {
             receiving.balance = receiving.balance.wrapping_add(1);
-            ((receiving.host, receiving.peer), path + fabric.paths.middle())
+            ((receiving.host, receiving.peer), path + fabric.paths().middle())
         };
         inject(cx, fabric, flow, ends, path, (packet, &self.scratch));
     }
@@ -123,7 +123,7 @@ impl Hosts {
     /// own order for the flows of that one's transport.
     #[inline(never)]
     pub(super) fn next_by_agent(&self, fabric: &Fabric, id: PortId) -> usize {
-        let slots = || self.nics[id.at()].ready.iter().map(|flow| (flow, fabric.paths.slot(*flow)));
+        let slots = || self.nics[id.at()].ready.iter().map(|flow| (flow, fabric.paths().slot(*flow)));
         let sending = |slot: u32| self.sending.get(slot as usize);
         let Some(first) = slots().next().and_then(|(_, slot)| sending(slot)) else { return 0 };
         let Some(at) = self.agents.at(first.host, first.transport) else { return 0 };

@@ -42,7 +42,7 @@ impl Hosts {
         let spec = cx.spec.flows[flow.at()];
         let before = self.streams.carrier(&spec);
         let slot = match before {
-            Some(carrier) => fabric.paths.slot(carrier) as usize,
+            Some(carrier) => fabric.paths().slot(carrier) as usize,
             None => self.open(cx, fabric, flow, &spec),
         };
         let transport = &cx.spec.transports[spec.transport as usize];
@@ -81,7 +81,7 @@ impl Hosts {
     /// A flow without end stops: its application has no more for it.
     #[cold]
     pub fn stop(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
-        let slot = fabric.paths.slot(flow);
+        let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
             return; // it waits for the connection: see `begin`
         }
@@ -102,8 +102,8 @@ impl Hosts {
     pub fn open(&mut self, cx: &Cx, fabric: &mut Fabric, flow: FlowId, spec: &FlowSpec) -> usize {
         let transport = &cx.spec.transports[spec.transport as usize];
         let path = fabric.lay_path(&cx.spec, flow);
-        let line = cx.spec.direction(fabric.routes.nic(spec.src));
-        let middle = fabric.paths.middle();
+        let line = cx.spec.direction(fabric.routes().nic(spec.src));
+        let middle = fabric.paths().middle();
         let stream = Stream::new(cx.spec.seed, "congestion", u64::from(flow.0));
         let start = Start {
             flow,
@@ -113,7 +113,7 @@ impl Hosts {
                 as u32,
             queued: !cx.spec.nic.order.pulls(),
             records: cx.spec.probes.decisions,
-            ..start_of(transport, line, &fabric.ports, &path, middle)
+            ..start_of(transport, line, fabric.ports(), &path, middle)
         };
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
         // What a user's controller does as it is made is done once: in the part that its flow is sent from.
@@ -220,7 +220,7 @@ impl Hosts {
     fn take_back(&self, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
         let Sending { sender, host, transport, .. } = &self.sending[slot];
         if let Some(class) = sender.takes_back(&cx.spec.transports[*transport as usize]) {
-            withdraw(fabric, cx, fabric.routes.nic(*host), flow, class);
+            withdraw(fabric, cx, fabric.routes().nic(*host), flow, class);
         }
     }
 
@@ -237,7 +237,7 @@ impl Hosts {
     /// Takes a finished flow's slot back once none of its packets is left in the network.
     #[inline]
     pub(super) fn close_if_over(&mut self, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
-        let slot = fabric.paths.slot(flow);
+        let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
             return;
         }
@@ -248,7 +248,7 @@ impl Hosts {
             && sending.balance.wrapping_add(receiving.balance) == 0
         {
             self.write(flows, slot as usize, flow);
-            fabric.paths.close(flow);
+            fabric.close_path(flow);
         }
     }
 
@@ -266,11 +266,12 @@ impl Hosts {
 
     /// A flow's record, with what its ends know if it is still active.
     pub fn record(&self, fabric: &Fabric, flows: &Flows, flow: FlowId, spec: &FlowSpec) -> FlowRecord {
-        let mut record = flows.records[flow.at()];
-        if let Some((sender, receiver)) = self.ends(fabric.paths.slot(flow)) {
+        let mut record = flows.records()[flow.at()];
+        if let Some((sender, receiver)) = self.ends(fabric.paths().slot(flow)) {
             record.count(&sender.stats(), receiver.received());
         }
-        if let Some((_, receiver)) = self.streams.carrier(spec).and_then(|f| self.ends(fabric.paths.slot(f)))
+        if let Some((_, receiver)) =
+            self.streams.carrier(spec).and_then(|f| self.ends(fabric.paths().slot(f)))
         {
             self.streams.complete(&mut record, flow, spec, receiver.received());
         }

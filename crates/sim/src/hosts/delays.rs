@@ -61,9 +61,9 @@ impl Delays {
 /// chosen hop by hop and written in no header; paths of equal cost are equally long in the usual networks.
 fn way(fabric: &Fabric, slot: usize, wire: u32) -> Span {
     let (mut sum, mut early) = (Span::ZERO, Span::ZERO);
-    let path = &fabric.paths.of(slot)[..fabric.paths.middle()];
+    let path = &fabric.paths().of(slot)[..fabric.paths().middle()];
     for id in path.iter().take_while(|id| **id != PortId::NONE) {
-        let port = &fabric.ports[id.at()];
+        let port = &fabric.ports()[id.at()];
         // Whatever is cut through is on this link while it is still on the one before.
         sum += port.span(wire).saturating_sub(early) + port.timing.delay;
         early = if port.leads_to_host() { Span::ZERO } else { port.early(wire) };

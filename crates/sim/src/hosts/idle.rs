@@ -21,19 +21,15 @@ pub(super) fn offer(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, slot: u
         return;
     }
     sending.ready = true;
-    let id = fabric.routes.nic(sending.host);
+    let id = fabric.routes().nic(sending.host);
     hosts.nics[id.at()].ready.push_back(flow);
-    let gate = &mut fabric.gates[id.at()];
-    gate.input_ready = true;
-    if !gate.stopped {
-        fabric.wake(cx, id);
-    }
+    fabric.offer(cx, id, true);
 }
 
 /// A NIC has nothing else to send, and its link is free.
 pub(crate) fn pull(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, id: PortId) {
     // Otherwise the flows wait until the link is restored.
-    if cx.features.failures && fabric.outages.is_down(id) {
+    if cx.features.failures && fabric.outages().is_down(id) {
         return;
     }
     let mut packet = Packet::default();
@@ -47,14 +43,14 @@ pub(crate) fn pull(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, id: Port
         sending.balance = sending.balance.wrapping_add(1);
         let ends = (sending.host, sending.peer);
         hosts.nics[id.at()].ready.push_back(flow);
-        let path = fabric.paths.start(slot);
+        let path = fabric.paths().start(slot);
         inject(cx, fabric, flow, ends, path, (&mut packet, &hosts.scratch));
         // Unless the port has dropped it.
-        if fabric.ports[id.at()].state.tx_pending {
+        if fabric.ports()[id.at()].state.tx_pending {
             break;
         }
     }
-    fabric.gates[id.at()].input_ready = !hosts.nics[id.at()].ready.is_empty();
+    fabric.set_input_ready(id, !hosts.nics[id.at()].ready.is_empty());
 }
 
 /// The flow that is polled next leaves its place among those that have something.
@@ -64,7 +60,7 @@ fn next(hosts: &mut Hosts, cx: &Cx, fabric: &Fabric, id: PortId) -> Option<(Flow
     let mut best: Option<(u8, usize, FlowId, usize)> = None;
     let mut place = 0;
     ready.retain(|flow| {
-        let slot = fabric.paths.slot(*flow);
+        let slot = fabric.paths().slot(*flow);
         if slot == NO_SLOT {
             return false;
         }

@@ -6,6 +6,7 @@ mod connections;
 mod delays;
 mod edge;
 pub(crate) mod ends;
+mod exchange;
 pub(crate) mod idle;
 mod nic;
 pub mod replay;
@@ -39,9 +40,9 @@ use thalweg_wire::{Flags, Handle, NO_SIDE, Packet, Side};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Hosts {
     /// By slot ([`crate::paths`]).
-    pub sending: Vec<Sending>,
+    sending: Vec<Sending>,
     /// By slot.
-    pub receiving: Vec<Receiving>,
+    receiving: Vec<Receiving>,
     /// By slot: queue management at the receiving edge.
     edges: Vec<EdgeCodel>,
     /// How long packets take alone.
@@ -55,12 +56,12 @@ pub(crate) struct Hosts {
     /// Those that carry them back to back.
     streams: Streams,
     /// What controllers have recorded, piece by piece, of flows that are over.
-    pub logs: Vec<Log>,
+    logs: Vec<Log>,
     /// Instead of transports: recorded packets.
-    pub replay: Option<Replay>,
+    replay: Option<Replay>,
     /// Slots are taken back by who sees all parts of a network, not as the last packet of a flow leaves this one.
     #[serde(skip)]
-    pub keeps: bool,
+    keeps: bool,
     /// What the flows of a kind share: the network's, within reach of both ends.
     #[serde(skip)]
     transports: Vec<TransportSpec>,
@@ -95,10 +96,32 @@ impl Hosts {
         }
     }
 
+    /// Both ends of a slot.
+    #[inline(always)]
+    pub fn both(&self, slot: u32) -> Option<(&Sending, &Receiving)> {
+        Some((self.sending.get(slot as usize)?, self.receiving.get(slot as usize)?))
+    }
+
     /// The machines at both ends of a slot.
     pub fn ends(&self, slot: u32) -> Option<(&Sender, &Receiver)> {
-        let (sending, receiving) = (self.sending.get(slot as usize)?, self.receiving.get(slot as usize)?);
-        Some((&sending.sender, &receiving.receiver))
+        self.both(slot).map(|(sending, receiving)| (&sending.sender, &receiving.receiver))
+    }
+
+    /// Instead of transports: recorded packets.
+    pub fn replay(&self) -> Option<&Replay> {
+        self.replay.as_ref()
+    }
+
+    /// The same, to be fed.
+    pub fn replay_mut(&mut self) -> Option<&mut Replay> {
+        self.replay.as_mut()
+    }
+
+    /// What controllers have recorded since this was called last, piece by piece.
+    pub fn take_logs(&mut self) -> Vec<Log> {
+        let mut logs = std::mem::take(&mut self.logs);
+        logs.extend(self.sending.iter_mut().filter_map(|sending| sending.sender.take_log()));
+        logs
     }
 
     /// A packet has reached its host: to the receiver if it travels forward, else to the sender.
@@ -107,17 +130,17 @@ impl Hosts {
         if cx.features.headers && !self.receive_at_edge(cx, fabric, flows, handle) {
             return;
         }
-        if cx.features.points && fabric.stages.points.sent(&fabric.packets[handle]) {
+        if cx.features.points && fabric.stages().points.sent(&fabric.packets()[handle]) {
             return self.observe(cx, fabric, flows, handle);
         }
-        let packet = fabric.packets[handle];
+        let packet = fabric.packets()[handle];
         cx.instruments.tally.delivered += 1;
         if cx.features.trims {
             cx.instruments.tally.payload.delivered += packet.data_bytes();
         }
         cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
-        let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
-        let slot = fabric.paths.slot(packet.flow) as usize;
+        let side = (packet.side != NO_SIDE).then(|| &fabric.sides()[Handle(packet.side)]);
+        let slot = fabric.paths().slot(packet.flow) as usize;
         if travels_forward(packet.kind) {
             if cx.features.delays {
                 self.delays.note(cx, fabric, slot, &packet);
@@ -168,16 +191,16 @@ impl Hosts {
     /// A notice of a congestion point has reached its host. Its sender may be done, and not every one takes notices.
     #[inline(never)]
     fn observe(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
-        let packet = fabric.packets[handle];
+        let packet = fabric.packets()[handle];
         cx.instruments.tally.delivered += 1;
         cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
-        let slot = fabric.paths.slot(packet.flow);
+        let slot = fabric.paths().slot(packet.flow);
         if slot == NO_SLOT || self.sending[slot as usize].complete {
             return fabric.discard(handle, &packet);
         }
         let sending = &mut self.sending[slot as usize];
         let transport = &self.transports[sending.transport as usize];
-        let side = &fabric.sides[Handle(packet.side)];
+        let side = &fabric.sides()[Handle(packet.side)];
         let reception = sending.sender.on_packet(transport, cx.now, &packet, Some(side));
         fabric.discard(handle, &packet);
         if reception == Reception::Ignored {
@@ -201,11 +224,11 @@ impl Hosts {
             replay.leave(cx, fabric, handle);
             return false;
         }
-        let mut packet = fabric.packets[handle];
+        let mut packet = fabric.packets()[handle];
         cx.instruments.record(handle, &packet, recording::End::Arrived(cx.now), cx.now);
-        let slot = fabric.paths.slot(packet.flow) as usize;
-        let delivered = self.pass_edge(cx, slot, &mut packet, fabric.stages.initial_slack(handle));
-        fabric.packets[handle] = packet;
+        let slot = fabric.paths().slot(packet.flow) as usize;
+        let delivered = self.pass_edge(cx, slot, &mut packet, fabric.stages().initial_slack(handle));
+        fabric.rewrite(handle, packet);
         if !delivered {
             cx.instruments.tally.delivered += 1;
             cx.instruments.tally.payload.delivered += packet.data_bytes();
@@ -219,7 +242,7 @@ impl Hosts {
     /// way back.
     // CHOICE BFC §3.6.2.1: the propagation delays of the way back, nothing waits for anything.
     pub fn notify_of_drop(&mut self, cx: &mut Cx, fabric: &Fabric, packet: &Packet, way: Span) {
-        let slot = fabric.paths.slot(packet.flow);
+        let slot = fabric.paths().slot(packet.flow);
         if slot == NO_SLOT {
             return;
         }
@@ -233,11 +256,11 @@ impl Hosts {
 
     /// A packet was lost in the fabric, or at the edge.
     pub fn lose(&mut self, fabric: &mut Fabric, flows: &mut Flows, packet: &Packet) {
-        if fabric.stages.points.sent(packet) {
+        if fabric.stages().points.sent(packet) {
             return; // of no flow's account
         }
         flows.lose(packet);
-        let slot = fabric.paths.slot(packet.flow) as usize;
+        let slot = fabric.paths().slot(packet.flow) as usize;
         let balance = if travels_forward(packet.kind) {
             &mut self.sending[slot].balance
         } else {
@@ -286,7 +309,7 @@ impl Hosts {
         let Self { sending, receiving, transports, scratch, .. } = self;
         let Sending { sender, balance, host, peer, transport, begun, .. } = &mut sending[slot];
         let (now, transport) = (cx.now, &transports[*transport as usize]);
-        let (ends, path) = ((*host, *peer), fabric.paths.start(slot));
+        let (ends, path) = ((*host, *peer), fabric.paths().start(slot));
         let mut packet = Packet::default();
         let standing = sender.drain(transport, now, (&mut packet, scratch), |packet, side| {
             if packet.flags.has(Flags::RETRANSMISSION)
@@ -311,7 +334,7 @@ impl Hosts {
         let Self { receiving, transports, scratch, .. } = self;
         let Receiving { receiver, balance, host, peer, transport, .. } = &mut receiving[slot];
         let (now, transport) = (cx.now, &transports[*transport as usize]);
-        let (ends, path) = ((*host, *peer), fabric.paths.start(slot) + fabric.paths.middle());
+        let (ends, path) = ((*host, *peer), fabric.paths().start(slot) + fabric.paths().middle());
         let mut packet = Packet::default();
         let Standing { wake, .. } = receiver.drain(transport, now, (&mut packet, scratch), |packet, side| {
             *balance = balance.wrapping_add(1);
@@ -377,7 +400,7 @@ impl Hosts {
 
     /// A sender's timer event.
     pub fn sender_timer(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
-        let slot = fabric.paths.slot(flow);
+        let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
             return; // over
         }
@@ -386,7 +409,7 @@ impl Hosts {
             sending.later = Time::MAX;
         }
         if cx.features.foresees {
-            let nic = fabric.routes.nic(sending.host);
+            let nic = fabric.routes().nic(sending.host);
             self.put_back(cx, fabric, nic);
         }
         if self.sending[slot as usize].timer != cx.now {
@@ -400,7 +423,7 @@ impl Hosts {
         let host = sending.host;
         if cx.features.nic_places && matches!(expiry, Expiry::Controller | Expiry::Decision) {
             // A timer of the controller's is none of the NIC's.
-            let scan = self.scan_of(fabric.routes.nic(host), flow, cx.now);
+            let scan = self.scan_of(fabric.routes().nic(host), flow, cx.now);
             if scan != Some(cx.now) {
                 self.arm_sender(cx, slot as usize, flow, scan.unwrap_or(Time::MAX));
                 return;
@@ -413,7 +436,7 @@ impl Hosts {
     /// A decision from outside for a flow's controller, in force when its timer expires: now. False if the flow is
     /// not active.
     pub fn decide(&mut self, cx: &mut Cx, fabric: &Fabric, flow: FlowId, decided: Permit) -> bool {
-        let slot = fabric.paths.slot(flow);
+        let slot = fabric.paths().slot(flow);
         let Some(sending) = self.sending.get_mut(slot as usize).filter(|_| slot != NO_SLOT) else {
             return false;
         };
@@ -424,7 +447,7 @@ impl Hosts {
 
     /// A receiver's timer event.
     pub fn receiver_timer(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
-        let slot = fabric.paths.slot(flow);
+        let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT || self.receiving[slot as usize].timer != cx.now {
             return;
         }
@@ -474,13 +497,13 @@ fn inject_first(
     packet: (&mut Packet, &Side),
 ) -> bool {
     let (nic, flying) = prepare(cx, fabric, flow, ends, path, packet);
-    let before = fabric.ports[nic.at()].sent.packets;
-    let on_demand = fabric.ports[nic.at()].on_demand();
+    let before = fabric.ports()[nic.at()].sent.packets;
+    let on_demand = fabric.ports()[nic.at()].on_demand();
     if on_demand {
         cx.instruments.firsts.wait(flow, flying.handle);
     }
     hand_over(cx, fabric, nic, flying);
-    let port = &fabric.ports[nic.at()];
+    let port = &fabric.ports()[nic.at()];
     if !on_demand && port.sent.packets > before {
         // Booked behind what waits.
         let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
@@ -513,20 +536,15 @@ fn prepare(
     packet.dst = to;
     let nic = if !cx.features.per_hop {
         packet.route = path as u32 + 1;
-        fabric.paths.port(path)
+        fabric.paths().port(path)
     } else {
-        fabric.routes.nic(from)
+        fabric.routes().nic(from)
     };
-    if packet.side != NO_SIDE {
-        let copy = fabric.sides.claim();
-        fabric.sides[copy].copy_from(side);
-        packet.side = copy.0;
-    }
+    let handle = fabric.insert(packet, side);
     cx.instruments.tally.injected += 1;
     if cx.features.trims {
         cx.instruments.tally.payload.injected += packet.data_bytes();
     }
-    let handle = fabric.packets.insert(*packet);
     if let Some(journal) = &mut cx.instruments.journal {
         journal.hand(handle, cx.now);
     }

@@ -13,7 +13,7 @@
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
-use crate::fabric::gate::{Foreseen, Foresight};
+use crate::fabric::gate::Foreseen;
 use crate::flows::Flows;
 use crate::hosts::ends::Sending;
 use crate::hosts::{Hosts, prepare};
@@ -85,10 +85,10 @@ impl Hosts {
         slot: usize,
         flow: FlowId,
     ) {
-        let id = fabric.routes.nic(self.sending[slot].host);
+        let id = fabric.routes().nic(self.sending[slot].host);
         if cx.features.foresees {
             if fabric.recall(cx, id) {
-                wake(cx, fabric, id, true);
+                fabric.offer(cx, id, true);
             }
             self.put_back(cx, fabric, id);
         }
@@ -100,12 +100,12 @@ impl Hosts {
             if let Some(at) = sending.sender.take_moved() {
                 nic.places.bring_forward(flow, at, cx.now);
             }
-            wake(cx, fabric, id, nic.is_ready());
+            fabric.offer(cx, id, nic.is_ready());
             scan = nic.places.timer_of(flow, cx.now).filter(|at| *at > cx.now).unwrap_or(Time::MAX);
         } else if !sending.ready {
             sending.ready = true;
             nic.ready.push_back(flow);
-            wake(cx, fabric, id, true);
+            fabric.offer(cx, id, true);
         }
         let standing = self.sending[slot].sender.standing(scan);
         self.settle(cx, fabric, flows, slot, flow, standing);
@@ -122,20 +122,20 @@ impl Hosts {
             return self.pull_with_detours(cx, fabric, flows, id);
         }
         self.pull_next::<false>(cx, fabric, flows, id);
-        fabric.gates[id.at()].input_ready = !self.nics[id.at()].ready.is_empty();
+        fabric.set_input_ready(id, !self.nics[id.at()].ready.is_empty());
     }
 
     /// The same where the next flow is not simply that whose turn it is, or none may be polled.
     #[inline(never)]
     fn pull_with_detours(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
         // Otherwise the flows wait until the link is restored.
-        if !(cx.features.failures && fabric.outages.is_down(id)) {
+        if !(cx.features.failures && fabric.outages().is_down(id)) {
             if cx.features.nic_places {
                 self.pull_by_places(cx, fabric, flows, id);
             } else {
                 self.pull_next::<true>(cx, fabric, flows, id);
             }
-            fabric.gates[id.at()].input_ready = self.nics[id.at()].is_ready();
+            fabric.set_input_ready(id, self.nics[id.at()].is_ready());
         }
     }
 
@@ -151,7 +151,7 @@ impl Hosts {
         }
         let mut packet = Packet::default();
         while let Some(flow) = self.next_ready::<DETOURS>(cx, fabric, id) {
-            let slot = fabric.paths.slot(flow);
+            let slot = fabric.paths().slot(flow);
             if slot == NO_SLOT {
                 continue;
             }
@@ -188,7 +188,7 @@ impl Hosts {
     fn foresee(&mut self, cx: &Cx, fabric: &mut Fabric, id: PortId, slot: usize, flow: FlowId) -> Time {
         let (nic, sending) = (&mut self.nics[id.at()], &mut self.sending[slot]);
         let (free_at, transport) =
-            (fabric.ports[id.at()].free_at, &self.transports[sending.transport as usize]);
+            (fabric.ports()[id.at()].free_at, &self.transports[sending.transport as usize]);
         if nic.ready.len() != 1 || free_at <= cx.now {
             return Time::MAX;
         }
@@ -199,17 +199,15 @@ impl Hosts {
         };
         nic.ready.clear();
         sending.ready = false;
-        fabric.gates[id.at()].foresight = Foresight::Stands(Foreseen { flow, paced });
+        fabric.foresee(id, Foreseen { flow, paced });
         paced
     }
 
     /// What a NIC foresaw is uncertain: all is as if it had foreseen nothing.
     #[inline]
     pub(super) fn put_back(&mut self, cx: &mut Cx, fabric: &mut Fabric, id: PortId) {
-        let foresight = &mut fabric.gates[id.at()].foresight;
-        let Foresight::Recalled(Foreseen { flow, paced }) = *foresight else { return };
-        *foresight = Foresight::Nothing;
-        let slot = fabric.paths.slot(flow);
+        let Some(Foreseen { flow, paced }) = fabric.take_recalled(id) else { return };
+        let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
             return;
         }
@@ -247,11 +245,10 @@ impl Hosts {
     /// The one that the NIC's order picks of those whose queue is not paused.
     fn next_picked(&mut self, cx: &Cx, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
         let first = self.next_unpaused(fabric, id)?;
-        let Fabric { gates, paths, .. } = fabric;
         let Self { nics, sending, .. } = self;
         let ready = &mut nics[id.at()].ready;
         ready.push_front(first);
-        let paused = &gates[id.at()].paused;
+        let (paths, paused) = (fabric.paths(), &fabric.gates()[id.at()].paused);
         let place = cx.spec.nic.order.pick(&Ready { ready, sending, paths, paused });
         ready.remove(place)
     }
@@ -259,15 +256,15 @@ impl Hosts {
     /// The same past those whose queue the switch has paused: they wait apart until something is resumed.
     // CHOICE BFC §3.5: a flow that is resumed takes the last place in the round.
     fn next_unpaused(&mut self, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
-        let Fabric { gates, paths, .. } = fabric;
-        let gate = &mut gates[id.at()];
+        let freed = fabric.take_freed(id);
+        let (paths, gate) = (fabric.paths(), &fabric.gates()[id.at()]);
         let Self { nics, sending, .. } = self;
         let Nic { ready, held, .. } = &mut nics[id.at()];
         let paused = |flow: FlowId| {
             let slot = paths.slot(flow);
             slot != NO_SLOT && is_held(&gate.paused, flow, sending[slot as usize].queue)
         };
-        if gate.freed {
+        if freed {
             for _ in 0..held.len() {
                 let Some(flow) = held.pop_front() else { break };
                 if paused(flow) { held.push_back(flow) } else { ready.push_back(flow) }
@@ -279,20 +276,19 @@ impl Hosts {
         {
             if paused(flow) { held.push_back(flow) } else { next = Some(flow) }
         }
-        gate.freed = false;
         next
     }
 
     /// A queue of a host's NIC for a flow.
     pub(super) fn claim_queue(&mut self, fabric: &Fabric, host: HostId) -> u16 {
-        let nic = fabric.routes.nic(host);
+        let nic = fabric.routes().nic(host);
         self.nics.get_mut(nic.at()).map_or(0, |nic| nic.queues.claim())
     }
 
     /// The flow's sender is done: its queue is free.
     pub(super) fn give_queue_back(&mut self, fabric: &Fabric, slot: usize) {
         let Sending { host, queue, .. } = self.sending[slot];
-        let nic = self.nics.get_mut(fabric.routes.nic(host).at());
+        let nic = self.nics.get_mut(fabric.routes().nic(host).at());
         if let Some(nic) = nic.filter(|nic| !nic.queues.flows.is_empty()) {
             nic.queues.give_back(queue);
         }
@@ -302,7 +298,7 @@ impl Hosts {
         let mut packet = Packet::default();
         let mut senders = Senders {
             sending: &mut self.sending,
-            paths: &fabric.paths,
+            paths: fabric.paths(),
             spec: &cx.spec,
             now: cx.now,
             packet: &mut packet,
@@ -310,13 +306,13 @@ impl Hosts {
         };
         match self.nics[id.at()].places.scan(cx.now, &mut senders) {
             Scan::Sends(flow) => {
-                let slot = fabric.paths.slot(flow) as usize;
+                let slot = fabric.paths().slot(flow) as usize;
                 self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
                 let standing = self.sending[slot].sender.standing(Time::MAX);
                 self.settle(cx, fabric, flows, slot, flow, standing);
             }
             Scan::Timer(flow, at) => {
-                let slot = fabric.paths.slot(flow) as usize;
+                let slot = fabric.paths().slot(flow) as usize;
                 self.arm_sender(cx, slot, flow, at);
             }
             Scan::Idle => {}
@@ -342,7 +338,7 @@ impl Hosts {
         }
         packet.hop = HopTag::from_queue(sending.queue);
         let ends = (sending.host, sending.peer);
-        let path = fabric.paths.start(slot);
+        let path = fabric.paths().start(slot);
         let (_, flying) = prepare(cx, fabric, flow, ends, path, (packet, &self.scratch));
         fabric.transmit_now(cx, id, flying);
     }
@@ -352,15 +348,6 @@ impl Hosts {
 #[inline]
 fn is_held(paused: &Paused, flow: FlowId, queue: u16) -> bool {
     paused.queues().has(queue) || paused.flows().contains(&flow)
-}
-
-/// A NIC has been handed a flow: unless it is paused, its port decides.
-fn wake(cx: &mut Cx, fabric: &mut Fabric, id: PortId, ready: bool) {
-    let gate = &mut fabric.gates[id.at()];
-    gate.input_ready = ready;
-    if !gate.stopped {
-        fabric.wake(cx, id);
-    }
 }
 
 /// The flows of a NIC that may send, as an order that picks sees them.

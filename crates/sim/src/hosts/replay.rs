@@ -10,7 +10,6 @@ use crate::paths::NO_SLOT;
 use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_machines::stage::Carry;
 use thalweg_units::{FlowId, PortId, Span, Time};
 use thalweg_wire::{Handle, Kind, Packet};
 
@@ -115,7 +114,7 @@ impl Replay {
             // Not a moment further without knowing what comes.
             None => cx.stopped = !self.ended,
         }
-        let slot = match fabric.paths.slot(next.flow) {
+        let slot = match fabric.paths().slot(next.flow) {
             NO_SLOT => {
                 let path = fabric.lay_path(&cx.spec, next.flow);
                 fabric.open_path(cx, next.flow, &path)
@@ -124,8 +123,8 @@ impl Replay {
         };
         let ends = &cx.spec.flows[next.flow.at()];
         let (dst, path) = match next.forward {
-            true => (ends.dst, fabric.paths.start(slot)),
-            false => (ends.src, fabric.paths.start(slot) + fabric.paths.middle()),
+            true => (ends.dst, fabric.paths().start(slot)),
+            false => (ends.src, fabric.paths().start(slot) + fabric.paths().middle()),
         };
         let packet = Packet {
             stamp: cx.now,
@@ -139,30 +138,28 @@ impl Replay {
             ..Packet::default()
         };
         cx.instruments.tally.injected += 1;
-        let handle = fabric.packets.insert(packet);
         if self.packets.len() <= slot {
             self.packets.resize(slot + 1, 0);
         }
         self.packets[slot] += 1;
-        let times = self.times.drain(..next.times as usize);
-        fabric.stages.carried.on_entry(handle, times);
+        let handle = fabric.insert_recorded(packet, self.times.drain(..next.times as usize));
         if let Some(journal) = &mut cx.instruments.journal {
             journal.hand(handle, cx.now);
         }
-        let nic = fabric.paths.port(path);
+        let nic = fabric.paths().port(path);
         fabric.enqueue::<false, true>(cx, PortId::NONE, nic, Flying::new(handle, &packet), Span::ZERO);
     }
 
     /// A packet has reached its host.
     pub fn leave(&mut self, cx: &mut Cx, fabric: &mut Fabric, handle: Handle) {
-        let packet = fabric.packets[handle];
+        let packet = fabric.packets()[handle];
         cx.instruments.tally.delivered += 1;
         cx.mark_digest(packet.seq << 2 ^ packet.kind as u64);
-        fabric.packets.remove(handle);
-        let slot = fabric.paths.slot(packet.flow) as usize;
-        let back = if packet.kind == Kind::Data { 0 } else { fabric.paths.middle() };
-        let first = (fabric.paths.start(slot) + back + 1) as u32;
-        let alone = fabric.paths.time_to_exit(&fabric.ports, first, packet.wire);
+        fabric.discard(handle, &packet);
+        let slot = fabric.paths().slot(packet.flow) as usize;
+        let back = if packet.kind == Kind::Data { 0 } else { fabric.paths().middle() };
+        let first = (fabric.paths().start(slot) + back + 1) as u32;
+        let alone = fabric.paths().time_to_exit(fabric.ports(), first, packet.wire);
         let mut exit = Exit {
             number: packet.seq,
             at: cx.now,
@@ -180,7 +177,7 @@ impl Replay {
         self.exits.push(exit);
         self.packets[slot] -= 1;
         if self.packets[slot] == 0 {
-            fabric.paths.close(packet.flow);
+            fabric.close_path(packet.flow);
         }
     }
 }

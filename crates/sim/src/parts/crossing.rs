@@ -13,7 +13,7 @@ use crate::port::flying::Flying;
 use crate::prefetch::prefetch;
 use crate::sim::Sim;
 use thalweg_units::{FlowId, PortId};
-use thalweg_wire::{Handle, NO_SIDE, Packet};
+use thalweg_wire::{Handle, NO_SIDE, Packet, Side};
 
 /// How many ahead each is looked at: what it is, and then where that leads to.
 const FAR: usize = 16;
@@ -27,13 +27,12 @@ impl Part {
         for (number, &Leaving { flying, port }) in leaving.iter().enumerate() {
             look_ahead_out(fabric, &leaving, number);
             if flying.is_frame() {
-                let posted = fabric.gates.frames[flying.handle];
-                fabric.gates.frames.remove(flying.handle);
+                let posted = fabric.take_frame(flying.handle);
                 cx.border.post(Crossing { cargo: Cargo::Frame(posted), flying, port }, None);
                 continue;
             }
-            let packet = fabric.packets[flying.handle];
-            let side = (packet.side != NO_SIDE).then(|| &fabric.sides[Handle(packet.side)]);
+            let packet = fabric.packets()[flying.handle];
+            let side = (packet.side != NO_SIDE).then(|| &fabric.sides()[Handle(packet.side)]);
             let flying = Flying { route: flying.route - start(fabric, cx, &flying, packet.flow), ..flying };
             cx.border.post(Crossing { cargo: Cargo::Packet(packet), flying, port }, side);
             fabric.discard(flying.handle, &packet);
@@ -54,32 +53,27 @@ impl Part {
 
     fn take_in(&mut self, batch: &Batch) {
         let Sim { cx, fabric, hosts, .. } = &mut self.sim;
-        let mut sides = batch.sides().iter();
+        let (none, mut sides) = (Side::default(), batch.sides().iter());
         for (number, crossing) in batch.crossings().iter().enumerate() {
             look_ahead_in(fabric, batch.crossings(), number);
             let flying = match crossing.cargo {
                 Cargo::Packet(mut packet) => {
                     // A notice may be for a flow that is over.
-                    if fabric.paths.slot(packet.flow) == NO_SLOT && !points::is_looked_up(&crossing.flying) {
+                    if fabric.paths().slot(packet.flow) == NO_SLOT && !points::is_looked_up(&crossing.flying)
+                    {
                         let spec = cx.spec.flows[packet.flow.at()];
                         hosts.open(cx, fabric, packet.flow, &spec);
                     }
-                    if packet.side != NO_SIDE {
-                        let copy = fabric.sides.claim();
-                        fabric.sides[copy].copy_from(sides.next().expect("as many as packets that have any"));
-                        packet.side = copy.0;
-                    }
+                    let side = match packet.side {
+                        NO_SIDE => &none,
+                        _ => sides.next().expect("as many as packets that have any"),
+                    };
                     let route = crossing.flying.route + start(fabric, cx, &crossing.flying, packet.flow);
-                    Flying { handle: fabric.packets.insert(packet), route, ..crossing.flying }
+                    Flying { handle: fabric.insert(&mut packet, side), route, ..crossing.flying }
                 }
-                Cargo::Frame(posted) => {
-                    Flying { handle: fabric.gates.frames.insert(posted), ..crossing.flying }
-                }
+                Cargo::Frame(posted) => Flying { handle: fabric.put_frame(posted), ..crossing.flying },
             };
-            let port = &mut fabric.ports[crossing.port.at()];
-            // Nothing waits on this side of the wire.
-            port.waiting.started += 1;
-            if port.flight.insert(flying) == 0 {
+            if fabric.come_in(crossing.port, flying) {
                 cx.schedule(flying.arrive, Phase::Arrive, crossing.port.0);
             }
         }
@@ -93,7 +87,7 @@ fn start(fabric: &Fabric, cx: &Cx, flying: &Flying, flow: FlowId) -> u32 {
     if cx.features.per_hop || points::is_looked_up(flying) {
         return 0;
     }
-    fabric.paths.start(fabric.paths.slot(flow) as usize) as u32
+    fabric.paths().start(fabric.paths().slot(flow) as usize) as u32
 }
 
 /// The packets of those that leave later, and their flows' slots.
@@ -102,10 +96,10 @@ fn look_ahead_out(fabric: &Fabric, leaving: &[Leaving], number: usize) {
     let packet =
         |ahead: usize| leaving.get(number + ahead).map(|leaving| leaving.flying).filter(|f| !f.is_frame());
     if let Some(far) = packet(FAR) {
-        prefetch(fabric.packets.hint(far.handle));
+        prefetch(fabric.packets().hint(far.handle));
     }
     if let Some(near) = packet(NEAR) {
-        prefetch(fabric.paths.place(fabric.packets[near.handle].flow));
+        prefetch(fabric.paths().place(fabric.packets()[near.handle].flow));
     }
 }
 
@@ -113,12 +107,12 @@ fn look_ahead_out(fabric: &Fabric, leaving: &[Leaving], number: usize) {
 #[inline(always)]
 fn look_ahead_in(fabric: &Fabric, crossings: &[Crossing], number: usize) {
     if let Some(Crossing { cargo, port, .. }) = crossings.get(number + FAR) {
-        prefetch(&fabric.ports[port.at()]);
+        prefetch(&fabric.ports()[port.at()]);
         if let Cargo::Packet(Packet { flow, .. }) = cargo {
-            prefetch(fabric.paths.place(*flow));
+            prefetch(fabric.paths().place(*flow));
         }
     }
     if let Some(Crossing { port: PortId(port), .. }) = crossings.get(number + NEAR) {
-        prefetch(fabric.ports[*port as usize].flight.end());
+        prefetch(fabric.ports()[*port as usize].flight.end());
     }
 }

@@ -99,7 +99,7 @@ impl Parted {
             closing: Vec::new(),
             done: 0,
             measured_done: 0,
-            measured_total: whole.flows.measured_total,
+            measured_total: whole.flows.measured_total(),
             unseen: spec.flows.len(),
             probed: [ports(&spec.probes.queues), ports(&spec.probes.links)],
             stopped: false,
@@ -330,13 +330,13 @@ impl Score {
                     return true;
                 }
                 let part = &parts[usize::from(plan.of_node()[ends.dst.at()])].sim;
-                let port = &part.fabric.ports[part.fabric.routes.nic(ends.dst).at() ^ 1];
+                let port = &part.fabric.ports()[part.fabric.routes().nic(ends.dst).at() ^ 1];
                 let bytes =
                     u128::from(port.serializer.rate().bps()) * u128::from(window.ps()) / 8_000_000_000_000;
                 let packet = transport.wire().full();
                 let most = bytes + 2 * u128::from(packet);
-                let slot = part.fabric.paths.slot(flow) as usize;
-                let arrived = part.hosts.receiving.get(slot).map_or(0, |end| end.receiver.unique_bytes());
+                let slot = part.fabric.paths().slot(flow);
+                let arrived = part.hosts.ends(slot).map_or(0, |(_, receiver)| receiver.unique_bytes());
                 if u128::from(arrived) + most < u128::from(ends.size) {
                     return true;
                 }

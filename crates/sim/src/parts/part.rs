@@ -47,18 +47,17 @@ pub(super) fn enclose(sim: &mut Sim, plan: &Plan, me: Number) {
     let ends = (0..2 * spec.links.len()).map(|id| spec.ends(PortId::from(id))).map(|(a, b)| (a.at(), b.at()));
     sim.cx.border = Border::new(me, plan.of_node(), ends);
     sim.cx.features.parted = true;
-    sim.hosts.keeps = true;
-    for id in (0..sim.fabric.ports.len()).map(PortId::from) {
-        let port = &mut sim.fabric.ports[id.at()];
+    sim.hosts.keep_slots();
+    for id in (0..sim.fabric.ports().len()).map(PortId::from) {
         if sim.cx.border.is_left_by(id) {
-            port.make_outbound();
+            sim.fabric.lead_out(id);
         } else if !sim.cx.border.owns(sim.cx.spec.ends(id).0.at()) {
-            port.make_inbound();
+            sim.fabric.lead_in(id);
         }
     }
     // Its own ports, about as many as have something on their wires.
-    sim.cx.events.resize(sim.fabric.ports.len() / usize::from(plan.parts()));
-    let owns: Vec<bool> = (0..sim.fabric.ports.len())
+    sim.cx.events.resize(sim.fabric.ports().len() / usize::from(plan.parts()));
+    let owns: Vec<bool> = (0..sim.fabric.ports().len())
         .map(|id| sim.cx.border.owns(sim.cx.spec.ends(PortId::from(id)).0.at()))
         .collect();
     let probes = &mut sim.cx.spec.probes;
@@ -85,7 +84,7 @@ impl Part {
     /// The next event, or the port that is next to decide at this instant.
     pub fn first(&self) -> Option<Event> {
         let Sim { cx, fabric, .. } = &self.sim;
-        let ready = fabric.tx_ready.last().map(|id| Event { at: cx.now, tag: Tag::new(Phase::Decide, id.0) });
+        let ready = fabric.first_ready().map(|id| Event { at: cx.now, tag: Tag::new(Phase::Decide, id.0) });
         match (ready, cx.events.first()) {
             (Some(ready), Some(event)) if event.precedes(&ready, cx.events.ties()) => Some(event),
             (ready, event) => ready.or(event),
@@ -109,17 +108,14 @@ impl Part {
 
     /// Packets of a flow sent less those that have arrived or were lost, of what happened here.
     pub fn balance(&self, flow: FlowId) -> u32 {
-        let hosts = &self.sim.hosts;
-        let slot = self.sim.fabric.paths.slot(flow) as usize;
-        let of = |end: Option<u32>| end.unwrap_or(0);
-        of(hosts.sending.get(slot).map(|s| s.balance))
-            .wrapping_add(of(hosts.receiving.get(slot).map(|r| r.balance)))
+        let both = self.sim.hosts.both(self.sim.fabric.paths().slot(flow));
+        both.map_or(0, |(sending, receiving)| sending.balance.wrapping_add(receiving.balance))
     }
 
     /// A flow is over everywhere.
     pub fn close(&mut self, flow: FlowId) {
         let Sim { cx, fabric, hosts, flows, .. } = &mut self.sim;
-        let slot = fabric.paths.slot(flow);
+        let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
             return;
         }
@@ -127,8 +123,9 @@ impl Part {
         if cx.border.is_home(ends.src) {
             hosts.write(flows, slot as usize, flow);
         } else if cx.border.is_home(ends.dst) {
-            flows.deliver(flow, hosts.receiving[slot as usize].receiver.received());
+            let (_, receiver) = hosts.ends(slot).expect("a slot has ends");
+            flows.deliver(flow, receiver.received());
         }
-        fabric.paths.close(flow);
+        fabric.close_path(flow);
     }
 }

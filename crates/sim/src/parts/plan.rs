@@ -142,7 +142,7 @@ fn join_nodes(sim: &Sim, together: &mut Together) {
     for (number, link) in spec.links.iter().enumerate() {
         let at_host = link.a.0 < spec.hosts || link.b.0 < spec.hosts;
         let instant = link.ab.delay.is_zero() || link.ba.delay.is_zero();
-        let ports = [2 * number, 2 * number + 1].map(|id| &sim.fabric.ports[id]);
+        let ports = [2 * number, 2 * number + 1].map(|id| &sim.fabric.ports()[id]);
         // The former may overtake, the latter be taken back.
         let bound = ports.iter().any(|port| port.mode.lane == Lane::Reference || port.mode.preemptive);
         if at_host || instant || bound {

@@ -9,7 +9,6 @@ use crate::instruments::pauses::PauseRecord;
 use crate::instruments::probe::Probes;
 use crate::parts::samples;
 use crate::paths::NO_SLOT;
-use crate::port::Lane;
 use crate::sim::Sim;
 use std::collections::BTreeMap;
 use thalweg_units::{FlowId, PortId, Time};
@@ -30,7 +29,7 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
     for (number, part) in (1..).zip(&mut parts) {
         take_nodes(&mut whole, part, owners.of_node, number);
         whole.processed += part.processed;
-        whole.hosts.logs.append(&mut part.hosts.logs);
+        whole.hosts.take_logs_of(&mut part.hosts);
     }
     let all = std::iter::once(&mut whole).chain(&mut parts).map(|part| &mut part.cx);
     let pauses = all.flat_map(|cx| named(std::mem::take(&mut cx.instruments.pauses), &cx.border)).collect();
@@ -45,7 +44,7 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
     seen.queues.sort_by_key(|sample| (sample.at, of_queues.get(&sample.port)));
     seen.links.sort_by_key(|sample| (sample.at, of_links.get(&sample.port)));
     // Each with the ACK that gave it.
-    let nic = |flow: FlowId| whole.fabric.routes.nic(whole.cx.spec.flows[flow.at()].src);
+    let nic = |flow: FlowId| whole.fabric.routes().nic(whole.cx.spec.flows[flow.at()].src);
     sort_landed(&mut seen.completions, whole.cx.events.ties(), |one| (one.at, nic(one.flow)));
     if let Some((_, flows)) = &whole.cx.spec.probes.controllers {
         let all = std::iter::once(&whole).chain(&parts).map(|part| &part.cx.instruments.probes);
@@ -68,21 +67,11 @@ fn places(ports: &[PortId]) -> BTreeMap<PortId, usize> {
 /// The ports of a part's nodes, with what waits there.
 fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Number) {
     let (mine, its) = (&mut whole.fabric, &mut part.fabric);
-    for id in 0..mine.ports.len() {
+    for id in 0..mine.ports().len() {
         if of_node[whole.cx.spec.ends(PortId::from(id)).0.at()] != number {
             continue;
         }
-        std::mem::swap(&mut mine.ports[id], &mut its.ports[id]);
-        let queue = mine.ports[id].queue as usize;
-        match mine.ports[id].mode.lane {
-            Lane::Express => {}
-            Lane::OnDemand => std::mem::swap(&mut mine.queues[queue], &mut its.queues[queue]),
-            Lane::Reference => std::mem::swap(&mut mine.egresses[queue], &mut its.egresses[queue]),
-        }
-        mine.memory.take_port(&mut its.memory, id);
-        if let (Some(mine), Some(its)) = (mine.gates.get_mut(id), its.gates.get_mut(id)) {
-            std::mem::swap(mine, its);
-        }
+        mine.take_port(its, PortId::from(id));
         let (carried, its) = (&mut whole.cx.instruments.probes.carried, &part.cx.instruments.probes.carried);
         if let (Some(mine), Some(its)) = (carried.get_mut(id), its.get(id)) {
             *mine = *its;
@@ -90,10 +79,7 @@ fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Numbe
     }
     let first = whole.cx.spec.hosts as usize;
     let switches = whole.cx.spec.switches as usize;
-    for switch in (0..switches).filter(|switch| of_node[first + switch] == number) {
-        mine.memory.take_switch(&mut its.memory, switch);
-    }
-    mine.memory.dropped += its.memory.dropped;
+    mine.take_switches(its, (0..switches).filter(|switch| of_node[first + switch] == number));
 }
 
 /// The pauses of a part, with their names.
@@ -134,33 +120,32 @@ fn take_flows(whole: &mut Sim, parts: &mut [Sim], owners: &Owners<'_>) {
     let mut ends: Vec<Ends> = std::iter::once(&mut *whole)
         .chain(parts.iter_mut())
         .map(|part| {
-            let (sending, receiving) = (&mut part.hosts.sending, &mut part.hosts.receiving);
-            let of = (std::mem::take(sending), std::mem::take(receiving));
-            (of.0.into_iter().map(Some).collect(), of.1.into_iter().map(Some).collect())
+            let (sending, receiving) = part.hosts.take_ends();
+            (sending.into_iter().map(Some).collect(), receiving.into_iter().map(Some).collect())
         })
         .collect();
-    let mut paths = whole.fabric.paths.emptied();
-    for number in 0..whole.flows.records.len() {
+    let mut paths = whole.fabric.paths().emptied();
+    for number in 0..whole.flows.records().len() {
         let flow = FlowId::from(number);
         let spec = whole.cx.spec.flows[number];
         let [from, to] = [spec.src, spec.dst].map(|host| owners.of_node[host.at()]);
         let part = |of: Number| usize::from(of).checked_sub(1).map_or(&*whole, |at| &parts[at]);
-        let mut record = part(from).flows.records[number];
-        let arrived = part(to).flows.records[number];
+        let mut record = part(from).flows.records()[number];
+        let arrived = part(to).flows.records()[number];
         record.received = arrived.received;
         record.delivered = arrived.delivered;
-        let counts = std::iter::once(&*whole).chain(&*parts).map(|part| part.flows.records[number].counts);
+        let counts = std::iter::once(&*whole).chain(&*parts).map(|part| part.flows.records()[number].counts);
         (record.counts.drops, record.counts.data_drops, record.counts.trims) = counts
             .fold((0, 0, 0), |sum, counts| {
                 (sum.0 + counts.drops, sum.1 + counts.data_drops, sum.2 + counts.trims)
             });
-        let slots = std::iter::once(&*whole).chain(&*parts).map(|part| part.fabric.paths.slot(flow));
+        let slots = std::iter::once(&*whole).chain(&*parts).map(|part| part.fabric.paths().slot(flow));
         let slots: Vec<u32> = slots.collect();
         let begun = part(from).cx.instruments.firsts.of(flow);
         let open = slots[usize::from(from)];
-        let path = (open != NO_SLOT).then(|| part(from).fabric.paths.of(open as usize).to_vec());
+        let path = (open != NO_SLOT).then(|| part(from).fabric.paths().of(open as usize).to_vec());
         whole.cx.instruments.firsts.leave(flow, begun);
-        whole.flows.records[number] = record;
+        whole.flows.set_record(flow, record);
         let Some(path) = path else { continue };
         paths.open(flow, &path, false);
         // Both ends count what is in the network, wherever it was sent, lost or taken.
@@ -176,12 +161,11 @@ fn take_flows(whole: &mut Sim, parts: &mut [Sim], owners: &Owners<'_>) {
         let sending = ends[usize::from(from)].0[open as usize].take().expect("one flow has a slot");
         let place = slots[usize::from(there)] as usize;
         let receiving = ends[usize::from(there)].1[place].take().expect("one flow has a slot");
-        whole.hosts.sending.push(Sending { balance, ..sending });
-        whole.hosts.receiving.push(Receiving { balance: 0, ..receiving });
+        whole.hosts.put_ends(Sending { balance, ..sending }, Receiving { balance: 0, ..receiving });
     }
-    whole.fabric.paths = paths;
-    let started = std::iter::once(&*whole).chain(&*parts).map(|part| part.flows.tally.started).sum();
-    whole.flows.tally = FlowTally { started, done: owners.done.0, measured_done: owners.done.1 };
+    whole.fabric.set_paths(paths);
+    let started = std::iter::once(&*whole).chain(&*parts).map(|part| part.flows.tally().started).sum();
+    whole.flows.set_tally(FlowTally { started, done: owners.done.0, measured_done: owners.done.1 });
 }
 
 /// What the instruments of a part have seen.

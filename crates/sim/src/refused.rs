@@ -1,0 +1,37 @@
+//! Why a specification is not a network.
+
+use thalweg_machines::Invalid;
+use thalweg_net::routing::RouteError;
+
+/// Why a specification is not a network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The graph cannot be routed.
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    /// A queue discipline refuses its parameters.
+    #[error("port {port}: {reason}")]
+    Discipline {
+        /// Which port.
+        port: u32,
+        /// Why.
+        reason: Invalid,
+    },
+    /// A transport or controller refuses its parameters.
+    #[error("transport {transport}: {reason}")]
+    Transport {
+        /// Index in the specification.
+        transport: usize,
+        /// Why.
+        reason: Invalid,
+    },
+    /// A table is inconsistent.
+    #[error("{0}")]
+    Inconsistent(String),
+}
+
+/// The refusal of what belongs to no port and to no transport.
+pub(crate) fn inconsistent(error: Invalid) -> BuildError {
+    BuildError::Inconsistent(error.to_string())
+}
