@@ -520,3 +520,24 @@ def test_the_example_of_the_page_runs(capsys):
         "packet_hops",
     }
     assert [k for k in names["s"] if f"`{k}`" not in page and k not in common] == []
+
+def test_a_link_that_is_slow_the_other_way_does_not_raise_the_threshold(tmp_path):
+    """Nothing but ACKs would pass port 0, and datagrams have none."""
+    text = """
+[topology]
+kind = "star"
+hosts = 4
+rate = "10Gbps"
+[[link]]
+which = { kind = "ports", ports = [0] }
+transmitter = { kind = "fixed", rate = "100Mbps" }
+[transport]
+kind = "udp"
+[[traffic]]
+kind = "incast"
+fan_in = 3
+size = "30KB"
+receiver = 0
+"""
+    run = thalweg.run(thalweg.Scenario.from_toml(text), tmp_path / "r", record=True)
+    assert thalweg.replay(run).summary["threshold_us"] == 1.2

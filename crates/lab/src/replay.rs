@@ -13,7 +13,7 @@ use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_net::spec::{NetworkSpec, NicOrder, NicSpec, ProbeSpec, StopSpec};
 use thalweg_scenario::{Diagnostic, Scenario};
 use thalweg_sim::{Exit, Injection};
-use thalweg_units::{FlowId, NodeId, Serializer, Span, Time};
+use thalweg_units::{FlowId, NodeId, PortId, Serializer, Span, Time};
 
 /// Slack of a packet that had not left when the recording ended (the value of the paper's own simulator).
 const UNKNOWN_EXIT: Span = Span::from_ms(100_000);
@@ -319,8 +319,11 @@ impl Replay {
 
     /// The longest packet time of `wire` bytes among these ports.
     pub fn packet_time(scenario: &Scenario, wire: u32, ports: &[u32]) -> Span {
-        let links = ports.iter().filter_map(|p| scenario.graph().links.get(*p as usize / 2));
-        links.map(|l| Serializer::new(l.rate(), l.quantum()).span(wire)).max().unwrap_or(Span::ZERO)
+        let link =
+            |port: &u32| Some(scenario.graph().links.get(*port as usize / 2)?.direction(PortId(*port)));
+        let spans =
+            ports.iter().filter_map(link).map(|l| Serializer::new(l.mean_rate(), l.quantum()).span(wire));
+        spans.max().unwrap_or(Span::ZERO)
     }
 
     /// Rows fed, packets compared, events, simulated ps.

@@ -93,9 +93,9 @@ pub(crate) struct Features {
     pub relief: bool,
 }
 
-/// Some transport hands packets over only when a NIC has nothing else to send.
+/// Some transport hands packets over only when a NIC has nothing else to send. (None runs in a replay.)
 pub(crate) fn pulls_when_idle(spec: &NetworkSpec) -> bool {
-    spec.transports.iter().any(|t| t.needs().when_idle)
+    !spec.replay && spec.transports.iter().any(|t| t.needs().when_idle)
 }
 
 /// Some queue, or a policy of shared memory, cuts packets to their headers.

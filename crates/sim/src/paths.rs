@@ -90,6 +90,16 @@ impl Paths {
         &self.ports[self.start(slot)..][..self.stride]
     }
 
+    /// The data path that begins at a position of the table.
+    pub fn data(&self, start: usize) -> &[PortId] {
+        &self.ports[start..][..self.middle()]
+    }
+
+    /// Where the path begins that leads through a position of the table, behind its first port.
+    pub fn around(&self, route: u32) -> usize {
+        (route as usize - 1) / self.stride * self.stride
+    }
+
     /// The active flows and their slots.
     pub fn active(&self) -> impl Iterator<Item = (FlowId, usize)> + '_ {
         let active = |(_, slot): &(usize, &u32)| **slot != NO_SLOT;

@@ -44,7 +44,7 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
                 let totals = fabric.ports()[port.at()].totals(at);
                 let (dropped, marked) = (totals.dropped, totals.marked);
                 let (flows, occupied) =
-                    if cx.spec.probes.queue_flows { competing(fabric, port) } else { (0, 0) };
+                    if cx.spec.probes.queue_flows { competing(fabric, port, at) } else { (0, 0) };
                 seen.queues.push(QueueSample { at, port, packets, bytes, dropped, marked, flows, occupied });
             }
             *every
@@ -111,14 +111,25 @@ fn known_here(hosts: &Hosts, slot: u32, at: Time, flow: FlowId, border: &Border)
 }
 
 /// Of how many flows data waits at a port, and in how many queues.
-fn competing(fabric: &Fabric, port: PortId) -> (u32, u32) {
+fn competing(fabric: &Fabric, id: PortId, now: Time) -> (u32, u32) {
     let mut flows = Vec::new();
-    let occupied = fabric
-        .queue(port)
-        .and_then(|queue| queue.waiting(&mut |handle| flows.push(fabric.packets()[handle].flow)));
+    let port = &fabric.ports()[id.at()];
+    let queue = |flows: &mut Vec<FlowId>| {
+        fabric.queue(id)?.waiting(&mut |handle| flows.push(fabric.packets()[handle].flow))
+    };
+    // An express port is one FIFO; so is what reports its flows and has a single packet that bypasses it.
+    let mut beside = 0;
+    for flying in port.beside_the_queue(now) {
+        let packet = &fabric.packets()[flying.handle];
+        beside = 1;
+        if !packet.is_control() {
+            flows.push(packet.flow);
+        }
+    }
+    let occupied = queue(&mut flows).unwrap_or(0).max(beside);
     flows.sort_unstable();
     flows.dedup();
-    (flows.len() as u32, occupied.unwrap_or(0))
+    (flows.len() as u32, occupied)
 }
 
 /// The window of `ProbeSpec::carried` opens or closes.

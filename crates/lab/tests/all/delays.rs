@@ -96,3 +96,23 @@ fn a_run_that_was_cut_counts_the_same_delays() {
     while resumed.step(1 << 20) {}
     assert_eq!(resumed.summary()["packet_queueing_us"], straight["packet_queueing_us"]);
 }
+
+/// A way around a failed link is longer, and no queue: nothing waits at 1 Gb/s over links of 2 Gb/s and more.
+#[test]
+fn a_way_around_a_failure_is_no_queueing() {
+    let graph = "hosts = 2\nswitches = 3\n".to_owned()
+        + &[(0, 2, "10", "1"), (1, 3, "10", "1"), (2, 3, "10", "1"), (2, 4, "2", "5"), (4, 3, "2", "5")]
+            .map(|(a, b, rate, us)| {
+                format!("[[links]]\na = {a}\nb = {b}\nrate = \"{rate}Gbps\"\ndelay = \"{us}us\"\n")
+            })
+            .concat();
+    let folder = Folder::new("around", &[("triangle.toml", &graph)]);
+    let text = format!(
+        "[topology]\nkind = \"file\"\nfile = \"triangle.toml\"\nformat = \"thalweg-toml\"\n[routing]\nkind = \"ecmp\"\n\
+         convergence = \"100us\"\n[[incident]]\nkind = \"link-failure\"\nlink = [\"switch0\", \"switch1\"]\nat = \"1ms\"\n\
+         [[traffic]]\nkind = \"udp\"\nsrc = 0\ndst = 1\nrate = \"1Gbps\"\npayload = \"1000B\"\n\
+         [measure]\ndelays = true\n[run]\nuntil = \"3ms\"\n"
+    );
+    let waits = finish(&scenario(&text, &folder.0, &[])).summary()["packet_queueing_us"].clone();
+    assert!(waits["count"].as_u64() > Some(300) && us(&waits, "max") == 0.0, "{waits}");
+}

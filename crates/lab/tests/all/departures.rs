@@ -111,3 +111,25 @@ fn the_shorter_of_two_streams_goes_first_where_jobs_are_sorted_by_size() {
     assert!(completion("fifo", &both) > alone + 10_000_000);
     assert!(completion("sjf", &both) <= alone + 1_664_000);
 }
+
+/// Messages on one queue pair: each begins when its own first packet leaves, as the same flows do on connections of
+/// their own, where those leave in the same order. 100 packets of 1090 B take 87.2 us at 10 Gb/s.
+#[test]
+fn a_message_behind_another_begins_when_its_first_packet_is_on_the_link() {
+    let folder = Folder::new(
+        "messages",
+        &[(
+            "flows.csv",
+            "id,src,dst,size_bytes,start_ns\n0,0,1,102400,0\n1,0,1,102400,0\n2,0,1,10240,5000\n",
+        )],
+    );
+    let begun = |connection: &str| {
+        let text = format!(
+            "[topology]\nkind = \"star\"\nhosts = 2\nrate = \"10Gbps\"\ndelay = \"1us\"\n[transport]\nkind = \"rdma\"\n\
+             cap = \"none\"\n[[traffic]]\nkind = \"list\"\nfile = \"flows.csv\"\nconnection = \"{connection}\"\n"
+        );
+        column(&finish(&scenario(&text, &folder.0, &[])), "flows", "begun_ps")
+    };
+    assert_eq!(begun("back-to-back"), [0, 87_200_000, 174_400_000]);
+    assert_eq!(begun("fresh"), begun("back-to-back"));
+}

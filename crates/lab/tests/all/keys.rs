@@ -97,7 +97,7 @@ const KEYS: &[Row] = &[
     ("run", BUSY, &[], "{until=\"3ms\"}", "{until=\"1ms\"}", Outcome),
     ("run.until", BUSY, &[], "3ms", "1ms", Outcome),
     ("run.max_events", BUSY, &[], "", "1000", Outcome),
-    ("run.stop_when_done", PLAIN, &["traffic.0={kind=\"backlogged\",src=2,dst=3,transport=\"x\"}"], "true", "false", Outcome),
+    ("run.stop_when_done", PLAIN, &["traffic.0={kind=\"backlogged\",src=2,dst=3,transport=\"x\",measured=false}"], "true", "false", Outcome),
     ("run.ties", BUSY, &[], "drawn", "by-number", Outcome),
     ("run.ties=drawn", BUSY, &[], "drawn", "by-number", Outcome),
     ("run.ties=by-number", BUSY, &[], "by-number", "drawn", Outcome),

@@ -566,3 +566,28 @@ fn a_flow_whose_way_changes_may_be_reordered_under_escape_too() {
     let reordered = run.summary()["pauses"]["relief"]["reordered"].as_u64();
     assert!(reordered.is_some_and(|reordered| reordered > 0), "{reordered:?}: nothing to be forgiven");
 }
+
+/// Two sources of 40 Gb/s behind a link of 10 Gb/s are slowed down; the link of one fails for 1 us, and it comes back
+/// not knowing its rate. The switch says it again: nothing is lost for want of memory.
+#[test]
+fn gfc_says_the_rate_again_when_a_link_comes_back() {
+    let held = |incident: &str| {
+        let run = run(&format!(
+            "[topology]\nkind = \"star\"\nhosts = 3\nrate = \"40Gbps\"\nsink_rate = \"10Gbps\"\ndelay = \"2us\"\n\
+             [nic]\norder = \"round-robin\"\n[switch]\ninputs = {{ memory = \"200KB\" }}\n\
+             gfc = {{ first = \"100KB\", last = \"200KB\" }}\n[transport]\nkind = \"rdma\"\ncap = \"none\"\n\
+             recovery = \"go-back-n\"\n{incident}\
+             [[traffic]]\nkind = \"backlogged\"\nsrc = 1\ndst = 0\n[[traffic]]\nkind = \"backlogged\"\nsrc = 2\n\
+             dst = 0\n[run]\nuntil = \"3ms\"\n[measure]\nmemory = true\n"
+        ));
+        let most = *column(&run, "memory", "most_bytes").iter().max().expect("inputs");
+        (most, column(&run, "ports", "dropped").iter().sum::<i128>())
+    };
+    let (calm, none) = held("");
+    let incident = "[routing]\nconvergence = \"10ms\"\n[[incident]]\nkind = \"link-failure\"\nlink = [\"h1\", \"switch0\"]\nat = \"2ms\"\nuntil = \"2.001ms\"\n";
+    let (most, lost) = held(incident);
+    assert_eq!(none, 0);
+    println!("{calm} {most} {lost}");
+    // The frame takes 2 us; until then, and as long again on the wire, 40 Gb/s come and 5 Gb/s leave.
+    assert!(most < calm + 20_000, "{calm} B, and {most} B after the link has come back");
+}

@@ -69,3 +69,39 @@ fn marks_are_recorded() {
     assert_eq!(Some(&marked), column(&run, "ports", "marked").iter().max());
     assert!(marked > 50);
 }
+
+/// `measure.queues.flows`: at every kind of port, of how many flows data waits, which what is recorded of every packet
+/// says, too.
+#[test]
+fn the_flows_that_wait_at_a_port_are_those_whose_packets_do() {
+    for (marking, scheduler) in [("\"none\"", "fifo"), ("\"codel\"", "fifo"), ("\"none\"", "bfc")] {
+        let (run, rows) = recorded(&[
+            ("measure.queues", "{every=\"7us\",ports=[1],flows=true}"),
+            ("switch.marking", marking),
+            ("switch.scheduler", scheduler),
+            ("traffic.0.receiver", "0"),
+        ]);
+        let [at, flows, occupied] = ["time_ps", "flows", "occupied"].map(|name| column(&run, "queues", name));
+        let expected = |at: u64| {
+            let mut flows: Vec<u32> = Vec::new();
+            let mut visits = 0..0;
+            for row in 0..rows.flow.len() {
+                visits = visits.end..visits.end + rows.hops[row] as usize;
+                let waits = |visit: usize| {
+                    let (arrives, starts) = (rows.visits.arrivals[visit], rows.visits.starts[visit]);
+                    rows.visits.ports[visit] == 1 && arrives <= at && starts > at
+                };
+                if rows.forward[row] == 1 && visits.clone().any(waits) {
+                    flows.push(rows.flow[row]);
+                }
+            }
+            flows.sort_unstable();
+            flows.dedup();
+            flows.len() as i128
+        };
+        let right = |(at, flows): (&i128, &i128)| expected(*at as u64) == *flows;
+        assert!(at.iter().zip(&flows).all(right), "{marking} {scheduler}");
+        assert!(flows.iter().zip(&occupied).all(|(flows, queues)| (*flows > 0) <= (*queues > 0)));
+        assert!(*flows.iter().max().expect("samples") >= 4, "{marking} {scheduler}");
+    }
+}

@@ -190,3 +190,23 @@ fn what_cannot_be_is_refused() {
     let known = "class, connection, dst, measured, name, size, src, start, transport, weight";
     wrong(finite, &format!("s.toml:7: `traffic.0.until`: unknown key; known: {known}"));
 }
+
+/// A measured flow without end is never complete: the run goes on to its end, and with it the measured window.
+#[test]
+fn a_measured_flow_without_end_keeps_a_run_from_stopping_early() {
+    let ended = |measured: bool| {
+        let text = format!(
+            "[topology]\nkind = \"star\"\nhosts = 3\nrate = \"10Gbps\"\n[[traffic]]\nkind = \"backlogged\"\nsrc = 0\n\
+             dst = 1\nmeasured = {measured}\n[[traffic]]\nkind = \"flow\"\nsrc = 2\ndst = 1\nsize = \"100KB\"\n\
+             start = \"1ms\"\n[measure]\nfrom = \"0.5ms\"\nuntil = \"8ms\"\n[run]\nuntil = \"10ms\"\n"
+        );
+        let summary = crate::common::run(&text).summary();
+        (
+            summary["simulated_seconds"].as_f64().expect("s"),
+            summary["endless"]["sum_gbps"].as_f64().expect("Gb/s"),
+        )
+    };
+    let ((short, _), (long, rate)) = (ended(false), ended(true));
+    assert!(short < 0.003 && long == 0.01, "{short} {long}");
+    assert!((9.5..9.75).contains(&rate), "{rate}: 1460 of 1500 B, less what the other flow had");
+}

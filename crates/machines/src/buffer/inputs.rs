@@ -125,6 +125,11 @@ impl Inputs {
         self.policy.as_ref().and_then(|policy| policy.reminder(input))
     }
 
+    /// The frames that state anew what the neighbour of an input is to keep to.
+    pub fn restate(&self, input: usize) -> Vec<Frame> {
+        self.policy.as_ref().map_or_else(Vec::new, |policy| policy.restate(input))
+    }
+
     /// The policy that pauses the neighbours, if any.
     pub fn policy(&self) -> Option<&PauseMachine> {
         self.policy.as_ref()

@@ -387,8 +387,9 @@ impl Bbr {
     fn update_rtprop(&mut self, now: Time, rtt: Option<Span>) {
         let expired = self.trips.update(now, rtt, self.params.rtt_window);
         if expired && !self.trips.idle_restart && self.state != State::ProbeRtt {
-            self.save_cwnd();
+            // In this order: what was saved last is kept if it is larger.
             self.state = State::ProbeRtt;
+            self.save_cwnd();
             self.trips.done_at = None;
             self.flight.limited.0 = self.flight.delivered;
         }

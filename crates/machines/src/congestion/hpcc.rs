@@ -43,7 +43,7 @@ pub struct Params {
     pub max_stage: u32,
     /// T, the same for all flows; the largest round trip of the empty network, with full packets, if not given.
     pub base_rtt: Option<Span>,
-    /// W_AI; W_init (1 − η) / 100 if not given, for a hundred flows that share a link.
+    /// W_AI; W_init (1 − η) / 100 if not given, for a hundred flows that share a link, with 1 − η at least 1 %.
     pub additive: Option<Bytes>,
     /// Which arithmetic.
     pub variant: Variant,

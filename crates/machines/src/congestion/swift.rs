@@ -243,6 +243,7 @@ impl Swift {
 impl CongestionControl for Swift {
     fn on_ack(&mut self, ack: &AckSample) {
         self.repaired(ack); // csg-htsim
+        self.timeouts = 0; // algorithm 1: on every ACK, also one that gives no round trip
         if let Some(rtt) = ack.rtt {
             // CHOICE Swift §3.1: senders there have data. A window that is not used up does not grow (RFC
             // 9002 §7.8); csg-htsim's does.

@@ -130,7 +130,12 @@ impl Egress {
         let given_up = out.len();
         let verdict = match arrival {
             Arrival::Drop => Verdict::Dropped,
-            Arrival::Admit | Arrival::Mark => self.queue.enqueue(now, packet, handle, out),
+            Arrival::Admit | Arrival::Mark => {
+                if self.queue.is_empty() && self.free_at < now {
+                    self.queue.on_idle(self.free_at);
+                }
+                self.queue.enqueue(now, packet, handle, out)
+            }
         };
         self.totals.dropped += (out.len() - given_up) as u64;
         for victim in &out[given_up..] {

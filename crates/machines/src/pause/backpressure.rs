@@ -203,6 +203,16 @@ impl PausePolicy for Backpressure {
     fn reminder(&self, input: usize) -> Option<Frame> {
         self.flows.is_none().then(|| Frame::Bitmap(self.paused[input]))
     }
+    fn restate(&self, input: usize) -> Vec<Frame> {
+        match &self.flows {
+            Some(flows) => {
+                let of_input = flows.keys().filter(|(from, _)| *from == input);
+                of_input.map(|(_, flow)| Frame::PauseFlow { flow: *flow }).collect()
+            }
+            None if self.paused[input].is_empty() => Vec::new(),
+            None => vec![Frame::Bitmap(self.paused[input])],
+        }
+    }
     fn has_paused(&self, input: usize) -> bool {
         let flow = |flows: &BTreeMap<(usize, FlowId), u32>| flows.keys().any(|(from, _)| *from == input);
         !self.paused[input].is_empty() || self.flows.as_ref().is_some_and(flow)

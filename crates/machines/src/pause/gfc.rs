@@ -122,6 +122,10 @@ impl PausePolicy for Gfc {
     fn on_released(&mut self, _: Time, input: usize, held: Held) -> Option<Frame> {
         self.follow(input, held)
     }
+    fn restate(&self, input: usize) -> Vec<Frame> {
+        let halvings = self.reported[input];
+        if halvings > 0 { vec![Frame::Slow { halvings }] } else { Vec::new() }
+    }
     /// It goes on, if slowly.
     fn has_paused(&self, _: usize) -> bool {
         false
@@ -166,6 +170,15 @@ mod tests {
             [slow(1), slow(0)]
         );
         assert!(!gfc.is_pausing() && gfc.is_quiet(999) && !gfc.is_quiet(1000));
+    }
+
+    #[test]
+    fn a_neighbour_whose_link_comes_back_is_notified_of_the_stage_again() {
+        let mut switch = Gfc::new(&SPEC, 2).unwrap();
+        let held = |bytes| Held { bytes, headroom: 0, threshold: u64::MAX };
+        let at = Passing { input: 1, output: 0, packet: &Packet::default() };
+        assert_eq!(switch.on_taken(Time::ZERO, at, held(1500)), Some(Frame::Slow { halvings: 2 }));
+        assert_eq!([0, 1].map(|input| switch.restate(input)), [vec![], vec![Frame::Slow { halvings: 2 }]]);
     }
 
     #[test]

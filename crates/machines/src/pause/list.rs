@@ -57,6 +57,7 @@ macro_rules! policies {
                 #[inline]
                 fn on_overfull(&mut self, now: Time, at: Passing<'_>) -> Option<Frame>;
                 fn reminder(&self, input: usize) -> Option<Frame>;
+                fn restate(&self, input: usize) -> Vec<Frame>;
                 #[inline]
                 fn on_departed(&mut self, now: Time, at: Passing<'_>) -> Option<Frame>;
                 #[inline]

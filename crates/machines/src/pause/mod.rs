@@ -24,7 +24,7 @@ use crate::problems::{Invalid, Problem, Problems};
 use list::policies;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Time, dispatch};
-use thalweg_wire::{Frame, Packet};
+use thalweg_wire::{Classes, Frame, Packet};
 
 /// The one list of pause policies, handed to the macro that is named; what is in its braces comes first.
 #[macro_export]
@@ -120,6 +120,12 @@ pub trait PausePolicy {
     /// The frame that is sent to the neighbour of `input` periodically, whatever was sent before.
     fn reminder(&self, _input: usize) -> Option<Frame> {
         None
+    }
+    /// The frames that state anew what the neighbour of `input` is to keep to: its link has failed and is restored, and
+    /// it has forgotten what was sent before.
+    fn restate(&self, input: usize) -> Vec<Frame> {
+        let xoff = self.has_paused(input).then_some(Frame::Xoff { classes: Classes::ALL, hold: None });
+        xoff.into_iter().collect()
     }
     /// The neighbour behind `output` has sent a frame. What it pauses reaches the port without the policy.
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}

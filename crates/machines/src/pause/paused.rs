@@ -211,6 +211,13 @@ mod tests {
     const US: fn(u64) -> Time = Time::from_us;
 
     #[test]
+    fn a_neighbour_that_is_gone_slows_nothing_down() {
+        let mut p = Paused::default();
+        p.on_frame(US(1), Frame::Slow { halvings: 3 });
+        assert_eq!((p.clear(US(2)), p.halvings(), p.clear(US(3))), (Change::Resumed, 0, Change::None));
+    }
+
+    #[test]
     fn a_class_is_paused_from_xoff_to_xon_and_the_time_is_counted() {
         let mut p = Paused::default();
         let xoff = Frame::Xoff { classes: Classes::one(3), hold: None };

@@ -104,6 +104,9 @@ impl Discipline for CustomDiscipline {
     fn on_tick(&mut self, now: Time) {
         self.0.on_tick(now);
     }
+    fn on_idle(&mut self, at: Time) {
+        self.0.on_idle(at);
+    }
 }
 
 /// A user's discipline behind the port's limit: an arrival that does not fit is dropped before the discipline
@@ -139,6 +142,9 @@ impl Discipline for Limited {
     }
     fn on_tick(&mut self, now: Time) {
         self.discipline.on_tick(now);
+    }
+    fn on_idle(&mut self, at: Time) {
+        self.discipline.on_idle(at);
     }
 }
 

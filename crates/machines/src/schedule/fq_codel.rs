@@ -281,6 +281,15 @@ impl Deficit {
         }
     }
 
+    /// §4.2: the link asks, and nothing waits. All queues are found empty: those of the new list go to the old one, and
+    /// then each leaves it. One that comes back is new again.
+    fn on_idle(&mut self, at: Time) {
+        self.old.append(&mut self.new);
+        while let Some(lane) = self.old.pop_front() {
+            self.bins.retire(at, lane);
+        }
+    }
+
     /// The queue in front goes to the end of the old ones.
     fn join_old(&mut self, fresh: bool) {
         let from = if fresh { &mut self.new } else { &mut self.old };
@@ -350,6 +359,11 @@ impl Order for FqCodel {
         match self {
             Self::Bytes(order) => order.dropped.pop(),
             Self::Packets(order) => order.take_dropped(),
+        }
+    }
+    fn on_idle(&mut self, at: Time) {
+        if let Self::Bytes(order) = self {
+            order.on_idle(at);
         }
     }
     #[inline]

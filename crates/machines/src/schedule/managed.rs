@@ -366,4 +366,8 @@ impl<O: Order> Discipline for Managed<O> {
     fn on_tick(&mut self, now: Time) {
         self.order.on_tick(now);
     }
+    #[inline]
+    fn on_idle(&mut self, at: Time) {
+        self.order.on_idle(at);
+    }
 }

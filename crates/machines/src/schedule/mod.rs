@@ -176,6 +176,8 @@ kinds! {
         #[inline]
         fn wake(&self) -> Option<Time>;
         fn on_tick(&mut self, now: Time);
+        #[inline]
+        fn on_idle(&mut self, at: Time);
     }
 }
 

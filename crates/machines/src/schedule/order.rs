@@ -104,6 +104,8 @@ pub trait Order {
     }
     /// See [`Discipline::on_tick`].
     fn on_tick(&mut self, _now: Time) {}
+    /// See [`Discipline::on_idle`].
+    fn on_idle(&mut self, _at: Time) {}
 
     // What it can do besides.
 

@@ -108,13 +108,15 @@ fn end(
 ) -> f64 {
     let until = doc.run.until.0.secs();
     let mut done: Option<f64> = None;
+    let mut endless = false;
     for (section, demand, way) in demands {
         demand.be_over_after(ways.takes(*way));
         if section.measured && demand.ends {
             done = Some(done.unwrap_or(0.0).max(demand.course.end));
         }
+        endless |= section.measured && !demand.ends;
     }
-    done.filter(|_| doc.run.stop_when_done).map_or(until, |done| done.min(until))
+    done.filter(|_| doc.run.stop_when_done && !endless).map_or(until, |done| done.min(until))
 }
 
 #[cfg(test)]

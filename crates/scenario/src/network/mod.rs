@@ -51,8 +51,10 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(Netwo
         probes: probes::probes(cx, doc, graph, flows.len())?,
         stop: StopSpec {
             until: Time::from_ps(doc.run.until.0.ps()),
-            // Without a measured flow "all are done" is true at once.
-            when_measured_done: doc.run.stop_when_done && flows.iter().any(|f| f.measured),
+            // Without a measured flow "all are done" is true at once; a measured one without end never is.
+            when_measured_done: doc.run.stop_when_done
+                && flows.iter().any(|f| f.measured)
+                && !flows.iter().any(|f| f.size == u64::MAX && doc.traffic[usize::from(f.group)].measured),
             max_events: doc.run.max_events.unwrap_or(u64::MAX),
         },
         flows,

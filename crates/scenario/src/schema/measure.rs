@@ -163,7 +163,8 @@ pub struct Limits {
     /// Simulated time.
     #[serde(default = "default::until")]
     pub until: Q<Span>,
-    /// As soon as every measured flow is complete at both ends.
+    /// As soon as every measured flow is complete at both ends. A measured flow without end never is: then the run goes
+    /// on until `until`.
     #[serde(default = "default::yes")]
     pub stop_when_done: bool,
     /// Number of events; unlimited if not given.

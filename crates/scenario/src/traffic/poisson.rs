@@ -3,7 +3,7 @@
 //! A source of capacity C at load ρ starts flows at the rate ρC / (8 E[wire bytes of a flow]), headers
 //! of packets of `packet_payload` + `packet_header` included, the same for every scheme.
 
-use super::arrivals::{Arrivals, gap, whole};
+use super::arrivals::{Arrivals, first, gap, whole};
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::{Draft, Drafts};
@@ -116,7 +116,7 @@ impl<'a> Sequence<'a> {
         let entity = u64::from(source.unwrap_or(0));
         let stream = |name| section.stream(name, entity);
         let mut arrivals = stream("arrivals");
-        let first = gap(p.arrivals, 1.0 / rate, &mut arrivals);
+        let first = first(p.arrivals, 1.0 / rate, &mut arrivals);
         Self {
             section,
             plan,

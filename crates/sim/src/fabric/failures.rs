@@ -12,7 +12,7 @@ use crate::port::{Bypass, Lane};
 use thalweg_machines::schedule::{Discipline, OutputQueue};
 use thalweg_net::spec::IncidentKind;
 use thalweg_units::{FlowId, NodeId, PortId};
-use thalweg_wire::{Classes, Frame};
+use thalweg_wire::Frame;
 
 /// An event for each incident.
 pub(crate) fn arm(cx: &mut Cx) {
@@ -100,15 +100,27 @@ fn restore(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
         return;
     }
     for id in [PortId(2 * link), PortId(2 * link + 1)] {
-        // An ingress that still holds too much sends its frame again.
-        if cx.features.backpressure && fabric.holds_neighbour(cx, id) {
-            backpressure::remind(fabric, cx, id);
-        } else if fabric.holds_neighbour(cx, id) {
-            fabric.post_frame(cx, id, Frame::Xoff { classes: Classes::ALL, hold: None }, u32::MAX);
-        }
+        restate(fabric, cx, id);
         if fabric.ports[id.at()].place.pulls || fabric.gates.get(id.at()).is_some_and(|gate| gate.input_ready)
         {
             fabric.wake(cx, id);
+        }
+    }
+}
+
+/// An ingress that still holds too much says so again: what the neighbour knew of it was forgotten as the link failed,
+/// and what was sent since is lost.
+fn restate(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+    let place = &fabric.ports[id.at()].place;
+    if !cx.features.ingress_accounting || place.owner == u32::MAX {
+        return;
+    }
+    let switch = &fabric.memory.switches[place.owner as usize];
+    for frame in switch.restate(usize::from(place.number)) {
+        match frame {
+            // It is confirmed from time to time, too.
+            Frame::Bitmap(_) => backpressure::remind(fabric, cx, id),
+            frame => fabric.post_frame(cx, id, frame, u32::MAX),
         }
     }
 }

@@ -290,7 +290,9 @@ impl Fabric {
         } else if port.place.from_host {
             Fate::Notified(self.lost.own.way(id, cx.now, port.span(wire)))
         } else {
-            Fate::Notified(self.way_back(packet.route).max(port.span(wire)))
+            // Over links that take no time a sender would try again for ever at one instant.
+            let way = self.way_back(packet.route);
+            Fate::Notified(if way.is_zero() { port.span(wire) } else { way })
         };
         self.miss(cx, End::Lost(at, id), handle, fate);
     }

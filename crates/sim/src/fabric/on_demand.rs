@@ -140,6 +140,9 @@ impl Fabric {
         let port = &mut self.ports[id.at()];
         let queue = &mut self.queues[port.queue as usize];
         let before = port.waiting.bytes;
+        if port.waiting.packets == 0 && port.free_at < cx.now {
+            queue.on_idle(port.free_at);
+        }
         let mut verdict = queue.enqueue(cx.now, &self.packets[handle], handle, &mut self.pushed_out);
         let plain = self.pushed_out.is_empty()
             && !port.state.eager

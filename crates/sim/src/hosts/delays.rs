@@ -16,6 +16,8 @@ struct Alone {
     span: Span,
     /// Of a packet of so many bytes on the wire; 0: of none yet.
     wire: u32,
+    /// On the path that begins here in the table.
+    path: usize,
     /// Whose distribution it counts to.
     group: u16,
 }
@@ -47,22 +49,25 @@ impl Delays {
         if !counts || packet.kind != Kind::Data || packet.payload == 0 {
             return;
         }
-        if alone.wire != packet.wire {
-            (alone.span, alone.wire) = (way(fabric, slot, packet.wire), packet.wire);
+        let paths = fabric.paths();
+        // Packets under way when paths are laid anew keep theirs.
+        let moves = cx.features.failures && !cx.features.per_hop;
+        let path = if moves { paths.around(packet.route) } else { paths.start(slot) };
+        if (alone.wire, alone.path) != (packet.wire, path) {
+            *alone = Alone { span: way(fabric, path, packet.wire), wire: packet.wire, path, ..*alone };
         }
         let waited = (cx.now - packet.stamp).saturating_sub(alone.span);
         cx.instruments.delays[usize::from(alone.group)].add(waited);
     }
 }
 
-/// How long a packet takes on a slot's path if it finds every port idle.
+/// How long a packet takes on the path that begins at a place of the table if it finds every port idle.
 ///
 /// Where paths are chosen hop by hop: on the path that `ecmp` would give the flow. Which ports its packets pass is
 /// chosen hop by hop and written in no header; paths of equal cost are equally long in the usual networks.
-fn way(fabric: &Fabric, slot: usize, wire: u32) -> Span {
+fn way(fabric: &Fabric, path: usize, wire: u32) -> Span {
     let (mut sum, mut early) = (Span::ZERO, Span::ZERO);
-    let path = &fabric.paths().of(slot)[..fabric.paths().middle()];
-    for id in path.iter().take_while(|id| **id != PortId::NONE) {
+    for id in fabric.paths().data(path).iter().take_while(|id| **id != PortId::NONE) {
         let port = &fabric.ports()[id.at()];
         // Whatever is cut through is on this link while it is still on the one before.
         sum += port.span(wire).saturating_sub(early) + port.timing.delay;

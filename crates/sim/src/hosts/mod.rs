@@ -306,8 +306,9 @@ impl Hosts {
     /// Hands all that a sender may send now to its NIC.
     #[inline]
     fn push(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, slot: usize, flow: FlowId) {
-        let Self { sending, receiving, transports, scratch, .. } = self;
-        let Sending { sender, balance, host, peer, transport, begun, .. } = &mut sending[slot];
+        let Self { sending, receiving, transports, scratch, streams, .. } = self;
+        let Sending { sender, balance, host, peer, transport, begun, stream, .. } = &mut sending[slot];
+        let carries = cx.features.streams && *stream != NO_STREAM;
         let (now, transport) = (cx.now, &transports[*transport as usize]);
         let (ends, path) = ((*host, *peer), fabric.paths().start(slot));
         let mut packet = Packet::default();
@@ -319,10 +320,12 @@ impl Hosts {
                 return;
             }
             *balance = balance.wrapping_add(1);
-            if *begun {
+            if carries && let Some(message) = streams.message_at(*stream, packet.seq) {
+                inject_first(cx, fabric, (flow, message), ends, path, (packet, side));
+            } else if *begun {
                 inject(cx, fabric, flow, ends, path, (packet, side));
             } else {
-                *begun = inject_first(cx, fabric, flow, ends, path, (packet, side));
+                *begun = inject_first(cx, fabric, (flow, flow), ends, path, (packet, side));
             }
         });
         self.settle(cx, fabric, flows, slot, flow, standing);
@@ -485,13 +488,13 @@ fn inject(
     hand_over(cx, fabric, nic, flying);
 }
 
-/// The same for a packet of a flow of which none has left yet; whether it is known by now that one has, or when one
-/// will.
+/// The same for a packet of a flow, or of a message that it carries, of which none has left yet; whether it is known by
+/// now that one has, or when one will.
 #[cold]
 fn inject_first(
     cx: &mut Cx,
     fabric: &mut Fabric,
-    flow: FlowId,
+    (flow, message): (FlowId, FlowId),
     ends: (HostId, HostId),
     path: usize,
     packet: (&mut Packet, &Side),
@@ -500,16 +503,16 @@ fn inject_first(
     let before = fabric.ports()[nic.at()].sent.packets;
     let on_demand = fabric.ports()[nic.at()].on_demand();
     if on_demand {
-        cx.instruments.firsts.wait(flow, flying.handle);
+        cx.instruments.firsts.wait(message, flying.handle);
     }
     hand_over(cx, fabric, nic, flying);
     let port = &fabric.ports()[nic.at()];
     if !on_demand && port.sent.packets > before {
         // Booked behind what waits.
         let begins = Time::from_ps(port.free_at.ps() - port.span(flying.wire).ps());
-        cx.instruments.firsts.leave(flow, begins);
+        cx.instruments.firsts.leave(message, begins);
     }
-    cx.instruments.firsts.of(flow) != Time::MAX
+    cx.instruments.firsts.of(message) != Time::MAX
 }
 
 /// A packet joins the queue of its NIC.

@@ -70,13 +70,21 @@ impl Streams {
         self.0[number as usize].messages.push_back(Message { flow, from, to });
     }
 
+    /// The message, other than the carrier, that begins at this place of a stream.
+    pub fn message_at(&self, number: u32, seq: u64) -> Option<FlowId> {
+        let Stream { messages, carrier, .. } = self.0.get(number as usize)?;
+        let place = messages.binary_search_by_key(&seq, |message| message.from).ok()?;
+        Some(messages[place].flow).filter(|flow| flow != carrier)
+    }
+
     /// The sender has sent something, or received an acknowledgement.
     #[inline(never)]
     pub fn note_sent(&mut self, cx: &mut Cx, flows: &mut Flows, number: u32, progress: Progress) {
         let stream = &mut self.0[number as usize];
         while let Some(next) = stream.messages.get(stream.begun).filter(|m| m.from < progress.sent) {
-            // (The carrier's first packet bears its number: its departure is seen at the NIC.)
-            if next.flow != stream.carrier {
+            // (The carrier's first packet bears its number: its departure is seen at the NIC. So is that of every
+            // message where NICs have queues.)
+            if next.flow != stream.carrier && cx.features.nic_pull {
                 cx.instruments.firsts.leave(next.flow, cx.now);
             }
             stream.begun += 1;

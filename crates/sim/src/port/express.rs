@@ -1,7 +1,7 @@
 //! Express ports: FIFO with memory of their own, so that a packet's departure is known as it arrives.
 
 use crate::port::flying::Flying;
-use crate::port::{Booked, Port};
+use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
 use thalweg_machines::stage::{Arrival, HeaderStage, View};
 use thalweg_units::{Span, Time};
@@ -104,6 +104,15 @@ impl Port {
             bytes -= u64::from(next.wire);
         }
         (packets, bytes)
+    }
+
+    /// What waits at `now` and is in no queue: what an express port has booked, or a packet that bypasses the queue
+    /// because nothing else waits.
+    pub fn beside_the_queue(&self, now: Time) -> impl Iterator<Item = &Flying> {
+        let express = self.mode.lane == Lane::Express;
+        let booked = self.flight.iter().skip(self.waiting.started as usize);
+        let booked = booked.filter(move |next| express && self.begins(next) > now);
+        booked.chain((self.bypass() == Bypass::Single).then_some(&self.slot))
     }
 
     /// When the transmission ends that began last, at `now` or before.

@@ -5,7 +5,7 @@ use crate::common::*;
 use crate::reference::agree;
 use proptest::prelude::*;
 use thalweg_machines::congestion::ControllerSpec;
-use thalweg_machines::link::LossSpec as Losses;
+use thalweg_machines::link::{LinkSpec as Way, LossSpec as Losses};
 use thalweg_machines::schedule::{DisciplineSpec, Limit, priority};
 use thalweg_machines::transport::{Borders, Handed, Rc3Spec, RtoRule, TcpSpec, TransportSpec};
 use thalweg_net::spec::*;
@@ -158,4 +158,27 @@ proptest! {
         prop_assert_eq!(sim.counters(), straight.counters());
         prop_assert_eq!(sim.check(), Ok(()));
     }
+}
+
+/// RFC 6675: what is in flight is what was sent and is not known to have left. The first loop skips what the second has
+/// delivered, and that changes nothing of it: it sends no more than its window.
+#[test]
+fn the_first_loop_keeps_to_its_window_where_it_skips_what_has_arrived() {
+    let TransportSpec::Rc3(spec) = rc3(PUSH) else { panic!("RC3") };
+    let primary = TcpSpec {
+        initial_window: Bytes::new(2 * 1460),
+        max_window: Bytes::new(4 * 1460),
+        handshake: false,
+        ..spec.primary
+    };
+    let transport = TransportSpec::Rc3(Rc3Spec { primary, first: 40, ..spec });
+    let mut net = NetworkSpec { flows: vec![flow(1, 0, 40 * 1460, Time::ZERO)], ..crowd(1, PUSH) };
+    net.transports = vec![transport];
+    net.links[0].ba = Way::fixed(Rate::from_mbps(2500), Span::from_us(20));
+    net.disciplines[1].limit = Limit::Bytes(Bytes::new(6000));
+    net.probes.controllers = Some((Span::from_ns(100), vec![FlowId(0)]));
+    let sim = run_checked(net, 1);
+    let seen = &sim.probes().controllers;
+    let above: Vec<_> = seen.iter().filter(|s| s.in_flight > s.window).collect();
+    assert!(seen.len() > 100 && above.is_empty(), "{:?}", above.first());
 }

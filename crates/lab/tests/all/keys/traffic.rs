@@ -58,6 +58,7 @@ pub const KEYS: &[Row] = &[
     ("traffic[](poisson).arrivals=poisson", RACKS, &[], "poisson", "log-normal", Outcome),
     ("traffic[](poisson).arrivals=log-normal", RACKS, &[], "log-normal", "poisson", Outcome),
     ("traffic[](poisson).arrivals(log-normal).sigma", RACKS, &["traffic.0.arrivals=log-normal"], "", "1.0", Outcome),
+    ("traffic[](poisson).arrivals(log-normal).stationary", RACKS, &["traffic.0.arrivals=log-normal"], "", "true", Outcome),
     ("traffic[](poisson).process", RACKS, &[], "", "global", Outcome),
     ("traffic[](poisson).process=per-host", RACKS, &[], "per-host", "global", Outcome),
     ("traffic[](poisson).process=global", RACKS, &[], "global", "per-host", Outcome),

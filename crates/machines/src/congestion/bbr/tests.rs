@@ -203,3 +203,19 @@ fn after_a_timeout_a_segment_and_after_its_repair_the_window_of_before() {
     });
     assert_eq!(c.window.cwnd, 41_000);
 }
+
+/// Draft, §4.3.5: BBREnterProbeRTT, and then BBRSaveCwnd, which keeps what was saved last if it is larger.
+#[test]
+fn a_larger_window_that_was_saved_before_comes_back_after_probe_rtt() {
+    let mut c = probing(3, 100);
+    c.window.prior = 500_000;
+    let slower = |ms| AckSample {
+        now: MS(ms),
+        rtt: Some(Span::from_ms(12)),
+        in_flight: Bytes::new(20_000),
+        ..ack(1000, 0)
+    };
+    c.on_ack(&slower(10_100));
+    c.on_ack(&slower(10_101));
+    assert_eq!((c.state, c.window.prior), (State::ProbeRtt, 500_000));
+}

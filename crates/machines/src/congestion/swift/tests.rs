@@ -106,3 +106,15 @@ fn csg_htsim_counts_whole_bytes_and_packets_and_answers_a_loss_when_it_is_repair
     c.on_ack(&AckSample { in_recovery: false, ..sample });
     assert_eq!(c.window, 20_000.0);
 }
+
+/// Algorithm 1: every ACK sets `retransmit_cnt` to 0, one of a retransmission, which gives no round trip, too.
+#[test]
+fn an_ack_without_a_round_trip_ends_a_row_of_timeouts() {
+    let mut c = swift(PARAMS, 100);
+    for n in 1..=4 {
+        c.on_timeout(&Loss { now: Time::from_us(100 * n), ..loss(0, 0, 0) });
+    }
+    c.on_ack(&AckSample { now: Time::from_us(450), rtt: None, ..ack(1000, 0) });
+    c.on_timeout(&Loss { now: Time::from_us(500), ..loss(0, 0, 0) });
+    assert!(c.window > 1000.0, "one timeout, not five: {}", c.window);
+}

@@ -71,6 +71,24 @@ fn a_new_queue_goes_ahead_of_all_old_ones_and_found_empty_it_is_old_before_it_ca
     assert_eq!(port.drain(), [8, 9]);
 }
 
+/// §4.2: a link that is free asks; what it finds empty leaves the lists, and is new when it comes back.
+#[test]
+fn a_queue_that_an_idle_link_found_empty_is_new_again() {
+    let order = |asked: bool| {
+        let mut port = Port::new(lax().into(), Limit::Unlimited);
+        port.arrive(data(1, 0, 1000)); // 0
+        assert_eq!(port.leave_at(0), Some(0), "514 credits are left");
+        if asked {
+            port.queue.on_idle(Time::ZERO);
+        }
+        (0..2).for_each(|_| drop(port.arrive(data(1, 0, 1000)))); // 1, 2
+        port.arrive(data(2, 0, 1000)); // 3
+        port.drain()
+    };
+    assert_eq!(order(true), [1, 2, 3], "1514 credits are two packets");
+    assert_eq!(order(false), [1, 3, 2], "its packets came while the first was on the link: 514 are one");
+}
+
 #[test]
 fn a_full_port_drops_from_the_head_of_the_queue_with_most_bytes_half_of_them_at_most_64() {
     let mut port = Port::new(lax().into(), Limit::Packets(20));

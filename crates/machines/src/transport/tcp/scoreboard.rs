@@ -93,9 +93,10 @@ impl Scoreboard {
         Self { rack: Some(Box::new(Rack::new(mss))), ..Self::default() }
     }
 
-    /// An empty scoreboard of a flow whose first unacknowledged byte is `una`.
-    pub fn new(una: u64) -> Self {
-        Self { high_rxt: una, ..Self::default() }
+    /// An empty scoreboard of a flow whose first unacknowledged byte is `una`; so many bytes are `out`, and until more is
+    /// known all of them in flight.
+    pub fn new(una: u64, out: u64) -> Self {
+        Self { high_rxt: una, pipe: out, ..Self::default() }
     }
 
     /// SACKed bytes above the cumulative ACK.

@@ -40,7 +40,7 @@ fn a_segment_takes_as_many_steps_in_a_window_of_twelve_hundred_as_in_one_of_a_hu
 #[test]
 fn an_ack_takes_no_steps_for_what_was_reported_before() {
     use crate::transport::tcp::Scoreboard;
-    let mut board = Scoreboard::new(0);
+    let mut board = Scoreboard::new(0, 0);
     let taken = counted(|| {
         for n in 1..5000u64 {
             board.insert(MSS, (n + 1) * MSS);

@@ -90,7 +90,6 @@ impl Cdf {
         for (i, &(s1, p1)) in self.points.iter().enumerate() {
             let (s0, p0) = if i == 0 { (s1, 0.0) } else { self.points[i - 1] };
             let of_segment = match self.between {
-                Interpolation::Atoms => s1,
                 Interpolation::LogLinear if s0 > 0.0 && s1 > s0 => (s1 - s0) / libm::log(s1 / s0),
                 Interpolation::InverseLinear if i > 1 && s0 > 0.0 && s1 > s0 => {
                     libm::log(s1 / s0) / (1.0 / s0 - 1.0 / s1)
@@ -105,7 +104,13 @@ impl Cdf {
     /// Mean size, bytes.
     pub fn mean(&self) -> f64 {
         let largest = self.points.last().map_or(0.0, |p| p.0);
-        if self.unit == 1 || self.between == Interpolation::Atoms {
+        if self.between == Interpolation::Atoms {
+            let mut below = 0.0;
+            let share =
+                |(size, p): &(f64, f64)| self.bytes(*size) as f64 * (p - std::mem::replace(&mut below, *p));
+            return self.points.iter().map(share).sum();
+        }
+        if self.unit == 1 {
             return self.integral().max(1.0) * self.unit as f64;
         }
         if largest > MOST_TERMS {
@@ -146,6 +151,13 @@ mod tests {
         assert!((cdf.mean() - 1_001_000.0).abs() < 1e-9);
         // ⌈2000/1460⌉ = 2 and ⌈2e6/1460⌉ = 1370 packets.
         assert!((cdf.mean_packets(1460) - 686.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn atoms_between_whole_units_count_as_what_is_drawn() {
+        let cdf = Cdf::new(vec![(0.5, 0.5), (1.5, 1.0)], Interpolation::Atoms, 1000);
+        assert_eq!((cdf.quantile(0.2), cdf.quantile(0.8)), (1000, 2000));
+        assert!((cdf.mean() - 1500.0).abs() < 1e-9);
     }
 
     #[test]

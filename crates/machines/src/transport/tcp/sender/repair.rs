@@ -58,8 +58,8 @@ impl TcpSender {
 
     /// The scoreboard, made if this is the flow's first trouble.
     pub(super) fn scoreboard(&mut self) -> &mut Scoreboard {
-        let una = self.space.una;
-        self.repair.board.get_or_insert_with(|| Box::new(Scoreboard::new(una)))
+        let (una, out) = (self.space.una, self.space.outstanding());
+        self.repair.board.get_or_insert_with(|| Box::new(Scoreboard::new(una, out)))
     }
 
     /// SetPipe and IsLost after an ACK or a change of phase.
