@@ -77,7 +77,7 @@ impl Aimd {
 }
 
 impl CongestionControl for Aimd {
-    /// cwnd ← cwnd + a/cwnd for a acknowledged segments.
+    /// cwnd ← cwnd + a/cwnd for a acknowledged segments, each when it is acknowledged first: selectively, too.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
         // CHOICE IRN §4.3.4: queue pairs there always have data; a window that is not used up does not grow
@@ -85,7 +85,7 @@ impl CongestionControl for Aimd {
         if !ack.cwnd_limited {
             return;
         }
-        self.credit += u64::from(self.mss) * ack.acked.get();
+        self.credit += u64::from(self.mss) * (ack.acked + ack.sacked).get();
         self.window += self.credit / self.window;
         self.credit %= self.window;
         self.window = self.window.min(self.max_window);
@@ -113,6 +113,16 @@ mod tests {
 
     fn aimd(segments: u64) -> Aimd {
         Aimd::new(&Start { max_window: Bytes::new(segments * 1000), ..start(1000, segments) }).unwrap()
+    }
+
+    #[test]
+    fn what_is_acknowledged_selectively_counts_when_it_is() {
+        let mut c = aimd(110);
+        c.on_loss(&loss(20_000, 0, 110_000));
+        let before = c.window;
+        let sacked = AckSample { sacked: Bytes::new(1000), in_recovery: true, ..ack(0, 0) };
+        (0..before / 1000).for_each(|_| c.on_ack(&sacked));
+        assert_eq!(c.window - before, 990, "a segment per window of them, nearly: it grows meanwhile");
     }
 
     #[test]

@@ -186,8 +186,8 @@ impl CongestionControl for Dctcp {
         } else {
             self.cut_when_marked(ack);
         }
-        let growth =
-            if self.losses.freeze(ack) || !ack.cwnd_limited { 0 } else { self.growth.of(ack, &self.reno) };
+        let counts = ack.cwnd_limited && !self.losses.freeze(ack);
+        let growth = if counts { self.growth.of(self.losses.counted(ack), ack, &self.reno) } else { 0 };
         if growth > 0 {
             self.reno.grow(growth);
         }

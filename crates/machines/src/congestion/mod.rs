@@ -282,8 +282,8 @@ impl Permit {
 ///
 /// `on_decision` comes from outside, between two of these calls.
 ///
-/// After the last byte is acknowledged, no call follows; RDMA hands the controller over to the next flow of
-/// the connection.
+/// After the last byte is acknowledged, no call follows, but for notifications and notices that come late over RDMA:
+/// there the controller is handed over to the next flow of the connection.
 ///
 /// ```
 /// use thalweg_machines::congestion::{AckSample, CongestionControl, Loss, Permit};

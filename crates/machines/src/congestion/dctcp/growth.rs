@@ -26,10 +26,9 @@ pub enum Growth {
 }
 
 impl Growth {
-    /// Bytes by which this ACK lets the window grow, outside of recovery.
+    /// Bytes by which this ACK, which counts for so many, lets the window grow, outside of recovery.
     #[inline]
-    pub(super) fn of(self, ack: &AckSample, reno: &NewReno) -> u64 {
-        let acked = ack.acked.get();
+    pub(super) fn of(self, acked: u64, ack: &AckSample, reno: &NewReno) -> u64 {
         match self {
             Self::Always => acked,
             Self::UnmarkedAcks if ack.marked == Bytes::ZERO => acked,

@@ -66,7 +66,7 @@ mod tests {
     fn a_full_window_does_not_grow_and_one_with_room_grows_by_no_more_than_the_room() {
         let room = |in_flight| {
             let ack = AckSample { in_flight: Bytes::new(in_flight), ..ack(1000, 0) };
-            Growth::Room.of(&ack, &htsims(Growth::Room).reno)
+            Growth::Room.of(1000, &ack, &htsims(Growth::Room).reno)
         };
         assert_eq!([4000, 5000, 3600, 1000].map(room), [0, 0, 400, 1000]);
     }

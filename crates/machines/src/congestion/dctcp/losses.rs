@@ -23,6 +23,15 @@ impl Losses {
     pub(super) fn freeze(self, ack: &AckSample) -> bool {
         ack.in_recovery && self == Self::Newreno
     }
+
+    /// Bytes for which an ACK counts: each when it is acknowledged first, or, as with TCP, cumulatively.
+    #[inline]
+    pub(super) fn counted(self, ack: &AckSample) -> u64 {
+        match self {
+            Self::Newreno => ack.acked.get(),
+            Self::Aimd => (ack.acked + ack.sacked).get(),
+        }
+    }
 }
 
 /// cwnd ← max(1 segment, cwnd / 2); what was sent by then does not cut again.

@@ -202,7 +202,7 @@ impl TcpSender {
         if matches!(self.state.probing, Probing::Due | Probing::Sent) {
             self.leave_probe_mode();
         }
-        let cwnd_limited = self.space.una < self.departures.limited_to;
+        let cwnd_limited = limits::was_used_up(self, spec);
 
         // What is new.
         self.space.una += advance;

@@ -148,6 +148,12 @@ fn a_pace_that_holds_data_back_uses_no_window_up() {
     permit(Permit { pace: Some(Rate::from_mbps(208)), ..Permit::window(Bytes::new(100 * MSS)) });
     pair.run(|_, _, _| Fate::Deliver);
     assert_eq!(recorded(), ["0: s", "40: s", "80: s", "100: a1.", "140: a2.", "180: a3."]);
+    // To the letter of RFC 5681 a window grows all the same.
+    let options = TcpOptions { growth: Growth::Always, ..TcpOptions::default() };
+    let mut pair = Pair::new(TcpSpec { controller: recorder(), options, ..tcp() }, 3);
+    permit(Permit { pace: Some(Rate::from_mbps(208)), ..Permit::window(Bytes::new(100 * MSS)) });
+    pair.run(|_, _, _| Fate::Deliver);
+    assert_eq!(recorded(), ["0: s", "40: s", "80: s", "100: a1+.", "140: a2+.", "180: a3+."]);
 }
 
 #[test]

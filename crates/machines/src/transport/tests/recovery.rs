@@ -4,6 +4,7 @@
 
 use super::super::testing::*;
 use super::super::*;
+use thalweg_wire::{Flags, Kind};
 
 fn iw(segments: u64, spec: TcpSpec) -> TcpSpec {
     TcpSpec { initial_window: Bytes::new(segments * MSS), ..spec }
@@ -147,6 +148,16 @@ fn the_rescue_saves_a_lost_tail_from_the_timer() {
     // and its SACK gives 10 away.
     assert_eq!(pair.sent()[1..], ["100: 10 11 2r 11r", "200: 10r"]);
     assert_eq!(pair.stats().timeouts, 0);
+}
+
+/// What is sent again is the last segment, not the last MSS of bytes: the ACKs of a segment count for all of it.
+#[test]
+fn the_rescue_of_a_short_tail_is_that_tail() {
+    let mut pair = Pair::bytes(tcp(), 11 * MSS + 300);
+    pair.run_losing(&[2, 10, 11]);
+    let again = |p: &&Packet| p.kind == Kind::Data && p.flags.has(Flags::RETRANSMISSION);
+    let resent: Vec<(u64, u32)> = pair.wire_log.iter().filter(again).map(|p| (p.seq, p.payload)).collect();
+    assert_eq!(resent[..2], [(2 * MSS, 1000), (11 * MSS, 300)]);
 }
 
 #[test]

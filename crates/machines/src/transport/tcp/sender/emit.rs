@@ -125,7 +125,9 @@ impl TcpSender {
         if board.rescued || sent_to > self.repair.recover || board.highest() >= sent_to {
             return None;
         }
-        let start = sent_to.saturating_sub(u64::from(mss)).max(board.highest()).max(self.space.una);
+        // The last segment, full or not.
+        let last = sent_to.saturating_sub(1) / u64::from(mss) * u64::from(mss);
+        let start = last.max(board.highest()).max(self.space.una);
         let len = (sent_to - start) as u32;
         (len > 0 && fits(pipe, len, window)).then_some(Segment { seq: start, len, moves_high_rxt: false })
     }

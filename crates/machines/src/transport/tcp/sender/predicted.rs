@@ -31,7 +31,7 @@ pub(super) fn on_expected_ack(
     packet: &Packet,
 ) -> Reception {
     let acked = packet.seq - sender.space.una;
-    let cwnd_limited = sender.space.una < sender.departures.limited_to;
+    let cwnd_limited = super::limits::was_used_up(sender, spec);
     sender.space.una = packet.seq;
     (sender.repair.timeouts_in_row, sender.departures.held, sender.repair.partial) = (0, false, false);
     let measured = now.since(packet.stamp);
