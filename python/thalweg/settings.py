@@ -37,7 +37,10 @@ def points(over: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mappi
         hint = 'for example {"seed": range(5)}'
         raise refuse(f"`{brief(over)}` is no table of keys and their values", key="over", hint=hint)
     if not isinstance(over, Mapping):
-        return [_plain(point) for point in over]
+        listed = [_plain(point) for point in over]
+        if not listed:
+            raise refuse("the list of settings is empty: nothing would run", key="over", hint="{} is the base alone")
+        return listed
     parts = [list(_part(str(key), values)) for key, values in over.items()]
     return [_joined(combination) for combination in itertools.product(*parts)]
 

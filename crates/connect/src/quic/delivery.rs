@@ -1,5 +1,4 @@
-//! Delivery rate samples of a QUIC sender: draft-ietf-ccwg-bbr, §4.1, with its names (`C.` of the log, `P.` of a
-//! record, `RS.` of the sample).
+//! Delivery rate samples of a QUIC sender: what [`Sampler`] needs to know of its packets.
 //!
 //! quinn-proto names an acknowledged packet by the instant at which it was sent, and no two packets that left at one
 //! instant differ in what was known then: a record per instant is exact. Positions in bytes stand for packet numbers,
@@ -7,27 +6,17 @@
 
 use std::collections::VecDeque;
 use thalweg_machines::congestion::Delivery;
-use thalweg_units::{Bytes, Time};
+use thalweg_machines::congestion::sampler::{Sampler, Stamp};
+use thalweg_units::Time;
 
 /// Records older than the newest acknowledged one that are kept: the packets of the others were acknowledged or
 /// declared lost (RFC 9002 §6.1.1: three suffice), or needed no acknowledgement and never get one.
 const UNSETTLED: usize = 64;
 
-/// P: what was known when these bytes left.
+/// What left at an instant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Record {
-    /// P.send_time.
-    sent: Time,
-    /// P.first_send_time.
-    first_sent: Time,
-    /// P.delivered_time.
-    delivered_at: Time,
-    /// P.delivered.
-    delivered: u64,
-    /// P.lost.
-    lost: u64,
-    /// P.is_app_limited.
-    app_limited: bool,
+    stamp: Stamp,
     /// Bytes sent up to the last of these.
     end: u64,
     /// Of them: neither acknowledged nor known to be lost.
@@ -39,16 +28,7 @@ struct Record {
 pub(super) struct SendLog {
     /// In the order of their instants.
     records: VecDeque<Record>,
-    /// C.delivered.
-    delivered: u64,
-    /// C.delivered_time.
-    delivered_at: Time,
-    /// C.first_send_time.
-    first_sent: Time,
-    /// C.lost: bytes declared lost.
-    lost: u64,
-    /// C.app_limited: until so much is delivered samples are the application's doing; 0: they are not.
-    app_limited: u64,
+    sampler: Sampler,
     sent_to: u64,
     acked_to: u64,
     newest: Option<Record>,
@@ -65,74 +45,50 @@ impl SendLog {
         self.acked_to
     }
 
-    /// All that is written is in flight, and the window has room for more.
+    /// See [`Sampler::limited`].
     pub(super) fn limited(&mut self, in_flight: u64) {
-        self.app_limited = (self.delivered + in_flight).max(1);
+        self.sampler.limited(in_flight);
     }
 
     /// `bytes` leave, with so much in flight before.
     pub(super) fn on_sent(&mut self, now: Time, bytes: u64, in_flight: u64) {
-        if in_flight == 0 {
-            (self.first_sent, self.delivered_at) = (now, now);
-        }
+        let stamp = self.sampler.on_sent(now, in_flight);
         self.sent_to += bytes;
-        if let Some(last) = self.records.back_mut().filter(|last| last.sent >= now) {
-            (last.end, last.outstanding) = (self.sent_to, last.outstanding + bytes);
-            return;
+        match self.records.back_mut().filter(|last| last.stamp.sent >= now) {
+            Some(last) => (last.end, last.outstanding) = (self.sent_to, last.outstanding + bytes),
+            None => self.records.push_back(Record { stamp, end: self.sent_to, outstanding: bytes }),
         }
-        self.records.push_back(Record {
-            sent: now,
-            first_sent: self.first_sent,
-            delivered_at: self.delivered_at,
-            delivered: self.delivered,
-            lost: self.lost,
-            app_limited: self.app_limited > 0,
-            end: self.sent_to,
-            outstanding: bytes,
-        });
     }
 
     /// `bytes` that left at `sent` have arrived.
     pub(super) fn on_acked(&mut self, now: Time, sent: Time, bytes: u64) {
-        self.delivered += bytes;
-        self.delivered_at = now;
+        self.sampler.on_arrived(now, bytes);
         // Packets that were never reported as sent have no record: probes of the path's MTU.
-        let Ok(at) = self.records.binary_search_by_key(&sent, |record| record.sent) else { return };
+        let Ok(at) = self.records.binary_search_by_key(&sent, |record| record.stamp.sent) else { return };
         let record = &mut self.records[at];
         record.outstanding = record.outstanding.saturating_sub(bytes);
         self.acked_to = self.acked_to.max(record.end);
-        if self.newest.is_none_or(|newest| record.sent >= newest.sent) {
+        if self.newest.is_none_or(|newest| record.stamp.sent >= newest.stamp.sent) {
             self.newest = Some(*record);
-            self.first_sent = record.sent;
+            self.sampler.note_newest(&record.stamp);
         }
     }
 
     /// `bytes` are lost, the newest of them sent at `sent`.
     pub(super) fn on_lost(&mut self, sent: Time, bytes: u64) {
-        self.lost += bytes;
+        self.sampler.on_lost(bytes);
         // RFC 9002 §6.1: both thresholds declare whatever is older lost, too.
-        while self.records.front().is_some_and(|record| record.sent < sent) {
+        while self.records.front().is_some_and(|record| record.stamp.sent < sent) {
             self.records.pop_front();
         }
     }
 
     /// RS: the sample of the acknowledgement that was just processed; `None` if it is of no packet known here.
     pub(super) fn sample(&mut self) -> Option<Delivery> {
-        if self.app_limited > 0 && self.delivered > self.app_limited {
-            self.app_limited = 0;
-        }
-        let record = self.newest.take()?;
-        self.settle(record.sent);
-        Some(Delivery {
-            delivered: Bytes::new(self.delivered - record.delivered),
-            departures: record.sent.since(record.first_sent),
-            arrivals: self.delivered_at.since(record.delivered_at),
-            sent: record.sent,
-            total: Bytes::new(self.delivered),
-            resent: false,
-            lost: Bytes::new(self.lost - record.lost),
-            app_limited: record.app_limited,
-        })
+        self.sampler.settle();
+        let Record { stamp, .. } = self.newest.take()?;
+        self.settle(stamp.sent);
+        Some(self.sampler.sample(&stamp))
     }
 
     /// Forgets what no acknowledgement will name.
@@ -140,7 +96,7 @@ impl SendLog {
         while self.records.front().is_some_and(|record| record.outstanding == 0) {
             self.records.pop_front();
         }
-        let older = self.records.partition_point(|record| record.sent < acked);
+        let older = self.records.partition_point(|record| record.stamp.sent < acked);
         self.records.drain(..older.saturating_sub(UNSETTLED));
     }
 
@@ -153,7 +109,7 @@ impl SendLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::Span;
+    use thalweg_units::{Bytes, Span};
 
     const US: fn(u64) -> Time = Time::from_us;
 

@@ -39,6 +39,7 @@ pub mod qcn;
 pub mod rcp;
 pub mod rocc;
 pub mod rtt_target;
+pub mod sampler;
 pub mod sprout;
 pub mod swift;
 pub mod timely;

@@ -1,7 +1,7 @@
 //! The machine itself.
 
 use super::{Arrived, EgressTotals, Packets, Poll, Sent};
-use crate::link::{Link, LinkSpec, Load};
+use crate::link::{Link, LinkSpec, Load, Transmission};
 use crate::pause::{Change, Outbox, Paused, Posted};
 use crate::problems::Invalid;
 use crate::schedule::{Discipline, DisciplineSpec, Entry, Manages, OutputQueue, Queue, Sojourn, Verdict};
@@ -42,8 +42,8 @@ pub struct Egress {
     control: Option<VecDeque<(Handle, u32)>>,
     pause_control: bool,
     frame_wire: u32,
-    /// When the transmission in progress, or the last one, ends.
-    free_at: Time,
+    /// The transmission in progress, or the last one.
+    last: Transmission,
     /// When the queue last sent, and how long that took at the link's rate.
     paced: (Time, Span),
     /// What leaves together with the packet returned last.
@@ -97,7 +97,7 @@ impl Egress {
             control: spec.control_first.then(VecDeque::new),
             pause_control: spec.pause_control,
             frame_wire: spec.frame_wire,
-            free_at: Time::ZERO,
+            last: Transmission::default(),
             paced: (Time::ZERO, Span::ZERO),
             together: VecDeque::new(),
             totals: EgressTotals::default(),
@@ -123,7 +123,7 @@ impl Egress {
             Arrival::Admit
         } else {
             let idle = self.stages.needs().idle_time && self.queue.is_empty();
-            let idle_for = if idle { now.since(self.free_at) } else { Span::ZERO };
+            let idle_for = if idle { now.since(self.last.until) } else { Span::ZERO };
             let view = self.view(now, packet.wire, idle_for, Span::ZERO);
             self.stages.on_arrival(now, &view, packet)
         };
@@ -131,8 +131,8 @@ impl Egress {
         let verdict = match arrival {
             Arrival::Drop => Verdict::Dropped,
             Arrival::Admit | Arrival::Mark => {
-                if self.queue.is_empty() && self.free_at < now {
-                    self.queue.on_idle(self.free_at);
+                if self.queue.is_empty() && self.last.until < now {
+                    self.queue.on_idle(self.last.until);
                 }
                 self.queue.enqueue(now, packet, handle, out)
             }
@@ -265,8 +265,8 @@ impl Egress {
         if let Some(handle) = self.together.pop_front() {
             return self.transmitting(Sent::Packet(handle));
         }
-        if now < self.free_at {
-            return Poll::Wait(self.free_at);
+        if now < self.last.until {
+            return Poll::Wait(self.last.until);
         }
         self.note_unused(now);
         if !self.is_ready() {
@@ -278,12 +278,12 @@ impl Egress {
         }
         if let Some(posted) = self.frames.pop() {
             self.totals.frames += 1;
-            self.free_at = self.link.send(now, Load::one(self.frame_wire));
+            self.send(now, Load::one(self.frame_wire));
             return self.transmitting(Sent::Frame(posted));
         }
         if let Some((handle, wire)) = self.next_control() {
             self.note_sent(1, u64::from(wire));
-            self.free_at = self.link.send(now, Load::one(wire));
+            self.send(now, Load::one(wire));
             return self.transmitting(Sent::Packet(handle));
         }
         let mut load = Load { packets: 0, bytes: 0 };
@@ -302,12 +302,12 @@ impl Egress {
             // All that waited was dropped.
             return Poll::Idle;
         };
-        self.free_at = self.link.send(now, load);
-        self.paced = (now, self.free_at.since(now));
+        self.send(now, load);
+        self.paced = (now, self.last.until.since(now));
         if self.stages.needs().batches {
             let (rate, most) = (self.link.rate(now), self.link.batch());
             let Load { packets, bytes } = load;
-            self.stages.on_batch(&Batch { begun: now, acked: self.free_at, packets, bytes, rate, most });
+            self.stages.on_batch(&Batch { begun: now, acked: self.last.until, packets, bytes, rate, most });
         }
         self.transmitting(Sent::Packet(first))
     }
@@ -434,8 +434,13 @@ impl Egress {
         self.totals.bytes += bytes;
     }
 
+    fn send(&mut self, now: Time, load: Load) {
+        let until = self.link.send(now, load);
+        self.last = Transmission { begun: now, until, bytes: load.bytes };
+    }
+
     fn transmitting(&mut self, what: Sent) -> Poll {
-        let until = self.free_at;
+        let until = self.last.until;
         Poll::Transmit { what, until, arrives: self.link.arrives(until) }
     }
 
@@ -494,9 +499,13 @@ impl Egress {
     pub fn paused(&self) -> &Paused {
         &self.paused
     }
+    /// Bytes of the transmission in progress that leave after `now`; 0: there is none.
+    pub fn remaining(&self, now: Time) -> u64 {
+        if self.last.until > now { self.link.remaining(now, &self.last) } else { 0 }
+    }
     /// When the transmission in progress, or the last one, ends.
     pub fn free_at(&self) -> Time {
-        self.free_at
+        self.last.until
     }
     /// What it has done so far.
     pub fn totals(&self) -> EgressTotals {

@@ -117,6 +117,24 @@ pub trait Transmitter {
     fn take_unused(&mut self, _before: Time) -> Option<Unused> {
         None
     }
+    /// Bytes of the transmission in progress, the last one, that leave after `now`. Where a transmitter says nothing
+    /// else they leave evenly.
+    fn remaining(&self, now: Time, last: &Transmission) -> u64 {
+        let (all, left) = (last.until.since(last.begun).ps(), last.until.since(now).ps());
+        let share = u128::from(last.bytes) * u128::from(left.min(all)) / u128::from(all.max(1));
+        share as u64 // no more than its bytes
+    }
+}
+
+/// A transmission.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transmission {
+    /// When it began.
+    pub begun: Time,
+    /// When its last bit has left.
+    pub until: Time,
+    /// What left together.
+    pub bytes: u64,
 }
 
 /// One direction of a link, as data.
@@ -227,6 +245,10 @@ impl Link {
     #[inline]
     pub fn rate(&self, now: Time) -> Rate {
         self.transmitter.rate(now)
+    }
+    /// See [`Transmitter::remaining`].
+    pub fn remaining(&self, now: Time, last: &Transmission) -> u64 {
+        self.transmitter.remaining(now, last)
     }
     /// See [`Transmitter::take_unused`].
     #[inline]

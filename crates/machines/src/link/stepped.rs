@@ -6,7 +6,7 @@
 
 use super::declare::{Making, Parameters};
 use super::trace::Trace;
-use super::{Load, Transmitter};
+use super::{Load, Transmission, Transmitter};
 use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -185,6 +185,9 @@ fn work(rate: Rate, span: Span) -> u128 {
 }
 
 impl Transmitter for Stepped {
+    fn remaining(&self, now: Time, last: &Transmission) -> u64 {
+        self.spec.offered(last.until).get() - self.spec.offered(now.min(last.until)).get()
+    }
     fn opens(&self, now: Time) -> Time {
         let mut at = now;
         // A period has a rate above zero, and so has the end without one.

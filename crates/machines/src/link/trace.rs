@@ -98,6 +98,13 @@ impl Trace {
         Place { round, index, at: if over { Time::MAX } else { round.saturating_add(offset) } }
     }
 
+    /// How many opportunities come before one.
+    pub(super) fn number(&self, place: Place) -> u64 {
+        let period = self.ms.last().map_or(0, |ms| Span::from_ms(u64::from(*ms)).ps());
+        let rounds = place.round.ps().checked_div(period).unwrap_or(0);
+        rounds.saturating_mul(self.ms.len() as u64).saturating_add(place.index)
+    }
+
     /// How many opportunities come before `at`.
     pub(super) fn before(&self, at: Time) -> u64 {
         let n = self.ms.len() as u64;

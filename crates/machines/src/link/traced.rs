@@ -9,7 +9,7 @@
 
 use super::declare::{Making, Parameters};
 use super::trace::{self, Place, Trace, rate};
-use super::{Load, Transmitter, Unused};
+use super::{Load, Transmission, Transmitter, Unused};
 use crate::problems::{Invalid, Problems};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -176,6 +176,14 @@ impl Transmitter for Traced {
         rate(after(now) - after(Time::from_ps(now.ps() - WINDOW.ps())), *bytes, WINDOW)
     }
 
+    /// By what was used up to its end, less what had been on offer before.
+    fn remaining(&self, now: Time, last: &Transmission) -> u64 {
+        let TracedSpec { trace, bytes } = &self.spec;
+        let each = u64::from(*bytes);
+        let used = (trace.number(self.next) + 1).saturating_mul(each) - u64::from(self.left);
+        used.saturating_sub(self.spec.offered(now).get()).min(last.bytes)
+    }
+
     fn take_unused(&mut self, before: Time) -> Option<Unused> {
         if self.left == 0 {
             self.advance();
@@ -213,6 +221,28 @@ mod tests {
         Traced::new(TracedSpec { trace, bytes: OPPORTUNITY }).unwrap()
     }
     const MS: fn(u64) -> Time = Time::from_ms;
+
+    /// Opportunities of 20 000 B at 10, 20, … ms; fourteen packets of 1500 B from 10 ms on: of the last one 500 B leave
+    /// with the first opportunity.
+    #[test]
+    fn what_remains_of_a_packet_is_what_its_last_opportunities_carry() {
+        let trace = Arc::new(Trace::from_ms(vec![10]).unwrap());
+        let mut m = Traced::new(TracedSpec { trace, bytes: 20_000 }).unwrap();
+        let mut sent = |bytes| {
+            let begun = m.opens(MS(10));
+            let until = m.send(begun, Load::one(bytes));
+            Transmission { begun, until, bytes: u64::from(bytes) }
+        };
+        (0..13).for_each(|_| assert_eq!(sent(1500).until, MS(10)));
+        let last = sent(1500);
+        assert_eq!((last.begun, last.until), (MS(10), MS(20)));
+        assert_eq!([12, 19].map(|ms| m.remaining(MS(ms), &last)), [1000, 1000]);
+        // A packet of 50 000 B needs three, and the rest of one.
+        let begun = m.opens(MS(20));
+        let last = Transmission { begun, until: m.send(begun, Load::one(50_000)), bytes: 50_000 };
+        assert_eq!(last.until, MS(40));
+        assert_eq!([20, 30, 39].map(|ms| m.remaining(MS(ms), &last)), [31_000, 11_000, 11_000]);
+    }
 
     #[test]
     fn a_full_packet_leaves_at_its_opportunity_and_the_trace_begins_again_at_its_last_instant() {

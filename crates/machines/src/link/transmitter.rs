@@ -1,8 +1,8 @@
 //! The one list of transmitters: dispatch and construction come from it.
 
 use super::{
-    Batched, BatchedSpec, Fixed, FixedSpec, Load, Stepped, SteppedSpec, Traced, TracedSpec, Transmitter,
-    Unused,
+    Batched, BatchedSpec, Fixed, FixedSpec, Load, Stepped, SteppedSpec, Traced, TracedSpec, Transmission,
+    Transmitter, Unused,
 };
 use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
@@ -87,6 +87,7 @@ macro_rules! transmitters {
                 fn rate(&self, now: Time) -> Rate;
                 #[inline]
                 fn take_unused(&mut self, before: Time) -> Option<Unused>;
+                fn remaining(&self, now: Time, last: &Transmission) -> u64;
             }
         }
     };

@@ -1,32 +1,21 @@
 //! How fast data is delivered: a record of every segment that is out, for controllers that need it
-//! ([`Needs::delivery`]); for all others none is kept. draft-ietf-ccwg-bbr, §4.1 "Delivery Rate Samples",
-//! with its names: `C.` is of the log, `P.` of a record, `RS.` of the sample. Segments are numbered from 0 as
-//! they lie in the flow.
+//! ([`Needs::delivery`]); for all others none is kept. Segments are numbered from 0 as they lie in the flow; what is made
+//! of the records is [`Sampler`]'s.
 //!
 //! [`Needs::delivery`]: crate::congestion::Needs::delivery
 
 use crate::congestion::Delivery;
+use crate::congestion::sampler::{Sampler, Stamp};
 use crate::steps::steps;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{Bytes, Time};
+use thalweg_units::Time;
 
-/// P: what was known when a segment left.
+/// A segment that is out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Record {
-    /// P.send_time.
-    sent: Time,
-    /// P.first_send_time.
-    first_sent: Time,
-    /// P.delivered_time.
-    delivered_at: Time,
-    /// P.delivered.
-    delivered: u64,
-    /// P.lost.
-    lost: u64,
+    stamp: Stamp,
     len: u32,
-    /// P.is_app_limited.
-    app_limited: bool,
     /// It has arrived, and counts no more.
     arrived: bool,
     /// It was sent before.
@@ -46,52 +35,32 @@ pub struct SendLog {
     /// Segment of the first record: all before it have arrived.
     base: u64,
     records: VecDeque<Record>,
-    /// C.delivered.
-    delivered: u64,
-    /// C.delivered_time.
-    delivered_at: Time,
-    /// C.first_send_time.
-    first_sent: Time,
-    /// C.lost: bytes sent again.
-    // CHOICE: counted when they leave again, not when they are given up, which each recovery here knows in another way.
-    lost: u64,
-    /// C.app_limited: until so much is delivered samples are the application's doing; 0: they are not.
-    app_limited: u64,
+    sampler: Sampler,
     newest: Option<Newest>,
 }
 
 impl SendLog {
-    /// CheckIfApplicationLimited (§4.1.2.4) has found that all that is written is in flight, and the window
-    /// has room for more: what leaves until so much is delivered, and one byte, says nothing of the path.
+    /// See [`Sampler::limited`].
     pub(super) fn limited(&mut self, in_flight: u64) {
-        self.app_limited = (self.delivered + in_flight).max(1);
+        self.sampler.limited(in_flight);
     }
 
     /// `len` bytes of payload leave as a segment, with so much in flight before.
+    // CHOICE: bytes count as lost when they leave again, not when they are given up, which each recovery here knows in
+    // another way.
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, len: u32, in_flight: u64) {
-        if in_flight == 0 {
-            (self.first_sent, self.delivered_at) = (now, now);
+        let at = segment.checked_sub(self.base).map(|at| at as usize);
+        let known = at.and_then(|at| self.records.get_mut(at));
+        if known.is_some() {
+            self.sampler.on_lost(u64::from(len));
         }
-        let record = Record {
-            sent: now,
-            first_sent: self.first_sent,
-            delivered_at: self.delivered_at,
-            delivered: self.delivered,
-            lost: self.lost,
-            len,
-            app_limited: self.app_limited > 0,
-            arrived: false,
-            resent: false,
-        };
-        let Some(at) = segment.checked_sub(self.base) else { return };
-        match self.records.get_mut(at as usize) {
-            Some(known) => {
-                self.lost += u64::from(len);
-                *known = Record { lost: self.lost, arrived: known.arrived, resent: true, ..record };
-            }
-            None => {
-                debug_assert_eq!(at as usize, self.records.len(), "new segments leave in order");
-                self.records.push_back(record);
+        let stamp = self.sampler.on_sent(now, in_flight);
+        match (known, at) {
+            (Some(known), _) => *known = Record { stamp, len, arrived: known.arrived, resent: true },
+            (None, None) => {} // it has arrived
+            (None, at) => {
+                debug_assert_eq!(at, Some(self.records.len()), "new segments leave in order");
+                self.records.push_back(Record { stamp, len, arrived: false, resent: false });
             }
         }
     }
@@ -105,12 +74,11 @@ impl SendLog {
             if std::mem::replace(&mut record.arrived, true) {
                 continue;
             }
-            self.delivered += u64::from(record.len);
-            self.delivered_at = now;
-            let newer = |n: &Newest| (record.sent, segment) > (n.record.sent, n.segment);
+            self.sampler.on_arrived(now, u64::from(record.len));
+            let newer = |n: &Newest| (record.stamp.sent, segment) > (n.record.stamp.sent, n.segment);
             if self.newest.as_ref().is_none_or(newer) {
                 self.newest = Some(Newest { record: *record, segment });
-                self.first_sent = record.sent;
+                self.sampler.note_newest(&record.stamp);
             }
         }
         while self.records.front().is_some_and(|record| record.arrived) {
@@ -121,20 +89,9 @@ impl SendLog {
 
     /// RS: the sample of the acknowledgement that was just processed; `None` if nothing new arrived.
     pub(super) fn sample(&mut self) -> Option<Delivery> {
-        if self.app_limited > 0 && self.delivered > self.app_limited {
-            self.app_limited = 0;
-        }
+        self.sampler.settle();
         let Newest { record, .. } = self.newest.take()?;
-        Some(Delivery {
-            delivered: Bytes::new(self.delivered - record.delivered),
-            departures: record.sent.since(record.first_sent),
-            arrivals: self.delivered_at.since(record.delivered_at),
-            sent: record.sent,
-            total: Bytes::new(self.delivered),
-            resent: record.resent,
-            lost: Bytes::new(self.lost - record.lost),
-            app_limited: record.app_limited,
-        })
+        Some(Delivery { resent: record.resent, ..self.sampler.sample(&record.stamp) })
     }
 }
 
@@ -202,7 +159,7 @@ mod tests {
         log.on_arrived(US(110), 0, 3);
         // The copy left after the loss was known: of its own flight nothing was lost.
         assert_eq!(reported(log.sample()), delivery(1000, 50, 0, false));
-        assert_eq!(log.delivered, 3000);
+        assert_eq!(log.sampler.delivered(), 3000);
     }
 
     #[test]

@@ -19,9 +19,12 @@ pub struct Carried {
 
 /// By a port.
 pub(crate) fn by(fabric: &Fabric, spec: &NetworkSpec, id: PortId, now: Time) -> Carried {
-    let offered = |at| spec.links[id.at() / 2].direction(id).transmitter.offered(at).get();
-    let end = fabric.ports[id.at()].transmitting_until(now);
-    let remains = end.map_or(0, |end| offered(end).saturating_sub(offered(now)));
+    let offered = |at| spec.direction(id).transmitter.offered(at).get();
+    let remains = match (fabric.ports[id.at()].transmitting_until(now), fabric.reference(id)) {
+        (None, _) => 0,
+        (Some(_), Some(reference)) => reference.egress.remaining(now),
+        (Some(end), None) => offered(end).saturating_sub(offered(now)),
+    };
     let (packets, bytes) = begun(fabric, id, now);
     Carried { packets, bytes, left: bytes.saturating_sub(remains) }
 }
