@@ -111,6 +111,6 @@ fn a_way_around_a_failure_is_no_queueing() {
          convergence = \"100us\"\n[[incident]]\nkind = \"link-failure\"\nlink = [\"switch0\", \"switch1\"]\nat = \"1ms\"\n\
          [[traffic]]\nkind = \"udp\"\nsrc = 0\ndst = 1\nrate = \"1Gbps\"\npayload = \"1000B\"\n\
          [measure]\ndelays = true\n[run]\nuntil = \"3ms\"\n";
-    let waits = finish(&scenario(&text, &folder.0, &[])).summary()["packet_queueing_us"].clone();
+    let waits = finish(&scenario(text, &folder.0, &[])).summary()["packet_queueing_us"].clone();
     assert!(waits["count"].as_u64() > Some(300) && us(&waits, "max") == 0.0, "{waits}");
 }

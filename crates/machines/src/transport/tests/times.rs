@@ -157,6 +157,29 @@ fn a_burst_is_sent_again_at_once_and_the_window_is_cut_once() {
 }
 
 /// §6.3: the first, and what left more than a round trip and a window before.
+/// RFC 8985 §6.2, step 4: three segments, however short the flow's last one is.
+#[test]
+fn a_short_last_segment_is_one_of_the_three_that_show_a_loss() {
+    let mut pair = Pair::bytes(rack(), 4 * MSS + 700);
+    pair.run_losing(&[1]);
+    assert_eq!(pair.sent(), ["0: 0 1 2 3 4", "100: 1r"]);
+}
+
+/// Segments 1 and 3 are lost, and the ACK of 2: that of 4 reports 4 first, and then 2, which nothing has overtaken. The
+/// third segment SACKed shows both losses, without a wait.
+#[test]
+fn segments_that_one_ack_reports_newest_first_have_not_overtaken_each_other() {
+    let mut pair = Pair::new(rack(), 10);
+    pair.run(|way, i, packet| {
+        let lost = match way {
+            Way::ToReceiver => i < 10 && [1, 3].contains(&(packet.seq / MSS)),
+            Way::ToSender => i == 1,
+        };
+        if lost { Fate::Drop } else { Fate::Deliver }
+    });
+    assert_eq!(pair.sent()[1], "100: 1r 3r");
+}
+
 #[test]
 fn a_timeout_does_not_lose_what_left_a_moment_ago() {
     let mut pair =

@@ -30,8 +30,14 @@ impl TcpSender {
         }
         // What another loop has brought was never fresh: then all that the blocks report.
         let harvests = self.extras.as_ref().is_some_and(|extras| extras.harvests());
-        let arrived = if harvests || blocks.is_empty() { blocks } else { &board.fresh };
-        for &(start, end) in arrived {
+        if harvests || blocks.is_empty() {
+            board.fresh.clear();
+            board.fresh.extend(blocks);
+        }
+        // In the order in which they were sent, not in that of the option, which begins with the newest: what came with
+        // one ACK has overtaken nothing that came with it.
+        board.fresh.sort_unstable();
+        for &(start, end) in &board.fresh {
             rack.on_arrived(now, start.max(una), end.min(self.space.sent_to), echo);
         }
         let duplicate = advance == 0 && packet.seq == una && blocks.is_empty() && packet.payload > 0;
@@ -42,7 +48,8 @@ impl TcpSender {
 
     /// §6.2, step 5.
     fn find_lost(&mut self, spec: &TcpSpec, now: Time) {
-        let enough = self.repair.sacked() >= 3 * u64::from(spec.mss);
+        // DupThresh segments. All but the flow's last are full, so three are more than two MSS.
+        let enough = self.repair.sacked() > 2 * u64::from(spec.mss);
         let (srtt, repairing) = (self.timer.rto.srtt(), self.state.phase != Phase::Normal);
         if let Some(rack) = self.repair.rack_mut() {
             rack.detect(now, srtt, repairing, enough);
