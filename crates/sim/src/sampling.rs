@@ -119,7 +119,7 @@ fn competing(fabric: &Fabric, id: PortId, now: Time) -> (u32, u32) {
     };
     // An express port is one FIFO; so is what reports its flows and has a single packet that bypasses it.
     let mut beside = 0;
-    for flying in port.beside_the_queue(now) {
+    for flying in port.outside_queue(now) {
         let packet = &fabric.packets()[flying.handle];
         beside = 1;
         if !packet.is_control() {

@@ -570,7 +570,7 @@ fn a_flow_whose_way_changes_may_be_reordered_under_escape_too() {
 /// Two sources of 40 Gb/s behind a link of 10 Gb/s are slowed down; the link of one fails for 1 us, and it comes back
 /// not knowing its rate. The switch says it again: nothing is lost for want of memory.
 #[test]
-fn gfc_says_the_rate_again_when_a_link_comes_back() {
+fn gfc_sends_the_rate_again_when_a_link_comes_back() {
     let held = |incident: &str| {
         let run = run(&format!(
             "[topology]\nkind = \"star\"\nhosts = 3\nrate = \"40Gbps\"\nsink_rate = \"10Gbps\"\ndelay = \"2us\"\n\

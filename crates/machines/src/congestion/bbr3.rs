@@ -321,10 +321,9 @@ impl Bbr3 {
     fn check_probe_rtt(&mut self, now: Time, rs: &Sample) {
         self.trips.update(now, rs.rtt, self.params.probe_rtt_interval);
         if self.state != State::ProbeRtt && self.trips.expired && !self.flight.idle_restart {
-            // CHOICE BBRv3 §5.3.4.3: the window is saved before the state changes, so what is saved is this one.
-            // Other reading: after, in the order of its steps, and so the larger of it and the one saved last.
-            self.save_cwnd();
+            // In this order: what was saved last is kept if it is larger.
             self.state = State::ProbeRtt;
+            self.save_cwnd();
             self.trips.done_at = None;
             self.cycle.stop_feedback();
             self.rounds.start(self.flight.delivered);

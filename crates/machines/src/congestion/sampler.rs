@@ -1,6 +1,6 @@
 //! Delivery rate samples: draft-ietf-ccwg-bbr, §4.1, with its names: `C.` is of the connection, `P.` of what left at
-//! one time, `RS.` of the sample. Who sends keeps a [`Stamp`] for whatever it sends, and says what has arrived; which of
-//! its packets that were is its own affair.
+//! one time, `RS.` of the sample. A sender keeps a [`Stamp`] for whatever it sends, and reports what has arrived; which
+//! of its packets that were is its own affair.
 //!
 //! ```
 //! use thalweg_machines::congestion::sampler::Sampler;
@@ -60,8 +60,8 @@ impl Sampler {
         self.delivered
     }
 
-    /// CheckIfApplicationLimited (§4.1.2.4) has found that all that is written is in flight, and the window has room for
-    /// more: what leaves until so much is delivered, and one byte, says nothing of the path.
+    /// CheckIfApplicationLimited (§4.1.2.4) has found that all that is written is in flight, and the window has room
+    /// for more: what leaves until so much is delivered, and one byte, says nothing of the path.
     pub fn limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }

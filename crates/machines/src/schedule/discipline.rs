@@ -120,8 +120,8 @@ pub trait Discipline {
     }
     /// The instant named by [`Discipline::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
-    /// Nothing waits, and the link, which has been free since `at`, has found it so. (A link that is free asks once; its
-    /// driver may tell late, but before anything arrives.)
+    /// Nothing waits, and the link, which has been free since `at`, has found it so. (A link that is free asks once;
+    /// its driver may report that late, but before anything arrives.)
     fn on_idle(&mut self, _at: Time) {}
     /// True if nothing waits.
     #[inline]

@@ -1,6 +1,6 @@
 //! How fast data is delivered: a record of every segment that is out, for controllers that need it
-//! ([`Needs::delivery`]); for all others none is kept. Segments are numbered from 0 as they lie in the flow; what is made
-//! of the records is [`Sampler`]'s.
+//! ([`Needs::delivery`]); for all others none is kept. Segments are numbered from 0 as they lie in the flow; what is
+//! made of the records is [`Sampler`]'s.
 //!
 //! [`Needs::delivery`]: crate::congestion::Needs::delivery
 

@@ -1,4 +1,4 @@
-//! Where hosts and their network meet: packets enter and leave, NICs hear of what waits for them, flows come and go.
+//! Where hosts and their network meet: packets enter, NICs are notified of what waits for them, flows come and go.
 
 use super::Fabric;
 use super::gate::{Foreseen, Foresight};

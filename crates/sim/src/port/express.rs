@@ -108,7 +108,7 @@ impl Port {
 
     /// What waits at `now` and is in no queue: what an express port has booked, or a packet that bypasses the queue
     /// because nothing else waits.
-    pub fn beside_the_queue(&self, now: Time) -> impl Iterator<Item = &Flying> {
+    pub fn outside_queue(&self, now: Time) -> impl Iterator<Item = &Flying> {
         let express = self.mode.lane == Lane::Express;
         let booked = self.flight.iter().skip(self.waiting.started as usize);
         let booked = booked.filter(move |next| express && self.begins(next) > now);

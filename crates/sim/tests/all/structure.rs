@@ -1,5 +1,5 @@
-//! The shape of the simulator's source: four owners with few fields, which nobody else sees, and files that do not import each other
-//! in circles.
+//! The shape of the simulator's source: four owners with few fields, which no one else sees, and files that do not
+//! import each other in circles.
 
 #[path = "../../../../tests/structure.rs"]
 mod source;

@@ -197,6 +197,16 @@ fn every_five_seconds_the_pipe_runs_half_full_for_200_ms() {
     assert!(c.window.cwnd >= before, "{} after {before}", c.window.cwnd);
 }
 
+/// §5.3.4.3: BBREnterProbeRTT, and then BBRSaveCwnd.
+#[test]
+fn of_the_windows_saved_before_and_at_probe_rtt_the_larger_comes_back() {
+    let (mut c, _) = probing();
+    (c.state, c.window.prior_cwnd) = (State::Cruise, 500_000);
+    let (now, rtt, in_flight) = (MS(5100), Some(Span::from_ms(11)), Bytes::new(20_000));
+    c.on_ack(&AckSample { now, rtt, in_flight, ..ack(1000, 0) });
+    assert_eq!((c.state, c.window.prior_cwnd), (State::ProbeRtt, 500_000));
+}
+
 #[test]
 fn six_acks_with_losses_in_a_round_of_recovery_end_startup() {
     let mut c = bbr3();

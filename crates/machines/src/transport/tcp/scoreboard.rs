@@ -93,8 +93,8 @@ impl Scoreboard {
         Self { rack: Some(Box::new(Rack::new(mss))), ..Self::default() }
     }
 
-    /// An empty scoreboard of a flow whose first unacknowledged byte is `una`; so many bytes are `out`, and until more is
-    /// known all of them in flight.
+    /// An empty scoreboard of a flow whose first unacknowledged byte is `una`; so many bytes are `out`, and until more
+    /// is known all of them in flight.
     pub fn new(una: u64, out: u64) -> Self {
         Self { high_rxt: una, pipe: out, ..Self::default() }
     }

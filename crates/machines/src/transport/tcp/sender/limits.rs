@@ -30,7 +30,8 @@ pub(super) fn is_used_up(sender: &TcpSender, spec: &TcpSpec, window: u64) -> boo
     }
 }
 
-/// The window was used up by what an ACK acknowledges, before it is taken in, as far as it must be for a window to grow.
+/// The window was used up by what an ACK acknowledges, before it is taken in, as far as it must be for a window to
+/// grow.
 #[inline(always)]
 pub(super) fn was_used_up(sender: &TcpSender, spec: &TcpSpec) -> bool {
     sender.space.una < sender.departures.limited_to || spec.options.growth == Growth::Always
