@@ -64,3 +64,22 @@ fn what_finds_no_way_is_counted_at_the_port_through_which_it_came() {
     // Port 0: from host 0 to its leaf, which has no other way.
     assert!((697..=701).contains(&dropped[0]), "{dropped:?}");
 }
+
+/// What is on a link as it fails is lost, also on a port whose transmissions may be interrupted: 1500 B take 12 ms at
+/// 1 Mb/s, and the link fails after five.
+#[test]
+fn a_transmission_under_way_as_its_link_fails_is_lost() {
+    let lost = |preemptive: bool| {
+        let run = run(&format!(
+            "[topology]\nkind = \"star\"\nhosts = 2\nrate = \"1Gbps\"\nsink_rate = \"1Mbps\"\ndelay = \"1us\"\n[switch]\n\
+             buffer = \"20pkts\"\nscheduler = \"sjf\"\npreemptive = {preemptive}\n[transport]\nkind = \"udp\"\n\
+             [[incident]]\nkind = \"link-failure\"\nlink = [\"h0\", \"switch0\"]\nat = \"5ms\"\nuntil = \"20ms\"\n\
+             [[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 0\nsize = \"1460B\"\n[[traffic]]\nkind = \"flow\"\nsrc = 1\n\
+             dst = 0\nsize = \"1460B\"\nstart = \"8ms\"\n[[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 0\nsize = \"1460B\"\n\
+             start = \"25ms\"\n[run]\nuntil = \"100ms\"\nstop_when_done = false\ncheck = true\n"
+        ));
+        (column(&run, "flows", "drops"), run.summary()["incidents"]["packets_lost"].as_u64())
+    };
+    assert_eq!(lost(false), (vec![1, 1, 0], Some(2)));
+    assert_eq!(lost(true), lost(false));
+}

@@ -191,7 +191,11 @@ impl HeaderStage for Xcp {
         Leave::Pass
     }
     fn write(&mut self, now: Time, view: &View, packet: &mut Packet, side: &mut Side) {
-        let header = if packet.is_control() { None } else { side.explicit_mut() };
+        // What answers carry was written on the forward path: they ask for nothing, and are no part of N or d.
+        if packet.is_control() {
+            return;
+        }
+        let header = side.explicit_mut();
         let rtt = match (self.p.round_trips, &header) {
             (RoundTrips::Waits, _) => self.p.rtt + view.waited,
             (RoundTrips::Senders, Some(header)) if !header.rtt.is_zero() => header.rtt,
@@ -224,6 +228,7 @@ mod tests {
     use super::super::explicit::tests::Router;
     use super::super::tests::finds;
     use super::*;
+    use thalweg_wire::Kind;
 
     fn xcp(computed: Computed) -> Router<Xcp> {
         let p = Params { computed, ..Params::default() };
@@ -261,6 +266,29 @@ mod tests {
             }
             assert_eq!((m.d, m.needs().wait), (Span::from_ms(ms), round_trips == RoundTrips::Waits));
         }
+    }
+
+    /// Answers ask for nothing: φ is shared out among the packets that can carry a share, and d is their mean.
+    #[test]
+    fn answers_that_pass_are_no_part_of_n_or_of_d() {
+        let given = |answers: bool| {
+            let mut m = Params::default().make(Stream::default(), Rate::ZERO).unwrap();
+            let view = View { rate: Rate::from_mbps(12), ..finds(0, 0, 1500) };
+            let (mut least, mut ack) = (None, Packet { kind: Kind::Ack, wire: 0, ..Packet::default() });
+            for ms in 0..101 {
+                let (mut packet, mut side) = (Packet::default(), Side::Empty);
+                side.new_explicit(Explicit::unwritten(ExplicitKind::Change), Span::from_ms(20));
+                m.on_arrival(Time::from_ms(ms), &view, &packet);
+                m.write(Time::from_ms(ms), &view, &mut packet, &mut side);
+                least = side.explicit().map(|header| header.what);
+                if answers {
+                    m.write(Time::from_ms(ms), &view, &mut ack, &mut Side::Empty);
+                }
+            }
+            (least, m.d)
+        };
+        assert_eq!(given(true), given(false));
+        assert_eq!(given(true).1, Span::from_ms(20));
     }
 
     #[test]

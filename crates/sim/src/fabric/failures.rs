@@ -57,10 +57,23 @@ fn fail(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
         if cx.features.relief {
             relief::link_fails(fabric, cx, id);
         }
+        if fabric.ports[id.at()].mode.preemptive {
+            cut_off(fabric, cx, id);
+        }
         if fabric.ports[id.at()].on_demand() {
             flush(fabric, cx, id);
         }
     }
+}
+
+/// Loses what a preemptive port is transmitting: it is not on the wire before its last bit is out.
+fn cut_off(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+    let Some(handle) = fabric.preempted.stop(id) else { return };
+    let port = &mut fabric.ports[id.at()];
+    (port.free_at, port.state.tx_pending) = (cx.now, false);
+    port.verdicts.dropped += 1;
+    fabric.outages.lost += 1;
+    fabric.lose(cx, id, handle, cx.now);
 }
 
 /// Loses what waits at a port.
