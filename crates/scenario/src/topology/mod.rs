@@ -195,6 +195,21 @@ impl Graph {
         out
     }
 
+    /// Directions of links, with the node that sends.
+    fn directions(&self) -> impl Iterator<Item = (NodeId, &Direction)> {
+        self.links.iter().flat_map(|link| [(link.a, &link.ab), (link.b, &link.ba)])
+    }
+
+    /// All links are of a fixed rate and delay, and lose nothing.
+    pub fn has_plain_links(&self) -> bool {
+        self.directions().all(|(_, link)| link.is_plain())
+    }
+
+    /// All links by which packets leave switches are.
+    pub fn has_plain_links_behind_switches(&self) -> bool {
+        self.directions().all(|(from, link)| self.is_host(from) || link.is_plain())
+    }
+
     /// Links that lead from an edge switch (one with hosts) to another switch.
     // CHOICE: "core links" of any graph; on a leaf–spine they are the leaf–spine links, on a fat-tree the
     // uplinks of the edge tier, on a dumbbell the bottleneck.

@@ -14,6 +14,17 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             Incident::LinkFailure { at: from, until, link } => {
                 times(r, i, "at", from.0, until.map(|q| q.0), doc);
                 ends(r, &at("link"), *link, graph);
+                let reorders = |l: &thalweg_net::spec::LinkSpec| {
+                    [&l.ab, &l.ba].iter().any(|way| way.jitter.is_some_and(|jitter| jitter.reorder))
+                };
+                if graph.between(*link).any(|l| reorders(&graph.links[l as usize])) {
+                    let reason = "of a link whose packets overtake each other it is not known in order which are on it";
+                    r.error(
+                        &at("link"),
+                        reason,
+                        "remove `reorder` from the link's jitter, or let another link fail",
+                    );
+                }
             }
             Incident::PauseLoss { from, until, port, .. } => {
                 times(r, i, "from", from.0, until.map(|q| q.0), doc);

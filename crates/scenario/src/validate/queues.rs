@@ -3,7 +3,7 @@
 use super::{Report, marking, ndp, schedulers};
 use crate::quantity::Capacity;
 use crate::resolve;
-use crate::schema::{Document, Mix, Nodes, Scheduler, SharedBuffer, Switch};
+use crate::schema::{Document, Incident, Mix, Nodes, Scheduler, SharedBuffer, Switch};
 use crate::topology::Graph;
 use thalweg_machines::problems::{Problem, Problems};
 use thalweg_machines::stage::Around;
@@ -85,6 +85,20 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         if !why.is_empty() {
             let hint = "cut-through needs fifo at switches and hosts, marking at arrival, and no shared buffer or histogram";
             r.error("switch.cut_through", why, hint);
+        }
+        if !graph.has_plain_links() {
+            let reason =
+                "on a link of changing rate, with loss or with jitter, when a header arrives is not known";
+            r.error("switch.cut_through", reason, "remove the key, or what `link` says of such links");
+        }
+        if doc.incident.iter().any(|incident| matches!(incident, Incident::LinkFailure { .. })) {
+            let reason =
+                "of a packet on a link that fails the header may be links ahead, and nothing would stop it";
+            r.error(
+                "switch.cut_through",
+                reason,
+                "remove the key, or the [[incident]] of kind \"link-failure\"",
+            );
         }
     }
 }

@@ -156,6 +156,9 @@ pub(super) fn turns(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     } else if doc.switch.cut_through.0.get() > 0 {
         let reason = "a packet that is being forwarded while it arrives cannot be interrupted";
         r.error(key, reason, "remove the key or `switch.cut_through`");
+    } else if !graph.has_plain_links_behind_switches() {
+        let reason = "on a link of changing rate, with loss or with jitter, a transmission's end is not known as it begins";
+        r.error(key, reason, "remove the key, or what `link` says of such links");
     } else if !doc.switch.stages.is_empty() {
         let reason = "stages in front of a queue see a transmission as a whole";
         r.error(key, reason, "remove the key or `switch.stages`");

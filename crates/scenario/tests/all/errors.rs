@@ -506,6 +506,43 @@ fn settings_that_others_make_idle() {
     );
 }
 
+/// What the engine cannot do is said with the key that asks for it.
+#[test]
+fn links_that_are_not_plain_and_links_that_fail_exclude_some_switches() {
+    let text = |switch: &str, more: &str| {
+        format!(
+            "[topology]\nkind = \"dumbbell\"\npairs = 2\n[switch]\nbuffer = \"100KB\"\n{switch}\n[[traffic]]\n\
+             kind = \"permutation\"\nsize = \"1KB\"\n{more}"
+        )
+    };
+    let fails = "[[incident]]\nkind = \"link-failure\"\nlink = [\"switch0\", \"switch1\"]\nat = \"1us\"\n";
+    let jitter =
+        "[[link]]\nwhich = \"core-links\"\njitter = { kind = \"uniform\", max = \"1us\", reorder = true }\n";
+    let cases = [
+        (
+            text("cut_through = \"64B\"", fails),
+            "6: `switch.cut_through`: of a packet on a link that fails the header may",
+        ),
+        (
+            text("cut_through = \"64B\"", jitter),
+            "6: `switch.cut_through`: on a link of changing rate, with loss or with",
+        ),
+        (
+            text("scheduler = \"sjf\"\npreemptive = true", jitter),
+            "7: `switch.preemptive`: on a link of changing rate",
+        ),
+        (
+            text("", &format!("{jitter}{fails}")),
+            "15: `incident.0.link`: of a link whose packets overtake each other",
+        ),
+    ];
+    for (text, expected) in cases {
+        let errors =
+            load(&text, "s.toml", Path::new("."), &[]).err().map(|e| e[0].to_string()).unwrap_or_default();
+        assert!(errors.starts_with(&format!("s.toml:{expected}")), "{errors}");
+    }
+}
+
 #[test]
 fn more_files_that_are_missing_or_broken() {
     let dir = Folder::new(

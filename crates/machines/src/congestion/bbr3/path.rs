@@ -1,7 +1,6 @@
 //! What the path delivers: rate samples, rounds, bandwidth, a full pipe, round trips. draft-ietf-ccwg-bbr-06,
 //! §4.1, §5.3.1.2, §5.3.4.3, §5.5.1 to §5.5.7.
 
-use super::super::windowed::Largest;
 use super::super::{AckSample, bbr::bits_per_second};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -144,26 +143,35 @@ impl Rounds {
 /// BBR.max_bw (§5.5.3): of the present cycle of ProbeBW and the one before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Bandwidth {
-    filter: Largest,
-    /// BBR.cycle_count.
-    cycle: u64,
+    /// The largest of a cycle in which there was any, and of the one before it.
+    latest: u64,
+    before: u64,
+    /// BBR.cycle_count has gone on by so many since.
+    cycles: u64,
 }
 
 impl Bandwidth {
     pub(super) fn max(&self) -> u64 {
-        self.filter.get().unwrap_or(0)
+        self.latest.max(self.before)
     }
 
     /// UpdateMaxBw.
     pub(super) fn update(&mut self, rs: &Sample) {
-        if rs.rate > 0 && (rs.rate >= self.max() || !rs.app_limited) {
-            self.filter.update(1, self.cycle, rs.rate);
+        if rs.rate == 0 || rs.rate < self.max() && rs.app_limited {
+            return;
         }
+        // What is older leaves as something newer comes.
+        match std::mem::take(&mut self.cycles) {
+            0 => {}
+            1 => (self.before, self.latest) = (self.latest, 0),
+            _ => (self.before, self.latest) = (0, 0),
+        }
+        self.latest = self.latest.max(rs.rate);
     }
 
     /// AdvanceMaxBwFilter.
     pub(super) fn advance(&mut self) {
-        self.cycle += 1;
+        self.cycles += 1;
     }
 }
 

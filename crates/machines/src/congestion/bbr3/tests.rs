@@ -239,3 +239,19 @@ fn a_timeout_leaves_one_segment_and_the_window_comes_back_after_the_repair() {
     c.on_ack(&acked);
     assert!(c.window.cwnd >= before.min(20_000), "{} after {before}", c.window.cwnd);
 }
+
+/// §5.5.3: the largest of the present cycle and of the one before it; what is older counts until there is something newer.
+#[test]
+fn the_bandwidth_is_the_largest_of_two_cycles() {
+    let mut bandwidth = Bandwidth::default();
+    let mut seen = |cycles: u64, rate| {
+        (0..cycles).for_each(|_| bandwidth.advance());
+        bandwidth.update(&Sample { is_there: true, rate, ..Sample::default() });
+        bandwidth.max()
+    };
+    assert_eq!(
+        [(0, 100), (1, 90), (1, 70), (0, 30), (1, 30)].map(|(n, r)| seen(n, r)),
+        [100, 100, 90, 90, 70]
+    );
+    assert_eq!([(0, 20), (1, 10), (1, 40), (2, 5)].map(|(n, r)| seen(n, r)), [70, 30, 40, 5]);
+}
