@@ -198,6 +198,30 @@ def test_without_decisions_timeouts_are_found_all_the_same(tmp_path):
         assert assert_exact(results, n).sums.get("timeout") == again.explain(n).sums.get("timeout")
 
 
+def test_duplicate_acks_before_a_timeout_do_not_hide_it(tmp_path):
+    """The window's tail is lost, and what duplicate ACKs prompted: 200 ms after the last new ACK the timer expires."""
+    text = """
+transport = { congestion = "cubic" }
+run = { until = "3s" }
+switch = { buffer = "20pkts" }
+[topology]
+kind = "dumbbell"
+pairs = 3
+host_rate = "100Mbps"
+bottleneck_rate = "20Mbps"
+delay = "100us"
+host_delay = "10us"
+""" + flow(1, 4, "146000B") + flow(2, 5, "14600B", "3ms") + flow(0, 3, "50000B", "1ms")
+    measure = "[measure]\npackets = { hops = true }\n"
+    bare = run(text + measure, out=tmp_path / "bare")
+    sure = run(text + measure + "decisions = true\n", out=tmp_path / "sure")
+    late = [n for n, count in enumerate(bare.flows["timeouts"]) if count]
+    assert late
+    for n in late:
+        sums = assert_exact(bare, n).sums
+        assert sums == assert_exact(sure, n).sums and sums["timeout"] > 1e11, n
+
+
 def test_to_the_sender_s_completion_the_last_ack_counts():
     results = run("".join((STAR, 'measure = { fct = "sender" }\n', flow(0, 1, "10KB"), flow(2, 1, "10KB"))))
     for n in (0, 1):

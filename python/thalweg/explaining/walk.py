@@ -260,9 +260,14 @@ class _Walker:
         return True
 
     def _prompted(self, since: int) -> bool:
-        """Whether anything came back after `since`."""
-        n = bisect_right(self._back_times, since)
-        return n < len(self._back) and self._back_times[n] <= self._at
+        """Whether what came back after `since` may have had it sent: within a round trip, as long as the last one took.
+        A pace lets a packet wait less, a timer more."""
+        n = bisect_right(self._back_times, self._at) - 1
+        if n < 0 or self._back_times[n] <= since:
+            return False
+        sent = bisect_right(self._data_times, self._back[n].handed) - 1
+        asked = self._data[sent].handed if sent >= 0 else self._record.start
+        return self._at - self._back_times[n] <= self._back_times[n] - asked
 
     def _has_timer(self, since: int) -> bool:
         """Whether a packet was sent again after `since` without an ACK at that instant."""

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
 /// A Wi-Fi access point that aggregates: packets leave in batches, each with an overhead (IEEE 802.11n A-MPDU
-/// as in Goyal, MIT 2022, §2.5.1).
+/// as in Goyal, MIT 2022, §2.5.1). Its capacity, for loads and utilisation, is that of full batches of 1500 B.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchedSpec {
