@@ -200,7 +200,8 @@ def test_without_decisions_timeouts_are_found_all_the_same(tmp_path):
 
 def test_duplicate_acks_before_a_timeout_do_not_hide_it(tmp_path):
     """The window's tail is lost, and what duplicate ACKs prompted: 200 ms after the last new ACK the timer expires."""
-    text = """
+    text = (
+        """
 transport = { congestion = "cubic" }
 run = { until = "3s" }
 switch = { buffer = "20pkts" }
@@ -211,7 +212,11 @@ host_rate = "100Mbps"
 bottleneck_rate = "20Mbps"
 delay = "100us"
 host_delay = "10us"
-""" + flow(1, 4, "146000B") + flow(2, 5, "14600B", "3ms") + flow(0, 3, "50000B", "1ms")
+"""
+        + flow(1, 4, "146000B")
+        + flow(2, 5, "14600B", "3ms")
+        + flow(0, 3, "50000B", "1ms")
+    )
     measure = "[measure]\npackets = { hops = true }\n"
     bare = run(text + measure, out=tmp_path / "bare")
     sure = run(text + measure + "decisions = true\n", out=tmp_path / "sure")

@@ -521,6 +521,7 @@ def test_the_example_of_the_page_runs(capsys):
     }
     assert [k for k in names["s"] if f"`{k}`" not in page and k not in common] == []
 
+
 def test_a_link_that_is_slow_the_other_way_does_not_raise_the_threshold(tmp_path):
     """Nothing but ACKs would pass port 0, and datagrams have none."""
     text = """

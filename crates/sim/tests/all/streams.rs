@@ -62,9 +62,9 @@ fn a_message_follows_the_one_before_without_a_gap() {
     let sim = run(chain(&[(RATE, DELAY), (RATE, DELAY)], plain(), flows));
     let outcome = |flow| sim.outcome(FlowId(flow));
     // Nothing limits the sender but the NIC, whose queue has wire for 1 + 1 + 0.6 us, then 0.44, then 1 us;
-    // the last after a rest.
+    // the last after a rest. Each begins when its first packet is on the link.
     let begun: Vec<u64> = (0..4).map(|flow| ns(outcome(flow).begun)).collect();
-    assert_eq!(begun, [0, 0, 3_000, 20_000]);
+    assert_eq!(begun, [0, 2_600, 3_040, 20_000]);
     let received: Vec<u64> = (0..4).map(|flow| ns(outcome(flow).received)).collect();
     assert_eq!(received, [5_600, 6_040, 7_040, 24_000]);
     let back = 2 * (1_000 + 100);
