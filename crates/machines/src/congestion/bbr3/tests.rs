@@ -240,7 +240,8 @@ fn a_timeout_leaves_one_segment_and_the_window_comes_back_after_the_repair() {
     assert!(c.window.cwnd >= before.min(20_000), "{} after {before}", c.window.cwnd);
 }
 
-/// §5.5.3: the largest of the present cycle and of the one before it; what is older counts until there is something newer.
+/// §5.5.3: the largest of the present cycle and of the one before it; what is older counts until there is something
+/// newer.
 #[test]
 fn the_bandwidth_is_the_largest_of_two_cycles() {
     let mut bandwidth = Bandwidth::default();
