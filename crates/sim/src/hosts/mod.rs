@@ -152,11 +152,10 @@ impl Hosts {
             let newly_complete = !receiving.complete && receiving.receiver.is_done();
             let agent = if cx.features.agents { self.agent_receives(cx, slot, &packet, side) } else { None };
             fabric.discard(handle, &packet);
-            // What the flow's end answers with goes first: a NACK is not overtaken by the pull that follows from it.
-            self.pump_receiver(cx, fabric, slot, packet.flow);
             if let Some(agent) = agent {
                 self.pump_agent(cx, fabric, agent);
             }
+            self.pump_receiver(cx, fabric, slot, packet.flow);
             let stream = if cx.features.streams { self.sending[slot].stream } else { NO_STREAM };
             if stream != NO_STREAM {
                 let received = self.receiving[slot].receiver.received();

@@ -65,7 +65,7 @@ fn an_incast_of_two_packets_more_than_the_queue_holds_keeps_the_link_busy() {
     assert_eq!((resent, sim.outcome(FlowId(0)).counts.timeouts), (2, 0));
 }
 
-/// A window of eight packets lasts for 8 us, and a round trip of a packet and its pull, behind its ACK, takes 6.12 us.
+/// A window of eight packets lasts for 8 us, and a round trip of a packet and its pull takes 6.08 us.
 #[test]
 fn a_flow_alone_runs_at_line_rate_and_with_half_the_pulls_at_half_of_it() {
     let at = |pull_share, window| {
@@ -79,9 +79,9 @@ fn a_flow_alone_runs_at_line_rate_and_with_half_the_pulls_at_half_of_it() {
     // before: so the last, number 992, is 991 us later than that pace, and the first window's 8 us less are made up.
     let late = at(0.5, 8);
     assert!(late >= Span::from_us(982) && late <= Span::from_us(992), "{late}");
-    // Four packets for each round trip of 6.12 us.
+    // Four packets for each round trip of 6.08 us.
     let late = at(1.0, 4);
-    assert_eq!(late, Span::from_ns(249 * 2120));
+    assert_eq!(late, Span::from_ns(249 * 2080));
 }
 
 /// Nine packets meet at 2 us, and one is trimmed. At 2.5 us seven wait, and the tenth joins them; the eleventh, at 2.6
