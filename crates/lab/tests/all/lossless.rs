@@ -587,7 +587,8 @@ fn gfc_sends_the_rate_again_when_a_link_comes_back() {
     let incident = "[routing]\nconvergence = \"10ms\"\n[[incident]]\nkind = \"link-failure\"\nlink = [\"h1\", \"switch0\"]\nat = \"2ms\"\nuntil = \"2.001ms\"\n";
     let (most, lost) = held(incident);
     assert_eq!(none, 0);
-    println!("{calm} {most} {lost}");
+    // What was on the link, 2 us at less than 10 Gb/s, and none for want of memory.
+    assert!((1..=2).contains(&lost), "{lost} packets");
     // The frame takes 2 us; until then, and as long again on the wire, 40 Gb/s come and 5 Gb/s leave.
-    assert!(most < calm + 20_000, "{calm} B, and {most} B after the link has come back");
+    assert!(most < calm + 17_500, "{calm} B, and {most} B after the link has come back");
 }

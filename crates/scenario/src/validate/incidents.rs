@@ -5,6 +5,7 @@ use crate::schema::{Document, Incident, Routing};
 use crate::topology::Graph;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::route::Paths;
+use thalweg_net::spec::LinkSpec;
 use thalweg_units::{NodeId, Span};
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
@@ -14,7 +15,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             Incident::LinkFailure { at: from, until, link } => {
                 times(r, i, "at", from.0, until.map(|q| q.0), doc);
                 ends(r, &at("link"), *link, graph);
-                let reorders = |l: &thalweg_net::spec::LinkSpec| {
+                let reorders = |l: &LinkSpec| {
                     [&l.ab, &l.ba].iter().any(|way| way.jitter.is_some_and(|jitter| jitter.reorder))
                 };
                 if graph.between(*link).any(|l| reorders(&graph.links[l as usize])) {

@@ -157,7 +157,7 @@ pub(super) fn turns(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         let reason = "a packet that is being forwarded while it arrives cannot be interrupted";
         r.error(key, reason, "remove the key or `switch.cut_through`");
     } else if !graph.has_plain_links_behind_switches() {
-        let reason = "on a link of changing rate, with loss or with jitter, a transmission's end is not known as it begins";
+        let reason = "on a link of changing rate, with loss or with jitter, it is not known as a transmission begins when it ends";
         r.error(key, reason, "remove the key, or what `link` says of such links");
     } else if !doc.switch.stages.is_empty() {
         let reason = "stages in front of a queue see a transmission as a whole";
