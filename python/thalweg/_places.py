@@ -317,6 +317,14 @@ def check_file(path: Path, mark: str = MARK) -> None:
         raise refuse("is in the way: thalweg did not write this file", file=shown(path), hint="choose another name")
 
 
+def check_folder(path: Path) -> None:
+    """Refuses a place that cannot become a folder in which files of ours are, each for itself."""
+    there = _kind(path)
+    if there not in (None, "folder"):
+        raise _in_the_way(path, there)
+    make_parents(path)
+
+
 def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
     """Writes a file, complete or not at all, replacing only one of ours. `mark=""`: in a folder of ours, any
     regular file."""

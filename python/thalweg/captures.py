@@ -161,6 +161,7 @@ def qlog(record: bytes | str | Path, place: str | Path, flows: Sequence[int] = (
     for flow in flows:
         if flow not in files:
             raise refuse(f"there is no record of flow {flow}", hint=nearest(str(flow), [str(n) for n in files]))
+    _places.check_folder(folder)
     for flow in flows or files:
         path = folder / f"flow-{flow}.sqlog"
         _places.write_file(path, bytes(files[flow]), mark=MARK)

@@ -190,3 +190,12 @@ def test_decisions_as_csv_replace_no_file_of_someone_else(run, tmp_path, cli):
     assert (answer.code, answer.out) == (2, "") and "thalweg did not write this file" in answer.err
     assert (tmp_path / "mine").read_text() == "a letter"
     assert cli("decisions", run.path, "--csv", "ours").code == cli("decisions", run.path, "--csv", "ours").code == 0
+
+
+@pytest.mark.parametrize("flag", ["--pcap", "--qlog"])
+def test_what_cannot_be_exported_is_refused_before_the_run(flag, tmp_path, cli):
+    (tmp_path / "s.toml").write_text(SCENARIO)
+    (tmp_path / "mine").write_text("a letter")
+    said = cli("run", "s.toml", flag, "mine", "--out", "r")
+    assert said.code == 2 and "mine: " in said.err and "in the way" in said.err
+    assert (tmp_path / "mine").read_text() == "a letter" and not (tmp_path / "r").exists()

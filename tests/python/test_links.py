@@ -22,7 +22,7 @@ def test_the_example_fills_its_link_and_draws_it(cli, tmp_path):
     assert "links" in out and "of what could have left" in out
     results = thalweg.Results.load(tmp_path / "r")
     most = results.summary["links"]["most_used"]
-    assert most["port"] == 4 and 0.5 < most["utilisation"] < 1.01  # a packet counts as it begins
+    assert most["port"] == 4 and 0.5 < most["utilisation"] <= 1.0
     assert results.summary["links"]["packets_lost"] == 0
     assert results.summary["endless"]["queueing_us"]["mean"] > 10_000
     assert results.plot.link().axes[0].get_ylabel() == "rate (Mb/s)"
@@ -31,7 +31,8 @@ def test_the_example_fills_its_link_and_draws_it(cli, tmp_path):
         results.plot.link(0)
     ports = results.tables["ports"]
     carried, capacity = ports["bytes"][4], ports["capacity"][4]
-    assert abs(ports["utilisation"][4] - carried / capacity) < 1e-9
+    # What is not out yet of a packet in transmission is among `bytes`, and not in the share.
+    assert 0 <= carried / capacity - ports["utilisation"][4] <= 1504 / capacity
 
 
 def test_a_run_can_be_run_again_from_its_directory_and_names_its_trace(tmp_path):
@@ -91,5 +92,5 @@ def test_cubic_fills_a_recorded_link(name, tmp_path):
     results = thalweg.run(short(**{"link.0.transmitter": traced, "run.until": "30s"}), progress=False)
     used = results.summary["links"]["most_used"]["utilisation"]
     # Real Linux senders over this trace: 0.995 to 0.997 of 140 s.
-    assert 0.95 < used < 1.001, used
+    assert 0.95 < used <= 1.0, used
     assert results.summary["drops"] > 10

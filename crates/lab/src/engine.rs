@@ -119,8 +119,11 @@ impl Engine {
         self.sim().outcome(flow)
     }
     pub fn totals(&self, port: PortId) -> PortTotals {
-        let Carried { packets, bytes, .. } = self.sim().carried(port);
+        let Carried { packets, bytes, .. } = self.carried(port);
         PortTotals { packets, bytes, ..self.sim().totals(port) }
+    }
+    pub fn carried(&self, port: PortId) -> Carried {
+        self.sim().carried(port)
     }
     /// Bytes that a port has carried since the window of `ProbeSpec::carried` opened, until it closed.
     pub fn carried_in_window(&self, port: PortId) -> u64 {

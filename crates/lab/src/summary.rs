@@ -154,7 +154,7 @@ fn links(run: &Run) -> Json {
     let all = 0..2 * spec.links.len() as u32;
     let varies = |port: &u32| !spec.links[*port as usize / 2].direction(PortId(*port)).is_fixed();
     let some = all.clone().any(|port| varies(&port));
-    let used = |port: u32| utilisation(run, PortId(port), run.engine.totals(PortId(port)).bytes);
+    let used = |port: u32| utilisation(run, PortId(port));
     let ports = all.filter(|port| !some || varies(port)).map(|port| (port, used(port)));
     // The first of several that were used as much.
     let most = ports.reduce(|best, next| if next.1 > best.1 { next } else { best });

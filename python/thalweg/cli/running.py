@@ -20,6 +20,16 @@ def load_plugins(args) -> None:
             import_plugins(where)
 
 
+def check_exports(args) -> None:
+    """Refuses before the run what would fail after it."""
+    from thalweg import _input, _places, captures
+
+    if args.pcap:
+        _places.check_file(_input.path(args.pcap, "a capture"), mark=captures.MARK)
+    if args.qlog:
+        _places.check_folder(_input.path(args.qlog, "a folder"))
+
+
 def run(args) -> int:
     load_plugins(args)
     if (args.scenario is None) == (args.resume is None):
@@ -43,6 +53,8 @@ def run(args) -> int:
     quiet = args.quiet or (args.json and not sys.stderr.isatty())
     show = not quiet
     from thalweg import _format, engine
+
+    check_exports(args)
 
     try:
         if args.resume is not None:

@@ -11,15 +11,15 @@ pub(crate) fn capacity(run: &Run, port: PortId, until: Time) -> u64 {
     run.engine.spec().links[port.at() / 2].direction(port).transmitter.offered(until).get()
 }
 
-/// Bytes carried over what could have left.
-pub(crate) fn utilisation(run: &Run, port: PortId, bytes: u64) -> f64 {
+/// Bytes that have left, over what could have: of a packet in transmission what is out already.
+pub(crate) fn utilisation(run: &Run, port: PortId) -> f64 {
     let transmitter = &run.engine.spec().links[port.at() / 2].direction(port).transmitter;
     let capacity = match transmitter {
         // (Not in whole bytes.)
         TransmitterSpec::Fixed(fixed) => fixed.rate.bps() as f64 * run.engine.now().secs(),
         _ => capacity(run, port, run.engine.now()) as f64 * 8.0,
     };
-    if capacity > 0.0 { bytes as f64 * 8.0 / capacity } else { 0.0 }
+    if capacity > 0.0 { run.engine.carried(port).left as f64 * 8.0 / capacity } else { 0.0 }
 }
 
 /// Bits that could have left in a window.
@@ -43,7 +43,7 @@ pub(super) fn table(run: &Run) -> Table {
     let ends: Vec<(u32, u32)> = spec.links.iter().flat_map(|l| [(l.a.0, l.b.0), (l.b.0, l.a.0)]).collect();
     let totals: Vec<_> = (0..ends.len()).map(|p| run.engine.totals(PortId(p as u32))).collect();
     let rate = |port: usize| spec.links[port / 2].direction(PortId(port as u32)).mean_rate().bps();
-    let used = |p: usize| utilisation(run, PortId(p as u32), totals[p].bytes);
+    let used = |p: usize| utilisation(run, PortId(p as u32));
     let could = |p: usize| capacity(run, PortId(p as u32), run.engine.now());
     let all = 0..ends.len();
     Table {
@@ -121,7 +121,7 @@ pub(super) fn table(run: &Run) -> Table {
                 "what could have left, had something always waited: by the rate, or by the opportunities of a trace",
                 ColumnData::U64(all.clone().map(could).collect()),
             ),
-            column("utilisation", "", "bytes carried / capacity", ColumnData::F64(all.map(used).collect())),
+            column("utilisation", "", "bytes that have left / capacity: of a packet in transmission what is out", ColumnData::F64(all.map(used).collect())),
         ],
     }
 }
