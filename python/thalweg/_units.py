@@ -45,6 +45,12 @@ def in_bytes(text: str) -> float:
     return float(number) * _BYTES[text[len(number) :].strip()]
 
 
+def in_ps(text: str) -> float:
+    """A time of a resolved scenario: "1ns" -> 1000."""
+    number = text.rstrip("pnum s")
+    return float(number) * {unit: scale for scale, unit in QUANTITIES["ps"]}[text[len(number) :].strip()]
+
+
 def of_name(column: str) -> str:
     """The unit that a column's name ends in, or has before a statistic (`measured.fct_us.p99`); empty: none."""
     found = _NAMED.search(column)

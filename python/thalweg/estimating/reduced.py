@@ -58,6 +58,9 @@ class Reducer:
         self.packets = [Packets.of(transport_of(resolved, section)) for section in resolved["traffic"]]
         self._wire = max(p.wire for p in self.packets)
         self._fat = FAT * max(network.rate)
+        if quantum := _units.in_ps(self._about["topology"].get("time_quantum", "0ps")):
+            # A packet takes one at least: with none a link would be infinitely fast, which is refused.
+            self._fat = min(self._fat, int(self._wire * 8 * PS / quantum))
 
     def shape(self, path: Ports) -> Shape:
         """A whole path on its own."""

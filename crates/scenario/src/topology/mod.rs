@@ -333,6 +333,15 @@ pub(crate) fn build(
     links: &Overlays,
 ) -> Result<Graph, Diagnostic> {
     let graph = shape(cx, topology, frames, links)?;
+    let ways = graph.links.iter().flat_map(|link| [&link.ab, &link.ba]);
+    let timeless =
+        |way: &&Direction| Serializer::new(way.mean_rate(), way.quantum()).span(frames.full).is_zero();
+    if let Some(way) = ways.filter(|way| !way.quantum().is_zero()).find(timeless) {
+        let (full, rate) = (frames.full, way.mean_rate());
+        let exact = Serializer::new(rate, Span::ZERO).span(full);
+        let reason = format!("cut down to multiples of {}, a packet of {full} B takes no time at {rate}", way.quantum());
+        return Err(cx.error("topology.time_quantum", reason, format!("at most {exact}, what it takes")));
+    }
     let rtt = graph.base_rtt(frames);
     if rtt > LONGEST {
         let reason = format!("a round trip through the empty network takes {} s", rtt.secs());

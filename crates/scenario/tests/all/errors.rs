@@ -379,6 +379,12 @@ fn times_that_would_overflow_the_clock() {
         "hosts = 4\ndelay = \"1000000s\"",
         "s.toml:2: `topology`: a round trip through the empty network takes 4000000.000002464 s; at most 1000000s: raise rates or lower delays",
     );
+    // A clock so coarse that links would be infinitely fast.
+    wrong(
+        "hosts = 4",
+        "hosts = 4\ntime_quantum = \"3us\"",
+        "s.toml:5: `topology.time_quantum`: cut down to multiples of 3us, a packet of 1500 B takes no time at 10Gbps; at most 1200ns, what it takes",
+    );
     wrong(
         "hosts = 4",
         "hosts = 4\nrate = \"5bps\"",
