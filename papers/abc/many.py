@@ -8,7 +8,7 @@ import numpy as np
 from thalweg.study import RunSpec, floored_percentile, jain, link_list, measure, seeds
 
 from .outcome import delays, shares, summary, utilisation
-from .settings import COUNTS, NAMES, PUBLISHED_BASELINES, SINGLE, need_traces, several, wired
+from .settings import COUNTS, NAMES, PUBLISHED_BASELINES, SINGLE, XCP_ROUTER, need_traces, several, wired
 
 MANY = ("abc", "cubic", "cubic-codel", "copa", "bbr")
 # The other schemes alone and sixteen at a time.
@@ -52,7 +52,7 @@ def without_gain(count: int, delta: int) -> RunSpec:
 
 
 def few(scheme: str, count: int) -> RunSpec:
-    marking = "xcp" if scheme == "xcp" else "abc"
+    marking = XCP_ROUTER if scheme == "xcp" else "abc"
     return wired(
         f"{scheme}:few{count}", traffic=starts(count, within=0.0), switch__marking=marking,
         transport__congestion="xcp" if scheme == "xcp" else SINGLE,

@@ -24,8 +24,10 @@ DOWN, UP = FIVE[:2]
 
 CODEL = {"kind": "codel", "target": "50ms", "interval": "100ms", "mtu": "1504B"}
 PIE = {"kind": "pie", "variant": "mahimahi", "target": "50ms", "burst": "100ms", "mean_packet": "1504B"}
+# §2.7.3: gains larger than the original's.
+XCP_ROUTER = {"kind": "xcp", "alpha": 0.55, "beta": 0.4, "sharing": choices["xcp_sharing"]}
 # The authors' queue takes for a packet's round trip that of the way and its wait.
-XCP = {"kind": "xcp", "round_trips": "waits"}
+XCP = XCP_ROUTER | {"round_trips": "waits"}
 SINGLE = {"kind": "abc", "dual": False}
 # How senders infer losses. That of the scenarios is RFC 6298's timer and duplicate ACKs; the paper's are Linux modules.
 SENDERS = {

@@ -15,6 +15,7 @@ from .settings import (
     NAMES,
     SCHEMES,
     UP,
+    XCP_ROUTER,
     Cell,
     distant,
     need_traces,
@@ -33,7 +34,7 @@ PACED = Cell(
     {"switch.marking": {"kind": "abc", "arithmetic": "artifact"}, "transport.congestion": {"kind": "abc", "dual": False, "paced": True}},
 )  # fmt: skip
 # Routers that learn round trips from senders, as published.
-TOLD = Cell("xcp", DOWN, "told", {"switch.marking": "xcp"})
+TOLD = Cell("xcp", DOWN, "told", {"switch.marking": XCP_ROUTER})
 DUAL = Cell("abc", DOWN, "dual", {"transport.congestion": "abc"})
 HYSTART = Cell("cubic-codel", DOWN, "hystart", {"transport.congestion": "cubic"})
 SQUARE = {

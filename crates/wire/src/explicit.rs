@@ -2,7 +2,7 @@
 
 use crate::forecast::{Forecast, Reading};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Rate, Span};
+use thalweg_units::{Bytes, Rate, Span};
 
 /// Which feedback routers on the way, or the receiver, write in numbers, rather than by marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -73,6 +73,8 @@ pub struct ExplicitHeader {
     pub what: Explicit,
     /// Data: its sender's round trip; zero: not known.
     pub rtt: Span,
+    /// Data: its sender's window.
+    pub window: Bytes,
     count: u8,
     blocks: [(u64, u64); ExplicitHeader::BLOCKS],
 }
@@ -81,9 +83,9 @@ impl ExplicitHeader {
     /// As many ranges as fit (RFC 2018 §3).
     pub const BLOCKS: usize = 4;
 
-    /// As its source knows it, without ranges.
-    pub const fn new(what: Explicit, rtt: Span) -> Self {
-        Self { what, rtt, count: 0, blocks: [(0, 0); Self::BLOCKS] }
+    /// As it leaves a sender with this round trip and window, without ranges.
+    pub const fn new(what: Explicit, rtt: Span, window: Bytes) -> Self {
+        Self { what, rtt, window, count: 0, blocks: [(0, 0); Self::BLOCKS] }
     }
 
     /// Appends a selectively acknowledged range; false (and nothing done) if full.
@@ -117,7 +119,8 @@ mod tests {
 
     #[test]
     fn next_to_explicit_feedback_there_is_room_for_four_ranges() {
-        let mut header = ExplicitHeader::new(Explicit::unwritten(ExplicitKind::Rate), Span::from_ms(3));
+        let mut header =
+            ExplicitHeader::new(Explicit::unwritten(ExplicitKind::Rate), Span::from_ms(3), Bytes::ZERO);
         let pushed: Vec<bool> = (0..5).map(|n| header.push(n, n + 1)).collect();
         assert_eq!(pushed, [true, true, true, true, false]);
         assert_eq!(header.sack(), [(0, 1), (1, 2), (2, 3), (3, 4)]);

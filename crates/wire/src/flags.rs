@@ -14,7 +14,7 @@ impl Flags {
     pub const CWR: Flags = Flags(1 << 1);
     /// Data: these bytes were sent before.
     pub const RETRANSMISSION: Flags = Flags(1 << 2);
-    /// Data: the last byte of the flow is in here.
+    /// Data: the last byte of the flow is in here, or of what the far end waits for before it asks for more.
     pub const LAST: Flags = Flags(1 << 3);
     /// ACK: negative acknowledgement (a gap was seen).
     pub const NACK: Flags = Flags(1 << 4);

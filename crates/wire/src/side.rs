@@ -6,7 +6,7 @@ use crate::packet::Packet;
 use crate::sack::SackBlocks;
 use crate::telemetry::IntStack;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Span, Time};
+use thalweg_units::{Bytes, FlowId, Span, Time};
 
 /// Cold headers, which few packets carry, kept out of the hot cache line: one record, a variant per use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -68,10 +68,15 @@ impl Side {
         stack.clear();
         stack
     }
-    /// Room for explicit feedback, as its source knows it.
+    /// Explicit feedback as it is echoed, or requested by what states neither round trip nor window.
     #[inline]
-    pub fn new_explicit(&mut self, what: Explicit, rtt: Span) {
-        *self = Self::Explicit(ExplicitHeader::new(what, rtt));
+    pub fn new_explicit(&mut self, what: Explicit) {
+        self.request_explicit(what, Span::ZERO, Bytes::ZERO);
+    }
+    /// Room for explicit feedback to a sender with this round trip and window.
+    #[inline]
+    pub fn request_explicit(&mut self, what: Explicit, rtt: Span, window: Bytes) {
+        *self = Self::Explicit(ExplicitHeader::new(what, rtt, window));
     }
     /// The explicit feedback, if there is room for it.
     #[inline]

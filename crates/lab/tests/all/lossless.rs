@@ -5,7 +5,7 @@ use thalweg_lab::Run;
 use thalweg_machines::buffer::InputMemory;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::pause::Claims;
-use thalweg_machines::transport::{Notification, RdmaAcks, RdmaSpec, RdmaTimer, TransportSpec};
+use thalweg_machines::transport::{CnpRule, Notification, RdmaAcks, RdmaSpec, RdmaTimer, TransportSpec};
 use thalweg_net::spec::{IncidentKind, NetworkSpec};
 use thalweg_scenario::{catalogue, load};
 use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
@@ -116,7 +116,7 @@ fn roce_sends_the_acks_that_are_needed() {
 #[test]
 fn controllers_know_what_they_need() {
     let reported = |scheme: &str| rdma(&spec(FAT_TREE, &[("scheme", scheme)])).notification;
-    let cnp = Notification::Packet { interval: Span::from_us(50), wire: 82 };
+    let cnp = Notification::Packet { interval: Span::from_us(50), rule: CnpRule::Spaced, wire: 82 };
     assert_eq!(reported("irn-dcqcn+voq"), cnp);
     assert_eq!(reported("irn-dctcp+voq"), Notification::Echo);
     assert_eq!(reported("irn-timely+voq"), Notification::Off);

@@ -4,7 +4,9 @@
 //! Theory and IEEE Standardization", Allerton 2008. On |Fb|: R_T ← R_C, R_C ← R_C (1 − G_d |Fb|); several
 //! cuts before a first cycle has ended are one for R_T, which stays where it was. Then five cycles of fast
 //! recovery, R_C ← (R_C + R_T)/2, of 150 KB or 15 ms each; then active increase, R_T ← R_T + R_AI, in cycles
-//! half as long; with both counters beyond five, hyper-active increase, R_T ← R_T + i · R_HAI.
+//! half as long; with both counters beyond five, hyper-active increase, R_T ← R_T + i · R_HAI. Where the first cycle,
+//! or the first period, finds R_T above 10 R_C, R_T is an eighth first (Pan, "QCN Pseudo Code", version 2.3, 2009): a
+//! flow that came at line rate does not come back to half of it at once.
 //!
 //! ```text
 //! CHOICE RoCC §3.5: R_AI and R_HAI are the standard's, 5 and 50 Mb/s, per 10 Gb/s of the line.
@@ -110,6 +112,10 @@ impl Parameters for Params {
     }
 }
 
+/// A target of more than so many times the rate is reduced in the first cycle, by so much.
+const FAR: u64 = 10;
+const REDUCED: u64 = 8;
+
 /// QCN's rate at a source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Qcn {
@@ -162,7 +168,9 @@ impl Qcn {
         } else {
             self.params.additive.map_or(0, Rate::bps)
         };
-        let target = self.target.bps().saturating_add(step).min(self.line_rate.bps());
+        let far = (self.cycles == 1 || self.periods == 1) && self.target.bps() > FAR * self.rate.bps();
+        let target = if far { self.target.bps() / REDUCED } else { self.target.bps().saturating_add(step) };
+        let target = target.min(self.line_rate.bps());
         self.target = Rate::from_bps(target);
         self.rate = Rate::from_bps(target - target.saturating_sub(self.rate.bps()) / 2);
         if self.rate >= self.line_rate {
@@ -278,6 +286,23 @@ mod tests {
         reported(&mut c, 40, 32); // a cycle has ended: from here
         c.on_sent(Time::from_us(50), Bytes::kb(150), Bytes::ZERO);
         assert_eq!(mbps(&c), (7812.5 * 0.75 + 7812.5) / 2.0);
+    }
+
+    /// 10 Gb/s halved four times is 625 Mb/s; after a cycle the target is 1250, not 10 000.
+    #[test]
+    fn a_target_that_is_far_away_is_an_eighth_in_the_first_cycle_or_period() {
+        for by_time in [false, true] {
+            let mut c = flow();
+            (0..4).for_each(|n| reported(&mut c, 10 + n, 64));
+            assert_eq!(mbps(&c), 625.0);
+            for expected in [937.5, 1093.75] {
+                match by_time {
+                    true => c.on_tick(c.permit().wake.unwrap()),
+                    false => c.on_sent(Time::from_us(30), Bytes::kb(150), Bytes::ZERO),
+                }
+                assert_eq!(mbps(&c), expected);
+            }
+        }
     }
 
     #[test]

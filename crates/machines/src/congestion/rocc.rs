@@ -15,6 +15,8 @@
 //! something waits.
 //! CHOICE RoCC §3.3.5 (Algorithm 2): of a message that takes effect at the instant at which the timer
 //! expires, the message comes first.
+//! CHOICE RoCC §3.3.6: messages that carry F do not carry Q_old. At a host's first of a point the queue has not moved.
+//! Other reading: it was empty, and what stands counts as its growth.
 //! CHOICE RoCC §3.5: a new rate also moves the departure that the old one had planned: what is left to wait
 //! is rescaled.
 //! ```
@@ -71,7 +73,7 @@ impl Parameters for Params {
             window: start.max_window,
             limiter: Limiter::Open,
             pending: VecDeque::new(),
-            own: None,
+            own: Vec::new(),
             rate: start.line_rate,
             wake: Time::MAX,
         })
@@ -112,8 +114,8 @@ pub struct Rocc {
     limiter: Limiter,
     /// Messages that have come and not taken effect yet, with when they do.
     pending: VecDeque<(Time, PortId, Rate)>,
-    /// Where hosts compute.
-    own: Option<Own>,
+    /// Where hosts compute: of every point that has reported.
+    own: Vec<Own>,
     /// What follows from these, cached because it is read several times per packet: the rate, and when
     /// something happens next.
     rate: Rate,
@@ -174,15 +176,19 @@ impl Rocc {
         }
     }
 
-    /// §3.3.6: lines 2 to 5 of Algorithm 1 at the host. At the first report of a point it starts from that
-    /// point's initial values.
+    /// §3.3.6: lines 2 to 5 of Algorithm 1 at the host, for every point on its own. At the first report of a point it
+    /// starts from that point's initial values, or from the rate that is carried.
     fn compute(&mut self, point: PortId, report: &QueueReport) -> Rate {
-        let known = self.own.filter(|own| own.point == point);
-        let (own_fair, old) = known.map_or((report.law.max, 0), |own| (own.fair, own.old));
         let queue = i64::from(report.queue);
-        let (fair, _) = law::update(&report.law, report.fair.unwrap_or(own_fair), queue, old);
-        self.own = Some(Own { point, fair, old: queue });
-        Rate::from_bps(law::rate(&report.law, fair))
+        let at = self.own.iter().position(|own| own.point == point).unwrap_or_else(|| {
+            let old = if report.fair.is_some() { queue } else { 0 };
+            self.own.push(Own { point, fair: report.law.max, old });
+            self.own.len() - 1
+        });
+        let own = &mut self.own[at];
+        (own.fair, _) = law::update(&report.law, report.fair.unwrap_or(own.fair), queue, own.old);
+        own.old = queue;
+        Rate::from_bps(law::rate(&report.law, own.fair))
     }
 }
 
@@ -286,5 +292,31 @@ mod tests {
         assert_eq!(gbps(&c), 34.45);
         c.on_notice(US(40), &report(350)); // − 0.3 · 100
         assert_eq!(gbps(&c), 34.15);
+    }
+
+    #[test]
+    fn a_host_computes_for_every_point_on_its_own() {
+        let law = at_40_gbps();
+        let rates = |points: &[PortId]| {
+            let mut c = flow(0);
+            let mut last = Rate::ZERO;
+            for (us, queue) in [(0, 350), (40, 340), (80, 345), (120, 330)] {
+                for &point in points {
+                    let queue = if point == A { queue } else { 300 };
+                    last = c.compute(point, &QueueReport { queue, tick: us as u8, fair: None, law });
+                }
+            }
+            last
+        };
+        assert_eq!(rates(&[B, A]), rates(&[A]));
+    }
+
+    /// Q = 350, as before: −0.3 · 100 alone.
+    #[test]
+    fn where_the_rate_is_carried_a_queue_that_stands_is_no_growth() {
+        let law = at_40_gbps();
+        let fair = Some(law.max);
+        let rate = flow(0).compute(A, &QueueReport { queue: 350, tick: 0, fair, law });
+        assert_eq!(rate.bps(), 39_700_000_000);
     }
 }

@@ -1,7 +1,6 @@
-//! The largest or smallest value of a sliding window, in constant space: Kathleen Nichols' filter, which
-//! keeps the best, the second and the third best of three successive parts of the window. What leaves the
-//! window is replaced by the best of what came after it, a quarter of a window late at most; BBR and Copa
-//! need no more.
+//! The largest value of a sliding window, in constant space: Kathleen Nichols' filter, which keeps the best, the second
+//! and the third best of three successive parts of the window. What leaves the window is replaced by the best of what
+//! came after it, a quarter of a window late at most. BBR has it so; Copa keeps windows exactly ([`crate::extremes`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -12,19 +11,14 @@ struct Seen {
     value: u64,
 }
 
-/// The filter; `MAX`: it keeps the largest, otherwise the smallest. Times are in any unit that never falls.
+/// The filter. Times are in any unit that never falls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Windowed<const MAX: bool> {
+pub(super) struct Largest {
     /// The best three, the best first; `None`: nothing was seen.
     best: Option<[Seen; 3]>,
 }
 
-/// The largest of a window.
-pub(super) type Largest = Windowed<true>;
-/// The smallest of a window.
-pub(super) type Smallest = Windowed<false>;
-
-impl<const MAX: bool> Windowed<MAX> {
+impl Largest {
     /// The best of the window at the last update.
     #[inline]
     pub(super) fn get(&self) -> Option<u64> {
@@ -34,7 +28,7 @@ impl<const MAX: bool> Windowed<MAX> {
     /// `value` is seen at `at`; the best of the last `window`.
     pub(super) fn update(&mut self, window: u64, at: u64, value: u64) -> u64 {
         let new = Seen { at, value };
-        let as_good = |old: Seen| if MAX { value >= old.value } else { value <= old.value };
+        let as_good = |old: Seen| value >= old.value;
         let Some(best) = &mut self.best else {
             self.best = Some([new; 3]);
             return value;
@@ -77,9 +71,7 @@ mod tests {
         // 9 of t = 0 counts until t = 10; then 7 of t = 6 until t = 16.
         assert_eq!(seen, [9, 9, 9, 9, 9, 7, 4, 0]);
         assert_eq!(max.get(), Some(0));
-        let mut min = Smallest::default();
-        assert_eq!(min.get(), None);
-        assert_eq!([(0, 2), (5, 3), (11, 4)].map(|(at, value)| min.update(10, at, value)), [2, 2, 3]);
+        assert_eq!(Largest::default().get(), None);
     }
 
     proptest! {

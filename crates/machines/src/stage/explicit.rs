@@ -2,7 +2,6 @@
 
 use super::Problems;
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 use thalweg_units::{Rate, Span, Time};
 
 /// Gains of spare capacity and of the queue: XCP's and RCP's α and β.
@@ -85,38 +84,16 @@ impl Meter {
     }
 }
 
-/// The smallest value of a sliding window, exactly.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Shortest {
-    /// Rising in both.
-    seen: VecDeque<(Time, u64)>,
-}
-
-impl Shortest {
-    pub(super) fn update(&mut self, now: Time, window: Span, value: u64) {
-        while self.seen.back().is_some_and(|last| last.1 >= value) {
-            self.seen.pop_back();
-        }
-        self.seen.push_back((now, value));
-        while self.seen.front().is_some_and(|first| first.0.saturating_add(window) <= now) {
-            self.seen.pop_front();
-        }
-    }
-    /// As of the last update; 0: there was none.
-    pub(super) fn get(&self) -> u64 {
-        self.seen.front().map_or(0, |first| first.1)
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use super::super::tests::{behind, finds};
     use super::super::{Arrival, HeaderStage, Leave, Leaving, View};
     use super::*;
+    use thalweg_units::Bytes;
     use thalweg_wire::{Explicit, ExplicitKind, Packet, Side};
 
-    /// A router before a link of 12 Mb/s, and what its packets carry.
-    pub(in super::super) struct Router<S>(pub S, pub ExplicitKind);
+    /// A router before a link of 12 Mb/s, what its packets carry, and their sender's window.
+    pub(in super::super) struct Router<S>(pub S, pub ExplicitKind, pub Bytes);
 
     impl<S: HeaderStage> Router<S> {
         /// A packet comes at a millisecond and leaves at once, `queue` bytes before and after; what it carries then.
@@ -136,7 +113,7 @@ pub(super) mod tests {
         fn carries(&mut self, ms: u64, wire: u32, queue: u64, what: Explicit, rtt: Span) -> Option<Explicit> {
             let (now, rate) = (Time::from_ms(ms), Rate::from_mbps(12));
             let (mut packet, mut side) = (Packet { wire, ..Packet::default() }, Side::Empty);
-            side.new_explicit(what, rtt);
+            side.request_explicit(what, rtt, self.2);
             let view = View { rate, ..finds((queue / 1500) as u32, queue, wire) };
             assert_eq!(self.0.on_arrival(now, &view, &packet), Arrival::Admit);
             let view = View { rate, ..behind((queue / 1500) as u32, queue, wire) };
@@ -166,17 +143,5 @@ pub(super) mod tests {
         let mut m = Meter { opportunities: true, begun: Some(ms(0)), ..Meter::default() };
         m.offered(1504);
         assert_eq!(period(&mut m, 10).unwrap().offered, 1504.0);
-    }
-
-    #[test]
-    fn the_shortest_of_a_window_leaves_with_the_window() {
-        let mut shortest = Shortest::default();
-        let seen: Vec<u64> = [(0, 5), (2, 3), (4, 4), (11, 9), (12, 9), (14, 9)]
-            .map(|(at, value)| {
-                shortest.update(Time::from_ms(at), Span::from_ms(10), value);
-                shortest.get()
-            })
-            .into();
-        assert_eq!(seen, [5, 3, 3, 3, 4, 9]);
     }
 }

@@ -226,6 +226,7 @@ impl HeaderStage for Rcp {
 mod tests {
     use super::super::explicit::tests::Router;
     use super::*;
+    use thalweg_units::Bytes;
 
     const MS_100: Span = Span::from_ms(100);
 
@@ -233,7 +234,7 @@ mod tests {
         let mut made = Params::default().make(Stream::default(), Rate::from_mbps(12)).unwrap();
         assert_eq!(made.rate, 600e3, "a twentieth of 12 Mb/s, and the least");
         made.rate = rate;
-        Router(made, ExplicitKind::Rate)
+        Router(made, ExplicitKind::Rate, Bytes::ZERO)
     }
 
     fn reported(what: Option<Explicit>) -> u64 {
@@ -292,7 +293,7 @@ mod tests {
         let view = super::super::tests::behind(0, 0, 40);
         let mut reported = |kind, rate| {
             let mut side = Side::Empty;
-            side.new_explicit(Explicit::Rate(rate), Span::ZERO);
+            side.new_explicit(Explicit::Rate(rate));
             let mut packet = Packet { kind, wire: 40, ..Packet::default() };
             router.write(Time::ZERO, &view, &mut packet, &mut side);
             side.explicit().map(|header| header.what)

@@ -135,9 +135,14 @@ impl HeaderStage for Vcp {
 mod tests {
     use super::super::explicit::tests::Router;
     use super::*;
+    use thalweg_units::Bytes;
 
     fn vcp() -> Router<Vcp> {
-        Router(Params::default().make(Stream::default(), Rate::ZERO).unwrap(), ExplicitKind::Load)
+        Router(
+            Params::default().make(Stream::default(), Rate::ZERO).unwrap(),
+            ExplicitKind::Load,
+            Bytes::ZERO,
+        )
     }
 
     /// In 200 ms 300 000 B can leave, of which 294 000 are aimed at.

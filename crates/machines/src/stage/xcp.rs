@@ -4,15 +4,20 @@
 //! Variable Networks" (MIT, 2022), §2.7.3 and appendix B.4.
 //!
 //! ```text
-//! CHOICE XCP §3.5.2: all packets of an interval get the same part of the feedback, without the shuffle and
-//! without the windows and round trips that scale it, as in the queue of ABC's authors: right for flows of
-//! one round trip. Other reading: p_i ∝ rtt² s / cwnd.
+//! CHOICE XCP §3.5.2: what packets state is summed up as they leave, not as they arrive. One whose sender knows no
+//! round trip yet states none, and is given and taken nothing (rtt² s / cwnd and rtt s are 0).
 //! CHOICE XCP §3.5.1: the persistent queue is the shortest of the last `queue_window`.
 //! ```
 
-use super::explicit::{Meter, Shortest, check_gains};
+mod shares;
+
+pub use shares::Sharing;
+
+use self::shares::{Share, Stated, Sums};
+use super::explicit::{Meter, check_gains};
 use super::sliding::Sliding;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
+use crate::extremes::Shortest;
 use crate::link::TransmitterSpec;
 use crate::problems::Invalid;
 use schemars::JsonSchema;
@@ -55,9 +60,12 @@ pub struct Params {
     pub beta: f64,
     /// How often the feedback is computed.
     pub computed: Computed,
+    /// Who is given how much.
+    pub sharing: Sharing,
     /// Whose round trips count.
     pub round_trips: RoundTrips,
-    /// The round trip of packets whose senders know none yet; or of all, when they have not waited.
+    /// The mean round trip to begin with; of `waits` that of packets that have not waited; with equal shares that of
+    /// packets whose senders know none yet.
     pub rtt: Span,
     /// The persistent queue is the shortest of so long.
     pub queue_window: Span,
@@ -66,9 +74,10 @@ pub struct Params {
 impl Default for Params {
     fn default() -> Self {
         Self {
-            alpha: 0.55, // Goyal, §2.7.3; the original has 0.4
-            beta: 0.4,   // likewise; 0.226
+            alpha: 0.4,  // §3.5.1; Goyal, §2.7.3, has 0.55
+            beta: 0.226, // likewise; 0.4
             computed: Computed::default(),
+            sharing: Sharing::default(),
             round_trips: RoundTrips::default(),
             rtt: Span::from_ms(100),
             queue_window: Span::from_ms(100), // the authors' published queue
@@ -94,19 +103,22 @@ impl Parameters for Params {
             p: *self,
             meter: Meter::default(),
             d: self.rtt,
-            change: None,
+            share: None,
+            sums: Sums::default(),
             shortest: Shortest::default(),
             arrived: Sliding::default(),
             offered: Sliding::default(),
             rtts: Sliding::default(),
+            weights: Sliding::default(),
         })
     }
 
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let short = Self { rtt: Span::from_us(20), queue_window: Span::from_us(20), ..Self::default() };
-        let waits = Self { round_trips: RoundTrips::Waits, ..short };
-        vec![short, Self { computed: Computed::Sliding, ..short }, waits]
+        let sliding = Self { computed: Computed::Sliding, ..short };
+        let equal = |p| Self { sharing: Sharing::Equal, ..p };
+        vec![short, sliding, equal(short), equal(sliding), Self { round_trips: RoundTrips::Waits, ..short }]
     }
 }
 
@@ -117,21 +129,38 @@ pub struct Xcp {
     meter: Meter,
     /// d: the mean round trip.
     d: Span,
-    /// For each packet that leaves now, thousandths of a byte; `None`: nothing is known yet.
-    change: Option<i64>,
+    /// `None`: nothing is known yet.
+    share: Option<Share>,
+    /// Over the present interval.
+    sums: Sums,
     shortest: Shortest,
     // Over the last d, for XCPw.
     arrived: Sliding,
     offered: Sliding,
     /// Round trips in microseconds.
     rtts: Sliding,
+    /// Weights of packets in nanoseconds.
+    weights: Sliding,
 }
 
 impl Xcp {
-    /// φ = α d (C − y) − β Q, equation (1), for each of `packets`: `offered` and `arrived` are d C and d y.
-    fn feedback(&self, offered: f64, arrived: f64, packets: u64) -> i64 {
-        let phi = self.p.alpha * (offered - arrived) - self.p.beta * self.shortest.get() as f64;
-        (1000.0 * phi / packets.max(1) as f64) as i64
+    /// φ = α d (C − y) − β Q, equation (1), shared out: `offered` and `arrived` are d C and d y, `packets` and `weight`
+    /// of what has left in d.
+    fn feedback(&self, offered: f64, arrived: f64, packets: u64, weight: f64) -> Share {
+        let phi = self.p.alpha * (offered - arrived) - self.p.beta * self.shortest.get().unwrap_or(0) as f64;
+        match self.p.sharing {
+            Sharing::Published => Share::scaled(phi, self.d, arrived, weight),
+            Sharing::Equal => Share::equal(phi, packets),
+        }
+    }
+
+    /// The mean round trip of an interval: of its flows, or of its packets.
+    fn mean(&self, of_packets: Option<Span>) -> Span {
+        let mean = match self.p.sharing {
+            Sharing::Published => self.sums.mean(),
+            Sharing::Equal => of_packets,
+        };
+        mean.unwrap_or(self.d)
     }
 
     /// All intervals that have ended.
@@ -140,8 +169,10 @@ impl Xcp {
             return;
         }
         while let Some(seen) = self.meter.period(now, self.d, view.rate) {
-            self.change = Some(self.feedback(seen.offered, seen.arrived as f64, seen.packets));
-            self.d = seen.rtt.unwrap_or(self.d);
+            let weight = self.sums.weight;
+            self.share = Some(self.feedback(seen.offered, seen.arrived as f64, seen.packets, weight));
+            self.d = self.mean(seen.rtt);
+            self.sums = Sums::default();
             if seen.packets == 0 && seen.arrived == 0 {
                 self.meter.skip(now, self.d);
             }
@@ -157,7 +188,9 @@ impl Xcp {
         let arrived = self.arrived.within(now, d) as f64;
         let sum = self.rtts.within(now, d);
         let packets = self.rtts.len() as u64;
-        self.change = Some(self.feedback(offered, arrived, packets));
+        // A flow that has sent for a whole d weighs d. What begins in the middle of it is not given more than its part.
+        let weight = (self.weights.within(now, d) as f64 / 1e9).max(d.secs());
+        self.share = Some(self.feedback(offered, arrived, packets, weight));
         if let Some(mean) = sum.checked_div(packets) {
             self.d = Span::from_us(mean.max(1));
         }
@@ -196,19 +229,31 @@ impl HeaderStage for Xcp {
             return;
         }
         let header = side.explicit_mut();
-        let rtt = match (self.p.round_trips, &header) {
-            (RoundTrips::Waits, _) => self.p.rtt + view.waited,
-            (RoundTrips::Senders, Some(header)) if !header.rtt.is_zero() => header.rtt,
-            (RoundTrips::Senders, _) => self.p.rtt,
+        let known = match (self.p.round_trips, &header) {
+            (RoundTrips::Waits, _) => Some(self.p.rtt + view.waited),
+            (RoundTrips::Senders, Some(header)) if !header.rtt.is_zero() => Some(header.rtt),
+            (RoundTrips::Senders, _) => None,
         };
+        let rtt = known.unwrap_or(match self.p.sharing {
+            Sharing::Published => Span::ZERO,
+            Sharing::Equal => self.p.rtt,
+        });
+        let stated = Stated::new(rtt, packet, header.as_deref());
         self.meter.left(rtt);
-        if self.p.computed == Computed::Sliding {
-            self.rtts.push(now, (rtt.ps() / 1_000_000).min(u64::from(u32::MAX)) as u32);
-            self.slide(now, view.rate);
+        match self.p.computed {
+            Computed::Intervals => self.sums.add(&stated, known.is_some()),
+            Computed::Sliding => {
+                if known.is_some() || self.p.sharing == Sharing::Equal {
+                    self.rtts.push(now, (rtt.ps() / 1_000_000).min(u64::from(u32::MAX)) as u32);
+                }
+                self.weights.push(now, stated.weight_ns());
+                self.slide(now, view.rate);
+            }
         }
-        if let (Some(header), Some(mine)) = (header, self.change)
+        if let (Some(header), Some(share)) = (header, self.share)
             && let Explicit::Change(least) = &mut header.what
         {
+            let mine = share.of(&stated);
             *least = Some(least.map_or(mine, |least| least.min(mine)));
         }
     }
@@ -228,18 +273,19 @@ mod tests {
     use super::super::explicit::tests::Router;
     use super::super::tests::finds;
     use super::*;
+    use thalweg_units::Bytes;
     use thalweg_wire::Kind;
 
-    fn xcp(computed: Computed) -> Router<Xcp> {
-        let p = Params { computed, ..Params::default() };
-        Router(p.make(Stream::default(), Rate::ZERO).unwrap(), ExplicitKind::Change)
+    fn xcp(computed: Computed, sharing: Sharing) -> Router<Xcp> {
+        let p = Params { computed, sharing, alpha: 0.55, beta: 0.4, ..Params::default() };
+        Router(p.make(Stream::default(), Rate::ZERO).unwrap(), ExplicitKind::Change, Bytes::new(75_000))
     }
 
     /// 12 Mb/s and d = 100 ms: 150 000 B can leave, half of them come.
     #[test]
     fn what_is_spare_is_given_to_the_packets_of_an_interval_in_equal_parts() {
-        for (computed, given) in [(Computed::Intervals, 825_000), (Computed::Sliding, 825_000)] {
-            let mut router = xcp(computed);
+        for computed in [Computed::Intervals, Computed::Sliding] {
+            let mut router = xcp(computed, Sharing::Equal);
             let mut last = None;
             for ms in 0..301 {
                 if ms % 2 == 0 {
@@ -247,7 +293,33 @@ mod tests {
                 }
             }
             // 0.55 · 75 000 B for 50 packets.
-            assert_eq!(last, Some(Explicit::Change(Some(given))), "{computed:?}");
+            assert_eq!(last, Some(Explicit::Change(Some(825_000))), "{computed:?}");
+        }
+    }
+
+    /// The same of one flow with a window of 50 packets: all of it, and what is shuffled is taken from whom it is
+    /// given.
+    #[test]
+    fn what_is_spare_is_given_to_the_only_flow_and_half_as_much_to_each_packet_of_twice_the_window() {
+        for computed in [Computed::Intervals, Computed::Sliding] {
+            let mut router = xcp(computed, Sharing::Published);
+            for ms in (0..301).step_by(2) {
+                if ms == 300 {
+                    router.2 = Bytes::new(150_000);
+                }
+                let last = router.passes(ms, 1500, 0, Span::from_ms(100));
+                let given = match ms {
+                    ..200 => continue,
+                    300 => 412_500.0,
+                    _ => 825_000.0,
+                };
+                let Some(Explicit::Change(Some(last))) = last else { panic!("{last:?}") };
+                // In the sliding window the packet itself weighs half as much: a hundredth of the sum.
+                assert!(
+                    (last as f64 / given - 1.0).abs() < 0.011,
+                    "{computed:?} at {ms} ms: {last} of {given}"
+                );
+            }
         }
     }
 
@@ -258,8 +330,12 @@ mod tests {
             let p = Params { round_trips, ..Params::default() };
             let mut m = p.make(Stream::default(), Rate::ZERO).unwrap();
             let view = View { rate: Rate::from_mbps(12), waited: Span::from_ms(20), ..finds(0, 0, 1500) };
-            let (mut packet, mut side) = (Packet::default(), Side::Empty);
-            side.new_explicit(Explicit::unwritten(ExplicitKind::Change), Span::from_ms(500));
+            let (mut packet, mut side) = (Packet { wire: 1500, ..Packet::default() }, Side::Empty);
+            side.request_explicit(
+                Explicit::unwritten(ExplicitKind::Change),
+                Span::from_ms(500),
+                Bytes::new(9000),
+            );
             for at in [0, 50, 100] {
                 m.on_arrival(Time::from_ms(at), &view, &packet);
                 m.write(Time::from_ms(at), &view, &mut packet, &mut side);
@@ -276,8 +352,12 @@ mod tests {
             let view = View { rate: Rate::from_mbps(12), ..finds(0, 0, 1500) };
             let (mut least, mut ack) = (None, Packet { kind: Kind::Ack, wire: 0, ..Packet::default() });
             for ms in 0..101 {
-                let (mut packet, mut side) = (Packet::default(), Side::Empty);
-                side.new_explicit(Explicit::unwritten(ExplicitKind::Change), Span::from_ms(20));
+                let (mut packet, mut side) = (Packet { wire: 1500, ..Packet::default() }, Side::Empty);
+                side.request_explicit(
+                    Explicit::unwritten(ExplicitKind::Change),
+                    Span::from_ms(20),
+                    Bytes::new(9000),
+                );
                 m.on_arrival(Time::from_ms(ms), &view, &packet);
                 m.write(Time::from_ms(ms), &view, &mut packet, &mut side);
                 least = side.explicit().map(|header| header.what);
@@ -293,7 +373,7 @@ mod tests {
 
     #[test]
     fn a_queue_that_persists_is_taken_back() {
-        let mut router = xcp(Computed::Intervals);
+        let mut router = xcp(Computed::Intervals, Sharing::Equal);
         let mut last = None;
         for ms in 0..301 {
             last = router.passes(ms, 1500, 15_000, Span::from_ms(100));
@@ -304,14 +384,14 @@ mod tests {
 
     #[test]
     fn the_least_of_the_path_stays_and_other_packets_are_left_alone() {
-        let mut router = xcp(Computed::Intervals);
+        let mut router = xcp(Computed::Intervals, Sharing::Equal);
         for ms in 0..201 {
             router.passes(ms, 1500, 15_000, Span::from_ms(100));
         }
         let lower = Explicit::Change(Some(-99_000));
         assert_eq!(router.finds(201, lower), Some(lower));
         assert_eq!(router.finds(202, Explicit::Change(Some(5))), Some(Explicit::Change(Some(-60_000))));
-        let (mut packet, mut side) = (Packet::default(), Side::Empty);
+        let (mut packet, mut side) = (Packet { wire: 1500, ..Packet::default() }, Side::Empty);
         router.0.write(Time::from_ms(203), &super::super::tests::behind(0, 0, 1500), &mut packet, &mut side);
         assert_eq!(side, Side::Empty);
     }

@@ -5,7 +5,9 @@ use crate::quantity::{Cap, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::{ControllerSpec, fixed};
-pub use thalweg_machines::transport::{PathValues, RdmaAcks, RdmaTimer, Recovery, RoundTrips, TimerRestart};
+pub use thalweg_machines::transport::{
+    CnpRule, PathValues, RdmaAcks, RdmaTimer, Recovery, RoundTrips, TimerRestart,
+};
 use thalweg_units::{Bytes, Rate, Span};
 
 /// A queue pair per flow: RoCE's go-back-N, IRN's selective retransmission, TIMELY's segments.
@@ -100,6 +102,9 @@ pub enum Notification {
         /// At most one per flow in this time.
         #[serde(default = "default::cnp_interval")]
         interval: Q<Span>,
+        /// What becomes of marks that arrive in between.
+        #[serde(default)]
+        rule: CnpRule,
         /// On the wire.
         #[serde(default = "default::cnp_size")]
         size: Q<Bytes>,
@@ -134,7 +139,7 @@ impl Default for Segments {
 impl Notification {
     /// DCQCN's notifications with their defaults.
     pub(crate) fn cnp() -> Self {
-        Self::Cnp { interval: default::cnp_interval(), size: default::cnp_size() }
+        Self::Cnp { interval: default::cnp_interval(), rule: CnpRule::default(), size: default::cnp_size() }
     }
 }
 

@@ -57,8 +57,8 @@ fn rdma(r: &Rdma) -> t::RdmaSpec {
         notification: match r.notification {
             None | Some(Notification::Off) => t::Notification::Off,
             Some(Notification::Echo) => t::Notification::Echo,
-            Some(Notification::Cnp { interval, size }) => {
-                t::Notification::Packet { interval: interval.0, wire: bytes(size) }
+            Some(Notification::Cnp { interval, rule, size }) => {
+                t::Notification::Packet { interval: interval.0, rule, wire: bytes(size) }
             }
         },
         rtt: r.rtt,

@@ -154,7 +154,7 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
     let by_switches =
         resolve::sent_by_points(doc) == Messages::Notifications && needs.receives(Messages::Notifications);
     match now {
-        Notification::Cnp { interval, size } => {
+        Notification::Cnp { interval, size, .. } => {
             packet(r, &at("notification.size"), size.0, "82B");
             if interval.0 > doc.run.until.0 {
                 let why = "the run ends before the second notification";

@@ -124,7 +124,7 @@ pub fn rdma(recovery: Recovery, timer: RdmaTimer, controller: ControllerSpec) ->
         timer_restart: TimerRestart::Progress,
         fetch_delay: Span::ZERO,
         rank: Rank::FromHere,
-        notification: Notification::Packet { interval: Span::from_us(10), wire: 60 },
+        notification: Notification::Packet { interval: Span::from_us(10), rule: CnpRule::Spaced, wire: 60 },
         rtt: RoundTrips {
             segment: 1,
             less_serialization: false,

@@ -1,36 +1,36 @@
 //! What round trips reveal about the path: Copa §2.1 and §2.2.
 
-use super::super::windowed::{Largest, Smallest};
+use crate::extremes::{Longest, Shortest};
 use serde::{Deserialize, Serialize};
-use thalweg_units::Time;
+use thalweg_units::{Span, Time};
 
 /// A queue is nearly empty if its delay has been below this part of the largest one.
 const NEARLY_EMPTY: f64 = 0.1;
 
 /// Round trips of several windows of time, picoseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Path {
     /// srtt; 0: no sample yet.
     srtt: f64,
     /// RTTmin: of the longest window.
-    pub(super) least: Smallest,
+    pub(super) least: Shortest,
     /// RTTstanding: of half a smoothed round trip.
-    standing: Smallest,
+    standing: Shortest,
     /// The least and the largest of four.
-    pub(super) near: Smallest,
-    pub(super) most: Largest,
+    pub(super) near: Shortest,
+    pub(super) most: Longest,
 }
 
 impl Path {
     /// A round trip of `rtt` at `now`; none counts for longer than `longest`. RTTstanding and RTTmin.
     pub(super) fn observe(&mut self, now: Time, rtt: u64, longest: u64) -> (f64, f64) {
         self.srtt = if self.srtt == 0.0 { rtt as f64 } else { self.srtt + (rtt as f64 - self.srtt) / 16.0 };
-        let (at, of) = (now.ps(), |times: f64| ((times * self.srtt) as u64).min(longest));
+        let of = |times: f64| Span::from_ps(((times * self.srtt) as u64).min(longest));
         let (half, four) = (of(0.5), of(4.0));
-        let least = self.least.update(longest, at, rtt);
-        let standing = self.standing.update(half, at, rtt);
-        self.near.update(four, at, rtt);
-        self.most.update(four, at, rtt);
+        let least = self.least.update(now, Span::from_ps(longest), rtt);
+        let standing = self.standing.update(now, half, rtt);
+        self.near.update(now, four, rtt);
+        self.most.update(now, four, rtt);
         (standing as f64, (least as f64).min(standing as f64))
     }
 
@@ -44,13 +44,12 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use thalweg_units::Span;
 
     #[test]
     fn the_standing_round_trip_is_the_least_of_half_a_smoothed_one() {
         let mut path = Path::default();
         let longest = Span::from_secs(10).ps();
-        path.least.update(1, 0, Span::from_ms(100).ps());
+        path.least.update(Time::ZERO, Span::from_ps(1), Span::from_ms(100).ps());
         assert_eq!(path.observe(Time::from_ms(1), 110_000_000_000, longest), (110e9, 100e9));
         assert_eq!(path.observe(Time::from_ms(20), 150_000_000_000, longest), (110e9, 100e9));
         // The smoothed one is 112.5 ms: after 56 ms the first does not count any more.

@@ -57,6 +57,21 @@ pub enum TimerRestart {
     Answer,
 }
 
+/// When a receiver notifies of marked packets: at most once per interval.
+// CHOICE DCQCN §3.1: of a flow "at most one CNP packet every N microseconds" is generated "if any packet that arrives
+// within that time window was marked": `windows`. Adapters have a least time between two instead (`spaced`), and so do
+// the simulations that the studies here are compared with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CnpRule {
+    /// As a marked packet arrives, if the last notification is an interval ago; marks in between are forgotten.
+    #[default]
+    Spaced,
+    /// Marks in between are remembered: the next notification leaves when the interval is over. With few marks there
+    /// are more notifications, and shorter queues.
+    Windows,
+}
+
 /// What receivers acknowledge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

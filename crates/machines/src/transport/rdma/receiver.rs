@@ -2,14 +2,14 @@
 //! notification point, Zhu et al., SIGCOMM 2015, §3.1).
 
 use super::super::{
-    Endpoint, Expiry, Notification, RdmaAcks, RdmaSpec, ReceivingEnd, Reception, Recovery, Transmit,
+    CnpRule, Endpoint, Expiry, Notification, RdmaAcks, RdmaSpec, ReceivingEnd, Reception, Recovery, Transmit,
 };
 use super::Psn;
 use super::go_back_n::{GbnReply, GoBackNReceiver};
 use super::irn::{IrnReceiver, ReplyKind};
 use super::layout::Layout;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Span, Time};
+use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Ecn, Flags, Kind, Message, Packet, Side};
 
 /// What has arrived.
@@ -58,9 +58,15 @@ pub struct RdmaReceiver {
     notify: bool,
     /// When the last was; [`Time::MAX`]: never.
     notified: Time,
+    /// When the next is sent for a mark that has come since; [`Time::MAX`]: none has.
+    owed_at: Time,
 }
 
 impl RdmaReceiver {
+    fn notify_at(&mut self, now: Time) {
+        (self.notify, self.notified, self.owed_at) = (true, now, Time::MAX);
+    }
+
     /// A receiver of `size` payload bytes (`u64::MAX`: without end).
     pub fn new(spec: &RdmaSpec, flow: FlowId, size: u64) -> Self {
         let arrived = match spec.recovery {
@@ -79,6 +85,7 @@ impl RdmaReceiver {
             echo: None,
             notify: false,
             notified: Time::MAX,
+            owed_at: Time::MAX,
         }
     }
 
@@ -134,11 +141,15 @@ impl Endpoint for RdmaReceiver {
         }
         let layout = Layout::new(spec, self.size);
         let marked = packet.ecn == Ecn::Ce;
-        if let Notification::Packet { interval, .. } = spec.notification {
+        if let Notification::Packet { interval, rule, .. } = spec.notification
+            && marked
+        {
             // CHOICE DCQCN §3.1: packets out of order count, also where they are discarded.
-            let due = self.notified == Time::MAX || now >= self.notified.saturating_add(interval);
-            if marked && due {
-                (self.notify, self.notified) = (true, now);
+            let next = if self.notified == Time::MAX { now } else { self.notified.saturating_add(interval) };
+            if now >= next {
+                self.notify_at(now);
+            } else if rule == CnpRule::Windows {
+                self.owed_at = next;
             }
         }
         if let Some(nack) = self.arrive(spec, now, packet, &layout) {
@@ -161,7 +172,7 @@ impl Endpoint for RdmaReceiver {
                 Some(Side::Explicit(header)) => {
                     let kept = &mut self.echo.get_or_insert_default().side;
                     let what = kept.explicit().map_or(header.what, |before| before.what.and(header.what));
-                    kept.new_explicit(what, Span::ZERO);
+                    kept.new_explicit(what);
                 }
                 _ => {}
             }
@@ -172,7 +183,10 @@ impl Endpoint for RdmaReceiver {
         Reception::default()
     }
 
-    fn on_timer(&mut self, _: &RdmaSpec, _: Time) -> Expiry {
+    fn on_timer(&mut self, _: &RdmaSpec, now: Time) -> Expiry {
+        if now >= self.owed_at {
+            self.notify_at(now);
+        }
         Expiry::Other
     }
 
@@ -202,7 +216,7 @@ impl Endpoint for RdmaReceiver {
                 match kept {
                     Side::Int(stack) => side.new_int().copy_from(stack),
                     Side::Explicit(header) => {
-                        side.new_explicit(header.what, Span::ZERO);
+                        side.new_explicit(header.what);
                         *kept = Side::Empty;
                     }
                     Side::Empty | Side::Sack(_) | Side::Message(_) => return Transmit::Packet,
@@ -221,7 +235,7 @@ impl Endpoint for RdmaReceiver {
     }
 
     fn timer(&self) -> Option<Time> {
-        None
+        (self.owed_at != Time::MAX).then_some(self.owed_at)
     }
 
     fn is_done(&self) -> bool {

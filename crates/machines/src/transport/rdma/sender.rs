@@ -311,7 +311,8 @@ impl Endpoint for RdmaSender {
                         side.new_int();
                     }
                     FeedbackKind::Explicit(kind) => {
-                        side.new_explicit(Explicit::unwritten(kind), self.repair.rto.srtt());
+                        let (rtt, window) = (self.repair.rto.srtt(), self.controller.permit().window);
+                        side.request_explicit(Explicit::unwritten(kind), rtt, window);
                     }
                 }
                 packet.side = 0;

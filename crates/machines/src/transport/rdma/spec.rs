@@ -1,7 +1,7 @@
 //! The RDMA transports as data: RoCE's go-back-N, IRN and every variant between them, TIMELY's segments.
 //! Defaults live in the scenario schema, not here.
 
-use super::choices::{RdmaAcks, RdmaTimer, Recovery, RoundTrips, TimerRestart};
+use super::choices::{CnpRule, RdmaAcks, RdmaTimer, Recovery, RoundTrips, TimerRestart};
 use crate::congestion::ControllerSpec;
 use crate::transport::{PathValues, Rank};
 use serde::{Deserialize, Serialize};
@@ -63,6 +63,8 @@ pub enum Notification {
     Packet {
         /// At most one in this time.
         interval: Span,
+        /// What becomes of marks in between.
+        rule: CnpRule,
         /// Bytes on the wire.
         wire: u32,
     },

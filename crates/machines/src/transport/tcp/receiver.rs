@@ -5,7 +5,7 @@ use super::super::{AckSpec, EcnSpec, Endpoint, Expiry, ReceivingEnd, Reception, 
 use super::ranges::Ranges;
 use crate::forecast::Forecaster;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Span, Time};
+use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 
 /// What an ACK reports about the packet that triggered it.
@@ -305,7 +305,7 @@ impl Endpoint for TcpReceiver {
                     packet.ecn = Ecn::Ect0; // RFC 8257 §3.6
                 }
                 if let Some(what) = self.above.as_mut().and_then(|above| above.explicit.take()) {
-                    side.new_explicit(what, Span::ZERO);
+                    side.new_explicit(what);
                     packet.side = 0;
                 }
                 return Transmit::Packet;
@@ -317,7 +317,7 @@ impl Endpoint for TcpReceiver {
         }
         let explicit = self.above.as_mut().and_then(|above| above.explicit.take());
         if let Some(what) = explicit {
-            side.new_explicit(what, Span::ZERO);
+            side.new_explicit(what);
             packet.side = 0;
         }
         if let Sack::Blocks { blocks, on_wire } = spec.sack

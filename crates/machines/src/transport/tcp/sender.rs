@@ -373,7 +373,9 @@ impl TcpSender {
             FeedbackKind::Int => {
                 side.new_int();
             }
-            FeedbackKind::Explicit(kind) => side.new_explicit(self.header(spec, kind), self.timer.rto.srtt()),
+            FeedbackKind::Explicit(kind) => {
+                side.request_explicit(self.header(spec, kind), self.timer.rto.srtt(), permit.window);
+            }
         }
         packet.side = 0;
         Transmit::Packet

@@ -109,8 +109,8 @@ pub struct Writes {
     /// What it writes when the flow starts.
     #[schemars(extend("examples" = ["1500KB"]))]
     pub first: Bytes,
-    /// What it writes each time after that, until the flow's size is reached; rounded up so that every write
-    /// ends with a whole segment.
+    /// What it writes each time after that, until the flow's size is reached. All that was written so far is rounded up
+    /// to whole segments, so that small writes share them.
     #[schemars(extend("examples" = ["64KB"]))]
     pub chunk: Bytes,
     /// Time from one write to the next.

@@ -4,7 +4,8 @@
 //! "FESTIVE", CoNEXT 2012, §3.3.
 //!
 //! Chunks come over one connection. A request is half a round trip on its way, as an ACK is: the viewer has a chunk
-//! half a round trip before its last byte is acknowledged, and what it requests then reaches the server with that ACK.
+//! half a round trip before its last byte is acknowledged, and what it requests then reaches the server with that ACK,
+//! which is not delayed.
 //!
 //! CHOICE: players differ in their rules; these are the plainest of those published. Other reading: by the buffer.
 

@@ -169,7 +169,7 @@ fn tcp_receivers_send_back_the_newest_and_gaps_go_before() {
 fn rate(mbps: Option<f64>) -> Side {
     let mut side = Side::Empty;
     let rate = mbps.map(|mbps| Rate::from_bps((mbps * 1e6) as u64));
-    side.new_explicit(Explicit::Rate(rate), Span::ZERO);
+    side.new_explicit(Explicit::Rate(rate));
     side
 }
 
@@ -199,7 +199,7 @@ fn the_first_data_leave_at_the_rate_that_the_syn_requested() {
         let (answer, first, room) = polls(&mut sender, 100);
         assert_eq!((answer, first.kind, first.seq), (Transmit::Packet, Kind::Data, 0));
         let mut unwritten = Side::Empty;
-        unwritten.new_explicit(Explicit::Rate(None), Span::from_us(100));
+        unwritten.request_explicit(Explicit::Rate(None), Span::from_us(100), Bytes::MAX);
         assert_eq!(room, unwritten, "it knows its round trip");
         assert_eq!(polls(&mut sender, 100).0, Transmit::At(Time::from_us(200)));
         // A rate twice as high comes back 40 us later.

@@ -21,7 +21,7 @@ fn every_variant() -> Vec<(&'static str, RdmaSpec)> {
     });
     let segments = SegmentSpec { bytes: 3500, outstanding: 2, nic_pace: Some(Rate::from_gbps(3)) };
     let groups = RoundTrips { segment: 4, less_serialization: true, noise: Span::from_us(3), ..spec().rtt };
-    let cnp = Notification::Packet { interval: Span::from_us(50), wire: 82 };
+    let cnp = Notification::Packet { interval: Span::from_us(50), rule: CnpRule::Spaced, wire: 82 };
     vec![
         ("irn", spec()),
         ("irn, cap of 1", RdmaSpec { cap: Some(1), ..spec() }),

@@ -88,7 +88,7 @@ fn an_ack_may_cover_a_group_of_packets() {
 
 #[test]
 fn congestion_notifications_are_spaced_and_count_discarded_packets() {
-    let notification = Notification::Packet { interval: Span::from_us(50), wire: 82 };
+    let notification = Notification::Packet { interval: Span::from_us(50), rule: CnpRule::Spaced, wire: 82 };
     for base in [roce(), spec()] {
         let spec = RdmaSpec { notification, controller: recorder(), ..base };
         let mut link = Link::new(spec, 150);
@@ -114,6 +114,30 @@ fn congestion_notifications_are_spaced_and_count_discarded_packets() {
     let mut off = Link::new(spec(), 3);
     off.run_losing(&[]);
     assert!(off.wire_log.iter().all(|p| p.ecn == Ecn::NotEct));
+}
+
+/// DCQCN §3.1, Figure 6: marked packets come at 0, 20 and 120 us.
+#[test]
+fn a_mark_within_the_interval_is_owed_until_it_is_over_or_forgotten() {
+    for (rule, expected) in [(CnpRule::Spaced, vec![0, 120]), (CnpRule::Windows, vec![0, 50, 120])] {
+        let notification = Notification::Packet { interval: Span::from_us(50), rule, wire: 82 };
+        let spec = RdmaSpec { notification, ..spec() };
+        let (mut r, mut sent) = (RdmaReceiver::new(&spec, FlowId(0), u64::MAX), Vec::new());
+        for us in 0..150 {
+            let now = Time::from_us(us);
+            let ecn = if [0, 20, 120].contains(&us) { Ecn::Ce } else { Ecn::Ect0 };
+            let seq = us * u64::from(spec.payload);
+            r.on_packet(&spec, now, &Packet { seq, payload: spec.payload, ecn, ..Packet::default() }, None);
+            if r.timer() == Some(now) {
+                r.on_timer(&spec, now);
+            }
+            let (mut packet, mut side) = (Packet::default(), Side::default());
+            while r.poll_transmit(&spec, now, &mut packet, &mut side) == Transmit::Packet {
+                sent.extend((packet.kind == Kind::Control).then_some(us));
+            }
+        }
+        assert_eq!(sent, expected, "{rule:?}");
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::super::super::{EcnSpec, Flight, LossDetection, Sack, TcpSpec, Transmi
 use super::state::{Connection, Phase, Probing};
 use super::{Segment, TcpSender};
 use crate::congestion::{CongestionControl, Feedback, FeedbackKind};
-use thalweg_units::{Bytes, Rate, Span, Time};
+use thalweg_units::{Bytes, Rate, Time};
 use thalweg_wire::{Ecn, Explicit, ExplicitKind, Flags, Forecast, Kind, Packet, Side};
 
 impl TcpSender {
@@ -202,7 +202,7 @@ impl TcpSender {
                 ecn = Ecn::NotEct;
             }
         }
-        if end == self.space.size {
+        if end == self.space.size || spec.options.video.is_some() && self.ends_chunk(end) {
             flags.set(Flags::LAST);
         }
         *packet = Packet {
@@ -289,7 +289,7 @@ impl TcpSender {
         // RCP §II: the first rate is requested with the SYN. XCP's and VCP's routers write nothing into it:
         // what changes a window is shared out among data.
         if self.departures.feedback == FeedbackKind::Explicit(ExplicitKind::Rate) {
-            side.new_explicit(Explicit::unwritten(ExplicitKind::Rate), Span::ZERO);
+            side.new_explicit(Explicit::unwritten(ExplicitKind::Rate));
             packet.side = 0;
         }
         Transmit::Packet

@@ -191,7 +191,7 @@ impl TcpSender {
         let mut writer = Writer { bytes: 0, written: 0, next: Time::MAX, sent: now, silent: Time::MAX };
         if let Some(video) = &spec.options.video {
             let mut viewer = Viewer::default();
-            writer.add(viewer.request(video, now), spec.mss);
+            writer.add_chunk(viewer.request(video, now), spec.mss);
             self.extras.get_or_insert_default().viewer = Some(viewer);
         } else if let Some(writes) = spec.writes {
             writer.add(writes.first, spec.mss);
@@ -210,7 +210,7 @@ impl TcpSender {
             while writer.next <= now && writer.written < self.space.size {
                 let due = std::mem::replace(&mut writer.next, Time::MAX);
                 if let (Some(video), Some(viewer)) = (&spec.options.video, &mut *viewer) {
-                    writer.add(viewer.request(video, due), spec.mss);
+                    writer.add_chunk(viewer.request(video, due), spec.mss);
                 } else if let Some(writes) = spec.writes {
                     writer.add(writes.chunk, spec.mss);
                     writer.next = due.saturating_add(writes.every);
@@ -236,7 +236,8 @@ impl TcpSender {
     #[cold]
     pub(super) fn note_silence(&mut self, spec: &TcpSpec, now: Time) {
         let (seq, end) = self.unsent();
-        let silent = seq >= end && self.in_flight() == 0;
+        // What is lost is not in flight, and has not come either.
+        let silent = seq >= end && self.space.una >= end;
         if silent && let Some(Extras { writer: Some(writer), viewer, .. }) = self.extras.as_deref_mut() {
             // A chunk was on its way until now.
             if let (Some(video), Some(viewer), Time::MAX) = (&spec.options.video, viewer, writer.silent) {
@@ -244,6 +245,12 @@ impl TcpSender {
             }
             writer.silent = writer.silent.min(now);
         }
+    }
+
+    /// A chunk of the video ends here: its viewer has it, and its next request carries the ACK.
+    #[cold]
+    pub(super) fn ends_chunk(&self, end: u64) -> bool {
+        self.extras.as_ref().and_then(|b| b.writer).is_some_and(|writer| writer.written == end)
     }
 
     /// When the application writes next; [`Time::MAX`]: never.
@@ -260,5 +267,12 @@ impl Writer {
     fn add(&mut self, bytes: Bytes, mss: u32) {
         self.bytes = self.bytes.saturating_add(bytes.get());
         self.written = self.bytes.div_ceil(u64::from(mss)).saturating_mul(u64::from(mss));
+    }
+
+    /// It writes a chunk: that of a viewer, who waits for it, is one segment at least.
+    fn add_chunk(&mut self, bytes: Bytes, mss: u32) {
+        let least = self.written.saturating_add(u64::from(mss));
+        self.add(bytes, mss);
+        self.written = self.written.max(least);
     }
 }

@@ -1,0 +1,69 @@
+//! The largest or smallest value of a sliding window, exactly: what can still become it, in order.
+
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use thalweg_units::{Span, Time};
+
+/// `MAX`: the largest, otherwise the smallest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Extreme<const MAX: bool> {
+    /// Rising in time, and from the extreme to the newest value.
+    seen: VecDeque<(Time, u64)>,
+}
+
+/// The largest of a window.
+pub(crate) type Longest = Extreme<true>;
+/// The smallest of a window.
+pub(crate) type Shortest = Extreme<false>;
+
+impl<const MAX: bool> Extreme<MAX> {
+    /// `value` is seen now: the extreme of (now − window, now].
+    pub(crate) fn update(&mut self, now: Time, window: Span, value: u64) -> u64 {
+        let as_good = |old: u64| if MAX { value >= old } else { value <= old };
+        while self.seen.back().is_some_and(|last| as_good(last.1)) {
+            self.seen.pop_back();
+        }
+        self.seen.push_back((now, value));
+        while self.seen.len() > 1
+            && self.seen.front().is_some_and(|first| first.0.saturating_add(window) <= now)
+        {
+            self.seen.pop_front();
+        }
+        self.get().unwrap_or(value)
+    }
+
+    /// As of the last update; `None`: there was none.
+    pub(crate) fn get(&self) -> Option<u64> {
+        self.seen.front().map(|first| first.1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_shortest_of_a_window_leaves_with_the_window() {
+        let mut shortest = Shortest::default();
+        let seen: Vec<u64> = [(0, 5), (2, 3), (4, 4), (11, 9), (12, 9), (14, 9)]
+            .map(|(at, value)| shortest.update(Time::from_ms(at), Span::from_ms(10), value))
+            .into();
+        assert_eq!(seen, [5, 3, 3, 3, 4, 9]);
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_what_a_search_finds(story in prop::collection::vec((0u64..6, 0u64..50), 1..200), window in 0u64..30) {
+            let (mut least, mut most, mut now, mut all) = (Shortest::default(), Longest::default(), 0, Vec::new());
+            for (wait, value) in story {
+                now += wait;
+                all.push((now, value));
+                let within = || all.iter().filter(|(at, _)| at + window > now).map(|(_, v)| *v);
+                let (at, span) = (Time::from_ps(now), Span::from_ps(window));
+                prop_assert_eq!(least.update(at, span, value), within().min().unwrap_or(value));
+                prop_assert_eq!(most.update(at, span, value), within().max().unwrap_or(value));
+            }
+        }
+    }
+}
