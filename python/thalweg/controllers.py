@@ -34,9 +34,9 @@ window was used up meanwhile: only then a window should grow), and how fast data
 without a sample); and `telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`,
 `queue`, `rate` (bit/s) of the port that the packet left by (None unless it was requested), with `path`, a
 number that is the same as long as these are the same ports: records of two paths cannot be compared. `loss`:
-`now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload. A class that has `on_sent` is called with
-`(now_ps, bytes, in_flight)` after each transmission; one that has `on_restart` with `(now_ps, idle_ps)` when
-data comes after a silence: nothing to send, nothing in the network.
+`now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload. A class that has `on_sent(self, sent)` is called
+with the tuple `(now_ps, bytes, in_flight)` after each transmission; one that has `on_restart(self, silence)` with
+`(now_ps, idle_ps)` when data comes after a silence: nothing to send, nothing in the network.
 
 A class that has a dictionary `columns`, `{"gain": ("", "what it is")}` with the unit and the meaning of attributes that
 are numbers or None, has them as columns of the table `controllers`, where `measure.controllers` samples it.

@@ -274,6 +274,18 @@ def tables(summary: Mapping) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
     return [(name, tuple(heads), body) for name, heads, body in found if body]
 
 
+def unfinished(summary: Mapping, metric: str) -> float:
+    """The part of the flows of a metric of completion times that had not ended: it is of the others. 0: of all other
+    metrics."""
+    for times in (".fct_us.", ".slowdown."):
+        of, found, _ = metric.rpartition(times)
+        if found:
+            numbers = scalars(summary)
+            flows = numbers.get(f"{of}.flows") or 0
+            return (numbers.get(f"{of}.censored") or 0) / flows if flows else 0.0
+    return 0.0
+
+
 def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] = ()) -> dict[str, Any]:
     """The numbers and words of a nested summary under dotted names; size classes and sections of
     traffic by theirs (`size_classes.up to 10KB.slowdown.p99`, `groups.BBR.endless.sum_gbps`)."""

@@ -289,9 +289,18 @@ class Runs(Sequence):
         metric = self.metric
         head, rows = self.table_of(metric)
         more = f"<p>and {len(rows) - MOST_ROWS} more: see <code>.means()</code></p>" if len(rows) > MOST_ROWS else ""
-        return titled(
-            self.title(metric), table(head, rows[:MOST_ROWS]), more, "<p>every number: <code>.frame</code></p>"
-        )
+        said = f"<p>{escape(unfinished)}</p>" if (unfinished := self.unfinished(metric)) else ""
+        every = "<p>every number: <code>.frame</code></p>"
+        return titled(self.title(metric), table(head, rows[:MOST_ROWS]), more, said, every)
+
+    def unfinished(self, metric: str) -> str:
+        """Of completion times and slowdowns: how many of their flows had not ended, if any, and are no part of them."""
+        shares = [headline.unfinished(r.summary, metric) for r in self.results]
+        least, most = min(shares, default=0.0), max(shares, default=0.0)
+        if not most:
+            return ""
+        part = f"{100 * most:.3g} %" if least == most else f"{100 * least:.3g} to {100 * most:.3g} %"
+        return f"{part} of the flows had not ended: `{metric}` is of the others"
 
     def title(self, metric: str) -> str:
         """How many runs, with how many seeds, and whether these differ."""

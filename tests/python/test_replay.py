@@ -297,6 +297,16 @@ def test_omniscience_needs_hops(tmp_path, cli):
         ({"switch.buffer": "4500B"}, "lstf", r"\d+ packets were dropped in it.*buffer=\"unlimited\""),
         ({"topology": SPINES, "routing": "spray-random"}, "lstf", "its routing chooses packet by packet"),
         ({"switch.cut_through": "64B", "switch.scheduler": "fifo"}, "lstf", "its switches cut through"),
+        (
+            {
+                "switch.scheduler": "ndp",
+                "switch.buffer": "8pkts",
+                "transport": {"kind": "ndp"},
+                "nic.order": "round-robin",
+            },
+            "lstf",
+            "cut packets to their",
+        ),
         ({"switch.preemptive": True}, "omniscient", "interrupted transmissions"),
         ({"topology.time_quantum": "1ns"}, "edf", "links cut them down to whole quanta"),
     ],

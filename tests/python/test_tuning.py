@@ -85,6 +85,45 @@ def test_seeds_are_averaged_and_settings_that_cannot_be_are_avoided(short, tmp_p
     assert found.best.value == max(t.value for t in found.trials if t.value is not None)
 
 
+# Ten senders share a buffer of four packets: hardly any ends in 100 ms.
+STARVED = """
+topology = { kind = "star", hosts = 16 }
+[transport]
+congestion = "cubic"
+[nic]
+buffer = "unlimited"
+[[traffic]]
+kind = "incast"
+fan_in = 10
+size = "200KB"
+receiver = 0
+senders = "neighbours"
+[[traffic]]
+kind = "flow"
+src = 11
+dst = 12
+size = "20KB"
+[run]
+until = "100ms"
+"""
+
+
+def test_a_setting_under_which_flows_do_not_end_is_not_the_best(tmp_path, cli):
+    (tmp_path / "s.toml").write_text(STARVED)
+    varied = {"switch.buffer": ["6KB", "2MB"]}
+    found = thalweg.tune(tmp_path / "s.toml", varied, METRIC, out=tmp_path / "t", trials=4, progress=False)
+    assert found.best.set == {"switch.buffer": "2MB"}
+    starved = next(t.value for t in found.trials if t.set == {"switch.buffer": "6KB"})
+    # Nine of ten have been under way for 100 ms, and would be alone for 17 us per 20 KB.
+    assert starved > 0.5 * 0.1 / 170e-6
+    alone = thalweg.run(tmp_path / "s.toml", set={"switch.buffer": "6KB"}, progress=False).summary["measured"]
+    assert alone["slowdown"]["mean"] < 2 and alone["censored"] > 5, "what the others have"
+    said = cli("sweep", "s.toml", "--vary", "switch.buffer=6KB,2MB", "--metric", METRIC)
+    assert re.search(r"0 to 90.9 % of the flows had not ended: `measured.slowdown.mean` is of the\s+others", said.out)
+    said = cli("sweep", "s.toml", "--vary", "switch.buffer=1MB,2MB", "--metric", METRIC, "--out", "whole")
+    assert said.code == 0 and "had not ended" not in said.out
+
+
 def test_ranges_by_hand():
     r = Range.of("k", "10KB..500KB:log")
     assert (r.low, r.high, r.unit, r.whole, r.log, str(r)) == (10, 500, "KB", True, True, "10KB..500KB:log")

@@ -75,6 +75,8 @@ struct Trace<W> {
     before: Metrics,
     min_rtt: Option<Span>,
     flight: Flight,
+    /// Packets that came with CE, in all (RFC 9000 §19.3.2).
+    ce: u64,
 }
 
 impl<W: Write> Trace<W> {
@@ -118,12 +120,17 @@ impl<W: Write> Trace<W> {
     }
 
     fn ack(&mut self, sample: &AckSample<'_>) -> io::Result<()> {
-        let Some(range) = self.flight.acknowledge((sample.acked + sample.sacked).get()) else {
-            return Ok(());
-        };
-        let mut frame = json!({ "frame_type": "ack", "acked_ranges": [range] });
+        let acked = (sample.acked + sample.sacked).get();
+        let range = self.flight.acknowledge(acked);
         if sample.marked.get() > 0 {
-            frame["ce"] = json!(sample.marked.get());
+            // Of bytes it is known how many were marked; of packets as many in proportion, and one at least.
+            let packets = range.map_or(1, |[first, last]| last - first + 1);
+            self.ce += (packets * sample.marked.get()).div_ceil(acked.max(1)).max(1);
+        }
+        let Some(range) = range else { return Ok(()) };
+        let mut frame = json!({ "frame_type": "ack", "acked_ranges": [range] });
+        if self.ce > 0 {
+            frame["ce"] = json!(self.ce);
         }
         let data = json!({ "header": { "packet_type": "1RTT" }, "frames": [frame] });
         self.event(sample.now, "transport:packet_received", data)
@@ -165,7 +172,8 @@ fn header(number: u64) -> Value {
 pub fn write<W: Write>(out: W, log: &Log, title: &str) -> io::Result<()> {
     let invalid = |e: &dyn std::fmt::Display| io::Error::new(io::ErrorKind::InvalidData, e.to_string());
     let controller = log.spec().map_err(|e| invalid(&e))?.key();
-    let mut trace = Trace { out, before: Metrics::default(), min_rtt: None, flight: Flight::default() };
+    let mut trace =
+        Trace { out, before: Metrics::default(), min_rtt: None, flight: Flight::default(), ce: 0 };
     let start = log.start();
     trace.record(&json!({
         "qlog_format": "JSON-SEQ",

@@ -149,6 +149,13 @@ impl Replay {
                 "record it without [[incident]]",
             );
         }
+        if original.trims() {
+            return refuse(
+                "cannot be replayed: its switches may cut packets to their headers, and what is recorded of a packet is \
+                 what was left of it",
+                "record it with a buffer that drops instead",
+            );
+        }
         if original.cut_through.is_some() {
             return refuse(
                 "cannot be replayed: its switches cut through, so service begins before a packet has arrived",

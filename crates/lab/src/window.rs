@@ -61,6 +61,11 @@ impl Window {
         at >= self.from && at < self.until
     }
 
+    /// What has not happened by an instant might have happened in it, had the run gone on.
+    pub fn may_hold_after(&self, now: Time) -> bool {
+        now <= self.until
+    }
+
     /// The instant at which sums are noted next; [`Time::MAX`]: none is left.
     pub fn next(&self) -> Time {
         match (self.flows.is_empty(), self.opened.is_empty(), self.closed.is_empty()) {

@@ -98,12 +98,6 @@ pub(crate) fn pulls_when_idle(spec: &NetworkSpec) -> bool {
     !spec.replay && spec.transports.iter().any(|t| t.needs().when_idle)
 }
 
-/// Some queue, or a policy of shared memory, cuts packets to their headers.
-pub(crate) fn trims(spec: &NetworkSpec) -> bool {
-    let shared = spec.shared_buffer.as_ref().is_some_and(|shared| shared.sharing.needs().trims);
-    shared || spec.disciplines.iter().any(|kind| kind.order.needs().trims.is_some())
-}
-
 /// Some queue notifies of packets.
 pub(crate) fn notifies(spec: &NetworkSpec) -> bool {
     spec.disciplines.iter().any(|kind| kind.order.needs().notifies)
@@ -171,7 +165,7 @@ impl Features {
             nic_idle: pulls_when_idle(spec),
             foresees: foresees(spec),
             takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
-            trims: trims(spec),
+            trims: spec.trims(),
             drop_notices,
             nic_picks,
             nic_places,

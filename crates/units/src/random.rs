@@ -1,5 +1,5 @@
 //! Named random streams: every random decision draws from a stream that belongs to one purpose of
-//! one entity, so adding a flow changes no other flow's draws.
+//! one entity, so what one draws changes no draw of another.
 
 use serde::{Deserialize, Serialize};
 

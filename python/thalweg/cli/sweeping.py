@@ -200,3 +200,5 @@ def print_means(runs, metric: str) -> None:
     for row in rows:
         table.add_row(*map(cell, row))
     console().print(table)
+    if said := runs.unfinished(metric):
+        console().print(said, highlight=False, markup=False)

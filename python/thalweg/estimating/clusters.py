@@ -32,8 +32,9 @@ class Look:
         """Of the flows at the places `chosen`, which cross a port in reduced paths of these shapes."""
         start = np.sort(flows.start[chosen])
         gaps = np.diff(start) if len(start) > 1 else np.zeros(1)
-        span = max(int(start[-1] - start[0]), 1)
-        load = float(flows.size[chosen].sum()) * 8e12 / span / network.rate[port]
+        # Flows that start together take the link for as long as it needs for them.
+        takes = float(flows.size[chosen].sum()) * 8e12 / network.rate[port]
+        load = takes / max(float(start[-1] - start[0]), takes, 1.0)
         form = tuple(sorted(shapes)), tuple(np.unique(flows.section[chosen]).tolist())
         return cls(form, load, np.percentile(flows.size[chosen], _AT), np.percentile(gaps, _AT))
 

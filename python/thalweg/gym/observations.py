@@ -57,7 +57,8 @@ FEATURES: dict[str, Callable[[Seen], np.ndarray]] = {
     "rate": lambda seen: _share(seen.delivered * 8, seen.elapsed) / seen.path_rate,
     "rtt": lambda seen: seen.rtt_mean / seen.path_rtt,
     "rtt_min": lambda seen: seen.rtt_min / seen.path_rtt,
-    "lost": lambda seen: _share(seen.lost, seen.sent),
+    # What is found lost while nothing is sent is all of it.
+    "lost": lambda seen: _share(seen.lost, np.maximum(seen.sent, seen.lost)),
     "marked": lambda seen: _share(seen.marked, seen.delivered),
     "timeouts": lambda seen: seen.timeouts,
     "window": lambda seen: seen.window / seen.bdp,

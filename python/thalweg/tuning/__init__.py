@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _counts, _input, _places, _rundir, headline
+from thalweg import _counts, _input, _places, _rundir
 from thalweg._format import plural
 from thalweg._places import say
 from thalweg.errors import ScenarioError, refuse
@@ -30,6 +30,7 @@ from thalweg.results import Results
 from thalweg.scenario import Scenario, as_scenario
 from thalweg.settings import SEED, text
 from thalweg.spread import Spread, spread
+from thalweg.tuning import completion
 from thalweg.tuning.ranges import Range, ranges
 from thalweg.tuning.search import Search
 
@@ -125,7 +126,8 @@ def tune(
     """Searches the settings in `vary` for the smallest value (or, `maximize`, the largest) of a number of the summary.
 
     `vary` maps dotted keys to ranges ("5KB..500KB", "0.1..10:log") or lists of values. Each setting is run with `seeds`
-    seeds, the scenario's own and those after it; their mean counts. `trials` settings are tried in all, chosen
+    seeds, the scenario's own and those after it; their mean counts. In completion times and slowdowns flows that had
+    not ended count with the time that they had been under way. `trials` settings are tried in all, chosen
     `at_once` at a time. The same `seed` (and `at_once`) tries the same settings, whatever makes the runs
     (`jobs`, `executor`: as of `thalweg.sweep`).
 
@@ -251,7 +253,7 @@ class _Work:
 
     def _values(self, results: Sequence[Results]) -> list[float]:
         """Of each run the metric; none if one of them has none."""
-        values = [headline.scalars(r.summary).get(self._metric) for r in results]
+        values = [completion.value(r, self._metric) for r in results]
         good = all(isinstance(v, int | float) and math.isfinite(v) for v in values)
         return [float(v) for v in values] if good else []
 

@@ -49,7 +49,7 @@ class Range:
             return cls._of_values(key, tuple(values))
         low, unit, high, unit_of_high, log = found.groups()
         if unit and unit != unit_of_high:
-            hint = f"write both ends in one unit, such as {low}..{high}{unit}"
+            hint = "write both ends in one unit, such as 20KB..2000KB"
             raise refuse(f"`{what}` has two units", key=key, hint=hint)
         if not float(low) < float(high):
             raise refuse(f"`{what}` is empty", key=key, hint="the smaller end comes first")

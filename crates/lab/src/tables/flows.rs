@@ -22,12 +22,18 @@ pub(crate) struct FlowRow<'a> {
 }
 
 impl FlowRow<'_> {
-    /// It counts. Of flows that follow others those do that started in the measured window, or have yet to start, but
-    /// answers do with what they answer.
+    /// It counts. Of flows that follow others those do that started in the measured window, or may still start in it,
+    /// but answers do with what they answer.
     pub fn is_measured(&self, run: &Run) -> bool {
         let follows = run.engine.spec().precedence.follows(FlowId(self.id));
         let by_start = follows && !run.meta.sections[usize::from(self.spec.group)].answers;
-        self.spec.measured && (!by_start || self.outcome.started.is_none_or(|at| run.window.holds(at)))
+        self.spec.measured && (!by_start || self.may_count(run))
+    }
+    fn may_count(&self, run: &Run) -> bool {
+        match self.outcome.started {
+            Some(at) => run.window.holds(at),
+            None => run.window.may_hold_after(run.engine.now()),
+        }
     }
     pub fn slowdown(&self) -> Option<f64> {
         self.fct.filter(|_| self.ideal > 0).map(|fct| fct as f64 / self.ideal as f64)

@@ -121,7 +121,12 @@ pub(super) fn table(run: &Run) -> Table {
                 "what could have left, had something always waited: by the rate, or by the opportunities of a trace",
                 ColumnData::U64(all.clone().map(could).collect()),
             ),
-            column("utilisation", "", "bytes that have left / capacity: of a packet in transmission what is out", ColumnData::F64(all.map(used).collect())),
+            column(
+                "utilisation",
+                "",
+                "bytes that have left / capacity: of a packet in transmission what is out",
+                ColumnData::F64(all.map(used).collect()),
+            ),
         ],
     }
 }

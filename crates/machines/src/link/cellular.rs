@@ -34,7 +34,7 @@ pub struct Params {
     /// σ: standard deviation of what a step adds to the rate's natural logarithm.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
     pub volatility: f64,
-    /// Outages per second; 0: none.
+    /// Outages per second outside of outages; 0: none.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub outages: f64,
     /// The shortest outage.
@@ -82,9 +82,9 @@ impl Params {
         for begin in (0..length).step_by(step as usize) {
             let draws = [chance.normal(), chance.unit(), chance.unit()];
             level = (level + self.volatility * draws[0]).clamp(low, high);
-            if draws[1] < per_step {
+            if draws[1] < per_step && begin >= silent {
                 let beyond = (self.outage_max - self.outage_min).ps() as f64 * draws[2];
-                silent = silent.max(begin + Self::ms(self.outage_min + Span::from_ps(beyond as u64)));
+                silent = begin + Self::ms(self.outage_min + Span::from_ps(beyond as u64));
             }
             let rate = libm::exp(level) as u128;
             for at in (begin + 1..=(begin + step).min(length)).filter(|at| *at > silent) {
@@ -120,6 +120,21 @@ impl Parameters for Params {
             problems.wrong("volatility", reason, "allowed: above 0, at most 10");
         }
         let ms = Span::from_ms(1);
+        let times = [
+            ("step", self.step),
+            ("length", self.length),
+            ("outage_min", self.outage_min),
+            ("outage_max", self.outage_max),
+        ];
+        for (key, span) in times {
+            if span != Span::from_ms(Self::ms(span)) {
+                problems.wrong(
+                    key,
+                    format!("{span} is no whole number of milliseconds"),
+                    "traces count in these",
+                );
+            }
+        }
         if self.length < ms || self.length > LONGEST {
             let hint = format!("from 1ms to {LONGEST}");
             problems.wrong("length", format!("it cannot be made {} long", self.length), hint);

@@ -99,6 +99,12 @@ impl NetworkSpec {
         self.inputs.and_then(|inputs| inputs.effects()).map_or(0, |effects| effects.frame.get() as u32)
     }
 
+    /// Some queue, or a policy of shared memory, cuts packets to their headers.
+    pub fn trims(&self) -> bool {
+        let shared = self.shared_buffer.as_ref().is_some_and(|shared| shared.sharing.needs().trims);
+        shared || self.disciplines.iter().any(|kind| kind.order.needs().trims.is_some())
+    }
+
     /// Where a port is: its owner and its far end.
     pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
         let link = &self.links[port.at() / 2];

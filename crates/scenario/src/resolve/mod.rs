@@ -97,9 +97,11 @@ pub(crate) fn transports(doc: &Document) -> Vec<(String, &Transport)> {
     std::iter::once(("transport".to_owned(), &doc.transport)).chain(named).collect()
 }
 
-/// The largest packet that any traffic sends, bytes on the wire.
+/// The largest packet that any traffic sends, bytes on the wire: of transports, and of sections that bring their own.
 pub(crate) fn full_packet(doc: &Document) -> u32 {
-    transports(doc).into_iter().map(|(_, t)| t.wire().largest()).max().unwrap_or(1500)
+    let brought = doc.traffic.iter().filter_map(|t| t.pattern.family().transport(None));
+    let all = transports(doc).into_iter().map(|(_, t)| t.wire().largest());
+    all.chain(brought.map(|t| t.wire().largest())).max().unwrap_or(1500)
 }
 
 /// True if some transport's packets may be marked.

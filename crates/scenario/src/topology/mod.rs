@@ -339,7 +339,10 @@ pub(crate) fn build(
     if let Some(way) = ways.filter(|way| !way.quantum().is_zero()).find(timeless) {
         let (full, rate) = (frames.full, way.mean_rate());
         let exact = Serializer::new(rate, Span::ZERO).span(full);
-        let reason = format!("cut down to multiples of {}, a packet of {full} B takes no time at {rate}", way.quantum());
+        let reason = format!(
+            "cut down to multiples of {}, a packet of {full} B takes no time at {rate}",
+            way.quantum()
+        );
         return Err(cx.error("topology.time_quantum", reason, format!("at most {exact}, what it takes")));
     }
     let rtt = graph.base_rtt(frames);

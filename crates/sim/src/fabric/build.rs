@@ -11,7 +11,7 @@ use super::reliefs::Reliefs;
 use super::stages::{Points, Stages};
 use super::{Fabric, Losses};
 use crate::arena::Arena;
-use crate::features::{self, pulls_when_idle, trims};
+use crate::features::{self, pulls_when_idle};
 use crate::paths::Paths;
 use crate::port::{FarEnd, Lane, Port};
 use crate::refused::{BuildError, inconsistent};
@@ -46,7 +46,7 @@ impl Fabric {
         if spec.disciplines.iter().any(|kind| kind.order.needs().apart) {
             memory.returning = vec![VecDeque::new(); ports.len()];
         }
-        if trims(spec) {
+        if spec.trims() {
             memory.trimmed = vec![0; ports.len()];
         }
         crossbar::check(spec).map_err(BuildError::Inconsistent)?;
