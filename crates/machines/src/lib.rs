@@ -31,7 +31,6 @@ pub mod congestion;
 pub mod crossbar;
 pub mod egress;
 pub mod elasticity;
-mod extremes;
 mod forecast;
 pub mod host;
 mod kinds;

@@ -263,7 +263,7 @@ mod tests {
         let start = Start { base_rtt: Span::from_ms(100), ..start(1000, 10) };
         let mut c = Copa::new(&start, Params { mode_switching, ..Params::default() });
         c.probing = 0.0;
-        c.path.least.update(Time::ZERO, Span::from_ps(1), Span::from_ms(100).ps());
+        c.path.least.update(1, 0, Span::from_ms(100).ps());
         c
     }
     /// An ACK of one segment at `ms` with a round trip of `rtt` ms.
@@ -349,8 +349,8 @@ mod tests {
         let delta = |mode_switching, near| {
             let mut c = copa(mode_switching);
             // The least of four round trips is `near` where 100 would be empty and 200 full.
-            c.path.near.update(Time::ZERO, Span::from_ps(1), Span::from_ms(near).ps());
-            c.path.most.update(Time::ZERO, Span::from_ps(1), Span::from_ms(200).ps());
+            c.path.near.update(1, 0, Span::from_ms(near).ps());
+            c.path.most.update(1, 0, Span::from_ms(200).ps());
             receives(&mut c, 1, 200);
             c.delta.value
         };

@@ -1,6 +1,6 @@
-//! The largest value of a sliding window, in constant space: Kathleen Nichols' filter, which keeps the best, the second
-//! and the third best of three successive parts of the window. What leaves the window is replaced by the best of what
-//! came after it, a quarter of a window late at most. BBR has it so; Copa keeps windows exactly ([`crate::extremes`]).
+//! The largest or smallest value of a sliding window, in constant space: Kathleen Nichols' filter, which
+//! keeps the best, the second and the third best of three successive parts of the window. What leaves the
+//! window is replaced by the best of what came after it, a quarter of a window late at most. BBR has it so.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,19 @@ struct Seen {
     value: u64,
 }
 
-/// The filter. Times are in any unit that never falls.
+/// The filter; `MAX`: it keeps the largest, otherwise the smallest. Times are in any unit that never falls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Largest {
+pub(super) struct Windowed<const MAX: bool> {
     /// The best three, the best first; `None`: nothing was seen.
     best: Option<[Seen; 3]>,
 }
 
-impl Largest {
+/// The largest of a window.
+pub(super) type Largest = Windowed<true>;
+/// The smallest of a window.
+pub(super) type Smallest = Windowed<false>;
+
+impl<const MAX: bool> Windowed<MAX> {
     /// The best of the window at the last update.
     #[inline]
     pub(super) fn get(&self) -> Option<u64> {
@@ -28,7 +33,7 @@ impl Largest {
     /// `value` is seen at `at`; the best of the last `window`.
     pub(super) fn update(&mut self, window: u64, at: u64, value: u64) -> u64 {
         let new = Seen { at, value };
-        let as_good = |old: Seen| value >= old.value;
+        let as_good = |old: Seen| if MAX { value >= old.value } else { value <= old.value };
         let Some(best) = &mut self.best else {
             self.best = Some([new; 3]);
             return value;
@@ -71,7 +76,9 @@ mod tests {
         // 9 of t = 0 counts until t = 10; then 7 of t = 6 until t = 16.
         assert_eq!(seen, [9, 9, 9, 9, 9, 7, 4, 0]);
         assert_eq!(max.get(), Some(0));
-        assert_eq!(Largest::default().get(), None);
+        let mut min = Smallest::default();
+        assert_eq!(min.get(), None);
+        assert_eq!([(0, 2), (5, 3), (11, 4)].map(|(at, value)| min.update(10, at, value)), [2, 2, 3]);
     }
 
     proptest! {

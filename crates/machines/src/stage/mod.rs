@@ -14,6 +14,7 @@ mod declare;
 mod edge;
 mod explicit;
 mod row;
+mod shortest;
 mod sliding;
 mod spec;
 

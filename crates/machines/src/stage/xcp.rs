@@ -15,9 +15,9 @@ pub use shares::Sharing;
 
 use self::shares::{Share, Stated, Sums};
 use super::explicit::{Meter, check_gains};
+use super::shortest::Shortest;
 use super::sliding::Sliding;
 use super::{Acts, Around, Arrival, HeaderStage, Leave, Leaving, Needs, Parameters, Problems, View};
-use crate::extremes::Shortest;
 use crate::link::TransmitterSpec;
 use crate::problems::Invalid;
 use schemars::JsonSchema;
@@ -147,7 +147,7 @@ impl Xcp {
     /// φ = α d (C − y) − β Q, equation (1), shared out: `offered` and `arrived` are d C and d y, `packets` and `weight`
     /// of what has left in d.
     fn feedback(&self, offered: f64, arrived: f64, packets: u64, weight: f64) -> Share {
-        let phi = self.p.alpha * (offered - arrived) - self.p.beta * self.shortest.get().unwrap_or(0) as f64;
+        let phi = self.p.alpha * (offered - arrived) - self.p.beta * self.shortest.get() as f64;
         match self.p.sharing {
             Sharing::Published => Share::scaled(phi, self.d, arrived, weight),
             Sharing::Equal => Share::equal(phi, packets),

@@ -1,36 +1,41 @@
 //! What round trips reveal about the path: Copa §2.1 and §2.2.
+//!
+//! CHOICE Copa §2.1: windows in constant space, which forget a least round trip up to a quarter of a window late. The
+//! authors' sender keeps them exactly. Other reading, tried: exact. One flow of 50 Mb/s and 40 ms then waits 0.65 ms
+//! instead of 0.70 and has 44.3 Mb/s instead of 46.6, and over two of four recorded LTE links the authors' sender over
+//! Mahimahi is further away (its delay by 23 % instead of less than 20, its share of the link by 0.036 instead of 0.03).
 
-use crate::extremes::{Longest, Shortest};
+use super::super::windowed::{Largest, Smallest};
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Span, Time};
+use thalweg_units::Time;
 
 /// A queue is nearly empty if its delay has been below this part of the largest one.
 const NEARLY_EMPTY: f64 = 0.1;
 
 /// Round trips of several windows of time, picoseconds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Path {
     /// srtt; 0: no sample yet.
     srtt: f64,
     /// RTTmin: of the longest window.
-    pub(super) least: Shortest,
+    pub(super) least: Smallest,
     /// RTTstanding: of half a smoothed round trip.
-    standing: Shortest,
+    standing: Smallest,
     /// The least and the largest of four.
-    pub(super) near: Shortest,
-    pub(super) most: Longest,
+    pub(super) near: Smallest,
+    pub(super) most: Largest,
 }
 
 impl Path {
     /// A round trip of `rtt` at `now`; none counts for longer than `longest`. RTTstanding and RTTmin.
     pub(super) fn observe(&mut self, now: Time, rtt: u64, longest: u64) -> (f64, f64) {
         self.srtt = if self.srtt == 0.0 { rtt as f64 } else { self.srtt + (rtt as f64 - self.srtt) / 16.0 };
-        let of = |times: f64| Span::from_ps(((times * self.srtt) as u64).min(longest));
+        let (at, of) = (now.ps(), |times: f64| ((times * self.srtt) as u64).min(longest));
         let (half, four) = (of(0.5), of(4.0));
-        let least = self.least.update(now, Span::from_ps(longest), rtt);
-        let standing = self.standing.update(now, half, rtt);
-        self.near.update(now, four, rtt);
-        self.most.update(now, four, rtt);
+        let least = self.least.update(longest, at, rtt);
+        let standing = self.standing.update(half, at, rtt);
+        self.near.update(four, at, rtt);
+        self.most.update(four, at, rtt);
         (standing as f64, (least as f64).min(standing as f64))
     }
 
@@ -44,12 +49,13 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use thalweg_units::Span;
 
     #[test]
     fn the_standing_round_trip_is_the_least_of_half_a_smoothed_one() {
         let mut path = Path::default();
         let longest = Span::from_secs(10).ps();
-        path.least.update(Time::ZERO, Span::from_ps(1), Span::from_ms(100).ps());
+        path.least.update(1, 0, Span::from_ms(100).ps());
         assert_eq!(path.observe(Time::from_ms(1), 110_000_000_000, longest), (110e9, 100e9));
         assert_eq!(path.observe(Time::from_ms(20), 150_000_000_000, longest), (110e9, 100e9));
         // The smoothed one is 112.5 ms: after 56 ms the first does not count any more.

@@ -9,7 +9,7 @@ use super::go_back_n::{GbnReply, GoBackNReceiver};
 use super::irn::{IrnReceiver, ReplyKind};
 use super::layout::Layout;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Time};
+use thalweg_units::{FlowId, Span, Time};
 use thalweg_wire::{Ecn, Flags, Kind, Message, Packet, Side};
 
 /// What has arrived.
@@ -56,15 +56,15 @@ pub struct RdmaReceiver {
     echo: Option<Box<Echo>>,
     /// A notification is to be sent.
     notify: bool,
-    /// When the last was; [`Time::MAX`]: never.
-    notified: Time,
-    /// When the next is sent for a mark that has come since; [`Time::MAX`]: none has.
-    owed_at: Time,
+    /// One for a mark that has come since the last, when it may leave.
+    owed: bool,
+    /// When the next may leave.
+    next_at: Time,
 }
 
 impl RdmaReceiver {
-    fn notify_at(&mut self, now: Time) {
-        (self.notify, self.notified, self.owed_at) = (true, now, Time::MAX);
+    fn notify_at(&mut self, now: Time, interval: Span) {
+        (self.notify, self.owed, self.next_at) = (true, false, now.saturating_add(interval));
     }
 
     /// A receiver of `size` payload bytes (`u64::MAX`: without end).
@@ -84,8 +84,8 @@ impl RdmaReceiver {
             answer: None,
             echo: None,
             notify: false,
-            notified: Time::MAX,
-            owed_at: Time::MAX,
+            owed: false,
+            next_at: Time::ZERO,
         }
     }
 
@@ -145,11 +145,10 @@ impl Endpoint for RdmaReceiver {
             && marked
         {
             // CHOICE DCQCN §3.1: packets out of order count, also where they are discarded.
-            let next = if self.notified == Time::MAX { now } else { self.notified.saturating_add(interval) };
-            if now >= next {
-                self.notify_at(now);
-            } else if rule == CnpRule::Windows {
-                self.owed_at = next;
+            if now >= self.next_at {
+                self.notify_at(now, interval);
+            } else {
+                self.owed = rule == CnpRule::Windows;
             }
         }
         if let Some(nack) = self.arrive(spec, now, packet, &layout) {
@@ -183,9 +182,12 @@ impl Endpoint for RdmaReceiver {
         Reception::default()
     }
 
-    fn on_timer(&mut self, _: &RdmaSpec, now: Time) -> Expiry {
-        if now >= self.owed_at {
-            self.notify_at(now);
+    fn on_timer(&mut self, spec: &RdmaSpec, now: Time) -> Expiry {
+        if let Notification::Packet { interval, .. } = spec.notification
+            && self.owed
+            && now >= self.next_at
+        {
+            self.notify_at(now, interval);
         }
         Expiry::Other
     }
@@ -235,7 +237,7 @@ impl Endpoint for RdmaReceiver {
     }
 
     fn timer(&self) -> Option<Time> {
-        (self.owed_at != Time::MAX).then_some(self.owed_at)
+        self.owed.then_some(self.next_at)
     }
 
     fn is_done(&self) -> bool {
