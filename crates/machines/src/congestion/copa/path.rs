@@ -3,7 +3,7 @@
 //! CHOICE Copa §2.1: windows in constant space, which forget a least round trip up to a quarter of a window late. The
 //! authors' sender keeps them exactly. Other reading, tried: exact. One flow of 50 Mb/s and 40 ms then waits 0.65 ms
 //! instead of 0.70 and has 44.3 Mb/s instead of 46.6, and over two of four recorded LTE links the authors' sender over
-//! Mahimahi is further away (its delay by 23 % instead of less than 20, its share of the link by 0.036 instead of 0.03).
+//! Mahimahi is further away (its delay by 23 % instead of less than 20, its share by 0.036 instead of 0.03).
 
 use super::super::windowed::{Largest, Smallest};
 use serde::{Deserialize, Serialize};
