@@ -8,6 +8,8 @@ from typing import Any
 from thalweg import _format, _units
 
 STATISTICS = ("mean", "p50", "p95", "p99")
+# What the names of completion times have in them.
+TIMES = (".fct_us.", ".slowdown.")
 
 
 def rows(summary: Mapping) -> list[tuple[str, str]]:
@@ -277,7 +279,7 @@ def tables(summary: Mapping) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
 def unfinished(summary: Mapping, metric: str) -> float:
     """The part of the flows of a metric of completion times that had not ended: it is of the others. 0: of all other
     metrics."""
-    for times in (".fct_us.", ".slowdown."):
+    for times in TIMES:
         of, found, _ = metric.rpartition(times)
         if found:
             numbers = scalars(summary)

@@ -122,6 +122,7 @@ impl Engine {
         let Carried { packets, bytes, .. } = self.carried(port);
         PortTotals { packets, bytes, ..self.sim().totals(port) }
     }
+    /// Packets and bytes that a port has begun to send by now, and bytes that are out.
     pub fn carried(&self, port: PortId) -> Carried {
         self.sim().carried(port)
     }

@@ -10,8 +10,6 @@ from thalweg import headline
 if TYPE_CHECKING:
     from thalweg.results import Results
 
-TIMES = (".fct_us.", ".slowdown.")
-
 
 def value(results: Results, metric: str) -> Any:
     """A number of a run's summary. Completion times and slowdowns of which some flows have none, because the run ended
@@ -24,7 +22,7 @@ def value(results: Results, metric: str) -> Any:
 def _with_unfinished(results: Results, metric: str) -> float:
     import numpy as np
 
-    times = next(t for t in TIMES if t in metric)
+    times = next(t for t in headline.TIMES if t in metric)
     of, _, statistic = metric.rpartition(times)
     table = results.flows.filter(_counted(results, of))
     ends = results.summary["simulated_seconds"] * 1e12

@@ -82,7 +82,7 @@ impl Params {
         for begin in (0..length).step_by(step as usize) {
             let draws = [chance.normal(), chance.unit(), chance.unit()];
             level = (level + self.volatility * draws[0]).clamp(low, high);
-            if draws[1] < per_step && begin >= silent {
+            if draws[1] < per_step && begin > silent {
                 let beyond = (self.outage_max - self.outage_min).ps() as f64 * draws[2];
                 silent = begin + Self::ms(self.outage_min + Span::from_ps(beyond as u64));
             }
@@ -198,6 +198,18 @@ mod tests {
         assert_eq!(one.period(), Span::from_secs(60));
         assert_eq!(one, made(Params::default(), 0));
         assert_ne!(one, made(Params::default(), 1));
+    }
+
+    /// At 24 Mb/s and more there is an opportunity in every millisecond that is no outage.
+    #[test]
+    fn no_silence_is_longer_than_the_longest_outage() {
+        let often = Params { outages: 1.0, length: Span::from_secs(600), ..Params::default() };
+        let often = Params { min: Rate::from_mbps(24), max: Rate::from_mbps(60), ..often };
+        for entity in 0..4 {
+            let trace = made(often, entity);
+            let longest = trace.ms().windows(2).map(|pair| pair[1] - pair[0]).max();
+            assert!(longest.is_some_and(|ms| (1900..=2001).contains(&ms)), "{longest:?} ms");
+        }
     }
 
     #[test]

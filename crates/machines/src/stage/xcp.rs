@@ -241,9 +241,9 @@ impl HeaderStage for Xcp {
         let stated = Stated::new(rtt, packet, header.as_deref());
         self.meter.left(rtt);
         match self.p.computed {
-            Computed::Intervals => self.sums.add(&stated, known.is_some()),
+            Computed::Intervals => self.sums.add(&stated),
             Computed::Sliding => {
-                if known.is_some() || self.p.sharing == Sharing::Equal {
+                if !rtt.is_zero() {
                     self.rtts.push(now, (rtt.ps() / 1_000_000).min(u64::from(u32::MAX)) as u32);
                 }
                 self.weights.push(now, stated.weight_ns());

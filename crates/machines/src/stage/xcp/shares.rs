@@ -1,8 +1,8 @@
 //! How XCP's feedback is shared out among packets (Katabi et al., §3.5.2).
 
-use super::Span;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use thalweg_units::Span;
 use thalweg_wire::{ExplicitHeader, Packet};
 
 /// γ: of the traffic at least so much is taken from some and given to others, lest unfair shares stay where nothing is
@@ -50,25 +50,21 @@ impl Stated {
 /// Over the packets of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Sums {
-    /// Σ rtt s / cwnd.
+    /// Σ rtt s / cwnd, seconds.
     pub weight: f64,
-    /// The same of packets that state their round trip, and Σ rtt² s / cwnd of these.
-    known: f64,
+    /// Σ rtt² s / cwnd, seconds².
     rtt: f64,
 }
 
 impl Sums {
-    pub(super) fn add(&mut self, stated: &Stated, is_known: bool) {
+    pub(super) fn add(&mut self, stated: &Stated) {
         self.weight += stated.weight;
-        if is_known {
-            self.known += stated.weight;
-            self.rtt += stated.rtt * stated.weight;
-        }
+        self.rtt += stated.rtt * stated.weight;
     }
 
-    /// The mean round trip of the flows.
+    /// The mean round trip of the flows: what states none weighs nothing.
     pub(super) fn mean(&self) -> Option<Span> {
-        (self.known > 0.0).then(|| Span::from_ps(((self.rtt / self.known * 1e12).round() as u64).max(1)))
+        (self.weight > 0.0).then(|| Span::from_ps(((self.rtt / self.weight * 1e12).round() as u64).max(1)))
     }
 }
 
@@ -125,7 +121,7 @@ mod tests {
         let flows = [(packet(20, 20_000), 50), (packet(80, 40_000), 25)];
         let mut sums = Sums::default();
         for (stated, packets) in &flows {
-            (0..*packets).for_each(|_| sums.add(stated, true));
+            (0..*packets).for_each(|_| sums.add(stated));
         }
         // §3.5.2: every flow weighs d.
         assert!((sums.weight - 0.1).abs() < 1e-12);
@@ -154,9 +150,9 @@ mod tests {
     #[test]
     fn packets_without_a_round_trip_are_no_part_of_its_mean() {
         let mut sums = Sums::default();
-        sums.add(&packet(100, 10_000), false);
+        sums.add(&packet(0, 10_000));
         assert_eq!(sums.mean(), None);
-        sums.add(&packet(20, 10_000), true);
+        sums.add(&packet(20, 10_000));
         assert_eq!(sums.mean(), Some(Span::from_ms(20)));
     }
 }

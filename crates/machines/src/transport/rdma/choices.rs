@@ -59,8 +59,8 @@ pub enum TimerRestart {
 
 /// When a receiver notifies of marked packets: at most once per interval.
 // CHOICE DCQCN §3.1: of a flow "at most one CNP packet every N microseconds" is generated "if any packet that arrives
-// within that time window was marked": `windows`. Adapters have a least time between two instead (`spaced`), and so do
-// the simulations that the studies here are compared with.
+// within that time window was marked": `windows`. Adapters have a least time between two instead (`spaced`), which the
+// studies here simulate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CnpRule {
