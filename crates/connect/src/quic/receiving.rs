@@ -10,7 +10,7 @@ use quinn_proto::{
 };
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +21,8 @@ use thalweg_machines::congestion::ControllerSpec;
 const SILENCE_MS: u32 = 30_000;
 /// Bytes that a sender may have under way: 300 Mb/s over 850 ms.
 const WINDOW: u32 = 32 << 20;
+/// Bytes of a file that are written at once: they come by the packet.
+const BUFFER: usize = 64 << 10;
 /// Connections at a time.
 const MOST: usize = 64;
 
@@ -41,7 +43,7 @@ pub struct Received {
 struct Part {
     header: Header,
     temporary: PathBuf,
-    file: File,
+    file: BufWriter<File>,
     written: u64,
     begun: std::time::Instant,
 }
@@ -53,6 +55,7 @@ impl Part {
             return Err(format!("`{}` is there already", header.name()));
         }
         let file = File::create_new(&temporary).map_err(|error| error.to_string())?;
+        let file = BufWriter::with_capacity(BUFFER, file);
         Ok(Self { header, temporary, file, written: 0, begun: clock::now() })
     }
 

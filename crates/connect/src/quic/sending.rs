@@ -148,7 +148,7 @@ impl<M: Make> Sending<M> {
             let now = clock::now();
             let wake = self.link.advance(now, &mut self.endpoint);
             self.events()?;
-            self.write()?;
+            let written = self.write()?;
             let waits = self.link.transmit(&self.socket)?;
             if matches!(self.stage, Stage::Done) {
                 return Ok(true);
@@ -160,6 +160,8 @@ impl<M: Make> Sending<M> {
             let (mut until, mut room) = (end, false);
             match waits {
                 Waits::Not => continue,
+                // All that QUIC had has left: perhaps for want of more of the file.
+                Waits::Timer if written => continue,
                 Waits::Until(instant) => until = until.min(instant),
                 Waits::Room => room = true,
                 Waits::Timer => {}
@@ -242,38 +244,39 @@ impl<M: Make> Sending<M> {
         Ok(())
     }
 
-    /// Hands on as much of the file as QUIC takes.
-    fn write(&mut self) -> Result<(), Error> {
-        let Stage::Writing(stream) = self.stage else { return Ok(()) };
-        loop {
-            if self.chunk.is_empty() {
-                self.chunk.resize(CHUNK, 0);
-                let read = self.file.read(&mut self.chunk).map_err(Error::io("the file"))?;
-                self.chunk.truncate(read);
-                let left = self.size + self.header - self.written;
-                if read as u64 > left || (read == 0 && left > 0) {
-                    return Err(Error::Malformed("the file changes while it is sent".into()));
-                }
-            }
-            let mut open = self.link.connection.send_stream(stream);
-            if self.chunk.is_empty() {
-                // (A receiver that has stopped says why in its answer.)
-                let _ = open.finish();
-                self.stage = Stage::Answering(stream, Vec::new());
-                return Ok(());
-            }
-            match open.write(&self.chunk) {
-                Ok(taken) => {
-                    self.chunk.drain(..taken);
-                    self.written += taken as u64;
-                }
-                Err(WriteError::Blocked) => return Ok(()),
-                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => {
-                    self.stage = Stage::Answering(stream, Vec::new());
-                    return Ok(());
-                }
+    /// Hands on a chunk of the file; whether QUIC took some of it.
+    ///
+    /// One at a time: a receiver's credit comes in megabytes, and nothing leaves while they are copied.
+    fn write(&mut self) -> Result<bool, Error> {
+        let Stage::Writing(stream) = self.stage else { return Ok(false) };
+        if self.chunk.is_empty() {
+            self.chunk.resize(CHUNK, 0);
+            let read = self.file.read(&mut self.chunk).map_err(Error::io("the file"))?;
+            self.chunk.truncate(read);
+            let left = self.size + self.header - self.written;
+            if read as u64 > left || (read == 0 && left > 0) {
+                return Err(Error::Malformed("the file changes while it is sent".into()));
             }
         }
+        let mut open = self.link.connection.send_stream(stream);
+        let taken = if self.chunk.is_empty() {
+            // (A receiver that has stopped says why in its answer.)
+            let _ = open.finish();
+            None
+        } else {
+            match open.write(&self.chunk) {
+                Ok(taken) => Some(taken),
+                Err(WriteError::Blocked) => return Ok(false),
+                Err(WriteError::Stopped(_) | WriteError::ClosedStream) => None,
+            }
+        };
+        let Some(taken) = taken else {
+            self.stage = Stage::Answering(stream, Vec::new());
+            return Ok(false);
+        };
+        self.chunk.drain(..taken);
+        self.written += taken as u64;
+        Ok(true)
     }
 
     /// Reads what the receiver answers.

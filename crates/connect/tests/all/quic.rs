@@ -165,6 +165,24 @@ fn a_window_less_than_a_packet_lets_two_through_at_a_time() {
     transfers(Constant(Permit::window(Bytes::new(1))), 50_000);
 }
 
+/// A receiver's credit is megabytes: while they were copied at once, nothing left for 3 to 12 ms, eight times a second.
+#[test]
+fn between_two_looks_at_the_socket_a_chunk_of_the_file_is_handed_over() {
+    let (here, there) = (Folder::new(), Folder::new());
+    let server = Server::new(&there.0);
+    let file = here.file("data.bin", &data(3_000_000));
+    let cubic = ControllerSpec::cubic();
+    let mut sending =
+        Sending::new(&file, server.address, server.fingerprint, cubic, Sender::default()).unwrap();
+    let (mut before, mut most) = (0, 0);
+    while !sending.step(Duration::ZERO).unwrap() {
+        let written = sending.statistics().written;
+        most = most.max(written - before);
+        before = written;
+    }
+    assert_eq!((before, most), (3_000_000, 64 << 10));
+}
+
 #[test]
 fn what_cannot_run_is_refused_before_anything_is_sent() {
     let here = Folder::new();
