@@ -15,6 +15,11 @@ LOCAL = (
 )  # fmt: skip
 # Transports whose sources decide by what their own ACKs say.
 CARRIED = ("tcp", "rdma")
+# Traffic whose flows start when others have ended.
+FOLLOWING = (
+    "request-response", "rpc",
+    "ring-all-reduce", "ring-all-gather", "halving-doubling-all-reduce", "tree-all-reduce",
+)  # fmt: skip
 RUN = "run the whole scenario (`thalweg run`)"
 
 # Tables of `switch` that tie a port to others: why.
@@ -89,7 +94,7 @@ def _flows(about: Mapping) -> Iterator[Diagnostic]:
                 yield _no(f"{key}.transport.{name}", "its flows wait for what is no link", RUN)
         if kind in ("backlogged", "udp"):
             yield _no(f"{key}.kind", f"`{kind}` has no end, and so no completion time", RUN)
-        elif kind in ("request-response", "rpc", "ring-all-reduce", "tree-all-reduce"):
+        elif kind in FOLLOWING or section.get("iterations", 1) > 1 or section.get("exchange") == "pairwise":
             yield _no(f"{key}.kind", f"flows of `{kind}` start when others have ended, which no link knows", RUN)
 
 

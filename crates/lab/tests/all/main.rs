@@ -1,5 +1,6 @@
 //! What the laboratory promises, from outside, in one program: one link instead of nineteen.
 
+mod collectives;
 mod common;
 
 mod abc;
@@ -37,7 +38,7 @@ mod queueing;
 mod rc3;
 mod receivers;
 mod recordings;
-mod ring_all_reduce;
+
 mod routing;
 mod runs;
 mod sections;

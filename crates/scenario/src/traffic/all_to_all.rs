@@ -1,64 +1,179 @@
-//! Every host sends one flow to every other.
+//! All-to-all: every host sends one flow to every other, as experts do in a mixture of them.
+//!
+//! At once, or by the pairwise exchange of MPI (Thakur, Rabenseifner, Gropp, Optimization of collective communication
+//! operations in MPICH, Int. J. High Performance Computing Applications 19(1), 2005): in step k of N − 1 ([`Rounds`])
+//! the host at place i sends to the one at place i + k + 1, so that every host sends one flow and receives one.
 
 use super::Family;
 use super::arrivals::jittered;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
+use super::rounds::Rounds;
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Span};
+use thalweg_units::{Bytes, Span, Time};
 
-/// Every host sends one flow to every other.
+/// What waits for what takes 20 bytes each.
+const MOST_WAITS: f64 = 1e8;
+
+/// Every host sends one flow to every other, again and again (pairwise: Thakur et al., IJHPCA 2005).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllToAll {
+    /// The hosts; all, in the order of their numbers, if not given.
+    #[serde(default)]
+    #[schemars(extend("x-node" = "host"))]
+    pub hosts: Vec<u32>,
     /// Of each flow, payload.
     #[schemars(extend("examples" = ["1MB"]))]
     pub size: Q<Bytes>,
+    /// Which flows are under way together.
+    #[serde(default)]
+    pub exchange: Exchange,
+    /// How often.
+    #[serde(default = "default::one")]
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub iterations: u32,
+    /// From the moment that a host has all of an iteration, and all have what it has sent, until it begins the next.
+    #[serde(default = "default::zero")]
+    pub compute: Q<Span>,
     /// Earliest start.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
-    /// Starts are uniform in `start` to `start + jitter`.
+    /// First flows start at times that are uniform in `start` to `start + jitter`.
     #[serde(default = "default::zero")]
     pub jitter: Q<Span>,
+}
+
+/// Which flows of an all-to-all are under way together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Exchange {
+    /// All that a host sends.
+    #[default]
+    AtOnce,
+    /// One from each host, to the next one in the first step, to the one after it in the second, and so on.
+    Pairwise,
+}
+
+impl AllToAll {
+    fn rounds(&self, hosts: usize) -> Rounds {
+        Rounds { steps: hosts - 1, iterations: self.iterations, compute: self.compute.0 }
+    }
+
+    /// All flows of an iteration, each after all that its host has received and sent in the one before.
+    fn at_once(
+        &self,
+        s: &Section<'_>,
+        hosts: &[u32],
+        first: Time,
+        out: &mut Drafts,
+    ) -> Result<(), Diagnostic> {
+        let size = self.size.0.get();
+        let mut before: Vec<Vec<usize>> = Vec::new();
+        for _ in 0..self.iterations {
+            let mut now = vec![Vec::new(); hosts.len()];
+            for (place, src) in hosts.iter().enumerate() {
+                s.cx.proceed()?;
+                let mut stream = s.stream("starts", u64::from(*src));
+                for (to, dst) in hosts.iter().enumerate().filter(|(to, _)| *to != place) {
+                    let flow = match before.get(place) {
+                        None => {
+                            out.push(s.flow(*src, *dst, size, jittered(first, self.jitter.0, &mut stream)))
+                        }
+                        Some(both) => out.follow(s.follower(*src, *dst, size, self.compute.0), both),
+                    };
+                    if self.iterations > 1 {
+                        now[place].push(flow);
+                        now[to].push(flow);
+                    }
+                }
+            }
+            before = now;
+        }
+        Ok(())
+    }
 }
 
 impl Family for AllToAll {
     fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
         s.jitter(self.start.0, self.jitter.0)?;
-        let hosts = f64::from(s.graph.hosts);
-        Ok(Expected::of(hosts * (hosts - 1.0), s.size("size", self.size.0.get())?))
+        s.computes(self.iterations, self.compute.0)?;
+        let size = s.size("size", self.size.0.get())?;
+        let (hosts, iterations) = (s.members("hosts", &self.hosts)?.len() as f64, f64::from(self.iterations));
+        let flows = hosts * (hosts - 1.0);
+        let waits = (iterations - 1.0) * flows * 2.0 * (hosts - 1.0);
+        if self.exchange == Exchange::AtOnce && waits > MOST_WAITS {
+            let reason = format!("each flow waits for {} others, {waits:.1e} in all", 2.0 * (hosts - 1.0));
+            let hint = format!("at most {MOST_WAITS:.0e} in all: fewer hosts, or `exchange = \"pairwise\"`");
+            return Err(s.cx.error(&s.key("iterations"), reason, hint));
+        }
+        Ok(Expected::of(iterations * flows, size))
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let first = s.start("start", self.start.0)?;
-        for src in 0..s.graph.hosts {
-            s.cx.proceed()?;
-            let mut stream = s.stream("starts", u64::from(src));
-            for dst in (0..s.graph.hosts).filter(|d| *d != src) {
-                let start = jittered(first, self.jitter.0, &mut stream);
-                out.push(s.flow(src, dst, self.size.0.get(), start));
-            }
+        let hosts = s.members("hosts", &self.hosts)?;
+        if self.exchange == Exchange::AtOnce {
+            return self.at_once(s, &hosts, first, out);
         }
-        Ok(())
+        let start =
+            |place: usize| jittered(first, self.jitter.0, &mut s.stream("starts", u64::from(hosts[place])));
+        let send = |step: usize, place: usize| ((place + step + 1) % hosts.len(), self.size.0.get());
+        self.rounds(hosts.len()).lay((s, &hosts), start, send, out)
     }
 
     fn course(&self, f: &Fluid) -> Course {
-        f.spread(self.start.0, self.jitter.0, (f.hosts - 1.0) * f.wire / f.line + f.rtt)
+        let hosts = f.members(&self.hosts);
+        match self.exchange {
+            Exchange::Pairwise => self.rounds(hosts).course(f, self.start.0, hosts as f64),
+            Exchange::AtOnce => {
+                let iterations = f64::from(self.iterations);
+                let each = (hosts - 1) as f64 * f.wire / f.line + f.rtt;
+                let pauses = (iterations - 1.0) * self.compute.0.secs();
+                let course = f.spread(self.start.0, self.jitter.0, iterations * each + pauses);
+                Course { active: course.active / iterations, ..course }
+            }
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{ends, flows};
+    use super::super::tests::{after, ends, flows, network};
 
     #[test]
     fn there_is_a_flow_from_every_host_to_every_other() {
         let flows = flows(3, "kind = \"all-to-all\"\nsize = \"3KB\"");
         assert_eq!(ends(&flows), [(0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1)]);
+    }
+
+    #[test]
+    fn a_host_begins_again_when_it_has_all_and_all_have_what_it_sent() {
+        let net = network(4, "kind = \"all-to-all\"\nsize = \"3KB\"\nhosts = [3, 1, 2]\niterations = 2");
+        assert_eq!(ends(&net.flows[..6]), [(3, 1), (3, 2), (1, 3), (1, 2), (2, 3), (2, 1)]);
+        let after = after(&net);
+        assert_eq!(after[6..8], [vec![0, 1, 2, 4], vec![0, 1, 2, 4]]);
+        assert_eq!(after[8], [0, 2, 3, 5]);
+    }
+
+    #[test]
+    fn pairwise_every_host_sends_one_flow_and_receives_one_at_a_time() {
+        let net =
+            network(4, "kind = \"all-to-all\"\nsize = \"3KB\"\nexchange = \"pairwise\"\niterations = 2");
+        let steps = [
+            [(0, 1), (1, 2), (2, 3), (3, 0)],
+            [(0, 2), (1, 3), (2, 0), (3, 1)],
+            [(0, 3), (1, 0), (2, 1), (3, 2)],
+        ];
+        assert_eq!(ends(&net.flows), [steps, steps].concat().concat());
+        let after = after(&net);
+        assert_eq!(after[4..8], [vec![0, 3], vec![0, 1], vec![1, 2], vec![2, 3]]);
+        assert_eq!(after[8], [4, 6], "host 0 has heard from host 2 and sent to it");
+        assert_eq!(after[12], [8, 9], "host 0 has heard from host 1, last");
     }
 }

@@ -47,6 +47,11 @@ impl Course {
 }
 
 impl Fluid {
+    /// How many take part in a collective operation: those that a key names; all, if it names none.
+    pub fn members(&self, hosts: &[u32]) -> usize {
+        if hosts.is_empty() { self.hosts as usize } else { hosts.len() }
+    }
+
     /// Flows that start at any time within `jitter` after `start` and take `each` seconds.
     pub fn spread(&self, start: Span, jitter: Span, each: f64) -> Course {
         let (begin, jitter) = (start.secs(), jitter.secs());

@@ -8,6 +8,7 @@ mod drafts;
 mod list;
 mod order;
 mod partners;
+mod rounds;
 mod section;
 pub mod sizes;
 
@@ -16,15 +17,18 @@ mod all_to_all;
 mod backlogged;
 mod flow;
 mod flow_list;
+mod halving_doubling;
 mod incast;
 mod permutation;
 mod poisson;
 mod request_response;
+mod ring_all_gather;
 mod ring_all_reduce;
 mod rpc;
 mod tree_all_reduce;
 mod udp;
 
+pub use all_to_all::Exchange;
 pub use arrivals::Arrivals;
 pub(crate) use course::{Course, Fluid};
 use declare::default;
@@ -54,6 +58,8 @@ list::families! {
     request_response: RequestResponse, "request-response";
     rpc: Rpc, "rpc";
     ring_all_reduce: RingAllReduce, "ring-all-reduce";
+    ring_all_gather: RingAllGather, "ring-all-gather";
+    halving_doubling: HalvingDoubling, "halving-doubling-all-reduce";
     tree_all_reduce: TreeAllReduce, "tree-all-reduce";
     udp: UdpStream, "udp";
 }

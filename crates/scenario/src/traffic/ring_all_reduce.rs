@@ -2,20 +2,15 @@
 //! Bandwidth optimal all-reduce algorithms for clusters of workstations, J. Parallel and Distributed Computing
 //! 69(2), 2009, §4).
 //!
-//! The vector has as many chunks as there are N hosts. In each of 2(N − 1) steps every host sends one chunk to the
-//! next one: in the first N − 1 steps what it has summed up of it (reduce-scatter), in the others the sum
+//! The vector has as many chunks as there are N hosts. In each of 2(N − 1) steps ([`Rounds`]) every host sends one
+//! chunk to the next one: in the first N − 1 steps what it has summed up of it (reduce-scatter), in the others the sum
 //! (all-gather). The chunk that host i sends in step k is number i − k, modulo N.
-//!
-//! What waits for what: the flow of host i in step k follows that of the host before it in step k − 1, which has
-//! brought the chunk that is passed on, and its own in step k − 1, as a host sends one chunk at a time. The first
-//! step of an iteration follows the last one of the iteration before in the same way, after the time to compute:
-//! hosts wait for their neighbours, not for all. That adding up takes no time and that a host knows at once that
-//! its chunk has arrived are simplifications.
 
 use super::Family;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
+use super::rounds::{Rounds, chunk};
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::quantity::Q;
@@ -47,63 +42,32 @@ pub struct RingAllReduce {
 }
 
 impl RingAllReduce {
-    /// Bytes of a chunk: all together are the vector, and no two differ by more than one.
-    fn chunk(&self, number: usize, chunks: usize) -> u64 {
-        let upto = |n: usize| (u128::from(self.size.0.get()) * n as u128 / chunks as u128) as u64;
-        upto(number + 1) - upto(number)
+    fn rounds(&self, hosts: usize) -> Rounds {
+        Rounds { steps: 2 * (hosts - 1), iterations: self.iterations, compute: self.compute.0 }
     }
-}
-
-/// Steps of an iteration among so many hosts.
-fn steps(hosts: usize) -> usize {
-    2 * (hosts - 1)
 }
 
 impl Family for RingAllReduce {
     fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
         s.start("start", self.start.0)?;
-        let ring = s.members("hosts", &self.hosts)?;
-        if self.size.0.get() < ring.len() as u64 {
-            let reason = format!("{} are no {} chunks of at least 1 byte", self.size.0, ring.len());
-            return Err(s.cx.error(&s.key("size"), reason, format!("write \"{}B\" or more", ring.len())));
-        }
-        if self.iterations == 1 && !self.compute.0.is_zero() {
-            return Err(s.useless("compute", "iterations", "iteration"));
-        }
-        let rounds = f64::from(self.iterations) * steps(ring.len()) as f64;
+        let hosts = s.members("hosts", &self.hosts)?.len();
+        s.chunks(self.size.0.get(), hosts)?;
+        s.computes(self.iterations, self.compute.0)?;
+        let rounds = f64::from(self.iterations) * self.rounds(hosts).steps as f64;
         let bytes = rounds * self.size.0.get() as f64;
-        Ok(Expected { flows: rounds * ring.len() as f64, bytes, ..Expected::default() })
+        Ok(Expected { flows: rounds * hosts as f64, bytes, ..Expected::default() })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let ring = s.members("hosts", &self.hosts)?;
-        let all = ring.len();
-        let start = s.start("start", self.start.0)?;
-        // Each host's flow of the step before, by its place in the ring.
-        let mut before: Vec<usize> = Vec::new();
-        for step in 0..self.iterations as usize * steps(all) {
-            s.cx.proceed()?;
-            let in_iteration = step % steps(all);
-            let pause = if in_iteration == 0 { self.compute.0 } else { Span::ZERO };
-            let send = |i: usize| {
-                let (src, dst) = (ring[i], ring[(i + 1) % all]);
-                let size = self.chunk((i + 2 * all - in_iteration) % all, all);
-                match before[..] {
-                    [] => out.push(s.flow(src, dst, size, start)),
-                    _ => out
-                        .follow(s.follower(src, dst, size, pause), &[before[(i + all - 1) % all], before[i]]),
-                }
-            };
-            before = (0..all).map(send).collect();
-        }
-        Ok(())
+        let (all, size, start) = (ring.len(), self.size.0.get(), s.start("start", self.start.0)?);
+        let send = |step: usize, i: usize| ((i + 1) % all, chunk(size, (i + 2 * all - step) % all, all));
+        self.rounds(all).lay((s, &ring), |_| start, send, out)
     }
 
     fn course(&self, f: &Fluid) -> Course {
-        let (begin, iterations) = (self.start.0.secs(), f64::from(self.iterations));
-        let hosts = if self.hosts.is_empty() { f.hosts } else { self.hosts.len() as f64 };
-        let steps = 2.0 * (hosts - 1.0) * (f.wire / f.line + f.rtt / 2.0);
-        Course::new(begin, begin + iterations * steps + (iterations - 1.0) * self.compute.0.secs(), hosts)
+        let hosts = f.members(&self.hosts);
+        self.rounds(hosts).course(f, self.start.0, hosts as f64)
     }
 }
 

@@ -60,6 +60,21 @@ impl Section<'_> {
         }
         Ok(members)
     }
+    /// A vector of so many bytes can be cut into so many chunks.
+    pub fn chunks(&self, size: u64, chunks: usize) -> Result<(), Diagnostic> {
+        if size < chunks as u64 {
+            let reason = format!("{} are no {chunks} chunks of at least 1 byte", Bytes::new(size));
+            return Err(self.cx.error(&self.key("size"), reason, format!("write \"{chunks}B\" or more")));
+        }
+        Ok(())
+    }
+    /// A time to compute lies between iterations.
+    pub fn computes(&self, iterations: u32, compute: Span) -> Result<(), Diagnostic> {
+        if iterations == 1 && !compute.is_zero() {
+            return Err(self.useless("compute", "iterations", "iteration"));
+        }
+        Ok(())
+    }
     /// Two different hosts.
     pub fn ends(&self, a: (&str, u32), b: (&str, u32)) -> Result<(u32, u32), Diagnostic> {
         let pair = (self.host(a.0, a.1)?, self.host(b.0, b.1)?);

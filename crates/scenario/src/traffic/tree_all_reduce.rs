@@ -54,8 +54,8 @@ impl TreeAllReduce {
     }
 
     /// Levels below the root of a tree of so many hosts.
-    fn height(&self, hosts: f64) -> f64 {
-        let (mut levels, mut place) = (0.0, hosts as usize - 1);
+    fn height(&self, hosts: usize) -> f64 {
+        let (mut levels, mut place) = (0.0, hosts - 1);
         while place > 0 {
             (levels, place) = (levels + 1.0, self.parent(place));
         }
@@ -74,9 +74,7 @@ impl Family for TreeAllReduce {
             let reason = format!("a tree of {hosts} hosts has no host with {} children", self.arity);
             return Err(s.cx.error(&s.key("arity"), reason, format!("at most {}", hosts - 1)));
         }
-        if self.iterations == 1 && !self.compute.0.is_zero() {
-            return Err(s.useless("compute", "iterations", "iteration"));
-        }
+        s.computes(self.iterations, self.compute.0)?;
         let flows = f64::from(self.iterations) * 2.0 * (hosts - 1) as f64;
         Ok(Expected { flows, bytes: flows * self.size.0.get() as f64, ..Expected::default() })
     }
@@ -113,13 +111,13 @@ impl Family for TreeAllReduce {
 
     fn course(&self, f: &Fluid) -> Course {
         let (begin, iterations) = (self.start.0.secs(), f64::from(self.iterations));
-        let hosts = if self.hosts.is_empty() { f.hosts } else { self.hosts.len() as f64 };
+        let hosts = f.members(&self.hosts);
         let level = f64::from(self.arity) * f.wire / f.line + f.rtt / 2.0;
         let each = 2.0 * self.height(hosts) * level;
         Course::new(
             begin,
             begin + iterations * each + (iterations - 1.0) * self.compute.0.secs(),
-            hosts / 2.0,
+            hosts as f64 / 2.0,
         )
     }
 }

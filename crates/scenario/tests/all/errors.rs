@@ -145,7 +145,9 @@ fn types_units_and_ranges() {
         "kind = \"poisson\"\n",
         "",
         "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, \
-         incast, list, backlogged, flow, request-response, rpc, ring-all-reduce, tree-all-reduce, udp",
+         incast, list, backlogged, flow, request-response, rpc, ring-all-reduce, ring-all-gather, \
+         halving-doubling-all-reduce, \
+         tree-all-reduce, udp",
     );
 }
 

@@ -5,6 +5,9 @@ use super::{Row, Shows};
 use Shows::*;
 
 const RING: &str = "traffic.0={kind=\"ring-all-reduce\",size=\"20KB\",transport=\"x\"}";
+const GATHER: &str = "traffic.0={kind=\"ring-all-gather\",size=\"20KB\",transport=\"x\"}";
+const HALVES: &str = "traffic.0={kind=\"halving-doubling-all-reduce\",size=\"20KB\",transport=\"x\"}";
+const EVERY: &str = "traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}";
 const TREE: &str = "traffic.0={kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}";
 
 #[rustfmt::skip]
@@ -81,6 +84,12 @@ pub const KEYS: &[Row] = &[
     ("traffic[](permutation).stride", PLAIN, &["traffic.0={kind=\"permutation\",size=\"20KB\",transport=\"x\"}"], "", "2", Outcome),
     ("traffic[]=all-to-all", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "{kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}", "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](all-to-all).size", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "20KB", "30KB", Outcome),
+    ("traffic[](all-to-all).hosts", PLAIN, &[EVERY], "", "[0, 2, 1]", Outcome),
+    ("traffic[](all-to-all).exchange", PLAIN, &[EVERY], "", "pairwise", Outcome),
+    ("traffic[](all-to-all).exchange=at-once", PLAIN, &[EVERY], "at-once", "pairwise", Outcome),
+    ("traffic[](all-to-all).exchange=pairwise", PLAIN, &[EVERY], "pairwise", "at-once", Outcome),
+    ("traffic[](all-to-all).iterations", PLAIN, &[EVERY], "", "2", Outcome),
+    ("traffic[](all-to-all).compute", PLAIN, &[EVERY, "traffic.0.iterations=2"], "", "10us", Outcome),
     ("traffic[](all-to-all).start", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "", "10us", Outcome),
     ("traffic[](all-to-all).jitter", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "", "10us", Outcome),
     ("traffic[]=incast", PLAIN, &["traffic.0={kind=\"incast\",size=\"20KB\",fan_in=2,transport=\"x\"}"], "{kind=\"incast\",size=\"20KB\",fan_in=2,transport=\"x\"}", "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
@@ -129,6 +138,21 @@ pub const KEYS: &[Row] = &[
     ("traffic[](ring-all-reduce).iterations", PLAIN, &[RING], "", "2", Outcome),
     ("traffic[](ring-all-reduce).compute", PLAIN, &[RING, "traffic.0.iterations=2"], "", "10us", Outcome),
     ("traffic[](ring-all-reduce).start", PLAIN, &[RING], "", "10us", Outcome),
+    ("traffic[]=ring-all-gather", PLAIN, &[GATHER], "{kind=\"ring-all-gather\",size=\"20KB\",transport=\"x\"}",
+        "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
+    ("traffic[](ring-all-gather).hosts", PLAIN, &[GATHER], "", "[0, 2, 1]", Outcome),
+    ("traffic[](ring-all-gather).size", PLAIN, &[GATHER], "20KB", "30KB", Outcome),
+    ("traffic[](ring-all-gather).iterations", PLAIN, &[GATHER], "", "2", Outcome),
+    ("traffic[](ring-all-gather).compute", PLAIN, &[GATHER, "traffic.0.iterations=2"], "", "10us", Outcome),
+    ("traffic[](ring-all-gather).start", PLAIN, &[GATHER], "", "10us", Outcome),
+    ("traffic[]=halving-doubling-all-reduce", PLAIN, &[HALVES],
+        "{kind=\"halving-doubling-all-reduce\",size=\"20KB\",transport=\"x\"}",
+        "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
+    ("traffic[](halving-doubling-all-reduce).hosts", PLAIN, &[HALVES], "", "[0, 2]", Outcome),
+    ("traffic[](halving-doubling-all-reduce).size", PLAIN, &[HALVES], "20KB", "30KB", Outcome),
+    ("traffic[](halving-doubling-all-reduce).iterations", PLAIN, &[HALVES], "", "2", Outcome),
+    ("traffic[](halving-doubling-all-reduce).compute", PLAIN, &[HALVES, "traffic.0.iterations=2"], "", "10us", Outcome),
+    ("traffic[](halving-doubling-all-reduce).start", PLAIN, &[HALVES], "", "10us", Outcome),
     ("traffic[]=tree-all-reduce", PLAIN, &[TREE], "{kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}",
         "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](tree-all-reduce).hosts", PLAIN, &[TREE], "", "[1, 2, 0]", Outcome),

@@ -1,0 +1,147 @@
+//! All-reduce by halving and doubling: every host has a vector, and in the end all have their sum (Rabenseifner,
+//! Optimization of collective reduction operations, ICCS 2004, LNCS 3036: vector halving and distance doubling, then
+//! vector doubling and distance halving).
+//!
+//! Among N hosts, a power of two, it takes 2 log₂ N steps ([`Rounds`]) instead of a ring's 2(N − 1), for as many bytes.
+//! In step k the hosts at places i and i xor 2ᵏ exchange halves of what they still sum up: whose bit k of its place is
+//! set keeps the upper one. After log₂ N steps each has the sum of one part of N. Then the same pairs, the last ones
+//! first, exchange the sums that they have.
+
+use super::Family;
+use super::course::{Course, Fluid};
+use super::declare::default;
+use super::drafts::Drafts;
+use super::rounds::{Rounds, upto};
+use super::section::{Expected, Section};
+use crate::Diagnostic;
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use thalweg_units::{Bytes, Span};
+
+/// Hosts in pairs sum up a vector, half by half, again and again: as many bytes as around a ring in fewer, larger steps
+/// (Rabenseifner, ICCS 2004).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HalvingDoubling {
+    /// The hosts by their places, a power of two of them; all, in the order of their numbers, if not given.
+    #[serde(default)]
+    #[schemars(extend("x-node" = "host"))]
+    pub hosts: Vec<u32>,
+    /// Of each host's vector, payload: flows carry a half of it, a quarter and so on, down to one part per host.
+    #[schemars(extend("examples" = ["1MB"]))]
+    pub size: Q<Bytes>,
+    /// How often.
+    #[serde(default = "default::one")]
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub iterations: u32,
+    /// Between the end of an iteration at a host and the first that it sends in the next.
+    #[serde(default = "default::zero")]
+    pub compute: Q<Span>,
+    /// When the first halves are sent.
+    #[serde(default = "default::zero")]
+    pub start: Q<Span>,
+}
+
+impl HalvingDoubling {
+    fn rounds(&self, hosts: usize) -> Rounds {
+        let steps = 2 * hosts.ilog2() as usize;
+        Rounds { steps, iterations: self.iterations, compute: self.compute.0 }
+    }
+}
+
+/// The parts that the host at a place sums up after so many halvings.
+fn kept(place: usize, halvings: usize, hosts: usize) -> Range<usize> {
+    (0..halvings).fold(0..hosts, |parts, bit| {
+        let middle = usize::midpoint(parts.start, parts.end);
+        if (place >> bit) & 1 == 1 { middle..parts.end } else { parts.start..middle }
+    })
+}
+
+/// In a step, whom the host at a place sends to, and which parts: those that the other one keeps, later its own sums.
+fn exchange(step: usize, place: usize, hosts: usize) -> (usize, Range<usize>) {
+    let halvings = hosts.ilog2() as usize;
+    let halves = step < halvings;
+    let bit = if halves { step } else { 2 * halvings - 1 - step };
+    let other = place ^ (1 << bit);
+    (other, kept(if halves { other } else { place }, bit + 1, hosts))
+}
+
+impl Family for HalvingDoubling {
+    fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
+        s.start("start", self.start.0)?;
+        let hosts = s.members("hosts", &self.hosts)?.len();
+        if !hosts.is_power_of_two() {
+            let below = 1 << hosts.ilog2();
+            let reason = format!("{hosts} hosts cannot be halved down to one");
+            let hint = format!("{below} or {} hosts, or `kind = \"ring-all-reduce\"`", 2 * below);
+            return Err(s.cx.error(&s.key("hosts"), reason, hint));
+        }
+        s.chunks(self.size.0.get(), hosts)?;
+        s.computes(self.iterations, self.compute.0)?;
+        let (iterations, n) = (f64::from(self.iterations), hosts as f64);
+        let flows = iterations * self.rounds(hosts).steps as f64 * n;
+        // Each host sends all but one part of N, twice.
+        let bytes = iterations * 2.0 * (n - 1.0) * self.size.0.get() as f64;
+        Ok(Expected { flows, bytes, ..Expected::default() })
+    }
+
+    fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
+        let hosts = s.members("hosts", &self.hosts)?;
+        let (all, size, start) = (hosts.len(), self.size.0.get(), s.start("start", self.start.0)?);
+        let send = |step: usize, place: usize| {
+            let (to, parts) = exchange(step, place, all);
+            (to, upto(size, parts.end, all) - upto(size, parts.start, all))
+        };
+        self.rounds(all).lay((s, &hosts), |_| start, send, out)
+    }
+
+    fn course(&self, f: &Fluid) -> Course {
+        let hosts = f.members(&self.hosts);
+        self.rounds(hosts).course(f, self.start.0, hosts as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{after, ends, network};
+    use super::*;
+
+    #[test]
+    fn pairs_exchange_a_half_then_a_quarter_and_the_same_backwards() {
+        let net = network(5, "kind = \"halving-doubling-all-reduce\"\nhosts = [4, 2, 3, 1]\nsize = \"10B\"");
+        let near = [(4, 2), (2, 4), (3, 1), (1, 3)];
+        let far = [(4, 3), (2, 1), (3, 4), (1, 2)];
+        assert_eq!(ends(&net.flows), [near, far, far, near].concat());
+        // Parts of 2, 3, 2 and 3 bytes. After the first step the places 0 and 2 keep the lower half, after the second
+        // 0 keeps part 0, 1 part 2, 2 part 1 and 3 part 3.
+        let sizes: Vec<u64> = net.flows.iter().map(|f| f.size).collect();
+        assert_eq!(sizes, [5, 5, 5, 5, 3, 3, 2, 2, 2, 2, 3, 3, 5, 5, 5, 5]);
+        let after = after(&net);
+        assert_eq!(after[4..8], [vec![0, 1], vec![0, 1], vec![2, 3], vec![2, 3]]);
+        assert_eq!(after[12..14], [vec![8, 10], vec![9, 11]]);
+    }
+
+    /// Played through: partial sums as sets of hosts, per host and part.
+    #[test]
+    fn in_the_end_every_host_has_every_hosts_share_of_every_part() {
+        for hosts in [2, 4, 8, 32] {
+            let steps = 2 * usize::ilog2(hosts) as usize;
+            let mut sums: Vec<Vec<u64>> = (0..hosts).map(|host| vec![1 << host; hosts]).collect();
+            for step in 0..steps {
+                let before = sums.clone();
+                for place in 0..hosts {
+                    let (to, parts) = exchange(step, place, hosts);
+                    for part in parts {
+                        let halves = step < steps / 2;
+                        assert!(!halves || before[place][part] & before[to][part] == 0, "no share twice");
+                        sums[to][part] |= before[place][part];
+                    }
+                }
+            }
+            let all = u64::MAX >> (64 - hosts);
+            assert!(sums.iter().flatten().all(|sum| *sum == all), "{hosts} hosts");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Ring all-gather: every host of a ring has a chunk, and in the end all have all (Thakur, Rabenseifner, Gropp,
+//! Optimization of collective communication operations in MPICH, Int. J. High Performance Computing Applications 19(1),
+//! 2005: the ring algorithm).
+//!
+//! In each of N − 1 steps ([`Rounds`]) every host sends one chunk to the next one: its own first, then what it has
+//! received last. A reduce-scatter around a ring sends as much from the same hosts to the same hosts, partial sums
+//! instead of chunks: it is this family, too. Fully sharded training is made of both.
+
+use super::Family;
+use super::course::{Course, Fluid};
+use super::declare::default;
+use super::drafts::Drafts;
+use super::rounds::{Rounds, chunk};
+use super::section::{Expected, Section};
+use crate::Diagnostic;
+use crate::quantity::Q;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Span};
+
+/// Hosts in a ring pass on their chunks until all have all, again and again; or sum up chunks that end at a host each: a
+/// reduce-scatter has the same flows (Thakur et al., IJHPCA 2005).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RingAllGather {
+    /// The hosts in the order of the ring; all, in the order of their numbers, if not given.
+    #[serde(default)]
+    #[schemars(extend("x-node" = "host"))]
+    pub hosts: Vec<u32>,
+    /// Of all chunks together, payload: what every host has in the end. A flow carries one chunk.
+    #[schemars(extend("examples" = ["1MB"]))]
+    pub size: Q<Bytes>,
+    /// How often.
+    #[serde(default = "default::one")]
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub iterations: u32,
+    /// Between the last chunk of an iteration at a host and the first that it sends in the next.
+    #[serde(default = "default::zero")]
+    pub compute: Q<Span>,
+    /// When the first chunks are sent.
+    #[serde(default = "default::zero")]
+    pub start: Q<Span>,
+}
+
+impl RingAllGather {
+    fn rounds(&self, hosts: usize) -> Rounds {
+        Rounds { steps: hosts - 1, iterations: self.iterations, compute: self.compute.0 }
+    }
+}
+
+impl Family for RingAllGather {
+    fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
+        s.start("start", self.start.0)?;
+        let hosts = s.members("hosts", &self.hosts)?.len();
+        s.chunks(self.size.0.get(), hosts)?;
+        s.computes(self.iterations, self.compute.0)?;
+        let rounds = f64::from(self.iterations) * self.rounds(hosts).steps as f64;
+        let bytes = rounds * self.size.0.get() as f64;
+        Ok(Expected { flows: rounds * hosts as f64, bytes, ..Expected::default() })
+    }
+
+    fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
+        let ring = s.members("hosts", &self.hosts)?;
+        let (all, size, start) = (ring.len(), self.size.0.get(), s.start("start", self.start.0)?);
+        let send = |step: usize, i: usize| ((i + 1) % all, chunk(size, (i + all - step) % all, all));
+        self.rounds(all).lay((s, &ring), |_| start, send, out)
+    }
+
+    fn course(&self, f: &Fluid) -> Course {
+        let hosts = f.members(&self.hosts);
+        self.rounds(hosts).course(f, self.start.0, hosts as f64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{after, ends, network};
+
+    #[test]
+    fn every_chunk_but_its_own_comes_to_a_host() {
+        let text = "kind = \"ring-all-gather\"\nhosts = [2, 0, 1]\nsize = \"10B\"\niterations = 2\ncompute = \"1us\"";
+        let net = network(4, text);
+        // Chunks of 3, 3 and 4 bytes: of the hosts 2, 0 and 1.
+        let sizes: Vec<u64> = net.flows.iter().map(|f| f.size).collect();
+        assert_eq!(sizes, [3, 3, 4, 4, 3, 3, 3, 3, 4, 4, 3, 3]);
+        assert_eq!(ends(&net.flows[3..6]), [(2, 0), (0, 1), (1, 2)]);
+        assert_eq!(
+            after(&net)[3..9],
+            [vec![0, 2], vec![0, 1], vec![1, 2], vec![3, 5], vec![3, 4], vec![4, 5]]
+        );
+    }
+}
