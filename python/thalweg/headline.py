@@ -8,6 +8,8 @@ from typing import Any
 from thalweg import _format, _units
 
 STATISTICS = ("mean", "p50", "p95", "p99")
+# Flows that the completion times and slowdowns next to them are not about.
+UNFINISHED = "not ended"
 # What the names of completion times have in them.
 TIMES = (".fct_us.", ".slowdown.")
 
@@ -96,7 +98,8 @@ def _loads(summary: Mapping) -> list[tuple[str, str]]:
     for key, name in (("host_links", "load of host links"), ("core_links", "load of core links")):
         load = (summary.get("load") or {}).get(key) or {}
         if load.get("offered"):
-            both = " (of one direction)" if key == "core_links" else ""
+            # On a dumbbell bytes of both directions count (crates/lab, `loads.rs`): more than all of it can be.
+            both = " (of one direction's capacity)" if key == "core_links" else ""
             out.append((name, f"offered {_share(load['offered'])}, carried {_share(load['carried'])}{both}"))
     if most := summary.get("bottleneck"):
         ends, rate = f"{most['from']} → {most['to']}", _units.quantity(most["rate_gbps"], "gbps")
@@ -222,8 +225,8 @@ def _replay(summary: Mapping) -> list[tuple[str, str]]:
 
 
 def classes(summary: Mapping) -> list[tuple]:
-    """One row per size class of the scenario that has flows, and one for all of them: name, flows, completion times
-    in us, slowdowns as multiples; None: no value."""
+    """One row per size class of the scenario that has flows, and one for all of them: name, flows, how many of them had
+    not ended (these are not part of what follows), completion times in us, slowdowns as multiples; None: no value."""
     parts = [c for c in summary.get("size_classes") or () if c.get("flows")]
     everything = summary.get("measured") or {}
     if not everything.get("completed"):
@@ -231,17 +234,18 @@ def classes(summary: Mapping) -> list[tuple]:
     out = []
     for name, part in [("all", everything), *((c["name"], c) for c in parts if len(parts) > 1)]:
         fct, slowdown = (part.get(k) or {} for k in ("fct_us", "slowdown"))
-        out.append((name, part["flows"], *(fct.get(s) for s in STATISTICS), *(slowdown.get(s) for s in STATISTICS)))
+        numbers = (part["flows"], part.get("censored") or None)
+        out.append((name, *numbers, *(fct.get(s) for s in STATISTICS), *(slowdown.get(s) for s in STATISTICS)))
     return out
 
 
 def class_table(summary: Mapping) -> tuple[str, tuple[str, ...], list[tuple]]:
     """The same for people: the unit of completion times, chosen by the largest median, heads, and rows in that unit."""
     rows = classes(summary)
-    scale, unit = _units.fitting([row[3] for row in rows], "us")
-    head = ("flow size", "flows", *STATISTICS, *(f"{s} ×" for s in STATISTICS))
+    scale, unit = _units.fitting([row[4] for row in rows], "us")
+    head = ("flow size", "flows", UNFINISHED, *STATISTICS, *(f"{s} ×" for s in STATISTICS))
     scaled = lambda x: None if x is None else x / scale  # noqa: E731
-    return unit, head, [(*row[:2], *map(scaled, row[2:6]), *row[6:]) for row in rows]
+    return unit, *_with_values(head, [(*row[:3], *map(scaled, row[3:7]), *row[7:]) for row in rows])
 
 
 def section_table(summary: Mapping) -> tuple[tuple[str, ...], list[tuple]]:
@@ -254,15 +258,21 @@ def section_table(summary: Mapping) -> tuple[tuple[str, ...], list[tuple]]:
     times = [(g.get("fct_us") or {}).get(s) for g in groups for s in ("mean", "p99")]
     rates = [(g.get("endless") or {}).get("sum_gbps") for g in groups]
     (slow, time), (fast, rate) = _units.fitting(times, "us"), _units.fitting(rates, "gbps")
-    head = ("section", "controller", "flows", rate, f"FCT mean {time}", f"p99 {time}", "slowdown ×", "p99 ×")
+    head = ("section", "controller", "flows", UNFINISHED, rate, f"FCT mean {time}", f"p99 {time}", "slowdown ×", "p99 ×")
     scaled = lambda x, scale: None if x is None else x / scale  # noqa: E731
     rows = []
     for g in groups:
         fct, slowdown, endless = (g.get(k) or {} for k in ("fct_us", "slowdown", "endless"))
         flows = (g.get("flows") or 0) + (endless.get("flows") or 0)
-        row = [g["name"], g.get("controller"), flows, scaled(endless.get("sum_gbps"), fast)]
+        row = [g["name"], g.get("controller"), flows, g.get("censored") or None]
+        row += [scaled(endless.get("sum_gbps"), fast)]
         row += [scaled(fct.get(s), slow) for s in ("mean", "p99")] + [slowdown.get(s) for s in ("mean", "p99")]
         rows.append(tuple(row))
+    return _with_values(head, rows)
+
+
+def _with_values(head: Sequence[str], rows: list[tuple]) -> tuple[tuple[str, ...], list[tuple]]:
+    """The columns in which any row has a value."""
     kept = [n for n in range(len(head)) if any(row[n] is not None for row in rows)]
     return tuple(head[n] for n in kept), [tuple(row[n] for n in kept) for row in rows]
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from thalweg.sweeps import Runs
 
 SHOWN = (
+    "flows",
+    "censored",
     "endless.sum_gbps",
     "fct_us.mean",
     "fct_us.p99",
@@ -26,7 +28,8 @@ SHOWN = (
 def sections(runs: Runs) -> polars.DataFrame:
     """A row for each setting and section of traffic.
 
-    Columns: the varied keys, section, controller, runs (seeds), and of `endless.sum_gbps`, `fct_us.mean`, `fct_us.p99`,
+    Columns: the varied keys, section, controller, runs (seeds), and of `flows`, `censored` (flows that had not ended,
+    which are no part of completion times and slowdowns; only where there are any), `endless.sum_gbps`, `fct_us.mean`, `fct_us.p99`,
     `slowdown.mean`, `slowdown.p99` and `packet_queueing_us.p99`, those that any section has, the mean over the seeds
     and `±`, half its 95 % confidence interval (null: a single seed).
     """

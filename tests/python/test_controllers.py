@@ -108,6 +108,44 @@ def test_a_window_that_is_none_is_refused(scenario, window):
         thalweg.run(scenario.with_(python_controller("bad-window")))
 
 
+def test_a_pace_and_a_wake_up_count_from_the_call_that_first_sets_them(scenario):
+    ticks = []
+
+    @thalweg.controller("late")
+    class Late(Base):
+        def on_ack(self, ack):
+            self.pace, self.wake_ps = 2e6, ack.now_ps + 1_000_000
+
+        def on_tick(self, now_ps):
+            ticks.append(now_ps)
+            self.wake_ps = None
+
+    @thalweg.controller("early")
+    class Early(Late):
+        pace = wake_ps = None
+
+    late, early = (thalweg.run(scenario.with_(python_controller(name)), progress=False) for name in ("late", "early"))
+    assert late.digest == early.digest and ticks
+
+    @thalweg.controller("no-pace")
+    class NoPace(Base):
+        def on_ack(self, ack):
+            self.pace = 0
+
+    with pytest.raises(thalweg.ControllerError, match="pace"):
+        thalweg.run(scenario.with_(python_controller("no-pace")))
+
+
+def test_a_window_without_limit_sends_what_a_connection_can_number(scenario):
+    @thalweg.controller("endless-window")
+    class Endless(Base):
+        def on_ack(self, ack):
+            self.window = float("inf")
+
+    run = thalweg.run(scenario.with_(python_controller("endless-window")), progress=False)
+    assert run.summary["measured"]["completed"]
+
+
 def test_a_class_without_the_required_methods_is_refused():
     with pytest.raises(TypeError, match="on_loss"):
 

@@ -72,18 +72,20 @@ pub fn completion(spec: &NetworkSpec, data: &[PortId], ack: &[PortId], shape: Sh
         let hop = &stage.hop;
         let (full, short) = (hop.serializer.span(stage.full), hop.serializer.span(stage.last));
         // End of transmission: not before the packet is here whole, nor before its first bits + service.
-        let through = |arrived: Time, early: Span, service: Span| arrived.max(arrived - early + service);
+        let through = |arrived: Time, early: Span, service: Span| {
+            arrived.max((arrived - early).saturating_add(service))
+        };
         first = through(first, first_early + stage.cuts, full);
         slowest = slowest.max(full);
         if shape.packets > 1 {
-            let previous = first + slowest * (shape.packets - 2);
-            last = through(last, last_early, short).max(previous + short);
+            let previous = first.saturating_add(slowest.saturating_mul(shape.packets - 2));
+            last = through(last, last_early, short).max(previous.saturating_add(short));
         } else {
             last = through(last, last_early, short);
         }
         (first_early, last_early) = (hop.early(stage.full), hop.early(stage.last));
-        first += hop.delay;
-        last += hop.delay;
+        first = first.saturating_add(hop.delay);
+        last = last.saturating_add(hop.delay);
         if index + 1 == data.len() {
             received = last - Time::ZERO;
         }
@@ -121,5 +123,6 @@ pub fn of_flow(network: &NetworkSpec, routes: &Routes, flow: FlowId) -> (Span, S
         completion(network, &data, &ack, shape).1
     });
     let (received, acked) = completion(network, &data, &ack, shape);
-    (handshake + received, handshake + acked)
+    let after = |span: Span| Span::from_ps(handshake.ps().saturating_add(span.ps()));
+    (after(received), after(acked))
 }

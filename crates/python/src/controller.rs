@@ -7,6 +7,7 @@
 
 use crate::native;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::collections::BTreeMap;
@@ -169,7 +170,8 @@ enum Earliest {
 /// How the class states its permit; looked up once per flow.
 #[derive(Clone, Copy)]
 enum Answers {
-    Attributes { pace: bool, wake: bool },
+    /// `window`, and `pace` and `wake_ps` once the object has them: it may set them in any call.
+    Attributes,
     Method,
 }
 
@@ -202,11 +204,7 @@ fn failure(
 impl PythonController {
     fn of(py: Python<'_>, name: &str, flow: FlowId, object: Py<PyAny>, earliest: Earliest) -> PyResult<Self> {
         let it = object.bind(py);
-        let answers = if it.hasattr("permit")? {
-            Answers::Method
-        } else {
-            Answers::Attributes { pace: it.hasattr("pace")?, wake: it.hasattr("wake_ps")? }
-        };
+        let answers = if it.hasattr("permit")? { Answers::Method } else { Answers::Attributes };
         let (wants_sent, wants_restart) = (it.hasattr("on_sent")?, it.hasattr("on_restart")?);
         let (name, permit) = (name.to_owned(), Permit::default());
         let mut made = Self { name, flow, object, answers, permit, wants_sent, wants_restart };
@@ -233,10 +231,10 @@ impl PythonController {
                     Err(_) => (answer, none(), none()),
                 }
             }
-            Answers::Attributes { pace, wake } => (
-                it.getattr("window")?,
-                if pace { it.getattr("pace")? } else { none() },
-                if wake { it.getattr("wake_ps")? } else { none() },
+            Answers::Attributes => (
+                it.getattr(intern!(py, "window"))?,
+                it.getattr_opt(intern!(py, "pace"))?.unwrap_or_else(none),
+                it.getattr_opt(intern!(py, "wake_ps"))?.unwrap_or_else(none),
             ),
         };
         let wrong = |what: &str, value: &Bound<'_, PyAny>, wanted: &str| {

@@ -146,9 +146,9 @@ impl Rate {
     pub const fn bps(self) -> u64 {
         self.0
     }
-    /// Bytes carried in `span`, rounded down.
+    /// Bytes carried in `span`, rounded down; at most `Bytes::MAX`.
     pub fn over(self, span: Span) -> Bytes {
-        Bytes((u128::from(self.0) * u128::from(span.0) / 8_000_000_000_000) as u64)
+        Bytes(narrow(u128::from(self.0) * u128::from(span.0) / 8_000_000_000_000))
     }
 }
 
@@ -176,6 +176,11 @@ impl Bytes {
     pub const fn saturating_sub(self, other: Bytes) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
+}
+
+/// What fits of it.
+fn narrow(wide: u128) -> u64 {
+    u64::try_from(wide).unwrap_or(u64::MAX)
 }
 
 impl Add<Span> for Time {
@@ -206,7 +211,7 @@ impl Sub for Time {
         Span(self.0 - earlier.0)
     }
 }
-/// Time on the wire, rounded up: a frame has not left before its last bit has.
+/// Time on the wire, rounded up: a frame has not left before its last bit has. At most `Span::MAX`.
 impl Div<Rate> for Bytes {
     type Output = Span;
     fn div(self, rate: Rate) -> Span {
@@ -216,7 +221,7 @@ impl Div<Rate> for Bytes {
         // A packet's fits into a word.
         match self.0.checked_mul(8_000_000_000_000) {
             Some(exact) => Span(exact.div_ceil(rate.0)),
-            None => Span((u128::from(self.0) * 8_000_000_000_000).div_ceil(u128::from(rate.0)) as u64),
+            None => Span(narrow((u128::from(self.0) * 8_000_000_000_000).div_ceil(u128::from(rate.0)))),
         }
     }
 }
@@ -314,7 +319,7 @@ impl Serializer {
             return Bytes::new(u64::from(wire)) / self.rate;
         }
         let exact = u128::from(wire) * 8_000_000_000_000 / u128::from(self.rate.0);
-        Span(exact as u64 / quantum * quantum)
+        Span(narrow(exact) / quantum * quantum)
     }
 
     /// What times are cut down to multiples of; zero: nothing is cut.

@@ -73,6 +73,8 @@ pub struct Adapter<C> {
     in_recovery: bool,
     /// The ACK that has shown it comes next.
     held: Option<Loss>,
+    /// Segments delivered so far: the kernel counts them in 32 bits.
+    delivered: u64,
     /// Segments delivered, and found lost, at each ACK whose segments may be sampled yet.
     losses: VecDeque<(u32, u32)>,
 }
@@ -94,6 +96,7 @@ impl<C: CongestionControl> Adapter<C> {
             sent_to: u64::from(opened.next.wrapping_sub(opened.una)),
             in_recovery: false,
             held: None,
+            delivered: u64::from(opened.delivered),
             losses: VecDeque::from([(opened.delivered, opened.lost)]),
         }
     }
@@ -229,6 +232,7 @@ impl<C: CongestionControl> Adapter<C> {
         let now = self.now(record.time_ns);
         let in_flight = self.in_flight(record);
         let total = self.bytes(delivered);
+        self.delivered += u64::from(delivered);
 
         if self.calls.sent() {
             let sent = Bytes::new(self.sent_to - sent_before) + self.bytes(resent);
@@ -287,7 +291,7 @@ impl<C: CongestionControl> Adapter<C> {
             departures: Span::from_us(u64::from(r.departures_us)),
             arrivals: Span::from_us(u64::from(r.arrivals_us)),
             sent: self.time(r.newest_sent_us.saturating_mul(1000)),
-            total: self.bytes(r.delivered),
+            total: Bytes::new(self.delivered * u64::from(self.mss)),
             resent: r.is_retransmitted(),
             lost: self.bytes(r.lost.wrapping_sub(lost_before)),
             app_limited: r.is_app_limited(),

@@ -167,13 +167,13 @@ impl Inputs {
         if let Claims::Static { xon, .. } = self.spec.claims() { xon } else { 0 }
     }
 
-    /// Bytes of an input that must be stuck for its neighbour never to go on.
-    pub fn stuck_above(&self) -> u64 {
-        match self.spec.claims() {
-            Claims::Static { xon, .. } => xon,
-            Claims::Dynamic { reserve, .. } => reserve,
-            Claims::None => u64::MAX,
-        }
+    /// The neighbour of a paused input would go on once of every input only so many bytes were left, and nothing came.
+    pub fn resumes_with(&self, input: usize, left: impl Fn(usize) -> u64) -> bool {
+        let Some(policy) = &self.policy else { return true };
+        let at = |input: usize| self.inputs[input].with(left(input));
+        let threshold = self.account.threshold_of(&mut (0..self.inputs.len()).map(at));
+        let Input { bytes, headroom } = at(input);
+        policy.resumes(Held { bytes, headroom, threshold })
     }
 }
 

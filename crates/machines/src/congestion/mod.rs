@@ -252,7 +252,8 @@ pub struct Permit {
     pub window: Bytes,
     /// The pace of transmissions, if the scheme is rate-based: bits per second on the wire.
     pub pace: Option<Rate>,
-    /// When [`CongestionControl::on_tick`] wants to be called.
+    /// When [`CongestionControl::on_tick`] wants to be called: not before the present instant, and once it has been
+    /// called, later than that.
     pub wake: Option<Time>,
 }
 

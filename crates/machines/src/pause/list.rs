@@ -62,6 +62,7 @@ macro_rules! policies {
                 fn on_departed(&mut self, now: Time, at: Passing<'_>) -> Option<Frame>;
                 #[inline]
                 fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame>;
+                fn resumes(&self, held: Held) -> bool;
                 fn on_frame(&mut self, now: Time, output: usize, frame: Frame);
                 #[inline]
                 fn has_paused(&self, input: usize) -> bool;

@@ -129,6 +129,11 @@ pub trait PausePolicy {
     }
     /// The neighbour behind `output` has sent a frame. What it pauses reaches the port without the policy.
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
+    /// The neighbour of a paused input would go on if the input held this and nothing else. A policy under which nothing
+    /// stops for good says so.
+    fn resumes(&self, _held: Held) -> bool {
+        true
+    }
     /// The last frame to the neighbour of `input` requested a stop, wholly or in part.
     fn has_paused(&self, input: usize) -> bool;
     /// Packets that wait and are held against neighbours.

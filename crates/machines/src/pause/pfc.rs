@@ -295,20 +295,23 @@ impl PausePolicy for Pfc {
     /// XON once, until the input must stop.
     #[inline]
     fn on_released(&mut self, _: Time, input: usize, held: Held) -> Option<Frame> {
-        let resumes = self.paused[input]
-            && match self.thresholds {
-                Thresholds::Static { xon, .. } => held.bytes <= xon,
-                Thresholds::Dynamic { reserve, hysteresis } => {
-                    let shared = held.bytes.saturating_sub(reserve);
-                    held.headroom == 0 && (shared == 0 || shared + hysteresis <= held.threshold)
-                }
-            };
-        if !resumes {
+        if !self.paused[input] || !self.resumes(held) {
             return None;
         }
         self.paused[input] = false;
         self.pausing -= 1;
         Some(Frame::Xon { classes: Classes::ALL })
+    }
+
+    #[inline]
+    fn resumes(&self, held: Held) -> bool {
+        match self.thresholds {
+            Thresholds::Static { xon, .. } => held.bytes <= xon,
+            Thresholds::Dynamic { reserve, hysteresis } => {
+                let shared = held.bytes.saturating_sub(reserve);
+                held.headroom == 0 && (shared == 0 || shared + hysteresis <= held.threshold)
+            }
+        }
     }
 
     #[inline]

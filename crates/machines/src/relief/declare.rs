@@ -34,6 +34,11 @@ pub trait Parameters:
     /// has room for them.
     fn more(&self) -> u64;
 
+    /// It gives packets up: who sent them needs its timer.
+    fn drops(&self) -> bool {
+        false
+    }
+
     /// Its signals name flows by their connection, which must then take one path.
     fn names_connections(&self) -> bool {
         false

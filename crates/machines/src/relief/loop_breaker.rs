@@ -33,6 +33,9 @@ impl Parameters for Params {
     fn more(&self) -> u64 {
         0
     }
+    fn drops(&self) -> bool {
+        true
+    }
     fn make(&self, _: &Site) -> LoopBreaker {
         LoopBreaker { detector: Detector::new(self.after), tally: Tally::default() }
     }

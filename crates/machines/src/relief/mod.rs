@@ -41,6 +41,8 @@ kinds! {
         fn check(&self, problems: &mut Problems);
         /// See [`Parameters::more`].
         pub fn more(&self) -> u64;
+        /// See [`Parameters::drops`].
+        pub fn drops(&self) -> bool;
         /// See [`Parameters::names_connections`].
         pub fn names_connections(&self) -> bool;
         fn unchecked as make(&self, site: &Site) -> ReliefMachine;

@@ -122,7 +122,7 @@ pub fn csv(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
                 let reason = format!("{} columns instead of {}", cells.len(), header.len());
                 return Err(ParseError::new(line, reason, ""));
             }
-            let id = columns.id.map(|id| field(line, "a flow's number", Some(&cells[id])));
+            let id = columns.id.map(|id| number(line, &cells[id]));
             Ok(FlowRow {
                 line: line as u32,
                 id: id.unwrap_or(Ok(n as u64))?,
@@ -153,7 +153,17 @@ fn predecessors(
 /// Numbers of flows.
 fn numbers(line: usize, text: &str) -> Result<Vec<u64>, ParseError> {
     let all = text.split(|c: char| c == ';' || c.is_whitespace()).filter(|one| !one.is_empty());
-    all.map(|one| field(line, "a flow's number", Some(one))).collect()
+    all.map(|one| number(line, one)).collect()
+}
+
+/// A flow's number: tables have signed ones.
+fn number(line: usize, text: &str) -> Result<u64, ParseError> {
+    let number: u64 = field(line, "a flow's number", Some(text))?;
+    if i64::try_from(number).is_err() {
+        let hint = format!("at most {}", i64::MAX);
+        return Err(ParseError::new(line, format!("the flow number {number} is too large"), hint));
+    }
+    Ok(number)
 }
 
 pub(super) fn host(line: usize, text: &str, graph: &Graph) -> Result<u32, ParseError> {
@@ -163,19 +173,18 @@ pub(super) fn host(line: usize, text: &str, graph: &Graph) -> Result<u32, ParseE
     graph.names.host(text, graph.hosts).map_err(|(reason, hint)| ParseError::new(line, reason, hint))
 }
 
-/// The largest flow: 9 EB. The clock ends long before it would.
-const LARGEST: u64 = i64::MAX as u64;
+/// The largest flow: 9 EB. The clock ends long before it would. (The largest number of 64 bits means one without end.)
+pub(crate) const LARGEST_FLOW: u64 = i64::MAX as u64;
 
-/// A size: a whole number, however it is written (`1e6`, `1460.0`). The largest number of 64 bits would mean a flow
-/// without end.
+/// A size: a whole number, however it is written (`1e6`, `1460.0`).
 pub(super) fn size(line: usize, text: Option<&str>) -> Result<u64, ParseError> {
     let text: String = field(line, "a size in bytes", text)?;
     let Some(size) = decimal(&text).and_then(Decimal::whole) else {
         let reason = format!("`{}` is not a size in bytes", quoted(&text));
         return Err(ParseError::new(line, reason, "write a whole number without a unit"));
     };
-    u64::try_from(size).ok().filter(|size| *size <= LARGEST).ok_or_else(|| {
-        let hint = format!("at most {LARGEST}; flows without end are traffic of kind \"backlogged\"");
+    u64::try_from(size).ok().filter(|size| *size <= LARGEST_FLOW).ok_or_else(|| {
+        let hint = format!("at most {LARGEST_FLOW}; flows without end are traffic of kind \"backlogged\"");
         ParseError::new(line, format!("a flow of {size} bytes is too large"), hint)
     })
 }

@@ -245,7 +245,7 @@ pub(crate) fn resolve(doc: &mut Document) {
         .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining))
         // NICs overwrite what senders wrote.
         .filter(|_| doc.slack.is_none());
-    let (lossless, classes) = (doc.switch.stops_ports(), classes(doc));
+    let (lossless, classes) = (doc.switch.keeps_packets(), classes(doc));
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
         of_kind!(t, |t| t.resolve(wanted, lossless));
         of_kind!(t, |t| t.by_classes(classes));

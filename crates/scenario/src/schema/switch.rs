@@ -103,6 +103,11 @@ impl Switch {
         self.pause_effects().is_some_and(|effects| effects.stops_ports())
     }
 
+    /// It stops whole ports, and gives up nothing to have them go on.
+    pub(crate) fn keeps_packets(&self) -> bool {
+        self.stops_ports() && !self.relief.as_ref().is_some_and(|relief| relief.drops())
+    }
+
     /// What one port may hold.
     pub(crate) fn room(&self) -> Capacity {
         // Beneath the 500 KB of a port with memory of its own no shared memory of megabytes would ever fill.

@@ -3,6 +3,7 @@
 use super::drafts::{Draft, MOST_FLOWS};
 use crate::Diagnostic;
 use crate::context::Cx;
+use crate::parse::flows::LARGEST_FLOW;
 use crate::topology::Graph;
 use thalweg_units::{Bytes, NodeId, Span, Time};
 
@@ -66,7 +67,7 @@ impl Section<'_> {
             let reason = format!("{} are no {chunks} chunks of at least 1 byte", Bytes::new(size));
             return Err(self.cx.error(&self.key("size"), reason, format!("write \"{chunks}B\" or more")));
         }
-        Ok(())
+        self.size("size", size).map(drop)
     }
     /// A time to compute lies between iterations.
     pub fn computes(&self, iterations: u32, compute: Span) -> Result<(), Diagnostic> {
@@ -84,10 +85,15 @@ impl Section<'_> {
         }
         Ok(pair)
     }
-    /// A size of at least one byte.
+    /// A size of a flow that ends: at least one byte.
     pub fn size(&self, name: &str, bytes: u64) -> Result<u64, Diagnostic> {
         if bytes == 0 {
             return Err(self.cx.error(&self.key(name), "a flow has at least 1 byte", "write \"1B\" or more"));
+        }
+        if bytes > LARGEST_FLOW {
+            let reason = format!("a flow of {bytes} bytes is too large");
+            let hint = format!("at most {LARGEST_FLOW}B; flows without end are traffic of kind \"backlogged\"");
+            return Err(self.cx.error(&self.key(name), reason, hint));
         }
         Ok(bytes)
     }

@@ -70,6 +70,7 @@ impl Family for TreeAllReduce {
         if self.size.0.get() == 0 {
             return Err(s.cx.error(&s.key("size"), "an empty vector", "at least \"1B\""));
         }
+        s.size("size", self.size.0.get())?;
         if self.arity as usize >= hosts {
             let reason = format!("a tree of {hosts} hosts has no host with {} children", self.arity);
             return Err(s.cx.error(&s.key("arity"), reason, format!("at most {}", hosts - 1)));

@@ -2,9 +2,8 @@
 
 use crate::fabric::gate::Gates;
 use crate::fabric::memory::Memory;
-use crate::instruments::pauses::Deadlock;
 use crate::port::Port;
-use thalweg_units::{PortId, Time};
+use thalweg_units::PortId;
 
 /// Which paused ports wait for which: a paused port waits for the ingress at its far end, which waits for the
 /// egresses that hold its bytes.
@@ -15,16 +14,16 @@ pub(crate) struct WaitGraph<'a> {
 }
 
 impl WaitGraph<'_> {
-    /// A port has just been paused: does that close a cycle of ports that wait for each other, other than
-    /// those `known`, and can it end?
+    /// A port has just been paused, or a packet of a paused ingress has joined its queue: the ports that wait for each
+    /// other around a cycle with it which cannot end, and those behind them; none: there is no such cycle.
     ///
     /// If each of the egresses that matter is paused itself, and so on around a cycle, no packet ever moves:
-    /// the largest set of paused ports whose ingresses keep more than XON even if every egress outside the
-    /// set drains.
+    /// the largest set of paused ports whose ingresses would keep them so even if every egress outside the set
+    /// drained and nothing more came.
     #[cold]
-    pub fn deadlock(&self, from: PortId, at: Time, known: &[Deadlock]) -> Option<Deadlock> {
+    pub fn deadlock(&self, from: PortId) -> Vec<PortId> {
         if !self.closes_cycle(from) {
-            return None;
+            return Vec::new();
         }
         let mut stuck: Vec<PortId> = (0..self.ports.len())
             .map(PortId::from)
@@ -33,35 +32,49 @@ impl WaitGraph<'_> {
         loop {
             let before = stuck.len();
             let set = stuck.clone();
-            stuck.retain(|id| self.kept_by(*id, &set) > self.stuck_above(*id));
+            stuck.retain(|id| !self.resumes_beside(*id, &set));
             if stuck.len() == before {
                 break;
             }
         }
-        let known = known
-            .iter()
-            .filter(|d| d.ended == Time::MAX)
-            .any(|d| stuck.iter().all(|id| d.ports.contains(id)));
-        (!stuck.is_empty() && !known).then_some(Deadlock { at, ended: Time::MAX, ports: stuck })
+        self.connected(from, stuck)
+    }
+
+    /// Those of a set that wait for a port, for which it waits, and so on.
+    fn connected(&self, from: PortId, mut set: Vec<PortId>) -> Vec<PortId> {
+        let mut found: Vec<PortId> = set.extract_if(.., |id| *id == from).collect();
+        let mut next = 0;
+        while let Some(&id) = found.get(next) {
+            next += 1;
+            found.extend(set.extract_if(.., |other| self.waits_for(id, *other) || self.waits_for(*other, id)));
+        }
+        found.sort_unstable();
+        found
+    }
+
+    /// The ingress at the port's far end has bytes that wait for that egress.
+    fn waits_for(&self, id: PortId, out: PortId) -> bool {
+        let back = &self.ports[(id.0 ^ 1) as usize];
+        let owner = back.place.owner;
+        owner == self.ports[out.at()].place.owner && self.memory.held(out, back.place.number) > 0
     }
 
     /// The ingress at the port's far end keeps it paused.
-    fn holds_back(&self, id: PortId) -> bool {
+    pub fn holds_back(&self, id: PortId) -> bool {
         let back = &self.ports[(id.0 ^ 1) as usize];
         back.place.owner != u32::MAX
             && self.memory.switches[back.place.owner as usize].has_paused(usize::from(back.place.number))
     }
 
-    fn stuck_above(&self, id: PortId) -> u64 {
-        self.memory.switches[self.ports[(id.0 ^ 1) as usize].place.owner as usize].stuck_above()
-    }
-
-    /// Bytes of the ingress at the port's far end that wait for egresses of the set.
-    fn kept_by(&self, id: PortId, set: &[PortId]) -> u64 {
+    /// The ingress at the port's far end would have it go on if the switch had left what waits for egresses of the set.
+    fn resumes_beside(&self, id: PortId, set: &[PortId]) -> bool {
         let back = &self.ports[(id.0 ^ 1) as usize];
         let switch = back.place.owner as usize;
-        let held = |out: &PortId| self.memory.held(*out, back.place.number);
-        self.memory.links[switch].iter().filter(|out| set.contains(out)).map(|out| u64::from(held(out))).sum()
+        let set: Vec<PortId> =
+            self.memory.links[switch].iter().copied().filter(|out| set.contains(out)).collect();
+        let left =
+            |input: usize| set.iter().map(|out| u64::from(self.memory.held(*out, input as u8))).sum();
+        self.memory.switches[switch].resumes_with(usize::from(back.place.number), left)
     }
 
     /// Following paused egresses that hold bytes of the ingress leads back to it.

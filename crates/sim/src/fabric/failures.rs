@@ -53,6 +53,7 @@ fn fail(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
             // No neighbour can pause or resume the port any more. First: what waits in a paused queue is lost too.
             let change = fabric.gates[id.at()].paused.clear(cx.now);
             fabric.pauses_changed(cx, id, change, u32::MAX);
+            cx.instruments.end_deadlocks(id, cx.now);
         }
         if cx.features.relief {
             relief::link_fails(fabric, cx, id);

@@ -352,12 +352,16 @@ impl Fabric {
         let began = any && gate.record.is_none() && !cx.features.backpressure;
         let resumes = gate.stopped && !stopped;
         gate.stopped = stopped;
-        if !any && let Some(record) = gate.record.take() {
+        let ended = if any { None } else { gate.record.take() };
+        if let Some(record) = ended {
             cx.instruments.pauses[cx.border.number(record)].ended = cx.now;
-            cx.instruments.end_deadlocks(id, cx.now);
+            // An XON that the next XOFF follows on the wire breaks no cycle.
+            if !self.wait_graph().holds_back(id) {
+                cx.instruments.end_deadlocks(id, cx.now);
+            }
         }
         if began {
-            gate.record = Some(cx.border.name(cx.instruments.pauses.len()));
+            self.gates[id.at()].record = Some(cx.border.name(cx.instruments.pauses.len()));
             cx.instruments.pauses.push(PauseRecord { port: id, began: cx.now, ended: Time::MAX, cause });
         }
         if stopped && !self.ports[id.at()].state.tx_pending {
@@ -370,11 +374,7 @@ impl Fabric {
             relief::stir(self, cx, self.ports[id.at()].place.owner);
         }
         if began {
-            let waits = WaitGraph { ports: &self.ports, gates: &self.gates, memory: &self.memory };
-            let known = &cx.instruments.deadlocks;
-            if let Some(deadlock) = waits.deadlock(id, cx.now, known) {
-                cx.instruments.deadlocks.push(deadlock);
-            }
+            self.look_for_deadlock(cx, id);
         }
         let gate = &mut self.gates[id.at()];
         if gate.blocked && (resumes || change == Change::Resumed && !stopped) {
@@ -387,6 +387,15 @@ impl Fabric {
                 self.ports[id.at()].state.tx_pending = false;
             }
         }
+    }
+
+    fn wait_graph(&self) -> WaitGraph<'_> {
+        WaitGraph { ports: &self.ports, gates: &self.gates, memory: &self.memory }
+    }
+
+    /// A paused port may be part of a cycle now.
+    pub(super) fn look_for_deadlock(&self, cx: &mut Cx, id: PortId) {
+        cx.instruments.note_deadlock(self.wait_graph().deadlock(id), cx.now);
     }
 
     /// A port's queues are paused one by one, if they can be: true if something waits there, and none of it may leave.

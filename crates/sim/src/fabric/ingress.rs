@@ -64,6 +64,10 @@ impl Fabric {
         self.waits(out, handle, input, wire);
         if !quiet {
             self.notify_of_taken(cx, from, out, handle);
+            // What was on the wire as the last pause of a cycle arrived may be what keeps it from ending.
+            if self.gates[out.at()].stopped && self.memory.switches[switch].has_paused(at) {
+                self.look_for_deadlock(cx, out);
+            }
         }
         true
     }

@@ -138,7 +138,7 @@ impl Hosts {
         if cx.features.trims {
             cx.instruments.tally.payload.delivered += packet.data_bytes();
         }
-        cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
+        cx.mark_digest(delivered_word(&packet));
         let side = (packet.side != NO_SIDE).then(|| &fabric.sides()[Handle(packet.side)]);
         let slot = fabric.paths().slot(packet.flow) as usize;
         if travels_forward(packet.kind) {
@@ -193,7 +193,7 @@ impl Hosts {
     fn observe(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, handle: Handle) {
         let packet = fabric.packets()[handle];
         cx.instruments.tally.delivered += 1;
-        cx.mark_digest(1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64);
+        cx.mark_digest(delivered_word(&packet));
         let slot = fabric.paths().slot(packet.flow);
         if slot == NO_SLOT || self.sending[slot as usize].complete {
             return fabric.discard(handle, &packet);
@@ -364,6 +364,7 @@ impl Hosts {
     /// often as not it is wanted again, when the pace has been waited for.
     #[inline]
     fn arm(&mut self, cx: &mut Cx, slot: usize, flow: FlowId, deadline: Time) {
+        debug_assert!(deadline >= cx.now, "flow {flow}: a wake-up in the past");
         let sending = &mut self.sending[slot];
         let before = std::mem::replace(&mut sending.timer, deadline);
         if cx.features.nic_pull {
@@ -471,6 +472,12 @@ impl Hosts {
             cx.instruments.probes.completions.push(Completion { at: cx.now, flow, rtt, pace });
         }
     }
+}
+
+/// What a delivered packet is to the digest.
+#[inline(always)]
+fn delivered_word(packet: &Packet) -> u64 {
+    1 << 63 | u64::from(packet.flow.0) << 32 ^ packet.seq << 2 ^ packet.kind as u64
 }
 
 /// Hands a packet, with its cold headers if it has any, to the NIC of its host. Not inlined: both ends of a

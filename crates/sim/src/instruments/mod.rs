@@ -174,6 +174,20 @@ impl Instruments {
         self.digest = self.digest.wrapping_add(fold64(at.ps(), what));
     }
 
+    /// These ports wait for each other, if they are any: a deadlock, or one that stands and has grown.
+    pub fn note_deadlock(&mut self, ports: Vec<PortId>, now: Time) {
+        let stands = |d: &&mut Deadlock| d.ended == Time::MAX && d.ports.iter().any(|id| ports.contains(id));
+        match self.deadlocks.iter_mut().find(stands) {
+            _ if ports.is_empty() => {}
+            Some(same) => {
+                same.ports.extend(ports);
+                same.ports.sort_unstable();
+                same.ports.dedup();
+            }
+            None => self.deadlocks.push(Deadlock { at: now, ended: Time::MAX, ports }),
+        }
+    }
+
     /// A port goes on: cycles that it was part of are broken.
     pub fn end_deadlocks(&mut self, port: PortId, now: Time) {
         let stands = |d: &&mut Deadlock| d.ended == Time::MAX && d.ports.contains(&port);

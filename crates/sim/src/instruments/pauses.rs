@@ -24,6 +24,6 @@ pub struct Deadlock {
     pub at: Time,
     /// When a port of it went on; [`Time::MAX`]: it stands.
     pub ended: Time,
-    /// The ports that wait for each other.
+    /// The ports that wait for each other, and those behind them.
     pub ports: Vec<PortId>,
 }

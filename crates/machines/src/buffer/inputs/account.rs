@@ -22,4 +22,8 @@ pub(super) trait Account {
     fn threshold(&self) -> u64 {
         u64::MAX
     }
+    /// The same if these were all inputs.
+    fn threshold_of(&self, _all: &mut dyn Iterator<Item = Input>) -> u64 {
+        u64::MAX
+    }
 }

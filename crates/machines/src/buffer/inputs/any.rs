@@ -31,6 +31,7 @@ dispatch! {
         fn pool(&self) -> u64;
         #[inline]
         fn threshold(&self) -> u64;
+        fn threshold_of(&self, all: &mut dyn Iterator<Item = Input>) -> u64;
     }
 }
 

@@ -57,3 +57,11 @@ pub struct Input {
     /// Of these, in the headroom (dynamic threshold only: with a static one the headroom is what lies above it).
     pub headroom: u64,
 }
+
+impl Input {
+    /// When so many bytes are left of it. The headroom is emptied first.
+    pub(super) fn with(self, left: u64) -> Self {
+        let gone = self.bytes.saturating_sub(left);
+        Self { bytes: self.bytes - gone, headroom: self.headroom.saturating_sub(gone) }
+    }
+}

@@ -90,4 +90,7 @@ impl Account for Threshold {
     fn threshold(&self) -> u64 {
         self.share(self.used)
     }
+    fn threshold_of(&self, all: &mut dyn Iterator<Item = Input>) -> u64 {
+        self.share(all.map(|at| (at.bytes - at.headroom).saturating_sub(self.reserve)).sum())
+    }
 }

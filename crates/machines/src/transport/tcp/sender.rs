@@ -42,6 +42,10 @@ use thalweg_units::{Bytes, FlowId, Rate, Time};
 use thalweg_wire::{Explicit, Flags, Kind, Packet, Side};
 use timer::Timer;
 
+/// What may be in flight under a window without limit: more than sequence numbers of 32 bits tell apart (RFC 9293 §3.4)
+/// is no connection, and all of it would be sent at one instant.
+const LARGEST_WINDOW: u64 = 1 << 32;
+
 /// A segment about to be sent.
 #[derive(Clone, Copy)]
 struct Segment {
@@ -339,7 +343,7 @@ impl TcpSender {
         permit: &Permit,
         (packet, side): (&mut Packet, &mut Side),
     ) -> Transmit {
-        let mut window = permit.window.get();
+        let mut window = permit.window.get().min(LARGEST_WINDOW);
         if self.state.connection != Connection::Open {
             if self.state.connection != Connection::Reopened {
                 return self.poll_syn(spec, now, packet, side);
