@@ -28,17 +28,19 @@ def cycle(deadlock: Mapping) -> list[Mapping]:
 def said(deadlock: Mapping, names: Sequence[str] | None = None) -> str:
     """Which nodes wait for which, since when, and whose packets; in one line."""
     when = _format.simulated(deadlock["at_us"] * 1e6)
-    ports = ", ".join(str(p) for p in deadlock["ports"])
+    ring = cycle(deadlock)
+    ports = [wait["port"] for wait in ring] or deadlock["ports"]
+    behind = [str(p) for p in deadlock["ports"] if p not in ports]
     ended = deadlock.get("ended_us")
     until = "never go on" if ended is None else f"go on at {_format.simulated(ended * 1e6)}"
-    text = f"since {when} ports {ports} wait for each other and {until}"
-    if ring := cycle(deadlock):
+    text = f"since {when} ports {', '.join(map(str, sorted(ports)))} wait for each other and {until}"
+    if ring:
         node = str if names is None else names.__getitem__
         flows = sorted({f for wait in ring for f in wait["flows"]})
         text += ": " + " -> ".join(node(wait["from_node"]) for wait in [*ring, ring[0]])
         if flows:
             text += "; flows " + ", ".join(map(str, flows[:MOST])) + (", ..." if len(flows) > MOST else "")
-    return text
+    return text + (f"; behind them ports {', '.join(behind)}" if behind else "")
 
 
 def lines(results) -> list[str]:

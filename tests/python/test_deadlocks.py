@@ -92,3 +92,60 @@ def test_what_relief_cannot_stand_beside_is_refused(ring, set, said):
         ring.write_text(RING.replace("pfc = {", "# pfc = {"))
     with pytest.raises(thalweg.ScenarioError, match=said):
         thalweg.run(ring, set=changed)
+
+
+def flows(*listed):
+    return "".join(
+        f'[[traffic]]\nkind = "flow"\nsrc = {src}\ndst = {dst}\nsize = "{kb}KB"\nstart = "{start}"\n'
+        for src, dst, kb, start in listed
+    )
+
+
+def around(tmp_path, hosts, paths, text, traffic):
+    """A ring of three switches, 5 us apart."""
+    links = [f"{h},{hosts + h % 3},40Gbps,1us" for h in range(hosts)]
+    links += [f"{hosts + s},{hosts + (s + 1) % 3},40Gbps,5us" for s in range(3)]
+    (tmp_path / "ring.csv").write_text("\n".join(["a,b,rate,delay", *links]) + "\n")
+    back = (f"{n},{path},{'-'.join(reversed(path.split('-')))}" for n, path in enumerate(paths))
+    (tmp_path / "paths.csv").write_text("\n".join(["id,data_path,ack_path", *back]) + "\n")
+    head = RING[: RING.index("[[traffic]]")]
+    for old, new in text.items():
+        assert old in head
+        head = head.replace(old, new)
+    (tmp_path / "ring.toml").write_text(head + flows(*traffic))
+    return thalweg.run(tmp_path / "ring.toml", progress=False)
+
+
+STATIC = {
+    'until = "2ms"': 'until = "10ms", stop_when_done = false',
+    'memory = "200KB"': 'memory = "1MB"',
+    'xoff = "60KB", xon = "30KB"': 'xoff = "30KB"',
+}
+FOUR = ("7-8-6", "8-6-7", "6-7-8", "7-8")
+
+
+def test_what_was_on_the_wire_as_the_last_pause_came_may_be_what_closes_a_deadlock(tmp_path):
+    starts = ((1, 0, 1000, "11us"), (2, 1, 1000, "21us"), (0, 2, 1000, "36us"), (4, 5, 200, "59us"))
+    run = around(tmp_path, 6, FOUR, STATIC, starts)
+    (found,) = run.summary["pauses"]["deadlocks"]
+    assert found["ended_us"] is None and set(found["ports"]) >= {12, 14, 16}
+    assert run.flows["end"].to_list()[:3] == ["failed"] * 3
+    assert all("deadlock" in reason for reason in run.flows["reason"][:3])
+
+
+def test_a_deadlock_through_which_an_old_xon_passes_is_one(tmp_path):
+    starts = ((1, 0, 1000, "0us"), (2, 1, 1000, "10us"), (0, 2, 1000, "25us"), (4, 5, 200, "48us"))
+    (found,) = around(tmp_path, 6, FOUR, STATIC, starts).summary["pauses"]["deadlocks"]
+    assert found["at_us"] == pytest.approx(403.45, abs=0.01) and found["ended_us"] is None
+
+
+def test_under_a_dynamic_threshold_what_could_go_on_is_no_deadlock(tmp_path):
+    shared = STATIC | {
+        'memory = "200KB"': 'shared = "3000KB"',
+        'kind = "static", xoff = "60KB", xon = "30KB"': 'kind = "dynamic", alpha = 0.05',
+    }
+    del shared['xoff = "60KB", xon = "30KB"']
+    starts = ((4, 2, 3000, "20us"), (1, 5, 1000, "56us"), (0, 4, 1000, "196us"), (2, 0, 1000, "216us"))
+    run = around(tmp_path, 6, ("7-8", "7-8", "6-7", "8-6"), shared, starts)
+    assert run.summary["pauses"]["frames"] and run.flows["end"].to_list() == ["completed"] * 4
+    assert run.summary["pauses"]["deadlocks"] == []
