@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral
 
 from thalweg.errors import brief, refuse
@@ -22,6 +23,11 @@ def count(number: object, key: str, hint: str | None = None, *, most: int = MOST
     if number > most:
         raise refuse(f"`{number}` is too large; at most {most}", key=key)
     return int(number)
+
+
+def cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def jobs(number: object) -> int | None:

@@ -9,13 +9,13 @@ import re
 import stat
 from pathlib import Path
 
+from thalweg import _units
 from thalweg.errors import brief, nearest, refuse
 
 # Raises (or lowers) both limits, here and in the engine.
 LIMIT = "THALWEG_MAX_INPUT"
 # A scenario becomes a tree some hundred times its size; data, as flow lists, do not.
 SCENARIO, DATA = 16_000_000, 256_000_000
-_UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 
 def path(what: object, kind: str, way_out: str | None = None) -> Path:
@@ -64,9 +64,9 @@ def limit(usual: int) -> int:
     if text is None:
         return usual
     found = re.fullmatch(r"\s*(\d+)\s*([A-Za-z]+)\s*", text)
-    if not found or found[2] not in _UNITS:
+    if not found or found[2] not in _units.BYTES:
         raise refuse(f"{LIMIT} is not a size", hint=f"for example {LIMIT}=2GB in the environment")
-    return int(found[1]) * _UNITS[found[2]]
+    return int(found[1]) * _units.BYTES[found[2]]
 
 
 def regular(path: Path) -> os.stat_result:

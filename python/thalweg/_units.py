@@ -36,13 +36,13 @@ QUANTITIES: dict[str, list[tuple[float, str]]] = {
 _NAMED = re.compile(r"(?:\.|_)(us|ms|ns|ps|s|gbps|bps|bytes|B)(?=\.|$)")
 
 
-_BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
+BYTES = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}
 
 
 def in_bytes(text: str) -> float:
     """A size of a resolved scenario: "1460B" -> 1460."""
     number = text.rstrip("BKMGTi")
-    return float(number) * _BYTES[text[len(number) :].strip()]
+    return float(number) * BYTES[text[len(number) :].strip()]
 
 
 def in_ps(text: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import threading
 import time
@@ -128,17 +127,12 @@ def share_out(simulation: _core.Simulation, threads: int | None, cores: int | No
     has."""
     threads = _counts.threads(threads)
     if threads is None:
-        return simulation.offer_threads(cores or _free_cores())
+        return simulation.offer_threads(cores or _counts.cores())
     try:
         return simulation.set_threads(threads)
     except ValueError as e:
         _places.say(f"thalweg: one thread instead of {threads}: {e}")
         return 1
-
-
-def _free_cores() -> int:
-    """Those that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def conclude(

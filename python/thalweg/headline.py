@@ -258,7 +258,17 @@ def section_table(summary: Mapping) -> tuple[tuple[str, ...], list[tuple]]:
     times = [(g.get("fct_us") or {}).get(s) for g in groups for s in ("mean", "p99")]
     rates = [(g.get("endless") or {}).get("sum_gbps") for g in groups]
     (slow, time), (fast, rate) = _units.fitting(times, "us"), _units.fitting(rates, "gbps")
-    head = ("section", "controller", "flows", UNFINISHED, rate, f"FCT mean {time}", f"p99 {time}", "slowdown ×", "p99 ×")
+    head = (
+        "section",
+        "controller",
+        "flows",
+        UNFINISHED,
+        rate,
+        f"FCT mean {time}",
+        f"p99 {time}",
+        "slowdown ×",
+        "p99 ×",
+    )
     scaled = lambda x, scale: None if x is None else x / scale  # noqa: E731
     rows = []
     for g in groups:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -196,7 +195,7 @@ def perform_all(
             what=what,
             force=force,
         )
-    cores = os.cpu_count() or 1
+    cores = _counts.cores()
     workers = max(1, workers or cores // max((threads_of(job) for job in jobs), default=1))
     for job in jobs:
         job.cores = max(1, cores // min(workers, len(jobs)))

@@ -149,7 +149,7 @@ def test_a_sweep_has_no_more_threads_than_cores(tmp_path, monkeypatch):
     given = []
     conclude = pool.conclude
     monkeypatch.setattr(pool, "conclude", lambda *a, **k: given.append(k["cores"]) or conclude(*a, **k))
-    monkeypatch.setattr(pool.os, "cpu_count", lambda: 6)
+    monkeypatch.setattr(pool._counts, "cores", lambda: 6)
     scenario = Scenario.from_toml(LEAVES)
     jobs = [pool.Job(str(n), scenario.with_({"seed": n}), tmp_path / str(n)) for n in (1, 2)]
     pool.perform_all(jobs, progress=False)

@@ -1,4 +1,4 @@
-//! The one place that touches the simulator.
+//! The one place that makes and drives the simulator, whole or in parts.
 
 use std::sync::OnceLock;
 use thalweg_machines::buffer::Inputs;

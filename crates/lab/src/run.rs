@@ -269,7 +269,7 @@ impl Run {
     /// The whole run as bytes, to be resumed by [`Run::load`] here or elsewhere.
     pub fn save(&self) -> Vec<u8> {
         let head = serde_json::to_vec(&(&self.meta, &self.window, self.running, &self.violation))
-            .unwrap_or_default();
+            .expect("plain data serialises");
         let mut sealing = Sealing::begin(Vec::new(), KIND);
         sealing.bytes.extend_from_slice(&(head.len() as u64).to_le_bytes());
         sealing.bytes.extend_from_slice(&head);
@@ -291,8 +291,10 @@ impl Run {
         // Rows that were taken before the run was saved are not in it: a recording cannot be continued.
         let mut engine = Engine::load(body)?;
         let threads = meta.threads.map_or(1, |threads| threads as usize);
-        // What was run whole stays so.
-        let _ = engine.divide(threads, false);
+        // What was run whole stays so, and so does what is checked.
+        if !meta.check {
+            let _ = engine.divide(threads, false);
+        }
         Ok(Self { engine, meta, window, running, violation, recorded: None })
     }
 }

@@ -80,7 +80,7 @@ impl Session {
         ("losses", "", "episodes of losses inferred from ACKs"),
         ("timeouts", "", "expiries of the retransmission timer"),
         ("window", "B", "payload that may be in the network"),
-        ("pace", "bit/s", "of transmissions; 0: none"),
+        ("pace", "b/s", "of transmissions; 0: none"),
     ];
 
     /// Of a scenario, before anything has happened. Soon after `stop` is raised it is given up.
@@ -197,7 +197,10 @@ impl Session {
         let wake = match self.every {
             Every::RoundTrip if seen.srtt.is_zero() => now + base_rtt,
             Every::RoundTrip => now + seen.srtt,
-            Every::Span(span) => Time::from_ps((now.ps() / span.ps() + 1).saturating_mul(span.ps())),
+            Every::Span(span) => {
+                let span = span.ps().max(1);
+                Time::from_ps((now.ps() / span + 1).saturating_mul(span))
+            }
         };
         let before = seen.permit;
         let decided = Permit {

@@ -290,7 +290,7 @@ impl Scenario {
 
     /// The resolved scenario as JSON.
     pub fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(&self.doc).unwrap_or_default()
+        serde_json::to_value(&self.doc).expect("plain data serialises")
     }
 
     /// The resolved scenario as TOML: every default written out; loads back to an equal scenario.

@@ -32,7 +32,8 @@ pub(crate) struct Features {
     pub notifies: bool,
     /// All ports of a switch run one policy: see [`crate::fabric::programs`].
     pub programs: bool,
-    /// Any of these, or [`Features::ingress_accounting`]: other parts see what waits at a port.
+    /// Others than a port see what waits there: [`Features::headers`], [`Features::writes`], [`Features::points`] or
+    /// [`Features::ingress_accounting`].
     pub observed: bool,
     /// Switches read the packets that they pass on, not only where these go: a hint for prefetching.
     pub prefetch: bool,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from thalweg import _memory
+from thalweg import _counts, _memory
 from thalweg._format import memory
 from thalweg.errors import refuse
 from thalweg.executors.named import Named, needed
@@ -64,7 +63,7 @@ def cluster(
                 note(f"the scheduler at {what.where} has no workers yet")
             yield DaskWorkers(client, most, force)
         return
-    number = most or os.cpu_count() or 1
+    number = most or _counts.cores()
     free = _memory.available()
     declared = {"resources": {MEMORY: free // number}} if free else {}
     with (

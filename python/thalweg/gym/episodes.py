@@ -42,7 +42,6 @@ dst = 1
 [run]
 until = "20s"
 """
-_UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}
 
 Vary = Callable[[np.random.Generator], Mapping[str, Any]]
 
@@ -54,14 +53,13 @@ def interval_ps(every: str) -> int | None:
     hint = f'for example "10ms", or "{ROUND_TRIP}"'
     if not isinstance(every, str):
         raise refuse(f"`{every}` is no time between decisions", key="every", hint=hint)
-    number = every.rstrip("pnums")
     try:
-        ps = float(number) * _UNITS[every[len(number) :]]
+        ps = _core.span_ps(every)
         if not 1 <= ps < 2**63:
             raise ValueError
-    except (ValueError, KeyError):
+    except ValueError:
         raise refuse(f"`{every}` is no time between decisions", key="every", hint=hint) from None
-    return round(ps)
+    return ps
 
 
 class Episodes:

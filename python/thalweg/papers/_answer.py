@@ -35,11 +35,6 @@ class ClaimResult:
     within_bounds: bool | None = None
     figure: str = ""
 
-    @property
-    def decisive(self) -> bool:
-        """Whether this scale decides the claim."""
-        return self.status in ("pass", "fail")
-
     def measured_text(self) -> str:
         if self.measured is None:
             return "–"

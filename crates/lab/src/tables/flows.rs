@@ -249,7 +249,7 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "end",
                 "",
-                "completed (at both ends), stopped (likewise), censored, failed or not-started",
+                "completed (at both ends), stopped (likewise), censored, failed or not-started; `status` calls the failed censored",
                 ColumnData::Text(rows.iter().map(|r| r.end().0.to_owned()).collect()),
             ),
             column(

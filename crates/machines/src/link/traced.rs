@@ -198,16 +198,11 @@ impl Transmitter for Traced {
     }
 }
 
-/// Bytes that a trace offers in one round, for reports.
 impl TracedSpec {
     /// All that could have left by an instant, that instant included.
     pub fn offered(&self, until: Time) -> Bytes {
         let opportunities = self.trace.before(until.saturating_add(Span::from_ps(1)));
         Bytes::new(opportunities.saturating_mul(u64::from(self.bytes)))
-    }
-    /// All that could leave in one round of the trace.
-    pub fn bytes_per_round(&self) -> Bytes {
-        Bytes::new(self.trace.opportunities() as u64 * u64::from(self.bytes))
     }
 }
 
@@ -305,7 +300,6 @@ mod tests {
         assert_eq!(m.rate(MS(100)), Rate::from_bps(1504 * 8 * 1000));
         assert_eq!(m.rate(MS(150)), Rate::from_bps(1504 * 8 * 500));
         assert_eq!(m.rate(MS(199)), Rate::from_bps(1504 * 8 * 10));
-        assert_eq!(m.spec.bytes_per_round(), Bytes::new(101 * 1504));
     }
 
     #[test]

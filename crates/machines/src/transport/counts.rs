@@ -49,11 +49,6 @@ impl Counts {
         self.round_trips.add(rtt);
     }
 
-    /// How many.
-    pub fn round_trips(&self) -> u64 {
-        self.round_trips.samples()
-    }
-
     /// With so many payload bytes acknowledged and believed to be in the network. No window holds it back, if
     /// nothing else is said.
     pub fn stats(&self, acked_bytes: u64, in_flight: u64) -> SenderStats {

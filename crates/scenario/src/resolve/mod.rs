@@ -152,7 +152,7 @@ impl Paths for Longest<'_> {
 /// DCQCN's congestion point for the hosts' links: 5 and 200 KB were chosen for 40 Gb/s (Zhu et al., SIGCOMM 2015,
 /// §4), and a queue lasts as long at any rate that is in proportion.
 pub(crate) fn dcqcn_marks(graph: &Graph) -> (Bytes, Bytes) {
-    let fastest = graph.host_rates().into_iter().max().unwrap_or(DCQCN_RATE);
+    let fastest = graph.fastest_host();
     let scaled = |bytes: u64| {
         Bytes::new(
             (u128::from(bytes) * u128::from(fastest.bps())).div_ceil(u128::from(DCQCN_RATE.bps())) as u64

@@ -102,6 +102,11 @@ impl Graph {
         self.host_rates().into_iter().max().unwrap_or(Rate::ZERO)
     }
 
+    /// The slowest link of a host.
+    pub(crate) fn slowest_host(&self) -> Rate {
+        self.host_rates().into_iter().min().unwrap_or(Rate::INFINITE)
+    }
+
     /// The rate of every host's link, if they all have one.
     pub(crate) fn one_host_rate(&self) -> Option<Rate> {
         let rates = self.host_rates();

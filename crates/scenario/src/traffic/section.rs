@@ -92,7 +92,8 @@ impl Section<'_> {
         }
         if bytes > LARGEST_FLOW {
             let reason = format!("a flow of {bytes} bytes is too large");
-            let hint = format!("at most {LARGEST_FLOW}B; flows without end are traffic of kind \"backlogged\"");
+            let hint =
+                format!("at most {LARGEST_FLOW}B; flows without end are traffic of kind \"backlogged\"");
             return Err(self.cx.error(&self.key(name), reason, hint));
         }
         Ok(bytes)

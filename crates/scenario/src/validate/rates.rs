@@ -7,21 +7,16 @@ use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::problems::{Problem, Problems};
 use thalweg_units::Rate;
 
-/// The slowest sender's line.
-fn line(graph: &Graph) -> Rate {
-    graph.host_rates().into_iter().min().unwrap_or(Rate::INFINITE)
-}
-
 /// A rate that a host's link can carry, and that carries something.
 pub(super) fn rate(rate: Rate, graph: &Graph) -> Vec<Problem> {
     let mut problems = Problems::default();
-    problems.rate("", rate, line(graph));
+    problems.rate("", rate, graph.slowest_host());
     problems.0
 }
 
 /// What a controller says is wrong with its parameters.
 pub(super) fn controller(r: &mut Report<'_>, key: &str, spec: &ControllerSpec, graph: &Graph) {
-    r.report(key, spec.problems(line(graph)));
+    r.report(key, spec.problems(graph.slowest_host()));
     if let ControllerSpec::Custom(user) = spec {
         registered(r, key, &user.name, &user.params.0);
     }

@@ -46,7 +46,8 @@ impl WaitGraph<'_> {
         let mut next = 0;
         while let Some(&id) = found.get(next) {
             next += 1;
-            found.extend(set.extract_if(.., |other| self.waits_for(id, *other) || self.waits_for(*other, id)));
+            found
+                .extend(set.extract_if(.., |other| self.waits_for(id, *other) || self.waits_for(*other, id)));
         }
         found.sort_unstable();
         found
@@ -72,8 +73,7 @@ impl WaitGraph<'_> {
         let switch = back.place.owner as usize;
         let set: Vec<PortId> =
             self.memory.links[switch].iter().copied().filter(|out| set.contains(out)).collect();
-        let left =
-            |input: usize| set.iter().map(|out| u64::from(self.memory.held(*out, input as u8))).sum();
+        let left = |input: usize| set.iter().map(|out| u64::from(self.memory.held(*out, input as u8))).sum();
         self.memory.switches[switch].resumes_with(usize::from(back.place.number), left)
     }
 

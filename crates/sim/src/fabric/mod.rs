@@ -1,7 +1,7 @@
 //! The fabric: switches, ports, wires and the packets in them. Packets land, are passed on, and are lost.
 //!
 //! What a hop touches is the state of one node: a port, its queue, its gate, its switch's memory. Between nodes travel
-//! packets and frames, on wires.
+//! packets and frames, on wires; what else looks further is listed in docs/architecture.md.
 
 mod backpressure;
 mod build;

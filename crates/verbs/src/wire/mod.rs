@@ -26,14 +26,10 @@ pub const BTH: usize = 12;
 pub const RETH: usize = 16;
 /// Acknowledgement header: syndrome 1, MSN 3.
 pub const AETH: usize = 4;
-/// Immediate data.
-pub const IMM: usize = 4;
 /// Key to invalidate.
 pub const IETH: usize = 4;
 /// Atomic header: address 8, key 4, swap or add 8, compare 8.
 pub const ATOMIC: usize = 28;
-/// Atomic acknowledgement: the original value.
-pub const ATOMIC_ACK: usize = 8;
 /// IRN: recv_WQE_SN, or the offset of a packet in its Send, in packets.
 pub const NUMBER: usize = 3;
 /// IRN: read_WQE_SN and one byte of padding.

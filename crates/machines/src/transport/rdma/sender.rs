@@ -72,8 +72,6 @@ pub struct RdmaSender {
     /// The flow's own: measurement noise.
     stream: Stream,
     counts: Counts,
-    /// The round trip that the controller was given last.
-    last_rtt: Span,
     kept: Option<Box<Kept>>,
     /// What packets have room for.
     feedback: FeedbackKind,
@@ -109,7 +107,6 @@ impl RdmaSender {
             segments: spec.segments.as_ref().map(|_| Box::new(Segments::new())),
             stream,
             counts: Counts::default(),
-            last_rtt: Span::ZERO,
             kept,
             feedback: needs.feedback,
             calls: needs.calls,
@@ -130,12 +127,6 @@ impl RdmaSender {
                 break; // it only requests the same instant again
             }
         }
-    }
-
-    /// The round trip that the controller was given last; `None` before the first. A new one was given
-    /// whenever [`SenderStats::rtt_samples`] has risen.
-    pub fn last_round_trip(&self) -> Option<Span> {
-        (self.counts.round_trips() > 0).then_some(self.last_rtt)
     }
 
     /// Hands the NIC the segments that are due.

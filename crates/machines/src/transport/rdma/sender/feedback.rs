@@ -190,7 +190,6 @@ impl RdmaSender {
         // Of a flow the whole round trip of the packet is reported, as of every transport; what its controller is given
         // may be without time on the wire, with noise, or that of a segment.
         self.counts.round_trip(path);
-        self.last_rtt = rtt;
         Some(rtt)
     }
 }
