@@ -48,6 +48,7 @@ impl Datapath {
     pub fn missing(&self, needs: &Needs) -> Vec<Missing> {
         let lacks = [
             Missing::of_marks(needs.marks, self.echoes),
+            needs.l4s.then_some(Missing::L4s),
             Missing::of_feedback(needs.feedback),
             (needs.messages != Messages::None).then_some(Missing::CongestionPoints),
             needs.decided.then_some(Missing::Decisions),
@@ -63,6 +64,7 @@ fn paces(gives: Gives) -> bool {
     match gives {
         Gives::Nothing | Gives::Window { .. } | Gives::OwnWindow => false,
         Gives::Pace
+        | Gives::PacedWindow
         | Gives::PaceAndWindow
         | Gives::PaceAndOwnWindow
         | Gives::PaceAndInitialWindow
@@ -78,6 +80,8 @@ pub enum Missing {
     MarkCounts,
     /// Which packets came with which of both ECN codepoints.
     Codepoints,
+    /// Packets that are sent with ECT(1).
+    L4s,
     /// Congestion notification packets.
     Notifications,
     /// Telemetry of switches.
@@ -120,6 +124,7 @@ impl Missing {
         match self {
             Self::MarkCounts => "an exact count of the bytes that were marked",
             Self::Codepoints => "an exact echo of both ECN codepoints",
+            Self::L4s => "its packets to be sent with ECT(1)",
             Self::Notifications => "congestion notification packets",
             Self::Telemetry => "telemetry that switches write into packets",
             Self::RouterFeedback => "what routers write into packets",
@@ -136,6 +141,7 @@ impl Missing {
         match self {
             Self::MarkCounts => "quinn-proto reports that there were marks, not how many",
             Self::Codepoints => "both codepoints are echoed by no receiver outside the simulator",
+            Self::L4s => "its packets are not ECN-capable, or sent with ECT(0)",
             Self::Notifications | Self::CongestionPoints => "no such packets cross an IP network",
             Self::Telemetry | Self::RouterFeedback => "routers write nothing but ECN into packets",
             Self::Forecasts => "receivers acknowledge, and no more",

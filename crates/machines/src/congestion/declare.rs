@@ -183,6 +183,9 @@ impl<F: FnMut() -> Span> Paths for F {
 pub struct Needs {
     /// What it makes of congestion marks.
     pub marks: Marks,
+    /// Its packets say in the network that it slows down in proportion to marks: they are sent with ECT(1), by which
+    /// L4S queues know them (RFC 9331 §4.1).
+    pub l4s: bool,
     /// The stage whose marks it understands, by its name in scenarios, if those of others would mean
     /// something else to it.
     pub marker: Option<&'static str>,
@@ -244,6 +247,7 @@ impl Needs {
     /// A window that moves, by ACKs and losses alone.
     pub const WINDOW: Self = Self {
         marks: Marks::Ignored,
+        l4s: false,
         marker: None,
         round_trips: false,
         delivery: false,
@@ -270,9 +274,10 @@ impl Needs {
         }
     }
 
-    /// Queue pairs can carry it: their receiving ends do not forecast.
+    /// Queue pairs can carry it: their receiving ends do not forecast, and their packets are not L4S.
     pub fn fit_rdma(self) -> bool {
-        !matches!(self.feedback, FeedbackKind::Explicit(ExplicitKind::Forecast(_)))
+        // Data of queue pairs are sent with ECT(0).
+        !self.l4s && !matches!(self.feedback, FeedbackKind::Explicit(ExplicitKind::Forecast(_)))
     }
 }
 
@@ -340,6 +345,8 @@ pub enum Gives {
         /// It begins with slow start, up to the initial threshold.
         slow_start: bool,
     },
+    /// A window that begins with slow start, up to the initial threshold, and a pace that follows it.
+    PacedWindow,
     /// A window that moves, the initial one its own, whatever the transport's.
     OwnWindow,
     /// A pace; the window is the largest allowed, for ever.
@@ -364,6 +371,7 @@ impl Gives {
         matches!(
             self,
             Self::Window { .. }
+                | Self::PacedWindow
                 | Self::OwnWindow
                 | Self::PaceAndWindow
                 | Self::PaceAndOwnWindow

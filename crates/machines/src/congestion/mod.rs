@@ -35,6 +35,7 @@ pub mod hpcc;
 pub mod mintcp;
 pub mod newreno;
 pub mod nimbus;
+pub mod prague;
 pub mod qcn;
 pub mod rcp;
 pub mod rocc;
@@ -97,6 +98,7 @@ kinds! {
         swift: Swift(Box<swift::Swift>), "swift";
         nimbus: Nimbus(Box<nimbus::Nimbus>), "nimbus";
         compound: Compound(Box<compound::Compound>), "compound";
+        prague: Prague(Box<prague::Prague>), "prague";
         external: External(Box<external::External>), "external";
         custom: Custom(custom::CustomController), "custom";
         /// One of the others, recorded.

@@ -111,6 +111,9 @@ pub struct Needs {
     pub manages: Manages,
     /// What it does to packets besides ordering them, and giving up what does not fit.
     pub acts: Acts,
+    /// It takes packets with ECT(1) for L4S (RFC 9331): those of senders that mean something else by it would get what is
+    /// not theirs.
+    pub l4s: bool,
     /// It says itself how much may wait, so that nothing is left to say for a limit of the port.
     pub sizes_itself: bool,
     /// It reckons with the link's rate, which must not change.
@@ -153,6 +156,7 @@ impl Needs {
         overtakes: false,
         manages: Manages::Nothing,
         acts: Acts::Not,
+        l4s: false,
         sizes_itself: false,
         fixed_rate: false,
         fixed_back: false,

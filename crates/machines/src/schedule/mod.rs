@@ -32,6 +32,7 @@ pub mod ads;
 pub mod bfc;
 pub mod custom;
 pub mod drr;
+pub mod dualpi2;
 pub mod expresspass;
 pub mod fifo;
 pub mod fq;
@@ -102,6 +103,7 @@ kinds! {
         ndp: Ndp(Box<ndp::Trimming>), "ndp";
         max_min: MaxMin(Box<TwoQueues<max_min::MaxMin>>), "max-min";
         zombie_list: ZombieList(Box<TwoQueues<zombie_list::ZombieList>>), "zombie-list";
+        dualpi2: DualPi2(Box<Managed<dualpi2::DualPi2>>), "dualpi2";
         policy: Policy(Box<policy::Programmed>), "policy";
         custom: Custom(Box<custom::Limited>), "custom";
     }

@@ -33,6 +33,7 @@ impl Kind for Tcp {
             ecn: match self.ecn {
                 None | Some(EcnMode::Off) => t::EcnSpec::Off,
                 Some(_) if self.congestion.needs().marks == Marks::Codepoints => t::EcnSpec::Codepoints,
+                Some(_) if self.congestion.needs().l4s => t::EcnSpec::Scalable,
                 Some(EcnMode::Classic) => t::EcnSpec::Classic,
                 Some(EcnMode::Accurate) => t::EcnSpec::Accurate,
             },

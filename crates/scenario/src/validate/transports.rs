@@ -330,7 +330,7 @@ pub(super) fn telemetry(
 fn windows(r: &mut Report<'_>, key: &str, t: &Tcp, mss: u32) {
     let at = |name: &str| format!("{key}.{name}");
     let what = match t.congestion.needs().gives {
-        Gives::Window { slow_start: true } | Gives::Anything => return,
+        Gives::Window { slow_start: true } | Gives::PacedWindow | Gives::Anything => return,
         Gives::Window { slow_start: false } => "a window that starts full",
         Gives::OwnWindow => "a window of its own",
         Gives::Nothing => "a fixed window",
@@ -377,6 +377,9 @@ fn ecn(r: &mut Report<'_>, key: &str, t: &Tcp, doc: &Document) {
     let needed = t.congestion.needs().marks;
     if needed.required() && t.ecn == Some(EcnMode::Off) {
         let reason = "the controller listens to ECN marks only, and ECN is off";
+        r.error(&format!("{key}.ecn"), reason, "write \"accurate\" or remove the key");
+    } else if t.congestion.needs().l4s && t.ecn == Some(EcnMode::Classic) {
+        let reason = "an L4S sender needs an exact echo of every mark (RFC 9331 §4.2)";
         r.error(&format!("{key}.ecn"), reason, "write \"accurate\" or remove the key");
     } else if !marks && needed == Marks::Wanted {
         if t.ecn != Some(EcnMode::Off) {

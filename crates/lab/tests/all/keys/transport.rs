@@ -10,6 +10,11 @@ const CUBIC: &[&str] = &["%.congestion={kind=\"cubic\",c=1000.0,hystart=false}"]
 /// A buffer so small that DCTCP loses packets, too.
 const LOSSES: &[&str] =
     &["%.congestion=dctcp", "switch.marking={kind=\"step\",threshold=\"5pkts\"}", "switch.buffer=10KB"];
+/// Marks, a reference round trip that is longer than the path's, and in force at once.
+const PRAGUE: &[&str] = &[
+    "%.congestion={kind=\"prague\",rtt_target=\"100us\",rtt_transition=1}",
+    "switch.marking={kind=\"step\",threshold=\"5pkts\"}",
+];
 /// No slow start, which overshoots so far that nothing else happens.
 const VEGAS: &[&str] = &["%.congestion={kind=\"vegas\",alpha=10.0,beta=20.0}", "%.initial_threshold=10pkts"];
 /// No slow start, which would end beyond what the delay part waits for; on a path with room for 38 segments and more.
@@ -150,6 +155,15 @@ pub const KEYS: &[Row] = &[
     ("%(tcp).congestion(bbr).margin", WAN, BBR, "", "0.1", Outcome),
     ("%(tcp).congestion(bbr).quantum", WAN, BBR, "", "1", Outcome),
     ("%(tcp).congestion(bbr).aggregation", WAN, BBR, "true", "false", Outcome),
+    ("%(tcp).congestion=prague", BUSY, STEP, "prague", "dctcp", Outcome),
+    ("%(tcp).congestion(prague).gain", BUSY, PRAGUE, "", "0.5", Outcome),
+    ("%(tcp).congestion(prague).initial_alpha", BUSY, PRAGUE, "", "0.0", Outcome),
+    ("%(tcp).congestion(prague).rtt_scaling", BUSY, PRAGUE, "", "additive", Outcome),
+    ("%(tcp).congestion(prague).rtt_scaling=none", BUSY, STEP, "{kind=\"prague\",rtt_scaling=\"none\"}", "{kind=\"prague\",rtt_transition=1}", Outcome),
+    ("%(tcp).congestion(prague).rtt_scaling=rate", BUSY, PRAGUE, "rate", "additive", Outcome),
+    ("%(tcp).congestion(prague).rtt_scaling=additive", BUSY, PRAGUE, "additive", "rate", Outcome),
+    ("%(tcp).congestion(prague).rtt_target", BUSY, PRAGUE, "100us", "400us", Outcome),
+    ("%(tcp).congestion(prague).rtt_transition", BUSY, PRAGUE, "1", "500", Outcome),
     ("%(tcp).congestion=compound", WAN, &["%.initial_threshold=10pkts", "topology.bottleneck_rate=100Mbps"], "compound", "newreno", Outcome),
     ("%(tcp).congestion(compound).alpha", WAN, COMPOUND, "", "0.5", Outcome),
     ("%(tcp).congestion(compound).k", WAN, COMPOUND, "", "0.9", Outcome),

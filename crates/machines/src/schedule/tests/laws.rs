@@ -77,7 +77,7 @@ impl Run {
                 input: d.below(70) as u8,
                 wire: [40, 100, 576, 1500][d.below(4) as usize],
                 kind: if d.below(5) == 0 { Kind::Ack } else { Kind::Data },
-                ecn: if d.below(2) == 0 { Ecn::Ect0 } else { Ecn::NotEct },
+                ecn: [Ecn::Ect0, Ecn::NotEct, Ecn::Ect1, Ecn::NotEct][d.below(4) as usize],
                 ..Packet::default()
             };
             let payload = packet.wire - 40;

@@ -124,7 +124,7 @@ impl TcpReceiver {
                     self.echo = echo;
                 }
             }
-            EcnSpec::Accurate | EcnSpec::Codepoints => {
+            EcnSpec::Accurate | EcnSpec::Codepoints | EcnSpec::Scalable => {
                 // RFC 8257 §3.2: an ACK covers packets of one kind only.
                 // CHOICE RFC 8257 §3.2: the ACK that leaves at once covers what came before, with its own echo (Figure
                 // 1); the packet itself waits as any other. Other reading (steps 1 and 2, Linux since 2018): it is
@@ -301,9 +301,7 @@ impl Endpoint for TcpReceiver {
             First::SynAck(trigger) => {
                 self.first = First::Nothing;
                 self.write(Kind::SynAck, spec.ack_wire, trigger, 0, Flags::default(), packet);
-                if spec.ecn == EcnSpec::Accurate {
-                    packet.ecn = Ecn::Ect0; // RFC 8257 §3.6
-                }
+                packet.ecn = spec.ecn.of_syn();
                 if let Some(what) = self.above.as_mut().and_then(|above| above.explicit.take()) {
                     side.new_explicit(what);
                     packet.side = 0;

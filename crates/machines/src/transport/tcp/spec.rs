@@ -7,6 +7,7 @@ use crate::transport::Rank;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
+use thalweg_wire::Ecn;
 
 /// TCP as data: what a scheme switches on or off. One per kind of transport, shared by all its flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -100,6 +101,22 @@ pub enum EcnSpec {
     /// Likewise of three codepoints: packets are sent with ECT(1), and every ACK reports with which the
     /// packets came that it covers (ABC, Goyal, MIT 2022, §2.4.2: accelerate, brake, or CE).
     Codepoints,
+    /// As `Accurate`, and packets are sent with ECT(1) (L4S, RFC 9331 §4.1).
+    Scalable,
+}
+
+impl EcnSpec {
+    /// What SYN and SYN-ACK carry.
+    // RFC 3168 §6.1.1: not ECN-capable; RFC 8257 §3.6: with DCTCP they are, and their marks are ignored.
+    // CHOICE RFC 9331 §4.1: with L4S, too, as all that its sender sends. ACKs are not (RFC 3168 §6.1.4). Other
+    // reading: ACKs as well, where their receiver can say that they were marked.
+    pub(super) fn of_syn(self) -> Ecn {
+        match self {
+            Self::Off | Self::Classic | Self::Codepoints => Ecn::NotEct,
+            Self::Accurate => Ecn::Ect0,
+            Self::Scalable => Ecn::Ect1,
+        }
+    }
 }
 
 /// An application that writes at its own pace.

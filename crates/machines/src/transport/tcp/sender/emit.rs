@@ -183,7 +183,7 @@ impl TcpSender {
         let mut ecn = match spec.ecn {
             EcnSpec::Off => Ecn::NotEct,
             EcnSpec::Classic | EcnSpec::Accurate => Ecn::Ect0,
-            EcnSpec::Codepoints => Ecn::Ect1,
+            EcnSpec::Codepoints | EcnSpec::Scalable => Ecn::Ect1,
         };
         if fresh {
             self.space.sent_to = end;
@@ -280,8 +280,7 @@ impl TcpSender {
             wire: spec.syn_wire,
             kind: Kind::Syn,
             flags: if again { Flags::RETRANSMISSION } else { Flags::default() },
-            // RFC 3168 §6.1.1: not ECN-capable; RFC 8257 §3.6: with DCTCP it is, and its mark is ignored.
-            ecn: if spec.ecn == EcnSpec::Accurate { Ecn::Ect0 } else { Ecn::NotEct },
+            ecn: spec.ecn.of_syn(),
             // CHOICE UPS §2.3: control packets, SYNs as ACKs, are the most urgent. Other reading: the flow's rank.
             rank: 0,
             ..Packet::default()
