@@ -12,6 +12,7 @@ PER_FLOW = ("ecmp", "ecmp-pairs", "ecmp-symmetric", "lowest", "modulo", "pinned"
 # Orders that look at their own port alone, and at nothing that another port has written.
 LOCAL = (
     "fifo", "drr", "fq", "priority", "sjf", "srpt", "ads", "lifo", "random", "pifo", "round-robin", "fq-codel",
+    "dualpi2",
 )  # fmt: skip
 # Transports whose sources decide by what their own ACKs say.
 CARRIED = ("tcp", "rdma")

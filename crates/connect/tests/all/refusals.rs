@@ -47,6 +47,7 @@ fn every_controller_runs_or_is_refused_with_the_reason() {
             "swift: runs | runs | runs",
             "nimbus: runs | [Pace, Clock] | runs",
             "compound: runs | runs | runs",
+            "prague: [MarkCounts, L4s] | [MarkCounts, L4s, Pace] | [L4s]",
             "external: [Decisions] | [Decisions, Pace, Clock] | [Decisions]",
             "custom: runs | [Pace, Clock] | runs",
         ]

@@ -18,6 +18,7 @@ mod fairness;
 mod fq_codel;
 mod incidents;
 mod keys;
+mod l4s;
 mod limits;
 mod links;
 mod loading;

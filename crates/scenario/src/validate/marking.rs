@@ -83,7 +83,7 @@ pub(super) fn ect1(r: &mut Report<'_>, doc: &Document) {
     for (key, t) in resolve::transports(doc) {
         let Some(controller) = t.congestion() else { continue };
         let (needs, at) = (controller.needs(), format!("{key}.congestion"));
-        if let (true, Some(queue)) = (needs.l4s, router) {
+        if let (true, Some(queue)) = (needs.l4s, &router) {
             let reason =
                 format!("it sends ECT(1), which `{queue}` takes for ABC's accelerate and turns into ECT(0)");
             r.error(

@@ -72,7 +72,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "\"fifo\"",
         "\"ffio\"",
-        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, input-round-robin, parity, bfc, liftable, expresspass, ndp, max-min, zombie-list, policy, custom)",
+        "s.toml:6: `switch.scheduler`: `ffio` is not a choice; did you mean `fifo`? (known: fifo, drr, fq, priority, sjf, srpt, ads, lifo, random, lstf, pifo, round-robin, fq-codel, input-round-robin, parity, bfc, liftable, expresspass, ndp, max-min, zombie-list, dualpi2, policy, custom)",
     );
     wrong(
         "kind = \"star\"",

@@ -101,7 +101,7 @@ fn a_key_of_several_kinds_is_explained_for_each() {
     let message = explain("transport.congestion").expect("known");
     let [tcp, rdma] = message.split("\n\n").collect::<Vec<_>>()[..] else { panic!("{message}") };
     assert!(
-        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, rtt-target, vegas, bbr, bbr3, copa, vivace, verus, sprout, abc, xcp, rcp, vcp, swift, nimbus, compound, external, custom\n"),
+        tcp.contains("kinds: newreno, cubic, dctcp, dctcp-rate, mintcp, fixed, aimd, timely, hpcc, rtt-target, vegas, bbr, bbr3, copa, vivace, verus, sprout, abc, xcp, rcp, vcp, swift, nimbus, compound, prague, external, custom\n"),
         "{tcp}"
     );
     assert!(tcp.ends_with("with: transport.kind = \"tcp\""), "{tcp}");
