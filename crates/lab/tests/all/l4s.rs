@@ -119,8 +119,9 @@ fn under_a_given_probability_renos_window_goes_by_its_root_and_pragues_by_itself
         let (mean, expected) = (under("congestion = \"newreno\"\necn = \"classic\"", p), 1.22 / f64::sqrt(p));
         assert!((mean / expected - 1.0).abs() < 0.1, "Reno at {p}: {mean} against {expected}");
     }
-    // Prague: α ≈ p. From one cut to the next a round trip passes, and then 1/p packets until the mark that cuts: 1 + 1/c
-    // round trips with W = c / p, in which the window grows by (1 − p) (1 + 1/c) and then loses c / 2. So c² / 2 = c + 1.
+    // Prague: α ≈ p. From one cut to the next a round trip passes, and then 1/p packets until the mark that cuts:
+    // 1 + 1/c round trips with W = c / p, in which the window grows by (1 − p) (1 + 1/c) and then loses c / 2. So
+    // c² / 2 = c + 1.
     for p in [0.04, 0.08] {
         let prague = "congestion = { kind = \"prague\", rtt_scaling = \"none\" }";
         let (mean, expected) = (under(prague, p), (1.0 + f64::sqrt(3.0)) * (1.0 - p) / p);

@@ -1,7 +1,8 @@
 //! Prague: DCTCP for the Internet, the controller of L4S. De Schepper, Tilmans, Briscoe, Goel, "Prague Congestion
-//! Control", draft-briscoe-iccrg-prague-congestion-control, in its order; where the draft names Linux's TCP Prague
-//! (L4STeam/linux, net/ipv4/tcp_prague.c) or leaves something open, that. Sections are those of version 04. Windows are counted in segments, with
-//! their fractions. Needs: ECT(1) (RFC 9331 §4.1), an exact echo of every mark, round trips, pacing.
+//! Control", draft-briscoe-iccrg-prague-congestion-control, in its order and with the sections of version 04; where the
+//! draft names Linux's TCP Prague (L4STeam/linux, net/ipv4/tcp_prague.c) or leaves something open, that. Windows are
+//! counted in segments, with their fractions. Needs: ECT(1) (RFC 9331 §4.1), an exact echo of every mark, round trips,
+//! pacing.
 //!
 //! Left out: the fall-back to Reno behind a queue that marks as RFC 3168 has it (RFC 9331 §4.3; off by default in
 //! Linux), windows below two segments, growth faster than additive, and the undoing of reductions that were

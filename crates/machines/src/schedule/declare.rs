@@ -111,8 +111,8 @@ pub struct Needs {
     pub manages: Manages,
     /// What it does to packets besides ordering them, and giving up what does not fit.
     pub acts: Acts,
-    /// It takes packets with ECT(1) for L4S (RFC 9331): those of senders that mean something else by it would get what is
-    /// not theirs.
+    /// It takes packets with ECT(1) for L4S (RFC 9331): those of senders that mean something else by it would get
+    /// what is not theirs.
     pub l4s: bool,
     /// It says itself how much may wait, so that nothing is left to say for a limit of the port.
     pub sizes_itself: bool,

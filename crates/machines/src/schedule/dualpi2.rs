@@ -12,9 +12,9 @@
 //! All updates that were due are made before anything that depends on them: no timers.
 //!
 //! ```text
-//! CHOICE RFC 9332 §A.1: updates every 16 ms, alpha 0.16 and beta 3.2 Hz, as in Linux (sch_dualpi2.c) and the PI2
-//! paper. Other reading: Tupdate = min(target, RTT_max / 3), alpha = 0.1 Tupdate / RTT_max², beta = 0.3 / RTT_max, which
-//! is 15 ms, 0.15 and 3 Hz for RTT_max = 100 ms.
+//! CHOICE RFC 9332 §A.1: updates every 16 ms, alpha 0.16 and beta 3.2 Hz, as in Linux (sch_dualpi2.c). Other reading:
+//! Tupdate = min(target, RTT_max / 3), alpha = 0.1 Tupdate / RTT_max², beta = 0.3 / RTT_max, which is 15 ms, 0.15 and
+//! 3 Hz for RTT_max = 100 ms.
 //! CHOICE RFC 9332 §A.1: the clock of updates begins with the port's first packet, so that results do not depend on
 //! when that is.
 //! CHOICE RFC 9332 §A.1: whose turn it is: weighted round robin by bytes as Linux has it (a credit that each queue
@@ -194,7 +194,8 @@ impl Parameters for Params {
     }
 }
 
-/// The credit before anything was sent: L4S's turn, unless Classic's share is more than half (Linux, c_protection_init).
+/// The credit before anything was sent: L4S's turn, unless Classic's share is more than half (Linux,
+/// c_protection_init).
 fn first_credit(share: f64) -> f64 {
     MTU * (2.0 * share - 1.0)
 }

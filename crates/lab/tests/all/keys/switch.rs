@@ -7,17 +7,21 @@ use Shows::*;
 const DCTCP: &[&str] = &["%.congestion=dctcp", "@.marking={kind=\"step\",threshold=\"5pkts\"}"];
 const RED: &[&str] = &["@.marking={kind=\"red\",min=3,max=8,weight=0.3}"];
 const FQ_CODEL: &str = "@.scheduler={kind=\"fq-codel\",target=\"10us\",interval=\"50us\"}";
-/// L4S and Classic flows at a slow link, with updates as fast as its delays.
-const DUALPI2_RULE: &str = "@.scheduler={kind=\"dualpi2\",target=\"50us\",update=\"20us\",alpha=200.0,beta=400.0,ramp_start=\"10us\",ramp=\"20us\"}";
-const DUALPI2: &[&str] = &["~.scheduler=fifo", "transport.congestion=prague", MIXED, DUALPI2_RULE];
-const DUALPI2_SHIFT: &[&str] = &[
+/// Random flows are L4S, the incast next to them is not; updates as fast as what waits comes and goes.
+const DUALPI2: &[&str] = &[
     "~.scheduler=fifo",
     "transport.congestion=prague",
-    MIXED,
-    "@.scheduler={kind=\"dualpi2\",target=\"50us\",update=\"20us\",turns=\"time-shift\"}",
+    "traffic.0.load=0.9",
+    "traffic.1.transport=x",
+    "@.scheduler={kind=\"dualpi2\",target=\"2us\",update=\"2us\",alpha=10000.0,beta=20000.0,ramp_start=\"1us\",ramp=\"2us\"}",
 ];
-/// Datagrams next to it, which are no L4S.
-const MIXED: &str = "traffic.0.transport=x";
+const DUALPI2_SHIFT: &[&str] = &[
+    DUALPI2[0],
+    DUALPI2[1],
+    DUALPI2[2],
+    DUALPI2[3],
+    "@.scheduler={kind=\"dualpi2\",target=\"2us\",update=\"2us\",alpha=10000.0,beta=20000.0,turns=\"time-shift\",ramp_start=\"1us\",ramp=\"2us\"}",
+];
 /// Few bins, and delay that comes and goes.
 const FQ_CODEL_OFTEN: &str =
     "@.scheduler={kind=\"fq-codel\",bins=1,target=\"2us\",interval=\"10us\",mtu=\"0B\"}";
@@ -221,19 +225,19 @@ pub const KEYS: &[Row] = &[
     ("@.scheduler(fq-codel).law=linux", BUSY, &[FQ_CODEL_OFTEN], "", "linux", Outcome),
     ("@.scheduler(fq-codel).law=acm2012", BUSY, &[FQ_CODEL_OFTEN], "", "acm2012", Outcome),
     ("@.scheduler=dualpi2", BUSY, DUALPI2, "dualpi2", "{kind=\"fq-codel\",ce_threshold=\"20us\"}", Outcome),
-    ("@.scheduler(dualpi2).target", BUSY, DUALPI2, "50us", "10us", Outcome),
-    ("@.scheduler(dualpi2).update", BUSY, DUALPI2, "20us", "50us", Outcome),
-    ("@.scheduler(dualpi2).alpha", BUSY, DUALPI2, "200.0", "5000.0", Outcome),
-    ("@.scheduler(dualpi2).beta", BUSY, DUALPI2, "400.0", "4000.0", Outcome),
+    ("@.scheduler(dualpi2).target", BUSY, DUALPI2, "2us", "10us", Outcome),
+    ("@.scheduler(dualpi2).update", BUSY, DUALPI2, "2us", "5us", Outcome),
+    ("@.scheduler(dualpi2).alpha", BUSY, DUALPI2, "10000.0", "90000.0", Outcome),
+    ("@.scheduler(dualpi2).beta", BUSY, DUALPI2, "20000.0", "0.0", Outcome),
     ("@.scheduler(dualpi2).coupling", BUSY, DUALPI2, "", "8.0", Outcome),
-    ("@.scheduler(dualpi2).ramp_start", BUSY, DUALPI2, "10us", "2us", Outcome),
-    ("@.scheduler(dualpi2).ramp", BUSY, DUALPI2, "20us", "0us", Outcome),
+    ("@.scheduler(dualpi2).ramp_start", BUSY, DUALPI2, "1us", "200ns", Outcome),
+    ("@.scheduler(dualpi2).ramp", BUSY, DUALPI2, "2us", "0us", Outcome),
     ("@.scheduler(dualpi2).ramp_packets", BUSY, DUALPI2, "", "9", Outcome),
     ("@.scheduler(dualpi2).turns", BUSY, DUALPI2, "", "time-shift", Outcome),
     ("@.scheduler(dualpi2).turns=weighted", BUSY, DUALPI2, "weighted", "time-shift", Outcome),
     ("@.scheduler(dualpi2).turns=time-shift", BUSY, DUALPI2, "time-shift", "weighted", Outcome),
     ("@.scheduler(dualpi2).share", BUSY, DUALPI2, "", "0.7", Outcome),
-    ("@.scheduler(dualpi2).time_shift", BUSY, DUALPI2_SHIFT, "", "1us", Outcome),
+    ("@.scheduler(dualpi2).time_shift", BUSY, DUALPI2_SHIFT, "", "100ns", Outcome),
     ("@.scheduler(dualpi2).draws", BUSY, DUALPI2, "", "random", Outcome),
     ("@.scheduler(dualpi2).draws=recur", BUSY, DUALPI2, "recur", "random", Outcome),
     ("@.scheduler(dualpi2).draws=random", BUSY, DUALPI2, "random", "recur", Outcome),
