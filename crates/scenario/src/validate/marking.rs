@@ -41,6 +41,7 @@ pub(super) fn row(
 /// ABC's ends and routers mean the same by the same codepoints, and nothing else marks where a mark is a
 /// brake (Goyal, MIT 2022, §2.4.2).
 pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
+    ect1(doc).into_iter().for_each(|(at, reason, hint)| r.error(&at, reason, hint));
     for (key, t) in resolve::transports(doc) {
         let Some(ControllerSpec::Abc(sender)) = t.congestion() else { continue };
         let (at, marker) =
@@ -76,30 +77,30 @@ pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
 
 /// ECT(1) means one thing on a path: L4S (RFC 9331 §4.1), or what ABC's ends and routers mean by both codepoints
 /// (Goyal, MIT 2022, §2.4.2). And what marks for reasons of its own is not understood where a mark is a brake.
-pub(super) fn ect1(r: &mut Report<'_>, doc: &Document) {
+/// What is wrong: key, reason, hint.
+fn ect1(doc: &Document) -> Vec<(String, String, &'static str)> {
     let dual = resolve::schedulers(doc).find(|(_, s)| s.needs().l4s).map(|(section, _)| section);
     let brakes = |marking: &Marking| matches!(marking, StageSpec::Abc(abc) if abc.encoding == Encoding::Full);
     let router = resolve::markings(doc).find(|(_, m)| brakes(m)).map(|(queue, _)| queue);
+    let mut wrong = Vec::new();
     for (key, t) in resolve::transports(doc) {
         let Some(controller) = t.congestion() else { continue };
         let (needs, at) = (controller.needs(), format!("{key}.congestion"));
         if let (true, Some(queue)) = (needs.l4s, &router) {
             let reason =
                 format!("it sends ECT(1), which `{queue}` takes for ABC's accelerate and turns into ECT(0)");
-            r.error(
-                &at,
-                reason,
-                "write `encoding = \"proxy\"` in ABC's marking, or choose a controller with ECT(0)",
-            );
+            let hint = "write `encoding = \"proxy\"` in ABC's marking, or choose a controller with ECT(0)";
+            wrong.push((at.clone(), reason, hint));
         }
         if let (Marks::Codepoints, Some(section)) = (needs.marks, dual) {
             let reason = format!("its ECT(1) means accelerate, and `{section}.scheduler` takes it for L4S");
-            r.error(&at, reason, "write `encoding = \"proxy\"`, or choose another scheduler");
+            wrong.push((at.clone(), reason, "choose another scheduler"));
         }
         if let (Some(_), Some(section)) = (needs.marker, dual) {
             let reason =
                 format!("`{section}.scheduler` marks for reasons of its own, which would be read as brakes");
-            r.error(&at, reason, "choose another scheduler");
+            wrong.push((at, reason, "choose another scheduler"));
         }
     }
+    wrong
 }

@@ -108,7 +108,6 @@ pub(crate) fn document(
     transports::check(&mut report, doc, graph);
     queues::check(&mut report, written, doc, graph);
     marking::encodings(&mut report, doc);
-    marking::ect1(&mut report, doc);
     lossless::check(&mut report, doc, graph);
     points::check(&mut report, doc);
     routing::check(&mut report, doc, graph);
