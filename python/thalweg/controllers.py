@@ -89,6 +89,9 @@ def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params:
     """
     if not isinstance(name, str) or not name:
         raise TypeError('a controller needs a name: @thalweg.controller("my-controller")')
+    for option, value in (("ecn", ecn), ("telemetry", telemetry)):
+        if not isinstance(value, bool):
+            raise TypeError(f"controller {name!r}: `{option}` is {value!r}, not True or False")
     defaults = dict(params or {})
     for key, value in defaults.items():
         if not isinstance(key, str) or not isinstance(value, (*_PLAIN, list, dict)):
@@ -101,8 +104,8 @@ def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params:
         if missing:
             raise TypeError(f"controller {name!r}: {cls.__name__} has no {', '.join(missing)}")
         cls.thalweg_name, cls.thalweg_params = name, defaults
-        cls.thalweg_ecn, cls.thalweg_telemetry = bool(ecn), bool(telemetry)
-        _core.register_controller(name, cls, bool(ecn), bool(telemetry), list(defaults))
+        cls.thalweg_ecn, cls.thalweg_telemetry = ecn, telemetry
+        _core.register_controller(name, cls, ecn, telemetry, list(defaults))
         _CLASSES[name], _FILES[name] = cls, sys._getframe(1).f_code.co_filename
         return cls
 
@@ -152,9 +155,9 @@ def failure(name: str, flow: int | None, now_ps: int | None, doing: str, e: Base
     else:
         what = " ".join(str(e).split())
         what = what if not where and isinstance(e, TypeError | ValueError) else f"{type(e).__name__}: {what}"
-    told = ControllerError(f"{where}{who}: {doing}: {what}", name, flow, now_ps)
-    told.__cause__ = e
-    return told
+    error = ControllerError(f"{where}{who}: {doing}: {what}", name, flow, now_ps)
+    error.__cause__ = e
+    return error
 
 
 def _place(e: BaseException) -> str:

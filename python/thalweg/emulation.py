@@ -29,7 +29,6 @@ OPTIONS = {
     "switch.scheduler.file": "--policy",
     "switch.marking": "--queue",
     "switch.buffer": "--buffer",
-    "link": "--up, --down, --loss",
 }
 
 
@@ -100,10 +99,15 @@ class Link:
             try:
                 return Scenario(_toml.dumps(self.table(classes)), "thalweg shell", Path.cwd(), set)
             except ScenarioError as e:
-                found = [_by_option(d) for d in e.diagnostics]
+                found = [_by_option(d, self._links()) for d in e.diagnostics]
                 if self.policy is None or not any("class 0" in d.reason for d in found):
                     break
         raise ScenarioError(found)
+
+    def _links(self) -> str:
+        """The options that make links of their own."""
+        given = {"--up": self.up, "--down": self.down, "--loss": self.loss}
+        return ", ".join(option for option, value in given.items() if value is not None)
 
 
 def _names(kind: str) -> set[str]:
@@ -114,13 +118,15 @@ def _transmitter(text: str) -> dict[str, Any]:
     return {"kind": "fixed", "rate": text} if RATE.fullmatch(text) else {"kind": "traced", "file": text}
 
 
-def _by_option(found: Diagnostic) -> Diagnostic:
+def _by_option(found: Diagnostic, links: str) -> Diagnostic:
     """What is wrong with an option, not with the line of a file that nobody wrote."""
     key = re.sub(r"\.\d+.*", "", found.key)
-    option = OPTIONS.get(found.key) or OPTIONS.get(key)
-    if option is None:
+    option = links if key == "link" else OPTIONS.get(found.key) or OPTIONS.get(key)
+    if not option:
         return found
-    return Diagnostic(f"{option}: {found.reason}", file="thalweg shell", hint=found.hint)
+    # There is no scenario that paths are relative to.
+    hint = re.sub(r" ?\(?paths are relative to the scenario\)?", "", found.hint or "")
+    return Diagnostic(f"{option}: {found.reason}", file="thalweg shell", hint=hint)
 
 
 def ports(scenario: Scenario, between: Sequence[str] | None = None) -> list[dict[str, Any]]:

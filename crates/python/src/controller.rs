@@ -393,8 +393,8 @@ fn report_of(object: &Bound<'_, PyAny>, listed: &Bound<'_, PyAny>, report: &mut 
     for (name, (unit, doc)) in listed.extract::<BTreeMap<String, (String, String)>>()? {
         let held = object.getattr(name.as_str())?;
         let Ok(value) = held.extract::<Option<f64>>() else {
-            let told = format!("column `{name}` is {}, not a number or None", shown(&held));
-            return Err(PyValueError::new_err(told));
+            let reason = format!("column `{name}` is {}, not a number or None", shown(&held));
+            return Err(PyValueError::new_err(reason));
         };
         report.add(name, unit, doc, value);
     }

@@ -134,10 +134,11 @@ pub fn suggest(written: &str, known: &[String]) -> String {
     suggest_of(written, known, &known.join(", "))
 }
 
-/// The same, where what is known is listed as `told`.
+/// The same, where what is known is listed as `reported`.
 pub(crate) fn suggest_of(written: &str, known: &[String], reported: &str) -> String {
     match nearest(written, known.iter().map(String::as_str)) {
         Some(name) => format!("did you mean `{name}`? (known: {reported})"),
+        None if known.is_empty() => "there is none to choose from: remove it".into(),
         None => format!("known: {reported}"),
     }
 }

@@ -64,7 +64,9 @@ fn bounded(path: &Path, limit: Bytes) -> Result<String, Refusal> {
             format!("split it, or set {LIMIT}=4GB in the environment"),
         ));
     }
-    let text = String::from_utf8(bytes).map_err(|_| unfit("is not a text file (UTF-8)", ""))?;
+    let packed = bytes.starts_with(&[0x1f, 0x8b]);
+    let text = String::from_utf8(bytes)
+        .map_err(|_| unfit("is not a text file (UTF-8)", if packed { "unpack it: `gunzip`" } else { "" }))?;
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 

@@ -13,13 +13,13 @@ pub(super) struct Ways<'a> {
     known: BTreeMap<(u32, u32), usize>,
     ways: Vec<Vec<u32>>,
     /// Wire bytes per port.
-    asked: BTreeMap<u32, f64>,
+    offered: BTreeMap<u32, f64>,
 }
 
 impl<'a> Ways<'a> {
     pub fn new(graph: &'a Graph) -> Self {
-        let (known, asked) = (BTreeMap::new(), BTreeMap::new());
-        Self { graph, adjacency: Vec::new(), known, ways: Vec::new(), asked }
+        let (known, offered) = (BTreeMap::new(), BTreeMap::new());
+        Self { graph, adjacency: Vec::new(), known, ways: Vec::new(), offered }
     }
 
     /// The way of a section between two given hosts, as ports.
@@ -58,19 +58,19 @@ impl<'a> Ways<'a> {
     /// Wire bytes that are to take a way.
     pub fn load(&mut self, way: Option<usize>, bytes: f64) {
         for port in way.into_iter().flat_map(|w| &self.ways[w]) {
-            *self.asked.entry(*port).or_default() += bytes;
+            *self.offered.entry(*port).or_default() += bytes;
         }
     }
 
     /// Share of the offered load that is carried in so many seconds.
     pub fn share(&self, way: Option<usize>, seconds: f64) -> f64 {
-        let shares = self.ports(way).map(|port| self.rate(port) * seconds / self.asked[&port].max(1.0));
+        let shares = self.ports(way).map(|port| self.rate(port) * seconds / self.offered[&port].max(1.0));
         shares.fold(1.0, f64::min)
     }
 
     /// Seconds until all of the load that is offered to the way has passed.
     pub fn takes(&self, way: Option<usize>) -> f64 {
-        self.ports(way).map(|port| self.asked[&port] / self.rate(port).max(1.0)).fold(0.0, f64::max)
+        self.ports(way).map(|port| self.offered[&port] / self.rate(port).max(1.0)).fold(0.0, f64::max)
     }
 
     /// Bytes per second of the slowest link.

@@ -84,7 +84,7 @@ fn problems(cx: &Cx<'_>, doc: &Document, i: usize, trace: Option<&Trace>) -> Vec
         ("loss", loss.map(|loss| loss.problems())),
         ("jitter", jitter.map(|jitter| jitter.problems())),
     ];
-    let tell = |part: &str, Problem { key, reason, hint, useless, .. }: Problem| {
+    let report = |part: &str, Problem { key, reason, hint, useless, .. }: Problem| {
         let dot = if key.is_empty() { "" } else { "." };
         let reason = if useless { format!("it has no effect: {reason}") } else { reason };
         cx.error(&format!("link.{i}.{part}{dot}{key}"), reason, hint)
@@ -92,7 +92,7 @@ fn problems(cx: &Cx<'_>, doc: &Document, i: usize, trace: Option<&Trace>) -> Vec
     parts
         .into_iter()
         .flat_map(|(part, found)| found.into_iter().flatten().map(move |p| (part, p)))
-        .map(|(part, p)| tell(part, p))
+        .map(|(part, p)| report(part, p))
         .collect()
 }
 

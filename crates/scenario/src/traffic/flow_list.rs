@@ -67,6 +67,11 @@ impl FlowList {
             ListFormat::Htsim => matrix::parse(&text, s.graph.hosts),
         };
         let rows = rows.map_err(|e| e.in_file(&self.file))?;
+        if rows.is_empty() {
+            return Err(
+                Diagnostic::in_file(&self.file, 1, "the list has no flows").hint("remove the section")
+            );
+        }
         if !self.jitter.0.is_zero() && self.steps() == 0 {
             let reason =
                 format!("no multiple of {} fits into the jitter, {}", self.jitter_step.0, self.jitter.0);

@@ -275,11 +275,11 @@ fn explicit(r: &mut Report<'_>, key: &str, congestion: &ControllerSpec, doc: &Do
     if matches!(kind, ExplicitKind::Forecast(_)) {
         return; // the receiver gives it
     }
-    let tells = |marking: &Marking| marking.acts() == Acts::Signals(kind);
-    if resolve::markings(doc).any(|(_, marking)| tells(marking)) {
+    let signals = |marking: &Marking| marking.acts() == Acts::Signals(kind);
+    if resolve::markings(doc).any(|(_, marking)| signals(marking)) {
         return;
     }
-    let name = Marking::all().iter().find(|marking| tells(marking)).map_or("", Marking::key);
+    let name = Marking::all().iter().find(|marking| signals(marking)).map_or("", Marking::key);
     let reason = "the controller follows explicit feedback, and no router gives it";
     r.error(&format!("{key}.congestion"), reason, format!("write `switch.marking = \"{name}\"`"));
 }

@@ -118,7 +118,9 @@ impl Hosts {
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
         // What a user's controller does as it is made is done once: in the part that its flow is sent from.
         let mut sender = if cx.border.is_home(spec.src) {
-            transport.sender(flow, spec.size, &start, stream).expect("checked when built")
+            transport
+                .sender(flow, spec.size, &start, stream)
+                .expect("a controller accepts for every flow what it accepted before the run")
         } else {
             Sender::elsewhere(flow)
         };
