@@ -28,10 +28,10 @@ SHOWN = (
 def sections(runs: Runs) -> polars.DataFrame:
     """A row for each setting and section of traffic.
 
-    Columns: the varied keys, section, controller, runs (seeds), and of `flows`, `censored` (flows that had not ended,
-    which are no part of completion times and slowdowns; only where there are any), `endless.sum_gbps`, `fct_us.mean`, `fct_us.p99`,
-    `slowdown.mean`, `slowdown.p99` and `packet_queueing_us.p99`, those that any section has, the mean over the seeds
-    and `±`, half its 95 % confidence interval (null: a single seed).
+    Columns: the varied keys, section, controller, runs (seeds), and those of `flows`, `censored` (flows that had not
+    ended, which are no part of completion times and slowdowns; only where there are any), `endless.sum_gbps`,
+    `fct_us.mean`, `fct_us.p99`, `slowdown.mean`, `slowdown.p99` and `packet_queueing_us.p99` that any section has: the
+    mean over the seeds and `±`, half its 95 % confidence interval (null: a single seed).
     """
     import polars as pl
 
@@ -50,7 +50,8 @@ def sections(runs: Runs) -> polars.DataFrame:
             rows.append(row)
     if not rows:
         return pl.DataFrame()
-    return pl.DataFrame(rows, infer_schema_length=None).sort("place", maintain_order=True).drop("place")
+    table = pl.DataFrame(rows, infer_schema_length=None).sort("place", maintain_order=True).drop("place")
+    return table if any(row.get("censored") for row in rows) else table.drop("censored", "censored ±", strict=False)
 
 
 def _known(value: float) -> float | None:

@@ -47,7 +47,7 @@ fn halving_and_doubling_takes_few_steps_for_the_same_bytes() {
     assert_eq!(over(8, text), Some(Time::from_us(3 * 2 * (3 * 7 + 7) + 2 * 11)));
 }
 
-/// Pairwise nobody meets anybody: N − 1 steps. At once N − 1 flows of n packets share each link: no less than their
+/// Pairwise no flow meets another: N − 1 steps. At once N − 1 flows of n packets share each link: no less than their
 /// packets, and the last packet's way; and no more than if all of them had waited for each other once.
 #[test]
 fn an_all_to_all_is_as_long_in_steps_as_its_steps() {

@@ -24,8 +24,8 @@ pub trait PluggedController: CongestionControl + Send + Sync {
 /// How controllers of one name are made and brought back.
 #[derive(Clone, Copy)]
 pub struct ControllerFactory {
-    /// A new one for a flow that starts; `params` is what the scenario wrote under `params`. Asked once before a run:
-    /// parameters that it accepts then it accepts for every flow, as the engine cannot refuse one in the middle of a run.
+    /// A new one for a flow that starts; `params` is what the scenario wrote under `params`. It is called once before a
+    /// run: parameters that it accepts then it accepts for every flow, as no flow is refused in the middle of a run.
     pub make: fn(name: &str, start: &Start, params: &[u8]) -> Made<dyn PluggedController>,
     /// From the bytes of [`PluggedController::save`].
     pub load: fn(name: &str, saved: &[u8]) -> Made<dyn PluggedController>,

@@ -129,8 +129,8 @@ pub trait PausePolicy {
     }
     /// The neighbour behind `output` has sent a frame. What it pauses reaches the port without the policy.
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
-    /// The neighbour of a paused input would go on if the input held this and nothing else. A policy under which nothing
-    /// stops for good says so.
+    /// The neighbour of a paused input would go on if the input held this and nothing else. Always, where nothing stops
+    /// for good.
     fn resumes(&self, _held: Held) -> bool {
         true
     }

@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Hosts in a ring pass on their chunks until all have all, again and again; or sum up chunks that end at a host each: a
-/// reduce-scatter has the same flows (Thakur et al., IJHPCA 2005).
+/// Hosts in a ring pass on their chunks until all have all, again and again; or sum up chunks that end at a host each:
+/// a reduce-scatter has the same flows (Thakur et al., IJHPCA 2005).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RingAllGather {

@@ -2,7 +2,7 @@
 //!
 //! What waits for what: a host sends in a step when what was sent to it in the step before has come, and what it sent
 //! itself has arrived. The first step of an iteration follows the last one of the iteration before in the same way,
-//! after the time to compute: hosts wait for those that they hear from, not for all. That adding up takes no time and
+//! after the time to compute: hosts wait for those that send to them, not for all. That adding up takes no time and
 //! that a host knows at once what has arrived are simplifications.
 
 use super::course::{Course, Fluid};

@@ -32,7 +32,7 @@ impl WaitGraph<'_> {
         loop {
             let before = stuck.len();
             let set = stuck.clone();
-            stuck.retain(|id| !self.resumes_beside(*id, &set));
+            stuck.retain(|id| !self.resumes_with(*id, &set));
             if stuck.len() == before {
                 break;
             }
@@ -68,7 +68,7 @@ impl WaitGraph<'_> {
     }
 
     /// The ingress at the port's far end would have it go on if the switch had left what waits for egresses of the set.
-    fn resumes_beside(&self, id: PortId, set: &[PortId]) -> bool {
+    fn resumes_with(&self, id: PortId, set: &[PortId]) -> bool {
         let back = &self.ports[(id.0 ^ 1) as usize];
         let switch = back.place.owner as usize;
         let set: Vec<PortId> =
