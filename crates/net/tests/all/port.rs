@@ -126,3 +126,15 @@ fn tables_that_do_not_agree_are_refused() {
     assert_eq!(refused(&|s| s.incidents.push(fails)), "an incident names a link that does not exist");
     assert_eq!(refused(&|s| s.routing = RoutingSpec::pinned(vec![])), "0 pinned paths for 2 flows");
 }
+
+/// 3 GB at 1 kb/s take longer than the clock has: a time that is known to be too small, and none that wraps around.
+#[test]
+fn ideal_times_beyond_the_clock_stop_at_its_end() {
+    let mut spec = dumbbell();
+    spec.links[4] = link(4, 5, Rate::from_bps(1000), Span::from_us(1));
+    spec.flows = vec![flow(0, 2, 3_000_000_000, Time::ZERO), flow(0, 2, 1_000_000, Time::ZERO)];
+    let routes = Routes::new(spec.hosts, spec.switches, &spec.links, 1).expect("routes");
+    let took = |flow| thalweg_net::ideal::of_flow(&spec, &routes, FlowId(flow)).0;
+    assert_eq!(took(0), Span::from_ps(u64::MAX));
+    assert!((8000.0..8010.0).contains(&took(1).secs()), "{}", took(1).secs());
+}

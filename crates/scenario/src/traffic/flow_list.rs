@@ -191,6 +191,23 @@ mod tests {
     }
 
     #[test]
+    fn a_list_without_flows_and_numbers_that_tables_cannot_hold_are_errors() {
+        let error = |list: &str| {
+            let list = format!("id,src,dst,size_bytes,start_us\n{list}");
+            in_folder(3, &[("flows.csv", &list)], "kind = \"list\"\nfile = \"flows.csv\"")
+                .expect_err("refused")
+                .to_string()
+        };
+        assert!(
+            error("").contains("flows.csv:1: the list has no flows; remove the section"),
+            "{}",
+            error("")
+        );
+        let large = error("9223372036854775808,0,1,1000,0\n");
+        assert!(large.contains("flows.csv:2: the flow number 9223372036854775808 is too large"), "{large}");
+    }
+
+    #[test]
     fn a_circle_in_a_list_is_an_error_of_its_line() {
         let list = "id,src,dst,size_bytes,start_us,after\n7,0,1,1000,0,8\n8,1,2,1000,3,7\n";
         let e = in_folder(3, &[("flows.csv", list)], "kind = \"list\"\nfile = \"flows.csv\"")

@@ -97,6 +97,21 @@ fn unknown_keys_and_choices() {
 }
 
 #[test]
+fn sizes_beyond_what_tables_hold() {
+    wrong(
+        "kind = \"poisson\"\nsizes = \"heavy-tailed\"\nload = 0.5",
+        "kind = \"permutation\"\nsize = \"18446744073709551615B\"",
+        "s.toml:12: `traffic.0.size`: a flow of 18446744073709551615 bytes is too large; at most 9223372036854775807B; \
+         flows without end are traffic of kind \"backlogged\"",
+    );
+    wrong(
+        "congestion = \"newreno\"",
+        "congestion = { kind = \"fixed\", window = \"1MB\" }",
+        "s.toml:9: `transport.congestion.window`: unknown key; there is none to choose from: remove it",
+    );
+}
+
+#[test]
 fn types_units_and_ranges() {
     wrong(
         "\"100KB\"",

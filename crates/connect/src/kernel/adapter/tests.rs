@@ -220,6 +220,19 @@ fn a_delivery_sample_is_the_kernels_with_losses_since_the_segment_left() {
 }
 
 #[test]
+fn what_is_delivered_is_counted_beyond_the_kernels_32_bits() {
+    let (a, first) = opened(Needs { delivery: true, ..Needs::WINDOW });
+    let first = Record { delivered: u32::MAX - 1, ..first };
+    let mut a = Adapter::open(a.controller().clone(), &Needs { delivery: true, ..Needs::WINDOW }, &first);
+    for (segments, delivered) in [(1, u32::MAX), (3, 1)] {
+        let record = ack(&first, 1100 + u64::from(segments), (1000 * segments, 9000), (8, 0), 0);
+        a.on_record(&Record { delivered, prior_delivered: u32::MAX - 1, sample_delivered: 1, ..record });
+    }
+    let totals: Vec<u64> = a.controller().samples.borrow().iter().map(|d| d.total.get() / 1000).collect();
+    assert_eq!(totals, [u64::from(u32::MAX), u64::from(u32::MAX) + 2]);
+}
+
+#[test]
 fn marks_count_segments_and_never_more_than_arrived() {
     let (mut a, first) = opened(Needs::WINDOW);
     a.on_record(&Record { delivered_ce: 5, ..ack(&first, 1100, (1000, 4000), (3, 0), 1) });
