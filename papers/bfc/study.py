@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from thalweg.study import include
+from thalweg.study import chapters
 
 from . import crowds, evaluation, fabric, link, receivers, switches, theory, variants
 
-include(globals(), evaluation, link, switches, crowds, theory, variants, receivers)
-
-
-def runs(scale: str) -> list:
-    return fabric.runs(scale) + link.runs(scale) + switches.runs(scale) + crowds.runs(scale)
+runs = chapters(globals(), fabric, evaluation, link, switches, crowds, theory, variants, receivers)

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from thalweg.study import include
+from thalweg.study import chapters
 
 from . import hol, ring, trees
 
-CHAPTERS = (ring, trees, hol)
-include(globals(), *CHAPTERS)
-
-
-def runs(scale: str) -> list:
-    return [r for chapter in CHAPTERS for r in chapter.runs(scale)]
+runs = chapters(globals(), ring, trees, hol)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from thalweg.study import include
+from thalweg.study import chapters
 
 from . import basic, factors, hardware, incast, overheads, recovery, sensitivity, tables, traces, verbs, windows
 
-CHAPTERS = (basic, factors, tables, incast, traces, windows, overheads, recovery, sensitivity)
-include(globals(), hardware, verbs, *CHAPTERS)
-
-
-def runs(scale: str) -> list:
-    return [r for chapter in CHAPTERS for r in chapter.runs(scale)]
+runs = chapters(
+    globals(), hardware, verbs, basic, factors, tables, incast, traces, windows, overheads, recovery, sensitivity
+)

@@ -7,7 +7,7 @@ import numpy as np
 from thalweg.study import mean, measure, needs, once, seeds
 
 from .outcome import etas, goodput, queue, series, waits, within
-from .settings import MIX, POISSON, RATE, SEEDS, Cross, Point
+from .settings import MIX, POISSON, RATE, Cross, Point, specs
 
 # Cumulative bytes at the hosts' links, so that what entered the queue and when is known.
 WATCHED = {
@@ -69,7 +69,7 @@ ALL = (*POINTS.values(), *LATE.values(), SHARE, ONE, CBR, RANDOM, *ELASTIC.value
 
 
 def runs(scale: str) -> list:
-    return [p.spec(seed) for p in ALL for seed in SEEDS[scale]]
+    return specs(ALL, scale)
 
 
 # --- The estimate -------------------------------------------------------------------------------------------

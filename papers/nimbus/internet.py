@@ -10,7 +10,7 @@ import numpy as np
 from thalweg.study import mean, measure
 
 from .outcome import goodput, waits
-from .settings import RATE, SEEDS, Cross, Point
+from .settings import RATE, Cross, Point, specs
 from .workload import Crowd
 
 COUNT, SECONDS = 25, 60.0
@@ -68,7 +68,7 @@ POINTS = {(p.number, s): p.point(s) for p in PATHS for s in SCHEMES}
 
 
 def runs(scale: str) -> list:
-    return [p.spec(seed) for p in POINTS.values() for seed in SEEDS[scale]]
+    return specs(POINTS.values(), scale)
 
 
 def rates(runs, scheme: str, among) -> np.ndarray:

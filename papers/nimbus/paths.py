@@ -12,7 +12,7 @@ from thalweg.study import link_list, mean, measure, measure_each, needs, seeds
 
 from .outcome import accuracy, competes, goodput, series, waits, within
 from .robust import BUFFER, CATEGORIES, MODEST, TRIP, TRIPS
-from .settings import BASIC, PAIRS, RATE, SEEDS, Cross, Point, distant
+from .settings import BASIC, PAIRS, RATE, Cross, Point, distant, specs
 
 # --- Rates, shares, pulses (Figure 4-11) --------------------------------------------------------------------
 
@@ -95,7 +95,7 @@ FILLED = {x: Point(f"eg1:{x}", "copa", (Cross("cbr", x), BURST), 40) for x in (2
 
 def runs(scale: str) -> list:
     points = (*GRIDS[scale].values(), *APART.values(), *TWO.values(), *FILLED.values())
-    return [p.spec(seed) for p in points for seed in SEEDS[scale]]
+    return specs(points, scale)
 
 
 # --- Measures -----------------------------------------------------------------------------------------------

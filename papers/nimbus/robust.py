@@ -9,7 +9,7 @@ from thalweg.study import mean, measure, needs
 
 from . import choices
 from .outcome import accuracy, competes, etas, goodput, switches, waits
-from .settings import BASIC, MIX, NEWRENO, POISSON, RATE, SEEDS, Cross, Point, distant
+from .settings import BASIC, MIX, NEWRENO, POISSON, RATE, Cross, Point, distant, specs
 
 PIES = choices["pie"]
 
@@ -122,7 +122,7 @@ EVERY = (
 
 
 def runs(scale: str) -> list:
-    return [p.spec(seed) for p in EVERY for seed in SEEDS[scale]]
+    return specs(EVERY, scale)
 
 
 @measure("NIM-T4.2a", needs=needs(*(ONE[k] for k in ("Cubic", "NewReno", "Copa", "Vegas", "fixed window"))))

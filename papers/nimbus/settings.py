@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,6 +89,11 @@ class Point:
             "traffic": sections,
         }
         return run(self.key, "shared", chosen | dict(self.set), seed, prepare=self.prepare)
+
+
+def specs(points: Iterable, scale: str) -> list[RunSpec]:
+    """Each with every seed of the scale."""
+    return [p.spec(seed) for p in points for seed in SEEDS[scale]]
 
 
 def distant(*trips: float) -> Callable:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from thalweg.study import include
+from thalweg.study import chapters
 
 from . import estimator, internet, paths, robust, several, synthetic, video, wan
 
-CHAPTERS = (estimator, synthetic, robust, paths, several, wan, video, internet)
-include(globals(), *CHAPTERS)
-
-
-def runs(scale: str) -> list:
-    return list({r.key: r for chapter in CHAPTERS for r in chapter.runs(scale)}.values())
+runs = chapters(globals(), estimator, synthetic, robust, paths, several, wan, video, internet)

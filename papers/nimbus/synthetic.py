@@ -8,7 +8,7 @@ import numpy as np
 from thalweg.study import mean, measure, measure_each, needs, seeds
 
 from .outcome import competes, delays, goodput, series, within
-from .settings import NAMES, RATE, SEEDS, Cross, Point
+from .settings import NAMES, RATE, Cross, Point, specs
 
 # Begin (s), Mb/s of Poisson traffic, Cubic flows: reconstructed (see README.md), 20 s each.
 SEGMENTS = (
@@ -43,7 +43,7 @@ POINTS = {s: Point("f4.7", s, schedule(), 180) for s in (*COMPARED, "ncc-newreno
 
 
 def runs(scale: str) -> list:
-    return [p.spec(seed) for p in POINTS.values() for seed in SEEDS[scale]]
+    return specs(POINTS.values(), scale)
 
 
 def fair(begin: float, end: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from thalweg.study import mean, measure, needs
 
 from .outcome import goodput, waits
-from .settings import BASIC, BOTTLENECK, SEEDS, Cross, Point
+from .settings import BASIC, BOTTLENECK, Cross, Point, specs
 
 LINK, SECONDS = 48, 80.0  # Mb/s, s
 SCHEMES = ("ncc", "cubic", "bbr", "vegas", "copa", "vivace")
@@ -23,7 +23,7 @@ POINTS = {s: watched(s) for s in SCHEMES}
 
 
 def runs(scale: str) -> list:
-    return [p.spec(seed) for p in POINTS.values() for seed in SEEDS[scale]]
+    return specs(POINTS.values(), scale)
 
 
 def rate(runs, scheme: str) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 from thalweg.study import mean, measure, needs, once, rank_correlation, seeds
 
 from .outcome import delays, goodput, series, within
-from .settings import BASIC, SEEDS
+from .settings import BASIC, specs
 from .workload import INITIAL_WINDOW, Crowd, offered, own_share
 
 SECONDS = 360.0
@@ -34,7 +34,7 @@ ALL = (*ALONE.values(), *MIXED.values(), *BY_THRESHOLD.values())
 
 
 def runs(scale: str) -> list:
-    return [p.spec(seed) for p in dict.fromkeys(ALL) for seed in SEEDS[scale]]
+    return specs(dict.fromkeys(ALL), scale)
 
 
 # --- What the cross traffic does ----------------------------------------------------------------------------

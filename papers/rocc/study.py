@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from thalweg.study import include
+from thalweg.study import chapters
 
 from . import corners, large, micro
 
-CHAPTERS = (micro, corners, large)
-include(globals(), *CHAPTERS)
-
-
-def runs(scale: str) -> list:
-    return [r for chapter in CHAPTERS for r in chapter.runs(scale)]
+runs = chapters(globals(), micro, corners, large)

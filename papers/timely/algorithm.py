@@ -8,7 +8,7 @@ import numpy as np
 from thalweg.study import jain, mean, measure, needs, run, seconds, seeds, slope
 
 from .numbers import Algorithm1, decile_gaps, idle_rtt, on_wire, packets, serialization
-from .outcome import Samples, pauses, since
+from .outcome import Samples, pauses, throughput
 from .settings import CLIENTS, LINE, SEEDS, but, connections, target, transport
 
 TRACE = but(high=100)
@@ -211,8 +211,4 @@ def unequal_shares(runs):
         per_flow = [rows.filter(rows["flow"] == f)["delivered"].to_numpy().astype(float) for f in (0, 1)]
         return jain([d[-1] - d[-3] for d in per_flow])
 
-    def total(results) -> float:
-        grown, took = since(results, "links", "bytes")
-        return float(grown.sum()) * 8 / took / 1e9
-
-    return {"Jain": mean(runs, "two", last), "throughput (Gb/s)": mean(runs, "two", total)}
+    return {"Jain": mean(runs, "two", last), "throughput (Gb/s)": mean(runs, "two", throughput)}

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from thalweg.papers import include
+from thalweg.study import chapters
 
 from . import algorithm, fabric, incast, recovery, reverse, sensitivity
 
-CHAPTERS = (algorithm, reverse, incast, sensitivity, recovery, fabric)
-include(globals(), *CHAPTERS)
-
-
-def runs(scale: str) -> list:
-    return list({r.key: r for chapter in CHAPTERS for r in chapter.runs(scale)}.values())
+runs = chapters(globals(), algorithm, reverse, incast, sensitivity, recovery, fabric)

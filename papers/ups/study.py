@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from thalweg.study import include
+from thalweg.study import chapters
 
 from . import edge, fairness, fct, rc3, replays, shares, tail, theory
 
-CHAPTERS = (replays, fct, tail, fairness, shares, edge, rc3)
-include(globals(), theory, *CHAPTERS)
-
-
-def runs(scale: str) -> list:
-    return [r for chapter in CHAPTERS for r in chapter.runs(scale)]
+runs = chapters(globals(), theory, replays, fct, tail, fairness, shares, edge, rc3)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
+from types import SimpleNamespace
 
 import pytest
 
 from thalweg import papers, plots
-from thalweg.study import Grid, Key, extremes, mean, needs, once, places, run, schemes, seeds, spread
+from thalweg.study import Grid, Key, chapters, extremes, mean, needs, once, places, run, schemes, seeds, spread
 
 
 def test_a_key_is_its_text_and_has_its_parts():
@@ -32,6 +33,22 @@ def test_a_run_is_called_after_its_point_and_has_its_seed():
     assert (made.key, made.key.seed, made.scenario, made.keep) == ("load-30:tcp@3", 3, "scenarios/base.toml", True)
     assert made.set == {"name": "load-30:tcp", "seed": 3, "traffic.0.load": 0.3}
     assert run("idle", "base", {"seed": 9}).set["seed"] == 9  # what is set goes before what is derived
+
+
+def test_a_study_has_the_runs_of_its_chapters_each_once():
+    alone = run("alone", "base", {})
+    shared, again = (run("shared", "base", {}, prepare=lambda runs, folder: {}) for _ in range(2))
+    other = run("shared", "base", {"run.until": "1s"})
+
+    def chapter(*made):
+        return SimpleNamespace(runs=lambda scale: list(made), _thalweg_measures={made[0].key: 1})
+
+    study = {}
+    runs = chapters(study, chapter(shared, alone), SimpleNamespace(_thalweg_measures={"theory": 0}), chapter(again))
+    assert runs("quick") == [shared, alone]
+    assert study["_thalweg_measures"] == {"shared@1": 1, "theory": 0}
+    # Two that differ under one key both stay: `study_of` refuses them by name.
+    assert chapters({}, chapter(shared), chapter(again, other))("quick") == [shared, other]
 
 
 GRID = Grid(

@@ -71,7 +71,8 @@ may write `bounds = { min = …, max = … }` without a name.
 
     # A measure with needs=[] needs no runs; `runs.scale` says how much to do. One that makes something itself which
     # takes long, say a transfer in real time, keeps it in `runs.folder`, next to the runs, and looks there first.
-    # Measures may lie in several files: `include(globals(), one, another)` in study.py.
+    # A study of several files has `runs = chapters(globals(), one, another)`, of `thalweg.study`, in study.py; or only
+    # the measures of some: `include(globals(), one)`.
 
 **choices.toml**
 

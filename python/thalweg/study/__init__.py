@@ -1,5 +1,6 @@
 """The kit of studies: what every `papers/NAME/study.py` needs and none should write again.
 
+    chapters.py   a study of several files
     keys.py       which run: place, scheme and seed, as data
     grid.py       runs as a grid of places, schemes and seeds
     seeds.py      quantities over the seeds of a point: means, extremes, intervals
@@ -17,6 +18,7 @@ study."""
 
 from thalweg.papers import NotCheckable, RunSpec, figure, include, measure, measure_each, once
 from thalweg.study import presets
+from thalweg.study.chapters import chapters
 from thalweg.study.flows import Flows, flows
 from thalweg.study.grid import Grid, run, section_of
 from thalweg.study.keys import Key
@@ -40,8 +42,8 @@ from thalweg.study.sizes import Sizes, equal_buckets, in_all
 from thalweg.study.theory import checked
 
 __all__ = [
-    "Flows", "Grid", "Key", "NotCheckable", "Recorded", "RunSpec", "Series", "Sizes", "across_bytes", "checked",
-    "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval", "in_all",
+    "Flows", "Grid", "Key", "NotCheckable", "Recorded", "RunSpec", "Series", "Sizes", "across_bytes", "chapters",
+    "checked", "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval", "in_all",
     "include", "interval", "jain", "link_list", "mean", "measure", "measure_each", "needs", "once", "path_list",
     "percentile", "places", "presets", "rank_correlation", "run", "schemes", "seconds", "section_of", "seeds", "slope", "spread",
     "steps", "student", "thinned_cdf", "variation",
