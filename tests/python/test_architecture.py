@@ -47,6 +47,22 @@ def test_a_room_imports_only_from_floors_below_it():
             assert floors.get(used, -1) < floor, f"{name} uses {used}"
 
 
+def test_only_ids_know_how_ports_are_numbered():
+    """The other direction of a link and the link itself are `PortId::reverse` and `PortId::link`, in no arithmetic."""
+    spelt = re.compile(r"\^ 1\b(?! <<)|\b(?:port|id)\b[\w.()]*(?: as usize)? / 2\b|links\[[^\]]* / 2\]")
+    crates = (ROOT / "crates" / name for name in ("net", "scenario", "sim", "lab", "exam", "playground", "python"))
+    files = [path for crate in crates for path in sorted((crate / "src").rglob("*.rs"))]
+    found = [
+        f"{path.relative_to(ROOT)}:{n}: {line.strip()}"
+        for path in files
+        for n, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if spelt.search(line)
+    ]
+    assert files and found == []
+    written = ["ports[id ^ 1]", "PortId(from.0 ^ 1)", "port.at() / 2", "port as usize / 2", "links[*port / 2]"]
+    assert all(spelt.search(line) for line in written) and not spelt.search("rank as u64 ^ 1 << 63")
+
+
 def test_what_decides_a_run_is_in_the_name_of_the_engine():
     """Runs that are kept are used again by builds of the same sources: of every crate that a run depends on."""
     source = (ROOT / "crates" / "python" / "build.rs").read_text(encoding="utf-8")

@@ -46,7 +46,8 @@ pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let from_hosts = carried(&mut of_hosts.iter().copied());
     let hosts: f64 = of_hosts.iter().map(|port| could(*port)).sum();
     // One direction of a link, though both may lead out of an edge switch.
-    let core: f64 = into_core.chunk_by(|a, b| a / 2 == b / 2).map(|link| could(link[0])).sum();
+    let core: f64 =
+        into_core.chunk_by(|a, b| PortId(*a).link() == PortId(*b).link()).map(|link| could(link[0])).sum();
     json!({
         "from_us": from as f64 / 1e6,
         "until_us": until as f64 / 1e6,

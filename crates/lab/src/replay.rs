@@ -326,8 +326,8 @@ impl Replay {
 
     /// The longest packet time of `wire` bytes among these ports.
     pub fn packet_time(scenario: &Scenario, wire: u32, ports: &[u32]) -> Span {
-        let link =
-            |port: &u32| Some(scenario.graph().links.get(*port as usize / 2)?.direction(PortId(*port)));
+        let graph = scenario.graph();
+        let link = |port: &u32| graph.has_port(PortId(*port)).then(|| graph.direction(PortId(*port)));
         let spans =
             ports.iter().filter_map(link).map(|l| Serializer::new(l.mean_rate(), l.quantum()).span(wire));
         spans.max().unwrap_or(Span::ZERO)

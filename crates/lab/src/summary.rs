@@ -80,23 +80,22 @@ fn bottleneck(run: &Run) -> Json {
     let spec = run.engine.spec();
     let (from, until) = run.meta.load_window;
     let window = Time::from_ps(from)..Time::from_ps(until.min(run.engine.now().ps()));
-    let ports = 0..2 * spec.links.len() as u32;
-    let used = |port: u32| utilisation_in(run, PortId(port), &window);
+    let ports = (0..2 * spec.links.len()).map(PortId::from);
+    let used = |port: PortId| utilisation_in(run, port, &window);
     // The first of several that were used as much.
     let most =
         ports.map(|port| (port, used(port))).reduce(|best, next| if next.1 > best.1 { next } else { best });
     let Some((port, share)) = most.filter(|(_, share)| *share > 0.0) else { return Json::Null };
-    let link = &spec.links[port as usize / 2];
-    let (a, b) = if port.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) };
+    let (from, to) = spec.ends(port);
     json!({
-        "port": port,
-        "from_node": a.0,
-        "to_node": b.0,
-        "from": run.meta.names.of(a.0),
-        "to": run.meta.names.of(b.0),
+        "port": port.0,
+        "from_node": from.0,
+        "to_node": to.0,
+        "from": run.meta.names.of(from.0),
+        "to": run.meta.names.of(to.0),
         "utilisation": share,
-        "back_utilisation": used(port ^ 1),
-        "rate_gbps": link.direction(PortId(port)).mean_rate().bps() as f64 / 1e9,
+        "back_utilisation": used(port.reverse()),
+        "rate_gbps": spec.direction(port).mean_rate().bps() as f64 / 1e9,
     })
 }
 
@@ -109,18 +108,14 @@ fn pauses(run: &Run) -> Json {
     let ports = 2 * run.engine.spec().links.len() as u32;
     let paused: u128 = (0..ports).map(|p| u128::from(run.engine.totals(PortId(p)).paused)).sum();
     let spec = run.engine.spec();
-    let ends = |port: PortId| {
-        let link = &spec.links[port.at() / 2];
-        if port.0.is_multiple_of(2) { [link.a.0, link.b.0] } else { [link.b.0, link.a.0] }
-    };
     // Who waits: of a cycle that stands, the flows whose way leads through it.
     let waits = |d: &thalweg_sim::Deadlock| {
         let stands = d.ended == Time::MAX;
         let of = |port: &PortId| {
             let mut flows = if stands { run.engine.flows_through(*port) } else { Vec::new() };
             flows.truncate(MOST_WAITING);
-            let [from, to] = ends(*port);
-            json!({ "port": port.0, "from_node": from, "to_node": to, "flows": flows.iter().map(|f| f.0).collect::<Vec<_>>() })
+            let (from, to) = spec.ends(*port);
+            json!({ "port": port.0, "from_node": from.0, "to_node": to.0, "flows": flows.iter().map(|f| f.0).collect::<Vec<_>>() })
         };
         d.ports.iter().map(of).collect::<Vec<_>>()
     };
@@ -151,21 +146,18 @@ fn pauses(run: &Run) -> Json {
 /// What links lost by chance, and the one that was used most: of those whose rate changes, if there are any.
 fn links(run: &Run) -> Json {
     let spec = run.engine.spec();
-    let all = 0..2 * spec.links.len() as u32;
-    let varies = |port: &u32| !spec.links[*port as usize / 2].direction(PortId(*port)).is_fixed();
+    let all = (0..2 * spec.links.len()).map(PortId::from);
+    let varies = |port: &PortId| !spec.direction(*port).is_fixed();
     let some = all.clone().any(|port| varies(&port));
-    let used = |port: u32| utilisation(run, PortId(port));
+    let used = |port: PortId| utilisation(run, port);
     let ports = all.filter(|port| !some || varies(port)).map(|port| (port, used(port)));
     // The first of several that were used as much.
     let most = ports.reduce(|best, next| if next.1 > best.1 { next } else { best });
-    let ends = |port: u32| {
-        let link = &spec.links[port as usize / 2];
-        if port.is_multiple_of(2) { [link.a.0, link.b.0] } else { [link.b.0, link.a.0] }
-    };
+    let ends = |port: PortId| [spec.ends(port).0.0, spec.ends(port).1.0];
     json!({
         "packets_lost": run.engine.lost_on_links(),
         "most_used": most.map(|(port, used)| json!({
-            "port": port, "from_node": ends(port)[0], "to_node": ends(port)[1],
+            "port": port.0, "from_node": ends(port)[0], "to_node": ends(port)[1],
             "from": run.meta.names.of(ends(port)[0]), "to": run.meta.names.of(ends(port)[1]),
             "utilisation": used, "rate_varies": some,
         })),

@@ -273,10 +273,7 @@ pub fn layers(ways: &Ways<'_>) -> Option<Vec<u32>> {
 /// As [`Dependencies::of`].
 pub fn elision(ways: &Ways<'_>) -> Result<Vec<Turn>, RouteError> {
     let Some(layer) = layers(ways) else { return Ok(Dependencies::of(ways)?.feedback()) };
-    let ends = |port: PortId| {
-        let link = &ways.links[port.at() / 2];
-        if port.0.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
-    };
+    let ends = |port: PortId| ways.links[port.link().at()].ends(port);
     let ports = || (0..2 * ways.links.len()).map(PortId::from);
     let mut up = vec![Vec::new(); layer.len()];
     for port in ports() {
@@ -290,7 +287,7 @@ pub fn elision(ways: &Ways<'_>) -> Result<Vec<Turn>, RouteError> {
         layer[from.at()] > layer[to.at()]
     });
     let back = |from: PortId| {
-        let turns = up[ends(from).1.at()].iter().filter(move |to| to.0 != from.0 ^ 1);
+        let turns = up[ends(from).1.at()].iter().filter(move |to| **to != from.reverse());
         turns.map(move |to| Turn { from, to: *to }).collect::<Vec<_>>()
     };
     Ok(down.flat_map(back).collect())
@@ -367,7 +364,7 @@ impl Turns {
     }
 
     fn graph(self, ways: &Ways<'_>) -> Dependencies {
-        let from_host = |port: usize| self.far[port ^ 1].0 < ways.hosts;
+        let from_host = |port: usize| self.far[PortId::from(port).reverse().at()].0 < ways.hosts;
         let next = |(port, taken): (usize, &Vec<bool>)| {
             let outputs = self.outputs[self.far[port].at()].iter().zip(taken);
             let taken = outputs.filter(|(_, taken)| **taken && !from_host(port)).map(|(to, _)| *to);

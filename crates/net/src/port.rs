@@ -92,8 +92,8 @@ impl NetworkSpec {
         let needs = self.discipline(id).order.needs();
         let inputs = self.inputs.filter(|_| in_switch);
         let fails = |incident: &Incident| match incident.what {
-            IncidentKind::LinkDown(link) | IncidentKind::LinkUp(link) => link == id.0 / 2,
-            IncidentKind::PauseLoss(port, _) => port.is_none_or(|port| port.0 ^ 1 == id.0),
+            IncidentKind::LinkDown(link) | IncidentKind::LinkUp(link) => link == id.link().0,
+            IncidentKind::PauseLoss(port, _) => port.is_none_or(|port| port.reverse() == id),
         };
         let entangled = [
             (!in_switch && self.nic.order.pulls(), Entangled::Pulls),
@@ -161,7 +161,8 @@ impl NetworkSpec {
             let reason = "batches do not go with per-ingress accounting, which releases one packet at a time";
             return Err(reason.into());
         }
-        let fails = |incident: &Incident| matches!(incident.what, IncidentKind::LinkDown(l) if l == id.0 / 2);
+        let fails =
+            |incident: &Incident| matches!(incident.what, IncidentKind::LinkDown(l) if l == id.link().0);
         if link.jitter.is_some_and(|jitter| jitter.reorder) && self.incidents.iter().any(fails) {
             return Err(
                 "a link whose packets overtake each other cannot fail: which are on it is not known in order"
@@ -178,7 +179,7 @@ impl NetworkSpec {
         };
         Ok(EgressSpec {
             link: link.clone(),
-            back: self.direction(PortId(id.0 ^ 1)).mean_rate(),
+            back: self.direction(id.reverse()).mean_rate(),
             // Where a NIC pulls, packets wait in their flows.
             queue: if pulls { plain } else { kind.clone() },
             stages: if in_switch { self.stages.clone() } else { Vec::new() },

@@ -31,7 +31,7 @@ impl NetworkSpec {
             (self.ends(id).0, &self.disciplines[usize::from(self.port_discipline[id.at()])].order);
         let needs = order.needs();
         let fails = |what: &IncidentKind| match what {
-            IncidentKind::LinkDown(link) | IncidentKind::LinkUp(link) => *link == id.0 / 2,
+            IncidentKind::LinkDown(link) | IncidentKind::LinkUp(link) => *link == id.link().0,
             IncidentKind::PauseLoss(..) => false,
         };
         let reasons = [

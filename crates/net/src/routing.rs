@@ -100,7 +100,7 @@ impl Routes {
         seed: u64,
         down: &[bool],
     ) -> Result<Self, RouteError> {
-        let is_down = |port: &PortId| down.get(port.at() / 2).copied().unwrap_or(false);
+        let is_down = |port: &PortId| down.get(port.link().at()).copied().unwrap_or(false);
         let nodes = (hosts + switches) as usize;
         let mut peer = Vec::with_capacity(links.len() * 2);
         let mut out: Vec<Vec<PortId>> = vec![Vec::new(); nodes];
@@ -121,7 +121,7 @@ impl Routes {
                 return Err(RouteError::HostLinks { host, links: ports.len() });
             };
             nic.push(port);
-            down.push(PortId(port.0 ^ 1));
+            down.push(port.reverse());
             let node = peer[port.at()];
             attachment.push(*index_of.entry(node).or_insert_with(|| {
                 attach_nodes.push(node);

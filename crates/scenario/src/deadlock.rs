@@ -50,9 +50,8 @@ impl Scenario {
         let refused = |e: RouteError| self.whole_file(e.to_string());
         let names = &self.graph().names;
         let name = |port: PortId, far: bool| {
-            let link = &ways.links[port.at() / 2];
-            let node = if port.0.is_multiple_of(2) == far { link.b } else { link.a };
-            names.of(node.0)
+            let (near, other) = ways.links[port.link().at()].ends(port);
+            names.of(if far { other } else { near }.0)
         };
         let found = Dependencies::of(ways).map_err(refused)?;
         let exempt = elision(ways).map_err(refused)?;

@@ -40,9 +40,7 @@ impl Sim {
         let fabric = Fabric::new(&spec, routes, longest)?;
         let horizon = fabric.ports().iter().map(|p| (p.span(1500) + p.timing.delay).ps()).max().unwrap_or(1);
         let mut sim = Self {
-            hosts: Hosts::new(&spec, |host| {
-                spec.direction(PortId(fabric.routes().nic(host).0 ^ 1)).peak_rate()
-            }),
+            hosts: Hosts::new(&spec, |host| spec.direction(fabric.routes().nic(host).reverse()).peak_rate()),
             flows: Flows::new(&spec),
             cx: Cx {
                 now: Time::ZERO,
@@ -146,7 +144,7 @@ impl Sim {
 fn mirrored(path: &[PortId], middle: usize) -> bool {
     let there = path[..middle].iter().filter(|id| **id != PortId::NONE);
     let back = path[middle..].iter().filter(|id| **id != PortId::NONE);
-    there.map(|id| id.0 ^ 1).eq(back.rev().map(|id| id.0))
+    there.map(|id| id.reverse()).eq(back.rev().copied())
 }
 
 /// The tables agree, and the simulator can do together what they ask for.

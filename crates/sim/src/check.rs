@@ -82,9 +82,9 @@ impl Sim {
         }
         for (switch, pool) in self.fabric.memory().pools.iter().enumerate() {
             let node = self.cx.spec.hosts + switch as u32;
-            let own =
-                (0..self.fabric.ports().len()).filter(|id| self.fabric.ports()[id ^ 1].place.peer.0 == node);
-            let queues = own.filter_map(|id| self.fabric.queue(PortId::from(id)));
+            let ports = (0..self.fabric.ports().len()).map(PortId::from);
+            let own = ports.filter(|id| self.fabric.ports()[id.reverse().at()].place.peer.0 == node);
+            let queues = own.filter_map(|id| self.fabric.queue(id));
             let bytes: u64 = queues.map(|q| q.bytes()).sum();
             if bytes != pool.used() {
                 return broken(format!(

@@ -12,6 +12,7 @@ use crate::hosts::Hosts;
 use crate::paths::{NO_SLOT, travels_forward};
 use crate::port::Port;
 use crate::prefetch::prefetch;
+use thalweg_units::PortId;
 
 /// How many events ahead each step is taken, after the first, which is taken a calendar bucket ahead.
 const HEAD: usize = 9;
@@ -75,7 +76,7 @@ fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
     let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
     if port.leads_to_host() {
-        port_lines(&fabric.ports()[id ^ 1]);
+        port_lines(&fabric.ports()[id.reverse().at()]);
         let packet = &fabric.packets()[first.handle];
         let slot = fabric.paths().slot(packet.flow);
         // Slots of a replay have no ends.
@@ -101,7 +102,7 @@ fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
 fn ring(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
     if port.leads_to_host() {
-        fabric.ports()[id ^ 1].prefetch_ring();
+        fabric.ports()[id.reverse().at()].prefetch_ring();
     } else if let Some(first) = port.flight.front()
         && let Some(out) = fabric.paths().entry(first.route)
         && let Some(port) = fabric.ports().get(out.at())
@@ -119,10 +120,10 @@ fn port_lines(port: &Port) {
 
 /// The port at which a packet lands `ahead` events from now, as far as is known.
 #[inline(always)]
-fn landing<'a>(events: &Calendar, fabric: &'a Fabric, ahead: usize) -> Option<(usize, &'a Port)> {
+fn landing<'a>(events: &Calendar, fabric: &'a Fabric, ahead: usize) -> Option<(PortId, &'a Port)> {
     let tag = events.upcoming(ahead)?;
-    let id = tag.entity() as usize;
-    (tag.phase() == Phase::Arrive).then(|| (id, &fabric.ports()[id]))
+    let id = PortId(tag.entity());
+    (tag.phase() == Phase::Arrive).then(|| (id, &fabric.ports()[id.at()]))
 }
 
 /// Fetches every line of `item`.

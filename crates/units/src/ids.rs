@@ -48,3 +48,29 @@ LinkId }
 id! { /// One direction of a link with the output queue that feeds it: link `l` from `a` to `b` is
 /// port `2l`, from `b` to `a` port `2l + 1`.
 PortId }
+
+impl PortId {
+    /// The other direction of the same link.
+    ///
+    /// ```
+    /// # use thalweg_units::PortId;
+    /// assert_eq!(PortId(6).reverse(), PortId(7));
+    /// assert_eq!(PortId(7).reverse(), PortId(6));
+    /// ```
+    #[inline(always)]
+    #[must_use]
+    pub const fn reverse(self) -> Self {
+        Self(self.0 ^ 1)
+    }
+
+    /// The link that it is a direction of.
+    ///
+    /// ```
+    /// # use thalweg_units::{LinkId, PortId};
+    /// assert_eq!([PortId(6), PortId(7)].map(PortId::link), [LinkId(3); 2]);
+    /// ```
+    #[inline(always)]
+    pub const fn link(self) -> LinkId {
+        LinkId(self.0 / 2)
+    }
+}

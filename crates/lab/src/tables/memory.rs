@@ -51,7 +51,7 @@ pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
                 Claims::Dynamic { headroom, .. } => (None, Some((peaks.headrooms[number], headroom))),
             };
             let from = Some(spec.ends(*back).1.0);
-            out.push(MemoryRow { node, port: Some(PortId(back.0 ^ 1)), from, most, limit, headroom });
+            out.push(MemoryRow { node, port: Some(back.reverse()), from, most, limit, headroom });
         }
         if memory.pool() > 0 {
             let limit = Some(memory.pool());

@@ -22,10 +22,7 @@ pub(super) fn table(run: &Run) -> Option<Table> {
         return None;
     }
     let pauses = run.engine.pauses();
-    let ends = |p: &PauseRecord| {
-        let link = &spec.links[p.port.at() / 2];
-        if p.port.0.is_multiple_of(2) { (link.a.0, link.b.0) } else { (link.b.0, link.a.0) }
-    };
+    let ends = |p: &PauseRecord| spec.ends(p.port);
     let u32s = |f: &dyn Fn(&PauseRecord) -> u32| ColumnData::U32(pauses.iter().map(f).collect());
     let maybe = |f: &dyn Fn(&PauseRecord) -> Option<u64>| ColumnData::Maybe(pauses.iter().map(f).collect());
     Some(Table {
@@ -34,8 +31,8 @@ pub(super) fn table(run: &Run) -> Option<Table> {
         columns: vec![
             column("pause", "", "number of the pause", ColumnData::U32((0..pauses.len() as u32).collect())),
             column("port", "", "which had to stop", u32s(&|p| p.port.0)),
-            column("from_node", "", "its node", u32s(&|p| ends(p).0)),
-            column("to_node", "", "the node that made it stop", u32s(&|p| ends(p).1)),
+            column("from_node", "", "its node", u32s(&|p| ends(p).0.0)),
+            column("to_node", "", "the node that made it stop", u32s(&|p| ends(p).1.0)),
             column("began_ps", "ps", "when", ColumnData::U64(pauses.iter().map(|p| p.began.ps()).collect())),
             column(
                 "ended_ps",

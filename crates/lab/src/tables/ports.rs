@@ -8,12 +8,12 @@ use thalweg_units::{PortId, Time};
 
 /// What could have left by an instant.
 pub(crate) fn capacity(run: &Run, port: PortId, until: Time) -> u64 {
-    run.engine.spec().links[port.at() / 2].direction(port).transmitter.offered(until).get()
+    run.engine.spec().direction(port).transmitter.offered(until).get()
 }
 
 /// Bytes that have left, over what could have: of a packet in transmission what is out already.
 pub(crate) fn utilisation(run: &Run, port: PortId) -> f64 {
-    let transmitter = &run.engine.spec().links[port.at() / 2].direction(port).transmitter;
+    let transmitter = &run.engine.spec().direction(port).transmitter;
     let capacity = match transmitter {
         // (Not in whole bytes.)
         TransmitterSpec::Fixed(fixed) => fixed.rate.bps() as f64 * run.engine.now().secs(),
@@ -24,7 +24,7 @@ pub(crate) fn utilisation(run: &Run, port: PortId) -> f64 {
 
 /// Bits that could have left in a window.
 pub(crate) fn capacity_in(run: &Run, port: PortId, window: &Range<Time>) -> f64 {
-    let transmitter = &run.engine.spec().links[port.at() / 2].direction(port).transmitter;
+    let transmitter = &run.engine.spec().direction(port).transmitter;
     let span = window.end.ps().saturating_sub(window.start.ps()) as f64 / 1e12;
     match transmitter {
         TransmitterSpec::Fixed(fixed) => fixed.rate.bps() as f64 * span,
@@ -42,7 +42,7 @@ pub(super) fn table(run: &Run) -> Table {
     let spec = run.engine.spec();
     let ends: Vec<(u32, u32)> = spec.links.iter().flat_map(|l| [(l.a.0, l.b.0), (l.b.0, l.a.0)]).collect();
     let totals: Vec<_> = (0..ends.len()).map(|p| run.engine.totals(PortId(p as u32))).collect();
-    let rate = |port: usize| spec.links[port / 2].direction(PortId(port as u32)).mean_rate().bps();
+    let rate = |port: usize| spec.direction(PortId::from(port)).mean_rate().bps();
     let used = |p: usize| utilisation(run, PortId(p as u32));
     let could = |p: usize| capacity(run, PortId(p as u32), run.engine.now());
     let all = 0..ends.len();

@@ -31,6 +31,11 @@ impl LinkSpec {
         Self { a, b, ba: direction.clone(), ab: direction }
     }
 
+    /// The two ends of a port, the one that sends first: even ones lead from `a` to `b`.
+    pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
+        if port.0.is_multiple_of(2) { (self.a, self.b) } else { (self.b, self.a) }
+    }
+
     /// The direction of a port: even ones lead from `a` to `b`.
     pub fn direction(&self, port: PortId) -> &Direction {
         if port.0.is_multiple_of(2) { &self.ab } else { &self.ba }

@@ -107,13 +107,12 @@ impl NetworkSpec {
 
     /// Where a port is: its owner and its far end.
     pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
-        let link = &self.links[port.at() / 2];
-        if port.0.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) }
+        self.links[port.link().at()].ends(port)
     }
 
     /// The link that a port feeds: one direction of a duplex one.
     pub fn direction(&self, port: PortId) -> &Direction {
-        self.links[port.at() / 2].direction(port)
+        self.links[port.link().at()].direction(port)
     }
 }
 

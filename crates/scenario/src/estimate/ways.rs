@@ -52,7 +52,7 @@ impl<'a> Ways<'a> {
 
     /// Bytes per second of a port.
     fn rate(&self, port: u32) -> f64 {
-        self.graph.links[port as usize / 2].direction(PortId(port)).mean_rate().bps() as f64 / 8.0
+        self.graph.direction(PortId(port)).mean_rate().bps() as f64 / 8.0
     }
 
     /// Wire bytes that are to take a way.

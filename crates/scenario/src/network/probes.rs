@@ -61,8 +61,10 @@ pub(super) fn probes(
 
 /// A port as its record calls it; that there is none is said elsewhere.
 fn name(graph: &Graph, port: u32) -> String {
-    let Some(link) = graph.links.get(port as usize / 2) else { return String::new() };
-    let (from, to) = if port.is_multiple_of(2) { (link.a, link.b) } else { (link.b, link.a) };
+    if !graph.has_port(PortId(port)) {
+        return String::new();
+    }
+    let (from, to) = graph.ends(PortId(port));
     format!("{} -> {}", graph.names.of(from.0), graph.names.of(to.0))
 }
 

@@ -113,20 +113,20 @@ pub(crate) fn ports(graph: &Graph, section: &Link) -> Vec<u32> {
         WhichLinks::CoreLinks => graph.core_links().into_iter().map(|l| 2 * l).collect(),
         WhichLinks::Between { ends } => graph.between(*ends).map(|l| from(l, NodeId(ends[0]))).collect(),
         WhichLinks::Ports { ports } => {
-            let there = |port: &u32| (*port as usize) < 2 * graph.links.len();
+            let there = |port: &u32| graph.has_port(PortId(*port));
             return ports.iter().copied().filter(there).collect();
         }
     };
     let directions = |port: u32| match section.direction {
-        Direction::Both => vec![port, port ^ 1],
+        Direction::Both => vec![port, PortId(port).reverse().0],
         Direction::Forward => vec![port],
-        Direction::Backward => vec![port ^ 1],
+        Direction::Backward => vec![PortId(port).reverse().0],
     };
     forward.into_iter().flat_map(directions).collect()
 }
 
 fn direction(graph: &mut Graph, port: u32) -> &mut LinkSpec {
-    let link = &mut graph.links[port as usize / 2];
+    let link = &mut graph.links[PortId(port).link().at()];
     if port.is_multiple_of(2) { &mut link.ab } else { &mut link.ba }
 }
 
@@ -138,9 +138,19 @@ impl Graph {
         self.links.iter().enumerate().filter(move |(_, l)| joins(l)).map(|(i, _)| i as u32)
     }
 
+    /// Whether there is such a port.
+    pub fn has_port(&self, port: PortId) -> bool {
+        port.link().at() < self.links.len()
+    }
+
+    /// Where a port is: its owner and its far end.
+    pub fn ends(&self, port: PortId) -> (NodeId, NodeId) {
+        self.links[port.link().at()].ends(port)
+    }
+
     /// The direction of a link that a port feeds.
     pub fn direction(&self, port: PortId) -> &LinkSpec {
-        self.links[port.at() / 2].direction(port)
+        self.links[port.link().at()].direction(port)
     }
 
     /// Bytes of the traces of all links; each trace counts once.

@@ -214,7 +214,7 @@ impl Graph {
     // CHOICE: "core links" of any graph; on a leaf–spine they are the leaf–spine links, on a fat-tree the
     // uplinks of the edge tier, on a dumbbell the bottleneck.
     pub fn core_links(&self) -> Vec<u32> {
-        let mut links: Vec<u32> = self.into_core().iter().map(|port| port / 2).collect();
+        let mut links: Vec<u32> = self.into_core().iter().map(|port| PortId(*port).link().0).collect();
         links.dedup();
         links
     }
@@ -240,13 +240,13 @@ impl Graph {
     /// where both lead into it.
     pub fn core_capacity(&self) -> u128 {
         let mut ways = self.into_core();
-        ways.dedup_by_key(|port| *port / 2);
+        ways.dedup_by_key(|port| PortId(*port).link());
         ways.iter().map(|port| u128::from(self.way(*port).mean_rate().bps())).sum()
     }
 
     /// One direction of a link, by its port.
     fn way(&self, port: u32) -> &Direction {
-        self.links[port as usize / 2].direction(PortId(port))
+        self.direction(PortId(port))
     }
 
     /// Links on the shortest path between two different hosts, mean over all or (in large networks) over
@@ -306,7 +306,9 @@ impl Graph {
             u128::from(Serializer::new(way.mean_rate(), way.quantum()).span(bytes).ps())
                 + u128::from(way.delay.ps())
         };
-        let both = self.ways(from, path).map(|port| once(port, frames.full) + once(port ^ 1, frames.ack));
+        let both = self
+            .ways(from, path)
+            .map(|port| once(port, frames.full) + once(PortId(port).reverse().0, frames.ack));
         Span::from_ps(u64::try_from(both.sum::<u128>()).unwrap_or(u64::MAX))
     }
 

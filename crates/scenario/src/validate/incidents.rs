@@ -6,7 +6,7 @@ use crate::topology::Graph;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::route::Paths;
 use thalweg_net::spec::LinkSpec;
-use thalweg_units::{NodeId, Span};
+use thalweg_units::{NodeId, PortId, Span};
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     for (i, incident) in doc.incident.iter().enumerate() {
@@ -97,14 +97,14 @@ pub(super) fn ends(r: &mut Report<'_>, key: &str, link: [u32; 2], graph: &Graph)
 
 /// Only switches send pause frames.
 fn frames_of(r: &mut Report<'_>, key: &str, port: u32, graph: &Graph) {
-    let Some(link) = graph.links.get(port as usize / 2) else {
+    if !graph.has_port(PortId(port)) {
         let hint = format!("ports are 0 to {}", 2 * graph.links.len() as i64 - 1);
         return r.error(key, format!("there is no port {port}"), hint);
-    };
-    let from = if port.is_multiple_of(2) { link.a } else { link.b };
+    }
+    let (from, _) = graph.ends(PortId(port));
     if graph.is_host(from) {
         let why = format!("port {port} is host {from}'s, and hosts send no pause frames");
-        r.useless(key, &why, format!("the other way is port {}", port ^ 1));
+        r.useless(key, &why, format!("the other way is port {}", PortId(port).reverse()));
     }
 }
 

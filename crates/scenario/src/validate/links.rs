@@ -32,13 +32,11 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             let taken =
                 ports.iter().find_map(|port| sections[*port as usize][part].map(|other| (*port, other)));
             if let Some((port, other)) = taken.filter(|(_, other)| *other != i) {
-                let from = graph.links[port as usize / 2].a.0;
-                let to = graph.links[port as usize / 2].b.0;
-                let [from, to] = if port % 2 == 0 { [from, to] } else { [to, from] };
-                let names = [from, to].map(|n| graph.names.of(n));
+                let (from, to) = graph.ends(PortId(port));
                 let reason = format!(
                     "link {other} says it already for the direction from `{}` to `{}`",
-                    names[0], names[1]
+                    graph.names.of(from.0),
+                    graph.names.of(to.0)
                 );
                 r.error(
                     &format!("link.{i}.{name}"),
@@ -97,19 +95,16 @@ fn which(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph) {
 /// A rate that changes, behind a scheduler that reckons with a fixed one, or against its way if it reckons with that.
 fn reckoned_with(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: &[u32]) {
     let varies = doc.link[i].transmitter.as_ref().is_some_and(|t| !matches!(t, TransmitterKind::Fixed(_)));
-    let of_host = |port: u32| {
-        let link = &graph.links[port as usize / 2];
-        graph.is_host(if port.is_multiple_of(2) { link.a } else { link.b })
-    };
+    let of_host = |port: PortId| graph.is_host(graph.ends(port).0);
     // Those in front of it, and of the ports that lead back those that reckon with its rate.
     let reckons = |section: &str, of_hosts: bool| {
         resolve::schedulers(doc).filter(|(key, _)| key.starts_with(section)).any(|(_, s)| {
             let needs = s.needs();
-            let at = |port: &u32| {
-                needs.fixed_rate && of_host(*port) == of_hosts
-                    || needs.fixed_back && of_host(*port ^ 1) == of_hosts
+            let at = |port: PortId| {
+                needs.fixed_rate && of_host(port) == of_hosts
+                    || needs.fixed_back && of_host(port.reverse()) == of_hosts
             };
-            ports.iter().any(at)
+            ports.iter().any(|port| at(PortId(*port)))
         })
     };
     let section = match () {
@@ -129,8 +124,8 @@ fn one_user(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: 
     }
     let key = format!("link.{i}.transmitter.one_user");
     let end = |port: &u32, far: bool| {
-        let link = &graph.links[*port as usize / 2];
-        if port.is_multiple_of(2) == far { link.b } else { link.a }
+        let (near, other) = graph.ends(PortId(*port));
+        if far { other } else { near }
     };
     if graph.hosts <= 2 || !ports.is_empty() && ports.iter().all(|port| graph.is_host(end(port, true))) {
         return r.useless(&key, "such a link leads to one host", "remove the key");

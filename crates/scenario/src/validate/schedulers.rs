@@ -11,7 +11,7 @@ use crate::transport::Ranks;
 use thalweg_machines::problems::{Problem, Problems};
 use thalweg_machines::schedule::{Around, Key, Manages, Paused};
 use thalweg_machines::stage::Acts;
-use thalweg_units::NodeId;
+use thalweg_units::{NodeId, PortId};
 
 /// What a scheduler's own settings say.
 pub(super) fn scheduler(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Document) {
@@ -107,15 +107,15 @@ pub(super) fn ports(section: &str, s: &Scheduler, doc: &Document, graph: &Graph)
         (_, None) => true,
     };
     for (own, port) in s.ports() {
-        let Some(link) = graph.links.get(port as usize / 2) else {
+        if !graph.has_port(PortId(port)) {
             let hint = format!("ports are 0 to {}", 2 * graph.links.len() as i64 - 1);
             problems.wrong(&own, format!("there is no port {port}"), hint);
             continue;
-        };
-        let from = if port.is_multiple_of(2) { link.a } else { link.b };
+        }
+        let (from, _) = graph.ends(PortId(port));
         if !runs(from) {
             let why = format!("port {port} is of node {}, which runs another scheduler", graph.shown(from));
-            problems.useless(&own, &why, format!("the other way is port {}", port ^ 1));
+            problems.useless(&own, &why, format!("the other way is port {}", PortId(port).reverse()));
         }
     }
     if let Some(most) = s.needs().together.map(usize::from) {

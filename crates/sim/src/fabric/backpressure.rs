@@ -38,7 +38,7 @@ pub(super) fn note_overfull(fabric: &mut Fabric, cx: &mut Cx, from: PortId, id: 
         fabric.make_port_eager(cx, id);
     }
     if let Some(frame) = frame {
-        notify_of_queue(fabric, cx, PortId(from.0 ^ 1), frame);
+        notify_of_queue(fabric, cx, from.reverse(), frame);
     }
 }
 

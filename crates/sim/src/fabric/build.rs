@@ -102,7 +102,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             // What a switch port writes as a packet leaves depends on what came meanwhile.
             let writes = in_switch && !spec.stages.is_empty();
             // What is booked ahead cannot be taken back when the link fails.
-            let fails = can_fail(spec, id as u32 / 2);
+            let fails = can_fail(spec, PortId::from(id).link().0);
             // A congestion point is notified of every packet.
             let pointed = has_point(spec, PortId::from(id));
             let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
@@ -189,7 +189,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
 fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
     let mut writers = Vec::with_capacity(2 * spec.links.len() * spec.stages.len());
     for port in 0..2 * spec.links.len() as u32 {
-        let rate = spec.links[port as usize / 2].direction(PortId(port)).mean_rate();
+        let rate = spec.direction(PortId(port)).mean_rate();
         for (number, stage) in spec.stages.iter().enumerate() {
             let stream = Stream::new(spec.seed, "stage", u64::from(port) << 8 | number as u64);
             let refused = |reason| BuildError::Discipline { port, reason };
@@ -207,7 +207,7 @@ fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
 
 /// A switch port that a queue can form at.
 fn has_point(spec: &NetworkSpec, id: PortId) -> bool {
-    let finite = spec.links[id.at() / 2].direction(id).mean_rate() != Rate::INFINITE;
+    let finite = spec.direction(id).mean_rate() != Rate::INFINITE;
     spec.point.is_some() && spec.ends(id).0.0 >= spec.hosts && finite
 }
 
@@ -215,7 +215,7 @@ fn has_point(spec: &NetworkSpec, id: PortId) -> bool {
 fn build_points(spec: &NetworkSpec) -> Result<Vec<Option<PointMachine>>, BuildError> {
     let Some(point) = &spec.point else { return Ok(Vec::new()) };
     let make = |port: u32| {
-        let rate = spec.links[port as usize / 2].direction(PortId(port)).mean_rate();
+        let rate = spec.direction(PortId(port)).mean_rate();
         let refused = |reason| BuildError::Discipline { port, reason };
         point.make(Stream::new(spec.seed, "point", u64::from(port)), rate).map_err(refused)
     };

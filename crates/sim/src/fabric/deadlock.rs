@@ -55,21 +55,21 @@ impl WaitGraph<'_> {
 
     /// The ingress at the port's far end has bytes that wait for that egress.
     fn waits_for(&self, id: PortId, out: PortId) -> bool {
-        let back = &self.ports[(id.0 ^ 1) as usize];
+        let back = &self.ports[id.reverse().at()];
         let owner = back.place.owner;
         owner == self.ports[out.at()].place.owner && self.memory.held(out, back.place.number) > 0
     }
 
     /// The ingress at the port's far end keeps it paused.
     pub fn holds_back(&self, id: PortId) -> bool {
-        let back = &self.ports[(id.0 ^ 1) as usize];
+        let back = &self.ports[id.reverse().at()];
         back.place.owner != u32::MAX
             && self.memory.switches[back.place.owner as usize].has_paused(usize::from(back.place.number))
     }
 
     /// The ingress at the port's far end would have it go on if the switch had left what waits for egresses of the set.
     fn resumes_with(&self, id: PortId, set: &[PortId]) -> bool {
-        let back = &self.ports[(id.0 ^ 1) as usize];
+        let back = &self.ports[id.reverse().at()];
         let switch = back.place.owner as usize;
         let set: Vec<PortId> =
             self.memory.links[switch].iter().copied().filter(|out| set.contains(out)).collect();
@@ -82,7 +82,7 @@ impl WaitGraph<'_> {
         let mut seen = vec![from];
         let mut next = 0;
         while next < seen.len() {
-            let back = &self.ports[(seen[next].0 ^ 1) as usize];
+            let back = &self.ports[seen[next].reverse().at()];
             next += 1;
             if back.place.owner == u32::MAX {
                 continue;

@@ -239,7 +239,7 @@ impl Fabric {
         if let Frame::Signal(signal) = posted.frame
             && signal.only_counts()
             && !cx.features.failures
-            && self.ports[id.at() ^ 1].place.owner != u32::MAX
+            && self.ports[id.reverse().at()].place.owner != u32::MAX
         {
             cx.mark_ahead(at, frame_mark(id, &posted.frame));
             let arrive = self.ports[id.at()].occupy(at, cx.features.frame_wire);
@@ -309,7 +309,7 @@ impl Fabric {
         if cx.features.failures && self.outages.loses_frame(id) {
             return;
         }
-        let back = PortId(id.0 ^ 1);
+        let back = id.reverse();
         self.catch_up(cx, back);
         if let Frame::Signal(signal) = frame {
             return relief::signal_lands(self, cx, back, signal);
@@ -442,7 +442,7 @@ impl Fabric {
     /// How long an XOFF that this port sends lasts; `None`: until XON. The bit times are those of the port that it
     /// stops, which leads back and may have another rate.
     fn quanta(&self, cx: &Cx, id: PortId) -> Option<Span> {
-        Some(self.ports[id.at() ^ 1].span(QUANTUM * u32::from(cx.features.quanta?)))
+        Some(self.ports[id.reverse().at()].span(QUANTUM * u32::from(cx.features.quanta?)))
     }
 
     /// A pause that expires has reached a port, the first or another.

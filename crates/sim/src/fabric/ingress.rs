@@ -26,7 +26,7 @@ impl Fabric {
         wire: u32,
     ) -> bool {
         let switch = self.ports[out.at()].place.owner as usize;
-        let input = self.ports[(from.0 ^ 1) as usize].place.number;
+        let input = self.ports[from.reverse().at()].place.number;
         let inputs = &mut self.memory.switches[switch];
         if cx.features.memory_peaks || !inputs.is_quiet(usize::from(input), wire) {
             return self.admit_watched(cx, from, out, handle, wire);
@@ -42,7 +42,7 @@ impl Fabric {
     fn admit_watched(&mut self, cx: &mut Cx, from: PortId, out: PortId, handle: Handle, wire: u32) -> bool {
         let Fabric { ports, memory, .. } = self;
         let switch = ports[out.at()].place.owner as usize;
-        let input = ports[(from.0 ^ 1) as usize].place.number;
+        let input = ports[from.reverse().at()].place.number;
         let at = usize::from(input);
         let quiet = memory.switches[switch].is_quiet(at, wire);
         let peak = memory.peaks.get(switch).is_some_and(|p| p.may_grow(&memory.switches[switch], at, wire));
@@ -82,7 +82,7 @@ impl Fabric {
         let was_pausing = inputs.is_pausing();
         if let Some(frame) = inputs.on_taken(cx.now, passing) {
             let cause = self.gates[out.at()].record.unwrap_or(u32::MAX);
-            self.post_frame(cx, PortId(from.0 ^ 1), frame, cause);
+            self.post_frame(cx, from.reverse(), frame, cause);
             if cx.features.relief {
                 relief::stir(self, cx, switch as u32);
             }

@@ -81,7 +81,7 @@ impl Memory {
     pub fn elide(&mut self, ports: &[Port], turns: &[Turn]) {
         self.elided = vec![false; ports.len() * self.stride];
         for turn in turns {
-            let input = ports[turn.from.at() ^ 1].place.number;
+            let input = ports[turn.from.reverse().at()].place.number;
             self.elided[turn.to.at() * self.stride + usize::from(input)] = true;
         }
     }
@@ -178,7 +178,7 @@ impl MemoryPeaks {
 pub(crate) fn number_ports(hosts: u32, switches: u32, ports: &mut [Port]) -> Vec<Vec<PortId>> {
     let mut of: Vec<Vec<PortId>> = vec![Vec::new(); switches as usize];
     for id in 0..ports.len() {
-        let owner = ports[id ^ 1].place.peer;
+        let owner = ports[PortId::from(id).reverse().at()].place.peer;
         if owner.0 >= hosts {
             let own = &mut of[(owner.0 - hosts) as usize];
             ports[id].place.owner = owner.0 - hosts;

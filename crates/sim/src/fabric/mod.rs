@@ -320,7 +320,7 @@ impl Fabric {
         // The port before `route` has not been passed.
         while at >= 2 && !self.ports[self.paths.port(at - 1).at()].place.from_host {
             at -= 1;
-            sum += self.ports[self.paths.port(at - 1).at() ^ 1].timing.delay;
+            sum += self.ports[self.paths.port(at - 1).reverse().at()].timing.delay;
         }
         sum
     }
@@ -383,7 +383,7 @@ impl Fabric {
                 end_path(&mut path, middle);
                 if rule.needs().back == Back::Reverse {
                     // Both directions of a link are neighbours.
-                    (0..back).rev().for_each(|at| path.push(PortId(path[at].0 ^ 1)));
+                    (0..back).rev().for_each(|at| path.push(path[at].reverse()));
                 } else {
                     let pick = flow_pick(rule, flow, ends, true);
                     self.routes.path(ends.dst, ends.src, pick, &mut path);

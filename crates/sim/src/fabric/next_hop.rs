@@ -27,7 +27,7 @@ impl Router<'_> {
         let place = fabric.ports[from.at()].place;
         if place.from_host {
             // The far end of the other direction of the same link.
-            let host = HostId(fabric.ports[from.at() ^ 1].place.peer.0);
+            let host = HostId(fabric.ports[from.reverse().at()].place.peer.0);
             let choice = !fabric.routes.same_attachment(host, dst);
             landed.route = fabric.paths.rules.stamp(host, landed.route, choice);
             fabric.packets[landed.handle].route = landed.route;

@@ -65,7 +65,7 @@ impl Outages {
 
     /// A port's link has failed.
     pub fn is_down(&self, id: PortId) -> bool {
-        self.down[id.at() / 2]
+        self.down[id.link().at()]
     }
 
     /// A port's link fails with so many packets in flight.

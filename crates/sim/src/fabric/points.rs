@@ -144,7 +144,7 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, body: Notice
     };
     cx.instruments.tally.injected += 1;
     let handle = fabric.packets.insert(packet);
-    let here = fabric.ports[(id.0 ^ 1) as usize].place.peer;
+    let here = fabric.ports[id.reverse().at()].place.peer;
     let out = way(fabric, cx, here, flow);
     if let (Tie::Behind, Some(out)) = (tie, out) {
         fabric.catch_up_now(cx, out);

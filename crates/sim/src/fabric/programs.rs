@@ -34,7 +34,7 @@ pub(super) fn fetch(ports: &[Port], egresses: &mut [Reference], memory: &Memory,
 /// A packet that has come through the port `from` is known by its input, which may decide which queue it joins.
 pub(super) fn note_input(ports: &[Port], packet: &mut Packet, from: PortId) {
     if from != PortId::NONE {
-        packet.input = ports[from.at() ^ 1].place.number;
+        packet.input = ports[from.reverse().at()].place.number;
     }
 }
 

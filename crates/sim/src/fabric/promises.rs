@@ -130,7 +130,7 @@ impl Promises {
         for (switch, machine) in machines.iter().enumerate() {
             let (passages, turn) = machine.passages(&look(fabric, spec.hosts, switch));
             for Passage { flow, input, output } in &passages {
-                let port = PortId(fabric.memory.links[switch][*input].0 ^ 1);
+                let port = fabric.memory.links[switch][*input].reverse();
                 let at = &fabric.ports[port.at()];
                 let before = &machines[at.place.owner as usize];
                 if !fabric.gates[port.at()].paused.any() || !before.has_place(usize::from(at.place.number)) {
@@ -141,7 +141,7 @@ impl Promises {
                 // I10: Δ^esc, there and back, and what is in the lane; for each that wants the same places.
                 let others = passages.iter().filter(|p| p.output == *output).count() as u64;
                 let once = at.span(self.largest).saturating_mul(pool + 2);
-                let hop = spec.links[port.at() / 2].delay().saturating_mul(4);
+                let hop = spec.links[port.link().at()].delay().saturating_mul(4);
                 let bound = (turn + hop + once).saturating_mul(others);
                 made.push(Chance { port, flow: *flow, first: *first, bound });
             }

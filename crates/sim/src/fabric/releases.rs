@@ -16,7 +16,7 @@ use thalweg_wire::Signal;
 
 /// The port `id` has sent one, which reaches a switch at `arrive`.
 pub(super) fn send(fabric: &mut Fabric, id: PortId, arrive: Time, signal: Signal) {
-    let switch = fabric.ports[id.at() ^ 1].place.owner as usize;
+    let switch = fabric.ports[id.reverse().at()].place.owner as usize;
     let Releases { under_way, quiet_until } = &mut fabric.stages.relief.releases;
     under_way[id.at()].push_back((arrive, signal));
     quiet_until[switch] = quiet_until[switch].min(arrive);
@@ -41,7 +41,7 @@ pub(super) fn next(
     let draw = cx.events.ties().draw(end.0, Phase::Arrive);
     let mut quiet = Time::MAX;
     for (number, back) in fabric.memory.links[switch].iter().enumerate() {
-        let by = PortId(back.0 ^ 1);
+        let by = back.reverse();
         let Some(&(at, signal)) = under_way[by.at()].front() else { continue };
         if at < end.0 || at == end.0 && draw.precedes(by.0, end.1.0) {
             under_way[by.at()].pop_front();

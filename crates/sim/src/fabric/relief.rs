@@ -126,7 +126,7 @@ pub(super) fn enters(
     flying: &mut Flying,
 ) -> bool {
     let Fabric { ports, packets, stages: Stages { relief, .. }, .. } = &mut *fabric;
-    let input = ports[(from.0 ^ 1) as usize].place.number;
+    let input = ports[from.reverse().at()].place.number;
     let (switch, output) = (ports[id.at()].place.owner as usize, usize::from(ports[id.at()].place.number));
     let packet = &packets[flying.handle];
     let name = relief.name(packet);
@@ -151,7 +151,7 @@ fn escapes(
     name: u32,
 ) -> bool {
     let handle = flying.handle;
-    let (input, place) = (fabric.ports[(from.0 ^ 1) as usize].place.number, fabric.ports[id.at()].place);
+    let (input, place) = (fabric.ports[from.reverse().at()].place.number, fabric.ports[id.at()].place);
     let now = cx.now;
     apply_releases(fabric, cx, place.owner as usize, (now, from));
     let machine = &mut fabric.stages.relief.machines[place.owner as usize];
@@ -242,7 +242,7 @@ pub(super) fn signal_lands(fabric: &mut Fabric, cx: &mut Cx, back: PortId, signa
     }
     let (switch, port) = (place.owner as usize, usize::from(place.number));
     let now = cx.now;
-    apply_releases(fabric, cx, switch, (now, PortId(back.0 ^ 1)));
+    apply_releases(fabric, cx, switch, (now, back.reverse()));
     fabric.catch_up(cx, back);
     // (Where it finds no place, the names of what waits are not needed.)
     if matches!(signal, Signal::Token { .. }) && fabric.stages.relief.machines[switch].has_place(port) {

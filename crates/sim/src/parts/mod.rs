@@ -330,7 +330,7 @@ impl Score {
                     return true;
                 }
                 let part = &parts[usize::from(plan.of_node()[ends.dst.at()])].sim;
-                let port = &part.fabric.ports()[part.fabric.routes().nic(ends.dst).at() ^ 1];
+                let port = &part.fabric.ports()[part.fabric.routes().nic(ends.dst).reverse().at()];
                 let bytes =
                     u128::from(port.serializer.rate().bps()) * u128::from(window.ps()) / 8_000_000_000_000;
                 let packet = transport.wire().full();

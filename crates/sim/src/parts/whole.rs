@@ -103,7 +103,7 @@ fn in_order(mut all: Vec<(u32, PauseRecord)>, ties: Ties) -> Vec<PauseRecord> {
 fn sort_landed<T>(list: &mut [T], ties: Ties, of: impl Fn(&T) -> (Time, PortId)) {
     let landed = |one: &T| {
         let (at, port) = of(one);
-        Event { at, tag: Tag::new(Phase::Arrive, port.0 ^ 1) }
+        Event { at, tag: Tag::new(Phase::Arrive, port.reverse().0) }
     };
     list.sort_by(|a, b| {
         let (a, b) = (landed(a), landed(b));

@@ -87,10 +87,8 @@ fn racks_under_spines_wait_in_no_circle_until_reroutes_turn_up_again_at_a_leaf()
     let down = |link| Incident { at: Time::from_us(1), what: IncidentKind::LinkDown(link) };
     spec.incidents = vec![down(7), down(8)];
     let valley = |turn: Turn| {
-        let node = |port: PortId| {
-            if port.0.is_multiple_of(2) { spec.links[port.at() / 2].a } else { spec.links[port.at() / 2].b }
-        };
-        (node(turn.from).0 >= 9 && node(PortId(turn.to.0 ^ 1)).0 >= 9).then(|| node(turn.to))
+        let node = |port: PortId| spec.ends(port).0;
+        (node(turn.from).0 >= 9 && node(turn.to.reverse()).0 >= 9).then(|| node(turn.to))
     };
     let found = graph(&spec);
     let turns: Vec<NodeId> = found.edges().filter_map(valley).collect();

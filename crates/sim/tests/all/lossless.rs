@@ -287,7 +287,8 @@ fn pauses_know_their_causes() {
     let sim = run(spec);
     let trunk = sim.pauses().iter().position(|p| p.port == PortId(8)).expect("the trunk pauses") as u32;
     assert_eq!(sim.pauses()[trunk as usize].cause, u32::MAX);
-    let caused = sim.pauses().iter().filter(|p| p.cause == trunk).map(|p| p.port.0 / 2).collect::<Vec<_>>();
+    let caused =
+        sim.pauses().iter().filter(|p| p.cause == trunk).map(|p| p.port.link().0).collect::<Vec<_>>();
     assert!(caused.contains(&0), "{:?}", sim.pauses());
     assert_eq!(sim.counters().packets_dropped, 0);
     assert!(sim.pauses().iter().all(|p| p.ended != Time::MAX), "all end");

@@ -62,7 +62,7 @@ fn a_paused_queue_waits_and_the_other_goes_on() {
         send_frame(&mut sim, 150, Frame::ResumeQueue { queue });
         while sim.run(1000) {}
         assert_eq!(received(&sim), [100_000; 2]);
-        let totals = sim.totals(PortId(BACK.0 ^ 1));
+        let totals = sim.totals(BACK.reverse());
         assert_eq!((sim.counters().packets_dropped, totals.pauses, sim.pauses().len()), (0, 1, 1));
         // Both frames take 64 ns + 1 us.
         assert_eq!(totals.paused, sim.pauses()[0].ended.since(sim.pauses()[0].began).ps());
