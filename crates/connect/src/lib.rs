@@ -17,8 +17,6 @@ pub mod fuzzing;
 pub mod kernel;
 mod make;
 #[cfg(feature = "quic")]
-mod pace;
-#[cfg(feature = "quic")]
 pub mod quic;
 mod refusal;
 

@@ -38,10 +38,9 @@
 //! what a loss would be (RFC 9002 §7.1).
 
 use super::delivery::SendLog;
-use crate::pace;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::congestion::{
-    AckSample, Calls, CongestionControl, Feedback, Loss, Marks, Needs, Permit,
+    AckSample, Calls, CongestionControl, Feedback, Loss, Marks, Needs, Permit, pace,
 };
 use thalweg_units::{Bytes, Rate, Span, Time};
 

@@ -11,6 +11,7 @@ pub mod decisions;
 mod declare;
 mod interval;
 mod observation;
+pub mod pace;
 mod recorder;
 mod report;
 mod spec;

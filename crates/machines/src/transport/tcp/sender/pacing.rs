@@ -1,24 +1,15 @@
-//! A pace for windows, as Linux has it (net/ipv4/tcp_input.c, tcp_update_pacing_rate): twice the window per
-//! round trip in slow start, so that it can double, and a fifth more than the window afterwards, so that
-//! pacing does not hold it back.
+//! TCP's pace for windows ([`pace`]): a fifth more than the window per round trip after slow start, as in Linux.
 
 use super::super::super::TcpSpec;
+use crate::congestion::pace;
 use thalweg_units::{Bytes, Rate, Span};
 
-/// tcp_pacing_ss_ratio, tcp_pacing_ca_ratio.
-const SLOW_START: f64 = 2.0;
+/// tcp_pacing_ca_ratio.
 const AVOIDANCE: f64 = 1.2;
 
 /// Bits per second on the wire; `None`: no round trip was measured yet.
 pub(super) fn pace(spec: &TcpSpec, window: Bytes, threshold: Bytes, srtt: Span) -> Option<Rate> {
-    if srtt.is_zero() {
-        return None;
-    }
-    // Linux: the last doubling of slow start is paced as what follows it.
-    let gain = if window.get() < threshold.get() / 2 { SLOW_START } else { AVOIDANCE };
-    let wire = f64::from(spec.mss + spec.header) / f64::from(spec.mss);
-    let bits = window.get() as f64 * 8.0 * wire * gain;
-    Some(Rate::from_bps(((bits / srtt.secs()) as u64).max(1)))
+    pace::of_window(window, threshold, srtt, (spec.mss, spec.header), AVOIDANCE)
 }
 
 #[cfg(test)]
