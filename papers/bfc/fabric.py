@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from thalweg.study import Key, RunSpec, run
 
@@ -32,13 +33,20 @@ def share(leaves: int, spines: int, hosts: int) -> float:
 
 @dataclass(frozen=True)
 class Point:
-    """A run: sizes, load of the core (%) without the 5 % of incasts, degree of the incasts (0: none)."""
+    """A run: sizes, load of the core (%) without the 5 % of incasts, degree of the incasts (0: none), and what else it
+    is:
+
+    - `local`: half of the flows stay in their rack;
+    - `classes`: four of strict priority;
+    - `rack`: all flows go to one host of a rack;
+    - `waits`: it records how long every packet waits at each port;
+    - `whole`: 128 hosts for a short while, at every scale."""
 
     workload: str
     scheme: str
     load: int = 60
     incast: int = 0
-    kind: str = ""  # "local": half of the flows stay in their rack; "classes": four of strict priority; "rack": to one host of a rack; "waits": how long every packet waits at each port; "whole": 128 hosts for a short while, at every scale
+    kind: Literal["", "local", "classes", "rack", "waits", "whole"] = ""
     seed: int = 1
 
     @property

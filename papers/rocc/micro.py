@@ -280,7 +280,7 @@ def finer_steps(runs):
     return {"mean difference / fair share": float(np.abs(a[:n] - b[:n]).mean() / 4)}
 
 
-LOADED = "large-web-70:rocc@1"  # where a source has many messages to hear of; on the star, one
+LOADED = "large-web-70:rocc@1"  # where a source receives many messages; on the star, one
 
 
 @measure("ROCC-P5", needs=[key(100, 40) + "@1", key(2, 40) + "@1", LOADED])

@@ -39,16 +39,33 @@ def is_aligned(line: str) -> bool:
     return bool(re.search(r"\S {3,}\S", line))
 
 
+# Strings and characters, in which `//` begins no comment, and comments; lifetimes are no characters.
+RUST = re.compile(
+    r'b?r(#*)".*?"\1|"(?:\\.|[^"\\])*"|\'(?:\\(?:u\{\w+\}|x\w\w|.)|[^\'\\\n])\'|/\*.*?\*/|(?P<comment>//[^\n]*)',
+    flags=re.DOTALL,
+)
+
+
 def comments_of_rust(text: str) -> Iterator[tuple[int, str]]:
-    for n, line in enumerate(text.splitlines(), 1):
-        if re.match(r"\s*//[/!]? ?(?!\|)", line):
-            yield n, line
+    for found in RUST.finditer(text):
+        # Rows of a table cannot be broken.
+        if found["comment"] and not re.match(r"//[/!]? ?\|", found["comment"]):
+            yield text.count("\n", 0, found.start()) + 1, alone(text, found.start(), found["comment"])
+
+
+def alone(text: str, start: int, comment: str) -> str:
+    """The line of a comment, which ends it, without the code in front."""
+    return " " * (start - text.rfind("\n", 0, start) - 1) + comment
 
 
 def comments_of_toml(text: str) -> Iterator[tuple[int, str]]:
     for n, line in enumerate(text.splitlines(), 1):
         if line.lstrip().startswith("#"):
             yield n, line
+
+
+# For programs, which want them where they are.
+PRAGMA = re.compile(r"# (?:(?:fmt|pragma|ruff|type):|noqa\b)")
 
 
 def comments_of_python(text: str) -> Iterator[tuple[int, str]]:
@@ -62,8 +79,8 @@ def comments_of_python(text: str) -> Iterator[tuple[int, str]]:
                 if not lines[n - 1].startswith(" " * (first.col_offset + 4)):
                     yield n, lines[n - 1]
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT and not token.line[: token.start[1]].strip():
-            yield token.start[0], token.line.rstrip("\n")
+        if token.type == tokenize.COMMENT and not PRAGMA.match(token.string):
+            yield token.start[0], " " * token.start[1] + token.string
 
 
 KINDS = {
@@ -89,7 +106,17 @@ def test_what_is_prose_and_what_is_not():
     page = "a b\n```sh\nthalweg run\n```\n| a | b |\n[name](https://example.org/long)\n\n    code here\nlast line\n"
     assert [n for n, _ in markdown(page)] == [1, 9]
     module = '"""About\n\n    name    what\n"""\n\nX = 1  # one\n# two\n\n\ndef f():\n    """Three."""\n'
-    assert sorted(n for n, _ in comments_of_python(module)) == [1, 2, 4, 7, 11]
+    assert sorted(n for n, _ in comments_of_python(module)) == [1, 2, 4, 6, 7, 11]
+    assert list(comments_of_python("told = 1  # one\nx = 2  # fmt: skip\n")) == [(1, "          # one")]
+    code = """\
+let a = "// no"; // one
+/// two
+// | row |
+let (b, c): (&'a str, char) = (r#"
+// no"#, '"'); // three
+"""
+    shown = [(1, 17 * " " + "// one"), (2, "/// two"), (5, 15 * " " + "// three")]
+    assert list(comments_of_rust(code)) == shown
 
 
 # What readers of RFCs would not write, with what they would.

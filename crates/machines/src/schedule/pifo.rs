@@ -190,7 +190,8 @@ impl Order for Pifo {
             self.served = self.served.map(|(key, entry)| (heap::key(heap::value(key), 0, 0), entry));
         }
         let transmission = self.wire.map_or(0, |wire| wire.span(packet.wire).ps() as i64);
-        let value = self.cut(packet.rank.saturating_add(transmission)) as u64 ^ 1 << 63; // the same order without a sign
+        // The same order without a sign.
+        let value = self.cut(packet.rank.saturating_add(transmission)) as u64 ^ 1 << 63;
         let number = self.arrivals;
         self.arrivals += 1;
         self.insert(value, number, Entry::new(packet, handle));

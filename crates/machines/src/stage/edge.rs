@@ -94,7 +94,8 @@ impl EdgeCodel {
             return false;
         }
         if self.dropped_before {
-            self.codel.dropped(true, interval, Law::Acm2012); // what a queue does as it looks at the packet behind the dropped one
+            // What a queue does as it looks at the packet behind the dropped one.
+            self.codel.dropped(true, interval, Law::Acm2012);
         }
         self.dropped_before = now >= self.codel.drop_next;
         self.dropped_before

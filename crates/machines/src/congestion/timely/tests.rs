@@ -246,7 +246,8 @@ fn after_ten_min_rtt_without_anything_to_send_the_next_sample_is_a_first_one() {
 #[test]
 fn with_first_counts_a_sample_without_a_predecessor_is_an_update_with_a_difference_of_zero() {
     let spec = Params { use_first_sample: true, scale_updates: true, ..PLAIN };
-    assert_eq!(samples(spec, &[1000, 30]), [600.0, 610.0]); // 1 - 0.8 (1 - 500 / 1000), a whole one although nothing was before
+    // 1 - 0.8 (1 - 500 / 1000), a whole one although nothing was before.
+    assert_eq!(samples(spec, &[1000, 30]), [600.0, 610.0]);
     assert_eq!(samples(spec, &[100, 104]), [1010.0, 848.4]); // no gradient yet; then 4 us of 20
     let mut c = timely(spec);
     sample(&mut c, 1, 400);

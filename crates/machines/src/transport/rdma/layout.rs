@@ -120,7 +120,8 @@ mod tests {
     #[test]
     fn segments_end_with_a_shorter_packet_unless_the_mtu_divides_them() {
         let posted = SegmentSpec { bytes: 2300, outstanding: 2, nic_pace: None };
-        let l = Layout::new(&RdmaSpec { segments: Some(posted), ..spec() }, 5000); // 1000 1000 300 | 1000 1000 300 | 400
+        // 1000 1000 300 | 1000 1000 300 | 400
+        let l = Layout::new(&RdmaSpec { segments: Some(posted), ..spec() }, 5000);
         assert_eq!(l.packets(), 7);
         let lens: Vec<u32> = (0..7).map(|i| l.len(i)).collect();
         assert_eq!(lens, [1000, 1000, 300, 1000, 1000, 300, 400]);
