@@ -114,14 +114,14 @@ impl Routes {
         let mut attachment = Vec::with_capacity(hosts as usize);
         let mut index_of: BTreeMap<NodeId, u32> = BTreeMap::new();
         let mut attach_nodes = Vec::new();
-        let mut down = Vec::with_capacity(hosts as usize);
+        let mut to_host = Vec::with_capacity(hosts as usize);
         for host in 0..hosts {
             let ports = &out[host as usize];
             let &[port] = ports.as_slice() else {
                 return Err(RouteError::HostLinks { host, links: ports.len() });
             };
             nic.push(port);
-            down.push(port.reverse());
+            to_host.push(port.reverse());
             let node = peer[port.at()];
             attachment.push(*index_of.entry(node).or_insert_with(|| {
                 attach_nodes.push(node);
@@ -134,7 +134,7 @@ impl Routes {
             peer,
             nic,
             attachment,
-            down,
+            down: to_host,
             attachments,
             next: vec![u32::MAX; switches as usize * attachments as usize],
             bounds: vec![0],

@@ -129,46 +129,72 @@ def build() -> Parser:
         made.set_defaults(command=_lazy(function), name=name)
         return made
 
-    def sets(p: Parser) -> None:
-        p.add_argument(
-            "--set",
-            action=Change,
-            type=setting,
-            default=[],
-            metavar="KEY=VALUE",
-            help="change a dotted key (repeatable)",
-        )
-        p.add_argument(
-            "--unset",
-            dest="set",
-            action=Change,
-            type=lambda key: (key, None),
-            metavar="KEY",
-            help="take a dotted key out, as if it were not written (repeatable)",
-        )
-        plugins(p)
+    _run(command)
+    sweeps(command, sets, voice, forced)
+    estimates(command, sets, voice, forced, tables)
+    _exam(command)
+    _replay(command)
+    _shell(command)
+    _drawing(command)
+    _reproduce(command)
+    _demo(command)
+    _asking(command)
+    _exporting(command)
+    _comparing(command)
+    policies(command, _lazy, Parser, positive_int)
+    projects(command, plugins, voice)
+    _installation(command)
+    connections(command, plugins)
+    return parser
 
-    def plugins(p: Parser) -> None:
-        p.add_argument(
-            "--import",
-            action="append",
-            dest="imports",
-            default=[],
-            metavar="MODULE",
-            help="a module or .py file with Python controllers, or a library with one (.so; repeatable)",
-        )
 
-    def voice(p: Parser, what: str) -> None:
-        p.add_argument("--quiet", action="store_true", help="say nothing but errors")
-        p.add_argument("--json", action="store_true", help=what)
+def sets(p: Parser) -> None:
+    p.add_argument(
+        "--set",
+        action=Change,
+        type=setting,
+        default=[],
+        metavar="KEY=VALUE",
+        help="change a dotted key (repeatable)",
+    )
+    p.add_argument(
+        "--unset",
+        dest="set",
+        action=Change,
+        type=lambda key: (key, None),
+        metavar="KEY",
+        help="take a dotted key out, as if it were not written (repeatable)",
+    )
+    plugins(p)
 
-    def tables(p: Parser, what: str) -> None:
-        p.add_argument("--latex", metavar="FILE", help=f"also write {what} here, as LaTeX (booktabs)")
-        p.add_argument("--csv", metavar="FILE", help=f"also write {what} here, as CSV")
 
-    def forced(p: Parser) -> None:
-        p.add_argument("--force", action="store_true", help="run also what needs more memory than is free")
+def plugins(p: Parser) -> None:
+    p.add_argument(
+        "--import",
+        action="append",
+        dest="imports",
+        default=[],
+        metavar="MODULE",
+        help="a module or .py file with Python controllers, or a library with one (.so; repeatable)",
+    )
 
+
+def voice(p: Parser, what: str) -> None:
+    p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    p.add_argument("--json", action="store_true", help=what)
+
+
+def tables(p: Parser, what: str) -> None:
+    p.add_argument("--latex", metavar="FILE", help=f"also write {what} here, as LaTeX (booktabs)")
+    p.add_argument("--csv", metavar="FILE", help=f"also write {what} here, as CSV")
+
+
+def forced(p: Parser) -> None:
+    p.add_argument("--force", action="store_true", help="run also what needs more memory than is free")
+
+
+def _run(command: Callable) -> None:
+    """A run."""
     p = command("run", "running:run", "run a scenario")
     p.add_argument("scenario", nargs="?", metavar="FILE", help="scenario file (TOML)")
     p.add_argument(
@@ -200,10 +226,9 @@ def build() -> Parser:
         help="stop after so much wall-clock time; the result is partial",
     )
 
-    sweeps(command, sets, voice, forced)
 
-    estimates(command, sets, voice, forced, tables)
-
+def _exam(command: Callable) -> None:
+    """The exam of controllers."""
     p = command("exam", "examining:exam", "run a controller through some thirty situations, against others")
     p.add_argument(
         "controller",
@@ -232,6 +257,9 @@ def build() -> Parser:
     p.add_argument("--no-report", action="store_true", help="write no page, table and picture")
     voice(p, "print the marks as one JSON array")
 
+
+def _replay(command: Callable) -> None:
+    """A recorded run under another scheduler."""
     p = command("replay", "replaying:replay", "run a recorded run's packets again, under another scheduler")
     p.add_argument("run", metavar="RUN", help="run directory of a recorded run (`thalweg run --record`)")
     p.add_argument(
@@ -252,6 +280,9 @@ def build() -> Parser:
     voice(p, "print the summary as one JSON object")
     p.add_argument("--report", action="store_true", help="write report.html into the directory")
 
+
+def _shell(command: Callable) -> None:
+    """Emulated paths, and what their ports recorded."""
     p = command("shell", "shelling:shell", "run a command, or a shell, on an emulated path with real packets (Linux)")
     p.set_defaults(words=[])
     p.usage = "%(prog)s [SCENARIO] [options] [-- COMMAND ...]"
@@ -303,6 +334,9 @@ def build() -> Parser:
     )
     voice(p, "print what was found as one JSON object")
 
+
+def _drawing(command: Callable) -> None:
+    """The page and the figures of a run that is there."""
     p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")
     p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
     p.add_argument("--out", metavar="FILE", help="page to write (default: report.html in the run directory)")
@@ -315,6 +349,9 @@ def build() -> Parser:
     p.add_argument("--format", action="append", choices=("png", "svg", "pdf"), help="(repeatable; default: all three)")
     p.add_argument("--out", metavar="DIR", help="folder to write (default: RUN-figures)")
 
+
+def _reproduce(command: Callable) -> None:
+    """A study and its claims."""
     p = command("reproduce", "reproducing:reproduce", "run a paper's study and judge its claims")
     p.add_argument("paper", metavar="NAME", help="see `thalweg list papers`; or a folder with claims.toml")
     p.add_argument(
@@ -369,10 +406,16 @@ def build() -> Parser:
         help="a claim about several others takes those that are not requested from there instead of running them",
     )
 
+
+def _demo(command: Callable) -> None:
+    """What there is to see."""
     p = command("demo", "demo:demo", "what there is to see in the first minute: an incast, a handful of a study")
     jobs(p)
     p.add_argument("--out", metavar="DIR", default="out/demo", help="output folder (default: out/demo)")
 
+
+def _asking(command: Callable) -> None:
+    """What there is, and what it means; without a run."""
     p = command("list", "asking:list_", "what there is to choose from")
     p.add_argument(
         "kind",
@@ -424,6 +467,9 @@ def build() -> Parser:
 
     command("schema", "asking:schema", "print the JSON Schema of scenarios, for editors")
 
+
+def _exporting(command: Callable) -> None:
+    """Runs and scenarios as files of other tools."""
     p = command("export-pcap", "exporting:pcap", "write a recorded run's packets as pcapng, for Wireshark")
     p.add_argument("run", metavar="RUN", help="run directory (`thalweg run --record-hops`)")
     p.add_argument("file", metavar="FILE", help="file to write (.pcapng)")
@@ -467,6 +513,9 @@ def build() -> Parser:
         "--port", type=port_number, metavar="N", help="which direction of a link, if several have different ones"
     )
 
+
+def _comparing(command: Callable) -> None:
+    """Two runs next to each other; decisions."""
     p = command(
         "compare",
         "asking:compare",
@@ -492,9 +541,9 @@ def build() -> Parser:
     p.add_argument("--json", action="store_true", help="print one JSON object")
     plugins(p)
 
-    policies(command, _lazy, Parser, positive_int)
-    projects(command, plugins, voice)
 
+def _installation(command: Callable) -> None:
+    """The engine here, and the shell around it."""
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
     p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, …; a prefix takes all (default: all)")
     p.add_argument("--json", action="store_true", help="print one JSON object per workload and line")
@@ -507,8 +556,6 @@ def build() -> Parser:
 
     p = command("completion", "completion:completion", "print a shell's completion script")
     p.add_argument("shell", choices=SHELLS)
-    connections(command, plugins)
-    return parser
 
 
 def connections(command: Callable, plugins: Callable) -> None:

@@ -89,53 +89,13 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
         for (from, to, link, back) in ways {
             let id = ports.len();
             let kind = &spec.disciplines[usize::from(spec.port_discipline[id])];
-            let in_switch = from.0 >= spec.hosts;
-            let shared = in_switch && spec.shared_buffer.is_some();
             let refused = |reason| BuildError::Discipline { port: id as u32, reason };
             let stream = Stream::new(spec.seed, "queue", id as u64);
             let stage = kind.stage.make(stream, link.mean_rate()).map_err(refused)?;
-            // Packets per priority are counted where a queue is dequeued on demand.
-            let counted = spec.probes.priority_histogram.is_some();
-            // A port of infinite rate never holds anything back: its order does not matter.
-            let instant = link.mean_rate() == Rate::INFINITE && !shared;
-            let gated = is_gated(spec, in_switch);
-            // What a switch port writes as a packet leaves depends on what came meanwhile.
-            let writes = in_switch && !spec.stages.is_empty();
-            // What is booked ahead cannot be taken back when the link fails.
-            let fails = can_fail(spec, PortId::from(id).link().0);
-            // A congestion point is notified of every packet.
-            let pointed = has_point(spec, PortId::from(id));
-            let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
-            let express = (is_express(kind, &stage, shared) && !writes || instant) && booked;
-            // A queue knows how long its own packets take at the link's rate. That is not for how long the
-            // port has been idle where the link has a clock, sends what bypasses the queue, or fails.
-            let idles_otherwise = gated || fails || !link.quantum().is_zero();
-            let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
-            // A stage that reports arrivals and departures to senders sees all of a port on the reference
-            // lane only.
-            let reports = stage.needs().headers;
-            // A neighbour that is slowed down paces what it sends.
-            let slowed =
-                spec.inputs.and_then(|i| i.effects()).is_some_and(|pauses| pauses.reach == Reach::Rates);
-            // A queue that holds back reports until when only there.
-            let holds_back = kind.order.needs().holds_back;
-            // Stages in front of a queue are a whole port's.
-            let fronted = !kind.front.is_empty();
-            // One that notifies says so as packets come and leave, which only there are events of their own.
-            let notifies = kind.order.needs().notifies && !instant;
-            let recorded = spec.records_port(PortId::from(id));
-            // What others have decided before matters to all that run a policy together.
-            let together = kind.order.needs().together.is_some() && !instant;
-            let otherwise =
-                unseen || reports || slowed || holds_back || fronted || notifies || recorded || together;
+            let around = Around::of(spec, PortId::from(id));
+            let lane = lane_of(spec, PortId::from(id), &stage, &around);
+            let Around { in_switch, shared, counted, gated, pointed } = around;
             let crossed = in_switch && spec.inputs.is_some_and(|inputs| inputs.one_per_input);
-            let lane = if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
-                Lane::Reference
-            } else if express {
-                Lane::Express
-            } else {
-                Lane::OnDemand
-            };
             let limit = match kind.limit {
                 Limit::Bytes(bytes) => (bytes.get(), u32::MAX),
                 Limit::Packets(packets) => (u64::MAX, packets),
@@ -183,6 +143,71 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
         }
     }
     Ok(BuiltPorts { ports, queues, egresses })
+}
+
+/// What a network does with a port, besides its queue and its link.
+struct Around {
+    in_switch: bool,
+    /// Its switch's ports share their memory.
+    shared: bool,
+    /// Packets per priority are counted where a queue is dequeued on demand.
+    counted: bool,
+    gated: bool,
+    /// A congestion point is notified of every packet.
+    pointed: bool,
+}
+
+impl Around {
+    fn of(spec: &NetworkSpec, id: PortId) -> Self {
+        let in_switch = spec.ends(id).0.0 >= spec.hosts;
+        Self {
+            in_switch,
+            shared: in_switch && spec.shared_buffer.is_some(),
+            counted: spec.probes.priority_histogram.is_some(),
+            gated: is_gated(spec, in_switch),
+            pointed: has_point(spec, id),
+        }
+    }
+}
+
+/// The fastest lane on which a port does all that is wanted of it.
+fn lane_of(spec: &NetworkSpec, id: PortId, stage: &StageMachine, around: &Around) -> Lane {
+    let (kind, link) = (&spec.disciplines[usize::from(spec.port_discipline[id.at()])], spec.direction(id));
+    let &Around { in_switch, shared, counted, gated, pointed } = around;
+    // A port of infinite rate never holds anything back: its order does not matter.
+    let instant = link.mean_rate() == Rate::INFINITE && !shared;
+    // What a switch port writes as a packet leaves depends on what came meanwhile.
+    let writes = in_switch && !spec.stages.is_empty();
+    // What is booked ahead cannot be taken back when the link fails.
+    let fails = can_fail(spec, id.link().0);
+    let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
+    let express = (is_express(kind, stage, shared) && !writes || instant) && booked;
+    // A queue knows how long its own packets take at the link's rate. That is not for how long the
+    // port has been idle where the link has a clock, sends what bypasses the queue, or fails.
+    let idles_otherwise = gated || fails || !link.quantum().is_zero();
+    let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
+    // A stage that reports arrivals and departures to senders sees all of a port on the reference
+    // lane only.
+    let reports = stage.needs().headers;
+    // A neighbour that is slowed down paces what it sends.
+    let slowed = spec.inputs.and_then(|i| i.effects()).is_some_and(|pauses| pauses.reach == Reach::Rates);
+    // A queue that holds back reports until when only there.
+    let holds_back = kind.order.needs().holds_back;
+    // Stages in front of a queue are a whole port's.
+    let fronted = !kind.front.is_empty();
+    // One that notifies says so as packets come and leave, which only there are events of their own.
+    let notifies = kind.order.needs().notifies && !instant;
+    let recorded = spec.records_port(id);
+    // What others have decided before matters to all that run a policy together.
+    let together = kind.order.needs().together.is_some() && !instant;
+    let otherwise = unseen || reports || slowed || holds_back || fronted || notifies || recorded || together;
+    if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
+        Lane::Reference
+    } else if express {
+        Lane::Express
+    } else {
+        Lane::OnDemand
+    }
 }
 
 /// The stages behind the queues: of every port, so that they need no table; only those of switches are ever run.

@@ -38,7 +38,7 @@ use episode::Repair;
 use extras::Extras;
 use serde::{Deserialize, Serialize};
 use state::{Connection, Counts, Phase, Probing, Space, State};
-use thalweg_units::{Bytes, FlowId, Rate, Time};
+use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 use thalweg_wire::{Explicit, Flags, Kind, Packet, Side};
 use timer::Timer;
 
@@ -53,6 +53,31 @@ struct Segment {
     len: u32,
     /// It moves HighRxt (every retransmission but the rescue one).
     moves_high_rxt: bool,
+}
+
+/// What an ACK says is new, as its controller is to be notified of it.
+#[derive(Clone, Copy)]
+struct News {
+    acked: u64,
+    sacked: u64,
+    rtt: Option<Span>,
+    /// Recovery had begun before the ACK.
+    in_recovery: bool,
+    cwnd_limited: bool,
+}
+
+/// Whether an ACK, which is not behind others and comes while something is outstanding, indicates that a later segment
+/// has arrived; `harvests`: another loop sends from the same buffer.
+#[inline(always)]
+fn is_duplicate(spec: &TcpSpec, packet: &Packet, advance: u64, sacked: u64, harvests: Option<u64>) -> bool {
+    match harvests {
+        // RFC 6675 §2: it SACKs something new, even if it advances.
+        None if spec.sack != Sack::Off => sacked > 0,
+        None => advance == 0 && packet.payload > 0,
+        // What triggered it lies above the hole. Otherwise a copy came of what another loop had
+        // brought, or (RC3 §2.3.1) a bump is repeated: neither indicates a loss.
+        Some(_) => advance == 0 && packet.payload > 0 && packet.trigger > packet.seq,
+    }
 }
 
 /// TCP's sending end.
@@ -220,16 +245,8 @@ impl TcpSender {
         let by_time = self.repair.rack().is_some();
         let repaired = by_time && self.update_rack(spec, now, packet, advance, blocks);
         let has_sack = spec.sack != Sack::Off;
-        let duplicate = !stale
-            && self.space.outstanding() > 0
-            && match harvests {
-                // RFC 6675 §2: it SACKs something new, even if it advances.
-                None if has_sack => sacked > 0,
-                None => advance == 0 && packet.payload > 0,
-                // What triggered it lies above the hole. Otherwise a copy came of what another loop had
-                // brought, or (RC3 §2.3.1) a bump is repeated: neither indicates a loss.
-                Some(_) => advance == 0 && packet.payload > 0 && packet.trigger > packet.seq,
-            };
+        let duplicate =
+            !stale && self.space.outstanding() > 0 && is_duplicate(spec, packet, advance, sacked, harvests);
 
         // Karn (RFC 6298 §3): a sample only from segments never resent, unless time stamps show which was
         // meant.
@@ -283,6 +300,32 @@ impl TcpSender {
             }
         }
 
+        let news = News { acked, sacked, rtt, in_recovery: was_in_recovery, cwnd_limited };
+        self.report_ack(spec, now, packet, blocks, written, news);
+
+        if by_time {
+            self.answer_times(spec, now, acked + sacked, advance > 0, repaired);
+        } else if self.state.phase == Phase::Normal && (self.repair.dup_acks > 0 || self.repair.sacked() > 0)
+        {
+            self.detect_loss(spec, now, acked + sacked);
+        }
+        if self.extras.is_some() {
+            self.note_silence(spec, now);
+        }
+        measured.into()
+    }
+
+    /// What an ACK has brought, to the controller; without news only what routers forecast.
+    #[inline(always)]
+    fn report_ack(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        packet: &Packet,
+        blocks: &[(u64, u64)],
+        written: Feedback<'_>,
+        News { acked, sacked, rtt, in_recovery, cwnd_limited }: News,
+    ) {
         if acked + sacked > 0 {
             let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
             if echo && spec.ecn == EcnSpec::Classic && self.departures.is_news(self.space.una) {
@@ -304,7 +347,7 @@ impl TcpSender {
                 sent_to: self.space.sent_to,
                 marked: reported(echo),
                 braked: reported(brakes),
-                in_recovery: was_in_recovery,
+                in_recovery,
                 app_limited: self.space.sent_to == self.written(),
                 cwnd_limited,
                 delivery,
@@ -314,22 +357,11 @@ impl TcpSender {
                 limits::wait_for_timer(self, spec, now);
             }
             if let Some(planned) = planned {
-                self.plan_anew(spec, planned);
+                self.departures.replan(spec.mss + spec.header, planned, || self.controller.permit().pace);
             }
         } else if let Feedback::Explicit(Explicit::Forecast(_)) = written {
             self.controller.on_feedback(now, written, Bytes::new(self.in_flight()));
         }
-
-        if by_time {
-            self.answer_times(spec, now, acked + sacked, advance > 0, repaired);
-        } else if self.state.phase == Phase::Normal && (self.repair.dup_acks > 0 || self.repair.sacked() > 0)
-        {
-            self.detect_loss(spec, now, acked + sacked);
-        }
-        if self.extras.is_some() {
-            self.note_silence(spec, now);
-        }
-        measured.into()
     }
 
     // ---- Segments -------------------------------------------------------------------------------

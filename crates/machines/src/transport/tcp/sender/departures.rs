@@ -49,8 +49,14 @@ impl Departures {
         self.next = now.saturating_add(self.gap(wire, pace));
     }
 
-    /// The next departure, planned by one pace, is a gap of another behind the last.
-    pub(super) fn replan(&mut self, wire: u32, planned: Rate, pace: Rate) {
+    /// The next departure, planned by one pace, is a gap of another behind the last, if that is one at all.
+    // CHOICE RC3 §2.4.1: the gap is a full segment's; this matters only behind a flow's last segment.
+    #[cold]
+    pub(super) fn replan(&mut self, wire: u32, planned: Rate, pace: impl FnOnce() -> Option<Rate>) {
+        let Some(pace) = pace() else { return };
+        if pace == planned || pace == Rate::ZERO || planned == Rate::ZERO {
+            return;
+        }
         let last = Time::from_ps(self.next.ps().saturating_sub(self.gap(wire, planned).ps()));
         self.next = last.saturating_add(self.gap(wire, pace));
     }

@@ -324,17 +324,6 @@ impl TcpSender {
             None
         }
     }
-
-    /// The next departure, planned by that pace, is a gap of the present one behind the last.
-    // CHOICE RC3 §2.4.1: the gap is a full segment's; this matters only behind a flow's last segment.
-    #[cold]
-    pub(super) fn plan_anew(&mut self, spec: &TcpSpec, planned: Rate) {
-        let Some(pace) = self.controller.permit().pace else { return };
-        if pace == planned || pace == Rate::ZERO || planned == Rate::ZERO {
-            return;
-        }
-        self.departures.replan(spec.mss + spec.header, planned, pace);
-    }
 }
 
 /// Whether `len` more bytes fit. A window below a segment still sends one segment at a time: no
