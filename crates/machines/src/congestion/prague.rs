@@ -150,6 +150,23 @@ struct Round {
     marked: u64,
 }
 
+/// Which round trip the flow behaves as if it had, and from when on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+struct Scaling {
+    kind: RttScaling,
+    /// RR.
+    target: Span,
+    /// Rounds after slow start before it counts.
+    transition: u32,
+}
+
+/// CWR: marks in ACKs up to `to` belong to a window that was already cut, `at` that instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Cut {
+    to: u64,
+    at: Option<Time>,
+}
+
 /// Prague's window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prague {
@@ -157,10 +174,7 @@ pub struct Prague {
     gain: f64,
     /// alpha, the estimated fraction of marked bytes.
     alpha: f64,
-    scaling: RttScaling,
-    /// RR.
-    target: Span,
-    transition: u32,
+    scaling: Scaling,
     /// cwnd, with its fraction.
     cwnd: f64,
     /// ssthresh; infinite: none yet.
@@ -171,9 +185,7 @@ pub struct Prague {
     rounds: u32,
     /// A mark has come: there is a queue that marks.
     saw_ce: bool,
-    /// CWR: marks in ACKs up to here belong to a window that was already cut, at the instant named.
-    cut_to: u64,
-    cut_at: Option<Time>,
+    cut: Cut,
     /// First unacknowledged byte at the last timeout, plus one (zero: none).
     timed_out: u64,
     /// Smoothed round trip, seconds.
@@ -195,17 +207,18 @@ impl Prague {
         Self {
             gain: params.gain,
             alpha: params.initial_alpha,
-            scaling: params.rtt_scaling,
-            target: params.rtt_target.unwrap_or(RTT_TARGET),
-            transition: params.rtt_transition.unwrap_or(RTT_TRANSITION),
+            scaling: Scaling {
+                kind: params.rtt_scaling,
+                target: params.rtt_target.unwrap_or(RTT_TARGET),
+                transition: params.rtt_transition.unwrap_or(RTT_TRANSITION),
+            },
             cwnd: segments(start.initial_window).clamp(1.0, max_window),
             ssthresh: segments(start.initial_threshold),
             max_window,
             round: Round::default(),
             rounds: 0,
             saw_ce: false,
-            cut_to: 0,
-            cut_at: None,
+            cut: Cut::default(),
             timed_out: 0,
             srtt: start.base_rtt.secs(),
             mss: start.mss,
@@ -225,13 +238,14 @@ impl Prague {
 
     /// §2.4.4, Reduced RTT Dependence: the virtual round trip, once it counts; seconds.
     fn virtual_rtt(&self) -> Option<f64> {
-        if self.in_slow_start() || self.rounds < self.transition {
+        let Scaling { kind, target, transition } = self.scaling;
+        if self.in_slow_start() || self.rounds < transition {
             return None;
         }
-        match self.scaling {
+        match kind {
             RttScaling::None => None,
-            RttScaling::Rate => Some(self.target.secs().max(self.srtt)),
-            RttScaling::Additive => Some(self.target.secs() + self.srtt),
+            RttScaling::Rate => Some(target.secs().max(self.srtt)),
+            RttScaling::Additive => Some(target.secs() + self.srtt),
         }
     }
 
@@ -259,7 +273,7 @@ impl Prague {
         let least = LEAST.min(self.cwnd);
         self.cwnd = (self.cwnd * (1.0 - self.alpha / 2.0)).max(least);
         self.ssthresh = self.cwnd;
-        (self.cut_to, self.cut_at) = (sent_to, Some(now));
+        self.cut = Cut { to: sent_to, at: Some(now) };
     }
 
     /// §2.3.2, Moving Average: alpha += g (frac − alpha), once a round trip, a virtual one at least.
@@ -302,7 +316,7 @@ impl CongestionControl for Prague {
         if marked > 0 {
             self.saw_ce = true;
             // A loss that is repaired has cut already.
-            if !ack.in_recovery && ack.acked_to > self.cut_to && self.is_over(self.cut_at, ack.now) {
+            if !ack.in_recovery && ack.acked_to > self.cut.to && self.is_over(self.cut.at, ack.now) {
                 self.reduce(ack.now, ack.sent_to);
             }
         }
@@ -314,7 +328,7 @@ impl CongestionControl for Prague {
     fn on_loss(&mut self, loss: &Loss) {
         self.halve(loss.in_flight);
         self.cwnd = self.ssthresh.min(self.max_window);
-        (self.cut_to, self.cut_at) = (loss.sent_to, Some(loss.now));
+        self.cut = Cut { to: loss.sent_to, at: Some(loss.now) };
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
@@ -324,7 +338,7 @@ impl CongestionControl for Prague {
         }
         self.timed_out = loss.acked_to + 1;
         self.cwnd = 1.0;
-        (self.cut_to, self.cut_at) = (loss.sent_to, Some(loss.now));
+        self.cut = Cut { to: loss.sent_to, at: Some(loss.now) };
     }
 
     fn restart_from(&mut self, _: Time, restart: Restart) {
@@ -405,7 +419,7 @@ mod tests {
     fn a_mark_cuts_by_half_of_alpha_once_a_round_trip() {
         let mut c = prague(20, Some(2), Params { initial_alpha: 0.2, ..unscaled() });
         at(&mut c, 1, 1, 1, 1);
-        assert_eq!((c.cwnd, c.cut_to), (18.0, 21_000), "20 · (1 − 0.1)");
+        assert_eq!((c.cwnd, c.cut.to), (18.0, 21_000), "20 · (1 − 0.1)");
         at(&mut c, 5, 21, 20, 20);
         assert_eq!(c.cwnd, 18.0, "sent before the cut");
         let alpha = c.alpha;
@@ -416,7 +430,7 @@ mod tests {
     #[test]
     fn only_what_came_unmarked_grows_the_window_and_a_window_of_it_by_a_segment() {
         let mut c = prague(20, Some(2), unscaled());
-        c.cut_to = u64::MAX;
+        c.cut.to = u64::MAX;
         (1..=20).for_each(|n| at(&mut c, n, n, 1, 0));
         assert!((c.cwnd - 20.98).abs() < 0.01, "{}", c.cwnd);
         let before = c.cwnd;
@@ -434,7 +448,7 @@ mod tests {
         assert!((c.cwnd - 20.16).abs() < 1e-9, "{}", c.cwnd);
         at(&mut c, 40, 40, 20, 1);
         let cut = c.cwnd;
-        assert!(cut < 18.3 && c.cut_at == Some(Time::from_ps(40 * MS)), "{cut}");
+        assert!(cut < 18.3 && c.cut.at == Some(Time::from_ps(40 * MS)), "{cut}");
         at(&mut c, 61, 100, 0, 0);
         at(&mut c, 64, 101, 1, 1);
         assert_eq!(c.cwnd, cut, "two round trips later, 24 ms");
