@@ -74,9 +74,9 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// For paths of at most `stride` switch ports.
+    /// For paths of some `stride` switch ports: a packet that is under way as links fail may take a longer one.
     pub fn new(stride: usize, keep_hops: bool) -> Self {
-        Self { traces: Vec::new(), times: Vec::new(), ports: Vec::new(), stride, keep_hops }
+        Self { traces: Vec::new(), times: Vec::new(), ports: Vec::new(), stride: stride.max(1), keep_hops }
     }
 
     /// A packet is given to its NIC.
@@ -101,6 +101,9 @@ impl Journal {
     /// It comes to a switch port.
     #[inline]
     pub fn arrive(&mut self, handle: Handle, port: PortId, now: Time) {
+        if self.keep_hops && usize::from(self.traces[handle.0 as usize].hops) == self.stride {
+            self.widen();
+        }
         let trace = &mut self.traces[handle.0 as usize];
         trace.arrived = now;
         if self.keep_hops {
@@ -110,6 +113,14 @@ impl Journal {
             self.ports[handle.0 as usize * self.stride + usize::from(trace.hops)] = port;
         }
         trace.hops += 1;
+    }
+
+    /// Room for twice as many switch ports per packet.
+    #[cold]
+    fn widen(&mut self) {
+        self.times = widened(&self.times, self.stride, 0);
+        self.ports = widened(&self.ports, self.stride, PortId::NONE);
+        self.stride *= 2;
     }
 
     /// The switch port begins to transmit it.
@@ -153,5 +164,40 @@ impl Journal {
     pub fn inside(&self, now: Time) -> impl Iterator<Item = (Handle, Trace)> + '_ {
         let entered = move |(_, t): &(usize, &Trace)| t.ingress < now;
         self.traces.iter().enumerate().filter(entered).map(|(i, t)| (Handle(i as u32), *t))
+    }
+}
+
+/// Rows of `stride`, each with as many of `nothing` behind it.
+fn widened<T: Copy>(rows: &[T], stride: usize, nothing: T) -> Vec<T> {
+    rows.chunks(stride)
+        .flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(nothing, stride)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Links fail while the first packet is under way, and it comes to more ports than any path has.
+    #[test]
+    fn a_packet_that_takes_a_longer_way_writes_over_no_other() {
+        let mut journal = Journal::new(2, true);
+        let (long, other) = (Handle(0), Handle(1));
+        for handle in [long, other] {
+            journal.hand(handle, Time::ZERO);
+        }
+        journal.arrive(other, PortId(9), Time::from_ps(90));
+        journal.depart(other, Time::from_ps(91));
+        for n in 1..=5 {
+            journal.arrive(long, PortId(n), Time::from_ps(10 * u64::from(n)));
+            journal.depart(long, Time::from_ps(10 * u64::from(n) + 1));
+        }
+        let of = |handle, hops| {
+            let Hops { arrivals, starts, ports } = journal.hops(handle, hops);
+            (arrivals.to_vec(), starts.to_vec(), ports.iter().map(|port| port.0).collect::<Vec<_>>())
+        };
+        let (arrivals, starts) = (vec![10, 20, 30, 40, 50], vec![11, 21, 31, 41, 51]);
+        assert_eq!(of(long, 5), (arrivals, starts, vec![1, 2, 3, 4, 5]));
+        assert_eq!(of(other, 1), (vec![90], vec![91], vec![9]));
     }
 }
