@@ -43,8 +43,8 @@ from thalweg.study.theory import checked
 
 __all__ = [
     "Flows", "Grid", "Key", "NotCheckable", "Recorded", "RunSpec", "Series", "Sizes", "across_bytes", "chapters",
-    "checked", "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval", "in_all",
-    "include", "interval", "jain", "link_list", "mean", "measure", "measure_each", "needs", "once", "path_list",
+    "checked", "equal_buckets", "extremes", "figure", "floored_percentile", "flow_list", "flows", "half_interval",
+    "in_all", "include", "interval", "jain", "link_list", "mean", "measure", "measure_each", "needs", "once", "path_list",
     "percentile", "places", "presets", "rank_correlation", "run", "schemes", "seconds", "section_of", "seeds", "slope", "spread",
     "steps", "student", "thinned_cdf", "variation",
 ]  # fmt: skip

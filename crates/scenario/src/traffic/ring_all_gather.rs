@@ -10,7 +10,7 @@ use super::Family;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
-use super::rounds::{Rounds, chunk};
+use super::rounds::Rounds;
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::quantity::Q;
@@ -54,16 +54,13 @@ impl Family for RingAllGather {
         let hosts = s.members("hosts", &self.hosts)?.len();
         s.chunks(self.size.0.get(), hosts)?;
         s.computes(self.iterations, self.compute.0)?;
-        let rounds = f64::from(self.iterations) * self.rounds(hosts).steps as f64;
-        let bytes = rounds * self.size.0.get() as f64;
-        Ok(Expected { flows: rounds * hosts as f64, bytes, ..Expected::default() })
+        Ok(self.rounds(hosts).passes(hosts, self.size.0.get()))
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
         let ring = s.members("hosts", &self.hosts)?;
-        let (all, size, start) = (ring.len(), self.size.0.get(), s.start("start", self.start.0)?);
-        let send = |step: usize, i: usize| ((i + 1) % all, chunk(size, (i + all - step) % all, all));
-        self.rounds(all).lay((s, &ring), |_| start, send, out)
+        let start = s.start("start", self.start.0)?;
+        self.rounds(ring.len()).pass_on((s, &ring), start, self.size.0.get(), out)
     }
 
     fn course(&self, f: &Fluid) -> Course {

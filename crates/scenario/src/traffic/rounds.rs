@@ -7,7 +7,7 @@
 
 use super::course::{Course, Fluid};
 use super::drafts::Drafts;
-use super::section::Section;
+use super::section::{Expected, Section};
 use crate::Diagnostic;
 use thalweg_units::{Span, Time};
 
@@ -52,6 +52,26 @@ impl Rounds {
         Ok(())
     }
 
+    /// Makes the flows of hosts in a ring, each of which sends to the next one what it has received last: the host at
+    /// place i in step k the chunk i − k, modulo N, of a vector of so many bytes.
+    pub fn pass_on(
+        &self,
+        (s, ring): (&Section<'_>, &[u32]),
+        start: Time,
+        size: u64,
+        out: &mut Drafts,
+    ) -> Result<(), Diagnostic> {
+        let all = ring.len();
+        let send = |step: usize, i: usize| ((i + 1) % all, chunk(size, (i + 2 * all - step) % all, all));
+        self.lay((s, ring), |_| start, send, out)
+    }
+
+    /// What that makes among so many hosts.
+    pub fn passes(&self, hosts: usize, size: u64) -> Expected {
+        let rounds = f64::from(self.iterations) * self.steps as f64;
+        Expected { flows: rounds * hosts as f64, bytes: rounds * size as f64, ..Expected::default() }
+    }
+
     /// Its course among so many hosts.
     pub fn course(&self, f: &Fluid, begin: Span, hosts: f64) -> Course {
         let (begin, iterations) = (begin.secs(), f64::from(self.iterations));
@@ -61,7 +81,7 @@ impl Rounds {
 }
 
 /// Bytes of a chunk of `size` bytes cut into so many: all together are the whole, and no two differ by more than one.
-pub(super) fn chunk(size: u64, number: usize, chunks: usize) -> u64 {
+fn chunk(size: u64, number: usize, chunks: usize) -> u64 {
     upto(size, number + 1, chunks) - upto(size, number, chunks)
 }
 
