@@ -58,7 +58,8 @@ pub struct Needs {
     pub back: Back,
     /// All flows between two hosts take one path, unless a file gives them others.
     pub per_pair: bool,
-    /// It looks at what waits at the candidates ([`Candidates::waiting`](super::Candidates::waiting)).
+    /// It looks at what waits at the candidates ([`Candidates::waiting`](super::Candidates::waiting),
+    /// [`Candidates::load`](super::Candidates::load)).
     pub waiting: bool,
     /// It draws random numbers.
     pub draws: bool,
@@ -210,11 +211,13 @@ pub struct Around {
     pub links: u32,
     /// Some transport writes path values into its packets.
     pub path_values: bool,
+    /// Queues of switches have a limit of their own.
+    pub overflows: bool,
 }
 
 impl Around {
     /// A network about which nothing is known.
-    pub const ANY: Self = Self { links: u32::MAX, path_values: true };
+    pub const ANY: Self = Self { links: u32::MAX, path_values: true, overflows: true };
 }
 
 /// Whose machine is made.

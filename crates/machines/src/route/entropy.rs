@@ -32,7 +32,7 @@ impl Parameters for Params {
     }
 
     fn make(&self, at: &Site) -> Hashed {
-        Hashed { salt: at.salt() }
+        Hashed::at(at)
     }
 }
 
@@ -40,6 +40,13 @@ impl Parameters for Params {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hashed {
     salt: u64,
+}
+
+impl Hashed {
+    /// That of a switch.
+    pub(super) fn at(site: &Site) -> Self {
+        Self { salt: site.salt() }
+    }
 }
 
 impl RouteRule for Hashed {

@@ -12,6 +12,7 @@ mod declare;
 mod spec;
 
 // One file each of the list below.
+pub mod adaptive;
 pub mod ecmp;
 pub mod ecmp_pairs;
 pub mod ecmp_symmetric;
@@ -51,6 +52,7 @@ kinds! {
         pinned: Pinned(Laid), "pinned";
         flowlet: Flowlet(flowlet::LetFlow), "flowlet";
         least_loaded: LeastLoaded(least_loaded::Drill), "least-loaded";
+        adaptive: Adaptive(adaptive::Adaptive), "adaptive";
         entropy: Entropy(entropy::Hashed), "entropy";
         numbered: Numbered(numbered::Numbered), "numbered";
     }
@@ -83,6 +85,8 @@ pub struct Passing {
     pub dst: HostId,
     /// What its header carries for rules: written by its transport, or by [`RouteRule::stamp`].
     pub value: u32,
+    /// Bytes on the wire.
+    pub wire: u32,
 }
 
 impl Passing {
@@ -91,6 +95,15 @@ impl Passing {
     pub fn hash(&self) -> u64 {
         thalweg_units::mix64(u64::from(self.flow.0) << 32 | u64::from(self.dst.0))
     }
+}
+
+/// How much of a queue is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Load {
+    /// What waits, and what is left of the packet in transmission.
+    pub used: u64,
+    /// What may wait.
+    pub of: u64,
 }
 
 /// The ports by which a packet may leave: at least two, in ascending order.
@@ -104,12 +117,15 @@ pub trait Candidates {
     // CHOICE DRILL §3.2: a queue is what waits behind the packet in transmission, and an idle port is emptier than a
     // busy one. Other reading: the packet in transmission counts whole until its last bit has left.
     fn waiting(&mut self, candidate: usize) -> u64;
+    /// How much of the queue there is in use, likewise: in bytes, or in packets if that is how its limit counts. Without
+    /// a limit it may hold 2^64 - 1. Only where [`Needs::waiting`] says that the rule looks.
+    fn load(&mut self, candidate: usize) -> Load;
 }
 
 /// The machine of one node.
 ///
 /// ```
-/// use thalweg_machines::route::{Candidates, Passing, RouteRule};
+/// use thalweg_machines::route::{Candidates, Load, Passing, RouteRule};
 /// use thalweg_units::{FlowId, HostId, PortId, Time};
 ///
 /// /// Takes the port where least waits.
@@ -134,9 +150,12 @@ pub trait Candidates {
 ///     fn waiting(&mut self, candidate: usize) -> u64 {
 ///         self.0[candidate]
 ///     }
+///     fn load(&mut self, candidate: usize) -> Load {
+///         Load { used: self.0[candidate], of: 100_000 }
+///     }
 /// }
 ///
-/// let packet = Passing { flow: FlowId(0), dst: HostId(1), value: 0 };
+/// let packet = Passing { flow: FlowId(0), dst: HostId(1), value: 0, wire: 1500 };
 /// assert_eq!(Emptiest.choose(Time::ZERO, &packet, &mut Ports([3000, 1, 1500])), 1);
 /// ```
 pub trait RouteRule {

@@ -8,7 +8,7 @@ use thalweg_units::Stream;
 pub(crate) struct Ports {
     ids: Vec<u32>,
     waiting: Vec<u64>,
-    /// How often `waiting` was called.
+    /// How often they were looked at.
     looks: u32,
 }
 
@@ -25,6 +25,12 @@ impl Ports {
     pub fn of(ids: &[u32]) -> Self {
         Self { ids: ids.to_vec(), ..Self::idle(ids.len()) }
     }
+    pub fn set(&mut self, candidate: usize, waiting: u64) {
+        self.waiting[candidate] = waiting;
+    }
+    pub fn looks(&self) -> u32 {
+        self.looks
+    }
 }
 
 impl Candidates for Ports {
@@ -38,6 +44,9 @@ impl Candidates for Ports {
         self.looks += 1;
         self.waiting[candidate]
     }
+    fn load(&mut self, candidate: usize) -> Load {
+        Load { used: self.waiting(candidate), of: 10_000 }
+    }
 }
 
 pub(crate) fn at_switch(number: u32) -> Site {
@@ -49,7 +58,7 @@ pub(crate) fn at_host(number: u32) -> Site {
 }
 
 pub(crate) fn passing(flow: u32) -> Passing {
-    Passing { flow: FlowId(flow), dst: HostId(9), value: 0 }
+    Passing { flow: FlowId(flow), dst: HostId(9), value: 0, wire: 1500 }
 }
 
 fn by_packet() -> impl Iterator<Item = RouteSpec> {
@@ -66,8 +75,8 @@ fn drive(machine: &mut RouteMachine, from: u64, to: u64) -> (Vec<u32>, u32) {
         let waiting = ids.iter().map(|_| chance.below(3) * 1500).collect();
         let mut ports = Ports { ids, waiting, looks: 0 };
         let value = chance.below(1 << 16) as u32;
-        let packet =
-            Passing { flow: FlowId(chance.below(20) as u32), dst: HostId(chance.below(3) as u32), value };
+        let (flow, dst) = (FlowId(chance.below(20) as u32), HostId(chance.below(3) as u32));
+        let packet = Passing { flow, dst, value, wire: if n.is_multiple_of(3) { 64 } else { 1500 } };
         let chosen = machine.choose(Time::from_ns(n * 700), &packet, &mut ports);
         looks += ports.looks;
         ports.ids[chosen] // in bounds, or it panics

@@ -203,6 +203,8 @@ pub enum Manages {
     Delay,
     /// Which packets a stage sees: the order applies the stage per queue, so the stage cannot know the link.
     Shares,
+    /// Who makes room: a stage may mark what leaves, and does nothing else ([`StageSpec::marks_leaving`]).
+    Room,
     /// All of it: a stage next to it is never called.
     Everything,
 }

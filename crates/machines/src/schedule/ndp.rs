@@ -11,7 +11,16 @@
 //! CHOICE NDP §3.1: turns are counted while both queues wait, and only then. Other reading: by time.
 //! CHOICE NDP §3.1: a header that finds its queue full is dropped. The paper returns it to its sender, which an
 //! incast of thousands needs; that is left out.
-//! CHOICE NDP §3.1: as everywhere here, the packet being transmitted takes no place in the queue.
+//! CHOICE NDP §3.1: as everywhere here, the packet being transmitted takes no place in the queue. The Ultra Ethernet
+//! consortium's simulator counts it: there a queue of n packets is one of n - 1 here while data is being sent, and one
+//! of n while a header is.
+//! CHOICE NDP §3.1: the tail is trimmed only if the arriving packet then fits. The consortium's simulator queues it
+//! whatever the limit, which differs behind a short last packet only.
+//! CHOICE NDP §3.1: headers have a limit of their own in bytes (`headers`). Other reading, of the same simulator: twice
+//! that of the data.
+//! CHOICE: a stage marks data alone, by the data that waits, and as it leaves: NDP marks nothing, Ultra Ethernet's
+//! switches do. The simulator decides when the last bit has left, and so counts what has come while it was sent; here
+//! it is decided with the first bit.
 //! ```
 
 use super::{
@@ -19,12 +28,12 @@ use super::{
     Verdict,
 };
 use crate::Invalid;
-use crate::stage::StageSpec;
+use crate::stage::{HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{Bytes, Stream, Time, mix64};
-use thalweg_wire::{Handle, Packet};
+use thalweg_units::{Bytes, Rate, Span, Stream, Time, mix64};
+use thalweg_wire::{Ecn, Handle, Packet};
 
 /// A short queue that trims what does not fit: the payload is cut, and the header goes ahead of all data (NDP:
 /// Handley et al., SIGCOMM 2017). The port's buffer is that of data: 8 packets in the paper.
@@ -48,6 +57,8 @@ pub enum Victim {
     Coin,
     /// The one that arrives, always: as cut payload.
     Arriving,
+    /// The last one that waits, always; the one that arrives where that makes no room for it.
+    Tail,
 }
 
 impl Default for Params {
@@ -61,7 +72,7 @@ impl Parameters for Params {
     type Machine = Unlimited;
 
     fn needs(&self) -> Needs {
-        Needs { manages: Manages::Everything, trims: Some(self.headers), keeps: true, ..Needs::NOTHING }
+        Needs { manages: Manages::Room, trims: Some(self.headers), keeps: true, ..Needs::NOTHING }
     }
 
     fn check(&self, at: &Around, problems: &mut Problems) {
@@ -84,7 +95,8 @@ impl Parameters for Params {
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let default = Self::default();
-        vec![default, Self { headers: Bytes::new(600), turns: 1, victim: Victim::Arriving }]
+        let short = Self { headers: Bytes::new(600), turns: 1, victim: Victim::Arriving };
+        vec![default, short, Self { victim: Victim::Tail, ..short }]
     }
 }
 
@@ -97,7 +109,7 @@ pub struct Unlimited {
 
 impl Machine for Unlimited {
     type Queue = Trimming;
-    fn queue(self, limit: Limit, _: &StageSpec, _: &At) -> Result<Trimming, Invalid> {
+    fn queue(self, limit: Limit, stage: &StageSpec, at: &At) -> Result<Trimming, Invalid> {
         let (max_packets, max_bytes) = match limit {
             Limit::Bytes(bytes) => (usize::MAX, bytes.get()),
             Limit::Packets(packets) => (packets as usize, u64::MAX),
@@ -105,7 +117,42 @@ impl Machine for Unlimited {
         };
         let Self { params, coin } = self;
         let (data, headers) = (Row::default(), Row::default());
-        Ok(Trimming { data, headers, max_packets, max_bytes, params, taken: 0, coin })
+        let marker = Marker::new(stage, at)?;
+        Ok(Trimming { data, headers, max_packets, max_bytes, params, taken: 0, coin, marker })
+    }
+}
+
+/// What marks data as it leaves.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Marker {
+    stage: Box<StageMachine>,
+    rate: Rate,
+    /// Bytes of data that have left.
+    sent: u64,
+}
+
+impl Marker {
+    /// # Errors
+    /// If the stage does anything else.
+    fn new(stage: &StageSpec, at: &At) -> Result<Option<Self>, Invalid> {
+        if *stage == StageSpec::default() {
+            return Ok(None);
+        }
+        if !stage.marks_leaving() {
+            let why = format!("{} does more than to mark what leaves, and this queue trims", stage.key());
+            return Err(Invalid::new(why).at("marking"));
+        }
+        let stage = Box::new(stage.make(at.stream, at.rate)?);
+        Ok(Some(Self { stage, rate: at.rate, sent: 0 }))
+    }
+
+    /// Data leaves, and leaves so much behind: is it marked?
+    fn marks(&mut self, now: Time, entry: &Entry, behind: &Row) -> bool {
+        let (packets, bytes) = (behind.packets.len() as u32, behind.bytes);
+        let (wire, rate, sent) = (entry.wire, self.rate, self.sent);
+        let view = View { packets, bytes, wire, rate, sent, idle_for: Span::ZERO, waited: Span::ZERO };
+        self.sent += u64::from(wire);
+        self.stage.on_departure(now, &view, Leaving { ecn: entry.ecn }) == Leave::Mark
     }
 }
 
@@ -153,6 +200,7 @@ pub struct Trimming {
     /// Turns that headers have had since data was last sent, while both waited.
     taken: u32,
     coin: Stream,
+    marker: Option<Marker>,
 }
 
 impl Trimming {
@@ -172,8 +220,8 @@ impl Trimming {
     /// Data does not fit: who is trimmed?
     fn overflow(&mut self, arriving: Waiting, out: &mut Vec<Handle>) -> Verdict {
         let tail = match self.data.packets.back() {
-            Some(tail) if self.params.victim == Victim::Coin && self.takes_place_of(*tail, arriving) => {
-                self.coin.below(2) == 1
+            Some(tail) if self.params.victim != Victim::Arriving && self.takes_place_of(*tail, arriving) => {
+                self.params.victim == Victim::Tail || self.coin.below(2) == 1
             }
             _ => false,
         };
@@ -198,32 +246,44 @@ impl Trimming {
         self.data.packets.len() <= self.max_packets && bytes <= self.max_bytes
     }
 
-    /// The next packet.
-    fn next(&mut self) -> Option<Waiting> {
+    /// The next packet is a header; otherwise it is data, if there is any.
+    fn is_header_next(&mut self) -> bool {
         if self.headers.packets.is_empty() || self.data.packets.is_empty() {
-            return self.headers.pop().or_else(|| self.data.pop());
+            return !self.headers.packets.is_empty();
         }
-        if self.taken >= self.params.turns {
-            self.taken = 0;
-            return self.data.pop();
+        let turn = self.taken < self.params.turns;
+        self.taken = if turn { self.taken + 1 } else { 0 };
+        turn
+    }
+
+    /// The next packet, and whether it is marked.
+    fn next(&mut self, now: Time) -> Option<(Entry, bool)> {
+        if self.is_header_next() {
+            return self.headers.pop().map(|waiting| (waiting.entry, false));
         }
-        self.taken += 1;
-        self.headers.pop()
+        let Waiting { mut entry, .. } = self.data.pop()?;
+        let Self { marker, data, .. } = self;
+        let marks = marker.as_mut().is_some_and(|marker| marker.marks(now, &entry, data));
+        if marks {
+            entry.ecn = Ecn::Ce;
+        }
+        Some((entry, marks))
     }
 }
 
 impl OutputQueue for Trimming {
     fn serve(
         &mut self,
-        _: Time,
+        now: Time,
         _: &mut Vec<Handle>,
         _look: impl FnOnce(Handle) -> Entry,
     ) -> Option<(Entry, bool)> {
-        self.next().map(|waiting| (waiting.entry, false))
+        self.next(now)
     }
 
     fn bypass_limit(&self) -> u64 {
-        if self.max_packets == 0 { 0 } else { self.max_bytes.min(self.params.headers.get()) }
+        let unseen = self.marker.as_ref().map_or(u64::MAX, |marker| marker.stage.bypass_limit());
+        if self.max_packets == 0 { 0 } else { self.max_bytes.min(self.params.headers.get()).min(unseen) }
     }
 }
 
@@ -240,8 +300,8 @@ impl Discipline for Trimming {
         self.data.push(arriving);
         Verdict::Queued
     }
-    fn dequeue(&mut self, _: Time, _: &mut Vec<Handle>) -> Option<Served> {
-        self.next().map(|waiting| Served { handle: waiting.entry.handle, mark: false })
+    fn dequeue(&mut self, now: Time, _: &mut Vec<Handle>) -> Option<Served> {
+        self.next(now).map(|(entry, mark)| Served { handle: entry.handle, mark })
     }
     fn packets(&self) -> u32 {
         (self.data.packets.len() + self.headers.packets.len()) as u32

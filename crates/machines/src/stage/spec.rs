@@ -1,6 +1,6 @@
 //! What follows from a stage's parameters, whichever it is.
 
-use super::{Around, HeaderStage, Needs, StageMachine, StageSpec};
+use super::{Acts, Around, HeaderStage, Needs, StageMachine, StageSpec};
 use crate::problems::{Invalid, Problem, Problems};
 use thalweg_units::{Rate, Stream};
 
@@ -13,6 +13,12 @@ impl StageSpec {
     /// What its machines must be given; nothing, if they cannot be made.
     pub fn needs(&self) -> Needs {
         self.make(Stream::default(), Rate::from_gbps(1)).map_or(Needs::default(), |made| made.needs())
+    }
+
+    /// It marks packets as they leave, by what they leave behind, and does nothing else.
+    pub fn marks_leaving(&self) -> bool {
+        let leaving = Needs { departures: true, ..Needs::default() };
+        self.acts() == Acts::Marks && self.needs() == leaving
     }
 
     /// The stage of a port of `rate`; `stream` is what chance draws from.

@@ -5,7 +5,7 @@ use crate::context::Cx;
 use crate::parse::tables;
 use crate::quantity::Capacity;
 use crate::schema::Document;
-use crate::topology::Graph;
+use crate::topology::{self, Graph};
 use std::collections::BTreeMap;
 use thalweg_machines::schedule as s;
 use thalweg_units::NodeId;
@@ -49,12 +49,16 @@ pub(super) fn queues(
     // Named ports are not as the others.
     let apart = roles.map(|(scheduler, ..)| !scheduler.ports().is_empty());
     let mut kinds: Vec<s::DisciplineSpec> = Vec::new();
-    let mut known: BTreeMap<(usize, Option<u32>), u16> = BTreeMap::new();
+    let mut known: BTreeMap<(usize, Option<u32>, Own), u16> = BTreeMap::new();
+    let own = of_links(doc, graph);
     let mut out = Vec::with_capacity(2 * graph.links.len());
     for (i, link) in graph.links.iter().enumerate() {
         for (port, node) in [(2 * i as u32, link.a), (2 * i as u32 + 1, link.b)] {
             let role = role(node);
             let ((scheduler, buffer, (front, marking), _), histogram) = (roles[role], &histograms[role]);
+            let own = if role == 1 { Own::default() } else { own[port as usize] };
+            let buffer = own.buffer.and_then(|i| doc.link[i].buffer).unwrap_or(buffer);
+            let marking = own.marking.and_then(|i| doc.link[i].marking).unwrap_or(marking);
             let (counts, per_port) = match histogram {
                 None => (None, None),
                 Some((all, key)) => match (all.get(&Some(port)), all.get(&None)) {
@@ -73,7 +77,7 @@ pub(super) fn queues(
             };
             let pooled = histogram.as_ref().filter(|_| counts.is_none()).map(|(all, _)| pool(all));
             let per_port = per_port.or(apart[role].then_some(port));
-            if let Some(kind) = known.get(&(role, per_port)) {
+            if let Some(kind) = known.get(&(role, per_port, own)) {
                 out.push(*kind);
                 continue;
             }
@@ -112,11 +116,31 @@ pub(super) fn queues(
                     (kinds.len() - 1) as u16
                 }
             };
-            known.insert((role, per_port), kind);
+            known.insert((role, per_port, own), kind);
             out.push(kind);
         }
     }
     Ok((kinds, out))
+}
+
+/// Which sections of `[[link]]` say what the queue of a port is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Own {
+    buffer: Option<usize>,
+    marking: Option<usize>,
+}
+
+/// By port.
+fn of_links(doc: &Document, graph: &Graph) -> Vec<Own> {
+    let mut own = vec![Own::default(); 2 * graph.links.len()];
+    for (i, link) in doc.link.iter().enumerate() {
+        for port in topology::ports(graph, link) {
+            let own = &mut own[port as usize];
+            own.buffer = link.buffer.map(|_| i).or(own.buffer);
+            own.marking = link.marking.map(|_| i).or(own.marking);
+        }
+    }
+    own
 }
 
 fn pool(all: &tables::Histograms) -> Vec<u64> {

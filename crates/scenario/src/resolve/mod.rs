@@ -37,8 +37,10 @@ pub(crate) fn written(doc: &Document) -> Option<Rank> {
     sorted_by(doc).filter(|_| doc.slack.is_none())
 }
 
-/// Every stage at a queue with its key: `switch.marking`, `switch.stages.0`, and the NIC's.
+/// Every stage at a queue with its key: `switch.marking`, `switch.stages.0`, the NIC's, and those of single links.
 pub(crate) fn markings(doc: &Document) -> impl Iterator<Item = (String, &Marking)> {
+    let of_links = doc.link.iter().enumerate();
+    let of_links = of_links.filter_map(|(i, l)| Some((format!("link.{i}.marking"), l.marking.as_ref()?)));
     [
         ("switch", Some(&doc.switch.marking), &doc.switch.stages),
         ("nic", doc.nic.marking.as_ref(), &doc.nic.stages),
@@ -48,6 +50,7 @@ pub(crate) fn markings(doc: &Document) -> impl Iterator<Item = (String, &Marking
         let front = front.iter().enumerate().map(move |(i, stage)| (format!("{section}.stages.{i}"), stage));
         front.chain(last.map(|stage| (format!("{section}.marking"), stage)))
     })
+    .chain(of_links)
 }
 
 /// True if some queue drops what it would mark if it could (RED, FQ-CoDel).
@@ -219,6 +222,7 @@ pub(crate) fn resolve(doc: &mut Document) {
     at_switches
         .chain(&mut doc.nic.stages)
         .chain(&mut doc.nic.marking)
+        .chain(doc.link.iter_mut().filter_map(|link| link.marking.as_mut()))
         .for_each(|stage| stage.resolve(capable));
     let room = *doc.switch.buffer.insert(doc.switch.room());
     if notifying(doc).next().is_some() {

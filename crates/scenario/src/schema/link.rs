@@ -1,6 +1,8 @@
-//! `[[link]]`: links that are not as the topology makes them. What transmitters, losses and jitter there are,
+//! `[[link]]`: links that are not as the topology makes them, and the queues in front of them. What transmitters, losses and jitter there are,
 //! their keys and their defaults stand with the machines, in `thalweg_machines::link`.
 
+use super::{Marking, marking};
+use crate::quantity::Capacity;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::link::{JitterParams, LossSpec, TransmitterKind};
@@ -24,6 +26,14 @@ pub struct Link {
     /// What is added to the delay of each packet, by chance; nothing if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jitter: Option<JitterParams>,
+    /// What the ports of switches may hold that send on them; as `switch.buffer` if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Capacity>,
+    /// Marking at those ports; as `switch.marking` if not given. With `which = "host-links"` and
+    /// `direction = "backward"` it is that of all ports to hosts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "marking::inside_a_queue_or_none")]
+    pub marking: Option<Marking>,
 }
 
 /// Which links.

@@ -2,9 +2,9 @@
 //! topology that no link has. (What a section says by itself has been checked when its trace was read:
 //! `topology::links`.)
 
-use super::{Report, incidents};
+use super::{Report, incidents, link_queues};
 use crate::resolve;
-use crate::schema::{Direction, Document, Scheduler, WhichLinks};
+use crate::schema::{Direction, Document, Link, Scheduler, WhichLinks};
 use crate::text::tree::Value;
 use crate::topology::{self, Family, Graph, Overlays};
 use thalweg_machines::link::TransmitterKind;
@@ -14,20 +14,34 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     if doc.link.is_empty() {
         return;
     }
-    // Which section speaks of a port's transmitter, loss, jitter.
-    let mut sections: Vec<[Option<usize>; 3]> = vec![[None; 3]; 2 * graph.links.len()];
+    // Which section speaks of a part of a port.
+    let mut sections: Vec<[Option<usize>; 5]> = vec![[None; 5]; 2 * graph.links.len()];
     for (i, link) in doc.link.iter().enumerate() {
         which(r, i, doc, graph);
-        let parts = [link.transmitter.is_some(), link.loss.is_some(), link.jitter.is_some()];
-        if parts == [false; 3] {
+        let Link { transmitter, loss, jitter, buffer, marking, .. } = link;
+        let parts = [
+            transmitter.is_some(),
+            loss.is_some(),
+            jitter.is_some(),
+            buffer.is_some(),
+            marking.is_some(),
+        ];
+        if parts == [false; 5] {
             let reason = "it says nothing about its links";
-            r.error(&format!("link.{i}"), reason, "add `transmitter`, `loss` or `jitter`");
+            r.error(
+                &format!("link.{i}"),
+                reason,
+                "add `transmitter`, `loss`, `jitter`, `buffer` or `marking`",
+            );
         }
         let ports = topology::ports(graph, link);
         reckoned_with(r, i, doc, graph, &ports);
         one_user(r, i, doc, graph, &ports);
-        for (part, name) in
-            ["transmitter", "loss", "jitter"].into_iter().enumerate().filter(|(p, _)| parts[*p])
+        link_queues::check(r, i, doc, graph, &ports);
+        for (part, name) in ["transmitter", "loss", "jitter", "buffer", "marking"]
+            .into_iter()
+            .enumerate()
+            .filter(|(p, _)| parts[*p])
         {
             let taken =
                 ports.iter().find_map(|port| sections[*port as usize][part].map(|other| (*port, other)));

@@ -1,6 +1,7 @@
 //! Settings that are impossible, and settings that cannot take effect.
 
 mod incidents;
+mod link_queues;
 mod links;
 mod lossless;
 mod marking;

@@ -200,7 +200,7 @@ fn ports_of_switches(graph: &Graph) -> (u64, u64) {
     (switches.clone().min().unwrap_or(0), switches.max().unwrap_or(0))
 }
 
-fn buffer(r: &mut Report<'_>, section: &str, buffer: Capacity, full: u32) {
+pub(super) fn buffer(r: &mut Report<'_>, section: &str, buffer: Capacity, full: u32) {
     if buffer.bytes(full).get() < u64::from(full) {
         let reason = format!("{buffer} cannot hold one packet of {full} bytes");
         r.error(&format!("{section}.buffer"), reason, format!("at least \"{full}B\""));

@@ -1,6 +1,7 @@
 //! `[routing]`: what a rule says of itself, and what cannot stand packets of one flow on different paths.
 
 use super::Report;
+use crate::quantity::Capacity;
 use crate::resolve;
 use crate::schema::Document;
 use crate::topology::Graph;
@@ -10,7 +11,8 @@ use thalweg_machines::route::Around;
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let rule = &doc.routing.rule;
     let path_values = resolve::used(doc).any(|t| t.spec().needs().path_values);
-    r.report("routing", rule.problems(&Around { links: links(graph), path_values }));
+    let overflows = doc.switch.room() != Capacity::Unlimited;
+    r.report("routing", rule.problems(&Around { links: links(graph), path_values, overflows }));
     if rule.needs().source_routes {
         return;
     }

@@ -47,18 +47,7 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
     if needs.trims.is_some() {
         r.report(&key, ndp::trimming(doc));
     }
-    match needs.manages {
-        Manages::Everything if marking != Marking::default() => {
-            let name = if let Scheduler::Custom(user) = s { &user.name } else { s.key() };
-            let why = format!("the scheduler `{name}` marks for itself");
-            r.useless(&format!("{section}.marking"), &why, "write \"none\"");
-        }
-        Manages::Delay if marking.needs().wait => {
-            let reason = "the scheduler has CoDel in every queue";
-            r.error(&format!("{section}.marking"), reason, "write \"none\", or the scheduler round-robin");
-        }
-        _ => {}
-    }
+    stage_inside(r, &format!("{section}.marking"), s, marking);
     if needs.sizes_itself && section != "switch.mix" {
         let written = if section == "nic" { doc.nic.buffer } else { doc.switch.buffer };
         if written.is_some_and(|buffer| buffer != Capacity::Unlimited) {
@@ -91,6 +80,28 @@ pub(super) fn order(r: &mut Report<'_>, section: &str, s: &Scheduler, doc: &Docu
             let reason = "without ranks the scheduler cannot distinguish packets";
             let hint = "write `transport.rank = \"flow-size\"`, or [slack]";
             r.error(&key, reason, hint);
+        }
+        _ => {}
+    }
+}
+
+/// What an order does itself that a stage would do inside it, at `key`.
+pub(super) fn stage_inside(r: &mut Report<'_>, key: &str, s: &Scheduler, marking: Marking) {
+    match s.needs().manages {
+        Manages::Everything if marking != Marking::default() => {
+            let name = if let Scheduler::Custom(user) = s { &user.name } else { s.key() };
+            let why = format!("the scheduler `{name}` marks for itself");
+            r.useless(key, &why, "write \"none\"");
+        }
+        Manages::Room if marking != Marking::default() && !marking.marks_leaving() => {
+            let reason =
+                format!("the scheduler `{}` trims, and marks only data that leaves", s.key());
+            let hint = "write \"none\", or `at = \"departure\"` in \"red-ecn\" or \"step\"";
+            r.error(key, reason, hint);
+        }
+        Manages::Delay if marking.needs().wait => {
+            let reason = "the scheduler has CoDel in every queue";
+            r.error(key, reason, "write \"none\", or the scheduler round-robin");
         }
         _ => {}
     }

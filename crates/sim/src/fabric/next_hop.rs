@@ -2,9 +2,10 @@
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
-use crate::port::Lane;
+use crate::port::{Lane, Port};
 use crate::port::flying::Flying;
-use thalweg_machines::route::{Candidates, Passing, RouteRule};
+use thalweg_machines::route::{Candidates, Load, Passing, RouteRule};
+use thalweg_machines::schedule::Limit;
 use thalweg_net::routing::Hop;
 use thalweg_units::{HostId, PortId};
 
@@ -20,9 +21,9 @@ impl Router<'_> {
     #[inline]
     pub fn next_hop(self, from: PortId, landed: &mut Flying) -> Option<PortId> {
         let fabric = &mut *self.fabric;
-        let (flow, dst) = {
+        let (flow, dst, wire) = {
             let packet = &fabric.packets[landed.handle];
-            (packet.flow, packet.dst)
+            (packet.flow, packet.dst, packet.wire)
         };
         let place = fabric.ports[from.at()].place;
         if place.from_host {
@@ -37,7 +38,7 @@ impl Router<'_> {
             Hop::Only(port) => Some(port),
             Hop::Among(first, count) => {
                 let switch = fabric.routes.switch(place.peer);
-                let packet = Passing { flow, dst, value: landed.route };
+                let packet = Passing { flow, dst, value: landed.route, wire };
                 landed.route = fabric.paths.rules.rest(landed.route, count);
                 Some(self.among(switch, &packet, first as usize, count as usize))
             }
@@ -54,6 +55,21 @@ impl Router<'_> {
         let chosen = machine.choose(now, packet, &mut Ports { fabric, cx, first, count });
         fabric.paths.rules.put_back(switch, machine);
         fabric.routes.candidate(first + chosen)
+    }
+}
+
+impl Ports<'_> {
+    /// A port that knows what waits there just before now.
+    #[inline]
+    fn caught_up(&mut self, id: PortId) -> &Port {
+        if self.fabric.ports[id.at()].on_demand() {
+            self.fabric.catch_up(self.cx, id);
+        }
+        let (now, port) = (self.cx.now, &mut self.fabric.ports[id.at()]);
+        if port.mode.lane == Lane::Express {
+            port.waits_before(now);
+        }
+        port
     }
 }
 
@@ -79,12 +95,25 @@ impl Candidates for Ports<'_> {
     /// As of just before now on every lane: what falls due at this instant is decided after all that arrives at it.
     #[inline]
     fn waiting(&mut self, candidate: usize) -> u64 {
-        let id = self.port(candidate);
-        if self.fabric.ports[id.at()].on_demand() {
-            self.fabric.catch_up(self.cx, id);
+        let (now, id) = (self.cx.now, self.port(candidate));
+        let port = self.caught_up(id);
+        if port.waiting.bytes == 0 { u64::from(port.free_at > now) } else { port.waiting.bytes }
+    }
+
+    #[inline]
+    fn load(&mut self, candidate: usize) -> Load {
+        let (now, id) = (self.cx.now, self.port(candidate));
+        let kind = usize::from(self.cx.spec.port_discipline[id.at()]);
+        let limit = self.cx.spec.disciplines[kind].limit;
+        let port = self.caught_up(id);
+        let left = port.left(now);
+        let bytes = |of| Load { used: port.waiting.bytes + left, of };
+        match limit {
+            Limit::Bytes(most) => bytes(most.get()),
+            Limit::Unlimited => bytes(u64::MAX),
+            Limit::Packets(most) => {
+                Load { used: u64::from(port.waiting.packets) + u64::from(left > 0), of: u64::from(most) }
+            }
         }
-        let (now, port) = (self.cx.now, &mut self.fabric.ports[id.at()]);
-        let bytes = if port.mode.lane == Lane::Express { port.waits_before(now) } else { port.waiting.bytes };
-        if bytes == 0 { u64::from(port.free_at > now) } else { bytes }
     }
 }

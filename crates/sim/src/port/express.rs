@@ -123,6 +123,14 @@ impl Port {
         Some(self.begins(last) + self.span(last.wire))
     }
 
+    /// When the transmission ends of the last of those that wait no more.
+    pub(super) fn end_of_started(&self) -> Option<Time> {
+        let started = self.waiting.started.checked_sub(1).and_then(|last| self.flight.get(last));
+        let taken = || (self.slot.handle != Handle::NONE).then_some(&self.slot);
+        let last = started.or_else(taken)?;
+        Some(self.begins(last) + self.span(last.wire))
+    }
+
     /// How long those packets will still wait, summed (packet · ps), that have not begun at `now`.
     pub(super) fn booked_ahead(&self, now: Time) -> u128 {
         let waiting = self.flight.iter().skip(self.waiting.started as usize);

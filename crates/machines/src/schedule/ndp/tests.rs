@@ -1,19 +1,17 @@
 //! The port by hand.
 
 use super::*;
-use thalweg_units::Rate;
+use crate::stage::{MarkAt, red_ecn};
 use thalweg_wire::Kind;
 
+fn made(limit: Limit, params: Params, stage: &StageSpec) -> Result<Trimming, Invalid> {
+    let (rate, stream) = (Rate::from_gbps(8), Stream::new(1, "q", 0));
+    let at = At { rate, back: rate, stream, preemptive: false };
+    params.make(&at).unwrap().queue(limit, stage, &at)
+}
 /// Data of 1000 B, 40 of them header.
 fn port(packets: u32, params: Params) -> Trimming {
-    let at = At {
-        rate: Rate::from_gbps(8),
-        back: Rate::from_gbps(8),
-        stream: Stream::new(1, "q", 0),
-        preemptive: false,
-    };
-    let limit = Limit::Packets(packets);
-    params.make(&at).unwrap().queue(limit, &StageSpec::default(), &at).unwrap()
+    made(Limit::Packets(packets), params, &StageSpec::default()).unwrap()
 }
 fn arriving() -> Params {
     Params { victim: Victim::Arriving, ..Params::default() }
@@ -97,15 +95,72 @@ fn headers_that_find_their_queue_full_are_dropped_and_so_is_what_is_nothing_but_
 
 #[test]
 fn a_tail_too_small_to_make_room_stays() {
-    let at = At {
-        rate: Rate::from_gbps(8),
-        back: Rate::from_gbps(8),
-        stream: Stream::new(1, "q", 0),
-        preemptive: false,
-    };
-    let limit = Limit::Bytes(Bytes::new(1900));
-    let mut p = Params::default().make(&at).unwrap().queue(limit, &StageSpec::default(), &at).unwrap();
+    let mut p = made(Limit::Bytes(Bytes::new(1900)), Params::default(), &StageSpec::default()).unwrap();
     join(&mut p, &data(), 0);
     join(&mut p, &Packet { wire: 140, payload: 100, ..data() }, 1);
     (2..12).for_each(|n| assert_eq!(join(&mut p, &data(), n).0, Verdict::Trimmed(Handle(n))));
+}
+
+#[test]
+fn where_the_tail_is_the_victim_every_packet_that_comes_takes_its_place() {
+    let mut p = port(8, Params { victim: Victim::Tail, turns: 99, ..Params::default() });
+    (0..8).for_each(|n| drop(join(&mut p, &data(), n)));
+    (8..20).for_each(|n| assert_eq!(join(&mut p, &data(), n), (Verdict::Trimmed(Handle(n - 1)), vec![])));
+    let all: Vec<_> = std::iter::from_fn(|| leave(&mut p)).collect();
+    let headers = (7..19).map(|n| (n, 40));
+    assert_eq!(all, headers.chain((0..7).chain([19]).map(|n| (n, 1000))).collect::<Vec<_>>());
+}
+
+/// As `leave`, and whether it is marked.
+fn marked(port: &mut Trimming) -> Option<(u32, bool)> {
+    let look = |_| unreachable!("it knows its packets");
+    port.serve(Time::ZERO, &mut vec![], look).map(|(entry, mark)| {
+        assert_eq!(mark, entry.ecn == Ecn::Ce);
+        (entry.handle.0, mark)
+    })
+}
+
+/// A step above 2000 B: headers do not count, and are never marked.
+#[test]
+fn data_is_marked_as_it_leaves_by_the_data_behind_it() {
+    let size = Bytes::new(2000);
+    let step =
+        red_ecn::Params { min: size, max: size, at: MarkAt::Departure, ..red_ecn::Params::default() };
+    let mut p = made(Limit::Packets(4), arriving(), &step.into()).unwrap();
+    let capable = Packet { ecn: Ecn::Ect0, ..data() };
+    (0..4).for_each(|n| drop(join(&mut p, &capable, n)));
+    (4..9).for_each(|n| assert_eq!(join(&mut p, &capable, n).0, Verdict::Trimmed(Handle(n))));
+    join(&mut p, &Packet { ecn: Ecn::Ect0, ..ack() }, 9);
+    for n in 4..10 {
+        assert_eq!(marked(&mut p), Some((n, false)), "a header");
+    }
+    // 3000 B behind the first, then 2000 and less.
+    assert_eq!([0; 4].map(|_| marked(&mut p)), [(0, true), (1, false), (2, false), (3, false)].map(Some));
+    // What is not capable is not marked.
+    (0..4).for_each(|n| drop(join(&mut p, &data(), n)));
+    assert_eq!(marked(&mut p), Some((0, false)));
+}
+
+/// Between 1000 and 5000 B: with 3000 B behind it one packet in two.
+#[test]
+fn between_two_sizes_marks_come_in_proportion() {
+    let (min, max) = (Bytes::new(1000), Bytes::new(5000));
+    let ramp = red_ecn::Params { min, max, max_probability: 1.0, at: MarkAt::Departure };
+    let mut p = made(Limit::Packets(8), arriving(), &ramp.into()).unwrap();
+    let capable = Packet { ecn: Ecn::Ect0, ..data() };
+    (0..3).for_each(|n| drop(join(&mut p, &capable, n)));
+    let marks = (0..4000).filter(|n| {
+        join(&mut p, &capable, 3 + n);
+        marked(&mut p).is_some_and(|(_, mark)| mark)
+    });
+    let marks = marks.count();
+    assert!(marks.abs_diff(2000) < 95, "{marks}");
+}
+
+#[test]
+fn stages_that_mark_arrivals_or_drop_are_refused() {
+    for stage in [StageSpec::red_ecn(), StageSpec::codel(), StageSpec::random_ecn()] {
+        let refused = made(Limit::Packets(4), arriving(), &stage).map(|_| ()).unwrap_err();
+        assert!(refused.to_string().contains(stage.key()), "{refused}");
+    }
 }
