@@ -240,3 +240,66 @@ fn what_abc_takes_a_link_of_batches_for_is_in_the_table_of_links_and_nowhere_els
     let links = tables.iter().find(|t| t.name == "links").unwrap();
     assert!(links.columns.iter().all(|c| c.name != "estimate"));
 }
+
+/// Of two links with queues of their own the one that may hold 3 packets drops more than the one with 20; hosts' queues
+/// are as they were.
+#[test]
+fn a_link_has_a_queue_of_its_own_at_switches_and_hosts_keep_theirs() {
+    let most = |queue: &str| {
+        let dir = Folder::new("links-queue", &[]);
+        let run =
+            go(&dir, &datagrams("20Mbps", &format!("transmitter = {{ fixed = \"12Mbps\" }}\n{queue}")), NONE);
+        let queues = column(&run, "ports", "max_queue");
+        (queues[4], column(&run, "ports", "dropped")[4], queues[0])
+    };
+    let (plain, short) = (most(""), most("buffer = \"3pkts\""));
+    assert_eq!((plain.0, short.0), (30_000, 4_500));
+    assert_eq!(short.1 - plain.1, 17, "{plain:?} {short:?}");
+    assert_eq!(plain.2, short.2);
+}
+
+/// Marking at all ports but those to hosts: nothing else queues here, so nothing is marked at all.
+#[test]
+fn ports_to_hosts_need_not_mark() {
+    let marked = |own: &str| {
+        let text = format!(
+            "topology = {{ kind = \"star\", hosts = 3, rate = \"100Mbps\", delay = \"1ms\" }}\ntransport = {{ congestion = \"dctcp\" }}\n\
+             switch = {{ buffer = \"200pkts\", marking = {{ kind = \"step\", threshold = \"9pkts\" }} }}\nnic = {{ marking = \"none\" }}\n\
+             run = {{ until = \"200ms\" }}\n[[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 2\n[[traffic]]\nkind = \"backlogged\"\n\
+             src = 1\ndst = 2\n{own}"
+        );
+        let dir = Folder::new("links-marks", &[]);
+        column(&go(&dir, &text, NONE), "ports", "marked").iter().sum::<i128>()
+    };
+    assert!(marked("") > 100);
+    let off = "[[link]]\nwhich = \"host-links\"\ndirection = \"backward\"\nmarking = \"none\"\n";
+    assert_eq!(marked(off), 0);
+}
+
+#[track_caller]
+fn refuses(link: &str, expected: &str) {
+    let text = datagrams("20Mbps", link);
+    let errors = thalweg_scenario::load(&text, "s.toml", Path::new("."), &[]).expect_err("refused");
+    let all: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    assert!(all.iter().any(|e| e.contains(expected)), "{}", all.join("\n"));
+}
+
+#[test]
+fn queues_of_links_that_cannot_take_effect_are_refused_with_the_way_out() {
+    refuses(
+        "",
+        "`link.0`: it says nothing about its links; add `transmitter`, `loss`, `jitter`, `buffer` or `marking`",
+    );
+    refuses("buffer = \"20pkts\"", "`link.0.buffer`: it has no effect: all ports of switches have it");
+    refuses("buffer = \"100B\"", "`link.0.buffer`: 100B cannot hold one packet of 1500 bytes");
+    refuses("marking = \"none\"", "`link.0.marking`: it has no effect: all ports of switches have it");
+    refuses(
+        "marking = { step = \"3pkts\" }",
+        "`link.0.marking`: it has no effect: no transport is ECN-capable",
+    );
+    let twice = "buffer = \"3pkts\"\n[[link]]\nwhich = \"all\"\nbuffer = \"4pkts\"";
+    refuses(twice, "`link.1.buffer`: link 0 says it already");
+    let hosts =
+        "buffer = \"3pkts\"\n[[link]]\nwhich = \"host-links\"\ndirection = \"forward\"\nbuffer = \"4pkts\"";
+    refuses(hosts, "`link.1.buffer`: it has no effect: only hosts send on these links that way");
+}

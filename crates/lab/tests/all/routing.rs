@@ -73,6 +73,10 @@ fn parameters_of_rules_that_cannot_take_effect_are_refused_with_the_reason() {
         &[("routing", "{kind=\"least-loaded\",samples=1,memory=0}")],
         "one port drawn is compared with none",
     );
+    refused(
+        &[("routing", "adaptive"), ("switch.buffer", "unlimited")],
+        "`routing.kind`: it has no effect: queues without a limit are filled to no share of it",
+    );
     refused(&[("routing", "{kind=\"least-loaded\",timeout=\"1us\"}")], "`routing.timeout`: unknown key");
     refused(
         &[("routing", "entropy")],

@@ -76,7 +76,8 @@ impl Egress {
             stages.push(stage.make(Stream::new(seed, "front", entity << 8 | i as u64), rate)?);
         }
         // A queue keeps one number as its rate; out here its stage sees the link.
-        let own = matches!(order.order.needs().manages, Manages::Everything | Manages::Room | Manages::Shares);
+        let own =
+            matches!(order.order.needs().manages, Manages::Everything | Manages::Room | Manages::Shares);
         if !own && order.stage != StageSpec::default() {
             let stage = std::mem::take(&mut order.stage);
             stages.push(stage.make(stream, rate)?);

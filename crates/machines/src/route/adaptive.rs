@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn levels_end_at_five_ten_and_twenty_per_cent() {
-        let levels = [0, 499, 500, 999, 1000, 1999, 2000, 90_000].map(|used| level(Load { used, of: 10_000 }));
+        let levels =
+            [0, 499, 500, 999, 1000, 1999, 2000, 90_000].map(|used| level(Load { used, of: 10_000 }));
         assert_eq!(levels, [0, 0, 1, 1, 2, 2, 3, 3]);
     }
 

@@ -11,9 +11,8 @@
 //! CHOICE NDP §3.1: turns are counted while both queues wait, and only then. Other reading: by time.
 //! CHOICE NDP §3.1: a header that finds its queue full is dropped. The paper returns it to its sender, which an
 //! incast of thousands needs; that is left out.
-//! CHOICE NDP §3.1: as everywhere here, the packet being transmitted takes no place in the queue. The Ultra Ethernet
-//! consortium's simulator counts it: there a queue of n packets is one of n - 1 here while data is being sent, and one
-//! of n while a header is.
+//! CHOICE NDP §3.1: as everywhere here, the packet being transmitted takes no place in its queue. Other reading, of the
+//! Ultra Ethernet consortium's simulator: it does (`counts_in_service`).
 //! CHOICE NDP §3.1: the tail is trimmed only if the arriving packet then fits. The consortium's simulator queues it
 //! whatever the limit, which differs behind a short last packet only.
 //! CHOICE NDP §3.1: headers have a limit of their own in bytes (`headers`). Other reading, of the same simulator: twice
@@ -32,7 +31,7 @@ use crate::stage::{HeaderStage, Leave, Leaving, StageMachine, StageSpec, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
-use thalweg_units::{Bytes, Rate, Span, Stream, Time, mix64};
+use thalweg_units::{Bytes, Rate, Serializer, Span, Stream, Time, mix64};
 use thalweg_wire::{Ecn, Handle, Packet};
 
 /// A short queue that trims what does not fit: the payload is cut, and the header goes ahead of all data (NDP:
@@ -47,6 +46,8 @@ pub struct Params {
     pub turns: u32,
     /// Which packet is trimmed.
     pub victim: Victim,
+    /// The packet being transmitted takes a place in its queue, too.
+    pub counts_in_service: bool,
 }
 
 /// The packet that is trimmed when data does not fit.
@@ -64,7 +65,7 @@ pub enum Victim {
 impl Default for Params {
     fn default() -> Self {
         // NDP §3.1: as much memory for headers as for 8 jumbo packets of 9 KB; ten turns; the coin.
-        Self { headers: Bytes::new(72_000), turns: 10, victim: Victim::Coin }
+        Self { headers: Bytes::new(72_000), turns: 10, victim: Victim::Coin, counts_in_service: false }
     }
 }
 
@@ -72,7 +73,8 @@ impl Parameters for Params {
     type Machine = Unlimited;
 
     fn needs(&self) -> Needs {
-        Needs { manages: Manages::Room, trims: Some(self.headers), keeps: true, ..Needs::NOTHING }
+        let (trims, fixed_rate) = (Some(self.headers), self.counts_in_service);
+        Needs { manages: Manages::Room, trims, keeps: true, fixed_rate, ..Needs::NOTHING }
     }
 
     fn check(&self, at: &Around, problems: &mut Problems) {
@@ -95,8 +97,8 @@ impl Parameters for Params {
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let default = Self::default();
-        let short = Self { headers: Bytes::new(600), turns: 1, victim: Victim::Arriving };
-        vec![default, short, Self { victim: Victim::Tail, ..short }]
+        let short = Self { headers: Bytes::new(600), turns: 1, victim: Victim::Arriving, ..default };
+        vec![default, short, Self { victim: Victim::Tail, counts_in_service: true, ..short }]
     }
 }
 
@@ -118,7 +120,9 @@ impl Machine for Unlimited {
         let Self { params, coin } = self;
         let (data, headers) = (Row::default(), Row::default());
         let marker = Marker::new(stage, at)?;
-        Ok(Trimming { data, headers, max_packets, max_bytes, params, taken: 0, coin, marker })
+        let in_service = InService { wire: Serializer::new(at.rate, Span::ZERO), ..InService::default() };
+        let (max, taken) = ((max_packets, max_bytes), 0);
+        Ok(Trimming { data, headers, max, params, taken, coin, marker, in_service })
     }
 }
 
@@ -153,6 +157,22 @@ impl Marker {
         let view = View { packets, bytes, wire, rate, sent, idle_for: Span::ZERO, waited: Span::ZERO };
         self.sent += u64::from(wire);
         self.stage.on_departure(now, &view, Leaving { ecn: entry.ecn }) == Leave::Mark
+    }
+}
+
+/// The packet being transmitted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct InService {
+    wire: Serializer,
+    until: Time,
+    bytes: u64,
+    is_header: bool,
+}
+
+impl Default for InService {
+    fn default() -> Self {
+        let wire = Serializer::new(Rate::INFINITE, Span::ZERO);
+        Self { wire, until: Time::ZERO, bytes: 0, is_header: false }
     }
 }
 
@@ -194,23 +214,29 @@ impl Row {
 pub struct Trimming {
     data: Row,
     headers: Row,
-    max_packets: usize,
-    max_bytes: u64,
+    /// Packets and bytes of data.
+    max: (usize, u64),
     params: Params,
     /// Turns that headers have had since data was last sent, while both waited.
     taken: u32,
     coin: Stream,
     marker: Option<Marker>,
+    in_service: InService,
 }
 
 impl Trimming {
-    fn fits(&self, wire: u32) -> bool {
-        self.data.packets.len() < self.max_packets && self.data.bytes + u64::from(wire) <= self.max_bytes
+    /// Data, or headers, fit besides what waits and what is being transmitted, if that counts.
+    fn fit(&self, now: Time, is_header: bool, (packets, bytes): (usize, u64)) -> bool {
+        let InService { until, bytes: sent, is_header: of_headers, .. } = self.in_service;
+        let sends = self.params.counts_in_service && until > now && is_header == of_headers;
+        let (more, sent) = if sends { (1, sent) } else { (0, 0) };
+        let most = if is_header { (usize::MAX, self.params.headers.get()) } else { self.max };
+        packets + more <= most.0 && bytes + sent <= most.1
     }
 
     /// Of a packet that may be trimmed what is left joins the headers, if there is room.
-    fn join_headers(&mut self, Waiting { entry, bare }: Waiting) -> bool {
-        let fits = self.headers.bytes + u64::from(bare) <= self.params.headers.get();
+    fn join_headers(&mut self, now: Time, Waiting { entry, bare }: Waiting) -> bool {
+        let fits = self.fit(now, true, (1, self.headers.bytes + u64::from(bare)));
         if fits {
             self.headers.push(Waiting { entry: Entry { wire: bare, ..entry }, bare });
         }
@@ -218,9 +244,11 @@ impl Trimming {
     }
 
     /// Data does not fit: who is trimmed?
-    fn overflow(&mut self, arriving: Waiting, out: &mut Vec<Handle>) -> Verdict {
+    fn overflow(&mut self, now: Time, arriving: Waiting, out: &mut Vec<Handle>) -> Verdict {
         let tail = match self.data.packets.back() {
-            Some(tail) if self.params.victim != Victim::Arriving && self.takes_place_of(*tail, arriving) => {
+            Some(tail)
+                if self.params.victim != Victim::Arriving && self.takes_place_of(now, *tail, arriving) =>
+            {
                 self.params.victim == Victim::Tail || self.coin.below(2) == 1
             }
             _ => false,
@@ -230,7 +258,7 @@ impl Trimming {
             self.data.push(arriving);
         }
         let Waiting { entry: Entry { handle, wire, .. }, bare } = victim;
-        match (bare < wire && self.join_headers(victim), tail) {
+        match (bare < wire && self.join_headers(now, victim), tail) {
             (true, _) => Verdict::Trimmed(handle),
             (false, true) => {
                 out.push(handle);
@@ -241,9 +269,9 @@ impl Trimming {
     }
 
     /// The arriving packet would fit without the one at the tail.
-    fn takes_place_of(&self, tail: Waiting, arriving: Waiting) -> bool {
+    fn takes_place_of(&self, now: Time, tail: Waiting, arriving: Waiting) -> bool {
         let bytes = self.data.bytes - u64::from(tail.entry.wire) + u64::from(arriving.entry.wire);
-        self.data.packets.len() <= self.max_packets && bytes <= self.max_bytes
+        self.fit(now, false, (self.data.packets.len(), bytes))
     }
 
     /// The next packet is a header; otherwise it is data, if there is any.
@@ -256,12 +284,21 @@ impl Trimming {
         turn
     }
 
+    fn begins(&mut self, now: Time, entry: &Entry, is_header: bool) {
+        let until = now.saturating_add(self.in_service.wire.span(entry.wire));
+        self.in_service =
+            InService { until, bytes: u64::from(entry.wire), is_header, ..self.in_service.clone() };
+    }
+
     /// The next packet, and whether it is marked.
     fn next(&mut self, now: Time) -> Option<(Entry, bool)> {
         if self.is_header_next() {
-            return self.headers.pop().map(|waiting| (waiting.entry, false));
+            let Waiting { entry, .. } = self.headers.pop()?;
+            self.begins(now, &entry, true);
+            return Some((entry, false));
         }
         let Waiting { mut entry, .. } = self.data.pop()?;
+        self.begins(now, &entry, false);
         let Self { marker, data, .. } = self;
         let marks = marker.as_mut().is_some_and(|marker| marker.marks(now, &entry, data));
         if marks {
@@ -283,19 +320,22 @@ impl OutputQueue for Trimming {
 
     fn bypass_limit(&self) -> u64 {
         let unseen = self.marker.as_ref().map_or(u64::MAX, |marker| marker.stage.bypass_limit());
-        if self.max_packets == 0 { 0 } else { self.max_bytes.min(self.params.headers.get()).min(unseen) }
+        // What is being transmitted must be known if it counts.
+        let none = self.max.0 == 0 || self.params.counts_in_service;
+        if none { 0 } else { self.max.1.min(self.params.headers.get()).min(unseen) }
     }
 }
 
 impl Discipline for Trimming {
-    fn enqueue(&mut self, _: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
+    fn enqueue(&mut self, now: Time, packet: &Packet, handle: Handle, out: &mut Vec<Handle>) -> Verdict {
         let arriving = Waiting { entry: Entry::new(packet, handle), bare: packet.bare() };
         if packet.is_control() || packet.is_trimmed() {
-            let waits = self.join_headers(arriving);
+            let waits = self.join_headers(now, arriving);
             return if waits { Verdict::Queued } else { Verdict::Dropped };
         }
-        if !self.fits(packet.wire) {
-            return self.overflow(arriving, out);
+        let (packets, bytes) = (self.data.packets.len() + 1, self.data.bytes + u64::from(packet.wire));
+        if !self.fit(now, false, (packets, bytes)) {
+            return self.overflow(now, arriving, out);
         }
         self.data.push(arriving);
         Verdict::Queued

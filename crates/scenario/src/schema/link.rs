@@ -31,7 +31,7 @@ pub struct Link {
     pub buffer: Option<Capacity>,
     /// Marking at those ports; as `switch.marking` if not given. With `which = "host-links"` and
     /// `direction = "backward"` it is that of all ports to hosts.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "marking::inside_a_queue_or_none")]
     pub marking: Option<Marking>,
 }

@@ -38,7 +38,11 @@ pub(super) fn check(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph,
     }
     if let Some(own) = link.marking {
         if own == doc.switch.marking {
-            r.useless(&at("marking"), "all ports of switches have it", "write another one, or remove the key");
+            r.useless(
+                &at("marking"),
+                "all ports of switches have it",
+                "write another one, or remove the key",
+            );
         }
         let buffer = link.buffer.unwrap_or(room);
         let batches = ports.iter().any(|port| graph.direction(PortId(*port)).is_batched());

@@ -19,13 +19,8 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     for (i, link) in doc.link.iter().enumerate() {
         which(r, i, doc, graph);
         let Link { transmitter, loss, jitter, buffer, marking, .. } = link;
-        let parts = [
-            transmitter.is_some(),
-            loss.is_some(),
-            jitter.is_some(),
-            buffer.is_some(),
-            marking.is_some(),
-        ];
+        let parts =
+            [transmitter.is_some(), loss.is_some(), jitter.is_some(), buffer.is_some(), marking.is_some()];
         if parts == [false; 5] {
             let reason = "it says nothing about its links";
             r.error(

@@ -94,8 +94,7 @@ pub(super) fn stage_inside(r: &mut Report<'_>, key: &str, s: &Scheduler, marking
             r.useless(key, &why, "write \"none\"");
         }
         Manages::Room if marking != Marking::default() && !marking.marks_leaving() => {
-            let reason =
-                format!("the scheduler `{}` trims, and marks only data that leaves", s.key());
+            let reason = format!("the scheduler `{}` trims, and marks only data that leaves", s.key());
             let hint = "write \"none\", or `at = \"departure\"` in \"red-ecn\" or \"step\"";
             r.error(key, reason, hint);
         }

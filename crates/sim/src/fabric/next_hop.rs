@@ -2,8 +2,8 @@
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
-use crate::port::{Lane, Port};
 use crate::port::flying::Flying;
+use crate::port::{Lane, Port};
 use thalweg_machines::route::{Candidates, Load, Passing, RouteRule};
 use thalweg_machines::schedule::Limit;
 use thalweg_net::routing::Hop;

@@ -3,7 +3,7 @@ use crate::common::*;
 use crate::lossless::pfc;
 use crate::reference::rdma;
 use thalweg_machines::congestion::ControllerSpec;
-use thalweg_machines::route::{flowlet, least_loaded};
+use thalweg_machines::route::{adaptive, flowlet, least_loaded};
 use thalweg_machines::schedule::{DisciplineSpec, Limit};
 use thalweg_machines::stage::{MarkAt, step_ecn};
 use thalweg_machines::transport::*;
@@ -43,6 +43,8 @@ fn fabrics() -> Vec<NetworkSpec> {
             .into(),
         RouteSpec::least_loaded(),
         least_loaded::Params { samples: 1, memory: 3 }.into(),
+        RouteSpec::adaptive(),
+        adaptive::Params { every: Span::ZERO, hashed_below: Bytes::ZERO }.into(),
         RouteSpec::entropy(),
     ];
     let irn = Recovery::Irn { sack: true, nack_threshold: 3, enter_on_advance: false };
@@ -110,6 +112,22 @@ fn drill_passes_by_a_port_that_is_slower() {
     sprayed.routing = RouteSpec::spray_random().into();
     let sim = run(sprayed);
     assert!(sim.totals(UP[1]).max_queue > 500_000, "half of them take the slow path");
+}
+
+/// The same, and queues of 100 packets: the slow path has at most 20, the twentieth on its way, when a packet finds it
+/// below 20 %, and the fast one never gets there.
+#[test]
+fn an_adaptive_switch_leaves_a_port_whose_queue_fills() {
+    let full = udp(1250, UdpPace::Constant(Rate::from_gbps(10)));
+    let mut spec = two_spines(Rate::from_gbps(1), full, vec![flow(0, 1, 2000 * 1250, Time::ZERO)]);
+    spec.disciplines = vec![DisciplineSpec { limit: Limit::Bytes(Bytes::new(125_000)), ..fifo() }];
+    spec.routing = RouteSpec::adaptive().into();
+    let sim = run(spec);
+    let sent = sent_up(&sim);
+    // 2000 us have room for 200 packets on the slow path, which is full to 5 % soon.
+    assert!((190..=215).contains(&sent[1]), "{sent:?}");
+    assert!(sim.totals(UP[1]).max_queue <= 7 * 1250, "{}", sim.totals(UP[1]).max_queue);
+    assert!(sim.totals(UP[0]).max_queue <= 2 * 1250, "{}", sim.totals(UP[0]).max_queue);
 }
 
 /// A sender that uses values again that came back unmarked leaves the path that marks.

@@ -49,6 +49,12 @@ const MCS: &[&str] = &[
 const BATCHES: &str = "link=[{which=\"core-links\",transmitter={kind=\"batched\",rate=\"20Mbps\",steps=[{at=\"100ms\",rate=\"6500kbps\"}]}},{which={between=[\"h0\",\"switch0\"]},transmitter={kind=\"batched\",rate=\"20Mbps\",steps=[{at=\"100ms\",rate=\"6500kbps\"}]}}]";
 const LOSS: &[&str] = &["link=[{which=\"core-links\",loss={kind=\"independent\",probability=0.05}}]"];
 const BURSTS: &[&str] = &["link=[{which=\"core-links\",loss={kind=\"bursts\",enter=0.02,leave=0.5}}]"];
+const BUFFER: &[&str] =
+    &["link=[{which=\"core-links\",transmitter={kind=\"fixed\",rate=\"10Mbps\"},buffer=\"20KB\"}]"];
+const MARKING: &[&str] = &[
+    "transport.ecn=classic",
+    "link=[{which=\"core-links\",transmitter={kind=\"fixed\",rate=\"10Mbps\"},marking={kind=\"step\",threshold=\"3pkts\"}}]",
+];
 const UNIFORM: &[&str] = &["link=[{which=\"core-links\",jitter={kind=\"uniform\",max=\"2ms\"}}]"];
 const EXPONENTIAL: &[&str] = &["link=[{which=\"core-links\",jitter={kind=\"exponential\",mean=\"2ms\"}}]"];
 
@@ -118,6 +124,8 @@ pub const KEYS: &[Row] = &[
     ("link[].jitter=exponential", SLOW, EXPONENTIAL, "{exponential=\"2ms\"}", "{uniform=\"2ms\"}", Outcome),
     ("link[].jitter(exponential).mean", SLOW, EXPONENTIAL, "2ms", "3ms", Outcome),
     ("link[].jitter(exponential).reorder", SLOW, EXPONENTIAL, "", "true", Outcome),
+    ("link[].buffer", SLOW, BUFFER, "20KB", "10KB", Outcome),
+    ("link[].marking", SLOW, MARKING, "{kind=\"step\",threshold=\"3pkts\"}", "{kind=\"step\",threshold=\"9pkts\"}", Outcome),
     ("@.marking(abc).ack_window", SLOW, &[BATCHES, "transport.congestion=abc", "@.marking=abc"], "", "15ms", Outcome),
     ("@.marking(abc).exclude_idle", SLOW, &[BATCHES, "transport.congestion=abc", "@.marking=abc"], "", "true", Outcome),
     ("@.marking(abc).foresight", SLOW, &[WAVES, "transport.congestion=abc", "@.marking=abc"], "", "50ms", Outcome),

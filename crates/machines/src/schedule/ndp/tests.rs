@@ -124,8 +124,7 @@ fn marked(port: &mut Trimming) -> Option<(u32, bool)> {
 #[test]
 fn data_is_marked_as_it_leaves_by_the_data_behind_it() {
     let size = Bytes::new(2000);
-    let step =
-        red_ecn::Params { min: size, max: size, at: MarkAt::Departure, ..red_ecn::Params::default() };
+    let step = red_ecn::Params { min: size, max: size, at: MarkAt::Departure, ..red_ecn::Params::default() };
     let mut p = made(Limit::Packets(4), arriving(), &step.into()).unwrap();
     let capable = Packet { ecn: Ecn::Ect0, ..data() };
     (0..4).for_each(|n| drop(join(&mut p, &capable, n)));
@@ -163,4 +162,28 @@ fn stages_that_mark_arrivals_or_drop_are_refused() {
         let refused = made(Limit::Packets(4), arriving(), &stage).map(|_| ()).unwrap_err();
         assert!(refused.to_string().contains(stage.key()), "{refused}");
     }
+}
+
+/// 1 us a packet. While one is sent there are seven places, and eight again with its last bit, or while a header is sent.
+#[test]
+fn a_packet_in_transmission_takes_a_place_of_its_queue_if_that_is_wanted() {
+    let mut p = port(8, Params { counts_in_service: true, ..arriving() });
+    let at = Time::from_ns;
+    let serve = |p: &mut Trimming, now| {
+        let look = |_| unreachable!("it knows its packets");
+        p.serve(now, &mut vec![], look).map(|(entry, _)| entry.handle.0)
+    };
+    let arrives = |p: &mut Trimming, now, n| p.enqueue(now, &data(), Handle(n), &mut vec![]);
+    assert_eq!(arrives(&mut p, at(0), 0), Verdict::Queued);
+    assert_eq!(serve(&mut p, at(0)), Some(0));
+    (1..8).for_each(|n| assert_eq!(arrives(&mut p, at(500), n), Verdict::Queued));
+    assert_eq!(arrives(&mut p, at(999), 8), Verdict::Trimmed(Handle(8)));
+    assert_eq!(arrives(&mut p, at(1000), 9), Verdict::Queued);
+    // The header's 40 ns: data is full with eight.
+    assert_eq!(serve(&mut p, at(1000)), Some(8));
+    assert_eq!(arrives(&mut p, at(1020), 10), Verdict::Trimmed(Handle(10)));
+    assert_eq!([1040, 1080].map(|now| serve(&mut p, at(now))), [Some(10), Some(1)]);
+    assert_eq!(arrives(&mut p, at(1090), 11), Verdict::Trimmed(Handle(11)));
+    assert_eq!((p.data.packets.len(), serve(&mut p, at(2080))), (7, Some(11)));
+    assert_eq!(arrives(&mut p, at(2081), 12), Verdict::Queued);
 }
