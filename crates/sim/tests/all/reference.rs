@@ -203,7 +203,7 @@ pub fn choices(
 ) -> impl Strategy<Value = Choice> {
     let parts = (select(orders()), select(stages()), select(transports()));
     let first = (0u64..1000, 0usize..4, parts, 0usize..4, memories, nics);
-    let second = (0usize..8, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
+    let second = (0usize..9, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
     let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (first, second, bits).prop_map(|(a, b, c)| {
         let (seed, shape, (order, stage, transport), limit, memory, nic) = a;
@@ -289,7 +289,8 @@ pub fn build(c: &Choice) -> NetworkSpec {
         4 => few.into(),
         5 => flowlet::Params { aging: flowlet::Aging::AgeBit, ..few }.into(),
         6 => RouteSpec::least_loaded(),
-        _ => RouteSpec::entropy(),
+        7 => RouteSpec::entropy(),
+        _ => RouteSpec::adaptive(),
     };
     let routed = rule.needs().source_routes;
     spec.routing = rule.into();
