@@ -19,6 +19,7 @@ mod rules;
 mod schedulers;
 mod slack;
 mod transports;
+mod uet;
 
 use crate::Diagnostic;
 use crate::context::Cx;
