@@ -13,14 +13,12 @@ struct Sums {
     delivered: u64,
     /// Round trips measured, and all of them together, ps.
     round_trips: u64,
-    waited: u64,
+    waited: u128,
 }
 
 impl Sums {
     fn of(outcome: &FlowOutcome) -> Self {
-        let round_trips = outcome.rtts;
-        let mean = outcome.rtt.map_or(0, |rtt| rtt.ps());
-        Self { delivered: outcome.delivered, round_trips, waited: mean.saturating_mul(round_trips) }
+        Self { delivered: outcome.delivered, round_trips: outcome.rtts, waited: outcome.rtt_sum }
     }
 }
 
@@ -92,8 +90,9 @@ impl Window {
         let end = outcome.received.unwrap_or(now).min(now).min(self.until);
         let seconds = if end > begin { (end - begin).secs() } else { return None };
         let round_trips = sums.round_trips - before.round_trips;
-        let waited = sums.waited.saturating_sub(before.waited);
-        let rtt = (round_trips > 0).then(|| waited / round_trips);
+        let waited = sums.waited - before.waited;
+        let mean = waited.checked_div(u128::from(round_trips));
+        let rtt = mean.map(|mean| u64::try_from(mean).unwrap_or(u64::MAX));
         Some(Share { delivered: sums.delivered - before.delivered, seconds, rtt })
     }
 }

@@ -14,7 +14,9 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use thalweg_machines::Invalid;
-use thalweg_machines::congestion::custom::{self, ControllerFactory, Declared, PluggedController};
+use thalweg_machines::congestion::custom::{
+    self, ControllerFactory, Declared, Earliest, Impermissible, PluggedController, Stated,
+};
 use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Report, Start};
 use thalweg_machines::plugin::{self, Failed, Made, has_failed};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
@@ -157,16 +159,6 @@ struct PythonController {
     wants_restart: bool,
 }
 
-/// When a wake-up may be.
-#[derive(Clone, Copy)]
-enum Earliest {
-    /// It was requested in time: the state of a saved run.
-    Any,
-    /// Never: the time is not known.
-    Unknown,
-    At(Time),
-}
-
 /// How the class states its permit; looked up once per flow.
 #[derive(Clone, Copy)]
 enum Answers {
@@ -242,31 +234,31 @@ impl PythonController {
         };
         // A window of NaN or below zero would stop the flow in silence.
         let bytes = match window.extract::<f64>() {
-            Ok(bytes) if bytes >= 0.0 => Bytes::new(bytes as u64),
+            Ok(bytes) if bytes >= 0.0 => bytes as u64,
             _ => return wrong("window", &window, "a number of bytes"),
         };
         let rate = match pace.extract::<Option<f64>>() {
             Ok(None) => None,
-            Ok(Some(bps)) if bps >= 1.0 && bps.is_finite() => Some(Rate::from_bps(bps as u64)),
+            Ok(Some(bps)) if bps >= 0.0 && bps.is_finite() => Some(bps as u64),
             _ => return wrong("pace", &pace, "a number of bit/s from 1 on, or None"),
         };
-        let tick = match wake.extract::<Option<u64>>() {
-            Ok(None) => None,
-            Ok(Some(ps)) if ps < 1 << 63 => Some(Time::from_ps(ps)),
-            _ => return wrong("wake_ps", &wake, "a whole number of picoseconds from 0 on, or None"),
-        };
-        // A past instant never comes; the same one again and again, and time would stand still.
-        match (tick, earliest) {
-            (Some(_), Earliest::Unknown) => {
+        let whole = "a whole number of picoseconds from 0 on, or None";
+        let Ok(wake_ps) = wake.extract::<Option<u64>>() else { return wrong("wake_ps", &wake, whole) };
+        let stated = Stated { window: bytes, pace: rate, wake_ps };
+        self.permit = match stated.permit(earliest) {
+            Ok(permit) => permit,
+            Err(Impermissible::Pace) => {
+                return wrong("pace", &pace, "a number of bit/s from 1 on, or None");
+            }
+            Err(Impermissible::NoInstant) => return wrong("wake_ps", &wake, whole),
+            Err(Impermissible::TooSoonToSay) => {
                 let wanted = "None: `__init__` does not know the time, set it in a callback";
                 return wrong("wake_ps", &wake, wanted);
             }
-            (Some(tick), Earliest::At(earliest)) if tick < earliest => {
+            Err(Impermissible::Before(earliest)) => {
                 return wrong("wake_ps", &wake, &format!("at or after {}", earliest.ps()));
             }
-            _ => {}
-        }
-        self.permit = Permit { window: bytes, pace: rate, wake: tick };
+        };
         Ok(())
     }
 

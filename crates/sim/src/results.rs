@@ -182,7 +182,7 @@ impl Sim {
             received: reached(record.received),
             acked: reached(record.acked),
             delivered: record.delivered,
-            rtt: (record.rtt != Span::MAX).then_some(record.rtt),
+            rtt_sum: record.rtt_sum,
             rtts: record.rtts,
             counts: record.counts,
             end: self.end(flow),

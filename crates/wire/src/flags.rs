@@ -27,6 +27,11 @@ impl Flags {
     pub const TRIMMED: Flags = Flags(1 << 7);
     /// Control: it calls for a packet the other way, and may be held back for that (ExpressPass).
     pub const CREDIT: Flags = Flags(1 << 8);
+    /// Data: the sender waits for the ACK of this packet, which is due at once (Ultra Ethernet's AR).
+    pub const ACK_REQUEST: Flags = Flags(1 << 9);
+    /// Data that was trimmed at the port to its destination, and the NACK of it: another path would not have helped
+    /// (Ultra Ethernet's DSCP_TRIMMED_LASTHOP).
+    pub const LAST_HOP: Flags = Flags(1 << 10);
 
     /// True if every bit of `other` is set.
     #[inline(always)]

@@ -1,6 +1,6 @@
 //! What transports, host agents and switches send to each other, one variant for each kind of message.
 //!
-//! Most are packets of their own ([`Side::packet_of`](crate::Side::packet_of)); some go along with data
+//! Most are packets of their own ([`Side::packet_of`](crate::Side::packet_of)); some go along with data or ACKs
 //! ([`Message::is_alongside`]). A receiver matches on the variant and leaves those of others alone.
 
 use crate::flags::Flags;
@@ -84,10 +84,35 @@ pub enum Message {
         /// How many pulls the flow has had with this one.
         number: u64,
     },
+    /// Ultra Ethernet, along with data, or source to destination in a packet of its own (RTS): up to where the receiver's
+    /// pulls are to go (RCCC, Ultra Ethernet specification 1.0, §3.6.14).
+    PullTarget {
+        /// In quanta of 256 B since the flow began, below 0 while credit is left over.
+        quanta: i64,
+        /// Number of the packet that this is, if it is one of its own: it takes one among those of the data.
+        probe: Option<u64>,
+    },
+    /// Ultra Ethernet, in an ACK or NACK: what has come, by packet numbers.
+    PacketAck(PacketAck),
     /// DCQCN, receiver to sender: a congestion notification packet (SIGCOMM 2015, §3.1). A switch may send it, too.
     Cnp,
     /// From a congestion point.
     Notice(Notice),
+}
+
+/// What a receiver has of a flow whose packets are numbered (Ultra Ethernet specification 1.0, §3.5: PDS ACKs).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct PacketAck {
+    /// Number of the packet that this answers.
+    pub number: u64,
+    /// All packets before this number have come.
+    pub expected: u64,
+    /// Bytes on the wire of the distinct packets that have come.
+    pub received: u64,
+    /// Number of the packet of the lowest bit of `above`.
+    pub base: u64,
+    /// A bit for each packet from `base` on that has come.
+    pub above: u64,
 }
 
 impl Message {
@@ -102,22 +127,34 @@ impl Message {
             Self::Token { offset, .. } | Self::Grant { offset, .. } => *offset,
             Self::Credit { offset, .. } => offset.unwrap_or(u64::MAX),
             Self::Resend { from, .. } => *from,
+            Self::PullTarget { quanta, probe } => probe.unwrap_or(quanta.unsigned_abs()),
+            Self::PacketAck(ack) => ack.number,
             Self::TokenSpent { number } | Self::CreditSpent { number, .. } | Self::Pull { number } => *number,
             Self::Cnp => 0,
             Self::Notice(notice) => notice.body.number(),
         }
     }
 
-    /// It goes along with data, and in no packet of its own.
+    /// It goes along with data or an ACK, and in no packet of its own.
     pub fn is_alongside(&self) -> bool {
-        matches!(self, Self::TokenSpent { .. } | Self::CreditSpent { .. } | Self::Length { .. })
+        matches!(
+            self,
+            Self::TokenSpent { .. }
+                | Self::CreditSpent { .. }
+                | Self::Length { .. }
+                | Self::PacketAck(_)
+                | Self::PullTarget { probe: None, .. }
+        )
     }
 
     /// The kind of a packet of its own: by that it is known which way it goes.
     #[inline]
     pub fn kind(&self) -> Kind {
         match self {
-            Self::Request { .. } | Self::CreditRequest { .. } | Self::CreditStop { .. } => Kind::Syn,
+            Self::Request { .. }
+            | Self::CreditRequest { .. }
+            | Self::CreditStop { .. }
+            | Self::PullTarget { .. } => Kind::Syn,
             _ => Kind::Control,
         }
     }

@@ -180,7 +180,7 @@ pub(super) fn table(run: &Run) -> Table {
                 "rtt_ps",
                 "ps",
                 "mean of the round trips that ACKs of new data measured, SYN-ACK included; null: none",
-                maybe(&|r| r.outcome.rtt.map(|t| t.ps())),
+                maybe(&|r| r.outcome.rtt().map(|t| t.ps())),
             ),
             column("packets", "", "data packets sent", u64s(&|r| r.outcome.counts.sent)),
             column(

@@ -8,7 +8,7 @@ use crate::plugin::{Json, Made, Registry, boxed_state};
 use crate::problems::Invalid;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{Bytes, Span, Time};
+use thalweg_units::{Bytes, Rate, Span, Time};
 use thalweg_wire::Notice;
 
 /// A user's controller: the contract, and how to clone and save it.
@@ -42,6 +42,72 @@ pub struct Declared {
     pub serial: bool,
     /// The names that it accepts under `params`; `None`: its factory alone decides.
     pub params: Option<Vec<String>>,
+}
+
+/// When a wake-up may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Earliest {
+    /// Whenever: it was requested in time, in the state of a saved run.
+    Any,
+    /// Never: the time is not known.
+    Unknown,
+    /// From this instant on.
+    At(Time),
+}
+
+/// A permit as foreign code states it, in numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stated {
+    /// Payload bytes.
+    pub window: u64,
+    /// Bit/s, if there is a pace.
+    pub pace: Option<u64>,
+    /// Picoseconds, if it is to be called then.
+    pub wake_ps: Option<u64>,
+}
+
+/// What a permit cannot be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Impermissible {
+    /// A pace of 0: a pace is 1 bit/s at least.
+    Pace,
+    /// A wake-up at no instant: the clock ends before 2^63 ps.
+    NoInstant,
+    /// A wake-up while the time is not known yet.
+    TooSoonToSay,
+    /// A wake-up that has passed: it would never come, or time would stand still.
+    Before(Time),
+}
+
+impl Stated {
+    /// The permit that it is.
+    ///
+    /// # Errors
+    /// What it cannot be.
+    ///
+    /// ```
+    /// use thalweg_machines::congestion::custom::{Earliest, Impermissible, Stated};
+    /// use thalweg_units::Time;
+    ///
+    /// let stated = Stated { window: 15_000, pace: None, wake_ps: Some(7) };
+    /// assert!(stated.permit(Earliest::At(Time::from_ps(7))).is_ok());
+    /// let late = stated.permit(Earliest::At(Time::from_ps(8)));
+    /// assert_eq!(late, Err(Impermissible::Before(Time::from_ps(8))));
+    /// ```
+    pub fn permit(self, earliest: Earliest) -> Result<Permit, Impermissible> {
+        if self.pace == Some(0) {
+            return Err(Impermissible::Pace);
+        }
+        let wake = match (self.wake_ps, earliest) {
+            (Some(ps), _) if ps >= 1 << 63 => return Err(Impermissible::NoInstant),
+            (Some(_), Earliest::Unknown) => return Err(Impermissible::TooSoonToSay),
+            (Some(ps), Earliest::At(earliest)) if ps < earliest.ps() => {
+                return Err(Impermissible::Before(earliest));
+            }
+            (wake, _) => wake.map(Time::from_ps),
+        };
+        Ok(Permit { window: Bytes::new(self.window), pace: self.pace.map(Rate::from_bps), wake })
+    }
 }
 
 static FACTORIES: Registry<ControllerFactory> = Registry::new();

@@ -16,10 +16,12 @@ mod homa;
 mod list;
 mod ndp;
 mod phost;
+mod uet;
 
 pub use homa::HomaAgent;
 pub use ndp::NdpAgent;
 pub use phost::PhostAgent;
+pub use uet::UetAgent;
 
 use crate::transport::{Transmit, TransportSpec};
 use serde::{Deserialize, Serialize};
@@ -126,4 +128,6 @@ list::agents! {
     Homa(HomaAgent);
     /// A pull per packet that comes, from flow to flow in turn.
     Ndp(NdpAgent);
+    /// Credits to flows that want them, in turn.
+    Uet(UetAgent);
 }

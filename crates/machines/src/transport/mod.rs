@@ -22,6 +22,7 @@ pub mod expresspass;
 pub mod homa;
 mod list;
 pub mod ndp;
+pub mod path_selection;
 mod path_values;
 pub mod phost;
 mod rank;
@@ -30,11 +31,13 @@ pub mod rdma;
 mod rto;
 pub mod tcp;
 pub mod udp;
+pub mod uet;
 
 pub use contract::*;
 pub use expresspass::spec::*;
 pub use homa::spec::*;
 pub use ndp::spec::*;
+pub use path_selection::{PathFeedback, PathSelectionSpec, PathSelector};
 pub use path_values::PathValues;
 pub use phost::spec::*;
 pub use rank::Rank;
@@ -46,6 +49,8 @@ pub use tcp::choices::*;
 pub use tcp::spec::*;
 pub use tcp::video::{RUNGS, VideoSpec};
 pub use udp::{UdpPace, UdpSpec};
+pub(crate) use uet::spec::QUANTUM;
+pub use uet::spec::{CreditSpec, UetSpec};
 
 use crate::congestion::decisions::Log;
 use crate::congestion::{ControllerSpec, Interval, Permit, Report, Start};
@@ -61,6 +66,7 @@ use tcp::{TcpReceiver, TcpSender};
 use thalweg_units::{FlowId, Rate, Span, Stream, Time, dispatch};
 use thalweg_wire::{Packet, Side};
 use udp::{UdpReceiver, UdpSender};
+use uet::{UetReceiver, UetSender};
 
 // The one list.
 list::transports! {
@@ -80,6 +86,8 @@ list::transports! {
     ExpressPass(ExpressPassSpec): ExpressPassSender, Box<ExpressPassReceiver>;
     /// Receiver-driven: a packet per pull, and headers of those that found a queue full.
     Ndp(NdpSpec): Box<NdpSender>, Box<NdpReceiver>;
+    /// Packets on any path, acknowledged by number: windows at senders, credits of receivers, or both.
+    Uet(UetSpec): Box<UetSender>, Box<UetReceiver>;
 }
 
 impl Sender {
@@ -95,3 +103,5 @@ mod recorder;
 mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod traces;

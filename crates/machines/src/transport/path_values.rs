@@ -1,19 +1,15 @@
-//! Path values: what a sender writes into every packet for switches to hash ([`crate::route::entropy`]), and what it
-//! makes of those that ACKs bring back.
+//! RDMA's path values: what a sender writes into every packet for switches to hash ([`crate::route::entropy`]), and
+//! what it makes of those that ACKs bring back.
 //!
 //! The network keeps the value in [`Packet::route`](crate::Packet::route); a receiver copies it from the data into the
 //! ACK. Without recycling a value is drawn for every packet: spraying, by the sender. With it a value that came back
-//! unmarked is used again, once (Bonato et al., "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and
-//! Failure Mitigation", 2024, §3): paths that mark are left, those that do not are kept.
-//!
-//! ```text
-//! CHOICE REPS §3: eight values are kept, the oldest is used first, and a ninth takes the place of the oldest, as in
-//! the authors' htsim. (The section is from memory.) Left out: the freezing mode after timeouts.
-//! ```
+//! unmarked is used again, once: [REPS](super::path_selection::reps) without its freezing, which needs timeouts.
 
+use super::path_selection::reps::{Params, Reps};
+use super::path_selection::{Choice, PathFeedback};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, Stream};
+use thalweg_units::{FlowId, Stream, Time};
 
 /// Values that senders write into their packets for switches to hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -33,49 +29,38 @@ impl Default for PathValues {
     }
 }
 
-/// Values that are kept.
-const KEPT: usize = 8;
+impl PathValues {
+    /// The same of the machine.
+    #[inline]
+    fn reps(&self) -> Params {
+        Params { values: self.count, freeze: false, ..Params::default() }
+    }
+}
 
-/// What a sender knows of its paths.
+/// What a sender knows of its paths. Of what is not recycled the machine learns nothing: it always draws.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Writer {
-    stream: Stream,
-    /// A ring of what may be used again.
-    kept: [u32; KEPT],
-    oldest: u8,
-    count: u8,
+    paths: Reps,
 }
 
 impl Writer {
     /// Of a flow whose transport draws from `stream`.
     pub fn new(stream: &Stream, flow: FlowId) -> Self {
         let seed = stream.clone().bits();
-        let stream = Stream::new(seed, "path values", u64::from(flow.0));
-        Self { stream, kept: [0; KEPT], oldest: 0, count: 0 }
+        Self { paths: Reps::new(Stream::new(seed, "path values", u64::from(flow.0))) }
     }
 
-    /// The value of the next packet.
+    /// The value of the next packet. (Without freezing neither time nor window matter.)
+    #[inline]
     pub fn next(&mut self, spec: &PathValues) -> u32 {
-        if self.count == 0 {
-            return self.stream.below(u64::from(spec.count)) as u32;
-        }
-        let value = self.kept[usize::from(self.oldest)];
-        self.oldest = (self.oldest + 1) % KEPT as u8;
-        self.count -= 1;
-        value
+        self.paths.next(&spec.reps(), Time::ZERO, 0)
     }
 
     /// An ACK has brought a value back; `marked`: its data met congestion.
+    #[inline]
     pub fn on_ack(&mut self, spec: &PathValues, value: u32, marked: bool) {
-        if !spec.recycle || marked {
-            return;
-        }
-        let at = (self.oldest + self.count) % KEPT as u8;
-        self.kept[usize::from(at)] = value;
-        if usize::from(self.count) == KEPT {
-            self.oldest = (self.oldest + 1) % KEPT as u8;
-        } else {
-            self.count += 1;
+        if spec.recycle && !marked {
+            self.paths.on_feedback(&spec.reps(), Time::ZERO, value, PathFeedback::Good);
         }
     }
 }
@@ -91,7 +76,6 @@ mod tests {
         (100..110).for_each(|value| writer.on_ack(&spec, value, value == 105));
         // 105 was marked, and nine came back besides: 100 has gone.
         assert_eq!([(); 8].map(|()| writer.next(&spec)), [101, 102, 103, 104, 106, 107, 108, 109]);
-        assert_eq!(writer.count, 0);
         assert_ne!(writer.next(&spec), writer.next(&spec), "drawn again");
     }
 

@@ -8,7 +8,7 @@ mod native;
 
 use crate::abi::{self, Sink, Table, Text};
 use crate::{FlowId, Start, Time};
-use native::{Earliest, Native, text};
+use native::{Native, text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};

@@ -6,7 +6,7 @@ use crate::abi::{self, NONE, Sink, Table, Text};
 use crate::{AckSample, Bytes, CongestionControl, Feedback, FlowId, Loss, Permit, Rate, Report, Restart};
 use crate::{Span, Time};
 use std::ffi::c_void;
-use thalweg_machines::congestion::custom::PluggedController;
+use thalweg_machines::congestion::custom::{Earliest, Impermissible, PluggedController, Stated};
 
 /// One flow's controller.
 pub(super) struct Native {
@@ -30,16 +30,6 @@ impl Drop for Native {
             unsafe { free(self.state) }
         }
     }
-}
-
-/// When a wake-up may be.
-#[derive(Clone, Copy)]
-pub(super) enum Earliest {
-    /// It was requested in time: the state of a saved run.
-    Any,
-    /// Never: the time is not known.
-    Unknown,
-    At(Time),
 }
 
 /// What a library wrote, on one line.
@@ -67,25 +57,18 @@ impl Native {
         let permit = self.table().permit.expect("looked for when registered");
         // SAFETY: a state of this table.
         unsafe { permit(self.state, &raw mut allowed) };
-        if allowed.pace == 0 {
-            return Err("its pace is 0: a pace is 1 bit/s at least, or absent".into());
-        }
-        let wake = (allowed.wake_ps != NONE).then_some(allowed.wake_ps);
-        match (wake, earliest) {
-            (Some(ps), _) if ps >= 1 << 63 => return Err(format!("its wake-up, {ps} ps, is no instant")),
-            (Some(_), Earliest::Unknown) => {
-                return Err("it wants to be woken, and does not know the time yet".into());
+        let stated = |number| (number != NONE).then_some(number);
+        let wake = allowed.wake_ps;
+        let pace = stated(allowed.pace);
+        let stated = Stated { window: allowed.window, pace, wake_ps: stated(wake) };
+        self.permit = stated.permit(earliest).map_err(|wrong| match wrong {
+            Impermissible::Pace => "its pace is 0: a pace is 1 bit/s at least, or absent".into(),
+            Impermissible::NoInstant => format!("its wake-up, {wake} ps, is no instant"),
+            Impermissible::TooSoonToSay => "it wants to be woken, and does not know the time yet".into(),
+            Impermissible::Before(earliest) => {
+                format!("its wake-up, {wake} ps, is before {} ps", earliest.ps())
             }
-            (Some(ps), Earliest::At(earliest)) if ps < earliest.ps() => {
-                return Err(format!("its wake-up, {ps} ps, is before {} ps", earliest.ps()));
-            }
-            _ => {}
-        }
-        self.permit = Permit {
-            window: Bytes::new(allowed.window),
-            pace: (allowed.pace != NONE).then(|| Rate::from_bps(allowed.pace)),
-            wake: wake.map(Time::from_ps),
-        };
+        })?;
         Ok(())
     }
 

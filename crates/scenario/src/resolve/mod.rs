@@ -16,7 +16,7 @@ use thalweg_machines::congestion::{ControllerSpec, Messages, Paths};
 use thalweg_machines::schedule::Key;
 use thalweg_machines::stage::Acts;
 use thalweg_units::{Bytes, Rate, Span};
-use transports::Dependent;
+use transports::{Dependent, Queue};
 
 /// The rank that a scheduler sorts by, if it sorts by one.
 pub(crate) fn rank_of(scheduler: &Scheduler) -> Option<Rank> {
@@ -166,12 +166,16 @@ pub(crate) fn dcqcn_marks(graph: &Graph) -> (Bytes, Bytes) {
 
 const DCQCN_RATE: Rate = Rate::from_gbps(40);
 
-/// Thresholds that a scheme has from DCQCN's authors, as its links want them.
+/// What a scheme's switches hold, and where they mark, as its links want it: what its transport's authors chose for
+/// theirs in proportion.
 pub(crate) fn by_rate(cx: &Cx<'_>, doc: &mut Document, graph: &Graph) {
+    let Queue { room, marks: (min, max) } = of_kind!(&doc.transport, |t| t.queue(graph));
+    if let (Some(room), Some(_)) = (room, cx.origin.scheme_of("switch.buffer")) {
+        doc.switch.buffer = Some(Capacity::Bytes(room));
+    }
     let fit = |key: &str, marking: &mut Marking| {
         let of_scheme = |own: &str| cx.origin.scheme_of(&format!("{key}.{own}")).is_some();
         if let Marking::RedEcn(own) = marking {
-            let (min, max) = dcqcn_marks(graph);
             own.min = if of_scheme("min") { min } else { own.min };
             own.max = if of_scheme("max") { max } else { own.max };
         }
@@ -186,6 +190,7 @@ pub(crate) fn by_rate(cx: &Cx<'_>, doc: &mut Document, graph: &Graph) {
 /// Writes what depends on the topology into the document.
 pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
     let mut paths = Longest { graph, propagation: None, base_rtt: None, wire: (0, 0) };
+    let trims = doc.switch.trims();
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
         let frames = t.frames();
         (paths.base_rtt, paths.wire) = (None, (u64::from(frames.full), u64::from(frames.ack)));
@@ -193,6 +198,7 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
             congestion.resolve(&mut paths);
         }
         of_kind!(t, |t| t.by_graph(graph, &mut paths));
+        of_kind!(t, |t| t.by_switches(trims));
         if doc.routing.rule.needs().path_values {
             of_kind!(t, |t| t.by_path_values(graph));
         }

@@ -21,6 +21,7 @@ mod slack;
 mod switch;
 mod tcp;
 mod transport;
+mod uet;
 
 pub use incident::*;
 pub use link::*;
@@ -36,6 +37,7 @@ pub use switch::*;
 pub use tcp::*;
 pub use thalweg_machines::transport::Rank;
 pub use transport::*;
+pub use uet::*;
 
 // Algorithms and families of networks and of traffic declare their tables themselves.
 pub use crate::topology::{GraphFile, GraphFormat, Shape, Topology};

@@ -7,6 +7,7 @@
 
 mod rdma;
 mod receivers;
+mod uet;
 
 use crate::diagnostic::suggest_of;
 
@@ -151,6 +152,7 @@ pub(crate) const FAMILIES: &[Family] = &[
     Family { rates: receivers::HOMA, switches: receivers::PATHS },
     Family { rates: receivers::EXPRESSPASS, switches: receivers::CREDITS },
     Family { rates: receivers::NDP, switches: receivers::TRIMMING },
+    Family { rates: uet::RATES, switches: uet::SWITCHES },
 ];
 
 /// All schemes: their names, with their parts.

@@ -108,6 +108,11 @@ impl Switch {
         self.stops_ports() && !self.relief.as_ref().is_some_and(|relief| relief.drops())
     }
 
+    /// What does not fit is cut to its header, at the ports or by the memory that they share.
+    pub(crate) fn trims(&self) -> bool {
+        self.scheduler.needs().trims.is_some() || self.shared_buffer.as_ref().is_some_and(|shared| shared.sharing.needs().trims)
+    }
+
     /// What one port may hold.
     pub(crate) fn room(&self) -> Capacity {
         // Beneath the 500 KB of a port with memory of its own no shared memory of megabytes would ever fill.

@@ -1,6 +1,6 @@
 //! `[transport]`: how the two ends of a flow talk.
 
-use super::{ExpressPass, Homa, Ndp, Phost, Rank, Rdma, Tcp};
+use super::{ExpressPass, Homa, Ndp, Phost, Rank, Rdma, Tcp, Uet};
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,6 +50,8 @@ transports! { $
     ExpressPass(ExpressPass), "expresspass";
     /// Receiver-driven: pulls, and headers of packets that found a queue full (NDP, Handley et al., SIGCOMM 2017).
     Ndp(Ndp), "ndp";
+    /// Packets on any path, windows and credits over switches that trim (Ultra Ethernet specification 1.0).
+    Uet(Uet), "uet";
 }
 
 impl Default for Transport {

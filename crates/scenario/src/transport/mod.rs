@@ -7,6 +7,7 @@ mod phost;
 mod rdma;
 mod tcp;
 mod udp;
+mod uet;
 
 use crate::quantity::Q;
 use crate::schema::{Document, Rank, Transport, of_kind};

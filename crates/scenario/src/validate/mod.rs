@@ -20,6 +20,7 @@ mod rules;
 mod schedulers;
 mod slack;
 mod transports;
+mod uet;
 
 use crate::Diagnostic;
 use crate::context::Cx;

@@ -60,7 +60,7 @@ pub(super) fn trimming(doc: &Document) -> Vec<Problem> {
     let datagrams = doc.traffic.iter().any(|t| t.pattern.family().brings_transport());
     if datagrams || resolve::used(doc).any(|t| !t.spec().needs().reads_trimmed) {
         let reason = "there are transports that do not know packets whose payload was cut";
-        problems.wrong("", reason, "use the transport ndp for all traffic, or another scheduler");
+        problems.wrong("", reason, "use the transports ndp or uet for all traffic, or another scheduler");
     }
     if doc.switch.congestion_point.is_some() {
         let reason = "congestion points count packets that leave as they came";

@@ -203,9 +203,11 @@ impl Fabric {
             port.verdicts.marked += 1;
         }
         if let Verdict::Trimmed(cut) = verdict {
-            let bytes = self.packets[cut].trim();
-            trimming::note(&mut self.memory, &mut cx.instruments.tally, id, bytes);
-            self.lost.now.push(Lost { packet: self.packets[cut], fate: Fate::Trimmed });
+            let Self { memory, ports, packets, lost, .. } = self;
+            let packet = &mut packets[cut];
+            let bytes = packet.trim();
+            trimming::note(memory, &mut cx.instruments.tally, (id, &ports[id.at()]), packet, bytes);
+            lost.now.push(Lost { packet: *packet, fate: Fate::Trimmed });
         }
         self.request_tx::<false>(cx, id);
         if self.ports[id.at()].mode.preemptive && verdict != Verdict::Dropped {

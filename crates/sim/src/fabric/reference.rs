@@ -78,8 +78,10 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
         fabric.wake(cx, id);
     }
     if let Arrived::Trimmed { handle, cut } = arrived {
-        trimming::note(&mut fabric.memory, &mut cx.instruments.tally, id, cut);
-        fabric.lost.now.push(Lost { packet: fabric.packets[handle], fate: Fate::Trimmed });
+        let Fabric { memory, ports, packets, lost, .. } = fabric;
+        let packet = &mut packets[handle];
+        trimming::note(memory, &mut cx.instruments.tally, (id, &ports[id.at()]), packet, cut);
+        lost.now.push(Lost { packet: *packet, fate: Fate::Trimmed });
     }
     if arrived == Arrived::Dropped {
         fabric.ports[id.at()].verdicts.dropped += 1;

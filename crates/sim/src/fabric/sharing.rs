@@ -37,8 +37,8 @@ pub(super) fn find_room(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Ha
             Admission::Keep => return Room::Enough,
             Admission::Trim => {
                 let cut = packet.trim();
+                trimming::note(memory, &mut cx.instruments.tally, (id, port), packet, cut);
                 lost.now.push(Lost { packet: *packet, fate: Fate::Trimmed });
-                trimming::note(memory, &mut cx.instruments.tally, id, cut);
                 return Room::Enough;
             }
             Admission::Drop => return Room::None,

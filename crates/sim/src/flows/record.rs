@@ -35,8 +35,8 @@ pub struct FlowRecord {
     pub acked: Time,
     /// Payload bytes that arrived in order (backlogged flows: so far).
     pub delivered: u64,
-    /// Mean of the round trips that its sender measured; [`Span::MAX`]: none.
-    pub rtt: Span,
+    /// Sum of the round trips that its sender measured, ps.
+    pub rtt_sum: u128,
     /// How many these were.
     pub rtts: u64,
     /// Its packets, in numbers.
@@ -50,7 +50,7 @@ impl Default for FlowRecord {
             received: Time::MAX,
             acked: Time::MAX,
             delivered: 0,
-            rtt: Span::MAX,
+            rtt_sum: 0,
             rtts: 0,
             counts: FlowCounts::default(),
         }
@@ -69,7 +69,7 @@ impl FlowRecord {
     /// Copies what its sender knows, and how much has been delivered.
     pub(crate) fn count(&mut self, stats: &SenderStats, delivered: u64) {
         self.delivered = delivered;
-        self.rtt = stats.mean_rtt().unwrap_or(Span::MAX);
+        self.rtt_sum = stats.rtt_sum;
         self.rtts = stats.rtt_samples;
         self.counts = FlowCounts {
             sent: stats.sent_packets,
@@ -114,8 +114,8 @@ pub struct FlowOutcome {
     pub acked: Option<Time>,
     /// Payload bytes delivered in order.
     pub delivered: u64,
-    /// Mean of the round trips that its sender measured.
-    pub rtt: Option<Span>,
+    /// Sum of the round trips that its sender measured, ps.
+    pub rtt_sum: u128,
     /// How many these were.
     pub rtts: u64,
     /// Its packets, in numbers.
@@ -137,5 +137,11 @@ impl FlowOutcome {
             End::Received => self.received,
             End::Acked => self.acked,
         }
+    }
+
+    /// Mean of the round trips that its sender measured, whole picoseconds.
+    pub fn rtt(&self) -> Option<Span> {
+        let mean = self.rtt_sum.checked_div(u128::from(self.rtts))?;
+        Some(Span::from_ps(u64::try_from(mean).unwrap_or(u64::MAX)))
     }
 }

@@ -4,13 +4,23 @@ mod ndp;
 mod phost;
 mod rdma;
 mod receivers;
+mod uet;
 
+use super::dcqcn_marks;
 use crate::quantity::Q;
 use crate::schema::{EcnMode, Flight, LossDetection, Rank, Tcp, Udp};
 use crate::topology::Graph;
 use crate::traffic::sizes::cdf::Cdf;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
 use thalweg_units::Bytes;
+
+/// What a scheme's switches hold at a port.
+pub(super) struct Queue {
+    /// At most; `None`: as the scheme says.
+    pub room: Option<Bytes>,
+    /// Where marks begin, and where all is marked.
+    pub marks: (Bytes, Bytes),
+}
 
 /// A kind of transport with keys that depend on others.
 pub(super) trait Dependent {
@@ -24,6 +34,12 @@ pub(super) trait Dependent {
     fn by_sizes(&mut self, _sizes: &Cdf) {}
     /// What follows from the topology, the controller's parameters apart.
     fn by_graph(&mut self, _graph: &Graph, _paths: &mut dyn Paths) {}
+    /// What the queues of its schemes are for these links: DCQCN's, where nothing else is known.
+    fn queue(&self, graph: &Graph) -> Queue {
+        Queue { room: None, marks: dcqcn_marks(graph) }
+    }
+    /// What follows from whether switches trim what does not fit, after the topology.
+    fn by_switches(&mut self, _trims: bool) {}
     /// What follows from it where the routing goes by values that transports write.
     fn by_path_values(&mut self, _graph: &Graph) {}
 }

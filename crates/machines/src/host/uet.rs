@@ -1,0 +1,233 @@
+//! Who is granted credit next: RCCC, the receiver's half of Ultra Ethernet's congestion control (Ultra Ethernet
+//! specification 1.0, §3.6.14). The ends of a flow are in [`crate::transport::uet`].
+//!
+//! Sources say with every packet up to where their pulls are to go. A host pulls from flows that want more in turn, a
+//! fixed number of quanta of 256 B at a time, no faster than its link takes what they call for. When none wants more it
+//! goes on at a quarter of that rate with those that have had their fill, up to one first credit beyond what they asked
+//! for, so that what they send next need not wait.
+//!
+//! ```text
+//! CHOICE UET §3.6: 64 quanta, 16 KiB, a pull; 0.99 of the link (the consortium's simulator). A pull to a flow that
+//! wants nothing takes the time of four quanta there, and so it does here.
+//! CHOICE UET §3.6: the pulls of a flow take the entropy values 1, 2, ... 127, 0 in turn, as in the simulator.
+//! CHOICE UET §3.6: a flow of which all has come is pulled from no more. In the simulator the next message of the same
+//! connection may use what it is granted; here each flow is a connection.
+//! CHOICE UET §3.6: the rate of pulls does not follow trims in the network (the simulator's option for
+//! oversubscribed ones).
+//! ```
+
+use super::{Came, End, HostAgent};
+use crate::transport::{CreditSpec, Transmit, UetSpec};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, VecDeque};
+use thalweg_units::{FlowId, Rate, Time};
+use thalweg_wire::{Kind, Message, Packet, Side};
+
+/// Quanta whose time a pull takes that grants nothing that is wanted.
+const SLOW: u64 = 4;
+
+/// Entropy values that pulls go through.
+const VALUES: u64 = 128;
+
+/// In which row a flow waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+enum Row {
+    #[default]
+    None,
+    /// It wants more.
+    Active,
+    /// It has had its fill.
+    Idle,
+}
+
+/// A flow that ends here.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Incoming {
+    /// Quanta that it has been granted.
+    latest: i64,
+    /// Quanta that it wants, all in all.
+    target: i64,
+    pulls: u64,
+    row: Row,
+}
+
+/// A host's agent.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct UetAgent {
+    arrival_rate: Rate,
+    /// The next pull leaves no earlier.
+    next: Time,
+    incoming: BTreeMap<FlowId, Incoming>,
+    active: VecDeque<FlowId>,
+    idle: VecDeque<FlowId>,
+}
+
+impl UetAgent {
+    /// Of a host to which packets come at this rate.
+    pub(super) fn new(_: &UetSpec, arrival_rate: Rate) -> Self {
+        let (incoming, active, idle) = (BTreeMap::new(), VecDeque::new(), VecDeque::new());
+        Self { arrival_rate, next: Time::ZERO, incoming, active, idle }
+    }
+
+    /// The flow that is pulled from now, its number of the pull, and the quanta of new credit that it wanted.
+    fn grant(&mut self, credits: &CreditSpec) -> Option<(FlowId, u64)> {
+        let quanta = i64::from(credits.quanta);
+        if let Some(id) = self.active.pop_front() {
+            let flow = self.incoming.get_mut(&id)?;
+            let before = flow.latest;
+            flow.latest = (before + quanta).min(flow.target.max(before));
+            flow.row = if flow.target > flow.latest { Row::Active } else { Row::Idle };
+            let row = if flow.row == Row::Active { &mut self.active } else { &mut self.idle };
+            row.push_back(id);
+            return Some((id, (flow.latest - before) as u64));
+        }
+        let id = self.idle.pop_front()?;
+        let flow = self.incoming.get_mut(&id)?;
+        flow.latest += quanta;
+        let most = (credits.initial.get() / crate::transport::QUANTUM) as i64;
+        flow.row = Row::None;
+        if flow.target <= flow.latest && flow.latest - flow.target < most {
+            flow.row = Row::Idle;
+            self.idle.push_back(id);
+        }
+        Some((id, 0))
+    }
+}
+
+impl HostAgent for UetAgent {
+    type Spec = UetSpec;
+
+    fn on_over(&mut self, _: &UetSpec, _: Time, flow: FlowId, end: End) {
+        if end == End::Destination && self.incoming.remove(&flow).is_some() {
+            self.active.retain(|other| *other != flow);
+            self.idle.retain(|other| *other != flow);
+        }
+    }
+
+    fn on_packet(&mut self, _: &UetSpec, _: Time, came: Came<'_>) {
+        let Some(&Message::PullTarget { quanta, .. }) = came.message() else { return };
+        let id = came.packet.flow;
+        let flow = self.incoming.entry(id).or_default();
+        let wants = quanta > flow.target;
+        flow.target = flow.target.max(quanta);
+        let lost = came.packet.is_trimmed() || came.packet.kind == Kind::Syn;
+        if (wants || lost) && flow.row != Row::Active {
+            if flow.row == Row::Idle {
+                self.idle.retain(|other| *other != id);
+            }
+            flow.row = Row::Active;
+            self.active.push_back(id);
+        }
+    }
+
+    fn on_timer(&mut self, _: &UetSpec, _: Time) {}
+
+    fn poll_transmit(&mut self, spec: &UetSpec, now: Time, packet: &mut Packet, side: &mut Side) -> Transmit {
+        let Some(credits) = spec.credits else { return Transmit::Idle };
+        if self.active.is_empty() && self.idle.is_empty() {
+            return Transmit::Idle;
+        }
+        if now < self.next {
+            return Transmit::At(self.next);
+        }
+        let Some((id, wanted)) = self.grant(&credits) else { return Transmit::Idle };
+        let Some(flow) = self.incoming.get_mut(&id) else { return Transmit::Idle };
+        flow.pulls += 1;
+        let pull = Message::Pull { number: flow.latest.max(0) as u64 };
+        *packet = side.packet_of(pull, now, id, spec.control);
+        packet.route = (flow.pulls % VALUES) as u32;
+        let quanta = if wanted == 0 { SLOW } else { wanted };
+        self.next = now.saturating_add(credits.spacing(self.arrival_rate, quanta));
+        Transmit::Packet
+    }
+
+    fn timer(&self, _: &UetSpec) -> Option<Time> {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::PathSelectionSpec;
+    use crate::transport::uet::window::{UnboundedSpec, WindowSpec};
+    use thalweg_units::{Bytes, Span};
+    use thalweg_wire::NO_SIDE;
+
+    const US: fn(u64) -> Time = Time::from_us;
+
+    /// Pulls of 4 quanta on a link of 8.192 Gb/s: a microsecond each.
+    fn spec() -> UetSpec {
+        UetSpec {
+            payload: 960,
+            header: 64,
+            control: 40,
+            window: WindowSpec::Unbounded(UnboundedSpec),
+            credits: Some(CreditSpec { initial: Bytes::new(2048), share: 1.0, quanta: 4 }),
+            path_selection: Some(PathSelectionSpec::default()),
+            ack_every: 1,
+            retry: Span::from_ms(1),
+            back_off: 0,
+            base_rtt: Span::from_us(10),
+        }
+    }
+    fn agent() -> UetAgent {
+        UetAgent::new(&spec(), Rate::from_bps(8_192_000_000))
+    }
+    fn comes(a: &mut UetAgent, now: Time, flow: u32, packet: Packet, quanta: i64) {
+        let packet = Packet { flow: FlowId(flow), side: NO_SIDE, ..packet };
+        let side = Side::Message(Message::PullTarget { quanta, probe: None });
+        a.on_packet(&spec(), now, Came { packet: &packet, side: Some(&side), end: End::Destination, arrived: 0 });
+    }
+    /// Pulls that leave up to an instant: (when in ns, flow, number, entropy value).
+    fn pulls(a: &mut UetAgent, from: Time, end: Time) -> Vec<(u64, u32, u64, u32)> {
+        let (mut all, mut now) = (vec![], from);
+        let (mut packet, mut side) = (Packet::default(), Side::Empty);
+        while now <= end {
+            match a.poll_transmit(&spec(), now, &mut packet, &mut side) {
+                Transmit::Packet => {
+                    let Some(&Message::Pull { number }) = side.message() else { panic!("a pull") };
+                    assert_eq!((packet.kind, packet.wire), (Kind::Control, 40));
+                    all.push((now.ps() / 1000, packet.flow.0, number, packet.route));
+                }
+                Transmit::At(at) => now = at,
+                Transmit::Idle => break,
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn flows_that_want_more_are_pulled_from_in_turn_and_no_faster_than_the_link() {
+        let mut a = agent();
+        comes(&mut a, US(5), 1, Packet::default(), 12);
+        comes(&mut a, US(5), 2, Packet::default(), 6);
+        let wanted = [(5000, 1, 4, 1), (6000, 2, 4, 1), (7000, 1, 8, 2), (8000, 2, 6, 2), (8500, 1, 12, 3)];
+        assert_eq!(pulls(&mut a, US(5), US(8) + Span::from_ns(600)), wanted);
+        // Both have had their fill: on at the same rate, up to 8 quanta beyond.
+        let beyond = pulls(&mut a, US(9), US(30));
+        assert_eq!(beyond, [(9500, 2, 10, 3), (10_500, 1, 16, 4), (11_500, 2, 14, 4), (12_500, 1, 20, 5)]);
+    }
+
+    #[test]
+    fn a_header_and_a_request_wake_a_flow_that_wants_no_more_than_before() {
+        let mut a = agent();
+        let mut header = Packet { wire: 1024, payload: 960, ..Packet::default() };
+        header.trim();
+        comes(&mut a, US(5), 1, Packet::default(), 0);
+        assert_eq!(pulls(&mut a, US(5), US(20)), []);
+        comes(&mut a, US(21), 1, header, 0);
+        assert_eq!(pulls(&mut a, US(21), US(21)), [(21_000, 1, 0, 1)]);
+        comes(&mut a, US(40), 2, Packet { kind: Kind::Syn, ..Packet::default() }, 0);
+        assert!(pulls(&mut a, US(40), US(40)).iter().any(|pull| pull.1 == 2));
+    }
+
+    #[test]
+    fn a_flow_that_is_over_is_pulled_from_no_more() {
+        let mut a = agent();
+        comes(&mut a, US(0), 1, Packet::default(), 100);
+        comes(&mut a, US(0), 2, Packet::default(), 4);
+        a.on_over(&spec(), US(0), FlowId(1), End::Destination);
+        assert_eq!(pulls(&mut a, US(0), US(0)), [(0, 2, 4, 1)]);
+    }
+}

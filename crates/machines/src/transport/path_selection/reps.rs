@@ -1,0 +1,232 @@
+//! REPS: recycled entropies (Bonato et al., "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and
+//! Failure Mitigation", EuroSys 2026).
+//!
+//! A value whose packet arrived unmarked is kept in a ring of eight, and used once more, the oldest first; where none is
+//! kept, the packet draws one. So paths that mark are left, and those that do not are kept, without state per path.
+//! After a timeout a path may be broken: values that came back are used again and again, whether or not they were used
+//! before, and none is drawn (*frozen*). Some time later the ring is emptied, and some packets explore.
+//!
+//! ```text
+//! CHOICE REPS §3.2: frozen until the first feedback after `exit_after`, 100 us as in the paper's failure runs. Other
+//! reading: 10 ms (uet-htsim).
+//! CHOICE REPS §3.2: after a freeze, of the packets of one window every eighth draws, and the others do as always
+//! (`explore = "window"`). The window is that of the first packet after the freeze. Other readings: 16 packets draw
+//! (uet-htsim: `explore = { packets = 16 }`), or all of a window's (the paper's artifact: its BDP as `packets`).
+//! CHOICE REPS §3.2: the feedback that ends a freeze counts: its value enters the ring after that has been emptied.
+//! CHOICE REPS §3.2: while a flow explores, timeouts do not freeze it.
+//! CHOICE REPS §3.2: every timeout that is passed on freezes. Without trimming, where packets are lost for want of
+//! room as well, the artifact passes on only those after round trips of below 1.65 times the shortest one: that is the
+//! sender's to decide.
+//! CHOICE REPS §3.3: of several packets that one ACK covers, only the value that it carries is kept, for one use.
+//! ```
+
+use super::PathFeedback;
+use super::declare::{Choice, Parameters, VALUES};
+use super::random::Random;
+use crate::problems::Problems;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Span, Stream, Time};
+
+/// Values that came back unmarked are used again, once each; after a timeout only those, as often as it takes (Bonato et
+/// al., REPS, EuroSys 2026).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Params {
+    /// How many values there are.
+    #[schemars(extend("minimum" = 2))]
+    pub values: u32,
+    /// A timeout freezes: only values that came back are used.
+    pub freeze: bool,
+    /// A freeze ends with the first feedback that comes later than this after the timeout.
+    pub exit_after: Span,
+    /// Which packets draw after a freeze.
+    pub explore: Explore,
+}
+
+/// Which packets draw a value after a freeze.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Explore {
+    /// Of as many as the window holds, every eighth.
+    #[default]
+    Window,
+    /// All of so many.
+    Packets(u16),
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self { values: VALUES, freeze: true, exit_after: Span::from_us(100), explore: Explore::Window }
+    }
+}
+
+impl Parameters for Params {
+    type Machine = Reps;
+
+    fn values(&self) -> u32 {
+        self.values
+    }
+
+    fn check(&self, problems: &mut Problems) {
+        let default = Self::default();
+        if !self.freeze {
+            let why = "with `freeze = false` no freeze ends";
+            if self.exit_after != default.exit_after {
+                problems.useless("exit_after", why, "remove the key, or `freeze`");
+            }
+            if self.explore != default.explore {
+                problems.useless("explore", why, "remove the key, or `freeze`");
+            }
+        }
+        problems.positive("exit_after", self.exit_after, "100us");
+    }
+
+    fn make(&self, stream: Stream) -> Reps {
+        Reps::new(stream)
+    }
+
+    #[cfg(test)]
+    fn variants() -> Vec<Self> {
+        let few = Self { values: 5, ..Self::default() };
+        vec![
+            Self { freeze: false, ..few },
+            Self { explore: Explore::Packets(16), exit_after: Span::from_ns(1), ..few },
+            few,
+            Self::default(),
+        ]
+    }
+}
+
+/// Values that are kept.
+const KEPT: usize = 8;
+/// One packet of so many draws after a freeze.
+const EVERY: u16 = 8;
+
+/// What one flow knows of its paths: 193 bits in hardware.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reps {
+    random: Random,
+    kept: [u32; KEPT],
+    /// When the freeze may end.
+    until: Time,
+    /// Packets that are left to explore.
+    exploring: u16,
+    /// A bit for each that was not used since it came back.
+    fresh: u8,
+    /// Where the next one goes.
+    head: u8,
+    /// How many were ever written, at most all.
+    written: u8,
+    /// The next one of a freeze.
+    turn: u8,
+    phase: Phase,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    Usual,
+    Frozen,
+    /// A freeze has ended, and no packet was sent since.
+    Thawed,
+}
+
+impl Reps {
+    pub(crate) fn new(stream: Stream) -> Self {
+        Self {
+            random: Random::from(stream),
+            kept: [0; KEPT],
+            until: Time::ZERO,
+            exploring: 0,
+            fresh: 0,
+            head: 0,
+            written: 0,
+            turn: 0,
+            phase: Phase::Usual,
+        }
+    }
+
+    /// The oldest value that was not used since it came back.
+    #[inline]
+    fn recycle(&mut self) -> Option<u32> {
+        if self.fresh == 0 {
+            return None;
+        }
+        let at = (usize::from(self.head) + KEPT - self.fresh.count_ones() as usize) % KEPT;
+        self.fresh &= !(1 << at);
+        Some(self.kept[at])
+    }
+
+    /// The next of those that came back, used or not.
+    fn repeat(&mut self) -> Option<u32> {
+        if self.written == 0 {
+            return None;
+        }
+        let at = self.turn;
+        self.fresh &= !(1 << at);
+        self.turn = (at + 1) % self.written;
+        Some(self.kept[usize::from(at)])
+    }
+
+    /// One packet less is left to explore; whether it draws.
+    fn explores(&mut self, explore: Explore) -> bool {
+        let left = self.exploring;
+        self.exploring -= 1;
+        explore != Explore::Window || left.is_multiple_of(EVERY)
+    }
+
+    fn keep(&mut self, value: u32) {
+        let at = self.head;
+        self.kept[usize::from(at)] = value;
+        self.fresh |= 1 << at;
+        self.head = (at + 1) % KEPT as u8;
+        self.written = (self.written + 1).min(KEPT as u8);
+    }
+
+    fn thaw(&mut self, now: Time) {
+        if self.phase == Phase::Frozen && now > self.until {
+            (self.fresh, self.head, self.written, self.turn) = (0, 0, 0, 0);
+            self.phase = Phase::Thawed;
+        }
+    }
+}
+
+impl Choice for Reps {
+    type Params = Params;
+
+    #[inline]
+    fn next(&mut self, p: &Params, _: Time, window: u64) -> u32 {
+        if self.phase == Phase::Thawed {
+            self.phase = Phase::Usual;
+            self.exploring = match p.explore {
+                Explore::Window => u16::try_from(window).unwrap_or(u16::MAX),
+                Explore::Packets(packets) => packets,
+            };
+        }
+        let again = if self.phase == Phase::Frozen {
+            self.repeat()
+        } else if self.exploring > 0 && self.explores(p.explore) {
+            None
+        } else {
+            self.recycle()
+        };
+        again.unwrap_or_else(|| self.random.draw(p.values))
+    }
+
+    #[inline]
+    fn on_feedback(&mut self, _: &Params, now: Time, value: u32, what: PathFeedback) {
+        self.thaw(now);
+        if what == PathFeedback::Good {
+            self.keep(value);
+        }
+    }
+
+    /// A timeout is a feedback, too: it may end a freeze.
+    fn on_timeout(&mut self, p: &Params, now: Time, _: u32) {
+        self.thaw(now);
+        if p.freeze && self.phase == Phase::Usual && self.exploring == 0 {
+            self.phase = Phase::Frozen;
+            self.until = now.saturating_add(p.exit_after);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Ultra Ethernet's parameters as data.
+
+use super::window::WindowSpec;
+use crate::Invalid;
+use crate::transport::PathSelectionSpec;
+use serde::{Deserialize, Serialize};
+use thalweg_units::{Bytes, Rate, Span};
+
+/// Bytes of a quantum of credit (UET §3.6: pulls count in 256 B).
+pub(crate) const QUANTUM: u64 = 256;
+
+/// Packets that take any path and are acknowledged by number; windows, credits, or both.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UetSpec {
+    /// Payload bytes of a full packet.
+    pub payload: u32,
+    /// Header bytes of every data packet on the wire: what is left of a trimmed one.
+    pub header: u32,
+    /// Wire size of ACKs, NACKs, pulls and requests to send.
+    pub control: u32,
+    /// What bounds the bytes under way at the sender.
+    pub window: WindowSpec,
+    /// What receivers hand out; `None`: the window alone.
+    pub credits: Option<CreditSpec>,
+    /// The entropy values of data; `None`: packets carry none.
+    pub path_selection: Option<PathSelectionSpec>,
+    /// Bytes on the wire after which an ACK is due that nothing else calls for.
+    pub ack_every: u32,
+    /// A packet that is neither ACKed nor NACKed for so long is sent again.
+    pub retry: Span,
+    /// How many times at most that time doubles, once for each time that the packet was sent again.
+    pub back_off: u32,
+    /// Round trip of a full packet and its ACK on the longest path without queues.
+    pub base_rtt: Span,
+}
+
+/// Credits of receivers (RCCC).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CreditSpec {
+    /// What a source may send before it has received any, and the most that it has at a time: bytes on the wire.
+    pub initial: Bytes,
+    /// Share of its link that a receiver hands out.
+    pub share: f64,
+    /// Quanta of 256 B that a pull grants.
+    pub quanta: u32,
+}
+
+impl UetSpec {
+    /// A full packet on the wire.
+    pub(crate) fn full(&self) -> u32 {
+        self.payload.saturating_add(self.header)
+    }
+
+    /// How many packets a flow of `size` bytes is.
+    pub(crate) fn packets(&self, size: u64) -> u64 {
+        size.div_ceil(u64::from(self.payload.max(1)))
+    }
+
+    /// When a packet that was sent again so many times is given up.
+    pub(crate) fn timeout(&self, resent: u16) -> Span {
+        let doublings = u32::from(resent).min(self.back_off).min(30);
+        Span::from_ps(self.retry.ps().saturating_mul(1 << doublings))
+    }
+
+    /// Refuses what cannot work, by name.
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        let refuse = |key, why, hint| Err(Invalid::new(why).of("UET").at(key).hint(hint));
+        if self.payload == 0 || self.control == 0 || self.payload.checked_add(self.header).is_none() {
+            return refuse("", "a packet of no bytes, or of more than 4 GB", "");
+        }
+        if matches!(self.window, WindowSpec::Unbounded(_)) && self.credits.is_none() {
+            return refuse("window", "without window and credits nothing bounds what is sent", "");
+        }
+        if self.retry.is_zero() {
+            return refuse("retry", "retry is 0", "allowed: above");
+        }
+        if let Some(credits) = self.credits {
+            if credits.initial == Bytes::ZERO {
+                return refuse("credits", "no first credit: nothing would call for more", "allowed: above");
+            }
+            if !(credits.share > 0.0 && credits.share <= 1.0) || credits.quanta == 0 {
+                return refuse("credits", "a share above 0 and at most 1, in pulls of at least 256 B", "");
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CreditSpec {
+    /// How long so many quanta take on a link of this rate.
+    pub(crate) fn spacing(&self, line_rate: Rate, quanta: u64) -> Span {
+        let rate = Rate::from_bps((line_rate.bps() as f64 * self.share) as u64);
+        Bytes::new(quanta * QUANTUM) / rate
+    }
+}

@@ -1,0 +1,115 @@
+//! `[transport]` of kind `uet`.
+
+use super::Report;
+use super::transports::{Checked, LARGEST, sizes};
+use crate::schema::{Document, NsccWindow, Uet, UetWindow};
+use crate::topology::Graph;
+
+impl Checked for Uet {
+    fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, _: &Graph) {
+        let at = |name: &str| format!("{key}.{name}");
+        sizes(r, key, "payload", self.payload.0, self.header.0);
+        let control = self.control_size.0;
+        if control.get() == 0 || control.get() > LARGEST {
+            let reason = format!("a packet of {control} is impossible");
+            r.error(&at("control_size"), reason, "for example \"64B\"");
+        }
+        if self.header.0.get() == 0 {
+            let reason = "of a packet that is trimmed nothing would be left";
+            r.error(&at("header"), reason, "for example \"64B\"");
+        }
+        self.check_window(r, &at("window"));
+        match self.credits {
+            Some(credits) => {
+                if !(credits.share > 0.0 && credits.share <= 1.0) {
+                    let reason = format!("{} is no share", credits.share);
+                    r.error(&at("credits.share"), reason, "above 0, at most 1");
+                }
+                if credits.quanta == 0 {
+                    r.error(&at("credits.quanta"), "a pull grants something", "at least 1, of 256 B");
+                }
+                if credits.first.is_some_and(|first| first.0.get() == 0) {
+                    let reason = "nothing would leave that calls for more";
+                    r.error(&at("credits.first"), reason, "at least a packet, for example \"150KB\"");
+                }
+            }
+            None if matches!(self.window, UetWindow::None(_)) => {
+                let reason = "nothing bounds what is under way";
+                r.error(&at("window"), reason, "write `credits = {}`, or `window = \"nscc\"`");
+            }
+            None => {}
+        }
+        let by_values = doc.routing.rule.needs().path_values;
+        if let Some(selection) = &self.path_selection {
+            r.report(&at("path_selection"), selection.problems());
+            if !by_values {
+                let why = "the routing does not go by what senders write into packets";
+                r.useless(&at("path_selection"), why, "write `routing = \"entropy\"`, or remove the key");
+            }
+        }
+        if self.retry.is_some_and(|retry| retry.0.is_zero()) {
+            r.error(&at("retry"), "a time of 0 is over before anything comes", "write a time above zero");
+        }
+        if self.base_rtt.is_some_and(|rtt| rtt.0.is_zero()) {
+            r.error(&at("base_rtt"), "no round trip takes no time", "write a time above zero");
+        }
+        if self.back_off > 30 {
+            r.error(&at("back_off"), "a time that doubles so often has no end", "at most 30");
+        }
+        if !doc.nic.order.pulls() {
+            let reason = "what leaves next is known when the link is free: nothing may wait in a queue of the NIC";
+            r.error(&at("kind"), reason, "write `nic.order = \"round-robin\"`");
+        }
+        let name = key.strip_prefix("transports.").unwrap_or("default");
+        for (i, t) in doc.traffic.iter().enumerate() {
+            if t.uses_transport(name) && t.class > 0 {
+                let why = "the transport has no classes: headers go first, data in order of arrival";
+                r.useless(&format!("traffic.{i}.class"), why, "remove the key");
+            }
+        }
+    }
+
+    fn must_end(&self, _: &Document) -> Option<(&'static str, &'static str)> {
+        Some(("the last packet says so, and this one has none", "use a pattern whose flows end"))
+    }
+}
+
+impl Uet {
+    fn check_window(&self, r: &mut Report<'_>, key: &str) {
+        let mut share = |name: &str, value: f64, zero: bool| {
+            if !(0.0..=1.0).contains(&value) || value == 0.0 && !zero {
+                let hint = if zero { "from 0 to 1" } else { "above 0, at most 1" };
+                r.error(&format!("{key}.{name}"), format!("{value} is no share"), hint);
+            }
+        };
+        let products = match self.window {
+            UetWindow::Nscc(NsccWindow { gamma, floor, weight, products, .. }) => {
+                share("gamma", gamma, true);
+                share("floor", floor, true);
+                share("weight", weight, false);
+                products
+            }
+            UetWindow::Dctcp(own) => {
+                share("cut", own.cut, true);
+                own.products
+            }
+            UetWindow::Fixed(own) => {
+                if own.size.0.get() < self.payload.0.get() + self.header.0.get() {
+                    let reason = format!("a full packet does not fit into {}", own.size.0);
+                    r.error(&format!("{key}.size"), reason, "at least a packet, for example \"120KB\"");
+                }
+                return;
+            }
+            UetWindow::None(_) => return,
+        };
+        if !(products > 0.0 && products.is_finite()) {
+            let reason = format!("a window of {products} products has no room");
+            r.error(&format!("{key}.products"), reason, "above 0, for example 1.5");
+        }
+        if let UetWindow::Nscc(NsccWindow { scale: Some(scale), .. }) = self.window
+            && !(scale > 0.0 && scale.is_finite())
+        {
+            r.error(&format!("{key}.scale"), format!("gains times {scale}"), "above 0");
+        }
+    }
+}
