@@ -10,7 +10,7 @@ from statistics import mean
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
-from peer_uet import SETS, ours, peers
+from peer_ndp import SETS, ours, peers
 from replay import DATA
 
 pytestmark = pytest.mark.skipif(
