@@ -159,6 +159,14 @@ impl Problems {
             self.wrong(key, format!("{value} is out of range"), "allowed: 0 to 1");
         }
     }
+    /// A number of things whose orders are made by exclusive or.
+    pub fn power_of_two(&mut self, key: &str, value: u32) {
+        if !value.is_power_of_two() {
+            let below = 1u32 << value.max(2).ilog2();
+            let reason = format!("{value} is no power of two, and orders are made by exclusive or");
+            self.wrong(key, reason, format!("for example {below}"));
+        }
+    }
     /// The first impossible value, of the algorithm `name`.
     pub(crate) fn first(self, name: &'static str) -> Result<(), Invalid> {
         let Some(Problem { key, reason, hint, .. }) = self.0.into_iter().find(|p| !p.useless) else {

@@ -1,14 +1,15 @@
 //! Penalties per value: the oblivious sequence passes over values whose packets met congestion, once for each point.
 //!
 //! ```text
-//! CHOICE uet-htsim uec_mp.cpp: a mark is 1 point, a trimmed packet 4, a timeout 15, and 15 are the most. Of the values
-//! that one packet passes over only the first is forgiven a point. When all have points, a round is passed over.
-//! CHOICE: 64 values by default, as there: a flow of fewer packets than values never comes back to one, and each value
-//! is a byte per flow.
+//! CHOICE uet-htsim uec_mp.cpp: a mark is 1 point, a trimmed packet 4, a timeout 15, and 15 are the most. Of the
+//! values that one packet passes over only the first is forgiven a point. When all have points, a round is passed
+//! over.
+//! CHOICE: 64 values by default, as there: a flow of fewer packets than values never comes back to one, and each
+//! value is a byte per flow.
 //! ```
 
 use super::PathFeedback;
-use super::declare::{Choice, Parameters, power_of_two};
+use super::declare::{Choice, Parameters};
 use super::oblivious::Sequence;
 use crate::problems::Problems;
 use schemars::JsonSchema;
@@ -30,15 +31,6 @@ impl Default for Params {
     }
 }
 
-/// More values than the 16 bits of a port would only take memory.
-pub(super) fn check(values: u32, problems: &mut Problems) {
-    power_of_two(values, problems);
-    if values > 1 << 16 {
-        let reason = format!("{values} penalties of a byte for every flow");
-        problems.wrong("values", reason, "allowed: 2 to 65536");
-    }
-}
-
 impl Parameters for Params {
     type Machine = Bitmap;
 
@@ -46,7 +38,12 @@ impl Parameters for Params {
         self.values
     }
     fn check(&self, problems: &mut Problems) {
-        check(self.values, problems);
+        problems.power_of_two("values", self.values);
+        // More than the 16 bits of a port would only take memory.
+        if self.values > 1 << 16 {
+            let reason = format!("{} penalties of a byte for every flow", self.values);
+            problems.wrong("values", reason, "allowed: 2 to 65536");
+        }
     }
     fn make(&self, stream: Stream) -> Bitmap {
         Bitmap::new(stream, self.values)

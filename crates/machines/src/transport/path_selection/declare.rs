@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 use thalweg_units::{Stream, Time};
 
-/// A path selection's parameters: its table in scenarios. The doc comment of the struct is its summary, with its source
-/// in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
+/// A path selection's parameters: its table in scenarios. The doc comment of the struct is its summary, with its
+/// source in parentheses; those of the fields document the keys; [`Default`] holds the defaults.
 pub trait Parameters:
     Clone + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
 {
@@ -51,12 +51,3 @@ pub trait Choice {
 
 /// 16 bits, as the source port of UDP has.
 pub(super) const VALUES: u32 = 1 << 16;
-
-/// Of a sequence that goes over all values in an order of its own.
-pub(super) fn power_of_two(values: u32, problems: &mut Problems) {
-    if !values.is_power_of_two() {
-        let below = 1u32 << values.max(2).ilog2();
-        let reason = format!("{values} is no power of two, and orders are made by exclusive or");
-        problems.wrong("values", reason, format!("for example {below}"));
-    }
-}

@@ -33,7 +33,7 @@ impl Parameters for Params {
         self.values
     }
     fn check(&self, problems: &mut Problems) {
-        bitmap::check(self.values, problems);
+        bitmap::Params { values: self.values }.check(problems);
     }
     fn make(&self, stream: Stream) -> Mixed {
         Mixed { good: VecDeque::new(), bitmap: Bitmap::new(stream, self.values) }

@@ -4,15 +4,15 @@
 //! A value names a path without saying which: packets of a flow that carry the same value take the same path, as long
 //! as the network does not change. Receivers return the value in ACKs and NACKs, with what became of its packet
 //! ([`PathFeedback`]). One [`PathSelector`] per flow; nothing is kept per path. The sender requests a value for every
-//! data packet, retransmissions too, and passes on one feedback for every ACK or NACK that carries a value: one per ACK,
-//! not one per packet that it covers.
+//! data packet, retransmissions too, and passes on one feedback for every ACK or NACK that carries a value: one per
+//! ACK, not one per packet that it covers.
 //!
 //! ```text
 //! CHOICE UET: Ultra Ethernet leaves the algorithm to the NIC. The kinds are those of the consortium's simulator
 //! (ultraethernet/uet-htsim: oblivious, bitmap, reps, reps-legacy, mixed, ecmp) and the baselines of REPS (Bonato et
 //! al., EuroSys 2026: random, plb, subflows, mprdma).
-//! CHOICE UET: values run from 0 to `values` less one. There, the upper bits of the 16 are random and fixed for a flow;
-//! switches here hash the flow besides the value, which does the same.
+//! CHOICE UET: values run from 0 to `values` less one. There, the upper bits of the 16 are random and fixed for a
+//! flow; switches here hash the flow besides the value, which does the same.
 //! CHOICE UET: a timeout names the value of the packet that timed out. There it does not, and value 0 is charged.
 //! ```
 

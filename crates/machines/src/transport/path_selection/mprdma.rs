@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! CHOICE MP-RDMA §4.2: a packet takes the value of the newest ACK since the packet before it, marked or not: what a
-//! mark takes away is the window's share of that path. Without an ACK since, it draws: so do those of the first window,
-//! and what a growing window adds. Other reading: what is added goes on the path of the ACK as well.
+//! mark takes away is the window's share of that path. Without an ACK since, it draws: so do those of the first
+//! window, and what a growing window adds. Other reading: what is added goes on the path of the ACK as well.
 //! ```
 
 use super::PathFeedback;

@@ -5,7 +5,7 @@
 //! round. Other reading: a random permutation per round, as NDP's sources have of paths.
 //! ```
 
-use super::declare::{Choice, Parameters, VALUES, power_of_two};
+use super::declare::{Choice, Parameters, VALUES};
 use super::random::Random;
 use crate::problems::Problems;
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ impl Parameters for Params {
         self.values
     }
     fn check(&self, problems: &mut Problems) {
-        power_of_two(self.values, problems);
+        problems.power_of_two("values", self.values);
     }
     fn make(&self, stream: Stream) -> Sequence {
         Sequence::new(stream, self.values)

@@ -2,8 +2,8 @@
 //! Balancing", SIGCOMM 2022): a flow keeps its value until several round trips in a row were congested.
 //!
 //! ```text
-//! CHOICE PLB §3: a round is over when as many packets were sent as the window held at its start. Other reading: when a
-//! packet of its start is acknowledged.
+//! CHOICE PLB §3: a round is over when as many packets were sent as the window held at its start. Other reading:
+//! when a packet of its start is acknowledged.
 //! CHOICE PLB §3: a round without feedback is not congested, and a trimmed packet counts as marked.
 //! Left out: changes after idle times, and the pause after a timeout (both Linux). The section is from memory.
 //! ```
@@ -16,7 +16,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time};
 
-/// A flow keeps its value until rounds in a row were marked, or a packet timed out (Qureshi et al., PLB, SIGCOMM 2022).
+/// A flow keeps its value until rounds in a row were marked, or a packet timed out (Qureshi et al., PLB, SIGCOMM
+/// 2022).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Params {

@@ -1,10 +1,11 @@
 //! REPS: recycled entropies (Bonato et al., "REPS: Recycled Entropy Packet Spraying for Adaptive Load Balancing and
 //! Failure Mitigation", EuroSys 2026).
 //!
-//! A value whose packet arrived unmarked is kept in a ring of eight, and used once more, the oldest first; where none is
-//! kept, the packet draws one. So paths that mark are left, and those that do not are kept, without state per path.
-//! After a timeout a path may be broken: values that came back are used again and again, whether or not they were used
-//! before, and none is drawn (*frozen*). Some time later the ring is emptied, and some packets explore.
+//! A value whose packet arrived unmarked is kept in a ring of eight, and used once more, the oldest first; where
+//! none is kept, the packet draws one. So paths that mark are left, and those that do not are kept, without state
+//! per path. After a timeout a path may be broken: values that came back are used again and again, whether or not
+//! they were used before, and none is drawn (*frozen*). Some time later the ring is emptied, and some packets
+//! explore.
 //!
 //! ```text
 //! CHOICE REPS §3.2: frozen until the first feedback after `exit_after`, 100 us as in the paper's failure runs. Other
@@ -15,8 +16,8 @@
 //! CHOICE REPS §3.2: the feedback that ends a freeze counts: its value enters the ring after that has been emptied.
 //! CHOICE REPS §3.2: while a flow explores, timeouts do not freeze it.
 //! CHOICE REPS §3.2: every timeout that is passed on freezes. Without trimming, where packets are lost for want of
-//! room as well, the artifact passes on only those after round trips of below 1.65 times the shortest one: that is the
-//! sender's to decide.
+//! room as well, the artifact passes on only those after round trips of below 1.65 times the shortest one: that is
+//! the sender's to decide.
 //! CHOICE REPS §3.3: of several packets that one ACK covers, only the value that it carries is kept, for one use.
 //! ```
 
@@ -28,8 +29,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Stream, Time};
 
-/// Values that came back unmarked are used again, once each; after a timeout only those, as often as it takes (Bonato et
-/// al., REPS, EuroSys 2026).
+/// Values that came back unmarked are used again, once each; after a timeout only those, as often as it takes
+/// (Bonato et al., REPS, EuroSys 2026).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Params {

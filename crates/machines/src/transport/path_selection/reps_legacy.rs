@@ -1,4 +1,5 @@
-//! REPS before its ring: values in turn for the first window, then those that came back unmarked, first in, first out.
+//! REPS before its ring: values in turn for the first window, then those that came back unmarked, first in, first
+//! out.
 
 use super::PathFeedback;
 use super::declare::{Choice, Parameters, VALUES};
@@ -45,8 +46,8 @@ pub struct RepsLegacy {
     random: Random,
     /// Packets that have a value, up to that of the first window.
     sent: u32,
-    /// What came back unmarked and was not used since. A packet takes one and brings back one, so that there are never
-    /// more than packets were in the network.
+    /// What came back unmarked and was not used since. A packet takes one and brings back one, so that there are
+    /// never more than packets were in the network.
     good: VecDeque<u32>,
 }
 

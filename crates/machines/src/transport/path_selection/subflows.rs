@@ -1,9 +1,9 @@
-//! Subflows: a few values for the life of a flow, in turn, as a connection over several paths has (MPTCP: Raiciu et al.,
-//! SIGCOMM 2011).
+//! Subflows: a few values for the life of a flow, in turn, as a connection over several paths has (MPTCP: Raiciu et
+//! al., SIGCOMM 2011).
 //!
 //! ```text
-//! CHOICE REPS §4: one window holds all subflows, and they take turns. Other reading: each has a window of its own, so
-//! that a slow path carries less.
+//! CHOICE REPS §4: one window holds all subflows, and they take turns. Other reading: each has a window of its own,
+//! so that a slow path carries less.
 //! CHOICE REPS §4: subflows that drew the same value share it.
 //! ```
 

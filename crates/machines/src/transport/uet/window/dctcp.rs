@@ -1,4 +1,5 @@
-//! The window of REPS' experiments: marks alone move it, ACK by ACK (Bonato et al., EuroSys 2026, §4; MP-RDMA's rule).
+//! The window of REPS' experiments: marks alone move it, ACK by ACK (Bonato et al., EuroSys 2026, §4; MP-RDMA's
+//! rule).
 //!
 //! ```text
 //! CHOICE REPS §4: a marked ACK takes off a quarter of the bytes that it reports, as in the artifact. Other reading:

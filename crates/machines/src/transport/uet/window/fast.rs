@@ -15,7 +15,7 @@ impl Fast {
     pub fn grow(&mut self, size: u64, new: u64, share: f64) -> Option<u64> {
         self.count += new;
         self.on |= self.count > size;
-        self.on.then(|| (size as f64 + new as f64 * share) as u64)
+        self.on.then_some((size as f64 + new as f64 * share) as u64)
     }
 
     /// There was a delay.

@@ -1,19 +1,19 @@
 //! NSCC: network-signalled congestion control of the sender (Ultra Ethernet 1.0, §3.6.13).
 //!
-//! Two signals, queueing delay and marks, are read as four quadrants: without a mark the window grows, in proportion to
-//! what is missing to the target delay, or, beyond that, by a constant ("fair"); with a mark and much delay it shrinks,
-//! by the average delay, at most once in a round trip; with a mark and little delay the collision is a local one, which
-//! another path avoids: the window stays. When packets are trimmed and little arrives, it becomes what has arrived in
-//! the last round trip (*quick adapt*).
+//! Two signals, queueing delay and marks, are read as four quadrants: without a mark the window grows, in proportion
+//! to what is missing to the target delay, or, beyond that, by a constant ("fair"); with a mark and much delay it
+//! shrinks, by the average delay, at most once in a round trip; with a mark and little delay the collision is a
+//! local one, which another path avoids: the window stays. When packets are trimmed and little arrives, it becomes
+//! what has arrived in the last round trip (*quick adapt*).
 //!
 //! ```text
-//! CHOICE UE §3.6.13: constants and the order of the steps as in the consortium's simulator (ultraethernet/uet-htsim);
-//! the specification's text was not at hand. What others who have read it do differently:
+//! CHOICE UE §3.6.13: constants and the order of the steps as in the consortium's simulator
+//! (ultraethernet/uet-htsim); the specification's text was not at hand. What others who have read it do differently:
 //!  - weight of the average delay 0.25 instead of 0.0125 (`weight`);
 //!  - a round trip lowers the shortest one only if it is shorter by 1 us, and 1 us is put on top (`slack`);
 //!  - without trimming it is the average delay that lets the window adapt quickly, with it trimmed packets alone.
-//! CHOICE UE §3.6.13: in a sample of an unmarked packet with more delay than the target, a quarter of the shortest round
-//! trip enters the average; a NACK enters a whole one.
+//! CHOICE UE §3.6.13: in a sample of an unmarked packet with more delay than the target, a quarter of the shortest
+//! round trip enters the average; a NACK enters a whole one.
 //! CHOICE uet-htsim: window, average and increase are whole numbers, cut after every step. The sum of the increase is
 //! 64 bits wide: there 32, which it exceeds in ordinary runs at 800 Gb/s (never in the runs that tests replay).
 //! ```
@@ -218,8 +218,8 @@ impl Nscc {
         self.average = Span::from_ps((spec.weight * new + (1.0 - spec.weight) * old) as u64);
     }
 
-    /// Quick adapt: the window becomes what has arrived; until what was in the network then has come back, signals are
-    /// ignored. Whether either is so.
+    /// Quick adapt: the window becomes what has arrived; until what was in the network then has come back, signals
+    /// are ignored. Whether either is so.
     #[inline]
     fn adapts(&mut self, spec: &NsccSpec, now: Time, marked: bool, bad: bool, in_flight: u64) -> bool {
         let quick = &mut self.quick;
