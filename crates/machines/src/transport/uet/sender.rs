@@ -151,6 +151,7 @@ impl UetSender {
             self.acknowledge(ack.base + u64::from(above.trailing_zeros()));
             above &= above - 1;
         }
+        self.settle();
         let what = if marked { PathFeedback::Marked } else { PathFeedback::Good };
         self.feedback(spec, now, packet.route, what);
         self.window.on_ack(&spec.window, &Acked { now, new, rtt, marked, in_flight: self.in_flight });
@@ -178,6 +179,7 @@ impl UetSender {
         self.window.on_nack(&spec.window, &Nacked { now, bytes, rtt, spares, in_flight: self.in_flight });
         self.outstanding.lose(number);
         self.in_flight = self.in_flight.saturating_sub(u64::from(record.wire));
+        self.settle();
         self.credit.settle();
         let what = match (last_hop, packet.flags.has(Flags::ECE)) {
             (true, false) => PathFeedback::Good,
@@ -206,8 +208,19 @@ impl UetSender {
         } else {
             self.probe |= !self.fits_window(wire) || !self.has_credit(spec);
         }
-        // At most one for each base round trip.
-        self.probe &= self.probed.is_none_or(|at| now >= at.saturating_add(spec.base_rtt));
+        self.settle();
+    }
+
+    /// What the receiver has says how much is under way, but for what came twice: where nothing is, nothing counts.
+    fn settle(&mut self) {
+        if self.outstanding.oldest().is_none() {
+            self.in_flight = self.in_flight.min(0);
+        }
+    }
+
+    /// When a request to send may leave: at most one for each base round trip.
+    fn probe_at(&self, spec: &UetSpec) -> Time {
+        self.probed.map_or(Time::ZERO, |at| at.saturating_add(spec.base_rtt))
     }
 
     /// A request to send, which takes a number as data does.
@@ -281,13 +294,15 @@ impl Endpoint for UetSender {
         if !self.started || self.is_done() {
             return Transmit::Idle;
         }
-        if self.probe {
+        let probe = self.probe.then(|| self.probe_at(spec));
+        if probe.is_some_and(|at| at <= now) {
             self.send_probe(spec, now, packet, side);
             return Transmit::Packet;
         }
-        let Some(wire) = self.next_wire(spec) else { return Transmit::Idle };
+        let later = probe.map_or(Transmit::Idle, Transmit::At);
+        let Some(wire) = self.next_wire(spec) else { return later };
         if !self.fits_window(wire) || !self.has_credit(spec) {
-            return Transmit::Idle;
+            return later;
         }
         let route = self.path(spec, now);
         if spec.credits.is_some() {
