@@ -17,6 +17,7 @@ mod engine;
 #[doc(hidden)]
 pub mod fuzzing;
 mod histogram;
+mod job;
 mod lateness;
 mod loads;
 mod originals;

@@ -1,5 +1,6 @@
 //! What a reader wants to know first: counts, loads, completion times, slowdowns.
 
+use crate::job::job;
 use crate::loads::loads;
 use crate::run::Run;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
@@ -9,7 +10,7 @@ use thalweg_sim::Delays;
 use thalweg_units::{Bytes, PortId, Span, Time};
 
 /// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
-fn statistics(mut values: Vec<f64>) -> Json {
+pub(crate) fn statistics(mut values: Vec<f64>) -> Json {
     if values.is_empty() {
         return json!({ "count": 0 });
     }
@@ -234,6 +235,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             let own = |r: &&FlowRow<'_>| usize::from(r.spec.group) == g;
             group["endless"] =
                 rows.iter().filter(own).any(FlowRow::endless).then(|| endless(run, &rows, Some(g))).into();
+            group["job"] = section.job.then(|| job(run, &rows, g)).into();
             group["packet_queueing_us"] = waits(delays.get(g..=g).unwrap_or_default()).into();
             group
         })
