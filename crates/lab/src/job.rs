@@ -7,7 +7,7 @@
 //! the job takes longer than that is communication that no computation hides.
 
 use crate::run::Run;
-use crate::summary::statistics;
+use crate::statistics::statistics;
 use crate::tables::FlowRow;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;

@@ -26,6 +26,7 @@ mod replay;
 mod results;
 mod run;
 mod session;
+mod statistics;
 mod summary;
 mod table;
 mod tables;

@@ -11,8 +11,11 @@ pub(super) fn table(run: &Run) -> Option<Table> {
     if works.is_empty() {
         return None;
     }
-    let rows: Vec<(&WorkSpec, WorkRecord)> =
-        works.iter().enumerate().map(|(number, work)| (work, run.engine.work(WorkId::from(number)))).collect();
+    let rows: Vec<(&WorkSpec, WorkRecord)> = works
+        .iter()
+        .enumerate()
+        .map(|(number, work)| (work, run.engine.work(WorkId::from(number))))
+        .collect();
     let reached = |at: Time| (at != Time::MAX).then_some(at.ps());
     let maybe = |f: &dyn Fn(&(&WorkSpec, WorkRecord)) -> Option<u64>| {
         ColumnData::Maybe(rows.iter().map(f).collect::<Vec<_>>())

@@ -228,7 +228,8 @@ mod tests {
     fn every_flow_has_its_own_set_of_predecessors() {
         let acked = |flow: u32| Predecessor::Flow { flow: FlowId(flow), end: End::Acked };
         let all = |of: &[u32]| of.iter().map(|flow| received(*flow)).collect::<Vec<_>>();
-        let p = Precedence::new([all(&[]), all(&[]), all(&[1, 0, 1]), all(&[2]), vec![acked(3), received(3)]]);
+        let p =
+            Precedence::new([all(&[]), all(&[]), all(&[1, 0, 1]), all(&[2]), vec![acked(3), received(3)]]);
         assert_eq!((p.of(FlowId(0)), p.of(FlowId(2))), (&all(&[])[..], &all(&[0, 1])[..]));
         assert_eq!((p.of(FlowId(3)), p.follows(FlowId(1))), (&all(&[2])[..], false));
         assert_eq!(p.of(FlowId(4)), [received(3), acked(3)]);

@@ -62,7 +62,10 @@ impl Drafts {
 
     /// A flow that starts after these ends of those at these positions, which must be there; its own.
     pub fn follow_ends(&mut self, flow: Draft, others: impl IntoIterator<Item = (usize, End)>) -> usize {
-        self.follow_all(flow, others.into_iter().map(|(other, end)| Predecessor::Flow { flow: other.into(), end }))
+        self.follow_all(
+            flow,
+            others.into_iter().map(|(other, end)| Predecessor::Flow { flow: other.into(), end }),
+        )
     }
 
     /// A flow that starts after all of these, by their positions, which must be there; its own.

@@ -48,11 +48,11 @@ fn computations_share_processors_in_the_order_in_which_they_are_ready_and_flows_
     ];
     let works = vec![
         work(0, 0, 0, 3),
-        work(0, 0, 1, 2),     // ready at 1 us, when the processor is busy
-        work(0, 1, 0, 4),     // on another one
-        work(0, None, 2, 0),  // 2 us after both w1 and w2
-        work(1, 0, 0, 5),     // once f0 has come
-        work(0, 0, 0, 20),    // once f1 has come: 11 .. 31 us, the last
+        work(0, 0, 1, 2),    // ready at 1 us, when the processor is busy
+        work(0, 1, 0, 4),    // on another one
+        work(0, None, 2, 0), // 2 us after both w1 and w2
+        work(1, 0, 0, 5),    // once f0 has come
+        work(0, 0, 0, 20),   // once f1 has come: 11 .. 31 us, the last
     ];
     let ended = |work| of_work(work, Edge::Ended);
     let mut spec = around(3, flows, works);
@@ -96,8 +96,8 @@ fn what_does_not_fit_is_refused() {
     let nowhere = refused(&|spec| spec.works[0].host = HostId(2));
     assert!(nowhere.contains("computation 0 is on no host of the network"), "{nowhere}");
     let circle = refused(&|spec| {
-        spec.precedence = Precedence::new([vec![of_work(0, Edge::Begun)]])
-            .with_works([vec![of_flow(0, End::Received)]]);
+        spec.precedence =
+            Precedence::new([vec![of_work(0, Edge::Begun)]]).with_works([vec![of_flow(0, End::Received)]]);
     });
     assert!(circle.contains("flows and computations wait for each other in a circle"), "{circle}");
 }

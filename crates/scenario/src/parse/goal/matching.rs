@@ -51,7 +51,8 @@ pub(super) fn partners(ops: &[Op]) -> Result<Vec<Option<u32>>, ParseError> {
         What::Send { .. } => ("sends", "receive"),
         _ => ("receives", "send"),
     };
-    let reason = format!("rank {} {is} from {from} to {to} with tag {tag}, and there is no {lacks} for it", op.rank);
+    let reason =
+        format!("rank {} {is} from {from} to {to} with tag {tag}, and there is no {lacks} for it", op.rank);
     let hint = "the k-th send of a pair of ranks and a tag matches the k-th receive";
     Err(ParseError::new(op.line as usize, reason, hint))
 }

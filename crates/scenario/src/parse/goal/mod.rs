@@ -100,7 +100,8 @@ pub fn parse(text: &str) -> Result<Trace, ParseError> {
     let mut tokens = Tokens::new(text)?;
     let first = tokens.next("`num_ranks`")?;
     if first.text != "num_ranks" {
-        let hint = "a trace begins with `num_ranks 4`; blocks `rank 0 { .. }` follow. Binary files are not read";
+        let hint =
+            "a trace begins with `num_ranks 4`; blocks `rank 0 { .. }` follow. Binary files are not read";
         return Err(first.wrong("is not `num_ranks`", hint));
     }
     let token = tokens.next("the number of ranks")?;
@@ -171,11 +172,7 @@ fn block<'a>(
     Ok(())
 }
 
-fn operation(
-    tokens: &mut Tokens<'_>,
-    word: &Token<'_>,
-    (rank, ranks): (u32, u32),
-) -> Result<Op, ParseError> {
+fn operation(tokens: &mut Tokens<'_>, word: &Token<'_>, (rank, ranks): (u32, u32)) -> Result<Op, ParseError> {
     let mut what = match word.text {
         "send" => {
             let size = size(tokens)?;

@@ -16,12 +16,12 @@
 //! byte has come.
 //! ```
 
+use super::Family;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
 use super::job::{self, Job, Moment, Task, When};
 use super::section::{Expected, Section};
-use super::Family;
 use crate::Diagnostic;
 use crate::parse::ParseError;
 use crate::parse::goal::{self, Trace, Wait, What};
@@ -64,7 +64,9 @@ impl Goal {
         let trace = goal::parse(&text).map_err(|e| e.in_file(&self.file))?;
         let sends = |op: &goal::Op| matches!(op.what, What::Send { .. });
         if !trace.ops.iter().any(sends) {
-            return Err(Diagnostic::in_file(&self.file, 1, "the trace sends nothing").hint("remove the section"));
+            return Err(
+                Diagnostic::in_file(&self.file, 1, "the trace sends nothing").hint("remove the section")
+            );
         }
         let hosts = s.ranks("hosts", &self.hosts, trace.ranks)?;
         if let Some(limit) = self.rendezvous {
@@ -131,9 +133,11 @@ pub(crate) fn assemble(trace: &Trace, hosts: &[u32], overhead: Span, eager: u64)
     match waits.circle() {
         None => Ok(assembly.job),
         Some(circle) => {
-            let lines: Vec<String> = circle.iter().take(8).map(|op| trace.ops[*op].line.to_string()).collect();
+            let lines: Vec<String> =
+                circle.iter().take(8).map(|op| trace.ops[*op].line.to_string()).collect();
             let more = if circle.len() > lines.len() { ", .." } else { "" };
-            let reason = format!("operations wait for each other in a circle: lines {}{more}", lines.join(", "));
+            let reason =
+                format!("operations wait for each other in a circle: lines {}{more}", lines.join(", "));
             let first = trace.ops[circle[0]].line as usize;
             Err(ParseError::new(first, reason, "one of them must not wait for the others"))
         }

@@ -44,7 +44,10 @@ const ASK: &str = "num_ranks 2\n\
 fn messages_are_flows_and_computations_keep_processors_busy() {
     let net = network(ASK, "hosts = [2, 1]\nstart = \"5us\"");
     assert_eq!(ends(&net.flows), [(2, 1), (1, 2)]);
-    assert_eq!(net.flows.iter().map(|f| (f.size, f.start)).collect::<Vec<_>>(), [(10, Time::ZERO), (1, Time::ZERO)]);
+    assert_eq!(
+        net.flows.iter().map(|f| (f.size, f.start)).collect::<Vec<_>>(),
+        [(10, Time::ZERO), (1, Time::ZERO)]
+    );
     let works: Vec<_> = net.works.iter().map(|w| (w.host, w.cpu, w.start, w.lasts)).collect();
     let ns = Span::from_ns;
     let first = (HostId(2), Some(3), Time::from_us(5), ns(100));
@@ -88,11 +91,15 @@ fn a_large_message_waits_until_its_receive_is_posted() {
 fn what_waits_for_much_together_waits_for_one_instant() {
     let mut trace = String::from("num_ranks 2\nrank 0 {\n");
     for n in 0..9 {
-        trace.push_str(&format!("s{n}: send 1b to 1 tag {n}\nr{n}: recv 1b from 1 tag {n}\nlast requires r{n}\n"));
+        trace.push_str(&format!(
+            "s{n}: send 1b to 1 tag {n}\nr{n}: recv 1b from 1 tag {n}\nlast requires r{n}\n"
+        ));
     }
     trace.push_str("last: calc 3\nnext: calc 4\nnext irequires last }\nrank 1 {\n");
     for n in 0..9 {
-        trace.push_str(&format!("r{n}: recv 1b from 0 tag {n}\ns{n}: send 1b to 0 tag {n}\ns{n} requires r{n}\n"));
+        trace.push_str(&format!(
+            "r{n}: recv 1b from 0 tag {n}\ns{n}: send 1b to 0 tag {n}\ns{n} requires r{n}\n"
+        ));
     }
     trace.push('}');
     let net = network(&trace, "");
@@ -114,7 +121,7 @@ fn what_cannot_be_run_is_refused() {
     let e = refused(&ASK.replace("num_ranks 2", "num_ranks 5"), "");
     assert!(e.contains("the trace has 5 ranks, the network 4 hosts"), "{e}");
     let e = refused(&ASK.replace("10b from", "11b from"), "");
-    assert!(e.contains("t.goal:8: 11 bytes here, and 10 at the other end, in line 3"), "{e}");
+    assert!(e.contains("t.goal:9: 11 bytes here, and 10 at the other end, in line 3"), "{e}");
     // A receive that is posted after what it waits for itself: only large messages wait for that.
     let late = "num_ranks 2\nrank 0 { a: send 9b to 1\n b: send 9b to 1 tag 1\n b requires a }\n\
         rank 1 { a: recv 9b from 0 tag 1\n b: recv 9b from 0\n b requires a }";
