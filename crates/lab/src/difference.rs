@@ -40,6 +40,7 @@ fn name(run: &Run, event: Option<Event>) -> String {
         Phase::Start => format!("flow {entity} starts"),
         Phase::SenderTimer => format!("a timer of flow {entity}'s sender fires"),
         Phase::ReceiverTimer => format!("a timer of flow {entity}'s receiver fires"),
+        Phase::Work => format!("computation {entity} is ready, or over"),
         Phase::Tick => format!("the control plane of port {} wakes", port()),
         Phase::Decide => format!("port {} chooses what to send", port()),
         Phase::Sample => format!("probe {entity} takes a sample"),

@@ -11,7 +11,7 @@ use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
 use thalweg_machines::congestion::{Interval, Permit};
-use thalweg_units::{FlowId, PortId, Span, Time};
+use thalweg_units::{FlowId, PortId, Span, Time, WorkId};
 use thalweg_wire::Frame;
 
 /// Why a run stops for the moment.
@@ -188,6 +188,7 @@ impl Sim {
             Phase::Point => points::tick(fabric, cx, PortId(entity)),
             Phase::Relief => relief::tick(fabric, cx, entity),
             Phase::Return => settling::return_due(fabric, cx, PortId(entity)),
+            Phase::Work => flows.work(cx, WorkId(entity)),
             Phase::Agent => hosts.agent_timer(cx, fabric, entity),
             Phase::Arrive | Phase::Decide => unreachable!("dispatched above"),
         }

@@ -16,6 +16,7 @@ mod directions;
 mod estimates;
 mod fairness;
 mod fq_codel;
+mod goal;
 mod incidents;
 mod keys;
 mod l4s;

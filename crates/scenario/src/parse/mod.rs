@@ -3,6 +3,7 @@
 pub mod cdf;
 mod csv;
 pub mod flows;
+pub mod goal;
 pub mod graph;
 pub mod matrix;
 pub mod tables;

@@ -43,6 +43,11 @@ pub(crate) trait Family {
         false
     }
 
+    /// It is a job: it has a completion time as a whole.
+    fn is_job(&self) -> bool {
+        false
+    }
+
     /// When its flows arrive, if they do so at random or from a list: loads are measured then.
     fn arrives(&self) -> Option<Arrives> {
         None

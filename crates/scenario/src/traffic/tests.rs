@@ -1,5 +1,5 @@
 use std::path::Path;
-use thalweg_net::spec::{FlowSpec, NetworkSpec};
+use thalweg_net::spec::{FlowSpec, NetworkSpec, Predecessor, Step};
 use thalweg_units::FlowId;
 
 /// A star of hosts with one section of traffic.
@@ -41,6 +41,12 @@ pub(super) fn ends(flows: &[FlowSpec]) -> Vec<(u32, u32)> {
 
 /// What each flow follows.
 pub(super) fn after(net: &NetworkSpec) -> Vec<Vec<u32>> {
-    let of = |flow: usize| net.precedence.of(FlowId::from(flow)).iter().map(|f| f.flow.0).collect();
+    let of = |flow: usize| {
+        let step = |before: &Predecessor| match before.step() {
+            Step::Flow(flow) => flow.0,
+            Step::Work(work) => panic!("follows computation {work}"),
+        };
+        net.precedence.of(FlowId::from(flow)).iter().map(step).collect()
+    };
     (0..net.flows.len()).map(of).collect()
 }

@@ -54,10 +54,12 @@ pub enum Phase {
     Relief,
     /// Delayed departure notice at a switch. Entity: port.
     Return,
+    /// A computation is ready, or over. Entity: computation.
+    Work,
 }
 
 impl Phase {
-    const ALL: [Phase; 16] = [
+    const ALL: [Phase; 17] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -74,6 +76,7 @@ impl Phase {
         Phase::Point,
         Phase::Relief,
         Phase::Return,
+        Phase::Work,
     ];
 }
 

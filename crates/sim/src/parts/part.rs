@@ -27,6 +27,10 @@ impl Part {
         for event in armed {
             let own = match event.tag.phase() {
                 Phase::Start => false,
+                Phase::Work => {
+                    let work = sim.cx.spec.works[event.tag.entity() as usize];
+                    sim.cx.border.is_home(work.host)
+                }
                 Phase::Tick | Phase::Point => {
                     sim.cx.border.owns(sim.cx.spec.ends(PortId(event.tag.entity())).0.at())
                 }

@@ -281,6 +281,12 @@ pub const FILES: &[(&str, &str)] = &[
     ("flows.csv", "id,src,dst,size_bytes,start_ns\n7,0,2,200000,0\n9,1,3,200000,0\n"),
     ("other.csv", "id,src,dst,size_bytes,start_ns\n7,0,2,200000,0\n9,1,3,100000,0\n"),
     ("flows.txt", "1\n0 2 3 100 200000 0\n"),
+    (
+        "job.goal",
+        "num_ranks 2\nrank 0 { a: calc 1000\n b: send 20000b to 1\n b requires a }\n\
+         rank 1 { a: calc 90000\n b: recv 20000b from 0\n b requires a }\n",
+    ),
+    ("other.goal", "num_ranks 2\nrank 0 { send 20000b to 1 }\nrank 1 { recv 20000b from 0 }\n"),
     ("same.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-6-5,5-6-4\n"),
     ("apart.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-7-5,5-7-4\n"),
     ("offsets.csv", "host,first\n0,1\n1,0\n2,1\n3,0\n"),
