@@ -40,6 +40,7 @@ mod queueing;
 mod rc3;
 mod receivers;
 mod recordings;
+mod uet;
 
 mod routing;
 mod runs;
