@@ -154,7 +154,7 @@ fn node(bytes: &[u8], broken: &dyn Fn() -> ParseError) -> Result<Node, ParseErro
             return wrong("has `num_ops`, and no `duration_micros`", "write how long it lasts");
         }
         4 => What::Compute(lasts),
-        5 | 6 | 7 if attributes.size.is_none() => return wrong("has no `comm_size`", ""),
+        5..=7 if attributes.size.is_none() => return wrong("has no `comm_size`", ""),
         5 => match attributes.rank(attributes.dst) {
             Some((size, to, tag)) => What::Send { size, to, tag },
             None => return wrong("sends, and has no `comm_dst` or `comm_tag` that is a number", ""),
