@@ -308,7 +308,7 @@ impl Scenario {
             resolve::schedulers(&self.doc).filter_map(|(_, s)| s.table()).map(|(_, file)| file.to_owned()),
         );
         out.extend(resolve::schedulers(&self.doc).flat_map(|(_, s)| s.files()).map(|(_, file)| file));
-        out.extend(self.doc.traffic.iter().filter_map(|t| t.pattern.family().file()).map(str::to_owned));
+        out.extend(self.doc.traffic.iter().flat_map(|t| t.pattern.family().files(&self.dir)));
         out.sort();
         out.dedup();
         out

@@ -8,6 +8,7 @@ use super::section::{Expected, Section};
 use super::sizes::Sizes;
 use crate::Diagnostic;
 use crate::quantity::Q;
+use std::path::Path;
 use thalweg_machines::transport::{Rank, TransportSpec};
 use thalweg_units::Span;
 
@@ -66,6 +67,11 @@ pub(crate) trait Family {
     /// The file that it reads.
     fn file(&self) -> Option<&str> {
         None
+    }
+
+    /// All files that it reads, relative to `dir`, which is where they are.
+    fn files(&self, _dir: &Path) -> Vec<String> {
+        self.file().into_iter().map(str::to_owned).collect()
     }
 
     /// It brings its own transport.

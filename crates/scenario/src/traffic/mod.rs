@@ -16,6 +16,7 @@ pub mod sizes;
 // One file each of the list below.
 mod all_to_all;
 mod backlogged;
+mod chakra;
 mod flow;
 mod flow_list;
 pub(crate) mod goal;
@@ -64,6 +65,7 @@ list::families! {
     halving_doubling: HalvingDoubling, "halving-doubling-all-reduce";
     tree_all_reduce: TreeAllReduce, "tree-all-reduce";
     goal: Goal, "goal";
+    chakra: Chakra, "chakra";
     udp: UdpStream, "udp";
 }
 

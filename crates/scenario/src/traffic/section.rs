@@ -76,6 +76,15 @@ impl Section<'_> {
         all.truncate(ranks as usize);
         Ok(all)
     }
+    /// From what size on messages wait for their receive; the `largest` must, if there is such a size.
+    pub fn eager(&self, rendezvous: Option<Bytes>, largest: u64) -> Result<u64, Diagnostic> {
+        let Some(limit) = rendezvous else { return Ok(u64::MAX) };
+        if largest <= limit.get() {
+            let reason = format!("it has no effect: no message is larger than {limit}");
+            return Err(self.cx.error(&self.key("rendezvous"), reason, "lower it or remove the key"));
+        }
+        Ok(limit.get())
+    }
     /// A vector of so many bytes can be cut into so many chunks.
     pub fn chunks(&self, size: u64, chunks: usize) -> Result<(), Diagnostic> {
         if size < chunks as u64 {

@@ -17,14 +17,14 @@ fn load(hosts: u32, section: &str, folder: &Path) -> Result<NetworkSpec, crate::
 /// The same, next to these files.
 pub(super) fn in_folder(
     hosts: u32,
-    files: &[(&str, &str)],
+    files: &[(&str, impl AsRef<[u8]>)],
     section: &str,
 ) -> Result<NetworkSpec, crate::Diagnostic> {
     let name = format!("thalweg-traffic-{}-{:?}", std::process::id(), std::thread::current().id());
     let folder = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&folder).expect("a folder");
     for (name, text) in files {
-        std::fs::write(folder.join(name), text).expect("written");
+        std::fs::write(folder.join(name), text.as_ref()).expect("written");
     }
     let network = load(hosts, section, &folder);
     std::fs::remove_dir_all(&folder).expect("removed");

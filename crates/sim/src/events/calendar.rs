@@ -12,9 +12,9 @@ use super::{Event, Events, Heap, Phase, Tag, Ties};
 use thalweg_units::Time;
 
 /// Bits of a [`Tag`].
-const TAG: u32 = 37;
+const TAG: u32 = 36;
 const _: () = assert!(Phase::ALL.len() <= 1 << (TAG - 32));
-/// A day lasts 2^27 ps at most: what a word has left.
+/// A day lasts 2^28 ps at most: what a word has left.
 const WIDEST: u32 = Word::BITS - TAG;
 
 /// See the module's documentation.

@@ -28,7 +28,8 @@ pub enum Phase {
     Inject,
     /// The packet at the head of a port's flight reaches the far end. Entity: port.
     Arrive,
-    /// A flow starts. Entity: flow.
+    /// A flow starts, or a computation is ready or over: before ports decide, since flows start by that. Entity: flow;
+    /// computations are counted on from the last flow.
     Start,
     /// A sender's timer. Entity: flow.
     SenderTimer,
@@ -54,12 +55,10 @@ pub enum Phase {
     Relief,
     /// Delayed departure notice at a switch. Entity: port.
     Return,
-    /// A computation is ready, or over. Entity: computation.
-    Work,
 }
 
 impl Phase {
-    const ALL: [Phase; 17] = [
+    const ALL: [Phase; 16] = [
         Phase::Finish,
         Phase::Inject,
         Phase::Arrive,
@@ -76,7 +75,6 @@ impl Phase {
         Phase::Point,
         Phase::Relief,
         Phase::Return,
-        Phase::Work,
     ];
 }
 

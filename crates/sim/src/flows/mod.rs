@@ -133,12 +133,21 @@ impl Flows {
         self.release(cx, flow, End::Started);
     }
 
+    /// Whose event it is that belongs to this entity ([`Phase::Start`]).
+    #[inline]
+    pub fn step(&self, entity: u32) -> Step {
+        match (entity as usize).checked_sub(self.records.len()) {
+            None => Step::Flow(FlowId(entity)),
+            Some(work) => Step::Work(WorkId::from(work)),
+        }
+    }
+
     /// Schedules the computations that are ready by the clock.
     pub fn schedule_works(&self, cx: &mut Cx) {
         for number in (0..cx.spec.works.len()).map(WorkId::from) {
             let spec = cx.spec.works[number.at()];
             if cx.spec.precedence.of_work(number).is_empty() && cx.border.is_home(spec.host) {
-                cx.schedule(spec.start, Phase::Work, number.0);
+                schedule_work(cx, spec.start, number);
             }
         }
     }
@@ -154,7 +163,7 @@ impl Flows {
 
     fn begin_work(&mut self, cx: &mut Cx, work: WorkId) {
         self.works.begin(work, cx.now);
-        cx.schedule(cx.now + cx.spec.works[work.at()].lasts, Phase::Work, work.0);
+        schedule_work(cx, cx.now + cx.spec.works[work.at()].lasts, work);
         self.release_by_work(cx, work, Edge::Begun);
     }
 
@@ -236,6 +245,11 @@ impl Flows {
     }
 }
 
+/// Something happens to a computation then.
+fn schedule_work(cx: &mut Cx, at: Time, work: WorkId) {
+    cx.schedule(at, Phase::Start, cx.spec.flows.len() as u32 + work.0);
+}
+
 /// What waits for nothing else any more starts, or is ready, after its own pause.
 fn follow(cx: &mut Cx, follower: Step) {
     match follower {
@@ -245,7 +259,7 @@ fn follow(cx: &mut Cx, follower: Step) {
         }
         Step::Work(work) => {
             let pause = Span::from_ps(cx.spec.works[work.at()].start.ps());
-            cx.schedule(cx.now + pause, Phase::Work, work.0);
+            schedule_work(cx, cx.now + pause, work);
         }
     }
 }

@@ -27,10 +27,6 @@ impl Part {
         for event in armed {
             let own = match event.tag.phase() {
                 Phase::Start => false,
-                Phase::Work => {
-                    let work = sim.cx.spec.works[event.tag.entity() as usize];
-                    sim.cx.border.is_home(work.host)
-                }
                 Phase::Tick | Phase::Point => {
                     sim.cx.border.owns(sim.cx.spec.ends(PortId(event.tag.entity())).0.at())
                 }
@@ -41,6 +37,7 @@ impl Part {
             }
         }
         sim.flows.schedule_next_start(&mut sim.cx, 0);
+        sim.flows.schedule_works(&mut sim.cx);
         Self { sim, inbox: vec![Batch::default(); usize::from(plan.parts())] }
     }
 }

@@ -128,7 +128,7 @@ fn random(seed: u64) -> NetworkSpec {
     let mut one = |number: u32| WorkSpec {
         start: Time::from_ps(draw.below(3) * 333_333),
         lasts: Span::from_ps(draw.below(4) * 1_234_567),
-        ..work(number % 6, (number % 4 > 0).then_some(number % 2), 0, 0)
+        ..work(number % 6, (!number.is_multiple_of(4)).then_some(number % 2), 0, 0)
     };
     let works = (0..40).map(&mut one).collect();
     let precedence = Precedence::new(before_flows).with_works(before_works);

@@ -9,6 +9,7 @@ const GATHER: &str = "traffic.0={kind=\"ring-all-gather\",size=\"20KB\",transpor
 const HALVES: &str = "traffic.0={kind=\"halving-doubling-all-reduce\",size=\"20KB\",transport=\"x\"}";
 const EVERY: &str = "traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}";
 const GOAL: &str = "traffic.0={kind=\"goal\",file=\"job.goal\",transport=\"x\"}";
+const CHAKRA: &str = "traffic.0={kind=\"chakra\",file=\"step\",groups=\"groups.json\",transport=\"x\"}";
 const TREE: &str = "traffic.0={kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}";
 
 #[rustfmt::skip]
@@ -160,6 +161,13 @@ pub const KEYS: &[Row] = &[
     ("traffic[](goal).rendezvous", PLAIN, &[GOAL], "", "1KB", Outcome),
     ("traffic[](goal).overhead", PLAIN, &[GOAL], "", "3us", Outcome),
     ("traffic[](goal).start", PLAIN, &[GOAL], "", "10us", Outcome),
+    ("traffic[]=chakra", PLAIN, &[CHAKRA], "{kind=\"chakra\",file=\"step\",groups=\"groups.json\",transport=\"x\"}", "{kind=\"goal\",file=\"job.goal\",transport=\"x\"}", Outcome),
+    ("traffic[](chakra).file", PLAIN, &[CHAKRA], "step", "other", Outcome),
+    ("traffic[](chakra).hosts", PLAIN, &[CHAKRA], "", "[2, 0]", Outcome),
+    ("traffic[](chakra).groups", PLAIN, &[CHAKRA], "groups.json", "swapped.json", Outcome),
+    ("traffic[](chakra).rendezvous", PLAIN, &[CHAKRA], "", "95B", Outcome),
+    ("traffic[](chakra).overhead", PLAIN, &[CHAKRA], "", "3us", Outcome),
+    ("traffic[](chakra).start", PLAIN, &[CHAKRA], "", "10us", Outcome),
     ("traffic[]=tree-all-reduce", PLAIN, &[TREE], "{kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}",
         "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](tree-all-reduce).hosts", PLAIN, &[TREE], "", "[1, 2, 0]", Outcome),

@@ -11,8 +11,11 @@ struct Open {
     recvs: VecDeque<u32>,
 }
 
-/// By operation: of a send its receive, of a receive its send.
-pub(super) fn partners(ops: &[Op]) -> Result<Vec<Option<u32>>, ParseError> {
+/// By operation: of a send its receive, of a receive its send. `place`: what the number of an operation is.
+///
+/// # Errors
+/// The first without a partner, or that differs from it.
+pub(crate) fn partners(ops: &[Op], place: &str) -> Result<Vec<Option<u32>>, ParseError> {
     let mut partners = vec![None; ops.len()];
     let mut open: BTreeMap<(u32, u32, u32), Open> = BTreeMap::new();
     for (at, op) in (0..).zip(ops) {
@@ -36,7 +39,7 @@ pub(super) fn partners(ops: &[Op]) -> Result<Vec<Option<u32>>, ParseError> {
             }
         };
         let Some(partner) = partner else { continue };
-        alike(op, &ops[partner as usize])?;
+        alike(op, &ops[partner as usize], place)?;
         partners[at as usize] = Some(partner);
         partners[partner as usize] = Some(at);
     }
@@ -58,7 +61,7 @@ pub(super) fn partners(ops: &[Op]) -> Result<Vec<Option<u32>>, ParseError> {
 }
 
 /// Both are of one size.
-fn alike(op: &Op, partner: &Op) -> Result<(), ParseError> {
+fn alike(op: &Op, partner: &Op, place: &str) -> Result<(), ParseError> {
     let size = |op: &Op| match op.what {
         What::Send { size, .. } | What::Recv { size, .. } => size,
         What::Calc { .. } => 0,
@@ -68,6 +71,6 @@ fn alike(op: &Op, partner: &Op) -> Result<(), ParseError> {
     }
     let (line, other) = (op.line.max(partner.line), op.line.min(partner.line));
     let (own, its) = if op.line == line { (size(op), size(partner)) } else { (size(partner), size(op)) };
-    let reason = format!("{own} bytes here, and {its} at the other end, in line {other}");
+    let reason = format!("{own} bytes here, and {its} at the other end, in {place} {other}");
     Err(ParseError::new(line as usize, reason, "a message is received as it is sent"))
 }

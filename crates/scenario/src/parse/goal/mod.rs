@@ -18,6 +18,8 @@
 mod matching;
 mod tokens;
 
+pub(crate) use matching::partners;
+
 use super::{ParseError, quoted};
 use std::collections::BTreeMap;
 use thalweg_units::Span;
@@ -37,12 +39,13 @@ pub struct Trace {
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// Where it stands.
+    /// Where it stands: its line, or the number that its file gives it.
     pub line: u32,
     /// Whose it is.
     pub rank: u32,
-    /// Which of the rank's processors it needs.
-    pub cpu: u32,
+    /// Which of the rank's processors it needs; none: a computation that needs none. Messages have one, which they
+    /// need for their overhead.
+    pub cpu: Option<u32>,
     /// What is done.
     pub what: What,
     /// Positions of those that it waits for, and how far they must be.
@@ -86,6 +89,25 @@ pub enum Wait {
     Started,
 }
 
+impl Trace {
+    /// How many messages there are.
+    pub fn messages(&self) -> usize {
+        self.sizes().count()
+    }
+
+    /// Bytes of the largest message.
+    pub fn largest(&self) -> u64 {
+        self.sizes().max().unwrap_or(0)
+    }
+
+    fn sizes(&self) -> impl Iterator<Item = u64> {
+        self.ops.iter().filter_map(|op| match op.what {
+            What::Send { size, .. } => Some(size),
+            _ => None,
+        })
+    }
+}
+
 /// The largest message, bytes, and the longest computation, ns: an hour.
 const LARGEST: u64 = super::flows::LARGEST_FLOW;
 const LONGEST: u64 = 3_600_000_000_000;
@@ -122,7 +144,7 @@ pub fn parse(text: &str) -> Result<Trace, ParseError> {
         tokens.expect("{")?;
         block(&mut tokens, (rank, ranks), &mut ops)?;
     }
-    let partners = matching::partners(&ops)?;
+    let partners = partners(&ops, "line")?;
     Ok(Trace { ranks, ops, partners })
 }
 
@@ -210,7 +232,7 @@ fn operation(tokens: &mut Tokens<'_>, word: &Token<'_>, (rank, ranks): (u32, u32
             _ => return Err(key.wrong("says nothing of a computation", "remove it")),
         }
     }
-    Ok(Op { line: word.line as u32, rank, cpu, what, after: Vec::new() })
+    Ok(Op { line: word.line as u32, rank, cpu: Some(cpu), what, after: Vec::new() })
 }
 
 /// Bytes: digits and a `b`.

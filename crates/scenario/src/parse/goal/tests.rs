@@ -20,7 +20,7 @@ fn message(text: &str) -> String {
 #[test]
 fn operations_are_read_with_what_they_wait_for_and_matched() {
     let trace = parse(TRACE).expect("a trace");
-    let op = |line, rank, cpu, what, after| Op { line, rank, cpu, what, after };
+    let op = |line, rank, cpu, what, after| Op { line, rank, cpu: Some(cpu), what, after };
     let expected = [
         op(5, 0, 1, What::Calc { lasts: Span::from_ns(100) }, vec![]),
         op(6, 0, 0, What::Send { size: 10, to: 1, tag: 5 }, vec![(0, Wait::Done)]),

@@ -7,8 +7,8 @@
 //! processor come one after the other, those first that are ready first.
 //!
 //! ```text
-//! CHOICE LogGOPSim §2: o, the time of a processor per message, is the key `overhead`; O, its time per byte, L, g and G
-//! are what the network does: they are simulated.
+//! CHOICE LogGOPSim §2: o, the time of a processor per message, is the key `overhead`; O, its time per byte, is 0; L, g
+//! and G are what the network does: they are simulated.
 //! CHOICE LogGOPSim §3: that a receive is posted is known to the sender at once; the alternative is half a round trip
 //! for the request and half for the answer.
 //! CHOICE GOAL: a message of 0 bytes is a flow of 1.
@@ -23,7 +23,6 @@ use super::drafts::Drafts;
 use super::job::{self, Job, Moment, Task, When};
 use super::section::{Expected, Section};
 use crate::Diagnostic;
-use crate::parse::ParseError;
 use crate::parse::goal::{self, Trace, Wait, What};
 use crate::quantity::Q;
 use schemars::JsonSchema;
@@ -62,22 +61,23 @@ impl Goal {
     fn job(&self, s: &Section<'_>) -> Result<Job, Diagnostic> {
         let text = s.cx.read(&s.key("file"), &self.file)?;
         let trace = goal::parse(&text).map_err(|e| e.in_file(&self.file))?;
-        let sends = |op: &goal::Op| matches!(op.what, What::Send { .. });
-        if !trace.ops.iter().any(sends) {
+        if trace.messages() == 0 {
             return Err(
                 Diagnostic::in_file(&self.file, 1, "the trace sends nothing").hint("remove the section")
             );
         }
         let hosts = s.ranks("hosts", &self.hosts, trace.ranks)?;
-        if let Some(limit) = self.rendezvous {
-            let larger = |op: &goal::Op| matches!(op.what, What::Send { size, .. } if size > limit.0.get());
-            if !trace.ops.iter().any(larger) {
-                let reason = format!("it has no effect: no message is larger than {}", limit.0);
-                return Err(s.cx.error(&s.key("rendezvous"), reason, "lower it or remove the key"));
-            }
-        }
-        let eager = self.rendezvous.map_or(u64::MAX, |limit| limit.0.get());
-        assemble(&trace, &hosts, self.overhead.0, eager).map_err(|e| e.in_file(&self.file))
+        let eager = s.eager(self.rendezvous.map(|limit| limit.0), trace.largest())?;
+        assemble(&trace, &hosts, self.overhead.0, eager).map_err(|circle| {
+            let mut lines: Vec<String> = circle.iter().map(|op| trace.ops[*op].line.to_string()).collect();
+            lines.dedup();
+            let more = if lines.len() > 8 { ", .." } else { "" };
+            lines.truncate(8);
+            let reason =
+                format!("operations wait for each other in a circle: lines {}{more}", lines.join(", "));
+            let first = trace.ops[circle[0]].line;
+            Diagnostic::in_file(&self.file, first, reason).hint("one of them must not wait for the others")
+        })
     }
 }
 
@@ -112,8 +112,8 @@ impl Family for Goal {
 /// The tasks of a trace whose ranks are these hosts. Messages of more than `eager` bytes wait for their receive.
 ///
 /// # Errors
-/// A circle of operations.
-pub(crate) fn assemble(trace: &Trace, hosts: &[u32], overhead: Span, eager: u64) -> Result<Job, ParseError> {
+/// Operations that wait for each other in a circle, by their positions.
+pub(crate) fn assemble(trace: &Trace, hosts: &[u32], overhead: Span, eager: u64) -> Result<Job, Vec<usize>> {
     let mut waits = Waits::of(trace, eager);
     let mut assembly = Assembly {
         trace,
@@ -132,15 +132,7 @@ pub(crate) fn assemble(trace: &Trace, hosts: &[u32], overhead: Span, eager: u64)
     }
     match waits.circle() {
         None => Ok(assembly.job),
-        Some(circle) => {
-            let lines: Vec<String> =
-                circle.iter().take(8).map(|op| trace.ops[*op].line.to_string()).collect();
-            let more = if circle.len() > lines.len() { ", .." } else { "" };
-            let reason =
-                format!("operations wait for each other in a circle: lines {}{more}", lines.join(", "));
-            let first = trace.ops[circle[0]].line as usize;
-            Err(ParseError::new(first, reason, "one of them must not wait for the others"))
-        }
+        Some(circle) => Err(circle),
     }
 }
 
@@ -182,7 +174,7 @@ impl Assembly<'_> {
             self.started[at] = after;
             return;
         };
-        let work = self.job.push(Task::Work { host, cpu: Some(op.cpu), lasts }, after);
+        let work = self.job.push(Task::Work { host, cpu: op.cpu, lasts }, after);
         self.started[at] = vec![(work, When::Started)];
         self.handed[at] = vec![(work, When::Over)];
     }
@@ -211,7 +203,7 @@ impl Assembly<'_> {
                 if self.overhead.is_zero() {
                     self.job.last_of(host, after)
                 } else {
-                    let task = Task::Work { host, cpu: Some(op.cpu), lasts: self.overhead };
+                    let task = Task::Work { host, cpu: op.cpu, lasts: self.overhead };
                     vec![(self.job.push(task, after), When::Over)]
                 }
             }
@@ -219,8 +211,8 @@ impl Assembly<'_> {
     }
 }
 
-/// The starts and ends of operations in an order in which each comes after those that it waits for (Kahn's algorithm; of
-/// those that wait for nothing the first in the file). Operation i starts at node 2i and ends at 2i + 1.
+/// The starts and ends of operations in an order in which each comes after those that it waits for (Kahn's algorithm;
+/// of those that wait for nothing the first in the file). Operation i starts at node 2i and ends at 2i + 1.
 struct Waits {
     before: Vec<Vec<usize>>,
     after: Vec<Vec<usize>>,
