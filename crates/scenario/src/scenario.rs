@@ -6,7 +6,7 @@ use crate::diagnostic::shown;
 use crate::estimate::Estimate;
 use crate::parse::flows::{self, FlowRow};
 use crate::parse::trace;
-use crate::schema::{Document, SECTIONS, Transport, scheme};
+use crate::schema::{Document, SECTIONS, scheme};
 use crate::text::check::{self, Named};
 use crate::text::tree::{Node, Origin, Place, Value, stamp};
 use crate::text::{emit, inline};
@@ -210,37 +210,24 @@ fn merge_scheme(origin: &mut Origin) -> Result<(), Vec<Diagnostic>> {
     };
     // Short forms are opened first, or `{ fixed = "45us" }` would not be seen to be what the scheme's
     // `{ kind = "fixed", value = "48us" }` is. What is wrong is reported once, after the merge.
-    let open = |origin: &mut Origin| {
+    let open = |origin: &mut Origin, under: &[Node]| {
         let mut root = origin.root.clone();
-        check::document(catalogue::raw_schema(), &mut root, origin);
+        check::open_over(catalogue::raw_schema(), &mut root, origin, under);
         origin.root = root;
     };
     let mut unders = Vec::new();
     for part in parts {
         let mut part = Origin::parse(part, "scheme", &[])?;
-        open(&mut part);
+        open(&mut part, &[]);
         let mut under = part.root;
         stamp(&mut under, Place::Scheme);
-        adopt_kind(&mut origin.root, &under);
         unders.push(under);
     }
-    open(origin);
+    open(origin, &unders);
     for under in unders {
         origin.root.merge_under(&under);
     }
     Ok(())
-}
-
-/// A table `[transport]` without a kind is of the scheme's, not of the default.
-fn adopt_kind(mine: &mut Node, under: &Node) {
-    let at = |node: &Node, key: &str| node.get("transport").and_then(|t| t.get(key)).cloned();
-    if let Some(kind) = at(under, "kind")
-        && at(mine, "kind").is_none()
-        && let Some(Node { value: Value::Table(entries), .. }) = mine.get_mut("transport")
-        && !entries.iter().any(|(key, _)| Transport::KINDS.contains(&key.as_str()))
-    {
-        entries.push(("kind".to_owned(), kind));
-    }
 }
 
 impl Scenario {

@@ -55,6 +55,19 @@ fn a_permutation_runs_at_line_rate_if_the_window_has_room_for_what_queues() {
     assert!(two < 1.1 && one > 1.2, "{one}, {two}");
 }
 
+/// A section that says no kind is of the scheme's kind, not of the default.
+#[test]
+fn what_is_added_to_a_section_of_a_scheme_leaves_its_kind() {
+    let text = format!(
+        "{FABRIC}[routing]\nconvergence = \"2ms\"\n[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n\
+         [[incident]]\nkind = \"link-failure\"\nlink = [16, 20]\nat = \"50us\"\n"
+    );
+    let written = scenario(&text, Path::new("."), &[]).to_toml();
+    assert!(written.contains("[routing]\nkind = \"numbered\"\nconvergence = \"2ms\""), "{written}");
+    let set = scenario(&text, Path::new("."), &set(&[("switch.scheduler.turns", "3")])).to_toml();
+    assert!(set.contains("kind = \"ndp\"") && set.contains("turns = 3"), "{set}");
+}
+
 #[track_caller]
 fn refused(text: &str, pairs: &[(&str, &str)], expected: &str) {
     let text = format!("{text}[[traffic]]\nkind = \"incast\"\nfan_in = 5\nsize = \"20KB\"\n");

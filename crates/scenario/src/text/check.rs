@@ -22,9 +22,15 @@ pub(crate) struct Named {
 
 /// Checks and opens `root` (which is then put back into the origin by the caller).
 pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> (Vec<Diagnostic>, Vec<Named>) {
-    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Count(0), named: Vec::new() };
+    let mut checker = Checker::new(origin, &[]);
     checker.walk(schema, root, "");
     (checker.errors, checker.named)
+}
+
+/// Opens `root`, under which these will be laid: a table that says no kind is of theirs, not of the default. What is
+/// wrong is not reported.
+pub(crate) fn open_over(schema: &Json, root: &mut Node, origin: &Origin, under: &[Node]) {
+    Checker::new(origin, under).walk(schema, root, "");
 }
 
 /// Lengths written as multiples of the bandwidth-delay product.
@@ -36,7 +42,7 @@ enum Products {
 
 /// Whether anything is written as a multiple of the bandwidth-delay product.
 pub(crate) fn has_products(schema: &Json, root: &Node, origin: &Origin) -> bool {
-    let mut checker = Checker { origin, errors: Vec::new(), products: Products::Count(0), named: Vec::new() };
+    let mut checker = Checker::new(origin, &[]);
     checker.walk(schema, &mut root.clone(), "");
     matches!(checker.products, Products::Count(n) if n > 0)
 }
@@ -48,17 +54,30 @@ pub(crate) fn write_products(
     origin: &Origin,
     product: Bytes,
 ) -> Vec<Diagnostic> {
-    let mut checker =
-        Checker { origin, errors: Vec::new(), products: Products::Are(product), named: Vec::new() };
+    let mut checker = Checker { products: Products::Are(product), ..Checker::new(origin, &[]) };
     checker.walk(schema, root, "");
     checker.errors
 }
 
 struct Checker<'a> {
     origin: &'a Origin,
+    /// What will be laid under the document.
+    under: &'a [Node],
     errors: Vec<Diagnostic>,
     products: Products,
     named: Vec<Named>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(origin: &'a Origin, under: &'a [Node]) -> Self {
+        Self { origin, under, errors: Vec::new(), products: Products::Count(0), named: Vec::new() }
+    }
+
+    /// The kind of the table at this path in what will be laid under the document.
+    fn kind_under(&self, path: &str) -> Option<String> {
+        let of = |under: &Node| path.split('.').try_fold(under.clone(), |node, key| node.get(key).cloned());
+        self.under.iter().filter_map(of).find_map(|table| table.get("kind")?.text().map(str::to_owned))
+    }
 }
 
 /// The alternative that is not `null`.
@@ -208,6 +227,8 @@ impl Checker<'_> {
                     _ => opened.push((key.clone(), value.clone())),
                 }
                 *entries = opened;
+            } else if let Some(kind) = self.kind_under(path).filter(|kind| names.contains(kind)) {
+                entries.push(("kind".into(), Node::new(Value::Text(kind), place)));
             } else if let Some(kind) = schema.get("x-default-kind").and_then(Json::as_str) {
                 entries.push(("kind".into(), Node::new(Value::Text(kind.into()), place)));
             } else {

@@ -92,7 +92,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "name = \"t\"",
         "scheme = \"dctcp+sprt\"",
-        "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: (mintcp, tcp, dctcp, rcp, vivace) + (fifo, fq, drr, sjf, srpt, ads-2, ads-4, ads-8); (roce, roce-timely, roce-dcqcn, irn, irn-timely, irn-dcqcn, irn-aimd, irn-dctcp, hpcc, iwarp) + (voq, voq-pfc, pfc, bfc); homa + (spray, priorities); expresspass + credits; ndp + trim)",
+        "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: (mintcp, tcp, dctcp, rcp, vivace) + (fifo, fq, drr, sjf, srpt, ads-2, ads-4, ads-8); (roce, roce-timely, roce-dcqcn, irn, irn-timely, irn-dcqcn, irn-aimd, irn-dctcp, hpcc, iwarp) + (voq, voq-pfc, pfc, bfc); homa + (spray, priorities); expresspass + credits; ndp + trim; (nscc, rccc, uet) + spray)",
     );
 }
 

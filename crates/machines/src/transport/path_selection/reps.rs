@@ -53,7 +53,10 @@ pub enum Explore {
     #[default]
     Window,
     /// All of so many.
-    Packets(u16),
+    Packets(
+        /// All packets after the freeze up to so many.
+        u16,
+    ),
 }
 
 impl Default for Params {
