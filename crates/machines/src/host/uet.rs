@@ -177,7 +177,11 @@ mod tests {
     fn comes(a: &mut UetAgent, now: Time, flow: u32, packet: Packet, quanta: i64) {
         let packet = Packet { flow: FlowId(flow), side: NO_SIDE, ..packet };
         let side = Side::Message(Message::PullTarget { quanta, probe: None });
-        a.on_packet(&spec(), now, Came { packet: &packet, side: Some(&side), end: End::Destination, arrived: 0 });
+        a.on_packet(
+            &spec(),
+            now,
+            Came { packet: &packet, side: Some(&side), end: End::Destination, arrived: 0 },
+        );
     }
     /// Pulls that leave up to an instant: (when in ns, flow, number, entropy value).
     fn pulls(a: &mut UetAgent, from: Time, end: Time) -> Vec<(u64, u32, u64, u32)> {

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
 use thalweg_machines::Invalid;
 use thalweg_machines::congestion::custom::{
-    ControllerFactory, Declared, PluggedController, declare_controller, register_controller,
+    ControllerFactory, Declared, Earliest, PluggedController, declare_controller, register_controller,
 };
 use thalweg_machines::plugin::{self, Failed, Made, has_failed};
 

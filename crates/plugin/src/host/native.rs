@@ -3,7 +3,7 @@
 
 use super::{Failure, Library, has_failed, keep};
 use crate::abi::{self, NONE, Sink, Table, Text};
-use crate::{AckSample, Bytes, CongestionControl, Feedback, FlowId, Loss, Permit, Rate, Report, Restart};
+use crate::{AckSample, Bytes, CongestionControl, Feedback, FlowId, Loss, Permit, Report, Restart};
 use crate::{Span, Time};
 use std::ffi::c_void;
 use thalweg_machines::congestion::custom::{Earliest, Impermissible, PluggedController, Stated};

@@ -110,7 +110,8 @@ impl Switch {
 
     /// What does not fit is cut to its header, at the ports or by the memory that they share.
     pub(crate) fn trims(&self) -> bool {
-        self.scheduler.needs().trims.is_some() || self.shared_buffer.as_ref().is_some_and(|shared| shared.sharing.needs().trims)
+        self.scheduler.needs().trims.is_some()
+            || self.shared_buffer.as_ref().is_some_and(|shared| shared.sharing.needs().trims)
     }
 
     /// What one port may hold.

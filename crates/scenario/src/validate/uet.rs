@@ -57,7 +57,8 @@ impl Checked for Uet {
             r.error(&at("back_off"), "a time that doubles so often has no end", "at most 30");
         }
         if !doc.nic.order.pulls() {
-            let reason = "what leaves next is known when the link is free: nothing may wait in a queue of the NIC";
+            let reason =
+                "what leaves next is known when the link is free: nothing may wait in a queue of the NIC";
             r.error(&at("kind"), reason, "write `nic.order = \"round-robin\"`");
         }
         let name = key.strip_prefix("transports.").unwrap_or("default");

@@ -44,13 +44,7 @@ impl Protocol for UetSpec {
     type Sender = UetSender;
     type Receiver = UetReceiver;
 
-    fn sender(
-        &self,
-        flow: FlowId,
-        size: u64,
-        start: &Start,
-        stream: Stream,
-    ) -> Result<UetSender, Invalid> {
+    fn sender(&self, flow: FlowId, size: u64, start: &Start, stream: Stream) -> Result<UetSender, Invalid> {
         self.check()?;
         if size == 0 || size == u64::MAX {
             return Err("UET: the last packet says so: at least 1 byte, and an end".into());

@@ -158,7 +158,8 @@ impl Outstanding {
             return None;
         }
         let from = self.lost_from.max(self.first);
-        let place = self.packets.range((from - self.first) as usize..).position(|p| p.state == State::Lost)?;
+        let place =
+            self.packets.range((from - self.first) as usize..).position(|p| p.state == State::Lost)?;
         self.lost_from = from + place as u64;
         Some((self.lost_from, *self.at(self.lost_from)))
     }

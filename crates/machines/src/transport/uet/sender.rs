@@ -60,8 +60,7 @@ impl Credit {
 impl UetSender {
     /// A sender that has not started.
     pub(super) fn new(spec: &UetSpec, flow: FlowId, size: u64, line_rate: Rate, stream: Stream) -> Self {
-        let common =
-            Common { mtu: spec.full(), payload: spec.payload, line_rate, base_rtt: spec.base_rtt };
+        let common = Common { mtu: spec.full(), payload: spec.payload, line_rate, base_rtt: spec.base_rtt };
         let first = spec.credits.map_or(0, |credits| credits.initial.get());
         Self {
             flow,
@@ -130,7 +129,9 @@ impl UetSender {
         if self.credit.speculating && wanted < i64::from(spec.full()) && backlog > 0 {
             wanted = i64::from(spec.full());
         }
-        signed(self.credit.pulled) + wanted.div_euclid(QUANTUM as i64) + i64::from(wanted.rem_euclid(QUANTUM as i64) > 0)
+        signed(self.credit.pulled)
+            + wanted.div_euclid(QUANTUM as i64)
+            + i64::from(wanted.rem_euclid(QUANTUM as i64) > 0)
     }
 
     fn on_ack(&mut self, spec: &UetSpec, now: Time, packet: &Packet, ack: &PacketAck) -> Reception {
@@ -294,7 +295,8 @@ impl Endpoint for UetSender {
             self.credit.left -= i64::from(wire);
         }
         if let Some((number, _)) = self.outstanding.first_lost() {
-            let Record { offset, payload, .. } = self.outstanding.resend(number, route, now, |times| spec.timeout(times));
+            let Record { offset, payload, .. } =
+                self.outstanding.resend(number, route, now, |times| spec.timeout(times));
             if payload == 0 {
                 self.fill_probe(spec, now, (number, route), (packet, side));
                 return Transmit::Packet;
@@ -302,7 +304,8 @@ impl Endpoint for UetSender {
             (self.in_flight, self.counts.sent) = (self.in_flight + u64::from(wire), self.counts.sent + 1);
             self.counts.resent += 1;
             let flags = Flags::RETRANSMISSION.with(Flags::ACK_REQUEST);
-            let data = Packet { seq: offset, trigger: number, payload, wire, route, flags, ..Packet::default() };
+            let data =
+                Packet { seq: offset, trigger: number, payload, wire, route, flags, ..Packet::default() };
             self.fill_data(spec, now, data, packet, side);
             return Transmit::Packet;
         }

@@ -32,8 +32,7 @@ fn credited() -> UetSpec {
 fn sender(spec: &UetSpec, packets: u64) -> UetSender {
     let start = spec.start(Rate::from_gbps(8), Span::from_us(10), Span::ZERO);
     let stream = Stream::new(1, "transport", 5);
-    let mut sender: UetSender =
-        spec.sender(FlowId(5), packets * 960, &start, stream).expect("can work");
+    let mut sender: UetSender = spec.sender(FlowId(5), packets * 960, &start, stream).expect("can work");
     sender.start(spec, US(0));
     sender
 }
@@ -80,10 +79,17 @@ fn a_window_of_four_packets_lets_four_leave_and_the_last_asks_for_an_ack() {
 #[test]
 fn the_first_packet_is_acknowledged_and_then_one_for_every_three_kilobytes() {
     let spec = windowed();
-    let (mut s, mut r) = (sender(&UetSpec { window: WindowSpec::Fixed(FixedSpec { size: Bytes::kb(20) }), ..spec.clone() }, 9), receiver(&spec, 9));
+    let (mut s, mut r) = (
+        sender(&UetSpec { window: WindowSpec::Fixed(FixedSpec { size: Bytes::kb(20) }), ..spec.clone() }, 9),
+        receiver(&spec, 9),
+    );
     let all = sends(&mut s, &spec, US(0));
-    let drawn: Vec<u64> =
-        all.iter().take(8).filter(|data| answer(&mut r, &spec, US(5), data).is_some()).map(|d| d.trigger).collect();
+    let drawn: Vec<u64> = all
+        .iter()
+        .take(8)
+        .filter(|data| answer(&mut r, &spec, US(5), data).is_some())
+        .map(|d| d.trigger)
+        .collect();
     assert_eq!(drawn, [0, 3, 6]);
     let last = answer(&mut r, &spec, US(6), &all[8]).expect("it asks");
     assert_eq!(ack_of(&last), PacketAck { number: 8, expected: 9, received: 9000, base: 8, above: 1 });
@@ -143,7 +149,9 @@ fn what_is_trimmed_is_nacked_and_goes_first_once_there_is_room_and_asks_for_an_a
     let first = sends(&mut s, &spec, US(0));
     for at in [2, 1] {
         let nack = answer(&mut r, &spec, US(5), &first[at].trimmed()).expect("a NACK");
-        assert!(nack.flags.has(Flags::NACK) && ack_of(&nack).number == at as u64 && nack.route == first[at].route);
+        assert!(
+            nack.flags.has(Flags::NACK) && ack_of(&nack).number == at as u64 && nack.route == first[at].route
+        );
         give(&mut s, &spec, US(10), &nack);
         give(&mut s, &spec, US(10), &nack);
     }
@@ -176,13 +184,19 @@ fn an_ack_makes_room_for_as_much_as_has_come() {
     // An older one says nothing new.
     assert_eq!(give(&mut s, &spec, US(11), &sent), Reception::Taken);
     assert_eq!(numbers(&sends(&mut s, &spec, US(11))), [0; 0]);
-    give(&mut s, &spec, US(12), &say(PacketAck { number: 3, expected: 5, received: 5000, base: 3, above: 0 }));
+    give(
+        &mut s,
+        &spec,
+        US(12),
+        &say(PacketAck { number: 3, expected: 5, received: 5000, base: 3, above: 0 }),
+    );
     assert_eq!((s.stats().acked_bytes, numbers(&sends(&mut s, &spec, US(12)))), (5 * 960, vec![7, 8]));
 }
 
 #[test]
 fn a_timeout_resends_what_was_sent_longest_ago_and_doubles_as_often_as_it_may() {
-    let spec = UetSpec { back_off: 1, window: WindowSpec::Fixed(FixedSpec { size: Bytes::kb(8) }), ..windowed() };
+    let spec =
+        UetSpec { back_off: 1, window: WindowSpec::Fixed(FixedSpec { size: Bytes::kb(8) }), ..windowed() };
     let mut s = sender(&spec, 2);
     assert_eq!(numbers(&sends(&mut s, &spec, US(0))), [0, 1]);
     assert_eq!((s.timer(), s.on_timer(&spec, US(99))), (Some(US(100)), Expiry::Other));
@@ -250,9 +264,14 @@ fn what_cannot_work_is_refused_by_name() {
     };
     let none = CreditSpec { initial: Bytes::ZERO, share: 1.0, quanta: 4 };
     assert!(refuse(UetSpec { payload: 0, ..windowed() }, 1).contains("packet"));
-    assert!(refuse(UetSpec { window: WindowSpec::Unbounded(UnboundedSpec), ..windowed() }, 1).contains("window"));
+    assert!(
+        refuse(UetSpec { window: WindowSpec::Unbounded(UnboundedSpec), ..windowed() }, 1).contains("window")
+    );
     assert!(refuse(UetSpec { retry: Span::ZERO, ..windowed() }, 1).contains("retry"));
     assert!(refuse(UetSpec { credits: Some(none), ..windowed() }, 1).contains("credit"));
-    assert!(refuse(UetSpec { credits: Some(CreditSpec { quanta: 0, ..none }), ..windowed() }, 1).contains("credit"));
+    assert!(
+        refuse(UetSpec { credits: Some(CreditSpec { quanta: 0, ..none }), ..windowed() }, 1)
+            .contains("credit")
+    );
     assert!(refuse(windowed(), u64::MAX).contains("end"));
 }

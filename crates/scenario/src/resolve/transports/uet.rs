@@ -44,7 +44,10 @@ impl Dependent for Uet {
         let rtt = self.base_rtt.map_or_else(|| graph.longest_round_trip(full, ack), |rtt| rtt.0);
         let packets = graph.fastest_host().over(rtt).get().div_ceil(full.max(1)).max(1);
         let bytes = |packets: u64| Bytes::new(packets.saturating_mul(full));
-        Queue { room: Some(bytes(packets)), marks: (bytes(packets.div_ceil(5)), bytes((4 * packets).div_ceil(5))) }
+        Queue {
+            room: Some(bytes(packets)),
+            marks: (bytes(packets.div_ceil(5)), bytes((4 * packets).div_ceil(5))),
+        }
     }
 
     fn by_switches(&mut self, trims: bool) {
