@@ -75,6 +75,7 @@ TABLES: dict[str, dict[str, Column]] = {
     "memory": _columns(
         whole="node port? from_node? most_bytes limit_bytes? most_headroom? headroom_bytes?",
     ),
+    "works": _columns(whole="id host cpu? lasts_ps begun_ps? ended_ps? group", text="section"),
     "delays": _columns(whole="packets", number="from_ps to_ps"),
     "lateness": _columns(whole="packets", number="from_ps to_ps"),
     "ratios": _columns(whole="router with_nic", number="from to"),
@@ -83,13 +84,14 @@ TABLES: dict[str, dict[str, Column]] = {
 
 
 # Tables whose rows a column counts, from 0.
-COUNTED = {"flows": "id", "ports": "port", "nodes": "node", "pauses": "pause"}
+COUNTED = {"flows": "id", "ports": "port", "nodes": "node", "pauses": "pause", "works": "id"}
 # Columns that hold numbers of nodes; the table `nodes` says what these are called.
 NODES = {
     "flows": ("src", "dst"),
     "ports": ("from", "to"),
     "pauses": ("from_node", "to_node"),
     "memory": ("node", "from_node"),
+    "works": ("host",),
 }
 # Columns that hold numbers of rows of other tables.
 REFERS: dict[str, dict[str, str]] = {

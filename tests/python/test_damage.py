@@ -48,13 +48,32 @@ until = "6ms"
 """
 
 
+JOB = """
+[topology]
+kind = "star"
+hosts = 2
+[[traffic]]
+kind = "goal"
+file = "job.goal"
+"""
+TRACE = """num_ranks 2
+rank 0 { a: calc 1000
+b: send 9000b to 1
+b requires a }
+rank 1 { recv 9000b from 0 }
+"""
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """The run, and a replay of it."""
+    """The run, a replay of it, and a job with computations, which has a table of its own."""
     place = tmp_path_factory.mktemp("damage")
+    (place / "job.goal").write_text(TRACE)
+    (place / "job.toml").write_text(JOB)
+    thalweg.run(thalweg.Scenario.load(place / "job.toml"), place / "job", progress=False)
     run = thalweg.run(thalweg.Scenario.from_toml(SCENARIO), place / "run", progress=False)
     thalweg.replay(run, "lstf", out=place / "replay", progress=False)
-    return {name: Results.load(place / name) for name in ("run", "replay")}
+    return {name: Results.load(place / name) for name in ("job", "run", "replay")}
 
 
 @pytest.fixture

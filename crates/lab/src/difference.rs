@@ -37,7 +37,10 @@ fn name(run: &Run, event: Option<Event>) -> String {
         Phase::Finish => format!("a transmission ends at port {}", port()),
         Phase::Inject => "a recorded packet enters".to_owned(),
         Phase::Arrive => format!("a packet arrives over {}", port()),
-        Phase::Start => format!("flow {entity} starts"),
+        Phase::Start => match (entity as usize).checked_sub(spec.flows.len()) {
+            None => format!("flow {entity} starts"),
+            Some(work) => format!("computation {work} is ready, or over"),
+        },
         Phase::SenderTimer => format!("a timer of flow {entity}'s sender fires"),
         Phase::ReceiverTimer => format!("a timer of flow {entity}'s receiver fires"),
         Phase::Tick => format!("the control plane of port {} wakes", port()),

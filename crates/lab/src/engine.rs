@@ -10,9 +10,9 @@ use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::{
     Carried, Counters, Deadlock, Delays, Exit, FlowOutcome, Injection, MemoryPeaks, Pause, PauseRecord,
-    Recorded, Sim,
+    Recorded, Sim, WorkRecord,
 };
-use thalweg_units::{FlowId, PortId, Span, Time};
+use thalweg_units::{FlowId, PortId, Span, Time, WorkId};
 
 /// Events between two recounts of a checked run.
 const CHECK_EVERY: u64 = 50_000;
@@ -117,6 +117,9 @@ impl Engine {
     }
     pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
         self.sim().outcome(flow)
+    }
+    pub fn work(&self, work: WorkId) -> WorkRecord {
+        self.sim().work(work)
     }
     pub fn totals(&self, port: PortId) -> PortTotals {
         let Carried { packets, bytes, .. } = self.carried(port);

@@ -17,6 +17,7 @@ mod engine;
 #[doc(hidden)]
 pub mod fuzzing;
 mod histogram;
+mod job;
 mod lateness;
 mod loads;
 mod originals;
@@ -25,6 +26,7 @@ mod replay;
 mod results;
 mod run;
 mod session;
+mod statistics;
 mod summary;
 mod table;
 mod tables;

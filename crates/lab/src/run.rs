@@ -72,7 +72,7 @@ pub struct Progress {
 }
 
 /// Of a saved run; the layout is raised with every change of [`Meta`].
-const KIND: Kind = Kind { magic: *b"thalwegR", layout: 5 };
+const KIND: Kind = Kind { magic: *b"thalwegR", layout: 6 };
 
 impl Run {
     /// The network as a graph, with its names.

@@ -1,30 +1,14 @@
 //! What a reader wants to know first: counts, loads, completion times, slowdowns.
 
+use crate::job::job;
 use crate::loads::loads;
 use crate::run::Run;
+use crate::statistics::statistics;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_sim::Delays;
 use thalweg_units::{Bytes, PortId, Span, Time};
-
-/// Mean and percentiles (nearest rank: the smallest value that a fraction p does not exceed).
-fn statistics(mut values: Vec<f64>) -> Json {
-    if values.is_empty() {
-        return json!({ "count": 0 });
-    }
-    values.sort_by(f64::total_cmp);
-    let n = values.len();
-    let rank = |p: f64| values[(libm::ceil(p * n as f64) as usize).clamp(1, n) - 1];
-    json!({
-        "count": n,
-        "mean": values.iter().sum::<f64>() / n as f64,
-        "p50": rank(0.50),
-        "p95": rank(0.95),
-        "p99": rank(0.99),
-        "max": values[n - 1],
-    })
-}
 
 /// Flows without end have no completion time: what they got, how alike, and what their packets waited for. Over the
 /// part of the life of each that lies in the measured window; of the traffic sections that are measured, or of one.
@@ -234,6 +218,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             let own = |r: &&FlowRow<'_>| usize::from(r.spec.group) == g;
             group["endless"] =
                 rows.iter().filter(own).any(FlowRow::endless).then(|| endless(run, &rows, Some(g))).into();
+            group["job"] = section.job.then(|| job(run, &rows, g)).into();
             group["packet_queueing_us"] = waits(delays.get(g..=g).unwrap_or_default()).into();
             group
         })
@@ -310,20 +295,4 @@ pub(crate) fn summary(run: &Run) -> Json {
         "retransmissions": sum(&|r| r.outcome.counts.retransmitted),
         "timeouts": sum(&|r| r.outcome.counts.timeouts),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn percentiles_are_nearest_ranks() {
-        let s = statistics((1..=200).map(f64::from).collect());
-        assert_eq!(
-            (s["p50"].as_f64(), s["p99"].as_f64(), s["max"].as_f64()),
-            (Some(100.0), Some(198.0), Some(200.0))
-        );
-        assert_eq!(s["mean"], 100.5);
-        assert_eq!(statistics(Vec::new()), json!({ "count": 0 }));
-    }
 }

@@ -50,7 +50,13 @@ impl NetworkSpec {
                 return wrong(format!("flow {i} names a transport that does not exist"));
             }
         }
-        self.precedence.check(self.flows.len())?;
+        if u32::try_from(self.flows.len() + self.works.len()).is_err() {
+            return wrong("there are too many flows and computations".into());
+        }
+        self.precedence.check(self.flows.len(), self.works.len())?;
+        if let Some(work) = self.works.iter().position(|work| work.host.0 >= self.hosts) {
+            return wrong(format!("computation {work} is on no host of the network"));
+        }
         let flows = (0..).map(FlowId).zip(&self.flows);
         let by_clock = flows.filter(|(flow, _)| !self.precedence.follows(*flow)).map(|(_, f)| f.start);
         if !by_clock.is_sorted() {

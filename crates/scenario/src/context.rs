@@ -28,10 +28,19 @@ impl Cx<'_> {
 
     /// The text of a file that the scenario names under `key`.
     pub fn read(&self, key: &str, path: &str) -> Result<String, Diagnostic> {
-        input::text(&self.dir.join(path)).map_err(|refusal| match refusal {
+        input::text(&self.dir.join(path)).map_err(|refusal| self.refused(key, path, refusal))
+    }
+
+    /// The bytes of such a file.
+    pub fn read_bytes(&self, key: &str, path: &str) -> Result<Vec<u8>, Diagnostic> {
+        input::bytes(&self.dir.join(path)).map_err(|refusal| self.refused(key, path, refusal))
+    }
+
+    fn refused(&self, key: &str, path: &str, refusal: Refusal) -> Diagnostic {
+        match refusal {
             Refusal::Missing => self.missing(key, path),
             Refusal::Unfit(reason, hint) => self.error(key, format!("`{}` {reason}", quoted(path)), hint),
-        })
+        }
     }
 
     fn missing(&self, key: &str, path: &str) -> Diagnostic {

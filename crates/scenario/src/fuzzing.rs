@@ -115,6 +115,27 @@ pub fn flows(text: &str) {
     let _ = tables::histograms(text);
 }
 
+/// GOAL traces: what is read has partners for all messages, and can be assembled unless it waits in a circle.
+///
+/// # Panics
+/// If the two ends of a message differ.
+pub fn goal(text: &str) {
+    use crate::parse::goal::{What, parse};
+    let Ok(trace) = parse(text) else { return };
+    for (at, op) in trace.ops.iter().enumerate() {
+        let partner = trace.partners[at].map(|partner| trace.partners[partner as usize]);
+        let has_none = matches!(op.what, What::Calc { .. });
+        assert!(if has_none { partner.is_none() } else { partner == Some(Some(at as u32)) });
+    }
+    if trace.ranks > 1_000 {
+        return;
+    }
+    let hosts: Vec<u32> = (0..trace.ranks).collect();
+    for (overhead, eager) in [(0, u64::MAX), (7, 4)] {
+        let _ = crate::traffic::goal::assemble(&trace, &hosts, thalweg_units::Span::from_ns(overhead), eager);
+    }
+}
+
 /// Traces of cellular links: what is read is written back equal.
 pub fn trace(text: &str) {
     use crate::parse::trace;

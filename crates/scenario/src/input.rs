@@ -1,4 +1,5 @@
-//! Files that users name: regular files only, never more bytes than the limit, UTF-8, without a byte-order mark.
+//! Files that users name: regular files only, never more bytes than the limit; texts are UTF-8, without a byte-order
+//! mark.
 
 use std::fs::File;
 use std::io::Read;
@@ -36,7 +37,20 @@ pub(crate) fn text(path: &Path) -> Result<String, Refusal> {
     bounded(path, limit()?)
 }
 
+/// The bytes of a file.
+pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Refusal> {
+    whole(path, limit()?)
+}
+
 fn bounded(path: &Path, limit: Bytes) -> Result<String, Refusal> {
+    let bytes = whole(path, limit)?;
+    let packed = bytes.starts_with(&[0x1f, 0x8b]);
+    let text = String::from_utf8(bytes)
+        .map_err(|_| unfit("is not a text file (UTF-8)", if packed { "unpack it: `gunzip`" } else { "" }))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+}
+
+fn whole(path: &Path, limit: Bytes) -> Result<Vec<u8>, Refusal> {
     let failed = |e: std::io::Error| match e.kind() {
         std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => Refusal::Missing,
         std::io::ErrorKind::InvalidInput => unfit("is not the name of a file", ""),
@@ -64,10 +78,7 @@ fn bounded(path: &Path, limit: Bytes) -> Result<String, Refusal> {
             format!("split it, or set {LIMIT}=4GB in the environment"),
         ));
     }
-    let packed = bytes.starts_with(&[0x1f, 0x8b]);
-    let text = String::from_utf8(bytes)
-        .map_err(|_| unfit("is not a text file (UTF-8)", if packed { "unpack it: `gunzip`" } else { "" }))?;
-    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
+    Ok(bytes)
 }
 
 #[cfg(test)]

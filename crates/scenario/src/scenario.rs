@@ -14,7 +14,7 @@ use crate::topology::{self, Family, Graph, Overlays};
 use crate::{Diagnostic, Stop, estimate, network, resolve, validate, workload};
 use std::path::{Path, PathBuf};
 use thalweg_machines::link::{OPPORTUNITY, TracedSpec};
-use thalweg_net::spec::NetworkSpec;
+use thalweg_net::spec::{End, NetworkSpec, Predecessor};
 use thalweg_units::{Bytes, FlowId, Time};
 
 /// A scenario that has been found possible, with every default written out.
@@ -308,7 +308,7 @@ impl Scenario {
             resolve::schedulers(&self.doc).filter_map(|(_, s)| s.table()).map(|(_, file)| file.to_owned()),
         );
         out.extend(resolve::schedulers(&self.doc).flat_map(|(_, s)| s.files()).map(|(_, file)| file));
-        out.extend(self.doc.traffic.iter().filter_map(|t| t.pattern.family().file()).map(str::to_owned));
+        out.extend(self.doc.traffic.iter().flat_map(|t| t.pattern.family().files(&self.dir)));
         out.sort();
         out.dedup();
         out
@@ -416,6 +416,11 @@ impl Scenario {
     /// The flows as a list.
     fn rows(&self, stop: &Stop) -> Result<Vec<FlowRow>, Diagnostic> {
         let spec = self.network_unless(stop)?;
+        // A list has no computations, and nothing starts when another flow does.
+        let listed = |before: &Predecessor| match *before {
+            Predecessor::Flow { end: End::Started, .. } | Predecessor::Work { .. } => None,
+            Predecessor::Flow { flow, end } => Some((u64::from(flow.0), end)),
+        };
         let row = |(i, f): (usize, &thalweg_net::spec::FlowSpec)| {
             let key = format!("traffic.{}", f.group);
             if f.size == u64::MAX {
@@ -436,8 +441,12 @@ impl Scenario {
                     .precedence
                     .of(FlowId(i as u32))
                     .iter()
-                    .map(|b| (u64::from(b.flow.0), b.end))
-                    .collect(),
+                    .map(listed)
+                    .collect::<Option<_>>()
+                    .ok_or_else(|| {
+                        let reason = "a list cannot hold a flow that follows a computation";
+                        self.cx(stop).error(&key, reason, "remove the section")
+                    })?,
             })
         };
         spec.flows.iter().enumerate().map(row).collect()

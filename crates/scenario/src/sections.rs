@@ -19,6 +19,8 @@ pub struct Section {
     pub counted: bool,
     /// Those that follow others are answers: they count if what they answer does.
     pub answers: bool,
+    /// It has a completion time as a whole.
+    pub job: bool,
 }
 
 /// The word under `kind` of a tagged value.
@@ -71,7 +73,8 @@ fn sections(doc: &Document) -> Vec<Section> {
         taken.push(name.clone());
         let (kind, controller) = (kind_of(&section.pattern), controllers[at].clone());
         let answers = section.pattern.family().answers();
-        out.push(Section { name, kind, controller, counted: section.measured, answers });
+        let job = section.pattern.family().is_job();
+        out.push(Section { name, kind, controller, counted: section.measured, answers, job });
     }
     out
 }

@@ -99,6 +99,8 @@ pub(crate) struct Border {
     pub out: Vec<Batch>,
     /// Flows one end of which has become complete, once for each.
     pub ended: Vec<FlowId>,
+    /// Computations that the run waits for and that are over.
+    pub works_ended: u64,
     /// The first event of all other parts, where parts take turns; `None`: none of this instant or before.
     pub elsewhere: Option<Event>,
 }

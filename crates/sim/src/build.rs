@@ -61,6 +61,7 @@ impl Sim {
         sim.check_needs()?;
         if !sim.cx.spec.replay {
             sim.flows.schedule_next_start(&mut sim.cx, 0);
+            sim.flows.schedule_works(&mut sim.cx);
         }
         sim.fabric.arm(&mut sim.cx);
         sampling::arm(&mut sim.cx);

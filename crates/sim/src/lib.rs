@@ -42,6 +42,7 @@ pub use check::Violation;
 pub use fabric::carried::Carried;
 pub use fabric::memory::MemoryPeaks;
 pub use flows::record::{FlowCounts, FlowEnd, FlowOutcome};
+pub use flows::works::WorkRecord;
 pub use hosts::replay::{self, Exit, Injection};
 pub use instruments::EdgeTally;
 pub use instruments::delays::Delays;

@@ -4,6 +4,7 @@ use crate::fabric::carried::{self, Carried};
 use crate::fabric::failures::is_reachable;
 use crate::fabric::memory::MemoryPeaks;
 use crate::flows::record::{FlowEnd, FlowOutcome, FlowRecord};
+use crate::flows::works::WorkRecord;
 use crate::hosts::replay::{Exit, Injection};
 use crate::instruments::EdgeTally;
 use crate::instruments::delays::Delays;
@@ -19,7 +20,7 @@ use thalweg_machines::relief::{ReliefMachine, Tally};
 use thalweg_net::ideal;
 use thalweg_net::routing::Routes;
 use thalweg_net::spec::NetworkSpec;
-use thalweg_units::{FlowId, PortId, Span, Time, mix64};
+use thalweg_units::{FlowId, PortId, Span, Time, WorkId, mix64};
 
 /// What a run has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -163,7 +164,17 @@ impl Sim {
                 digest = mix64(digest ^ field).wrapping_add(flow as u64);
             }
         }
+        for (number, work) in self.flows.works().iter().enumerate() {
+            for field in [work.begun.ps(), work.ended.ps()] {
+                digest = mix64(digest ^ field).wrapping_add(number as u64);
+            }
+        }
         digest
+    }
+
+    /// What became of a computation.
+    pub fn work(&self, work: WorkId) -> WorkRecord {
+        self.flows.works()[work.at()]
     }
 
     /// What became of a flow.

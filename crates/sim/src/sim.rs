@@ -11,6 +11,7 @@ use crate::lookahead::look_ahead;
 use crate::prefetch::prefetch;
 use crate::sampling::sample;
 use thalweg_machines::congestion::{Interval, Permit};
+use thalweg_net::spec::Step;
 use thalweg_units::{FlowId, PortId, Span, Time};
 use thalweg_wire::Frame;
 
@@ -177,7 +178,10 @@ impl Sim {
         match event.tag.phase() {
             Phase::Finish => fabric.finish(cx, PortId(entity)),
             Phase::Inject => hosts.replay_mut().expect("a replay").inject(cx, fabric),
-            Phase::Start => hosts.start(cx, fabric, flows, flow),
+            Phase::Start => match flows.step(entity) {
+                Step::Flow(flow) => hosts.start(cx, fabric, flows, flow),
+                Step::Work(work) => flows.work(cx, work),
+            },
             Phase::SenderTimer => hosts.sender_timer(cx, fabric, flows, flow),
             Phase::ReceiverTimer => hosts.receiver_timer(cx, fabric, flows, flow),
             Phase::Tick => fabric.tick(cx, PortId(entity)),

@@ -39,6 +39,8 @@ macro_rules! id {
 
 id! { /// A flow: position in the scenario's flow list, sorted by start.
 FlowId }
+id! { /// A computation: position in the scenario's list of them.
+WorkId }
 id! { /// A host: hosts are the nodes `0 .. hosts`.
 HostId }
 id! { /// A node: hosts first, then switches.

@@ -15,7 +15,7 @@ mod tagged;
 mod time;
 
 pub use dispatch::mismatch;
-pub use ids::{FlowId, HostId, LinkId, NodeId, PortId};
+pub use ids::{FlowId, HostId, LinkId, NodeId, PortId, WorkId};
 pub use quantity::QuantityError;
 pub use random::{Stream, fold64, mix64};
 pub use rows::Rows;

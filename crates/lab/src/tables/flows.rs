@@ -3,7 +3,7 @@
 use crate::run::Run;
 use crate::table::{ColumnData, Table, column};
 use crate::window::Share;
-use thalweg_net::spec::{FlowSpec, Predecessor};
+use thalweg_net::spec::{FlowSpec, Predecessor, Step};
 use thalweg_scenario::schema::Fct;
 use thalweg_sim::{FlowEnd, FlowOutcome};
 use thalweg_units::{FlowId, Time};
@@ -13,8 +13,8 @@ pub(crate) struct FlowRow<'a> {
     pub id: u32,
     pub spec: &'a FlowSpec,
     pub outcome: FlowOutcome,
-    /// The flow that it had to wait for, or has to: of several the last to arrive, or one that has not arrived.
-    pub after: Option<FlowId>,
+    /// What it had to wait for, or has to: of several the last to end, or one that has not ended.
+    pub after: Option<Step>,
     /// Completion time by the scenario's measure, ps.
     pub fct: Option<u64>,
     /// The same alone on the path, ps.
@@ -53,6 +53,9 @@ impl FlowRow<'_> {
             FlowEnd::Stopped => ("stopped", Some("its time was over")),
             FlowEnd::Censored => ("censored", Some("the run ended first")),
             FlowEnd::NotStarted if self.after.is_none() => ("not-started", Some("the run ended first")),
+            FlowEnd::NotStarted if matches!(self.after, Some(Step::Work(_))) => {
+                ("not-started", Some("a computation that it follows has not ended"))
+            }
             FlowEnd::NotStarted => ("not-started", Some("a flow that it follows has not completed")),
             FlowEnd::Stalled => ("failed", Some("stalled: its sender waits for what never comes")),
             FlowEnd::Deadlocked => ("failed", Some("deadlocked: its packets wait behind a cycle of pauses")),
@@ -85,13 +88,16 @@ pub(crate) fn flow_rows(run: &Run) -> impl Iterator<Item = FlowRow<'_>> {
 }
 
 /// Which of these ended last, if all have; else the first that has not.
-fn last_of(run: &Run, before: &[Predecessor]) -> Option<FlowId> {
-    let ended = |before: &Predecessor| run.engine.outcome(before.flow).ended(before.end).unwrap_or(Time::MAX);
+fn last_of(run: &Run, before: &[Predecessor]) -> Option<Step> {
+    let ended = |before: &Predecessor| match *before {
+        Predecessor::Flow { flow, end } => run.engine.outcome(flow).ended(end).unwrap_or(Time::MAX),
+        Predecessor::Work { work, edge } => run.engine.work(work).reached(edge),
+    };
     let mut last = before.first()?;
     for next in before.iter().filter(|_| before.len() > 1) {
         last = if ended(next) > ended(last) { next } else { last };
     }
-    Some(last.flow)
+    Some(last.step())
 }
 
 /// When the last ACK came. A sender that waits for none has nothing left to do once it has sent: that is no ACK.
@@ -237,8 +243,11 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "after",
                 "",
-                "the flow that it starts after: of several the last to end, or one that has not; null: none",
-                maybe(&|r| r.after.map(|flow| u64::from(flow.0))),
+                "the flow that it starts after: of several the last to end, or one that has not; null: none, or a computation",
+                maybe(&|r| match r.after {
+                    Some(Step::Flow(flow)) => Some(u64::from(flow.0)),
+                    _ => None,
+                }),
             ),
             column(
                 "status",

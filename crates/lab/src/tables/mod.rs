@@ -6,6 +6,7 @@ mod nodes;
 mod pauses;
 mod ports;
 mod series;
+mod works;
 
 pub(crate) use flows::{FlowRow, flow_rows};
 pub(crate) use memory::{MemoryRow, memory_rows};
@@ -20,5 +21,6 @@ pub(crate) fn all(run: &Run) -> Vec<Table> {
     out.extend(series::tables(run));
     out.extend(pauses::table(run));
     out.extend(memory::table(run));
+    out.extend(works::table(run));
     out
 }

@@ -28,6 +28,8 @@ mod topology;
 mod traffic;
 #[path = "keys/transport.rs"]
 mod transport;
+#[path = "keys/uet.rs"]
+mod uet;
 
 use crate::common::*;
 use scenarios::{BUSY, FILES, PLAIN};
@@ -106,7 +108,7 @@ const KEYS: &[Row] = &[
 ];
 
 /// All rows.
-const ALL: [&[Row]; 10] = [
+const ALL: [&[Row]; 11] = [
     KEYS,
     topology::KEYS,
     links::KEYS,
@@ -117,6 +119,7 @@ const ALL: [&[Row]; 10] = [
     lossless::KEYS,
     points::KEYS,
     relief::KEYS,
+    uet::KEYS,
 ];
 
 /// Every key and every choice of the schema.

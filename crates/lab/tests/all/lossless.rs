@@ -6,7 +6,7 @@ use thalweg_machines::buffer::InputMemory;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::pause::Claims;
 use thalweg_machines::transport::{CnpRule, Notification, RdmaAcks, RdmaSpec, RdmaTimer, TransportSpec};
-use thalweg_net::spec::{IncidentKind, NetworkSpec};
+use thalweg_net::spec::{IncidentKind, NetworkSpec, Predecessor};
 use thalweg_scenario::{catalogue, load};
 use thalweg_units::{Bytes, FlowId, PortId, Span, Time};
 
@@ -255,12 +255,12 @@ fn calls_are_answered_by_the_server_at_once_and_offer_the_load() {
         let packets = f.size.div_ceil(1024);
         bytes += (f.size + 66 * packets) as f64;
         assert_ne!(f.src.0 / 4, f.dst.0 / 4, "another pod");
-        let [asked] = s.precedence.of(flow) else {
+        let [Predecessor::Flow { flow: asked, .. }] = s.precedence.of(flow) else {
             assert_eq!(f.size, 10_000);
             assert_eq!(f.measured, f.start >= Time::from_ps(2_000_000_000));
             continue;
         };
-        let request = &s.flows[asked.flow.at()];
+        let request = &s.flows[asked.at()];
         assert_eq!((f.src, f.dst, f.size, f.start), (request.dst, request.src, 30_000, Time::ZERO));
         assert_eq!(f.measured, request.measured, "a call counts as a whole");
         answers += 1;

@@ -16,6 +16,7 @@ mod directions;
 mod estimates;
 mod fairness;
 mod fq_codel;
+mod goal;
 mod incidents;
 mod keys;
 mod l4s;
@@ -39,6 +40,7 @@ mod queueing;
 mod rc3;
 mod receivers;
 mod recordings;
+mod uet;
 
 mod routing;
 mod runs;

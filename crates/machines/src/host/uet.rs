@@ -55,7 +55,7 @@ struct Incoming {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct UetAgent {
     arrival_rate: Rate,
-    /// The next pull leaves no earlier.
+    /// When the next pull is due. It may leave later, if the link is busy; the one after it is due no later for that.
     next: Time,
     incoming: BTreeMap<FlowId, Incoming>,
     active: VecDeque<FlowId>,
@@ -104,8 +104,11 @@ impl HostAgent for UetAgent {
         }
     }
 
-    fn on_packet(&mut self, _: &UetSpec, _: Time, came: Came<'_>) {
+    fn on_packet(&mut self, _: &UetSpec, now: Time, came: Came<'_>) {
         let Some(&Message::PullTarget { quanta, .. }) = came.message() else { return };
+        if self.active.is_empty() && self.idle.is_empty() {
+            self.next = self.next.max(now);
+        }
         let id = came.packet.flow;
         let flow = self.incoming.entry(id).or_default();
         let wants = quanta > flow.target;
@@ -137,7 +140,7 @@ impl HostAgent for UetAgent {
         *packet = side.packet_of(pull, now, id, spec.control);
         packet.route = (flow.pulls % VALUES) as u32;
         let quanta = if wanted == 0 { SLOW } else { wanted };
-        self.next = now.saturating_add(credits.spacing(self.arrival_rate, quanta));
+        self.next = self.next.saturating_add(credits.spacing(self.arrival_rate, quanta));
         Transmit::Packet
     }
 

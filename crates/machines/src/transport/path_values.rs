@@ -68,6 +68,7 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::VecDeque;
 
     #[test]
     fn unmarked_values_are_used_again_once_the_oldest_of_eight_first() {
@@ -87,5 +88,33 @@ mod tests {
         let mut drawn = [0u32; 4];
         (0..4000).for_each(|_| drawn[writer.next(&spec) as usize] += 1);
         assert!(drawn.iter().all(|n| n.abs_diff(1000) < 82), "{drawn:?}");
+    }
+
+    /// The rule as it was written before it went on the machine of REPS: the same draws, the same values.
+    #[test]
+    fn values_are_those_of_a_queue_of_eight() {
+        for (seed, count, recycle) in [(1, 64, true), (2, 1 << 16, true), (3, u32::MAX, true), (4, 9, false)]
+        {
+            let (transport, flow, spec) =
+                (Stream::new(seed, "transport", 0), FlowId(5), PathValues { count, recycle });
+            let mut writer = Writer::new(&transport, flow);
+            let mut draws = Stream::new(transport.clone().bits(), "path values", 5);
+            let (mut queue, mut chance) = (VecDeque::new(), Stream::new(seed, "acks", 0));
+            for _ in 0..5000 {
+                if chance.below(2) == 0 {
+                    let value = queue.pop_front().unwrap_or_else(|| draws.below(u64::from(count)) as u32);
+                    assert_eq!(writer.next(&spec), value);
+                    continue;
+                }
+                let (value, marked) = (chance.below(u64::from(count)) as u32, chance.below(3) == 0);
+                writer.on_ack(&spec, value, marked);
+                if recycle && !marked {
+                    queue.push_back(value);
+                    if queue.len() > 8 {
+                        queue.pop_front();
+                    }
+                }
+            }
+        }
     }
 }

@@ -7,14 +7,16 @@ mod link;
 mod precedence;
 mod probe;
 mod routing;
+mod work;
 
 pub use flow::FlowSpec;
 pub use incident::{Incident, IncidentKind};
 pub use link::LinkSpec;
-pub use precedence::{End, Precedence, Predecessor};
+pub use precedence::{Edge, End, Precedence, Predecessor, Step};
 pub use probe::{DelaySpec, ProbeSpec, RecordSpec};
 pub use routing::{Given, PinnedPath, RouteSpec, RoutingSpec};
 pub use thalweg_machines::nic::NicOrder;
+pub use work::WorkSpec;
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::buffer::InputSpec;
@@ -80,7 +82,9 @@ pub struct NetworkSpec {
     pub transports: Vec<TransportSpec>,
     /// Every flow, sorted by (start, position) among those that start by the clock.
     pub flows: Vec<FlowSpec>,
-    /// Which flows start after others instead of by the clock.
+    /// Every computation.
+    pub works: Vec<WorkSpec>,
+    /// Which flows and computations start after others instead of by the clock.
     pub precedence: Precedence,
     /// What is recorded besides the flows.
     pub probes: ProbeSpec,

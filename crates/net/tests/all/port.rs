@@ -119,7 +119,7 @@ fn tables_that_do_not_agree_are_refused() {
     assert_eq!(refused(&|s| s.flows[1].size = 0), none);
     assert_eq!(refused(&|s| s.flows[1].transport = 1), "flow 1 names a transport that does not exist");
     assert_eq!(refused(&|s| s.flows[0].start = Time::from_ns(1)), "flows are not sorted by their start");
-    let later = Predecessor { flow: FlowId(1), end: End::Received };
+    let later = Predecessor::Flow { flow: FlowId(1), end: End::Received };
     let backwards = |s: &mut NetworkSpec| s.precedence = Precedence::new([vec![later], vec![]]);
     assert_eq!(refused(&backwards), "flow 0 must come after the flows that it follows");
     let fails = Incident { at: Time::ZERO, what: IncidentKind::LinkDown(5) };

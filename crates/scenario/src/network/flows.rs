@@ -1,21 +1,30 @@
-//! Flows in the simulator's order.
+//! Flows and computations in the simulator's order.
 
 use super::Listed;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::{Connection, Document};
 use crate::topology::Graph;
+use crate::traffic::WorkDraft;
 use crate::workload;
 use std::collections::BTreeMap;
-use thalweg_net::spec::{FlowSpec, Precedence, Predecessor};
+use thalweg_net::spec::{FlowSpec, Precedence, Predecessor, WorkSpec};
 use thalweg_units::{FlowId, HostId, Time};
 
-/// The flows in the simulator's order, what they follow, and what their files call them.
-pub(super) fn flows(
-    cx: &Cx<'_>,
-    doc: &Document,
-    graph: &Graph,
-) -> Result<(Vec<FlowSpec>, Precedence, Listed), Diagnostic> {
+/// What happens in a network.
+pub(super) struct Happenings {
+    /// In the simulator's order.
+    pub flows: Vec<FlowSpec>,
+    /// The same.
+    pub works: Vec<WorkSpec>,
+    /// What each follows.
+    pub precedence: Precedence,
+    /// What files call the flows.
+    pub listed: Listed,
+}
+
+/// The flows and computations of all sections.
+pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Happenings, Diagnostic> {
     let drafts = workload::generate(cx, doc, graph)?;
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     // Those that start by the clock by (start, position), then those that follow, which come after what they follow.
@@ -64,10 +73,25 @@ pub(super) fn flows(
     let mut flows: Vec<FlowSpec> = order.iter().map(spec).collect();
     share_connections(doc, &mut flows);
     let listed = order.iter().map(|old| drafts.at(*old).listed).collect();
-    let before = |(other, end): &_| Predecessor { flow: FlowId(place[*other as usize]), end: *end };
+    // Computations stay in the order in which they are made.
+    let before = |of: &Predecessor| match *of {
+        Predecessor::Flow { flow, end } => Predecessor::Flow { flow: FlowId(place[flow.at()]), end },
+        work => work,
+    };
     let follow = |i: &usize| drafts.followed_by(*i).iter().map(before);
-    let precedence = Precedence::new(order.iter().map(follow));
-    Ok((flows, precedence, listed))
+    let of_work = |i: usize| drafts.followed_by_work(i).iter().map(before);
+    let precedence =
+        Precedence::new(order.iter().map(follow)).with_works((0..drafts.works().len()).map(of_work));
+    let work = |d: &WorkDraft| WorkSpec {
+        host: HostId(d.host),
+        cpu: d.cpu,
+        start: d.start,
+        lasts: d.lasts,
+        measured: doc.traffic[usize::from(d.group)].measured,
+        group: d.group,
+    };
+    let works = drafts.works().iter().map(work).collect();
+    Ok(Happenings { flows, works, precedence, listed })
 }
 
 /// Gives one number to all flows of a section from one host to another, if the section says so.

@@ -13,6 +13,7 @@ use crate::resolve;
 use crate::schema::{Document, Ties};
 use crate::topology::Graph;
 pub(crate) use fabric::incidents;
+use flows::Happenings;
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_net::spec::{CutThrough, NetworkSpec, StopSpec, TieSpec};
 use thalweg_units::Time;
@@ -22,7 +23,7 @@ pub(crate) type Listed = Vec<Option<u64>>;
 
 /// Builds everything.
 pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(NetworkSpec, Listed), Diagnostic> {
-    let (flows, precedence, listed) = flows::flows(cx, doc, graph)?;
+    let Happenings { flows, works, precedence, listed } = flows::flows(cx, doc, graph)?;
     let (disciplines, port_discipline) = queues::queues(cx, doc, graph)?;
     let header = doc.switch.cut_through.0.get();
     let spec = NetworkSpec {
@@ -58,6 +59,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(Netwo
             max_events: doc.run.max_events.unwrap_or(u64::MAX),
         },
         flows,
+        works,
         precedence,
         ties: match doc.run.ties {
             Ties::Drawn => TieSpec::Drawn,

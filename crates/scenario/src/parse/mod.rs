@@ -1,8 +1,10 @@
 //! Readers of other people's files. Pure: text in, values or a line number and a reason out.
 
 pub mod cdf;
+pub mod chakra;
 mod csv;
 pub mod flows;
+pub mod goal;
 pub mod graph;
 pub mod matrix;
 pub mod tables;

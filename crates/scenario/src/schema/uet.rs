@@ -59,6 +59,7 @@ pub struct Credits {
 /// What bounds the bytes that an Ultra Ethernet sender has under way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
+#[schemars(extend("x-default-kind" = "nscc"))]
 pub enum UetWindow {
     /// NSCC: marks and queueing delay, in four quadrants (UE specification 1.0, §3.6.13).
     Nscc(NsccWindow),

@@ -127,6 +127,10 @@ impl Family for AllToAll {
         self.rounds(hosts.len()).lay((s, &hosts), start, send, out)
     }
 
+    fn is_job(&self) -> bool {
+        true
+    }
+
     fn course(&self, f: &Fluid) -> Course {
         let hosts = f.members(&self.hosts);
         match self.exchange {

@@ -8,6 +8,7 @@ use super::section::{Expected, Section};
 use super::sizes::Sizes;
 use crate::Diagnostic;
 use crate::quantity::Q;
+use std::path::Path;
 use thalweg_machines::transport::{Rank, TransportSpec};
 use thalweg_units::Span;
 
@@ -43,6 +44,11 @@ pub(crate) trait Family {
         false
     }
 
+    /// It is a job: it has a completion time as a whole.
+    fn is_job(&self) -> bool {
+        false
+    }
+
     /// When its flows arrive, if they do so at random or from a list: loads are measured then.
     fn arrives(&self) -> Option<Arrives> {
         None
@@ -61,6 +67,11 @@ pub(crate) trait Family {
     /// The file that it reads.
     fn file(&self) -> Option<&str> {
         None
+    }
+
+    /// All files that it reads, relative to `dir`, which is where they are.
+    fn files(&self, _dir: &Path) -> Vec<String> {
+        self.file().into_iter().map(str::to_owned).collect()
     }
 
     /// It brings its own transport.

@@ -97,6 +97,10 @@ impl Family for HalvingDoubling {
         self.rounds(all).lay((s, &hosts), |_| start, send, out)
     }
 
+    fn is_job(&self) -> bool {
+        true
+    }
+
     fn course(&self, f: &Fluid) -> Course {
         let hosts = f.members(&self.hosts);
         self.rounds(hosts).course(f, self.start.0, hosts as f64)

@@ -5,6 +5,7 @@ mod arrivals;
 mod course;
 mod declare;
 mod drafts;
+mod job;
 mod list;
 mod order;
 mod partners;
@@ -15,8 +16,10 @@ pub mod sizes;
 // One file each of the list below.
 mod all_to_all;
 mod backlogged;
+mod chakra;
 mod flow;
 mod flow_list;
+pub(crate) mod goal;
 mod halving_doubling;
 mod incast;
 mod permutation;
@@ -33,7 +36,7 @@ pub use arrivals::Arrivals;
 pub(crate) use course::{Course, Fluid};
 use declare::default;
 pub(crate) use declare::{Arrives, Family};
-pub(crate) use drafts::{Drafts, MOST_FLOWS};
+pub(crate) use drafts::{Drafts, MOST_FLOWS, WorkDraft};
 pub use flow_list::ListFormat;
 pub use incast::Senders;
 pub use partners::{LoadOf, Pairs};
@@ -61,6 +64,8 @@ list::families! {
     ring_all_gather: RingAllGather, "ring-all-gather";
     halving_doubling: HalvingDoubling, "halving-doubling-all-reduce";
     tree_all_reduce: TreeAllReduce, "tree-all-reduce";
+    goal: Goal, "goal";
+    chakra: Chakra, "chakra";
     udp: UdpStream, "udp";
 }
 

@@ -63,6 +63,10 @@ impl Family for RingAllGather {
         self.rounds(ring.len()).pass_on((s, &ring), start, self.size.0.get(), out)
     }
 
+    fn is_job(&self) -> bool {
+        true
+    }
+
     fn course(&self, f: &Fluid) -> Course {
         let hosts = f.members(&self.hosts);
         self.rounds(hosts).course(f, self.start.0, hosts as f64)

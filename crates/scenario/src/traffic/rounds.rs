@@ -81,7 +81,7 @@ impl Rounds {
 }
 
 /// Bytes of a chunk of `size` bytes cut into so many: all together are the whole, and no two differ by more than one.
-fn chunk(size: u64, number: usize, chunks: usize) -> u64 {
+pub(super) fn chunk(size: u64, number: usize, chunks: usize) -> u64 {
     upto(size, number + 1, chunks) - upto(size, number, chunks)
 }
 

@@ -61,6 +61,30 @@ impl Section<'_> {
         }
         Ok(members)
     }
+    /// The hosts of so many ranks, in their order: those that a key names; the first ones, if it names none.
+    pub fn ranks(&self, name: &str, hosts: &[u32], ranks: u32) -> Result<Vec<u32>, Diagnostic> {
+        let named = if hosts.is_empty() { self.graph.hosts as usize } else { hosts.len() };
+        let wrong = if hosts.is_empty() { named < ranks as usize } else { named != ranks as usize };
+        if wrong {
+            let reason = match hosts.is_empty() {
+                true => format!("the trace has {ranks} ranks, the network {named} hosts"),
+                false => format!("the trace has {ranks} ranks, and {named} hosts are named"),
+            };
+            return Err(self.cx.error(&self.key(name), reason, "every rank is a host of its own"));
+        }
+        let mut all = self.members(name, hosts)?;
+        all.truncate(ranks as usize);
+        Ok(all)
+    }
+    /// From what size on messages wait for their receive; the `largest` must, if there is such a size.
+    pub fn eager(&self, rendezvous: Option<Bytes>, largest: u64) -> Result<u64, Diagnostic> {
+        let Some(limit) = rendezvous else { return Ok(u64::MAX) };
+        if largest <= limit.get() {
+            let reason = format!("it has no effect: no message is larger than {limit}");
+            return Err(self.cx.error(&self.key("rendezvous"), reason, "lower it or remove the key"));
+        }
+        Ok(limit.get())
+    }
     /// A vector of so many bytes can be cut into so many chunks.
     pub fn chunks(&self, size: u64, chunks: usize) -> Result<(), Diagnostic> {
         if size < chunks as u64 {

@@ -1,5 +1,5 @@
 use std::path::Path;
-use thalweg_net::spec::{FlowSpec, NetworkSpec};
+use thalweg_net::spec::{FlowSpec, NetworkSpec, Predecessor, Step};
 use thalweg_units::FlowId;
 
 /// A star of hosts with one section of traffic.
@@ -17,14 +17,14 @@ fn load(hosts: u32, section: &str, folder: &Path) -> Result<NetworkSpec, crate::
 /// The same, next to these files.
 pub(super) fn in_folder(
     hosts: u32,
-    files: &[(&str, &str)],
+    files: &[(&str, impl AsRef<[u8]>)],
     section: &str,
 ) -> Result<NetworkSpec, crate::Diagnostic> {
     let name = format!("thalweg-traffic-{}-{:?}", std::process::id(), std::thread::current().id());
     let folder = std::env::temp_dir().join(name);
     std::fs::create_dir_all(&folder).expect("a folder");
     for (name, text) in files {
-        std::fs::write(folder.join(name), text).expect("written");
+        std::fs::write(folder.join(name), text.as_ref()).expect("written");
     }
     let network = load(hosts, section, &folder);
     std::fs::remove_dir_all(&folder).expect("removed");
@@ -41,6 +41,12 @@ pub(super) fn ends(flows: &[FlowSpec]) -> Vec<(u32, u32)> {
 
 /// What each flow follows.
 pub(super) fn after(net: &NetworkSpec) -> Vec<Vec<u32>> {
-    let of = |flow: usize| net.precedence.of(FlowId::from(flow)).iter().map(|f| f.flow.0).collect();
+    let of = |flow: usize| {
+        let step = |before: &Predecessor| match before.step() {
+            Step::Flow(flow) => flow.0,
+            Step::Work(work) => panic!("follows computation {work}"),
+        };
+        net.precedence.of(FlowId::from(flow)).iter().map(step).collect()
+    };
     (0..net.flows.len()).map(of).collect()
 }

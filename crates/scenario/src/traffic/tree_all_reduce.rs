@@ -110,6 +110,10 @@ impl Family for TreeAllReduce {
         Ok(())
     }
 
+    fn is_job(&self) -> bool {
+        true
+    }
+
     fn course(&self, f: &Fluid) -> Course {
         let (begin, iterations) = (self.start.0.secs(), f64::from(self.iterations));
         let hosts = f.members(&self.hosts);

@@ -115,7 +115,12 @@ fn requests_and_responses_follow_each_other() {
          [[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 2\nsize = \"1MB\"\nstart = \"2ms\"\n",
     );
     // Those that start by the clock first: the first request, the plain flow; then the chain.
-    let after = |flow| net.precedence.of(flow).first().map_or(u32::MAX, |f| f.flow.0);
+    let after = |flow| {
+        net.precedence.of(flow).first().map_or(u32::MAX, |f| match f.step() {
+            thalweg_net::spec::Step::Flow(flow) => flow.0,
+            thalweg_net::spec::Step::Work(work) => panic!("no computation {work} here"),
+        })
+    };
     let chain: Vec<(u32, u32, u64, u32)> = (0..)
         .map(FlowId)
         .zip(&net.flows)

@@ -28,7 +28,8 @@ pub enum Phase {
     Inject,
     /// The packet at the head of a port's flight reaches the far end. Entity: port.
     Arrive,
-    /// A flow starts. Entity: flow.
+    /// A flow starts, or a computation is ready or over: before ports decide, since flows start by that. Entity: flow;
+    /// computations are counted on from the last flow.
     Start,
     /// A sender's timer. Entity: flow.
     SenderTimer,

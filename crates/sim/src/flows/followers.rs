@@ -1,47 +1,90 @@
-//! What waits for each flow, and for how many flows it still waits.
+//! What waits for each flow and each computation, and for how many others it still waits.
 
 use super::record::FlowRecord;
-use thalweg_net::spec::{End, Precedence, Predecessor};
-use thalweg_units::{FlowId, Rows, Time};
+use super::works::WorkRecord;
+use thalweg_net::spec::{Edge, End, Precedence, Predecessor, Step};
+use thalweg_units::{FlowId, Rows, Time, WorkId};
 
 /// [`Precedence`] the other way round, with what is left of it. Nothing of it is saved: it follows from the
-/// specification and from how far flows are.
+/// specification and from how far flows and computations are.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Followers {
-    /// A row per flow: those that follow it, and which of its ends they wait for; none if no flow follows another.
-    of: Rows<(End, FlowId)>,
+    /// A row per flow: those that follow it, and which of its ends they wait for; none if nothing follows a flow.
+    of_flows: Rows<(End, Step)>,
+    /// The same of computations.
+    of_works: Rows<(Edge, Step)>,
     /// Per flow: how many ends it still waits for.
-    open: Vec<u32>,
+    flows: Vec<u32>,
+    /// The same per computation.
+    works: Vec<u32>,
 }
 
 impl Followers {
-    pub fn new(precedence: &Precedence, records: &[FlowRecord]) -> Self {
+    pub fn new(precedence: &Precedence, flows: &[FlowRecord], works: &[WorkRecord]) -> Self {
         if precedence.is_empty() {
             return Self::default();
         }
-        let flows = || (0..records.len()).map(FlowId::from);
-        let mut pairs: Vec<(Predecessor, FlowId)> =
-            flows().flat_map(|flow| precedence.of(flow).iter().map(move |before| (*before, flow))).collect();
-        pairs.sort_unstable();
-        let mut left = pairs.into_iter().peekable();
-        let mut of = Rows::default();
-        for flow in flows() {
-            let next = || left.next_if(|(before, _)| before.flow == flow);
-            of.push(std::iter::from_fn(next).map(|(before, follower)| (before.end, follower)));
+        let is_open = |before: &&Predecessor| match before {
+            Predecessor::Flow { flow, end } => flows[flow.at()].ended(*end) == Time::MAX,
+            Predecessor::Work { work, edge } => works[work.at()].reached(*edge) == Time::MAX,
+        };
+        let open = |step: Step| precedence.of_step(step).iter().filter(is_open).count() as u32;
+        let flow = |number: usize| Step::Flow(number.into());
+        let work = |number: usize| Step::Work(number.into());
+        let all = || (0..flows.len()).map(flow).chain((0..works.len()).map(work));
+        let (mut after_flows, mut after_works) = (Vec::new(), Vec::new());
+        for step in all() {
+            for before in precedence.of_step(step) {
+                match *before {
+                    Predecessor::Flow { flow, end } => after_flows.push((flow.at(), (end, step))),
+                    Predecessor::Work { work, edge } => after_works.push((work.at(), (edge, step))),
+                }
+            }
         }
-        let is_open = |before: &&Predecessor| records[before.flow.at()].ended(before.end) == Time::MAX;
-        let open = flows().map(|flow| precedence.of(flow).iter().filter(is_open).count() as u32).collect();
-        Self { of, open }
+        Self {
+            of_flows: by_leader(flows.len(), after_flows),
+            of_works: by_leader(works.len(), after_works),
+            flows: (0..flows.len()).map(|number| open(flow(number))).collect(),
+            works: (0..works.len()).map(|number| open(work(number))).collect(),
+        }
     }
 
     /// A flow has come to this end: those that wait for nothing else any more.
-    pub fn released_by(&mut self, flow: FlowId, end: End) -> impl Iterator<Item = FlowId> {
-        let Self { of, open } = self;
-        let waiting = of.row(flow.at()).iter().filter(move |(of, _)| *of == end);
-        waiting.map(|(_, follower)| *follower).filter(|follower| {
-            let left = &mut open[follower.at()];
-            *left -= 1;
-            *left == 0
-        })
+    pub fn released_by(&mut self, flow: FlowId, end: End) -> impl Iterator<Item = Step> {
+        let Self { of_flows, flows, works, .. } = self;
+        let waiting = of_flows.row(flow.at()).iter().filter(move |(of, _)| *of == end);
+        waiting.map(|(_, follower)| *follower).filter(|follower| count_down(flows, works, *follower))
     }
+
+    /// The same of a computation.
+    pub fn released_by_work(&mut self, work: WorkId, edge: Edge) -> impl Iterator<Item = Step> {
+        let Self { of_works, flows, works, .. } = self;
+        let waiting = of_works.row(work.at()).iter().filter(move |(of, _)| *of == edge);
+        waiting.map(|(_, follower)| *follower).filter(|follower| count_down(flows, works, *follower))
+    }
+}
+
+/// One less to wait for; true: it was the last.
+fn count_down(flows: &mut [u32], works: &mut [u32], step: Step) -> bool {
+    let left = match step {
+        Step::Flow(flow) => &mut flows[flow.at()],
+        Step::Work(work) => &mut works[work.at()],
+    };
+    *left -= 1;
+    *left == 0
+}
+
+/// What follows each of so many, a row for each; no rows if nothing does.
+fn by_leader<T: Ord + Copy>(leaders: usize, mut pairs: Vec<(usize, T)>) -> Rows<T> {
+    let mut of = Rows::default();
+    if pairs.is_empty() {
+        return of;
+    }
+    pairs.sort_unstable();
+    let mut left = pairs.into_iter().peekable();
+    for leader in 0..leaders {
+        let next = || left.next_if(|(before, _)| *before == leader);
+        of.push(std::iter::from_fn(next).map(|(_, follower)| follower));
+    }
+    of
 }

@@ -1,7 +1,9 @@
-//! The life of every flow: when it starts, what follows it, what became of it. Its two ends are its hosts'.
+//! The life of every flow and every computation: when it starts, what follows it, what became of it. The two ends of
+//! a flow are its hosts'.
 
 mod followers;
 pub(crate) mod record;
+pub(crate) mod works;
 
 use crate::cx::Cx;
 use crate::events::Phase;
@@ -9,9 +11,10 @@ use followers::Followers;
 use record::FlowRecord;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::SenderStats;
-use thalweg_net::spec::{End, NetworkSpec};
-use thalweg_units::{FlowId, Span, Time};
+use thalweg_net::spec::{Edge, End, NetworkSpec, Step};
+use thalweg_units::{FlowId, Span, Time, WorkId};
 use thalweg_wire::{Kind, Packet};
+use works::{WorkRecord, Works};
 
 /// Running totals of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,13 +27,14 @@ pub(crate) struct FlowTally {
     pub measured_done: u64,
 }
 
-/// Every flow of the scenario.
+/// Every flow and every computation of the scenario.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Flows {
     records: Vec<FlowRecord>,
     tally: FlowTally,
     /// The next flow that starts by the clock.
     next_start: u32,
+    works: Works,
     #[serde(skip)]
     followers: Followers,
     /// Flows that count towards the statistics.
@@ -41,9 +45,11 @@ pub(crate) struct Flows {
 impl Flows {
     pub fn new(spec: &NetworkSpec) -> Self {
         let records = vec![FlowRecord::default(); spec.flows.len()];
+        let works = Works::new(&spec.works);
         Self {
-            followers: Followers::new(&spec.precedence, &records),
+            followers: Followers::new(&spec.precedence, &records, works.records()),
             records,
+            works,
             measured_total: spec.flows.iter().filter(|f| f.measured).count() as u64,
             ..Self::default()
         }
@@ -59,6 +65,16 @@ impl Flows {
         self.tally
     }
 
+    /// What became of each computation.
+    pub fn works(&self) -> &[WorkRecord] {
+        self.works.records()
+    }
+
+    /// Computations that the run waits for and that are not over.
+    pub fn works_left(&self) -> u64 {
+        self.works.left()
+    }
+
     /// How many count towards the statistics.
     pub fn measured_total(&self) -> u64 {
         self.measured_total
@@ -69,9 +85,15 @@ impl Flows {
         self.records[flow.at()] = record;
     }
 
+    /// What became of a computation of another part.
+    pub fn set_work(&mut self, work: WorkId, record: WorkRecord) {
+        self.works.set_record(work, record);
+    }
+
     /// The totals of several parts.
-    pub fn set_tally(&mut self, tally: FlowTally) {
+    pub fn set_tally(&mut self, tally: FlowTally, works_left: u64) {
         self.tally = tally;
+        self.works.set_left(works_left);
     }
 
     /// Takes the place of these freshly built flows.
@@ -79,8 +101,9 @@ impl Flows {
         if saved.records.len() != self.records.len() {
             return Err("its flows do not fit its network".into());
         }
-        let followers = Followers::new(&spec.precedence, &saved.records);
-        Ok(Self { followers, measured_total: self.measured_total, ..saved })
+        let works = self.works.resume(saved.works)?;
+        let followers = Followers::new(&spec.precedence, &saved.records, works.records());
+        Ok(Self { followers, works, measured_total: self.measured_total, ..saved })
     }
 
     /// Schedules the first flow at or after position `from` that starts by the clock.
@@ -107,6 +130,58 @@ impl Flows {
         if until != Time::MAX {
             cx.schedule(until, Phase::Stop, flow.0);
         }
+        self.release(cx, flow, End::Started);
+    }
+
+    /// Whose event it is that belongs to this entity ([`Phase::Start`]).
+    #[inline]
+    pub fn step(&self, entity: u32) -> Step {
+        match (entity as usize).checked_sub(self.records.len()) {
+            None => Step::Flow(FlowId(entity)),
+            Some(work) => Step::Work(WorkId::from(work)),
+        }
+    }
+
+    /// Schedules the computations that are ready by the clock.
+    pub fn schedule_works(&self, cx: &mut Cx) {
+        for number in (0..cx.spec.works.len()).map(WorkId::from) {
+            let spec = cx.spec.works[number.at()];
+            if cx.spec.precedence.of_work(number).is_empty() && cx.border.is_home(spec.host) {
+                schedule_work(cx, spec.start, number);
+            }
+        }
+    }
+
+    /// A computation is ready, or over.
+    pub fn work(&mut self, cx: &mut Cx, work: WorkId) {
+        if self.works.is_under_way(work) {
+            self.end_work(cx, work);
+        } else if self.works.is_ready(work) {
+            self.begin_work(cx, work);
+        }
+    }
+
+    fn begin_work(&mut self, cx: &mut Cx, work: WorkId) {
+        self.works.begin(work, cx.now);
+        schedule_work(cx, cx.now + cx.spec.works[work.at()].lasts, work);
+        self.release_by_work(cx, work, Edge::Begun);
+    }
+
+    fn end_work(&mut self, cx: &mut Cx, work: WorkId) {
+        let next = self.works.end(work, cx.now);
+        self.release_by_work(cx, work, Edge::Ended);
+        if let Some(next) = next {
+            self.begin_work(cx, next);
+        }
+        if !cx.spec.works[work.at()].measured {
+            return;
+        }
+        if cx.features.parted {
+            cx.border.works_ended += 1;
+        } else {
+            self.works.count_done();
+            self.stop_if_done(cx);
+        }
     }
 
     /// A message has arrived whole.
@@ -130,10 +205,11 @@ impl Flows {
     // CHOICE: the hosts of followers know at once, wherever they are, without a packet. This is the only
     // place where a flow starts because of what happened at another host.
     fn release(&mut self, cx: &mut Cx, flow: FlowId, end: End) {
-        for follower in self.followers.released_by(flow, end) {
-            let pause = Span::from_ps(cx.spec.flows[follower.at()].start.ps());
-            cx.schedule(cx.now + pause, Phase::Start, follower.0);
-        }
+        self.followers.released_by(flow, end).for_each(|follower| follow(cx, follower));
+    }
+
+    fn release_by_work(&mut self, cx: &mut Cx, work: WorkId, edge: Edge) {
+        self.followers.released_by_work(work, edge).for_each(|follower| follow(cx, follower));
     }
 
     /// A flow is complete at both ends.
@@ -141,10 +217,14 @@ impl Flows {
         self.tally.done += 1;
         if cx.spec.flows[flow.at()].measured {
             self.tally.measured_done += 1;
-            if cx.spec.stop.when_measured_done && self.tally.measured_done == self.measured_total {
-                cx.stopped = true;
-            }
+            self.stop_if_done(cx);
         }
+    }
+
+    /// The run is over if all that it waits for is.
+    fn stop_if_done(&self, cx: &mut Cx) {
+        let done = self.tally.measured_done == self.measured_total && self.works.left() == 0;
+        cx.stopped |= done && cx.spec.stop.when_measured_done;
     }
 
     /// A packet of a flow is lost.
@@ -162,5 +242,24 @@ impl Flows {
     /// Copies what the two ends of a flow know into its record.
     pub fn write(&mut self, flow: FlowId, stats: &SenderStats, delivered: u64) {
         self.records[flow.at()].count(stats, delivered);
+    }
+}
+
+/// Something happens to a computation then.
+fn schedule_work(cx: &mut Cx, at: Time, work: WorkId) {
+    cx.schedule(at, Phase::Start, cx.spec.flows.len() as u32 + work.0);
+}
+
+/// What waits for nothing else any more starts, or is ready, after its own pause.
+fn follow(cx: &mut Cx, follower: Step) {
+    match follower {
+        Step::Flow(flow) => {
+            let pause = Span::from_ps(cx.spec.flows[flow.at()].start.ps());
+            cx.schedule(cx.now + pause, Phase::Start, flow.0);
+        }
+        Step::Work(work) => {
+            let pause = Span::from_ps(cx.spec.works[work.at()].start.ps());
+            schedule_work(cx, cx.now + pause, work);
+        }
     }
 }

@@ -63,6 +63,7 @@ impl FlowRecord {
         match end {
             End::Received => self.received,
             End::Acked => self.acked,
+            End::Started => self.started,
         }
     }
 
@@ -136,6 +137,7 @@ impl FlowOutcome {
         match end {
             End::Received => self.received,
             End::Acked => self.acked,
+            End::Started => self.started,
         }
     }
 

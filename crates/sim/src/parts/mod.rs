@@ -66,6 +66,8 @@ struct Score {
     done: u64,
     measured_done: u64,
     measured_total: u64,
+    /// Measured computations that are not over.
+    works_left: u64,
     /// Of the flows from this number on none can be incomplete for longer than a window: see [`Score::goes_on`].
     unseen: usize,
     /// The ports that probes look at.
@@ -100,6 +102,7 @@ impl Parted {
             done: 0,
             measured_done: 0,
             measured_total: whole.flows.measured_total(),
+            works_left: whole.flows.works_left(),
             unseen: spec.flows.len(),
             probed: [ports(&spec.probes.queues), ports(&spec.probes.links)],
             stopped: false,
@@ -220,8 +223,9 @@ impl Parted {
 }
 
 fn gather(plan: &Plan, score: &Score, parts: Vec<Part>) -> Sim {
-    let Score { done, measured_done, probed, stopped, .. } = score;
-    let owners = Owners { of_node: plan.of_node(), done: (*done, *measured_done), probed: probed.clone() };
+    let Score { done, measured_done, works_left, probed, stopped, .. } = score;
+    let done = (*done, *measured_done);
+    let owners = Owners { of_node: plan.of_node(), done, works_left: *works_left, probed: probed.clone() };
     let now = parts.iter().map(|part| part.sim.cx.now).max().unwrap_or(Time::ZERO);
     let ready = |mut part: Part| {
         part.come_in();
@@ -296,7 +300,14 @@ impl Score {
         self.closing = closing;
     }
 
-    /// Counts the ends of flows that have become complete in a part; true: the run is over.
+    /// All measured flows are complete, all measured computations over.
+    fn waits_for_nothing(&self) -> bool {
+        self.measured_done == self.measured_total && self.works_left == 0
+    }
+
+    /// Counts the ends of flows that have become complete in a part, and computations that are over; true: the run is
+    /// over.
+    ///
     fn note_ends(&mut self, part: &mut Part) -> bool {
         let cx = &mut part.sim.cx;
         for flow in cx.border.ended.drain(..) {
@@ -307,8 +318,13 @@ impl Score {
             self.done += 1;
             self.measured_done += u64::from(cx.spec.flows[flow.at()].measured);
             self.closing.push(flow);
-            let all = cx.spec.flows[flow.at()].measured && self.measured_done == self.measured_total;
+            let all = cx.spec.flows[flow.at()].measured && self.waits_for_nothing();
             self.stopped |= all && cx.spec.stop.when_measured_done;
+        }
+        let over = std::mem::take(&mut cx.border.works_ended);
+        if over > 0 {
+            self.works_left -= over;
+            self.stopped |= self.waits_for_nothing() && cx.spec.stop.when_measured_done;
         }
         self.stopped
     }
@@ -318,7 +334,7 @@ impl Score {
     /// does not fit through its link.
     fn goes_on(&mut self, parts: &Parts<'_>, plan: &Plan, window: Span) -> bool {
         let spec: &NetworkSpec = &parts[0].sim.cx.spec;
-        if !spec.stop.when_measured_done || self.measured_done == self.measured_total {
+        if !spec.stop.when_measured_done || self.waits_for_nothing() {
             return true;
         }
         while let Some(flow) = self.unseen.checked_sub(1).map(FlowId::from) {

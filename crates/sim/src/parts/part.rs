@@ -37,6 +37,7 @@ impl Part {
             }
         }
         sim.flows.schedule_next_start(&mut sim.cx, 0);
+        sim.flows.schedule_works(&mut sim.cx);
         Self { sim, inbox: vec![Batch::default(); usize::from(plan.parts())] }
     }
 }

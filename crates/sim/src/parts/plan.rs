@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::{ControllerSpec, custom};
 use thalweg_machines::transport::TransportSpec;
 use thalweg_net::dependencies::{Dependencies, Ways};
-use thalweg_net::spec::{End, LinkSpec, NetworkSpec};
-use thalweg_units::{FlowId, Rate, Span, Time};
+use thalweg_net::spec::{End, LinkSpec, NetworkSpec, Predecessor};
+use thalweg_units::{FlowId, HostId, Rate, Span, Time, WorkId};
 
 /// Why a network is run whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -163,13 +163,22 @@ fn join_flows(spec: &NetworkSpec, together: &mut Together) {
         }
         // One before has come to the end that it waits for, and it starts.
         for before in spec.precedence.of(FlowId::from(number)) {
-            let ends = &spec.flows[before.flow.at()];
-            let place = match before.end {
-                End::Received => ends.dst,
-                End::Acked => ends.src,
-            };
-            together.join(place.at(), flow.src.at());
+            together.join(place_of(spec, before).at(), flow.src.at());
         }
+    }
+    for (number, work) in spec.works.iter().enumerate() {
+        for before in spec.precedence.of_work(WorkId::from(number)) {
+            together.join(place_of(spec, before).at(), work.host.at());
+        }
+    }
+}
+
+/// Where it happens.
+fn place_of(spec: &NetworkSpec, what: &Predecessor) -> HostId {
+    match *what {
+        Predecessor::Flow { flow, end: End::Received } => spec.flows[flow.at()].dst,
+        Predecessor::Flow { flow, end: End::Acked | End::Started } => spec.flows[flow.at()].src,
+        Predecessor::Work { work, .. } => spec.works[work.at()].host,
     }
 }
 

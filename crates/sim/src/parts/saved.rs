@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use thalweg_net::spec::NetworkSpec;
 
 /// The layout is raised with every change of what is written here; that of the parts is the simulator's own.
-const KIND: Kind = Kind { magic: *b"thalwegP", layout: 3 };
+const KIND: Kind = Kind { magic: *b"thalwegP", layout: 4 };
 
 impl Parted {
     /// The whole run as bytes, appended to others.

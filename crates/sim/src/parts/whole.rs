@@ -11,13 +11,15 @@ use crate::parts::samples;
 use crate::paths::NO_SLOT;
 use crate::sim::Sim;
 use std::collections::BTreeMap;
-use thalweg_units::{FlowId, PortId, Time};
+use thalweg_units::{FlowId, PortId, Time, WorkId};
 
 /// Whose nodes are whose, and what only all parts together know.
 pub(super) struct Owners<'a> {
     pub of_node: &'a [Number],
     /// Complete flows, all and measured ones.
     pub done: (u64, u64),
+    /// Measured computations that are not over.
+    pub works_left: u64,
     /// The ports that probes look at, in the order of the scenario.
     pub probed: [Vec<PortId>; 2],
 }
@@ -165,7 +167,14 @@ fn take_flows(whole: &mut Sim, parts: &mut [Sim], owners: &Owners<'_>) {
     }
     whole.fabric.set_paths(paths);
     let started = std::iter::once(&*whole).chain(&*parts).map(|part| part.flows.tally().started).sum();
-    whole.flows.set_tally(FlowTally { started, done: owners.done.0, measured_done: owners.done.1 });
+    let tally = FlowTally { started, done: owners.done.0, measured_done: owners.done.1 };
+    whole.flows.set_tally(tally, owners.works_left);
+    for work in (0..whole.flows.works().len()).map(WorkId::from) {
+        let host = whole.cx.spec.works[work.at()].host;
+        if let Some(part) = usize::from(owners.of_node[host.at()]).checked_sub(1) {
+            whole.flows.set_work(work, parts[part].flows.works()[work.at()]);
+        }
+    }
 }
 
 /// What the instruments of a part have seen.

@@ -13,7 +13,7 @@ fn burst() -> TransportSpec {
 /// Hosts around a switch, 1000 B take 1 us on every link, which is 1 us long.
 fn around(hosts: u32, flows: Vec<FlowSpec>, follow: &[&[u32]]) -> NetworkSpec {
     let spec = star(hosts, Rate::from_gbps(8), Span::from_us(1), burst(), flows);
-    let received = |flow: &u32| Predecessor { flow: FlowId(*flow), end: End::Received };
+    let received = |flow: &u32| Predecessor::Flow { flow: FlowId(*flow), end: End::Received };
     NetworkSpec { precedence: Precedence::new(follow.iter().map(|of| of.iter().map(received))), ..spec }
 }
 
@@ -44,7 +44,7 @@ fn a_flow_may_wait_for_the_sender_of_another_instead() {
         flow(0, 3, 960, Time::from_us(1)), // after its arrival
     ];
     let mut spec = around(4, flows, &[&[], &[], &[0]]);
-    let first = |end| Predecessor { flow: FlowId(0), end };
+    let first = |end| Predecessor::Flow { flow: FlowId(0), end };
     spec.precedence = Precedence::new([vec![], vec![first(End::Acked)], vec![first(End::Received)]]);
     spec.transports = vec![TransportSpec::Tcp(TcpSpec { mss: 960, ..wide_open() })];
     let sim = run(spec);
@@ -77,7 +77,7 @@ fn random(seed: u64) -> NetworkSpec {
     let mut follow = vec![Vec::new(); 40];
     for (i, follower) in flows.iter_mut().enumerate().skip(10) {
         follower.start = Time::from_ps(draw.below(3) * 777_777);
-        let mut before = || Predecessor {
+        let mut before = || Predecessor::Flow {
             flow: FlowId(draw.below(i as u64) as u32),
             end: if draw.below(2) == 0 { End::Received } else { End::Acked },
         };
@@ -95,7 +95,10 @@ proptest! {
         let straight = run(random(seed));
         let spec = straight.spec();
         for (flow, f) in (0..).map(FlowId).zip(&spec.flows) {
-            let ended = |p: &Predecessor| straight.outcome(p.flow).ended(p.end).expect("it ended");
+            let ended = |p: &Predecessor| {
+                let Predecessor::Flow { flow, end } = p else { panic!("no computations here") };
+                straight.outcome(*flow).ended(*end).expect("it ended")
+            };
             let Some(last) = spec.precedence.of(flow).iter().map(ended).max() else { continue };
             prop_assert_eq!(straight.outcome(flow).started, Some(last + Span::from_ps(f.start.ps())));
         }

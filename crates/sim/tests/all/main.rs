@@ -31,3 +31,4 @@ mod streams;
 mod structure;
 mod together;
 mod trimming;
+mod works;

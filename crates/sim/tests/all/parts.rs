@@ -119,7 +119,7 @@ fn flows_that_wait_for_their_own_host_s_are_divided() {
         let mut spec = racks(7, wide_open());
         let last = |flow: usize| {
             let mut earlier = (0..flow).rev().filter(|other| spec.flows[*other].src == spec.flows[flow].src);
-            earlier.next().map(|other| Predecessor { flow: other.into(), end })
+            earlier.next().map(|other| Predecessor::Flow { flow: other.into(), end })
         };
         spec.precedence = Precedence::new((0..spec.flows.len()).map(last));
         agree(spec, 2, 2, 1777).unwrap_or_else(|why| panic!("{end:?}: {why}"))

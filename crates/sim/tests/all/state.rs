@@ -32,7 +32,8 @@ pub fn busy(seed: u64, order: OrderSpec, stage: StageSpec) -> NetworkSpec {
     // The last few follow others instead of the clock: one each.
     flows[50..].iter_mut().for_each(|follower| follower.start = Time::from_us(3));
     let end = |flow: u32| if flow.is_multiple_of(2) { End::Received } else { End::Acked };
-    let leader = |flow: u32| (flow >= 50).then(|| Predecessor { flow: FlowId(flow - 40), end: end(flow) });
+    let leader =
+        |flow: u32| (flow >= 50).then(|| Predecessor::Flow { flow: FlowId(flow - 40), end: end(flow) });
     let mut spec = star(8, Rate::from_gbps(10), Span::from_us(1), TransportSpec::Tcp(tcp), flows);
     spec.seed = seed;
     spec.precedence = Precedence::new((0..60).map(leader));

@@ -281,6 +281,30 @@ pub const FILES: &[(&str, &str)] = &[
     ("flows.csv", "id,src,dst,size_bytes,start_ns\n7,0,2,200000,0\n9,1,3,200000,0\n"),
     ("other.csv", "id,src,dst,size_bytes,start_ns\n7,0,2,200000,0\n9,1,3,100000,0\n"),
     ("flows.txt", "1\n0 2 3 100 200000 0\n"),
+    (
+        "job.goal",
+        "num_ranks 2\nrank 0 { a: calc 1000\n b: send 20000b to 1\n b requires a }\n\
+         rank 1 { a: calc 90000\n b: recv 20000b from 0\n b requires a }\n",
+    ),
+    (
+        "step.0.et",
+        "\x03\n\x011\x06\x08\x01\x18\x048\x01$\x08\x02\x18\x05*\x01\x01R\r\n\tcomm_sizehdR\x0c\n\x08comm_dsth\x012\x08\x03\x18\x07*\x01\x02R\r\n\tcomm_typeh\x05R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0",
+    ),
+    (
+        "step.1.et",
+        "\x03\n\x011\x06\x08\x01\x18\x048Z$\x08\x02\x18\x06*\x01\x01R\r\n\tcomm_sizehdR\x0c\n\x08comm_srch\x002\x08\x03\x18\x07*\x01\x02R\r\n\tcomm_typeh\x05R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0",
+    ),
+    (
+        "other.0.et",
+        "\x03\n\x011\x06\x08\x01\x18\x048\x01$\x08\x02\x18\x05*\x01\x01R\r\n\tcomm_sizeh2R\x0c\n\x08comm_dsth\x012\x08\x03\x18\x07*\x01\x02R\r\n\tcomm_typeh\x05R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0",
+    ),
+    (
+        "other.1.et",
+        "\x03\n\x011\x06\x08\x01\x18\x048Z$\x08\x02\x18\x06*\x01\x01R\r\n\tcomm_sizeh2R\x0c\n\x08comm_srch\x002\x08\x03\x18\x07*\x01\x02R\r\n\tcomm_typeh\x05R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0",
+    ),
+    ("groups.json", "{\"0\": [0, 1]}"),
+    ("swapped.json", "{\"0\": [1, 0]}"),
+    ("other.goal", "num_ranks 2\nrank 0 { send 20000b to 1 }\nrank 1 { recv 20000b from 0 }\n"),
     ("same.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-6-5,5-6-4\n"),
     ("apart.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-7-5,5-7-4\n"),
     ("offsets.csv", "host,first\n0,1\n1,0\n2,1\n3,0\n"),

@@ -8,6 +8,8 @@ const RING: &str = "traffic.0={kind=\"ring-all-reduce\",size=\"20KB\",transport=
 const GATHER: &str = "traffic.0={kind=\"ring-all-gather\",size=\"20KB\",transport=\"x\"}";
 const HALVES: &str = "traffic.0={kind=\"halving-doubling-all-reduce\",size=\"20KB\",transport=\"x\"}";
 const EVERY: &str = "traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}";
+const GOAL: &str = "traffic.0={kind=\"goal\",file=\"job.goal\",transport=\"x\"}";
+const CHAKRA: &str = "traffic.0={kind=\"chakra\",file=\"step\",groups=\"groups.json\",transport=\"x\"}";
 const TREE: &str = "traffic.0={kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}";
 
 #[rustfmt::skip]
@@ -153,6 +155,19 @@ pub const KEYS: &[Row] = &[
     ("traffic[](halving-doubling-all-reduce).iterations", PLAIN, &[HALVES], "", "2", Outcome),
     ("traffic[](halving-doubling-all-reduce).compute", PLAIN, &[HALVES, "traffic.0.iterations=2"], "", "10us", Outcome),
     ("traffic[](halving-doubling-all-reduce).start", PLAIN, &[HALVES], "", "10us", Outcome),
+    ("traffic[]=goal", PLAIN, &[GOAL], "{kind=\"goal\",file=\"job.goal\",transport=\"x\"}", "{kind=\"goal\",file=\"other.goal\",transport=\"x\"}", Outcome),
+    ("traffic[](goal).file", PLAIN, &[GOAL], "job.goal", "other.goal", Outcome),
+    ("traffic[](goal).hosts", PLAIN, &[GOAL], "", "[2, 0]", Outcome),
+    ("traffic[](goal).rendezvous", PLAIN, &[GOAL], "", "1KB", Outcome),
+    ("traffic[](goal).overhead", PLAIN, &[GOAL], "", "3us", Outcome),
+    ("traffic[](goal).start", PLAIN, &[GOAL], "", "10us", Outcome),
+    ("traffic[]=chakra", PLAIN, &[CHAKRA], "{kind=\"chakra\",file=\"step\",groups=\"groups.json\",transport=\"x\"}", "{kind=\"goal\",file=\"job.goal\",transport=\"x\"}", Outcome),
+    ("traffic[](chakra).file", PLAIN, &[CHAKRA], "step", "other", Outcome),
+    ("traffic[](chakra).hosts", PLAIN, &[CHAKRA], "", "[2, 0]", Outcome),
+    ("traffic[](chakra).groups", PLAIN, &[CHAKRA], "groups.json", "swapped.json", Outcome),
+    ("traffic[](chakra).rendezvous", PLAIN, &[CHAKRA], "", "95B", Outcome),
+    ("traffic[](chakra).overhead", PLAIN, &[CHAKRA], "", "3us", Outcome),
+    ("traffic[](chakra).start", PLAIN, &[CHAKRA], "", "10us", Outcome),
     ("traffic[]=tree-all-reduce", PLAIN, &[TREE], "{kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}",
         "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](tree-all-reduce).hosts", PLAIN, &[TREE], "", "[1, 2, 0]", Outcome),

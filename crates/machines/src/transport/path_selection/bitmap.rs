@@ -134,11 +134,15 @@ mod tests {
     const P: Params = Params { values: 4 };
 
     fn machine() -> Bitmap {
+        // To a round in the order 0, 1, 2, 3.
         let mut bitmap = P.make(Stream::new(1, "paths", 0));
-        while bitmap.sequence.mask() != 0 || bitmap.sequence.value() != 0 {
-            bitmap.sequence.advance(4); // to a round in the order 0, 1, 2, 3
+        for _ in 0..1000 {
+            if bitmap.sequence.mask() == 0 && bitmap.sequence.value() == 0 {
+                return bitmap;
+            }
+            bitmap.sequence.advance(4);
         }
-        bitmap
+        panic!("no such round");
     }
 
     #[test]

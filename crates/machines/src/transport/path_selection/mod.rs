@@ -101,6 +101,8 @@ impl PathSelectionSpec {
 }
 
 #[cfg(test)]
+mod balls;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod tests;

@@ -23,8 +23,9 @@ pub struct UetSender {
     /// Payload bytes acknowledged.
     acked: u64,
     outstanding: Outstanding,
-    /// Bytes on the wire under way, by what the receiver says it has.
-    in_flight: u64,
+    /// Bytes on the wire under way, by what the receiver says it has. Below 0 for as long as a packet counts twice that
+    /// came after it had been given up.
+    in_flight: i64,
     /// What it said last.
     received: u64,
     window: Window,
@@ -99,7 +100,11 @@ impl UetSender {
     }
 
     fn fits_window(&self, wire: u32) -> bool {
-        self.window.size() >= self.in_flight + u64::from(wire)
+        signed(self.window.size()) >= self.in_flight + i64::from(wire)
+    }
+
+    fn under_way(&self) -> u64 {
+        self.in_flight.max(0).unsigned_abs()
     }
 
     fn has_credit(&self, spec: &UetSpec) -> bool {
@@ -138,7 +143,7 @@ impl UetSender {
         let marked = packet.flags.has(Flags::ECE);
         let new = ack.received.saturating_sub(self.received);
         self.received += new;
-        self.in_flight = self.in_flight.saturating_sub(new);
+        self.in_flight -= signed(new);
         // Of a packet that was sent again it is known which time is answered only after the first.
         let echoed = packet.flags.has(Flags::RETRANSMISSION);
         let answered = self.outstanding.sent(ack.number);
@@ -152,9 +157,10 @@ impl UetSender {
             self.acknowledge(ack.base + u64::from(above.trailing_zeros()));
             above &= above - 1;
         }
+        self.settle();
         let what = if marked { PathFeedback::Marked } else { PathFeedback::Good };
         self.feedback(spec, now, packet.route, what);
-        self.window.on_ack(&spec.window, &Acked { now, new, rtt, marked, in_flight: self.in_flight });
+        self.window.on_ack(&spec.window, &Acked { now, new, rtt, marked, in_flight: self.under_way() });
         self.credit.settle();
         let Some(Sample { rtt, .. }) = rtt else { return Reception::Taken };
         self.counts.round_trip(rtt);
@@ -166,7 +172,7 @@ impl UetSender {
         self.acked += u64::from(record.payload);
         if was_lost && record.payload > 0 {
             // It was taken out when it was thought lost, and once more with what the receiver has.
-            self.in_flight += u64::from(record.wire);
+            self.in_flight += i64::from(record.wire);
         }
     }
 
@@ -176,9 +182,10 @@ impl UetSender {
         // CHOICE UET §3.6: with credits what is trimmed at the port to the receiver is the receiver's to mend.
         let spares = last_hop && spec.credits.is_some();
         let (bytes, rtt) = (record.wire, Some(now.since(record.sent)));
-        self.window.on_nack(&spec.window, &Nacked { now, bytes, rtt, spares, in_flight: self.in_flight });
+        self.window.on_nack(&spec.window, &Nacked { now, bytes, rtt, spares, in_flight: self.under_way() });
         self.outstanding.lose(number);
-        self.in_flight = self.in_flight.saturating_sub(u64::from(record.wire));
+        self.in_flight -= i64::from(record.wire);
+        self.settle();
         self.credit.settle();
         let what = match (last_hop, packet.flags.has(Flags::ECE)) {
             (true, false) => PathFeedback::Good,
@@ -195,7 +202,7 @@ impl UetSender {
         let Record { wire, value, payload, .. } = self.outstanding.lose(number);
         self.counts.timeouts += 1;
         if payload > 0 {
-            self.in_flight = self.in_flight.saturating_sub(u64::from(wire));
+            self.in_flight -= i64::from(wire);
         }
         self.window.on_timeout(&spec.window, wire);
         if let (Some(paths), Some(selection)) = (&mut self.paths, &spec.path_selection) {
@@ -207,8 +214,19 @@ impl UetSender {
         } else {
             self.probe |= !self.fits_window(wire) || !self.has_credit(spec);
         }
-        // At most one for each base round trip.
-        self.probe &= self.probed.is_none_or(|at| now >= at.saturating_add(spec.base_rtt));
+        self.settle();
+    }
+
+    /// What the receiver has says how much is under way, but for what came twice: where nothing is, nothing counts.
+    fn settle(&mut self) {
+        if self.outstanding.oldest().is_none() {
+            self.in_flight = self.in_flight.min(0);
+        }
+    }
+
+    /// When a request to send may leave: at most one for each base round trip.
+    fn probe_at(&self, spec: &UetSpec) -> Time {
+        self.probed.map_or(Time::ZERO, |at| at.saturating_add(spec.base_rtt))
     }
 
     /// A request to send, which takes a number as data does.
@@ -282,13 +300,15 @@ impl Endpoint for UetSender {
         if !self.started || self.is_done() {
             return Transmit::Idle;
         }
-        if self.probe {
+        let probe = self.probe.then(|| self.probe_at(spec));
+        if probe.is_some_and(|at| at <= now) {
             self.send_probe(spec, now, packet, side);
             return Transmit::Packet;
         }
-        let Some(wire) = self.next_wire(spec) else { return Transmit::Idle };
+        let later = probe.map_or(Transmit::Idle, Transmit::At);
+        let Some(wire) = self.next_wire(spec) else { return later };
         if !self.fits_window(wire) || !self.has_credit(spec) {
-            return Transmit::Idle;
+            return later;
         }
         let route = self.path(spec, now);
         if spec.credits.is_some() {
@@ -301,7 +321,7 @@ impl Endpoint for UetSender {
                 self.fill_probe(spec, now, (number, route), (packet, side));
                 return Transmit::Packet;
             }
-            (self.in_flight, self.counts.sent) = (self.in_flight + u64::from(wire), self.counts.sent + 1);
+            (self.in_flight, self.counts.sent) = (self.in_flight + i64::from(wire), self.counts.sent + 1);
             self.counts.resent += 1;
             let flags = Flags::RETRANSMISSION.with(Flags::ACK_REQUEST);
             let data =
@@ -311,7 +331,7 @@ impl Endpoint for UetSender {
         }
         let (number, offset, payload) = (self.outstanding.next(), self.next, wire - spec.header);
         self.next += u64::from(payload);
-        self.in_flight += u64::from(wire);
+        self.in_flight += i64::from(wire);
         self.counts.sent += 1;
         self.outstanding.push(Record::new(offset, payload, wire, route, now), spec.retry);
         let waits = self.next == self.size || !self.has_credit(spec) || !self.has_room_after(wire);
@@ -333,7 +353,7 @@ impl Endpoint for UetSender {
 impl UetSender {
     /// After a packet of these bytes, which is under way, another one of as many fits into the window.
     fn has_room_after(&self, wire: u32) -> bool {
-        self.in_flight + u64::from(wire) < self.window.size()
+        self.in_flight + i64::from(wire) < signed(self.window.size())
     }
 }
 

@@ -71,6 +71,7 @@ impl UetSpec {
         if matches!(self.window, WindowSpec::Unbounded(_)) && self.credits.is_none() {
             return refuse("window", "without window and credits nothing bounds what is sent", "");
         }
+        self.window.check()?;
         if self.retry.is_zero() {
             return refuse("retry", "retry is 0", "allowed: above");
         }

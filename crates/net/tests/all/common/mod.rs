@@ -106,6 +106,7 @@ pub fn network(
         cut_through: None,
         transports: vec![transport],
         flows,
+        works: Vec::new(),
         precedence: Precedence::default(),
         probes: ProbeSpec::default(),
         stop: StopSpec { until: Time::from_ms(1_000_000), when_measured_done: true, max_events: u64::MAX },

@@ -10,6 +10,7 @@
 use super::fast::Fast;
 use super::shortest::Shortest;
 use super::{Acked, Common, Nacked};
+use crate::problems::{Invalid, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
@@ -31,6 +32,17 @@ impl DctcpSpec {
     pub fn of(base_rtt: Span, rate: Rate) -> Self {
         let nscc = super::NsccSpec::of(base_rtt, rate, false);
         Self { window: nscc.window, cut: 0.25, fast: nscc.fast, low_delay: nscc.low_delay }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        let mut problems = Problems::default();
+        problems.share("cut", self.cut);
+        for (key, gain, least) in [("window", self.window, f64::MIN_POSITIVE), ("fast", self.fast, 0.0)] {
+            if !(least..f64::INFINITY).contains(&gain) {
+                problems.wrong(key, format!("{gain} is out of range"), "allowed: finite, not negative");
+            }
+        }
+        problems.first("DCTCP-like window")
     }
 
     pub(super) fn make(&self, c: &Common) -> DctcpWindow {

@@ -6,6 +6,7 @@
 //! ```
 
 use super::{Acked, Common, Nacked};
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
@@ -17,6 +18,14 @@ pub struct FixedSpec {
 }
 
 impl FixedSpec {
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        if self.size == Bytes::ZERO {
+            let why = "a window of 0 bytes sends nothing";
+            return Err(Invalid::new(why).of("fixed window").at("size").hint("allowed: at least a packet"));
+        }
+        Ok(())
+    }
+
     pub(super) fn make(&self, c: &Common) -> FixedWindow {
         FixedWindow { size: self.size.get(), least: c.mtu, base_rtt: c.base_rtt }
     }

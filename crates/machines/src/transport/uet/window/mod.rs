@@ -16,6 +16,7 @@ pub use fixed::{FixedSpec, FixedWindow};
 pub use nscc::{Nscc, NsccSpec};
 pub use unbounded::{Unbounded, UnboundedSpec};
 
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Time, dispatch};
 
@@ -47,6 +48,11 @@ pub enum Window {
 
 dispatch! {
     impl WindowSpec over [Nscc Fixed Dctcp Unbounded] {
+        /// Refuses what cannot work, by name.
+        ///
+        /// # Errors
+        /// If a number is out of range.
+        pub fn check(&self) -> Result<(), Invalid>;
         /// The window of a flow that starts.
         pub fn make as make(&self, c: &Common) -> Window;
     }

@@ -21,6 +21,7 @@
 use super::fast::Fast;
 use super::shortest::Shortest;
 use super::{Acked, Common, Nacked};
+use crate::problems::{Invalid, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Time};
 
@@ -82,6 +83,30 @@ impl NsccSpec {
             period: base_rtt,
             slack: Span::ZERO,
         }
+    }
+
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        let mut problems = Problems::default();
+        problems.positive("target", self.target, "7us");
+        problems.share("weight", self.weight);
+        problems.fraction("gamma", self.gamma);
+        problems.fraction("floor", self.floor);
+        let gains = [
+            ("window", self.window, f64::MIN_POSITIVE),
+            ("fair", self.fair, 0.0),
+            ("proportional", self.proportional, 0.0),
+            ("steady", self.steady, 0.0),
+            ("fast", self.fast, 0.0),
+        ];
+        for (key, gain, least) in gains {
+            if !(least..f64::INFINITY).contains(&gain) {
+                problems.wrong(key, format!("{gain} is out of range"), "allowed: finite, not negative");
+            }
+        }
+        if self.gate == 0 {
+            problems.wrong("gate", "0 divides nothing", "allowed: at least 1");
+        }
+        problems.first("NSCC")
     }
 
     pub(super) fn make(&self, c: &Common) -> Nscc {

@@ -196,3 +196,17 @@ fn with_marks_alone_a_window_of_acks_adds_a_packet_and_a_marked_one_takes_a_quar
     window.on_ack(&spec, &acked(4, 1_000_000, 5, true));
     assert_eq!(window.size(), 1000, "a packet at least");
 }
+
+#[test]
+fn numbers_out_of_range_are_refused_by_key() {
+    let nscc = NsccSpec::of(RTT, RATE, true);
+    let key = |spec: WindowSpec| spec.check().err().map(|error| error.key.into_owned());
+    assert_eq!(key(WindowSpec::Nscc(nscc)), None);
+    assert_eq!(key(WindowSpec::Nscc(NsccSpec { gate: 0, ..nscc })).as_deref(), Some("gate"));
+    assert_eq!(key(WindowSpec::Nscc(NsccSpec { window: 0.0, ..nscc })).as_deref(), Some("window"));
+    assert_eq!(key(WindowSpec::Nscc(NsccSpec { fast: f64::NAN, ..nscc })).as_deref(), Some("fast"));
+    let fixed = FixedSpec { size: thalweg_units::Bytes::ZERO };
+    assert_eq!(key(WindowSpec::Fixed(fixed)).as_deref(), Some("size"));
+    let dctcp = DctcpSpec { cut: 2.0, ..DctcpSpec::of(RTT, RATE) };
+    assert_eq!(key(WindowSpec::Dctcp(dctcp)).as_deref(), Some("cut"));
+}

@@ -1,6 +1,7 @@
 //! No window: what receivers grant bounds alone.
 
 use super::{Acked, Common, Nacked};
+use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
@@ -9,6 +10,9 @@ use thalweg_units::Span;
 pub struct UnboundedSpec;
 
 impl UnboundedSpec {
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        Ok(())
+    }
     pub(super) fn make(&self, c: &Common) -> Unbounded {
         Unbounded { base_rtt: c.base_rtt }
     }

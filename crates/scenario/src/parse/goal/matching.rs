@@ -1,0 +1,76 @@
+//! Which send goes to which receive: first to first of those between the same ranks with the same tag.
+
+use super::{Op, What};
+use crate::parse::ParseError;
+use std::collections::{BTreeMap, VecDeque};
+
+/// Of one pair of ranks and one tag: sends and receives that have no partner yet; one of both is empty.
+#[derive(Default)]
+struct Open {
+    sends: VecDeque<u32>,
+    recvs: VecDeque<u32>,
+}
+
+/// By operation: of a send its receive, of a receive its send. `place`: what the number of an operation is.
+///
+/// # Errors
+/// The first without a partner, or that differs from it.
+pub(crate) fn partners(ops: &[Op], place: &str) -> Result<Vec<Option<u32>>, ParseError> {
+    let mut partners = vec![None; ops.len()];
+    let mut open: BTreeMap<(u32, u32, u32), Open> = BTreeMap::new();
+    for (at, op) in (0..).zip(ops) {
+        let partner = match op.what {
+            What::Calc { .. } => continue,
+            What::Send { to, tag, .. } => {
+                let open = open.entry((op.rank, to, tag)).or_default();
+                let partner = open.recvs.pop_front();
+                if partner.is_none() {
+                    open.sends.push_back(at);
+                }
+                partner
+            }
+            What::Recv { from, tag, .. } => {
+                let open = open.entry((from, op.rank, tag)).or_default();
+                let partner = open.sends.pop_front();
+                if partner.is_none() {
+                    open.recvs.push_back(at);
+                }
+                partner
+            }
+        };
+        let Some(partner) = partner else { continue };
+        alike(op, &ops[partner as usize], place)?;
+        partners[at as usize] = Some(partner);
+        partners[partner as usize] = Some(at);
+    }
+    // The first in the file.
+    let left = open.into_iter().flat_map(|(ends, open)| {
+        let Open { sends, recvs } = open;
+        sends.into_iter().chain(recvs).map(move |op| (op, ends))
+    });
+    let Some((op, (from, to, tag))) = left.min() else { return Ok(partners) };
+    let op = &ops[op as usize];
+    let (is, lacks) = match op.what {
+        What::Send { .. } => ("sends", "receive"),
+        _ => ("receives", "send"),
+    };
+    let reason =
+        format!("rank {} {is} from {from} to {to} with tag {tag}, and there is no {lacks} for it", op.rank);
+    let hint = "the k-th send of a pair of ranks and a tag matches the k-th receive";
+    Err(ParseError::new(op.line as usize, reason, hint))
+}
+
+/// Both are of one size.
+fn alike(op: &Op, partner: &Op, place: &str) -> Result<(), ParseError> {
+    let size = |op: &Op| match op.what {
+        What::Send { size, .. } | What::Recv { size, .. } => size,
+        What::Calc { .. } => 0,
+    };
+    if size(op) == size(partner) {
+        return Ok(());
+    }
+    let (line, other) = (op.line.max(partner.line), op.line.min(partner.line));
+    let (own, its) = if op.line == line { (size(op), size(partner)) } else { (size(partner), size(op)) };
+    let reason = format!("{own} bytes here, and {its} at the other end, in {place} {other}");
+    Err(ParseError::new(line as usize, reason, "a message is received as it is sent"))
+}

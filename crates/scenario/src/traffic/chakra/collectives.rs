@@ -1,0 +1,96 @@
+//! Collective operations as messages between their ranks, N of them, of a vector of so many bytes (Thakur, Rabenseifner,
+//! Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19(1), 2005; rings: Patarasuk & Yuan,
+//! JPDC 69(2), 2009).
+//!
+//! - all-reduce: 2(N − 1) steps round a ring, a chunk in each; the rank at place i sends chunk i − t in step t;
+//! - reduce-scatter and all-gather: N − 1 steps of the same;
+//! - all-to-all: N − 1 steps; in step t from 1 a piece goes from place i to place i + t;
+//! - broadcast: a binomial tree from the root; in step t the 2^t that have the vector send it to as many more.
+//!
+//! A rank sends in a step when what was sent to it in the step before has come. Adding up takes no time.
+//!
+//! ```text
+//! CHOICE Chakra: `comm_size` is the whole vector, of all-gather, reduce-scatter and all-to-all, too: every rank sends
+//! (N − 1)/N of it. The other reading is one rank's piece.
+//! CHOICE: the sends of a rank in a broadcast all begin as it has the vector, and share its link.
+//! ```
+
+use super::operations::Operations;
+use crate::parse::chakra::Collective;
+use crate::traffic::rounds::chunk;
+
+/// Messages among so many ranks.
+pub(super) fn messages(kind: Collective, ranks: u64) -> u64 {
+    let others = ranks.saturating_sub(1);
+    match kind {
+        Collective::AllReduce => 2 * others * ranks,
+        Collective::AllGather | Collective::ReduceScatter | Collective::AllToAll => others * ranks,
+        Collective::Broadcast => others,
+    }
+}
+
+/// The messages of an operation among these members, each a rank and the operation with which it begins there; by
+/// member, what must be done for it to be over there. `root`: the place of the one that broadcasts.
+pub(super) fn expand(
+    kind: Collective,
+    members: &[(u32, u32)],
+    (size, root): (u64, usize),
+    out: &mut Operations,
+) -> Vec<Vec<u32>> {
+    let all = members.len();
+    match kind {
+        Collective::AllReduce => ring(members, size, 2 * (all - 1), out),
+        Collective::AllGather | Collective::ReduceScatter => ring(members, size, all - 1, out),
+        Collective::AllToAll => exchange(members, size, out),
+        Collective::Broadcast => broadcast(members, size, root, out),
+    }
+}
+
+fn begins(members: &[(u32, u32)]) -> Vec<Vec<u32>> {
+    members.iter().map(|(_, begin)| vec![*begin]).collect()
+}
+
+fn ring(members: &[(u32, u32)], size: u64, steps: usize, out: &mut Operations) -> Vec<Vec<u32>> {
+    let all = members.len();
+    let mut before = begins(members);
+    for step in 0..steps {
+        let mut now = vec![Vec::new(); all];
+        for place in 0..all {
+            let to = (place + 1) % all;
+            let bytes = chunk(size, (place + 2 * all - step) % all, all);
+            now[to].push(out.message(members[place].0, members[to], bytes, &before[place]));
+        }
+        before = now;
+    }
+    before
+}
+
+fn exchange(members: &[(u32, u32)], size: u64, out: &mut Operations) -> Vec<Vec<u32>> {
+    let all = members.len();
+    let (mut before, mut received) = (begins(members), vec![Vec::new(); all]);
+    for step in 1..all {
+        let mut now = vec![Vec::new(); all];
+        for place in 0..all {
+            let to = (place + step) % all;
+            let come = out.message(members[place].0, members[to], chunk(size, to, all), &before[place]);
+            now[to].push(come);
+            received[to].push(come);
+        }
+        before = now;
+    }
+    received
+}
+
+fn broadcast(members: &[(u32, u32)], size: u64, root: usize, out: &mut Operations) -> Vec<Vec<u32>> {
+    let all = members.len();
+    let mut has = begins(members);
+    let mut first = 1;
+    while first < all {
+        for sender in 0..first.min(all - first) {
+            let (from, to) = ((root + sender) % all, (root + sender + first) % all);
+            has[to] = vec![out.message(members[from].0, members[to], size, &has[from])];
+        }
+        first *= 2;
+    }
+    has
+}

@@ -1,0 +1,194 @@
+//! The nodes of all ranks as the operations of one trace ([`crate::parse::goal`]).
+
+use super::collectives::{expand, messages};
+use crate::parse::chakra::{Collective, Node, What};
+use crate::parse::goal::{self, Op, Trace, Wait};
+use crate::traffic::MOST_FLOWS;
+use std::collections::BTreeMap;
+use thalweg_units::Span;
+
+/// What cannot be run: the reason, and the way out.
+pub(super) type Wrong = (String, String);
+
+/// Members of process groups, by their names.
+pub(super) type Groups = BTreeMap<String, Vec<u32>>;
+
+/// Operations that are still being written.
+#[derive(Default)]
+pub(super) struct Operations {
+    ops: Vec<Op>,
+    partners: Vec<Option<u32>>,
+}
+
+impl Operations {
+    fn push(&mut self, rank: u32, id: u64, cpu: Option<u32>, what: goal::What) -> u32 {
+        let line = u32::try_from(id).unwrap_or(u32::MAX);
+        self.ops.push(Op { line, rank, cpu, what, after: Vec::new() });
+        self.partners.push(None);
+        (self.ops.len() - 1) as u32
+    }
+
+    /// Takes so long, and no processor.
+    fn pass(&mut self, rank: u32, id: u64, lasts: Span) -> u32 {
+        self.push(rank, id, None, goal::What::Calc { lasts })
+    }
+
+    fn follow(&mut self, op: u32, others: &[u32]) {
+        self.ops[op as usize].after.extend(others.iter().map(|other| (*other, Wait::Done)));
+    }
+
+    /// A message from a rank after these, to a rank that has begun; its receive.
+    pub fn message(&mut self, from: u32, (to, begin): (u32, u32), size: u64, after: &[u32]) -> u32 {
+        let id = u64::from(self.ops[begin as usize].line);
+        let send = self.push(from, id, Some(0), goal::What::Send { size, to, tag: 0 });
+        let recv = self.push(to, id, Some(0), goal::What::Recv { size, from, tag: 0 });
+        self.follow(send, after);
+        self.follow(recv, &[begin]);
+        self.partners[send as usize] = Some(recv);
+        self.partners[recv as usize] = Some(send);
+        recv
+    }
+}
+
+/// A rank's part in a collective operation.
+struct Call<'a> {
+    rank: u32,
+    begin: u32,
+    end: u32,
+    node: &'a Node,
+}
+
+/// The operations of all ranks.
+///
+/// # Errors
+/// What does not exist, or does not match.
+pub(super) fn translate(ranks: &[Vec<Node>], groups: &Groups) -> Result<Trace, Wrong> {
+    let mut out = Operations::default();
+    let mut calls: BTreeMap<(Option<&str>, u32), Vec<Call<'_>>> = BTreeMap::new();
+    for (rank, nodes) in (0..).zip(ranks) {
+        let mut places: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
+        let mut called: BTreeMap<Option<&str>, u32> = BTreeMap::new();
+        for node in nodes {
+            let (begin, end) = lay(rank, ranks.len() as u32, node, &mut out)?;
+            if places.insert(node.id, (begin, end)).is_some() {
+                return wrong(rank, node.id, "has the number of a node before", "number them apart");
+            }
+            if let What::Collective { group, .. } = &node.what {
+                let number = called.entry(group.as_deref()).or_default();
+                calls.entry((group.as_deref(), *number)).or_default().push(Call { rank, begin, end, node });
+                *number += 1;
+            }
+        }
+        for node in nodes {
+            for before in &node.after {
+                let Some((_, end)) = places.get(before) else {
+                    let reason = format!("waits for node {before}, which is not in the file");
+                    return wrong(rank, node.id, &reason, "a rank waits for its own nodes");
+                };
+                out.follow(places[&node.id].0, &[*end]);
+            }
+        }
+    }
+    out.partners = goal::partners(&out.ops, "node").map_err(|e| (e.reason, e.hint))?;
+    let mut sum = out.ops.len() as u64;
+    for ((group, number), calls) in calls {
+        let members = members(group, groups, ranks.len() as u32, &calls[0])?;
+        collective(&calls, &members, number, (&mut out, &mut sum))?;
+    }
+    Ok(Trace { ranks: ranks.len() as u32, ops: out.ops, partners: out.partners })
+}
+
+fn wrong<T>(rank: u32, node: u64, reason: &str, hint: &str) -> Result<T, Wrong> {
+    Err((format!("node {node} of rank {rank} {reason}"), hint.to_owned()))
+}
+
+/// What a node begins and ends with.
+fn lay(rank: u32, ranks: u32, node: &Node, out: &mut Operations) -> Result<(u32, u32), Wrong> {
+    if let What::Send { to: other, .. } | What::Recv { from: other, .. } = node.what {
+        if other >= ranks {
+            let hint = format!("ranks are 0 to {}, a file for each", ranks - 1);
+            return wrong(rank, node.id, &format!("names rank {other}, which does not exist"), &hint);
+        }
+        if other == rank {
+            return wrong(rank, node.id, "names its own rank", "a rank sends to others");
+        }
+    }
+    let op = match node.what {
+        What::Nothing => out.pass(rank, node.id, Span::ZERO),
+        What::Memory(lasts) => out.pass(rank, node.id, lasts),
+        What::Compute(lasts) => out.push(rank, node.id, Some(0), goal::What::Calc { lasts }),
+        What::Send { size, to, tag } => out.push(rank, node.id, Some(0), goal::What::Send { size, to, tag }),
+        What::Recv { size, from, tag } => {
+            out.push(rank, node.id, Some(0), goal::What::Recv { size, from, tag })
+        }
+        What::Collective { .. } => {
+            let begin = out.pass(rank, node.id, Span::ZERO);
+            let end = out.pass(rank, node.id, Span::ZERO);
+            out.follow(end, &[begin]);
+            return Ok((begin, end));
+        }
+    };
+    Ok((op, op))
+}
+
+/// The ranks of a process group; of none: all.
+fn members(group: Option<&str>, groups: &Groups, ranks: u32, call: &Call<'_>) -> Result<Vec<u32>, Wrong> {
+    let Some(name) = group else { return Ok((0..ranks).collect()) };
+    match groups.get(name) {
+        Some(members) => Ok(members.clone()),
+        None => {
+            let reason = format!("is of the process group `{name}`, whose ranks are not known");
+            let hint = "name a file with the ranks of every group by `groups`: {\"0\": [0, 1]}";
+            wrong(call.rank, call.node.id, &reason, hint)
+        }
+    }
+}
+
+/// The messages of one operation, which all members call.
+fn collective(
+    calls: &[Call<'_>],
+    members: &[u32],
+    number: u32,
+    (out, sum): (&mut Operations, &mut u64),
+) -> Result<(), Wrong> {
+    let first = &calls[0];
+    let What::Collective { kind, size, root, .. } = first.node.what else { return Ok(()) };
+    let mut by_place = Vec::with_capacity(members.len());
+    for rank in members {
+        let Some(call) = calls.iter().find(|call| call.rank == *rank) else {
+            let reason = format!("is call {number} of its group, and rank {rank} has none like it");
+            return wrong(first.rank, first.node.id, &reason, "all ranks of a group call its operations");
+        };
+        let What::Collective { kind: its, size: of, .. } = call.node.what else { continue };
+        if (its, of) != (kind, size) {
+            let reason = format!("is another operation than node {} of rank {}", first.node.id, first.rank);
+            let hint = "the ranks of a group call operations of one kind and size, one after the other";
+            return wrong(call.rank, call.node.id, &reason, hint);
+        }
+        by_place.push(call);
+    }
+    if let Some(call) = calls.iter().find(|call| !members.contains(&call.rank)) {
+        return wrong(call.rank, call.node.id, "is of a process group without its rank", "correct `groups`");
+    }
+    let root = match root.filter(|_| kind == Collective::Broadcast) {
+        None => 0,
+        Some(root) => match members.iter().position(|rank| *rank == root) {
+            Some(place) => place,
+            None => return wrong(first.rank, first.node.id, "has a root that is not of its group", ""),
+        },
+    };
+    *sum += messages(kind, members.len() as u64);
+    if *sum > MOST_FLOWS {
+        let hint = format!("at most {MOST_FLOWS} of a trace");
+        return wrong(first.rank, first.node.id, "makes too many messages, with those before", &hint);
+    }
+    if members.len() < 2 {
+        return Ok(());
+    }
+    let begins: Vec<(u32, u32)> = by_place.iter().map(|call| (call.rank, call.begin)).collect();
+    let over = expand(kind, &begins, (size, root), out);
+    for (call, over) in by_place.iter().zip(over) {
+        out.follow(call.end, &over);
+    }
+    Ok(())
+}

@@ -1,0 +1,150 @@
+//! Jobs: messages and computations that wait for each other, whatever trace says so.
+
+use super::course::{Course, Fluid};
+use super::drafts::{Drafts, WorkDraft};
+use super::section::{Expected, Section};
+use crate::Diagnostic;
+use crate::topology::Graph;
+use thalweg_net::spec::{Edge, End, Predecessor};
+use thalweg_units::{FlowId, Rows, Span, Time, WorkId};
+
+/// One thing that a job does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    /// A flow.
+    Send { src: u32, dst: u32, size: u64 },
+    /// A computation, on a processor of its host or on none.
+    Work { host: u32, cpu: Option<u32>, lasts: Span },
+}
+
+/// How far a task is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum When {
+    /// It has started.
+    Started,
+    /// The flow's last byte has arrived; the computation has ended.
+    Over,
+}
+
+/// An instant in the life of a task.
+pub(crate) type Moment = (u32, When);
+
+/// What a job does, and what waits for what.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Job {
+    /// Each comes after those that it follows.
+    tasks: Vec<Task>,
+    /// Per task, what it follows.
+    after: Rows<Moment>,
+}
+
+/// A task that waits for the same as many others is spared the list: of more instants than that one is made.
+const MOST_MOMENTS: usize = 4;
+
+impl Job {
+    /// One more task, which follows those instants of others that are there already; with none of them it starts as the
+    /// job does.
+    pub fn push(&mut self, task: Task, after: impl IntoIterator<Item = Moment>) -> u32 {
+        self.tasks.push(task);
+        self.after.push(after);
+        (self.tasks.len() - 1) as u32
+    }
+
+    /// The instant at which all of these have come, as few instants of which the last one is it.
+    pub fn last_of(&mut self, host: u32, mut moments: Vec<Moment>) -> Vec<Moment> {
+        moments.sort_unstable();
+        moments.dedup();
+        if moments.len() <= MOST_MOMENTS {
+            return moments;
+        }
+        vec![(self.push(Task::Work { host, cpu: None, lasts: Span::ZERO }, moments), When::Over)]
+    }
+
+    /// What the flows are, and about when the last task starts, as if nothing but the links of receivers and the
+    /// processors held anything up.
+    pub fn expected(&self, graph: &Graph) -> Expected {
+        let rate = (graph.host_rate() / 8.0).max(1.0);
+        let mut links = vec![0.0f64; graph.hosts as usize];
+        let mut processors = std::collections::BTreeMap::new();
+        let mut reached: Vec<[f64; 2]> = Vec::with_capacity(self.tasks.len());
+        let (mut flows, mut bytes, mut busy, mut last) = (0.0, 0.0, 0.0, 0.0f64);
+        for (number, task) in self.tasks.iter().enumerate() {
+            let of = |(task, when): &Moment| reached[*task as usize][usize::from(*when == When::Over)];
+            let ready = self.after.row(number).iter().map(of).fold(0.0, f64::max);
+            let both = match task {
+                Task::Send { dst, size, .. } => {
+                    let link = &mut links[*dst as usize];
+                    *link = link.max(ready) + *size as f64 / rate;
+                    flows += 1.0;
+                    bytes += *size as f64;
+                    busy += *link - ready;
+                    last = last.max(ready);
+                    [ready, *link]
+                }
+                Task::Work { host, cpu, lasts } => {
+                    let mut begin = ready;
+                    if let Some(cpu) = cpu {
+                        let free = processors.entry((*host, *cpu)).or_insert(0.0f64);
+                        begin = free.max(ready);
+                        *free = begin + lasts.secs();
+                    }
+                    last = last.max(begin + lasts.secs());
+                    [begin, begin + lasts.secs()]
+                }
+            };
+            reached.push(both);
+        }
+        let end = reached.iter().map(|both| both[1]).fold(1e-12, f64::max);
+        Expected { flows, bytes, endless: 0.0, span: last, active: busy / end }
+    }
+
+    /// Puts the tasks where sections put theirs; those that follow nothing start at `start`.
+    pub fn lay(&self, s: &Section<'_>, start: Time, out: &mut Drafts) -> Result<(), Diagnostic> {
+        let mut places: Vec<u32> = Vec::with_capacity(self.tasks.len());
+        for (number, task) in self.tasks.iter().enumerate() {
+            if number.is_multiple_of(1 << 16) {
+                s.cx.proceed()?;
+            }
+            let before = |(task, when): &Moment| {
+                let place = places[*task as usize];
+                match (self.tasks[*task as usize], when) {
+                    (Task::Send { .. }, When::Started) => flow(place, End::Started),
+                    (Task::Send { .. }, When::Over) => flow(place, End::Received),
+                    (Task::Work { .. }, When::Started) => work(place, Edge::Begun),
+                    (Task::Work { .. }, When::Over) => work(place, Edge::Ended),
+                }
+            };
+            let after = self.after.row(number);
+            let first = after.is_empty();
+            let before = after.iter().map(before);
+            let place = match *task {
+                Task::Send { src, dst, size } if first => out.push(s.flow(src, dst, size, start)),
+                Task::Send { src, dst, size } => {
+                    out.follow_all(s.follower(src, dst, size, Span::ZERO), before)
+                }
+                Task::Work { host, cpu, lasts } => {
+                    let start = if first { start } else { Time::ZERO };
+                    let group = s.index as u16;
+                    out.work(WorkDraft { host, cpu, start, lasts, group }, before)
+                }
+            };
+            places.push(place as u32);
+        }
+        Ok(())
+    }
+}
+
+fn flow(place: u32, end: End) -> Predecessor {
+    Predecessor::Flow { flow: FlowId(place), end }
+}
+
+fn work(place: u32, edge: Edge) -> Predecessor {
+    Predecessor::Work { work: WorkId(place), edge }
+}
+
+/// The course of a job that starts then.
+pub(super) fn course(f: &Fluid, start: Span) -> Course {
+    let (e, begin) = (f.expected, start.secs());
+    let end = (e.span + f.wire / f.line).max(e.bytes / (f.line * f.hosts)) + f.rtt;
+    Course::new(begin, begin + end, e.active.max(1.0))
+}
