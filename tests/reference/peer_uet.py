@@ -133,24 +133,20 @@ def marking(own: Set, share: float = 1.0) -> dict:
 
 
 def switches(own: Set, queue: int, trims: bool) -> dict:
-    """The peer's queue counts the packet on the wire; one that drops has a place less here for that."""
-    if trims:
-        # Headers first, always, and twice the data's bytes of them.
-        ndp = {"kind": "ndp", "turns": 100_000, "headers": f"{2 * queue}B", "counts_in_service": True}
-        ndp["victim"] = "arriving" if own.runs == 1 else "coin"
-        return {"switch.scheduler": ndp, "switch.buffer": f"{queue}B", "switch.marking": marking(own)}
-    queues = {"switch.control_first": True, "switch.buffer": f"{queue - MTU}B"}
-    return {**queues, "switch.marking": marking(own)}
+    """Headers first, always, and twice the data's bytes of them; the packet on the wire counts."""
+    scheduler = {"kind": "ndp", "turns": 100_000, "headers": f"{2 * queue}B", "counts_in_service": True, "trim": trims}
+    scheduler["victim"] = "arriving" if own.runs == 1 else "coin"
+    return {"switch.scheduler": scheduler, "switch.buffer": f"{queue}B", "switch.marking": marking(own)}
 
 
-def links(name: str, own: Set, scheme: str, queue: int, trims: bool) -> list[dict]:
+def links(name: str, own: Set, scheme: str, queue: int) -> list[dict]:
     """What is different at some of them."""
     sections = []
     if scheme.startswith(("rccc", "both")):
         sections.append({"which": "host-links", "direction": "backward", "marking": "none"})
     if name == "slow32":
-        room = queue // 4 - (0 if trims else MTU)
-        slow = {"transmitter": {"fixed": f"{own.gbps // 4}Gbps"}, "buffer": f"{room}B", "marking": marking(own, 0.25)}
+        slow = {"transmitter": {"fixed": f"{own.gbps // 4}Gbps"}, "buffer": f"{queue // 4}B"}
+        slow["marking"] = marking(own, 0.25)
         sections += [{"which": {"between": [leaf, 40]}, **slow} for leaf in range(32, 40)]
     return sections
 
@@ -191,7 +187,7 @@ def scenario(name: str, scheme: str, seed: int, folder: Path, **changes):
         # Routes never change.
         keys["incident"] = [{"kind": "link-failure", "link": [32, 41], "at": "60us", "until": "600us"}]
         keys["routing"]["convergence"] = "1s"
-    if own_links := links(name, own, scheme, queue, trims):
+    if own_links := links(name, own, scheme, queue):
         keys["link"] = own_links
     traffic = f'[[traffic]]\nkind = "list"\nfile = "{folder / "flows.csv"}"\n'
     return replay.scenario("uet.toml", "uet", {**keys, **changes}, traffic)
@@ -203,9 +199,10 @@ def ours(name: str, scheme: str, seed: int, **changes) -> Run:
     with TemporaryDirectory() as folder:
         results = thalweg.run(scenario(name, scheme, seed, Path(folder), **changes), progress=False)
     flows = results.flows
-    fcts = dict(zip(flows["id"], (ps / 1000 for ps in flows["fct_ps"]), strict=True))
+    # The list has them by number, from 1 on.
+    fcts = dict(enumerate((ps / 1000 for ps in flows["fct_ps"]), 1))
     sums = (int(sum(flows[column])) for column in ("retransmissions", "trims", "timeouts"))
-    return Run(fcts, *sums, int(sum(results.ports["marked"])))
+    return Run(fcts, *sums, int(sum(results.tables["ports"]["marked"])))
 
 
 @cache

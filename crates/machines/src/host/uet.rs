@@ -3,12 +3,13 @@
 //!
 //! Sources say with every packet up to where their pulls are to go. A host pulls from flows that want more in turn, a
 //! fixed number of quanta of 256 B at a time, no faster than its link takes what they call for. When none wants more it
-//! goes on at a quarter of that rate with those that have had their fill, up to one first credit beyond what they asked
-//! for, so that what they send next need not wait.
+//! goes on with those that have had their fill, up to one first credit beyond what they asked for, so that what they
+//! send next need not wait.
 //!
 //! ```text
-//! CHOICE UET §3.6: 64 quanta, 16 KiB, a pull; 0.99 of the link (the consortium's simulator). A pull to a flow that
-//! wants nothing takes the time of four quanta there, and so it does here.
+//! CHOICE UET §3.6: 64 quanta, 16 KiB, a pull; 0.99 of the link (the consortium's simulator). A pull that
+//! grants nothing, because what a flow wants was granted before it did, takes the time of four quanta there, and so it
+//! does here.
 //! CHOICE UET §3.6: the pulls of a flow take the entropy values 1, 2, ... 127, 0 in turn, as in the simulator.
 //! CHOICE UET §3.6: a flow of which all has come is pulled from no more. In the simulator the next message of the same
 //! connection may use what it is granted; here each flow is a connection.
@@ -23,8 +24,8 @@ use std::collections::{BTreeMap, VecDeque};
 use thalweg_units::{FlowId, Rate, Time};
 use thalweg_wire::{Kind, Message, Packet, Side};
 
-/// Quanta whose time a pull takes that grants nothing that is wanted.
-const SLOW: u64 = 4;
+/// Quanta whose time a pull takes that grants nothing.
+const NOTHING: u64 = 4;
 
 /// Entropy values that pulls go through.
 const VALUES: u64 = 128;
@@ -69,7 +70,7 @@ impl UetAgent {
         Self { arrival_rate, next: Time::ZERO, incoming, active, idle }
     }
 
-    /// The flow that is pulled from now, its number of the pull, and the quanta of new credit that it wanted.
+    /// The flow that is pulled from now, its number of the pull, and the quanta that it grants.
     fn grant(&mut self, credits: &CreditSpec) -> Option<(FlowId, u64)> {
         let quanta = i64::from(credits.quanta);
         if let Some(id) = self.active.pop_front() {
@@ -90,7 +91,7 @@ impl UetAgent {
             flow.row = Row::Idle;
             self.idle.push_back(id);
         }
-        Some((id, 0))
+        Some((id, u64::from(credits.quanta)))
     }
 }
 
@@ -133,13 +134,13 @@ impl HostAgent for UetAgent {
         if now < self.next {
             return Transmit::At(self.next);
         }
-        let Some((id, wanted)) = self.grant(&credits) else { return Transmit::Idle };
+        let Some((id, granted)) = self.grant(&credits) else { return Transmit::Idle };
         let Some(flow) = self.incoming.get_mut(&id) else { return Transmit::Idle };
         flow.pulls += 1;
         let pull = Message::Pull { number: flow.latest.max(0) as u64 };
         *packet = side.packet_of(pull, now, id, spec.control);
         packet.route = (flow.pulls % VALUES) as u32;
-        let quanta = if wanted == 0 { SLOW } else { wanted };
+        let quanta = if granted == 0 { NOTHING } else { granted };
         self.next = self.next.saturating_add(credits.spacing(self.arrival_rate, quanta));
         Transmit::Packet
     }

@@ -48,6 +48,8 @@ pub struct Params {
     pub victim: Victim,
     /// The packet being transmitted takes a place in its queue, too.
     pub counts_in_service: bool,
+    /// What does not fit is trimmed; `false`: the same packet is dropped.
+    pub trim: bool,
 }
 
 /// The packet that is trimmed when data does not fit.
@@ -65,7 +67,13 @@ pub enum Victim {
 impl Default for Params {
     fn default() -> Self {
         // NDP §3.1: as much memory for headers as for 8 jumbo packets of 9 KB; ten turns; the coin.
-        Self { headers: Bytes::new(72_000), turns: 10, victim: Victim::Coin, counts_in_service: false }
+        Self {
+            headers: Bytes::new(72_000),
+            turns: 10,
+            victim: Victim::Coin,
+            counts_in_service: false,
+            trim: true,
+        }
     }
 }
 
@@ -73,7 +81,7 @@ impl Parameters for Params {
     type Machine = Unlimited;
 
     fn needs(&self) -> Needs {
-        let (trims, fixed_rate) = (Some(self.headers), self.counts_in_service);
+        let (trims, fixed_rate) = (self.trim.then_some(self.headers), self.counts_in_service);
         Needs { manages: Manages::Room, trims, keeps: true, fixed_rate, ..Needs::NOTHING }
     }
 
@@ -258,7 +266,7 @@ impl Trimming {
             self.data.push(arriving);
         }
         let Waiting { entry: Entry { handle, wire, .. }, bare } = victim;
-        match (bare < wire && self.join_headers(now, victim), tail) {
+        match (self.params.trim && bare < wire && self.join_headers(now, victim), tail) {
             (true, _) => Verdict::Trimmed(handle),
             (false, true) => {
                 out.push(handle);

@@ -187,3 +187,15 @@ fn a_packet_in_transmission_takes_a_place_of_its_queue_if_that_is_wanted() {
     assert_eq!((p.data.packets.len(), serve(&mut p, at(2080))), (7, Some(11)));
     assert_eq!(arrives(&mut p, at(2081), 12), Verdict::Queued);
 }
+
+#[test]
+fn where_nothing_is_trimmed_the_victim_is_dropped() {
+    let mut p = port(2, Params { trim: false, ..arriving() });
+    (0..2).for_each(|n| drop(join(&mut p, &data(), n)));
+    assert_eq!(join(&mut p, &data(), 2), (Verdict::Dropped, vec![]));
+    let mut p = port(2, Params { trim: false, victim: Victim::Tail, ..Params::default() });
+    (0..2).for_each(|n| drop(join(&mut p, &data(), n)));
+    assert_eq!(join(&mut p, &data(), 2), (Verdict::Queued, vec![1]));
+    join(&mut p, &ack(), 3);
+    assert_eq!([0; 3].map(|_| leave(&mut p)), [(3, 40), (0, 1000), (2, 1000)].map(Some));
+}
