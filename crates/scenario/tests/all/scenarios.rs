@@ -75,7 +75,7 @@ fn every_catalogue_has_names_and_every_name_a_summary() {
         catalogue("schedulers").expect("schedulers").into_iter().find(|e| e.name == "drr").expect("drr");
     assert_eq!(drr.summary, "Deficit round robin over flows.");
     assert_eq!(drr.source, "Shreedhar & Varghese, SIGCOMM 1995");
-    assert_eq!(catalogue("schemes").expect("schemes").len(), 5 * 8 + 10 * 4 + 4);
+    assert_eq!(catalogue("schemes").expect("schemes").len(), 5 * 8 + 10 * 4 + 7);
 }
 
 #[test]
