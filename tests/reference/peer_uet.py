@@ -151,13 +151,16 @@ def links(name: str, own: Set, scheme: str, queue: int) -> list[dict]:
     return sections
 
 
+LIST = "id,src,dst,size_bytes,start_ns,after_acked"
+
+
 def flow_list(own: Set) -> str:
     """A flow that follows another begins when that one's sender is through."""
     rows = [
         f"{r['id']},{r['src']},{r['dst']},{r['size_bytes']},{r['start_ns'] or 0},{r.get('after') or ''}"
         for r in sorted(read("uet", f"flows_{own.flows}.csv"), key=lambda row: int(row["id"]))
     ]
-    return "\n".join(["id,src,dst,size_bytes,start_ns,after_acked", *rows, ""])
+    return "\n".join([LIST, *rows, ""])
 
 
 def path_list(name: str, scheme: str) -> str:
@@ -165,12 +168,12 @@ def path_list(name: str, scheme: str) -> str:
     return "\n".join(["id,data_path,ack_path", *(f"{r['id']},{r['data_path']},{r['ack_path']}" for r in rows), ""])
 
 
-def scenario(name: str, scheme: str, seed: int, folder: Path, **changes):
-    """With its files in that folder."""
+def scenario(name: str, scheme: str, seed: int, folder: Path, flows: str | None = None, **changes):
+    """With its files in that folder; `flows`: others than the set's."""
     own = SETS[name]
     trims = own.trims and not scheme.endswith("notrim")
     queue = own.queue or own.packets * MTU * (5 if scheme.endswith("notrim") else 1)
-    (folder / "flows.csv").write_text(flow_list(own))
+    (folder / "flows.csv").write_text(flows or flow_list(own))
     keys = {
         "seed": seed,
         "topology.file": f"links_{own.topology}.csv",
@@ -193,16 +196,22 @@ def scenario(name: str, scheme: str, seed: int, folder: Path, **changes):
     return replay.scenario("uet.toml", "uet", {**keys, **changes}, traffic)
 
 
-def ours(name: str, scheme: str, seed: int, **changes) -> Run:
+def ours(name: str, scheme: str, seed: int, flows: str | None = None, **changes) -> Run:
     import thalweg
 
     with TemporaryDirectory() as folder:
-        results = thalweg.run(scenario(name, scheme, seed, Path(folder), **changes), progress=False)
+        results = thalweg.run(scenario(name, scheme, seed, Path(folder), flows, **changes), progress=False)
     flows = results.flows
     # The list has them by number, from 1 on.
     fcts = dict(enumerate((ps / 1000 for ps in flows["fct_ps"]), 1))
     sums = (int(sum(flows[column])) for column in ("retransmissions", "trims", "timeouts"))
     return Run(fcts, *sums, int(sum(results.tables["ports"]["marked"])))
+
+
+def lone(row: dict[str, str], scheme: str) -> float:
+    """How long one flow alone takes, of a row of lone.csv."""
+    name = next(name for name, own in SETS.items() if own.topology == row["topology"])
+    return ours(name, scheme, 1, f"{LIST}\n1,{row['src']},{row['dst']},{row['size_bytes']},0,\n").fcts[1]
 
 
 @cache
