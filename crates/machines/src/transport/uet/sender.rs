@@ -215,6 +215,8 @@ impl UetSender {
             self.probe |= !self.fits_window(wire) || !self.has_credit(spec);
         }
         self.settle();
+        // What is under way calls for another one in time; else it waits until it may leave.
+        self.probe &= now >= self.probe_at(spec) || self.outstanding.oldest().is_none();
     }
 
     /// What the receiver has says how much is under way, but for what came twice: where nothing is, nothing counts.
