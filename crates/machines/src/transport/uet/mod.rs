@@ -16,7 +16,6 @@
 //! reading (NICs): a timer per packet, always doubling.
 //! CHOICE UET §3.5: at most one RTS per base round trip, also without a window (the simulator then has no limit). One
 //! that is due earlier is left out, but waits if nothing else is under way.
-//! CHOICE UET §3.5: with no packet under way no bytes are. In the simulator what came twice counts for good.
 //! CHOICE UET §3.5: a flow is complete when all of its bytes are acknowledged, whatever became of its RTSs.
 //! CHOICE UET §3.6: what a sender calls for is not divided by the flows that wait in its NIC, of which it does not know.
 //! CHOICE UET §3.6: data that is sent before the first answer (speculative) is treated by switches as all other data.

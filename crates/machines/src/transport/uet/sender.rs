@@ -157,7 +157,6 @@ impl UetSender {
             self.acknowledge(ack.base + u64::from(above.trailing_zeros()));
             above &= above - 1;
         }
-        self.settle();
         let what = if marked { PathFeedback::Marked } else { PathFeedback::Good };
         self.feedback(spec, now, packet.route, what);
         self.window.on_ack(&spec.window, &Acked { now, new, rtt, marked, in_flight: self.under_way() });
@@ -185,7 +184,6 @@ impl UetSender {
         self.window.on_nack(&spec.window, &Nacked { now, bytes, rtt, spares, in_flight: self.under_way() });
         self.outstanding.lose(number);
         self.in_flight -= i64::from(record.wire);
-        self.settle();
         self.credit.settle();
         let what = match (last_hop, packet.flags.has(Flags::ECE)) {
             (true, false) => PathFeedback::Good,
@@ -214,16 +212,8 @@ impl UetSender {
         } else {
             self.probe |= !self.fits_window(wire) || !self.has_credit(spec);
         }
-        self.settle();
         // What is under way calls for another one in time; else it waits until it may leave.
         self.probe &= now >= self.probe_at(spec) || self.outstanding.oldest().is_none();
-    }
-
-    /// What the receiver has says how much is under way, but for what came twice: where nothing is, nothing counts.
-    fn settle(&mut self) {
-        if self.outstanding.oldest().is_none() {
-            self.in_flight = self.in_flight.min(0);
-        }
     }
 
     /// When a request to send may leave: at most one for each base round trip.
