@@ -242,7 +242,10 @@ fn losses_and_jitter() {
         "jitter = { normal = \"1ms\" }",
         "s.toml:9: `link.0.jitter`: `kind` is missing; known kinds: uniform, exponential",
     );
-    part("", "s.toml:7: `link.0`: it says nothing about its links; add `transmitter`, `loss`, `jitter`, `buffer` or `marking`");
+    part(
+        "",
+        "s.toml:7: `link.0`: it says nothing about its links; add `transmitter`, `loss`, `jitter`, `buffer` or `marking`",
+    );
 }
 
 #[test]

@@ -165,7 +165,10 @@ fn trimmed(
         spec.routing = RouteSpec::numbered().into();
     }
     let victim = if coin { ndp::Victim::Coin } else { ndp::Victim::Arriving };
-    spec.disciplines = trimming(packets, ndp::Params { headers: Bytes::new(headers), turns, victim });
+    spec.disciplines = trimming(
+        packets,
+        ndp::Params { headers: Bytes::new(headers), turns, victim, ..ndp::Params::default() },
+    );
     if let Some(shared) = &mut spec.shared_buffer {
         let overflow = if coin { Overflow::Trim } else { Overflow::Drop };
         shared.sharing = dynamic::Params { alpha: 0.5, overflow }.into();
