@@ -1,4 +1,4 @@
-"""The Ultra Ethernet consortium's simulator, program htsim_uec: its transport over its leaf-spine networks and fat-trees.
+"""The Ultra Ethernet consortium's simulator, program htsim_uec: its transport over leaf-spine networks and fat-trees.
 
     python tests/reference/peer_uet.py [SET[/SCHEME] ...] [--set KEY=VALUE ...]
 

@@ -132,7 +132,7 @@ pub fn goal(text: &str) {
     }
     let hosts: Vec<u32> = (0..trace.ranks).collect();
     for (overhead, eager) in [(0, u64::MAX), (7, 4)] {
-        let _ = crate::traffic::goal::assemble(&trace, &hosts, thalweg_units::Span::from_ns(overhead), eager);
+        let _ = crate::traffic::assemble_goal(&trace, &hosts, thalweg_units::Span::from_ns(overhead), eager);
     }
 }
 

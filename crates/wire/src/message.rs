@@ -84,8 +84,8 @@ pub enum Message {
         /// How many pulls the flow has had with this one.
         number: u64,
     },
-    /// Ultra Ethernet, along with data, or source to destination in a packet of its own (RTS): up to where the receiver's
-    /// pulls are to go (RCCC, Ultra Ethernet specification 1.0, §3.6.14).
+    /// Ultra Ethernet, along with data, or source to destination in a packet of its own (RTS): up to where the
+    /// receiver's pulls are to go (RCCC, Ultra Ethernet specification 1.0, §3.6.14).
     PullTarget {
         /// In quanta of 256 B since the flow began, below 0 while credit is left over.
         quanta: i64,

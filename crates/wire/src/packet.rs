@@ -47,8 +47,8 @@ pub struct Packet {
     /// packet of its own: [`Message::number`](crate::Message::number), for traces and digests; machines read the
     /// message.
     pub seq: u64,
-    /// ACK: `seq` of the data packet that triggered it. Data of transports that number their packets (Ultra Ethernet): its
-    /// number. 0 in everything else.
+    /// ACK: `seq` of the data packet that triggered it. Data of transports that number their packets (Ultra Ethernet):
+    /// its number. 0 in everything else.
     pub trigger: u64,
     /// What ranked schedulers sort by, lower first: remaining bytes, flow size, a priority, or the key that a
     /// stage has made of what the packet carries ([`Packet::carried`]).

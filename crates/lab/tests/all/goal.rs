@@ -151,7 +151,7 @@ fn jobs_are_the_same_on_several_threads_and_in_pieces() {
 }
 
 #[test]
-fn the_example_runs_and_says_what_its_job_took() {
+fn the_example_runs_and_reports_what_its_job_took() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/job");
     let text = std::fs::read_to_string(folder.join("scenario.toml")).expect("the example");
     let job = job(&finish(&scenario(&text, &folder, &[])));

@@ -14,8 +14,8 @@ fn fabric(scheme: &str) -> String {
     )
 }
 
-/// Four links of 1 us each way, of 332.8 ns for a packet of 4160 B and 5.12 ns for an ACK: 9351.68 ns. That is 116 896 B,
-/// 28.1 packets.
+/// Four links of 1 us each way, of 332.8 ns for a packet of 4160 B and 5.12 ns for an ACK: 9351.68 ns. That is 116 896
+/// B, 28.1 packets.
 #[test]
 fn round_trip_queue_and_thresholds_follow_from_the_topology() {
     let text = format!("{}[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\n", fabric("uet+spray"));
@@ -37,7 +37,7 @@ fn round_trip_queue_and_thresholds_follow_from_the_topology() {
 
 /// n packets over h links, the last ACK at the sender: (n − 2 + h) T + t + h p + h (a + p).
 #[test]
-fn a_lone_flow_takes_what_its_closed_form_says() {
+fn a_lone_flow_takes_the_time_of_its_closed_form() {
     let text = format!(
         "{}[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 15\nsize = \"100000B\"\n",
         fabric("nscc+spray")
@@ -49,7 +49,7 @@ fn a_lone_flow_takes_what_its_closed_form_says() {
     assert_eq!(column(&run, "flows", "fct_ps"), [closed]);
 }
 
-/// The link is busy from the first packet on, whoever decides.
+/// The link is busy from the first packet on, whichever end decides.
 #[test]
 fn an_incast_is_trimmed_and_fills_its_link() {
     for scheme in ["nscc+spray", "rccc+spray", "uet+spray"] {

@@ -117,8 +117,8 @@ pub trait Candidates {
     // CHOICE DRILL §3.2: a queue is what waits behind the packet in transmission, and an idle port is emptier than a
     // busy one. Other reading: the packet in transmission counts whole until its last bit has left.
     fn waiting(&mut self, candidate: usize) -> u64;
-    /// How much of the queue there is in use, likewise: in bytes, or in packets if that is how its limit counts. Without
-    /// a limit it may hold 2^64 - 1. Only where [`Needs::waiting`] says that the rule looks.
+    /// How much of the queue there is in use, likewise: in bytes, or in packets if that is how its limit counts.
+    /// Without a limit it may hold 2^64 - 1. Only where [`Needs::waiting`] says that the rule looks.
     fn load(&mut self, candidate: usize) -> Load;
 }
 

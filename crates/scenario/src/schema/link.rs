@@ -1,5 +1,5 @@
-//! `[[link]]`: links that are not as the topology makes them, and the queues in front of them. What transmitters, losses and jitter there are,
-//! their keys and their defaults stand with the machines, in `thalweg_machines::link`.
+//! `[[link]]`: links that are not as the topology makes them, and the queues in front of them. What transmitters,
+//! losses and jitter there are, their keys and their defaults stand with the machines, in `thalweg_machines::link`.
 
 use super::{Marking, marking};
 use crate::quantity::Capacity;

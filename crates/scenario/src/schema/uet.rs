@@ -26,9 +26,9 @@ pub struct Uet {
     /// How packets choose their entropy values. Without the key REPS, where the routing goes by path values; elsewhere
     /// packets carry none.
     pub path_selection: Option<PathSelectionSpec>,
-    /// Bytes on the wire after which an ACK is due that nothing else calls for. Marked packets, the first one of a flow,
-    /// what was sent before and what a window waits for are acknowledged at once. With REPS an ACK brings back one
-    /// value only: `"1B"` acknowledges every packet.
+    /// Bytes on the wire after which an ACK is due that nothing else calls for. Marked packets, the first one of a
+    /// flow, what was sent before and what a window waits for are acknowledged at once. With REPS an ACK brings back
+    /// one value only: `"1B"` acknowledges every packet.
     pub ack_every: Q<Bytes>,
     /// A packet that is neither ACKed nor NACKed for so long is sent again. Without the key 15 us and the time of six
     /// round trips.
@@ -45,8 +45,8 @@ pub struct Uet {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Credits {
-    /// What a flow may send before it has been granted any, and the most that it has at a time. Without the key what the
-    /// fastest host sends in one and a half round trips.
+    /// What a flow may send before it has been granted any, and the most that it has at a time. Without the key what
+    /// the fastest host sends in one and a half round trips.
     pub first: Option<Q<Bytes>>,
     /// Share of its link that a receiver hands out.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
@@ -81,8 +81,8 @@ impl Default for UetWindow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct NsccWindow {
-    /// Queueing delay that it aims at. Without the key three quarters of the base round trip where switches trim, else a
-    /// whole one.
+    /// Queueing delay that it aims at. Without the key three quarters of the base round trip where switches trim, else
+    /// a whole one.
     pub target: Option<Q<Span>>,
     /// What gains are multiplied by. Without the key what the fastest host sends in a base round trip, over what 100
     /// Gb/s send in 12 us.
@@ -132,8 +132,8 @@ pub struct DctcpWindow {
     /// Share of the bytes of a marked ACK that the window loses.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub cut: f64,
-    /// Fast increase: bytes that it gains per byte that is acknowledged without delay. Without the key a quarter of what
-    /// the fastest host sends in a base round trip, over what 100 Gb/s send in 12 us.
+    /// Fast increase: bytes that it gains per byte that is acknowledged without delay. Without the key a quarter of
+    /// what the fastest host sends in a base round trip, over what 100 Gb/s send in 12 us.
     #[schemars(extend("minimum" = 0.0))]
     pub fast: Option<f64>,
 }

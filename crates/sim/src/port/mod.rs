@@ -385,8 +385,8 @@ impl Port {
         (end > now && !self.mode.preemptive && !is_frame()).then_some(end)
     }
 
-    /// Bytes that are left of the packet in transmission just before `now`, at the link's rate in the long run. Express:
-    /// after [`Port::waits_before`].
+    /// Bytes that are left of the packet in transmission just before `now`, at the link's rate in the long run.
+    /// Express: after [`Port::waits_before`].
     #[inline]
     pub fn left(&self, now: Time) -> u64 {
         let end = if self.mode.lane == Lane::Express { self.end_of_started() } else { Some(self.free_at) };

@@ -164,7 +164,8 @@ fn stages_that_mark_arrivals_or_drop_are_refused() {
     }
 }
 
-/// 1 us a packet. While one is sent there are seven places, and eight again with its last bit, or while a header is sent.
+/// 1 us a packet. While one is sent there are seven places, and eight again with its last bit, or while a header is
+/// sent.
 #[test]
 fn a_packet_in_transmission_takes_a_place_of_its_queue_if_that_is_wanted() {
     let mut p = port(8, Params { counts_in_service: true, ..arriving() });

@@ -1,7 +1,7 @@
 //! Penalties per value: the oblivious sequence passes over values whose packets met congestion, once for each point.
 //!
 //! ```text
-//! CHOICE uet-htsim uec_mp.cpp: a mark is 1 point, a trimmed packet 4, a timeout 15, and 15 are the most. Of the
+//! CHOICE uet-htsim (uec_mp.cpp): a mark is 1 point, a trimmed packet 4, a timeout 15, and 15 are the most. Of the
 //! values that one packet passes over only the first is forgiven a point. When all have points, a round is passed
 //! over.
 //! CHOICE: 64 values by default, as there: a flow of fewer packets than values never comes back to one, and each

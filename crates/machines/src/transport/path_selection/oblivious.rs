@@ -1,7 +1,7 @@
 //! Oblivious spraying without repetition: a flow goes over all values, and over all of them again in another order.
 //!
 //! ```text
-//! CHOICE uet-htsim uec_mp.cpp: an order is the count of packets, exclusive or with a number that is drawn for each
+//! CHOICE uet-htsim (uec_mp.cpp): an order is the count of packets, exclusive or with a number that is drawn for each
 //! round. Other reading: a random permutation per round, as NDP's sources have of paths.
 //! ```
 

@@ -1,8 +1,8 @@
-//! Ultra Ethernet's transport (Ultra Ethernet specification 1.0, June 2025, §3.5 and §3.6): every packet of a flow takes
-//! the path that its *entropy value* names, receivers place packets in any order, and switches cut what does not fit to
-//! its header ([`crate::schedule::ndp`]), which draws a NACK. How much is under way is decided by the sender, by a
-//! window that marks and delays move ([`window`], NSCC), by the receiver, who hands out credits at the rate of its link
-//! (RCCC: its host's [`crate::host::UetAgent`]), or by both. Which entropy values are used follows from
+//! Ultra Ethernet's transport (Ultra Ethernet specification 1.0, June 2025, §3.5 and §3.6): every packet of a flow
+//! takes the path that its *entropy value* names, receivers place packets in any order, and switches cut what does not
+//! fit to its header ([`crate::schedule::ndp`]), which draws a NACK. How much is under way is decided by the sender, by
+//! a window that marks and delays move ([`window`], NSCC), by the receiver, who hands out credits at the rate of its
+//! link (RCCC: its host's [`crate::host::UetAgent`]), or by both. Which entropy values are used follows from
 //! [`crate::transport::path_selection`], for example REPS.
 //!
 //! Where the specification leaves a choice, and where it was not at hand, this follows the consortium's simulator
@@ -17,7 +17,8 @@
 //! CHOICE UET §3.5: at most one RTS per base round trip, also without a window (the simulator then has no limit). One
 //! that is due earlier is left out, but waits if nothing else is under way.
 //! CHOICE UET §3.5: a flow is complete when all of its bytes are acknowledged, whatever became of its RTSs.
-//! CHOICE UET §3.6: what a sender calls for is not divided by the flows that wait in its NIC, of which it does not know.
+//! CHOICE UET §3.6: what a sender calls for is not divided by the flows that wait in its NIC, of which it does not
+//! know.
 //! CHOICE UET §3.6: data that is sent before the first answer (speculative) is treated by switches as all other data.
 //! CHOICE UET §3.5: the set-up of connections is not there; a flow's first packets find its other end ready. Several
 //! messages over one connection, the receiver's penalty (its NIC's buffer), and SLEEK, a repair of losses without

@@ -45,7 +45,7 @@ fn sends(end: &mut UetSender, spec: &UetSpec, now: Time) -> Vec<Sent> {
 fn numbers(sent: &[Sent]) -> Vec<u64> {
     sent.iter().map(|packet| packet.trigger).collect()
 }
-fn asks(packet: &Sent) -> bool {
+fn requests_ack(packet: &Sent) -> bool {
     packet.flags.has(Flags::ACK_REQUEST)
 }
 fn marked(data: &Sent) -> Sent {
@@ -65,13 +65,13 @@ fn ack_of(sent: &Sent) -> PacketAck {
 }
 
 #[test]
-fn a_window_of_four_packets_lets_four_leave_and_the_last_asks_for_an_ack() {
+fn a_window_of_four_packets_lets_four_leave_and_the_last_requests_an_ack() {
     let spec = windowed();
     let mut s = sender(&spec, 9);
     let first = sends(&mut s, &spec, US(0));
     assert_eq!(numbers(&first), [0, 1, 2, 3]);
     // A further one would have filled the window with the third.
-    assert_eq!(first.iter().map(asks).collect::<Vec<_>>(), [false, false, true, true]);
+    assert_eq!(first.iter().map(requests_ack).collect::<Vec<_>>(), [false, false, true, true]);
     assert!(first.iter().all(|packet| packet.ecn == Ecn::Ect0 && packet.kind == Kind::Data));
     assert_eq!(s.stats().in_flight, Bytes::new(4 * 960));
 }
@@ -143,7 +143,7 @@ fn what_closes_the_last_gap_after_a_request_is_acknowledged() {
 }
 
 #[test]
-fn what_is_trimmed_is_nacked_and_goes_first_once_there_is_room_and_asks_for_an_ack() {
+fn what_is_trimmed_is_nacked_and_goes_first_once_there_is_room_and_requests_an_ack() {
     let spec = windowed();
     let (mut s, mut r) = (sender(&spec, 9), receiver(&spec, 9));
     let first = sends(&mut s, &spec, US(0));
@@ -221,7 +221,7 @@ fn credit_is_spent_and_what_was_at_ones_own_risk_ends_with_the_first_answer() {
     give(&mut s, &spec, US(10), &Sent::of(Message::Pull { number: 4 }));
     // 1024 B of credit: one packet, and then one more than there is.
     let next = sends(&mut s, &spec, US(10));
-    assert_eq!((numbers(&next), asks(&next[0]), asks(&next[1])), (vec![2, 3], false, true));
+    assert_eq!((numbers(&next), requests_ack(&next[0]), requests_ack(&next[1])), (vec![2, 3], false, true));
     give(&mut s, &spec, US(11), &Sent::of(Message::Pull { number: 4 }));
     give(&mut s, &spec, US(11), &Sent::of(Message::Pull { number: 3 }));
     assert_eq!(numbers(&sends(&mut s, &spec, US(11))), [0; 0]);

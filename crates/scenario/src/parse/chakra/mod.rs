@@ -1,5 +1,5 @@
-//! Chakra execution traces, a file for each rank (Sridharan et al., Chakra, 2023; `et_def.proto` of MLCommons): messages
-//! of protocol buffers behind their lengths, first what the file says of itself, then one for each node.
+//! Chakra execution traces, a file for each rank (Sridharan et al., Chakra, 2023; `et_def.proto` of MLCommons):
+//! messages of protocol buffers behind their lengths, first what the file says of itself, then one for each node.
 //!
 //! ```text
 //! CHOICE Chakra: of a node both kinds of dependencies are read, `ctrl_deps` and `data_deps`: it starts when all are

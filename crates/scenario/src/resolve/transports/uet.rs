@@ -33,8 +33,8 @@ impl Dependent for Uet {
         if let Some(credits) = &mut self.credits {
             credits.first.get_or_insert(Q(Bytes::new(product.saturating_add(product / 2))));
         }
-        // CHOICE UET §3.5: 15 us, and six times what a queue of one product holds (the consortium's simulator: six times
-        // what its queue holds, which is a product there if packets are trimmed).
+        // CHOICE UET §3.5: 15 us, and six times what a queue of one product holds (the consortium's simulator: six
+        // times what its queue holds, which is a product there if packets are trimmed).
         self.retry.get_or_insert_with(|| Q(Span::from_us(15) + Span::from_ps(rtt.0.ps().saturating_mul(6))));
     }
 

@@ -1,6 +1,6 @@
-//! Collective operations as messages between their ranks, N of them, of a vector of so many bytes (Thakur, Rabenseifner,
-//! Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19(1), 2005; rings: Patarasuk & Yuan,
-//! JPDC 69(2), 2009).
+//! Collective operations as messages between their ranks, N of them, of a vector of so many bytes (Thakur,
+//! Rabenseifner, Gropp, Optimization of collective communication operations in MPICH, IJHPCA 19(1), 2005; rings:
+//! Patarasuk & Yuan, JPDC 69(2), 2009).
 //!
 //! - all-reduce: 2(N − 1) steps round a ring, a chunk in each; the rank at place i sends chunk i − t in step t;
 //! - reduce-scatter and all-gather: N − 1 steps of the same;

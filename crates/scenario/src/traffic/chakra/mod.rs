@@ -35,14 +35,16 @@ use thalweg_units::{Bytes, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Chakra {
-    /// The traces, relative to the scenario: `step` stands for `step.0.et`, `step.1.et` and so on, as many as there are.
+    /// The traces, relative to the scenario: `step` stands for `step.0.et`, `step.1.et` and so on, as many as there
+    /// are.
     #[schemars(extend("examples" = ["step"]))]
     pub file: String,
     /// The host of every rank, in the order of the ranks; if not given, rank 0 is host 0, and so on.
     #[serde(default)]
     #[schemars(extend("x-node" = "host"))]
     pub hosts: Vec<u32>,
-    /// The ranks of every process group (`pg_name`), JSON: `{"0": [0, 1]}`. Operations without a group are of all ranks.
+    /// The ranks of every process group (`pg_name`), JSON: `{"0": [0, 1]}`. Operations without a group are of all
+    /// ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["groups.json"]))]
     pub groups: Option<String>,

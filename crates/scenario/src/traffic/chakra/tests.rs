@@ -61,7 +61,7 @@ fn messages_computations_and_dependencies_of_both_kinds() {
 }
 
 #[test]
-fn collective_operations_send_what_their_tables_say() {
+fn collective_operations_send_the_messages_of_their_tables() {
     // Chunks of 3, 3 and 4 bytes; in the first step place i sends chunk i.
     let net = together(3, 0, 10);
     assert_eq!(net.flows.len(), 12);

@@ -35,14 +35,14 @@ fn work(number: u32) -> Step {
     Step::Work(WorkId(number))
 }
 
-const ASK: &str = "num_ranks 2\n\
+const REQUEST: &str = "num_ranks 2\n\
     rank 0 { a: calc 100 cpu 3\n b: send 10b to 1\n b requires a\n c: recv 0b from 1 tag 2\n\
     d: calc 7\n d irequires a\n d requires c }\n\
     rank 1 { a: recv 10b from 0\n b: calc 50\n b requires a\n c: send 0b to 0 tag 2\n c irequires b }\n";
 
 #[test]
 fn messages_are_flows_and_computations_keep_processors_busy() {
-    let net = network(ASK, "hosts = [2, 1]\nstart = \"5us\"");
+    let net = network(REQUEST, "hosts = [2, 1]\nstart = \"5us\"");
     assert_eq!(ends(&net.flows), [(2, 1), (1, 2)]);
     assert_eq!(
         net.flows.iter().map(|f| (f.size, f.start)).collect::<Vec<_>>(),
@@ -62,7 +62,7 @@ fn messages_are_flows_and_computations_keep_processors_busy() {
 
 #[test]
 fn overhead_is_time_of_the_processor_before_and_after_a_message() {
-    let net = network(ASK, "overhead = \"3ns\"");
+    let net = network(REQUEST, "overhead = \"3ns\"");
     let lasts: Vec<u64> = net.works.iter().map(|w| w.lasts.ps() / 1000).collect();
     assert_eq!(lasts, [100, 3, 3, 50, 3, 3, 7]);
     assert_eq!((of(&net, work(1)), of(&net, flow(0))), (vec![ended(0)], vec![ended(1)]));
@@ -116,11 +116,11 @@ fn what_cannot_be_run_is_refused() {
     assert!(e.contains("operations wait for each other in a circle: lines"), "{e}");
     let e = refused("num_ranks 1 rank 0 { calc 5 }", "");
     assert!(e.contains("t.goal:1: the trace sends nothing; remove the section"), "{e}");
-    let e = refused(ASK, "hosts = [0, 1, 2]");
+    let e = refused(REQUEST, "hosts = [0, 1, 2]");
     assert!(e.contains("the trace has 2 ranks, and 3 hosts are named"), "{e}");
-    let e = refused(&ASK.replace("num_ranks 2", "num_ranks 5"), "");
+    let e = refused(&REQUEST.replace("num_ranks 2", "num_ranks 5"), "");
     assert!(e.contains("the trace has 5 ranks, the network 4 hosts"), "{e}");
-    let e = refused(&ASK.replace("10b from", "11b from"), "");
+    let e = refused(&REQUEST.replace("10b from", "11b from"), "");
     assert!(e.contains("t.goal:9: 11 bytes here, and 10 at the other end, in line 3"), "{e}");
     // A receive that is posted after what it waits for itself: only large messages wait for that.
     let late = "num_ranks 2\nrank 0 { a: send 9b to 1\n b: send 9b to 1 tag 1\n b requires a }\n\
@@ -132,7 +132,7 @@ fn what_cannot_be_run_is_refused() {
 
 #[test]
 fn estimates_count_flows_and_bytes_and_take_chains_into_account() {
-    let trace = goal::parse(ASK).expect("a trace");
+    let trace = goal::parse(REQUEST).expect("a trace");
     let job = assemble(&trace, &[0, 1], Span::ZERO, u64::MAX).expect("no circle");
     let graph = crate::topology::Graph::new(4, 1);
     let e = job.expected(&graph);

@@ -7,12 +7,12 @@
 //! what has arrived in the last round trip (*quick adapt*).
 //!
 //! ```text
-//! CHOICE UE §3.6.13: constants and the order of the steps as in the consortium's simulator
+//! CHOICE UET §3.6.13: constants and the order of the steps as in the consortium's simulator
 //! (ultraethernet/uet-htsim); the specification's text was not at hand. What others who have read it do differently:
 //!  - weight of the average delay 0.25 instead of 0.0125 (`weight`);
 //!  - a round trip lowers the shortest one only if it is shorter by 1 us, and 1 us is put on top (`slack`);
 //!  - without trimming it is the average delay that lets the window adapt quickly, with it trimmed packets alone.
-//! CHOICE UE §3.6.13: in a sample of an unmarked packet with more delay than the target, a quarter of the shortest
+//! CHOICE UET §3.6.13: in a sample of an unmarked packet with more delay than the target, a quarter of the shortest
 //! round trip enters the average; a NACK enters a whole one.
 //! CHOICE uet-htsim: window, average and increase are whole numbers, cut after every step. The sum of the increase is
 //! 64 bits wide: there 32, which it exceeds in ordinary runs at 800 Gb/s (never in the runs that tests replay).
