@@ -28,6 +28,7 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         if measured["censored"]:
             text += f", {_format.number(measured['censored'])} censored: means and percentiles are of the others"
         out.append(("flows", text))
+    out += _jobs(summary)
     out += _endless(summary)
     out += _unfinished(summary)
     out += _waits(summary)
@@ -47,6 +48,24 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
         )
         out.append(("recorded", text))
     out.append(("seed, digest", f"{summary.get('seed')}, {summary.get('digest')}"))
+    return out
+
+
+def _jobs(summary: Mapping) -> list[tuple[str, str]]:
+    """How long each section took whose flows and computations wait for each other; of computations how much their
+    longest chain took, and what communication added to it."""
+    found = [g for g in summary.get("groups") or () if isinstance(g.get("job"), Mapping)]
+    out = []
+    for section in found:
+        job, of = section["job"], "" if len(found) == 1 else f" {section.get('name')}"
+        if job.get("completion_us") is None:
+            out.append((f"job{of}", "not complete"))
+            continue
+        text = _units.quantity(job["completion_us"], "us")
+        if job.get("computations"):
+            compute, exposed = (_units.quantity(job[key], "us") for key in ("compute_us", "exposed_us"))
+            text += f": {compute} of computing on the longest chain, {exposed} of exposed communication"
+        out.append((f"job{of}", text))
     return out
 
 

@@ -1,7 +1,11 @@
 """What people see first of a run: the headline, and figures that show something."""
 
+from pathlib import Path
+
 import thalweg
 from thalweg import headline, runplots
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_the_headline_counts_flows_and_lists_only_classes_that_have_some(scenario):
@@ -84,3 +88,11 @@ def test_what_never_ends_is_told():
     assert text["incidents"] == "7 packets lost on failed links"
     plain = dict(headline.rows({"flows": {"failed": 0}, "pauses": None}))
     assert not plain.keys() & {"failed", "pauses", "deadlock", "incidents"}
+
+
+def test_a_job_reports_how_long_it_took_and_what_communication_added():
+    example = thalweg.Scenario.load(ROOT / "examples" / "job" / "scenario.toml")
+    job = dict(headline.rows(thalweg.run(example, progress=False).summary))["job"]
+    assert job == "43.5 us: 36 us of computing on the longest chain, 7.48 us of exposed communication"
+    cut = thalweg.run(example.with_({"run.until": "30us"}), progress=False)
+    assert dict(headline.rows(cut.summary))["job"] == "not complete"
