@@ -21,7 +21,9 @@ pytestmark = pytest.mark.skipif(
 
 # Which flow wins a place hangs on ties and phases of packets of one size: with starts shifted by up to 2 ns the mean
 # moves by as much.
-BY_TIES = {("incast8trim", "const_pin"): 0.05, ("incast8drop", "nscc_pin"): 0.05, ("perm32drop", "both_pin"): 0.06}
+BY_TIES = {("incast8trim", "const_pin"): 0.05, ("incast8drop", "nscc_pin"): 0.05}
+# A tenth more timeouts than there, not explained (tests/reference/README.md).
+UNEXPLAINED = {("perm32drop", "both_pin"): 0.06}
 
 # The peer charges value 0 for every timeout, and divides what it calls for by the flows that wait in the NIC: thalweg
 # does neither, and is faster.
@@ -46,7 +48,7 @@ def means(runs) -> list[float]:
 @pytest.mark.parametrize("name", PINNED)
 def test_pinned(both, name, scheme):
     (theirs,), (own,) = both(name, scheme)
-    assert means([own])[0] == pytest.approx(means([theirs])[0], rel=BY_TIES.get((name, scheme), 0.025))
+    assert means([own])[0] == pytest.approx(means([theirs])[0], rel=(BY_TIES | UNEXPLAINED).get((name, scheme), 0.025))
     assert own.trims == pytest.approx(theirs.trims, rel=0.05)
     assert own.resent == pytest.approx(theirs.resent, rel=0.12)
 

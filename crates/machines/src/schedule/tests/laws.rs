@@ -141,12 +141,16 @@ impl Run {
     }
 }
 
+/// A queue of this order takes this stage.
+pub(crate) fn takes(order: &OrderSpec, stage: &StageSpec) -> bool {
+    order.needs().manages != Manages::Room || *stage == StageSpec::default() || stage.marks_leaving()
+}
+
 fn everywhere(law: impl Fn(&DisciplineSpec, u64)) {
     for order in orders() {
         for (i, limit) in limits().into_iter().enumerate() {
-            let trims = order.needs().manages == Manages::Room;
-            let goes = |stage: &StageSpec| !trims || *stage == StageSpec::default() || stage.marks_leaving();
-            for (j, stage) in markings().into_iter().enumerate().filter(|(_, stage)| goes(stage)) {
+            let taken = markings().into_iter().enumerate().filter(|(_, stage)| takes(&order, stage));
+            for (j, stage) in taken {
                 let spec = DisciplineSpec {
                     order: order.clone(),
                     limit,

@@ -103,6 +103,12 @@ impl UetSender {
         signed(self.window.size()) >= self.in_flight + i64::from(wire)
     }
 
+    /// After a packet of these bytes, which is under way, another one of as many fits into the window.
+    fn has_room_after(&self, wire: u32) -> bool {
+        self.in_flight + i64::from(wire) < signed(self.window.size())
+    }
+
+    /// Bytes on the wire under way, as windows are notified of them.
     fn under_way(&self) -> u64 {
         self.in_flight.max(0).unsigned_abs()
     }
@@ -339,13 +345,6 @@ impl Endpoint for UetSender {
 
     fn is_done(&self) -> bool {
         self.acked >= self.size
-    }
-}
-
-impl UetSender {
-    /// After a packet of these bytes, which is under way, another one of as many fits into the window.
-    fn has_room_after(&self, wire: u32) -> bool {
-        self.in_flight + i64::from(wire) < signed(self.window.size())
     }
 }
 
