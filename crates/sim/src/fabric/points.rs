@@ -149,19 +149,20 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, body: Notice
     if let (Tie::Behind, Some(out)) = (tie, out) {
         fabric.catch_up_now(cx, out);
     }
-    leave(fabric, cx, PortId::NONE, out, Flying::new(handle, &packet));
+    match out {
+        Some(out) => {
+            let flying = Flying::new(handle, &packet);
+            fabric.enqueue::<false, true>(cx, PortId::NONE, out, flying, Span::ZERO);
+        }
+        // It came by no port: it is lost at its point's.
+        None => fabric.lose(cx, id, handle, cx.now),
+    }
 }
 
 /// A switch passes on what a congestion point has sent.
 #[inline(never)]
 pub(crate) fn forward(fabric: &mut Fabric, cx: &mut Cx, from: PortId, here: NodeId, flying: Flying) {
-    let out = way(fabric, cx, here, fabric.packets[flying.handle].flow);
-    leave(fabric, cx, from, out, flying);
-}
-
-/// A message leaves a switch; it is lost if there is no way.
-fn leave(fabric: &mut Fabric, cx: &mut Cx, from: PortId, out: Option<PortId>, flying: Flying) {
-    match out {
+    match way(fabric, cx, here, fabric.packets[flying.handle].flow) {
         Some(out) => fabric.enqueue::<false, true>(cx, from, out, flying, Span::ZERO),
         None => fabric.lose(cx, from, flying.handle, cx.now),
     }
