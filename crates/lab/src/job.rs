@@ -78,6 +78,29 @@ fn group(run: &Run, step: Step) -> usize {
     }
 }
 
+/// What a processor has served: when its last two computations ended, and the longest chains up to there. One that takes
+/// no time may come before another one that begins at the same instant.
+#[derive(Default)]
+struct Processor([(Time, Span); 2]);
+
+impl Processor {
+    /// The longest chain up to one that begins at this instant.
+    fn before(&self, begun: Time) -> Span {
+        let over = self.0.iter().filter(|(ended, _)| *ended <= begun);
+        over.map(|(_, chain)| *chain).max().unwrap_or(Span::ZERO)
+    }
+
+    /// One has ended, or will, at the end of this chain.
+    fn serves(&mut self, ended: Time, chain: Span) {
+        let [last, before] = &mut self.0;
+        if ended >= last.0 {
+            (*before, *last) = (*last, (ended, chain));
+        } else {
+            *before = (ended, before.1.max(chain));
+        }
+    }
+}
+
 /// The longest chain of computations of a section that is over.
 fn longest_chain(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Span {
     let spec = run.engine.spec();
@@ -98,7 +121,7 @@ fn longest_chain(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Span {
     // Until the start of each flow; until the beginning and the end of each computation; of each processor, so far.
     let mut of_flows = vec![Span::ZERO; flows];
     let mut of_works = vec![[Span::ZERO; 2]; works];
-    let mut processors: BTreeMap<_, Span> = BTreeMap::new();
+    let mut processors: BTreeMap<_, Processor> = BTreeMap::new();
     let mut longest = Span::ZERO;
     for (_, step) in order {
         let of = |before: &Predecessor| match *before {
@@ -118,9 +141,10 @@ fn longest_chain(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Span {
                 let work = &spec.works[number.at()];
                 let mut begin = pause(work.start);
                 if let Some(cpu) = work.cpu {
-                    let last = processors.entry((work.host, cpu)).or_insert(Span::ZERO);
-                    begin = begin.max(*last);
-                    *last = begin + work.lasts;
+                    let processor = processors.entry((work.host, cpu)).or_default();
+                    let record = run.engine.work(number);
+                    begin = begin.max(processor.before(record.begun));
+                    processor.serves(record.ended, begin + work.lasts);
                 }
                 of_works[number.at()] = [begin, begin + work.lasts];
                 longest = longest.max(begin + work.lasts);

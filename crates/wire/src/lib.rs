@@ -30,7 +30,7 @@ pub use flags::Flags;
 pub use forecast::{Forecast, Reading};
 pub use frame::Frame;
 pub use hop::HopTag;
-pub use message::{Message, PacketAck};
+pub use message::{Message, Numbers64, PacketAck};
 pub use notice::{Notice, NoticeBody, QueueReport, RoccLaw};
 pub use packet::{Handle, Kind, NO_SIDE, Packet};
 pub use rank::Meaning;

@@ -113,6 +113,35 @@ pub struct PacketAck {
     pub base: u64,
     /// A bit for each packet from `base` on that has come.
     pub above: u64,
+    /// The packets whose path values it brings back besides that of `number`, where ACKs list them.
+    pub unmarked: Numbers64,
+}
+
+/// Some of 64 packet numbers in a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Numbers64 {
+    /// The lowest of them, unless there is none.
+    first: u64,
+    bits: u64,
+}
+
+impl Numbers64 {
+    /// Adds one, if it is near enough to the others.
+    pub fn insert(&mut self, number: u64) {
+        let Self { first, bits } = *self;
+        if bits == 0 {
+            *self = Self { first: number, bits: 1 };
+        } else if number >= first {
+            self.bits |= u32::try_from(number - first).ok().and_then(|at| 1_u64.checked_shl(at)).unwrap_or(0);
+        } else if first - number <= u64::from(bits.leading_zeros()) {
+            *self = Self { first: number, bits: bits << (first - number) | 1 };
+        }
+    }
+
+    /// In ascending order.
+    pub fn iter(self) -> impl Iterator<Item = u64> {
+        (0..64).filter(move |at| self.bits >> at & 1 == 1).map(move |at| self.first + at)
+    }
 }
 
 impl Message {

@@ -76,6 +76,23 @@ fn a_ring_with_computations_takes_as_long_as_by_hand() {
     assert_eq!((job["hosts_us"]["count"].as_u64(), us(&job["hosts_us"]["max"])), (Some(4), 48.0));
 }
 
+/// z takes no time and begins and ends at 1 us on the processor that l has from then on: what follows z has nothing of
+/// l's 50 us. The longest chain is a and l; the other one is b, s (of 8 us, no computation), and c.
+#[test]
+fn a_computation_of_no_time_does_not_take_part_in_the_one_that_begins_with_it() {
+    let trace = "num_ranks 2\n\
+        rank 0 { a: calc 1000 cpu 0 b: calc 500 cpu 1\n z: calc 0 cpu 0 z requires b\n\
+        l0: calc 900 cpu 2 l: calc 50000 cpu 0 l requires l0\n s: send 1000b to 1 s requires z }\n\
+        rank 1 { r: recv 1000b from 0\n c: calc 40000 c requires r }";
+    let folder = Folder::with("no-time", trace);
+    let run = finish(&folder.scenario(&format!("[[traffic]]\nkind = \"goal\"\nfile = \"t.goal\"\n{STAR}")));
+    let job = job(&run);
+    assert_eq!(
+        (us(&job["completion_us"]), us(&job["compute_us"]), us(&job["exposed_us"])),
+        (51.0, 51.0, 0.0)
+    );
+}
+
 #[test]
 fn rendezvous_waits_for_the_receiver_and_overhead_for_processors() {
     let trace = "num_ranks 2\nrank 0 { send 5000b to 1 }\n\

@@ -85,6 +85,22 @@ fn reps_leaves_a_dead_link_and_chance_does_not() {
     assert!(reps > 0 && reps * 3 < random, "{reps}, {random}");
 }
 
+/// The timer may be overdue as what was sent longest ago, and is given up later than others, is acknowledged.
+#[test]
+fn flows_end_whose_packets_are_given_up_in_another_order_than_they_were_sent() {
+    let text = "topology = { kind = \"star\", hosts = 2, rate = \"100Gbps\", delay = \"1us\" }\n\
+        transport = { kind = \"uet\", back_off = 3, ack_every = \"1B\" }\n\
+        nic = { order = \"round-robin\" }\nrun = { until = \"1s\" }\n\
+        [[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"2MB\"\n\
+        [[link]]\nwhich = \"host-links\"\nloss = { kind = \"independent\", probability = 0.02 }\n";
+    for seed in 1..=20 {
+        let run = finish(&scenario(text, Path::new("."), &set(&[("seed", &seed.to_string())])));
+        let timeouts = column(&run, "flows", "timeouts")[0];
+        let groups = &run.summary()["groups"][0];
+        assert!(timeouts > 0 && groups["completed"] == 1, "{seed}: {timeouts} timeouts, {groups}");
+    }
+}
+
 #[track_caller]
 fn refused(pairs: &[(&str, &str)], expected: &str) {
     let text =

@@ -347,6 +347,14 @@ pub trait SendingEnd: Endpoint {
     fn foresee(&self, _spec: &Self::Spec, _at: Time) -> Option<Transmit> {
         None
     }
+    /// Whether [`Endpoint::poll_transmit`] may have a packet now. It is called after it has had one, of transports whose
+    /// hosts have an agent: one that has nothing leaves the list of those that wait for the link at once.
+    fn may_send(&mut self, _spec: &Self::Spec) -> bool {
+        true
+    }
+    /// It is polled next, and so many other flows of its host wait for the link. Only of transports whose hosts have an
+    /// agent.
+    fn on_company(&mut self, _others: usize) {}
     /// A switch has dropped the data packet that begins at byte `seq`; the sender is notified of it at the
     /// instant `at`, by its timer ([`PathNeeds::drop_notices`]).
     fn on_drop(&mut self, _spec: &Self::Spec, _seq: u64, _at: Time) {}

@@ -77,6 +77,10 @@ macro_rules! transports {
                 /// See [`SendingEnd::foresee`].
                 #[inline]
                 pub fn foresee(&self, [spec: &TransportSpec], at: Time) -> Option<Transmit>;
+                /// See [`SendingEnd::may_send`].
+                pub fn may_send(&mut self, [spec: &TransportSpec]) -> bool;
+                /// See [`SendingEnd::on_company`].
+                pub fn on_company(&mut self, others: usize);
                 /// See [`SendingEnd::on_drop`].
                 pub fn on_drop(&mut self, [spec: &TransportSpec], seq: u64, at: Time);
                 /// See [`SendingEnd::take_moved`].

@@ -50,7 +50,7 @@ pub use tcp::spec::*;
 pub use tcp::video::{RUNGS, VideoSpec};
 pub use udp::{UdpPace, UdpSpec};
 pub(crate) use uet::spec::QUANTUM;
-pub use uet::spec::{CreditSpec, UetSpec};
+pub use uet::spec::{AckValues, CreditSpec, UetSpec};
 
 use crate::congestion::decisions::Log;
 use crate::congestion::{ControllerSpec, Interval, Permit, Report, Start};

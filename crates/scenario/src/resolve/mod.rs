@@ -198,10 +198,10 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
             congestion.resolve(&mut paths);
         }
         of_kind!(t, |t| t.by_graph(graph, &mut paths));
-        of_kind!(t, |t| t.by_switches(trims));
         if doc.routing.rule.needs().path_values {
             of_kind!(t, |t| t.by_path_values(graph));
         }
+        of_kind!(t, |t| t.by_switches(trims));
     }
     lossless::by_graph(doc, graph, full_packet(doc));
 }

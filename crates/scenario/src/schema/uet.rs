@@ -3,7 +3,7 @@
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_machines::transport::PathSelectionSpec;
+use thalweg_machines::transport::{AckValues, PathSelectionSpec};
 use thalweg_units::{Bytes, Span};
 
 /// Ultra Ethernet (UE specification 1.0, 2025): every packet takes the path that its entropy value names, receivers
@@ -30,6 +30,8 @@ pub struct Uet {
     /// flow, what was sent before and what a window waits for are acknowledged at once. With REPS an ACK brings back
     /// one value only: `"1B"` acknowledges every packet.
     pub ack_every: Q<Bytes>,
+    /// Which entropy values an ACK of several packets brings back.
+    pub ack_values: AckValues,
     /// A packet that is neither ACKed nor NACKed for so long is sent again. Without the key 15 us and the time of six
     /// round trips.
     pub retry: Option<Q<Span>>,
@@ -54,6 +56,9 @@ pub struct Credits {
     /// Quanta of 256 B that a pull grants.
     #[schemars(range(min = 1))]
     pub quanta: u32,
+    /// A flow of which all has come is granted nothing more. Without it its connection stays open, and is granted up to
+    /// one first credit, for a next message.
+    pub closes: bool,
 }
 
 /// What bounds the bytes that an Ultra Ethernet sender has under way.
@@ -160,6 +165,7 @@ impl Default for Uet {
             credits: None,
             path_selection: None,
             ack_every: Q::of("16KiB"), // as in the consortium's simulator
+            ack_values: AckValues::One,
             retry: None,
             back_off: 0,
             base_rtt: None,
@@ -170,6 +176,6 @@ impl Default for Uet {
 impl Default for Credits {
     /// As in the consortium's simulator.
     fn default() -> Self {
-        Self { first: None, share: 0.99, quanta: 64 }
+        Self { first: None, share: 0.99, quanta: 64, closes: false }
     }
 }

@@ -4,6 +4,7 @@ use super::Report;
 use super::transports::{Checked, LARGEST, sizes};
 use crate::schema::{Document, NsccWindow, Uet, UetWindow};
 use crate::topology::Graph;
+use thalweg_machines::transport::AckValues;
 
 impl Checked for Uet {
     fn check(&self, r: &mut Report<'_>, key: &str, doc: &Document, _: &Graph) {
@@ -45,6 +46,14 @@ impl Checked for Uet {
             if !by_values {
                 let why = "the routing does not go by what senders write into packets";
                 r.useless(&at("path_selection"), why, "write `routing = \"entropy\"`, or remove the key");
+            }
+        }
+        if self.ack_values != AckValues::One {
+            let at = at("ack_values");
+            if !by_values || self.path_selection.is_none() {
+                r.useless(&at, "packets carry no values", "write `routing = \"entropy\"`, or remove the key");
+            } else if self.ack_every.0.get() <= self.payload.0.get() {
+                r.useless(&at, "every packet has an ACK of its own", "remove the key, or raise `ack_every`");
             }
         }
         if self.retry.is_some_and(|retry| retry.0.is_zero()) {

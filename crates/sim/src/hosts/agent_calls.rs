@@ -103,8 +103,7 @@ impl Hosts {
         let flow = packet.flow;
         let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
-            debug_assert!(false, "an agent sends for a flow that is over");
-            return;
+            return; // Both ends have closed: it would find none.
         }
         let slot = slot as usize;
         let path = fabric.paths().start(slot);

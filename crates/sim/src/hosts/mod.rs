@@ -345,8 +345,8 @@ impl Hosts {
         });
         let receiving = &mut self.receiving[slot];
         if wake < receiving.timer {
-            receiving.timer = wake;
-            cx.schedule(wake.max(cx.now), Phase::ReceiverTimer, flow.0);
+            receiving.timer = wake.max(cx.now);
+            cx.schedule(receiving.timer, Phase::ReceiverTimer, flow.0);
         }
     }
 
@@ -360,12 +360,11 @@ impl Hosts {
         }
     }
 
-    /// A sender's timer is due earlier than it was. Where NICs pull, the event of before is remembered: as
-    /// often as not it is wanted again, when the pace has been waited for.
+    /// A sender's timer is due earlier than it was: now, if it is overdue. Where NICs pull, the event of before is
+    /// remembered: as often as not it is wanted again, when the pace has been waited for.
     #[inline]
     fn arm(&mut self, cx: &mut Cx, slot: usize, flow: FlowId, deadline: Time) {
-        debug_assert!(deadline >= cx.now, "flow {flow}: a wake-up in the past");
-        let sending = &mut self.sending[slot];
+        let (sending, deadline) = (&mut self.sending[slot], deadline.max(cx.now));
         let before = std::mem::replace(&mut sending.timer, deadline);
         if cx.features.nic_pull {
             if sending.later == deadline && deadline > cx.now {
@@ -375,7 +374,7 @@ impl Hosts {
                 sending.later = before;
             }
         }
-        cx.schedule(deadline.max(cx.now), Phase::SenderTimer, flow.0);
+        cx.schedule(deadline, Phase::SenderTimer, flow.0);
     }
 
     /// A sender stands there: keeps its timer event early enough, and notes when it has nothing left to wait for.

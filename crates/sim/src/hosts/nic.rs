@@ -159,12 +159,17 @@ impl Hosts {
             let sending = &mut self.sending[slot];
             sending.ready = false;
             let transport = &self.transports[sending.transport as usize];
+            if DETOURS && cx.features.agents {
+                sending.sender.on_company(self.nics[id.at()].ready.len());
+            }
             let answer = sending.sender.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch);
             let mut paced = Time::MAX;
             match answer {
                 Transmit::Packet => {
-                    sending.ready = true;
-                    self.nics[id.at()].ready.push_back(flow);
+                    if !(DETOURS && cx.features.agents) || sending.sender.may_send(transport) {
+                        sending.ready = true;
+                        self.nics[id.at()].ready.push_back(flow);
+                    }
                     self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
                     if cx.features.foresees {
                         paced = self.foresee(cx, fabric, id, slot, flow);

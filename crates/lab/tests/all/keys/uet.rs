@@ -32,6 +32,8 @@ const MARKING: &str = "switch.marking={kind=\"step\",threshold=\"2pkts\"}";
 const FABRIC: &str = "topology={kind=\"leaf-spine\",leaves=2,spines=2,hosts_per_leaf=3}";
 const SPRAYED: &[&str] = &[FABRIC, UET[0], UET[1], "routing=entropy"];
 
+const COALESCED: &[&str] = &[FABRIC, UET[0], UET[1], "routing=entropy", MARKING];
+
 /// The same with this path selection.
 macro_rules! by {
     ($selection:literal) => {
@@ -52,6 +54,9 @@ pub const KEYS: &[Row] = &[
     ("%(uet).header", BUSY, UET, "", "100B", Outcome),
     ("%(uet).control_size", BUSY, UET, "", "100B", Outcome),
     ("%(uet).ack_every", BUSY, UET, "", "1B", Outcome),
+    ("%(uet).ack_values", BUSY, COALESCED, "one", "all", Outcome),
+    ("%(uet).ack_values=one", BUSY, COALESCED, "one", "all", Outcome),
+    ("%(uet).ack_values=all", BUSY, COALESCED, "all", "one", Outcome),
     ("%(uet).retry", BUSY, UET, "", "200us", Outcome),
     ("%(uet).back_off", BUSY, UET, "", "4", Outcome),
     ("%(uet).base_rtt", BUSY, UET, "", "100us", Outcome),
@@ -59,6 +64,7 @@ pub const KEYS: &[Row] = &[
     ("%(uet).credits.first", BUSY, CREDITS, "", "9KB", Outcome),
     ("%(uet).credits.share", BUSY, CREDITS, "", "0.5", Outcome),
     ("%(uet).credits.quanta", BUSY, CREDITS, "", "16", Outcome),
+    ("%(uet).credits.closes", BUSY, CREDITS, "", "true", Outcome),
     ("%(uet).window", BUSY, UET, "", "{kind=\"fixed\",size=\"20KB\"}", Outcome),
     ("%(uet).window=nscc", BUSY, UET, "nscc", "{kind=\"fixed\",size=\"20KB\"}", Outcome),
     ("%(uet).window(nscc).target", BUSY, MARKED, "", "1us", Outcome),
@@ -91,6 +97,8 @@ pub const KEYS: &[Row] = &[
     ("%(uet).path_selection(reps).explore", BUSY, by!("{kind=\"reps\",exit_after=\"1us\"}"), "window", "{packets=200}", Outcome),
     ("%(uet).path_selection(reps).explore=window", BUSY, by!("{kind=\"reps\",exit_after=\"1us\"}"), "window", "{packets=200}", Outcome),
     ("%(uet).path_selection(reps).explore.packets", BUSY, by!("{kind=\"reps\",exit_after=\"1us\",explore={packets=200}}"), "200", "1", Outcome),
+    ("%(uet).path_selection(reps).freeze_below", BUSY, by!("{kind=\"reps\",freeze_below=1000.0}"), "", "1.01", Outcome),
+    ("%(uet).path_selection(reps).uses", BUSY, by!("\"reps\""), "", "5", Outcome),
     ("%(uet).path_selection=reps-legacy", BUSY, by!("\"reps-legacy\""), "reps-legacy", "ecmp", Outcome),
     ("%(uet).path_selection(reps-legacy).values", BUSY, by!("\"reps-legacy\""), "", "2", Outcome),
     ("%(uet).path_selection=mixed", BUSY, by!("\"mixed\""), "mixed", "ecmp", Outcome),

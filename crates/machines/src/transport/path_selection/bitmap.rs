@@ -122,7 +122,7 @@ impl Choice for Bitmap {
     fn on_feedback(&mut self, p: &Params, _: Time, value: u32, what: PathFeedback) {
         self.learn(p.values, value, what);
     }
-    fn on_timeout(&mut self, p: &Params, _: Time, value: u32) {
+    fn on_timeout(&mut self, p: &Params, _: Time, value: u32, _: f64) {
         self.time_out(p.values, value);
     }
 }
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn fifteen_points_are_the_most_and_a_timeout_is_all_of_them() {
         let mut bitmap = machine();
-        bitmap.on_timeout(&P, Time::ZERO, 3);
+        bitmap.on_timeout(&P, Time::ZERO, 3, 1.0);
         bitmap.on_feedback(&P, Time::ZERO, 3, PathFeedback::Trimmed);
         assert_eq!(bitmap.points, [0, 0, 0, 15]);
     }
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn where_all_have_points_a_round_is_passed_over_and_one_point_forgiven() {
         let mut bitmap = machine();
-        (0..4).for_each(|value| bitmap.on_timeout(&P, Time::ZERO, value));
+        (0..4).for_each(|value| bitmap.on_timeout(&P, Time::ZERO, value, 1.0));
         let first = bitmap.sequence.value();
         let taken = bitmap.next(&P, Time::ZERO, 1);
         assert!(taken < 4);

@@ -44,9 +44,10 @@ pub trait Choice {
     #[inline]
     fn on_feedback(&mut self, _: &Self::Params, _now: Time, _value: u32, _what: PathFeedback) {}
 
-    /// A packet has timed out that carried this value.
+    /// A packet has timed out that carried this value, after round trips the longest of which took `delay` times the
+    /// shortest.
     #[inline]
-    fn on_timeout(&mut self, _: &Self::Params, _now: Time, _value: u32) {}
+    fn on_timeout(&mut self, _: &Self::Params, _now: Time, _value: u32, _delay: f64) {}
 }
 
 /// 16 bits, as the source port of UDP has.

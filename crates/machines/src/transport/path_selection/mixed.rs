@@ -66,7 +66,7 @@ impl Choice for Mixed {
         self.bitmap.learn(p.values, value, what);
     }
 
-    fn on_timeout(&mut self, p: &Params, _: Time, value: u32) {
+    fn on_timeout(&mut self, p: &Params, _: Time, value: u32, _: f64) {
         self.bitmap.time_out(p.values, value);
     }
 }

@@ -71,8 +71,10 @@ kinds! {
         /// An ACK or a NACK has come that names a value.
         #[inline]
         pub fn on_feedback(&mut self, [spec: &PathSelectionSpec], now: Time, value: u32, what: PathFeedback);
-        /// A packet has timed out that carried this value.
-        pub fn on_timeout(&mut self, [spec: &PathSelectionSpec], now: Time, value: u32);
+        /// A packet has timed out that carried this value. The longest of the round trips before, of the sender's last
+        /// two retry times, took `delay` times the shortest: where switches drop, one that is long is a sign that there
+        /// was no room, a short one that the path is broken.
+        pub fn on_timeout(&mut self, [spec: &PathSelectionSpec], now: Time, value: u32, delay: f64);
     }
 }
 

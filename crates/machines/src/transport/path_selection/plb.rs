@@ -115,7 +115,7 @@ impl Choice for Plb {
         }
     }
 
-    fn on_timeout(&mut self, p: &Params, _: Time, value: u32) {
+    fn on_timeout(&mut self, p: &Params, _: Time, value: u32, _: f64) {
         if value == self.value {
             self.change(p);
         }
@@ -152,9 +152,9 @@ mod tests {
         let p = Params::default();
         let mut machine = p.make(Stream::new(1, "paths", 0));
         let first = machine.next(&p, Time::ZERO, 10);
-        machine.on_timeout(&p, Time::ZERO, first ^ 1);
+        machine.on_timeout(&p, Time::ZERO, first ^ 1, 1.0);
         assert_eq!(machine.next(&p, Time::ZERO, 10), first);
-        machine.on_timeout(&p, Time::ZERO, first);
+        machine.on_timeout(&p, Time::ZERO, first, 1.0);
         assert_ne!(machine.next(&p, Time::ZERO, 10), first);
     }
 }

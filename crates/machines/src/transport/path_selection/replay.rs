@@ -11,7 +11,12 @@ const AWAY: u32 = 1 << 20;
 
 fn replays(name: &'static str, freezes: bool) {
     let Some(trace) = Trace::read(name) else { return };
-    let p = Params { values: 64, exit_after: Span::from_ms(10), explore: Explore::Packets(16), freeze: true };
+    let p = Params {
+        values: 64,
+        exit_after: Span::from_ms(10),
+        explore: Explore::Packets(16),
+        ..Params::default()
+    };
     let mut flows: BTreeMap<u64, Reps> = BTreeMap::new();
     let mut frozen = 0;
     trace.replay(|row| {
@@ -23,7 +28,7 @@ fn replays(name: &'static str, freezes: bool) {
             ("fb", "good") => reps.on_feedback(&p, now, value(), PathFeedback::Good),
             ("fb", "ecn") => reps.on_feedback(&p, now, value(), PathFeedback::Marked),
             ("fb", "nack") => reps.on_feedback(&p, now, value(), PathFeedback::Trimmed),
-            ("fb", "timeout") => reps.on_timeout(&p, now, value()),
+            ("fb", "timeout") => reps.on_timeout(&p, now, value(), 1.0),
             ("freeze", _) => frozen += 1,
             ("send", how) => {
                 let next = reps.next(&p, now, 29);

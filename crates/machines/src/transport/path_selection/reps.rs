@@ -15,10 +15,11 @@
 //! (uet-htsim: `explore = { packets = 16 }`), or all of a window's (the paper's artifact: its BDP as `packets`).
 //! CHOICE REPS §3.2: the feedback that ends a freeze counts: its value enters the ring after that has been emptied.
 //! CHOICE REPS §3.2: while a flow explores, timeouts do not freeze it.
-//! CHOICE REPS §3.2: every timeout that is passed on freezes. Without trimming, where packets are lost for want of
-//! room as well, the artifact passes on only those after round trips of below 1.65 times the shortest one: that is
-//! the sender's to decide.
-//! CHOICE REPS §3.3: of several packets that one ACK covers, only the value that it carries is kept, for one use.
+//! CHOICE REPS §3.2: every timeout freezes where switches trim. Where they do not, packets are lost for want of room as
+//! well: then only one after round trips of below 1.65 times the shortest (`freeze_below`; the paper's artifact).
+//! CHOICE REPS §3.3: where one ACK covers several packets, it brings back the value of one, which is used once. The
+//! paper has two remedies: values that serve for as many packets as an ACK covers (`uses`), and ACKs that list them
+//! all (the transport's `ack_values`).
 //! ```
 
 use super::PathFeedback;
@@ -31,7 +32,7 @@ use thalweg_units::{Span, Stream, Time};
 
 /// Values that came back unmarked are used again, once each; after a timeout only those, as often as it takes
 /// (Bonato et al., REPS, EuroSys 2026).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Params {
     /// How many values there are.
@@ -43,6 +44,13 @@ pub struct Params {
     pub exit_after: Span,
     /// Which packets draw after a freeze.
     pub explore: Explore,
+    /// A timeout freezes only if round trips of late took less than so many times the shortest one. Without the key
+    /// 1.65 where switches do not trim; where they do, every timeout freezes.
+    #[schemars(extend("exclusiveMinimum" = 1.0))]
+    pub freeze_below: Option<f64>,
+    /// For how many packets a value that came back is used. More than one makes up for ACKs of several packets.
+    #[schemars(range(min = 1))]
+    pub uses: u8,
 }
 
 /// Which packets draw a value after a freeze.
@@ -61,7 +69,14 @@ pub enum Explore {
 
 impl Default for Params {
     fn default() -> Self {
-        Self { values: VALUES, freeze: true, exit_after: Span::from_us(100), explore: Explore::Window }
+        Self {
+            values: VALUES,
+            freeze: true,
+            exit_after: Span::from_us(100),
+            explore: Explore::Window,
+            freeze_below: None,
+            uses: 1,
+        }
     }
 }
 
@@ -82,6 +97,16 @@ impl Parameters for Params {
             if self.explore != default.explore {
                 problems.useless("explore", why, "remove the key, or `freeze`");
             }
+            if self.freeze_below.is_some() {
+                problems.useless("freeze_below", why, "remove the key, or `freeze`");
+            }
+        }
+        if let Some(times) = self.freeze_below.filter(|times| !(*times > 1.0 && times.is_finite())) {
+            let reason = format!("no round trip takes less than {times} times the shortest");
+            problems.wrong("freeze_below", reason, "above 1, for example 1.65");
+        }
+        if self.uses == 0 {
+            problems.wrong("uses", "a value that is never used", "at least 1");
         }
         problems.positive("exit_after", self.exit_after, "100us");
     }
@@ -95,7 +120,13 @@ impl Parameters for Params {
         let few = Self { values: 5, ..Self::default() };
         vec![
             Self { freeze: false, ..few },
-            Self { explore: Explore::Packets(16), exit_after: Span::from_ns(1), ..few },
+            Self {
+                explore: Explore::Packets(16),
+                exit_after: Span::from_ns(1),
+                freeze_below: Some(1.65),
+                ..few
+            },
+            Self { uses: 3, ..few },
             few,
             Self::default(),
         ]
@@ -124,6 +155,8 @@ pub struct Reps {
     written: u8,
     /// The next one of a freeze.
     turn: u8,
+    /// How many packets the oldest one was used for.
+    used: u8,
     phase: Phase,
 }
 
@@ -146,18 +179,22 @@ impl Reps {
             head: 0,
             written: 0,
             turn: 0,
+            used: 0,
             phase: Phase::Usual,
         }
     }
 
-    /// The oldest value that was not used since it came back.
+    /// The oldest value that was not used since it came back, or not for as many packets as it is for.
     #[inline]
-    fn recycle(&mut self) -> Option<u32> {
+    fn recycle(&mut self, uses: u8) -> Option<u32> {
         if self.fresh == 0 {
             return None;
         }
         let at = (usize::from(self.head) + KEPT - self.fresh.count_ones() as usize) % KEPT;
-        self.fresh &= !(1 << at);
+        self.used += 1;
+        if self.used >= uses {
+            (self.fresh, self.used) = (self.fresh & !(1 << at), 0);
+        }
         Some(self.kept[at])
     }
 
@@ -167,7 +204,7 @@ impl Reps {
             return None;
         }
         let at = self.turn;
-        self.fresh &= !(1 << at);
+        (self.fresh, self.used) = (self.fresh & !(1 << at), 0);
         self.turn = (at + 1) % self.written;
         Some(self.kept[usize::from(at)])
     }
@@ -181,6 +218,10 @@ impl Reps {
 
     fn keep(&mut self, value: u32) {
         let at = self.head;
+        if self.fresh >> at & 1 == 1 {
+            // The oldest gives way.
+            self.used = 0;
+        }
         self.kept[usize::from(at)] = value;
         self.fresh |= 1 << at;
         self.head = (at + 1) % KEPT as u8;
@@ -189,7 +230,7 @@ impl Reps {
 
     fn thaw(&mut self, now: Time) {
         if self.phase == Phase::Frozen && now > self.until {
-            (self.fresh, self.head, self.written, self.turn) = (0, 0, 0, 0);
+            (self.fresh, self.head, self.written, self.turn, self.used) = (0, 0, 0, 0, 0);
             self.phase = Phase::Thawed;
         }
     }
@@ -212,7 +253,7 @@ impl Choice for Reps {
         } else if self.exploring > 0 && self.explores(p.explore) {
             None
         } else {
-            self.recycle()
+            self.recycle(p.uses)
         };
         again.unwrap_or_else(|| self.random.draw(p.values))
     }
@@ -226,9 +267,10 @@ impl Choice for Reps {
     }
 
     /// A timeout is a feedback, too: it may end a freeze.
-    fn on_timeout(&mut self, p: &Params, now: Time, _: u32) {
+    fn on_timeout(&mut self, p: &Params, now: Time, _: u32, delay: f64) {
         self.thaw(now);
-        if p.freeze && self.phase == Phase::Usual && self.exploring == 0 {
+        let broken = p.freeze_below.is_none_or(|times| delay < times);
+        if p.freeze && broken && self.phase == Phase::Usual && self.exploring == 0 {
             self.phase = Phase::Frozen;
             self.until = now.saturating_add(p.exit_after);
         }

@@ -21,7 +21,7 @@ fn played(spec: &PathSelectionSpec, seed: u64, packets: u64) -> (Vec<u32>, PathS
             0..20 => paths.on_feedback(spec, now, of, PathFeedback::Good),
             20..25 => paths.on_feedback(spec, now, of, PathFeedback::Marked),
             25..30 => paths.on_feedback(spec, now, of, PathFeedback::Trimmed),
-            30 => paths.on_timeout(spec, now, of),
+            30 => paths.on_timeout(spec, now, of, 1.0),
             _ => {}
         }
     }
@@ -138,13 +138,13 @@ fn after_a_timeout_only_values_that_came_back_are_used_in_turn_whether_or_not_th
     let (mut reps, now) = (reps(&p), Time::ZERO);
     good(&p, &mut reps, now, [0, 1, 2]);
     assert_eq!(sends(&p, &mut reps, now), [Some(0)]);
-    reps.on_timeout(&p, now, AWAY + 7);
+    reps.on_timeout(&p, now, AWAY + 7, 1.0);
     assert_eq!(sends(&p, &mut reps, now), [0, 1, 2, 0].map(Some));
     // What comes back now lengthens the turn.
     good(&p, &mut reps, now, [3]);
     assert_eq!(sends(&p, &mut reps, now), [1, 2, 3, 0, 1].map(Some));
     // A second timeout does not lengthen the freeze: it ends with the first feedback after 100 us.
-    reps.on_timeout(&p, Time::from_us(90), AWAY + 7);
+    reps.on_timeout(&p, Time::from_us(90), AWAY + 7, 1.0);
     good(&p, &mut reps, Time::from_us(100), [4]);
     assert_eq!(sends(&p, &mut reps, Time::from_us(100)), [2, 3, 4].map(Some));
     reps.on_feedback(&p, Time::from_us(101), AWAY + 5, PathFeedback::Marked);
@@ -152,17 +152,45 @@ fn after_a_timeout_only_values_that_came_back_are_used_in_turn_whether_or_not_th
 }
 
 #[test]
+fn a_value_may_be_for_several_packets_and_the_next_one_waits() {
+    let p = Params { uses: 3, ..Params::default() };
+    let (mut reps, now) = (reps(&p), Time::ZERO);
+    good(&p, &mut reps, now, [0, 1]);
+    assert_eq!(sends(&p, &mut reps, now), [0, 0].map(Some));
+    good(&p, &mut reps, now, [2]);
+    assert_eq!(sends(&p, &mut reps, now), [0, 1, 1, 1, 2, 2, 2].map(Some));
+    assert_eq!(sends(&p, &mut reps, now), [None]);
+    // One that has to give way does so with what is left of it.
+    good(&p, &mut reps, now, 0..8);
+    assert_eq!(sends(&p, &mut reps, now), [Some(0)]);
+    good(&p, &mut reps, now, [8]);
+    assert_eq!(sends(&p, &mut reps, now), [1, 1, 1, 2].map(Some));
+}
+
+/// Where switches drop a packet may be lost for want of room: round trips were long then.
+#[test]
+fn a_timeout_after_long_round_trips_does_not_freeze() {
+    let p = Params { freeze_below: Some(1.65), ..Params::default() };
+    for (delay, frozen) in [(1.64, true), (1.65, false)] {
+        let (mut reps, now) = (reps(&p), Time::ZERO);
+        good(&p, &mut reps, now, [0]);
+        reps.on_timeout(&p, now, 0, delay);
+        assert_eq!(sends(&p, &mut reps, now), [Some(0), frozen.then_some(0)], "{delay}");
+    }
+}
+
+#[test]
 fn a_freeze_without_any_value_draws() {
     let p = Params::default();
     let mut reps = reps(&p);
-    reps.on_timeout(&p, Time::ZERO, 0);
+    reps.on_timeout(&p, Time::ZERO, 0, 1.0);
     assert_eq!(sends(&p, &mut reps, Time::ZERO), [None; 20]);
 }
 
 /// Frozen at 0, and thawed by a value that came back after the time.
 fn thawed(p: &Params) -> Reps {
     let mut reps = reps(p);
-    reps.on_timeout(p, Time::ZERO, 0);
+    reps.on_timeout(p, Time::ZERO, 0, 1.0);
     good(p, &mut reps, Time::from_us(101), [0]);
     reps
 }
@@ -177,12 +205,12 @@ fn after_a_freeze_every_eighth_packet_of_a_window_draws() {
         let drawn = n < 32 && n % 8 == 0;
         assert_eq!(sends::<1>(&p, &mut reps, now)[0].is_none(), drawn, "{n}");
         // While it explores no timeout freezes it.
-        reps.on_timeout(&p, now, 0);
+        reps.on_timeout(&p, now, 0, 1.0);
         if n == 31 {
             break;
         }
     }
-    reps.on_timeout(&p, now, 0);
+    reps.on_timeout(&p, now, 0, 1.0);
     good(&p, &mut reps, now, [50]);
     assert!(sends::<20>(&p, &mut reps, now).iter().all(Option::is_some), "frozen");
 }
@@ -200,7 +228,7 @@ fn without_freezing_a_timeout_changes_nothing() {
     let p = Params { freeze: false, ..Params::default() };
     let (mut reps, now) = (reps(&p), Time::ZERO);
     good(&p, &mut reps, now, [0]);
-    reps.on_timeout(&p, now, 0);
+    reps.on_timeout(&p, now, 0, 1.0);
     assert_eq!(sends(&p, &mut reps, now), [Some(0), None, None]);
 }
 
@@ -211,7 +239,7 @@ fn a_frozen_flow_uses_eight_values_at_most() {
         let (mut reps, mut chance) = (Parameters::make(&p, stream(seed)), Stream::new(seed, "network", 0));
         good(&p, &mut reps, Time::ZERO, (0..chance.below(20)).map(|n| n as u32 + 1));
         good(&p, &mut reps, Time::ZERO, [0]);
-        reps.on_timeout(&p, Time::ZERO, 0);
+        reps.on_timeout(&p, Time::ZERO, 0, 1.0);
         let mut used = BTreeSet::new();
         for n in 0..500 {
             let value = reps.next(&p, Time::from_ns(n), 32);

@@ -17,14 +17,14 @@
 //! CHOICE UET §3.5: at most one RTS per base round trip, also without a window (the simulator then has no limit). One
 //! that is due earlier is left out, but waits if nothing else is under way.
 //! CHOICE UET §3.5: a flow is complete when all of its bytes are acknowledged, whatever became of its RTSs.
-//! CHOICE UET §3.6: what a sender calls for is not divided by the flows that wait in its NIC, of which it does not
-//! know.
+//! CHOICE UET §3.6: what a sender calls for is divided by the flows of its NIC that may send, as in the simulator.
 //! CHOICE UET §3.6: data that is sent before the first answer (speculative) is treated by switches as all other data.
 //! CHOICE UET §3.5: the set-up of connections is not there; a flow's first packets find its other end ready. Several
 //! messages over one connection, the receiver's penalty (its NIC's buffer), and SLEEK, a repair of losses without
 //! trimming, are left out.
 //! ```
 
+mod delays;
 mod numbers;
 mod outstanding;
 mod receiver;

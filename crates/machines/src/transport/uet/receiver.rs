@@ -4,9 +4,10 @@ use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, ReceivingEnd, Reception, Transmit};
 use super::UetSpec;
 use super::numbers::Numbers;
+use super::spec::AckValues;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
-use thalweg_wire::{Ecn, Flags, Kind, Message, Packet, PacketAck, Side};
+use thalweg_wire::{Ecn, Flags, Kind, Message, Numbers64, Packet, PacketAck, Side};
 
 /// The destination's end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +20,8 @@ pub struct UetReceiver {
     unanswered: u64,
     /// An ACK was requested while a packet was missing: it is due when none is.
     requested: bool,
+    /// Packets that came unmarked since the last ACK, where ACKs list their values.
+    unmarked: Numbers64,
     answer: Option<Answer>,
 }
 
@@ -47,6 +50,7 @@ impl UetReceiver {
             received: 0,
             unanswered: 0,
             requested: false,
+            unmarked: Numbers64::default(),
             answer: None,
         }
     }
@@ -74,6 +78,9 @@ impl UetReceiver {
         if !probe {
             self.received += u64::from(packet.wire);
             self.all.take(packet);
+            if spec.ack_values == AckValues::All && !marked {
+                self.unmarked.insert(number);
+            }
         }
         let requested = probe || packet.flags.has(Flags::ACK_REQUEST);
         self.requested |= requested;
@@ -99,7 +106,8 @@ impl UetReceiver {
         if drawn.marked {
             flags.set(Flags::ECE);
         }
-        let ack = PacketAck { number, base, above: self.numbers.bits(base), ..state };
+        let unmarked = std::mem::take(&mut self.unmarked);
+        let ack = PacketAck { number, base, above: self.numbers.bits(base), unmarked, ..state };
         self.answer = Some(Answer { to: *packet, ack, flags });
     }
 }

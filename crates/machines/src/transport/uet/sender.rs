@@ -5,6 +5,7 @@ use super::super::{
     Endpoint, Expiry, PathFeedback, PathSelector, Reception, SenderStats, SendingEnd, Transmit,
 };
 use super::UetSpec;
+use super::delays::Delays;
 use super::outstanding::{Outstanding, Packet as Record};
 use super::spec::QUANTUM;
 use super::window::{Acked, Common, Nacked, Sample, Window};
@@ -31,6 +32,9 @@ pub struct UetSender {
     window: Window,
     credit: Credit,
     paths: Option<PathSelector>,
+    delays: Delays,
+    /// Other flows that wait in the NIC.
+    company: u32,
     /// A request to send is due.
     probe: bool,
     /// When the last one left.
@@ -75,6 +79,8 @@ impl UetSender {
             window: spec.window.make(&common),
             credit: Credit { left: signed(first), pulled: 0, speculating: true },
             paths: spec.path_selection.as_ref().map(|selection| selection.make(stream)),
+            delays: Delays::new(spec.base_rtt),
+            company: 0,
             probe: false,
             probed: None,
             counts: Counts::default(),
@@ -130,7 +136,8 @@ impl UetSender {
         }
     }
 
-    /// Up to where pulls are to go: for what waits, as far as the window has room for it, less what may leave already.
+    /// Up to where pulls are to go: for what waits, as far as the window has room for it, less what may leave already;
+    /// of that its part, where other flows of the host wait for the same link.
     fn target(&self, spec: &UetSpec) -> i64 {
         let Some(credits) = spec.credits else { return 0 };
         let backlog = self.backlog(spec);
@@ -140,6 +147,7 @@ impl UetSender {
         if self.credit.speculating && wanted < i64::from(spec.full()) && backlog > 0 {
             wanted = i64::from(spec.full());
         }
+        wanted = wanted.div_euclid(i64::from(self.company) + 1);
         signed(self.credit.pulled)
             + wanted.div_euclid(QUANTUM as i64)
             + i64::from(wanted.rem_euclid(QUANTUM as i64) > 0)
@@ -155,6 +163,12 @@ impl UetSender {
         let answered = self.outstanding.sent(ack.number);
         let timed = answered.filter(|record| record.resent == u16::from(echoed));
         let rtt = timed.map(|record| Sample { rtt: now.since(record.sent), lowers_base: record.payload > 0 });
+        for number in ack.unmarked.iter().filter(|number| *number != ack.number) {
+            if let Some(record) = self.outstanding.sent(number) {
+                let value = record.value;
+                self.feedback(spec, now, value, PathFeedback::Good);
+            }
+        }
         for number in self.outstanding.first()..ack.expected.min(self.outstanding.next()) {
             self.acknowledge(number);
         }
@@ -168,6 +182,7 @@ impl UetSender {
         self.window.on_ack(&spec.window, &Acked { now, new, rtt, marked, in_flight: self.under_way() });
         self.credit.settle();
         let Some(Sample { rtt, .. }) = rtt else { return Reception::Taken };
+        self.delays.on_round_trip(now, rtt, spec.retry);
         self.counts.round_trip(rtt);
         Reception::RoundTrip(rtt)
     }
@@ -210,7 +225,7 @@ impl UetSender {
         }
         self.window.on_timeout(&spec.window, wire);
         if let (Some(paths), Some(selection)) = (&mut self.paths, &spec.path_selection) {
-            paths.on_timeout(selection, now, value);
+            paths.on_timeout(selection, now, value, self.delays.longest());
         }
         if others {
             self.credit.settle();
@@ -349,6 +364,16 @@ impl Endpoint for UetSender {
 }
 
 impl SendingEnd for UetSender {
+    fn may_send(&mut self, spec: &UetSpec) -> bool {
+        let next = self.next_wire(spec);
+        !self.is_done()
+            && (self.probe || next.is_some_and(|wire| self.fits_window(wire) && self.has_credit(spec)))
+    }
+
+    fn on_company(&mut self, others: usize) {
+        self.company = u32::try_from(others).unwrap_or(u32::MAX);
+    }
+
     fn start(&mut self, _: &UetSpec, _: Time) {
         self.started = true;
     }

@@ -3,6 +3,7 @@
 use super::window::WindowSpec;
 use crate::Invalid;
 use crate::transport::PathSelectionSpec;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span};
 
@@ -26,12 +27,25 @@ pub struct UetSpec {
     pub path_selection: Option<PathSelectionSpec>,
     /// Bytes on the wire after which an ACK is due that nothing else calls for.
     pub ack_every: u32,
+    /// Which entropy values an ACK brings back.
+    pub ack_values: AckValues,
     /// A packet that is neither ACKed nor NACKed for so long is sent again.
     pub retry: Span,
     /// How many times at most that time doubles, once for each time that the packet was sent again.
     pub back_off: u32,
     /// Round trip of a full packet and its ACK on the longest path without queues.
     pub base_rtt: Span,
+}
+
+/// Which entropy values an ACK of several packets brings back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AckValues {
+    /// That of the packet that drew it.
+    #[default]
+    One,
+    /// Those of all packets since the ACK before that came unmarked, within 64 numbers (REPS §3.3).
+    All,
 }
 
 /// Credits of receivers (RCCC).
@@ -43,6 +57,8 @@ pub struct CreditSpec {
     pub share: f64,
     /// Quanta of 256 B that a pull grants.
     pub quanta: u32,
+    /// A flow of which all has come is granted nothing more.
+    pub closes: bool,
 }
 
 impl UetSpec {

@@ -19,6 +19,7 @@ fn windowed() -> UetSpec {
         credits: None,
         path_selection: Some(PathSelectionSpec::default()),
         ack_every: 3000,
+        ack_values: AckValues::One,
         retry: Span::from_us(100),
         back_off: 0,
         base_rtt: Span::from_us(10),
@@ -26,7 +27,7 @@ fn windowed() -> UetSpec {
 }
 /// Two packets of credit at first, pulls of four quanta, a packet and a bit.
 fn credited() -> UetSpec {
-    let credits = CreditSpec { initial: Bytes::new(2000), share: 1.0, quanta: 4 };
+    let credits = CreditSpec { initial: Bytes::new(2000), share: 1.0, quanta: 4, closes: false };
     UetSpec { window: WindowSpec::Unbounded(UnboundedSpec), credits: Some(credits), ..windowed() }
 }
 fn sender(spec: &UetSpec, packets: u64) -> UetSender {
@@ -92,7 +93,10 @@ fn the_first_packet_is_acknowledged_and_then_one_for_every_three_kilobytes() {
         .collect();
     assert_eq!(drawn, [0, 3, 6]);
     let last = answer(&mut r, &spec, US(6), &all[8]).expect("it asks");
-    assert_eq!(ack_of(&last), PacketAck { number: 8, expected: 9, received: 9000, base: 8, above: 1 });
+    assert_eq!(
+        ack_of(&last),
+        PacketAck { number: 8, expected: 9, received: 9000, base: 8, above: 1, ..Default::default() }
+    );
     assert!((last.seq, last.trigger, last.wire) == (8640, 7680, 40) && r.is_done());
 }
 
@@ -107,6 +111,36 @@ fn a_mark_and_a_duplicate_are_acknowledged_at_once_and_a_mark_is_echoed() {
     let again = answer(&mut r, &spec, US(5), &first[1]).expect("a duplicate");
     assert!(!again.flags.has(Flags::ECE));
     assert_eq!(ack_of(&again).received, 2000);
+}
+
+/// Every value that came back unmarked is used again, in the order of the packets.
+#[test]
+fn an_ack_may_bring_back_the_values_of_all_packets_that_came_unmarked() {
+    for (ack_values, again) in [(AckValues::One, vec![4]), (AckValues::All, vec![0, 1, 3, 4])] {
+        let window = WindowSpec::Fixed(FixedSpec { size: Bytes::kb(6) });
+        let spec = UetSpec { ack_values, window, ack_every: 100_000, ..windowed() };
+        let (mut s, mut r) = (sender(&spec, 20), receiver(&spec, 20));
+        let first = sends(&mut s, &spec, US(0));
+        let values: Vec<u32> = first.iter().map(|data| data.route).collect();
+        // The first draws an ACK, which is lost.
+        answer(&mut r, &spec, US(5), &first[5]).expect("the first");
+        let acks: Vec<Sent> = [0, 1, 3, 2, 4]
+            .into_iter()
+            .filter_map(|at| {
+                let data = if at == 2 { marked(&first[at]) } else { first[at].clone() };
+                answer(&mut r, &spec, US(5), &data)
+            })
+            .collect();
+        // The mark of 2 draws one for 0, 1 and 3; 4 requests one.
+        assert_eq!(acks.len(), 2);
+        acks.iter().for_each(|ack| {
+            give(&mut s, &spec, US(10), ack);
+        });
+        let used: Vec<u32> = sends(&mut s, &spec, US(10)).iter().map(|data| data.route).collect();
+        let wanted: Vec<u32> = again.iter().map(|at| values[*at]).collect();
+        assert_eq!(used[..wanted.len()], wanted);
+        assert!(used[wanted.len()..].iter().all(|value| !values.contains(value)), "drawn");
+    }
 }
 
 /// The bits of an unmarked packet's ACK begin as far below it as they reach, of one that asks for it at the packet.
@@ -171,7 +205,7 @@ fn an_ack_makes_room_for_as_much_as_has_come() {
     let spec = windowed();
     let mut s = sender(&spec, 20);
     sends(&mut s, &spec, US(0));
-    let ack = PacketAck { number: 2, expected: 0, received: 3000, base: 2, above: 0b1 };
+    let ack = PacketAck { number: 2, expected: 0, received: 3000, base: 2, above: 0b1, ..Default::default() };
     let mut sent = Sent::of(Message::Pull { number: 0 });
     let say = |ack| {
         let packet = Packet { kind: Kind::Ack, side: 0, flow: FlowId(5), ..Packet::default() };
@@ -188,7 +222,7 @@ fn an_ack_makes_room_for_as_much_as_has_come() {
         &mut s,
         &spec,
         US(12),
-        &say(PacketAck { number: 3, expected: 5, received: 5000, base: 3, above: 0 }),
+        &say(PacketAck { number: 3, expected: 5, received: 5000, base: 3, above: 0, ..Default::default() }),
     );
     assert_eq!((s.stats().acked_bytes, numbers(&sends(&mut s, &spec, US(12)))), (5 * 960, vec![7, 8]));
 }
@@ -227,6 +261,22 @@ fn credit_is_spent_and_what_was_at_ones_own_risk_ends_with_the_first_answer() {
     assert_eq!(numbers(&sends(&mut s, &spec, US(11))), [0; 0]);
 }
 
+/// In the company of two other flows a third of what it wants: 2 packets are the most, of which 1 and 2 have left.
+#[test]
+fn what_a_sender_calls_for_is_its_part_of_the_link() {
+    let spec = credited();
+    let mut s = sender(&spec, 9);
+    let mut target = || {
+        s.on_company(2);
+        assert!(s.may_send(&spec));
+        let sent = poll_one(&mut s, &spec, US(0)).expect("credit");
+        let Some(Message::PullTarget { quanta, .. }) = sent.message() else { panic!("{sent:?}") };
+        quanta
+    };
+    assert_eq!([target(), target()], [2, 3]);
+    assert!(!s.may_send(&spec), "no credit is left");
+}
+
 /// With a retransmission waiting already a further timeout sends a request: nothing else would call for credit.
 #[test]
 fn without_credit_a_timeout_sends_a_request_which_is_numbered_and_acknowledged() {
@@ -241,7 +291,10 @@ fn without_credit_a_timeout_sends_a_request_which_is_numbered_and_acknowledged()
         panic!("{:?}", sent[0].message())
     };
     let ack = answer(&mut r, &spec, US(105), &sent[0]).expect("at once");
-    assert_eq!(ack_of(&ack), PacketAck { number: 2, expected: 0, received: 0, base: 2, above: 1 });
+    assert_eq!(
+        ack_of(&ack),
+        PacketAck { number: 2, expected: 0, received: 0, base: 2, above: 1, ..Default::default() }
+    );
     give(&mut s, &spec, US(110), &ack);
     give(&mut s, &spec, US(110), &Sent::of(Message::Pull { number: 8 }));
     let data = sends(&mut s, &spec, US(110));
@@ -262,7 +315,7 @@ fn what_cannot_work_is_refused_by_name() {
         let made: Result<UetSender, _> = spec.sender(FlowId(0), size, &start, Stream::default());
         made.map(|_| ()).unwrap_err().to_string()
     };
-    let none = CreditSpec { initial: Bytes::ZERO, share: 1.0, quanta: 4 };
+    let none = CreditSpec { initial: Bytes::ZERO, share: 1.0, quanta: 4, closes: false };
     assert!(refuse(UetSpec { payload: 0, ..windowed() }, 1).contains("packet"));
     assert!(
         refuse(UetSpec { window: WindowSpec::Unbounded(UnboundedSpec), ..windowed() }, 1).contains("window")

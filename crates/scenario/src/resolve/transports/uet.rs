@@ -5,6 +5,7 @@ use crate::quantity::Q;
 use crate::schema::{Rank, Uet, UetWindow};
 use crate::topology::Graph;
 use thalweg_machines::congestion::Paths;
+use thalweg_machines::transport::PathSelectionSpec;
 use thalweg_units::{Bytes, Span};
 
 /// What 100 Gb/s carry in 12 us, bytes: what NSCC's gains are stated for.
@@ -51,6 +52,12 @@ impl Dependent for Uet {
     }
 
     fn by_switches(&mut self, trims: bool) {
+        if let Some(PathSelectionSpec::Reps(reps)) = &mut self.path_selection
+            && reps.freeze
+            && !trims
+        {
+            reps.freeze_below.get_or_insert(1.65); // REPS' artifact
+        }
         let UetWindow::Nscc(own) = &mut self.window else { return };
         let Some(rtt) = self.base_rtt else { return };
         own.target.get_or_insert_with(|| if trims { Q(Span::from_ps(rtt.0.ps() / 4 * 3)) } else { rtt });

@@ -4,7 +4,7 @@
 //! ```text
 //! CHOICE REPS §4: a marked ACK takes off a quarter of the bytes that it reports, as in the artifact. Other reading:
 //! DCTCP's share of a window.
-//! CHOICE REPS §4: fast increase as NSCC has it: of ACKs of less delay than `low_delay`.
+//! CHOICE REPS §4: fast increase as NSCC has it: of ACKs of less delay than `low_delay`. With `fast = 0` there is none.
 //! ```
 
 use super::fast::Fast;
@@ -86,7 +86,9 @@ impl DctcpWindow {
             return;
         }
         let fast = match delay {
-            Some(delay) if delay < spec.low_delay => self.fast.grow(self.size as u64, ack.new, spec.fast),
+            Some(delay) if delay < spec.low_delay && spec.fast > 0.0 => {
+                self.fast.grow(self.size as u64, ack.new, spec.fast)
+            }
             Some(_) => {
                 self.fast.stop();
                 None

@@ -197,6 +197,19 @@ fn with_marks_alone_a_window_of_acks_adds_a_packet_and_a_marked_one_takes_a_quar
     assert_eq!(window.size(), 1000, "a packet at least");
 }
 
+/// Half a millisecond of timeouts, and then a packet for every window, whatever came back without delay.
+#[test]
+fn without_fast_increase_a_quiet_path_adds_a_packet_for_every_window() {
+    let spec = WindowSpec::Dctcp(DctcpSpec { fast: 0.0, ..DctcpSpec::of(RTT, RATE) });
+    let mut window = spec.make(&COMMON);
+    (0..300).for_each(|_| window.on_timeout(&spec, 1000));
+    assert_eq!(window.size(), 1000);
+    for packets in 1..20 {
+        window.on_ack(&spec, &acked(packets, packets * 1000, 0, false));
+        assert_eq!(window.size(), (packets + 1) * 1000);
+    }
+}
+
 #[test]
 fn numbers_out_of_range_are_refused_by_key() {
     let nscc = NsccSpec::of(RTT, RATE, true);
