@@ -82,6 +82,8 @@ def test_explain_finds_a_key_by_its_end(cli):
         "traffic.0.load: "
     )
     assert cli("explain", "scheduler.cap").out.count(".cap: ") < len(heads)
+    kinds = cli("explain", "traffic.0.kind").out
+    assert kinds.startswith("Which of its tables `traffic.0` is") and "kinds: poisson, permutation" in kinds
     nothing = cli("explain", "xof")
     assert nothing.code == 2 and "did you mean `xoff`" in nothing.err and nothing.err.count("\n") == 1
 

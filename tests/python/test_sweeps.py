@@ -147,6 +147,19 @@ def test_the_command_sweeps_into_one_table_and_one_figure(cli, file, tmp_path):
     assert not list((tmp_path / "s").glob(".*")), "temporary files stay behind"
 
 
+def test_several_metrics_have_a_table_and_a_figure_each(cli, file, tmp_path):
+    argv = ("sweep", file, "--seeds", "2", "--metric", "drops", "--metric", "measured.slowdown.p99", "--out", "s")
+    said = cli(*argv, "--csv")
+    assert said.code == 0 and "drops" in said.out and "99th percentile slowdown" in said.out, said.err
+    assert {"sweep.png", "sweep-measured.slowdown.p99.png"} <= {p.name for p in (tmp_path / "s").iterdir()}
+    columns = ["runs", "drops", "drops ±", "measured.slowdown.p99", "measured.slowdown.p99 ±"]
+    assert (tmp_path / "s" / "means.csv").read_text().splitlines()[0].split(",")[-5:] == columns
+    both = json.loads(cli(*argv, "--json").out)
+    assert (both["metric"], both["metrics"]) == ("drops", ["drops", "measured.slowdown.p99"])
+    wrong = cli("sweep", file, "--seeds", "2", "--metric", "drops", "--metric", "drosp", "--out", "none")
+    assert wrong.code == 2 and "did you mean `drops`" in wrong.err and not (tmp_path / "none").exists()
+
+
 def test_the_command_takes_named_variants(cli, file, tmp_path):
     marking = 'switch.marking={ kind = "step", threshold = "20pkts" }'
     said = cli(

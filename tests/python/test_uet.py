@@ -25,9 +25,8 @@ BY_TIES = {("incast8trim", "const_pin"): 0.05, ("incast8drop", "nscc_pin"): 0.05
 # A tenth more timeouts than there, not explained (tests/reference/README.md).
 UNEXPLAINED = {("perm32drop", "both_pin"): 0.06}
 
-# The peer charges value 0 for every timeout, and divides what it calls for by the flows that wait in the NIC: thalweg
-# does neither, and is faster.
-FASTER = {("dead32", "nscc_bitmap"), ("dead32", "nscc_mixed"), ("a2a16", "rccc_obl"), ("a2a16", "both_obl")}
+# The peer charges value 0 for every timeout: thalweg does not, and is faster.
+FASTER = {("dead32", "nscc_bitmap"), ("dead32", "nscc_mixed")}
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ use crate::tables::FlowRow;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use thalweg_net::spec::{Edge, End, Predecessor, Step};
-use thalweg_units::{Span, Time};
+use thalweg_units::{Span, Time, WorkId};
 
 /// How long the section's job has taken, where it is over; at which of its hosts it was over when.
 pub(crate) fn job(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Json {
@@ -78,27 +78,22 @@ fn group(run: &Run, step: Step) -> usize {
     }
 }
 
-/// What a processor has served: when its last two computations ended, and the longest chains up to there. One that takes
-/// no time may come before another one that begins at the same instant.
-#[derive(Default)]
-struct Processor([(Time, Span); 2]);
-
-impl Processor {
-    /// The longest chain up to one that begins at this instant.
-    fn before(&self, begun: Time) -> Span {
-        let over = self.0.iter().filter(|(ended, _)| *ended <= begun);
-        over.map(|(_, chain)| *chain).max().unwrap_or(Span::ZERO)
+/// The computation before each on its processor, in the order in which they were served: of those that begin at one
+/// instant first those that take no time, and of these first what others follow.
+fn before_on_processor(run: &Run, order: &[(Time, Step)]) -> Vec<Option<WorkId>> {
+    let works = &run.engine.spec().works;
+    let on_processor = |(place, (begun, step)): (usize, &(Time, Step))| {
+        let Step::Work(work) = *step else { return None };
+        let of = &works[work.at()];
+        of.cpu.map(|cpu| ((of.host, cpu), *begun, run.engine.work(work).ended, place, work))
+    };
+    let mut served: Vec<_> = order.iter().enumerate().filter_map(on_processor).collect();
+    served.sort_unstable();
+    let mut before = vec![None; works.len()];
+    for pair in served.windows(2).filter(|pair| pair[0].0 == pair[1].0) {
+        before[pair[1].4.at()] = Some(pair[0].4);
     }
-
-    /// One has ended, or will, at the end of this chain.
-    fn serves(&mut self, ended: Time, chain: Span) {
-        let [last, before] = &mut self.0;
-        if ended >= last.0 {
-            (*before, *last) = (*last, (ended, chain));
-        } else {
-            *before = (ended, before.1.max(chain));
-        }
-    }
+    before
 }
 
 /// The longest chain of computations of a section that is over.
@@ -118,38 +113,58 @@ fn longest_chain(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Span {
         .map(|step| (begun(step), step))
         .collect();
     order.sort_by_key(|(at, _)| *at);
-    // Until the start of each flow; until the beginning and the end of each computation; of each processor, so far.
-    let mut of_flows = vec![Span::ZERO; flows];
-    let mut of_works = vec![[Span::ZERO; 2]; works];
-    let mut processors: BTreeMap<_, Processor> = BTreeMap::new();
-    let mut longest = Span::ZERO;
-    for (_, step) in order {
-        let of = |before: &Predecessor| match *before {
-            Predecessor::Flow { flow, end: End::Received | End::Acked | End::Started } => of_flows[flow.at()],
-            Predecessor::Work { work, edge: Edge::Begun } => of_works[work.at()][0],
-            Predecessor::Work { work, edge: Edge::Ended } => of_works[work.at()][1],
-        };
-        let before = spec.precedence.of_step(step);
-        let chain = before.iter().map(of).max();
-        let pause = |start: Time| chain.map_or(Span::ZERO, |chain| chain + Span::from_ps(start.ps()));
-        match step {
-            Step::Flow(flow) => {
-                of_flows[flow.at()] = pause(spec.flows[flow.at()].start);
-                longest = longest.max(of_flows[flow.at()]);
-            }
-            Step::Work(number) => {
-                let work = &spec.works[number.at()];
-                let mut begin = pause(work.start);
-                if let Some(cpu) = work.cpu {
-                    let processor = processors.entry((work.host, cpu)).or_default();
-                    let record = run.engine.work(number);
-                    begin = begin.max(processor.before(record.begun));
-                    processor.serves(record.ended, begin + work.lasts);
+    let before_on_processor = before_on_processor(run, &order);
+    let mut chains = Chains { flows: vec![Span::ZERO; flows], works: vec![[Span::ZERO; 2]; works] };
+    // Once, and again where a processor's order at one instant is not that in which steps follow each other.
+    loop {
+        let mut grows = false;
+        for (_, step) in &order {
+            let before = spec.precedence.of_step(*step);
+            let chain = before.iter().map(|before| chains.up_to(before)).max();
+            let pause = |start: Time| chain.map_or(Span::ZERO, |chain| chain + Span::from_ps(start.ps()));
+            grows |= match *step {
+                Step::Flow(flow) => grow(&mut chains.flows[flow.at()], pause(spec.flows[flow.at()].start)),
+                Step::Work(number) => {
+                    let work = &spec.works[number.at()];
+                    let last = before_on_processor[number.at()].map(|last| chains.works[last.at()][1]);
+                    let begin = pause(work.start).max(last.unwrap_or(Span::ZERO));
+                    let [begins, ends] = &mut chains.works[number.at()];
+                    grow(begins, begin) | grow(ends, begin + work.lasts)
                 }
-                of_works[number.at()] = [begin, begin + work.lasts];
-                longest = longest.max(begin + work.lasts);
-            }
+            };
+        }
+        if !grows {
+            break chains.longest();
         }
     }
-    longest
+}
+
+/// A chain is at least so long; whether that is news.
+fn grow(chain: &mut Span, to: Span) -> bool {
+    let grows = to > *chain;
+    *chain = to.max(*chain);
+    grows
+}
+
+/// The longest chains of computations: until the start of each flow, until the beginning and the end of each computation.
+struct Chains {
+    flows: Vec<Span>,
+    works: Vec<[Span; 2]>,
+}
+
+impl Chains {
+    fn up_to(&self, before: &Predecessor) -> Span {
+        match *before {
+            Predecessor::Flow { flow, end: End::Received | End::Acked | End::Started } => {
+                self.flows[flow.at()]
+            }
+            Predecessor::Work { work, edge: Edge::Begun } => self.works[work.at()][0],
+            Predecessor::Work { work, edge: Edge::Ended } => self.works[work.at()][1],
+        }
+    }
+
+    fn longest(&self) -> Span {
+        let all = self.flows.iter().chain(self.works.iter().map(|[_, end]| end));
+        all.max().copied().unwrap_or(Span::ZERO)
+    }
 }

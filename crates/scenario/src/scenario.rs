@@ -431,7 +431,8 @@ impl Scenario {
                     .map(listed)
                     .collect::<Option<_>>()
                     .ok_or_else(|| {
-                        let reason = "a list cannot hold a flow that follows a computation";
+                        let reason =
+                            "a list cannot hold a flow that follows a computation, or the start of a flow";
                         self.cx(stop).error(&key, reason, "remove the section")
                     })?,
             })

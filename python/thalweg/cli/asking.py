@@ -192,6 +192,9 @@ def meanings(word: str) -> list[str]:
 
     if word == "kind":
         return _kinds_said()
+    if word.endswith(".kind") and (of := meanings(word.removesuffix(".kind"))):
+        table = word.removesuffix(".kind")
+        return [f"Which of its tables `{table}` is; `thalweg explain {table}.KIND` has the keys of one.", *of]
     exact = _core.explain(word)
     out = [exact] if exact is not None else []
     if exact is None:

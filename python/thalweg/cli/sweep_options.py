@@ -70,8 +70,10 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
     p.add_argument("--dry-run", action="store_true", help="list the runs, their settings and folders; run nothing")
     p.add_argument(
         "--metric",
+        action="append",
+        default=[],
         metavar="COLUMN",
-        help="what the printed table and the figure show (default: mean slowdown, else goodput)",
+        help="what a printed table and a figure show (default: mean slowdown, else goodput; repeatable)",
     )
     p.add_argument(
         "--out",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -60,6 +61,8 @@ def sweep(args) -> int:
             raise refuse(f"thalweg sweep: --shard makes no table: {flag} cannot take effect")
     if args.dry_run:
         return list_runs(base, varied, folder, args)
+    if args.metric[1:]:
+        _foresee(args.metric, base, varied, folder)
     runs = run_sweep(
         base,
         varied,
@@ -68,27 +71,38 @@ def sweep(args) -> int:
         out=folder,
         check=args.check,
         force=args.force,
-        metric=args.metric,
+        metric=args.metric[0] if args.metric else None,
         executor=executor,
         shard=args.shard,
     )
     if args.shard:
         _say_shard(args, runs, folder)
         return _check(runs)
-    metric = runs.check_metric(runs.metric)
-    files = write(runs, metric, folder, args.latex, args.csv)
+    metrics = [runs.check_metric(metric) for metric in dict.fromkeys(args.metric or [runs.metric])]
+    files = write(runs, metrics, folder, args.latex, args.csv)
     if args.json:
-        means = runs.means(metric).to_dicts()
-        print(json.dumps({"metric": metric, "runs": runs.frame.to_dicts(), "means": means}, ensure_ascii=False))
+        means = runs.means(*metrics).to_dicts()
+        said = {"metric": metrics[0], "metrics": metrics, "runs": runs.frame.to_dicts(), "means": means}
+        print(json.dumps(said, ensure_ascii=False))
     elif not args.quiet:
-        print_means(runs, metric)
-        for of_section in [] if args.metric else runs.of_sections():
-            print_means(runs, of_section)
+        for metric in metrics if args.metric else [*metrics, *runs.of_sections()]:
+            print_means(runs, metric)
         from thalweg import plots
 
-        tables = len(files) - len(plots.FORMATS)
-        print("table: " + " ".join(map(str, files[:tables])) + "\nfigure: " + " ".join(map(str, files[tables:])))
+        figures = [file for file in files if file.suffix.removeprefix(".") in plots.FORMATS]
+        tables = [file for file in files if file not in figures]
+        print("table: " + " ".join(map(str, tables)) + "\nfigure: " + " ".join(map(str, figures)))
     return _check(runs)
+
+
+def _foresee(metrics: list[str], base, varied: dict, folder: Path) -> None:
+    """Refuses what runs of these scenarios will not have, before any is made."""
+    from thalweg.foresight import foresee
+    from thalweg.planning import plan
+
+    scenarios = [one.job.scenario for one in plan(base, varied, folder)]
+    for metric in metrics:
+        foresee(metric, scenarios)
 
 
 def _check(runs) -> int:
@@ -121,10 +135,7 @@ def list_runs(base, varied: dict, folder: Path, args) -> int:
     from thalweg.planning import Shard, plan
 
     planned = plan(base, varied, folder)
-    if args.metric:
-        from thalweg.foresight import foresee
-
-        foresee(args.metric, [one.job.scenario for one in planned])
+    _foresee(args.metric, base, varied, folder)
     chosen = Shard.of_text(args.shard).chosen(len(planned)) if args.shard else range(len(planned))
     runs = [planned[n] for n in chosen]
     if args.json:
@@ -139,23 +150,26 @@ def list_runs(base, varied: dict, folder: Path, args) -> int:
     return OK
 
 
-def write(runs, metric: str, folder: Path, latex: bool = False, csv: bool = False) -> list[Path]:
-    """The table and the figure: both are made before either is written."""
+def write(runs, metrics: list[str], folder: Path, latex: bool = False, csv: bool = False) -> list[Path]:
+    """The table and a figure for each metric: all are made before one is written."""
     from thalweg import _places, plots
 
     frame = runs.frame
     # Lists have no form in CSV; they are in each run's summary.json.
     files = {TABLE: frame.select(c for c in frame.columns if not frame[c].dtype.is_nested()).write_csv()}
-    fig = runs.plot(metric)
+    first, *more = metrics
+    named = {FIGURE: runs.plot(first)}
+    named |= {f"{FIGURE}-{re.sub('[^A-Za-z0-9_.]+', '-', metric)}": runs.plot(metric) for metric in more}
     if latex:
-        files["sweep.tex"] = runs.to_latex(metric)
+        files["sweep.tex"] = runs.to_latex(*metrics)
     sections = runs.sections() if latex or csv else None
     if csv:
-        files["means.csv"] = runs.means(metric).write_csv()
+        files["means.csv"] = runs.means(*metrics).write_csv()
     if sections is not None and sections.height and sections["section"].n_unique() > 1:
         files |= {"sections.tex": latex_of(sections)} if latex else {}
         files |= {"sections.csv": sections.write_csv()} if csv else {}
-    files |= {f"{FIGURE}.{form}": plots.drawn(fig, form) for form in plots.FORMATS}
+    for name, fig in named.items():
+        files |= {f"{name}.{form}": plots.drawn(fig, form) for form in plots.FORMATS}
     return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
 
 

@@ -285,7 +285,7 @@ fn without_credit_a_timeout_sends_a_request_which_is_numbered_and_acknowledged()
     sends(&mut s, &spec, US(0));
     s.on_timer(&spec, US(100));
     let sent = sends(&mut s, &spec, US(100));
-    assert_eq!(sent.len(), 1, "no more than one for each round trip");
+    assert_eq!(sent.len(), 1, "one for both");
     assert_eq!((sent[0].kind, sent[0].wire), (Kind::Syn, 40));
     let Some(Message::PullTarget { quanta: 8, probe: Some(2) }) = sent[0].message() else {
         panic!("{:?}", sent[0].message())

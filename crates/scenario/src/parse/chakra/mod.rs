@@ -86,8 +86,10 @@ struct Attributes {
     size: Option<u64>,
     src: Option<u64>,
     dst: Option<u64>,
-    tag: Option<u64>,
-    ops: u64,
+    /// Where it is named: which, if that is a number.
+    tag: Option<Option<u64>>,
+    /// It has operations, or something that is no number of them.
+    ops: bool,
     group: Option<String>,
     /// Only some dimensions of a network take part.
     partly: bool,
@@ -150,7 +152,7 @@ fn node(bytes: &[u8], broken: &dyn Fn() -> ParseError) -> Result<Node, ParseErro
     let what = match kind {
         1 => What::Nothing,
         2 | 3 => What::Memory(lasts),
-        4 if micros == 0 && attributes.ops > 0 => {
+        4 if micros == 0 && attributes.ops => {
             return wrong("has `num_ops`, and no `duration_micros`", "write how long it lasts");
         }
         4 => What::Compute(lasts),
@@ -205,7 +207,7 @@ fn collective(attributes: &Attributes) -> Result<What, String> {
 impl Attributes {
     /// Size, the other rank and the tag of a message.
     fn rank(&self, other: Option<u64>) -> Option<(u64, u32, u32)> {
-        let tag = u32::try_from(self.tag.unwrap_or(0)).ok()?;
+        let tag = u32::try_from(self.tag.unwrap_or(Some(0))?).ok()?;
         Some((self.size?, u32::try_from(other?).ok()?, tag))
     }
 }
@@ -235,8 +237,8 @@ fn attribute(bytes: &[u8], out: &mut Attributes) -> Option<()> {
         b"comm_size" => out.size = number(),
         b"comm_src" => out.src = number(),
         b"comm_dst" => out.dst = number(),
-        b"comm_tag" => out.tag = number(),
-        b"num_ops" => out.ops = number().unwrap_or(0),
+        b"comm_tag" => out.tag = Some(number()),
+        b"num_ops" => out.ops = number() != Some(0),
         b"pg_name" => out.group = text().filter(|name| !name.is_empty()),
         b"involved_dim" => {
             let Some((28, Value::Bytes(list))) = value else { return Some(()) };

@@ -58,9 +58,12 @@ fn what_is_not_supported_is_refused_by_its_name() {
     assert_eq!(refused(10, &[]), "node 5 is a CHECKPOINT_NODE, which is not supported");
     assert_eq!(refused(0, &[]), "node 5 is of no type that is known");
     assert_eq!(refused(4, &[attribute("num_ops", 9)]), "node 5 has `num_ops`, and no `duration_micros`");
+    assert_eq!(refused(4, &[text("num_ops", "9.5")]), "node 5 has `num_ops`, and no `duration_micros`");
     assert_eq!(refused(4, &[number(7, 3_600_000_001)]), "node 5 lasts more than an hour");
     let reason = "node 5 sends, and has no `comm_dst` or `comm_tag` that is a number";
     assert_eq!(refused(5, &[size()]), reason);
+    let named = [size(), attribute("comm_dst", 3), text("comm_tag", "A")];
+    assert_eq!(refused(5, &named), reason);
     assert_eq!(parse(b"{\"nodes\": []}").expect_err("JSON").reason, "this is not a Chakra trace");
     assert_eq!(parse(b"").expect_err("nothing").reason, "this is not a Chakra trace");
 }

@@ -152,19 +152,33 @@ fn collective(
     (out, sum): (&mut Operations, &mut u64),
 ) -> Result<(), Wrong> {
     let first = &calls[0];
-    let What::Collective { kind, size, root, .. } = first.node.what else { return Ok(()) };
+    let What::Collective { kind, size, .. } = first.node.what else { return Ok(()) };
+    let mut root: Option<u32> = None;
     let mut by_place = Vec::with_capacity(members.len());
     for rank in members {
         let Some(call) = calls.iter().find(|call| call.rank == *rank) else {
             let reason = format!("is call {number} of its group, and rank {rank} has none like it");
             return wrong(first.rank, first.node.id, &reason, "all ranks of a group call its operations");
         };
-        let What::Collective { kind: its, size: of, .. } = call.node.what else { continue };
+        let What::Collective { kind: its, size: of, root: from, .. } = call.node.what else { continue };
         if (its, of) != (kind, size) {
             let reason = format!("is another operation than node {} of rank {}", first.node.id, first.rank);
             let hint = "the ranks of a group call operations of one kind and size, one after the other";
             return wrong(call.rank, call.node.id, &reason, hint);
         }
+        if let (Some(root), Some(from)) = (root, from)
+            && root != from
+            && kind == Collective::Broadcast
+        {
+            let reason = format!("broadcasts from rank {from}, and another rank of its group from {root}");
+            return wrong(
+                call.rank,
+                call.node.id,
+                &reason,
+                "all ranks of a group name the same `comm_src`, or none",
+            );
+        }
+        root = root.or(from);
         by_place.push(call);
     }
     if let Some(call) = calls.iter().find(|call| !members.contains(&call.rank)) {

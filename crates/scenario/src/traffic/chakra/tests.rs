@@ -104,6 +104,15 @@ fn what_does_not_match_is_refused() {
     let other = [file(&[collective(0, 10)]), file(&[collective(0, 11)])];
     let e = refused(&other, "");
     assert!(e.contains("node 1 of rank 1 is another operation than node 1 of rank 0"), "{e}");
+    let from = |root| {
+        let call = [attribute("comm_type", 5), attribute("comm_size", 9), attribute("comm_src", root)];
+        file(&[node(1, COLL, &[], &call)])
+    };
+    let e = refused(&[from(0), from(1)], "");
+    assert!(
+        e.contains("node 1 of rank 1 broadcasts from rank 1, and another rank of its group from 0"),
+        "{e}"
+    );
     let none = [file(&[collective(0, 10)]), file(&[])];
     let e = refused(&none, "");
     assert!(e.contains("node 1 of rank 0 is call 0 of its group, and rank 1 has none like it"), "{e}");
