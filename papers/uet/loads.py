@@ -41,6 +41,7 @@ def exchange(hosts: int, window: int, size: int) -> str:
 
 
 def _written(runs, folder: Path, *, hosts: int, window: int, size: int) -> dict:
+    Path(folder).mkdir(parents=True, exist_ok=True)
     file = Path(folder) / f"exchange-{hosts}-{window}-{size}.goal"
     file.write_text(exchange(hosts, window, size), encoding="utf-8")
     return {"traffic": [{"kind": "goal", "file": str(file)}]}

@@ -44,7 +44,7 @@ def runs(scale: str) -> list:
 
 def _times(results, stay: bool) -> np.ndarray:
     found = results.flows
-    keep = found["src"].is_in(list(stays(results.seed))).to_numpy()
+    keep = found["src"].is_in(list(stays(results.scenario.seed))).to_numpy()
     return results.seconds("fct")[keep == stay] * 1e6
 
 
