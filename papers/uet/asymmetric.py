@@ -7,7 +7,7 @@ from thalweg.study import measure
 from .loads import butterfly, ring, web_search
 from .outcome import average, finish, last
 from .settings import LARGE, MEDIUM, OTHERS, SCHEMES, SMALL, cables, drawn, marks, permutation, point, slow, tornado
-from .symmetric import shown, times
+from .symmetric import BUTTERFLY, RING, shown, times
 
 MARKS = marks(25, 76)
 SHARE = 0.03
@@ -19,13 +19,14 @@ def runs(scale: str) -> list:
     there = where | MARKS | slow(drawn(cables(*sides), SHARE, 1))
     loaded, us, few = (MEDIUM, 5000, (16, 8)) if full else (SMALL, 1000, (8, 4))
     busy = loaded | MARKS | slow(drawn(cables(*few), SHARE, 1))
-    middle = MEDIUM | MARKS | slow(drawn(cables(16, 8), SHARE, 1))
+    hosts = 128 if full else 32
     made = []
     for s in SCHEMES:
         made.append(point("slow-permutation", s, there | {"traffic": permutation("8MiB")}, 1))
         made.append(point("slow-tornado", s, there | {"traffic": tornado("8MiB", count)}, 1))
         made.append(point("slow-web-1", s, busy | web_search(1.0, us), 1))
-        made += [point(f"slow-{n}", s, middle | job(4), 1) for n, job in (("ring", ring), ("butterfly", butterfly))]
+        made.append(point("slow-ring", s, busy | ring(hosts, RING[scale]), 1))
+        made.append(point("slow-butterfly", s, busy, 1, prepare=butterfly(hosts, BUTTERFLY[scale])))
     return made
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import ceil, log
 
 import numpy as np
@@ -55,7 +56,7 @@ def recycled(bins: int, colours: int, few: int, rounds: int, seed: int = 1) -> t
 def queues_of_chance(runs):
     curves = {n: thrown(n, ROUNDS, TRIALS[runs.scale], LOAD) for n in BINS}
     ends = [float(c[-100:].mean()) for c in curves.values()]
-    out = {"smallest step with the number of ports": min(b - a for a, b in zip(ends, ends[1:], strict=False))}
+    out = {"smallest step with the number of ports": min(b - a for a, b in pairwise(ends))}
     grown = [float(c[-100:].mean() / c[:100].mean()) for c in curves.values()]
     out["smallest growth, last 100 rounds / first 100"] = min(grown)
     return out | {f"{n} ports (packets)": e for n, e in zip(BINS, ends, strict=True)}

@@ -27,7 +27,7 @@ from .settings import (
     reps,
     uplink_ports,
 )
-from .symmetric import times
+from .symmetric import RING, times
 
 MARKS = marks(25, 76)
 SURVIVORS = ("reps", "ops", "plb", "mprdma", "bitmap")
@@ -56,7 +56,7 @@ SWEPT = ("reps", "plb", "ops")
 
 def work(name: str, full: bool) -> dict:
     made = {"permutation": {"traffic": permutation("8MiB")}, "web": web_search(1.0, 3500 if full else 500)}
-    return made[name] if name in made else ring(8 if full else 2)
+    return made[name] if name in made else ring(32, RING["full" if full else "quick"])
 
 
 def watched(ports: list[int]) -> dict:

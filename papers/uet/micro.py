@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from thalweg.study import mean, measure, needs, seeds
+from thalweg.study import mean, measure, needs
 
 from .outcome import each, last, lost, uplinks
 from .settings import (
@@ -50,7 +50,9 @@ def runs(scale: str) -> list:
             rack = TIERS | ports | {"traffic": flows(((i, 64 + i) for i in range(4)), "32MiB")}
             made.append(point(SLOW, scheme, rack | slow([SLOW_CABLE]), seed, **there))
             rack |= {"traffic": flows(((i, 64 + i) for i in range(4)), FAILING_SIZE)}
-            first, second = (dead([c], f"{a}us", f"{b}us") for c, (a, b) in ((FIRST, FIRST_DEAD), (SECOND, SECOND_DEAD)))
+            first, second = (
+                dead([c], f"{a}us", f"{b}us") for c, (a, b) in ((FIRST, FIRST_DEAD), (SECOND, SECOND_DEAD))
+            )
             broken = first | {"incident": first["incident"] + second["incident"]}
             short = reps(exit_after="100us") if scheme == "reps" else {}
             made.append(point(FAILING, scheme, rack | broken | short, seed, **there))

@@ -14,8 +14,10 @@ INCASTS, WINDOWS, LOADS = (8, 32), (1, 2, 4, 8, 16), (0.4, 0.6, 0.8, 1.0)
 SPRAYING = ("reps", "ops", "bitmap", "adaptive")
 LOADED = ("reps", "ops", "ecmp", "plb", "bitmap", "adaptive")
 SIZES = {"quick": ("8MiB",), "full": ("8MiB", "16MiB")}
-JOBS = {"ring": ring, "butterfly": butterfly}
-EXCHANGED = 512 << 10  # B, of each flow of the all-to-all
+JOBS = ("ring", "butterfly")
+# Bytes of each flow of a job; the artifact's at full scale.
+RING, BUTTERFLY = {"quick": 1_000_000, "full": 4_000_000}, {"quick": 2_000_000, "full": 20_000_000}
+EXCHANGED = {"quick": 500_000, "full": 2_000_000}
 
 
 def named(what: str, size: str) -> str:
@@ -37,12 +39,13 @@ def runs(scale: str) -> list:
     loaded, us = (MEDIUM, 5000) if full else (SMALL, 1000)
     for load in LOADS:
         made += [point(f"web-{load:g}", s, loaded | MARKS | web_search(load, us), 1) for s in LOADED]
-    for name, job in JOBS.items():
-        made += [point(name, s, MEDIUM | MARKS | job(8 if full else 4), 1) for s in (*SPRAYING, "ecmp")]
     hosts, there = (128, MEDIUM) if full else (32, SMALL)
+    for s in (*SPRAYING, "ecmp"):
+        made.append(point("ring", s, there | MARKS | ring(hosts, RING[scale]), 1))
+        made.append(point("butterfly", s, there | MARKS, 1, prepare=butterfly(hosts, BUTTERFLY[scale])))
     for w in WINDOWS:
         for s in ("reps", "ops", "ecmp"):
-            made.append(point(f"exchange-{w}", s, there | MARKS, 1, prepare=all_to_all(hosts, w, EXCHANGED)))
+            made.append(point(f"exchange-{w}", s, there | MARKS, 1, prepare=all_to_all(hosts, w, EXCHANGED[scale])))
     return made
 
 

@@ -11,6 +11,7 @@ from thalweg.study import Key, mean, measure, run
 from .outcome import average, finish, last
 
 SEEDS = {"quick": (1, 2, 3), "full": tuple(range(1, 11))}
+DRAWS = range(1, 11)  # senders and starts of incasts
 VALUES = 64  # entropies in the peer's runs
 ACKS = {"transport.ack_every": "16KiB"}
 
@@ -102,6 +103,7 @@ def runs(scale: str) -> list:
                 links = [*set.get("link", []), *here.get("link", [])]
                 given = dict(set) | here | ({"link": links} if links else {})
                 made.append(run(Key(place, s), "ultra", given, seed))
+    for seed in DRAWS:
         for n in DEGREES:
             for name, scheme in INCASTS.items():
                 quiet = {} if name == "nscc" else QUIET
