@@ -17,7 +17,7 @@ def runs(scale: str) -> list:
     full = scale == "full"
     where, count, sides = (LARGE, 1024, (32, 32)) if full else (MEDIUM, 128, (16, 8))
     there = where | MARKS | slow(drawn(cables(*sides), SHARE, 1))
-    loaded, us, few = (MEDIUM, 5000, (16, 8)) if full else (SMALL, 1000, (8, 4))
+    loaded, us, few = (MEDIUM, 5000, (16, 8)) if full else (SMALL, 3000, (8, 4))
     busy = loaded | MARKS | slow(drawn(cables(*few), SHARE, 1))
     hosts = 128 if full else 32
     made = []

@@ -79,6 +79,11 @@ def kept(bins: int, few: int, rounds: int, seed: int = 1) -> np.ndarray:
     return out
 
 
+def each_thrown(bins: int, rounds: int, seed: int = 1) -> np.ndarray:
+    """All of it at random, [round, bin]."""
+    return kept(bins, 0, rounds, seed)
+
+
 @measure("REPS-F18-a", needs=[])
 def recycling_against_chance(runs):
     """Eight ports at full rate, means over 20 trials."""
