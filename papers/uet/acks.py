@@ -5,10 +5,11 @@ from __future__ import annotations
 from thalweg.study import mean, measure
 
 from .outcome import last
-from .settings import LARGE, MEDIUM, TRIMMING, cables, dead, drawn, marks, permutation, point
+from .settings import EXIT_AFTER, LARGE, MEDIUM, TRIMMING, broken, cables, drawn, marks, permutation, point, reps
 
 RATIOS = (1, 2, 4, 8, 16)
 BOTH = ("reps", "ops")
+SEEDS = {"quick": (1, 2, 3), "full": (1, 2, 3)}
 PLACES = {"acks": "symmetric", "acks-dead": "8 % of the cables dead"}
 
 
@@ -20,11 +21,16 @@ def after(packets: int) -> dict:
 def runs(scale: str) -> list:
     where, sides = (LARGE, (32, 32)) if scale == "full" else (MEDIUM, (16, 8))
     made = []
+    kinds = {"carry": {"transport.ack_values": "all"}, "reuse": reps(TRIMMING, exit_after=EXIT_AFTER, uses=16)}
     for place in PLACES:
-        broken = dead(drawn(cables(*sides), 0.08, 1)) if place == "acks-dead" else {}
+        fault = broken(drawn(cables(*sides), 0.08, 1)) if place == "acks-dead" else {}
         for n in RATIOS:
-            set = where | marks(25, 76) | {"traffic": permutation("8MiB"), "run.until": "1s"} | broken | after(n)
-            made += [point(f"{place}-{n}", s, set, 1, trimming=TRIMMING) for s in BOTH]
+            set = where | marks(25, 76) | {"traffic": permutation("8MiB"), "run.until": "1s"} | fault | after(n)
+            for seed in SEEDS[scale]:
+                made += [point(f"{place}-{n}", s, set, seed, trimming=TRIMMING) for s in BOTH]
+                if n == 16:
+                    more = ((s, {"transport.path_selection": "reps"} | set | kind) for s, kind in kinds.items())
+                    made += [point(f"{place}-{n}", s, given, seed, trimming=TRIMMING) for s, given in more]
     return made
 
 
@@ -50,3 +56,14 @@ def acks_for_several_with_dead_cables(runs):
     gain = gains(runs, "acks-dead")
     out = {"16:1, OPS / REPS": gain[16], "smallest OPS / REPS": min(gain.values())}
     return out | {f"{n}:1, OPS / REPS": x for n, x in gain.items()} | shown(runs, "acks-dead")
+
+
+@measure("REPS-F13-b", needs=["acks-1:reps@*", "acks-16:*", "acks-dead-1:reps@*", "acks-dead-16:*"])
+def restored(runs):
+    """With an ACK for 16 packets, over an ACK per packet: how a value comes back."""
+    out = {}
+    for place, words in PLACES.items():
+        best = mean(runs, f"{place}-1:reps", last)
+        for s, name in (("carry", "carried"), ("reuse", "reused"), ("reps", "neither")):
+            out[f"{words}, {name}"] = mean(runs, f"{place}-16:{s}", last) / best
+    return {"symmetric, better of carried and reused": min(out["symmetric, carried"], out["symmetric, reused"])} | out

@@ -44,6 +44,7 @@ def evenness(runs):
 
 COUNTS = (16, 32, 256, 65536)
 BOTH = ("reps", "ops")
+SEEDS = {"quick": (1, 2, 3), "full": (1, 2, 3)}
 WINDOWS = {
     "dctcp": {},
     "eqds": {"transport.window": "none", "transport.credits": {}},
@@ -58,7 +59,8 @@ def runs(scale: str) -> list:
     there = where | marks(25, 76) | {"traffic": permutation("8MiB"), "run.until": "1s"}
     for s, kind in (("reps", "reps"), ("ops", "random")):
         for n in COUNTS:
-            made.append(point(f"of-{n}", s, there | select(kind, values=n), 1, trimming=TRIMMING))
+            set = there | select(kind, values=n)
+            made += [point(f"of-{n}", s, set, seed, trimming=TRIMMING) for seed in SEEDS[scale]]
         for name, window in WINDOWS.items():
             quiet = QUIET if name == "eqds" else {}
             made.append(point(f"under-{name}", s, there | window | quiet, 1, trimming=True))

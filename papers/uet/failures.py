@@ -16,6 +16,7 @@ from .settings import (
     SMALL,
     THREE_TIER_WINDOW,
     TRIMMING,
+    broken,
     cables,
     dead,
     drawn,
@@ -43,11 +44,13 @@ DYING = {
     "cable": dead(CABLES[:1], "50us"),
     "switch": dead(of_switch(0), "50us"),
     "both": dead([*of_switch(0), ("leaf0", "spine1")], "50us"),
-    "cables-5": dead(drawn(CABLES, 0.05, 1)),
-    "cables-10": dead(drawn(CABLES, 0.1, 1)),
+    "cables-5": broken(drawn(CABLES, 0.05, 1)),
+    "cables-10": broken(drawn(CABLES, 0.1, 1)),
     "switch-and-cables": dead(dict.fromkeys([*of_switch(3), *drawn(CABLES, 0.05, 1)])),
 }
-ERRORS = {"link": [{"which": "core-links", "loss": {"kind": "independent", "probability": 0.01}}]}
+# What crosses a spine goes one link up.
+LOSS = {"kind": "independent", "probability": 0.01}
+ERRORS = {"link": [{"which": "core-links", "direction": "forward", "loss": LOSS}]}
 WORK = {"permutation": last, "web": average, "ring": finish}
 
 SHARES = (0, 10, 20, 30, 40, 50)  # % of the cables, Figure 9
@@ -68,9 +71,9 @@ def runs(scale: str) -> list:
     made = []
     there = SMALL | MARKS | {"run.until": "1s"}
     for name in WORK:
-        for mode, broken in (DYING | {"errors": ERRORS, "whole": {}}).items():
+        for mode, fault in (DYING | {"errors": ERRORS, "whole": {}}).items():
             look = watched(uplink_ports(32, 0, 4)) if (name, mode) == ("permutation", "cable") else {}
-            made += [point(f"{mode}:{name}", s, there | work(name, full) | broken | look, 1) for s in SURVIVORS]
+            made += [point(f"{mode}:{name}", s, there | work(name, full) | fault | look, 1) for s in SURVIVORS]
     return made + extreme(full) + freezing(full)
 
 
@@ -79,8 +82,8 @@ def extreme(full: bool) -> list:
     where, sides, size = (LARGE, (32, 32), "32MiB") if full else (hosts(4, 32), (4, 32), "8MiB")
     made = []
     for share in SHARES:
-        broken = dead(drawn(cables(*sides), share / 100, 1)) if share else {}
-        set = where | {"traffic": permutation(size), "run.until": "1s"} | broken
+        fault = broken(drawn(cables(*sides), share / 100, 1)) if share else {}
+        set = where | {"traffic": permutation(size), "run.until": "1s"} | fault
         made += [point(f"dead-{share}", s, set, 1, trimming=TRIMMING) for s in SWEPT]
     return made
 
@@ -103,7 +106,7 @@ def freezing(full: bool) -> list:
     for s, kind in kinds.items():
         set = MEDIUM | MARKS | {"traffic": permutation("8MiB")} | kind
         made.append(point("no-failure", s, set, 1))
-        made.append(point("dead-1", s, set | dead(drawn(cables(16, 8), 0.01, 1)) | {"run.until": "1s"}, 1))
+        made.append(point("dead-1", s, set | broken(drawn(cables(16, 8), 0.01, 1)) | {"run.until": "1s"}, 1))
     out = tiers | {"traffic": flows(((i, 64 + i) for i in range(4)), "640MiB"), "run.until": "10500us"}
     out |= dead([("edge0", "agg1")], "200us", "10200us") | {"run.stop_when_done": False}
     for s, kind in (kinds | {"ops": {}}).items():

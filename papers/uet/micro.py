@@ -54,7 +54,7 @@ def runs(scale: str) -> list:
                 dead([c], f"{a}us", f"{b}us") for c, (a, b) in ((FIRST, FIRST_DEAD), (SECOND, SECOND_DEAD))
             )
             broken = first | {"incident": first["incident"] + second["incident"]}
-            short = reps(exit_after="100us") if scheme == "reps" else {}
+            short = reps(TRIMMING, exit_after="100us") if scheme == "reps" else {}
             made.append(point(FAILING, scheme, rack | broken | short, seed, **there))
     return made
 

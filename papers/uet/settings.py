@@ -16,7 +16,7 @@ from . import choices
 TRIMMING, VICTIM, FAST = choices["trimming"], choices["victim"], choices["fast_increase"]
 HOP, EXIT_AFTER = choices["hop_delay"], choices["exit_after"]
 THREE_TIER_WINDOW, FAILING_SIZE = choices["three_tier_window"], choices["failing_size"]
-PLB_ROUNDS = choices["plb_rounds"]
+PLB_ROUNDS, DEAD_WAYS, FREEZE_BELOW = choices["plb_rounds"], choices["dead_ways"], choices["freeze_below"]
 
 RATE = 400e9  # b/s
 PACKET, PAYLOAD = 4160, 4096  # B
@@ -24,8 +24,10 @@ KMIN, KMAX, QUEUE = 20 * PACKET, 80 * PACKET, 100 * PACKET  # B
 MIB = 1 << 20
 
 
-def reps(**more: Any) -> dict:
-    return {"transport.path_selection": {"kind": "reps"} | more}
+def reps(trimming: bool = False, **more: Any) -> dict:
+    """Where switches trim every timeout freezes."""
+    rule = {} if trimming or FREEZE_BELOW == 1.65 or more.get("freeze") is False else {"freeze_below": FREEZE_BELOW}
+    return {"transport.path_selection": {"kind": "reps"} | rule | more}
 
 
 def select(kind: str, **more: Any) -> dict:
@@ -115,6 +117,16 @@ def dead(found: Iterable[Cable], at: str = "0s", until: str | None = None) -> di
     return {"incident": broken, "routing.convergence": "10s"}
 
 
+def broken(found: Iterable[Cable], seed: int = 1) -> dict:
+    """Cables that are dead from the start, both ways or one way each."""
+    if DEAD_WAYS == "both":
+        return dead(found)
+    draw = random.Random(seed)
+    loss = {"loss": {"kind": "independent", "probability": 1.0}}
+    ends = [{"which": {"kind": "between", "ends": list(c)}} for c in found]
+    return {"link": [e | loss | {"direction": draw.choice(("forward", "backward"))} for e in ends]}
+
+
 def slow(found: Iterable[Cable], share: float = 0.5) -> dict:
     """Cables at that share of the rate, with that share of queue and thresholds."""
     marking = {"kind": "red-ecn", "max_probability": 1.0, "at": "departure"}
@@ -131,5 +143,6 @@ def point(
     place: str, scheme: str, set: Mapping, seed: int, *, scenario: str = "fabric", trimming: bool = False, **more
 ) -> RunSpec:
     """`set` is laid over the scheme: it may narrow a scheme down."""
-    given = switch(trimming) | SCHEMES.get(scheme, {}) | dict(set)
+    ways = reps(trimming, exit_after=EXIT_AFTER) if scheme == "reps" else SCHEMES.get(scheme, {})
+    given = switch(trimming) | ways | dict(set)
     return run(Key(place, scheme), scenario, given, seed, **more)
