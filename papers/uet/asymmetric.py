@@ -25,8 +25,8 @@ def runs(scale: str) -> list:
         made.append(point("slow-permutation", s, there | {"traffic": permutation("8MiB")}, 1))
         made.append(point("slow-tornado", s, there | {"traffic": tornado("8MiB", count)}, 1))
         made.append(point("slow-web-1", s, busy | web_search(1.0, us), 1))
-        made.append(point("slow-ring", s, busy | ring(hosts, RING[scale]), 1))
-        made.append(point("slow-butterfly", s, busy, 1, prepare=butterfly(hosts, BUTTERFLY[scale])))
+        made.append(point("slow-ring", s, busy | ring(hosts, RING), 1))
+        made.append(point("slow-butterfly", s, busy, 1, prepare=butterfly(hosts, BUTTERFLY)))
     return made
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg import plots
-from thalweg.study import figure, mean, needs, seeds
+from thalweg.study import figure, mean, needs, places, seeds
 from thalweg.study.drawing import panels
 
 from . import acks, balls, entropies, failures, micro, mixed, symmetric, ultra
@@ -161,9 +161,9 @@ def figure_8(runs):
         return fig
 
 
-@figure("fig9", "Figure 9: dead cables", needs=["dead-*"])
+@figure("fig9", "Figure 9: dead cables", needs=[f"dead-{x}:{s}@*" for x in ("?", "?0") for s in failures.SWEPT])
 def figure_9(runs):
-    shares = failures.SHARES
+    shares = [x for x in failures.SHARES["full"] if f"dead-{x}" in places(runs)]
     with plots.style():
         fig, ax = plots.figure(4.6, 2.9)
         for k, s in enumerate(failures.SWEPT):

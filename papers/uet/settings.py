@@ -110,6 +110,24 @@ def drawn(found: list, share: float, seed: int) -> list:
     return random.Random(seed).sample(found, max(1, round(share * len(found))))
 
 
+def apart(found: list[Cable], share: float, seed: int) -> list[Cable]:
+    """That share of all cables, in a drawn order, but for those without which two racks would have no spine in common:
+    the artifact, too, lets no failure cut the network."""
+    order = random.Random(seed).sample(found, len(found))
+    alive: dict[str, set[str]] = {}
+    for leaf, spine in found:
+        alive.setdefault(leaf, set()).add(spine)
+    gone: list[Cable] = []
+    for leaf, spine in order:
+        if len(gone) == round(share * len(found)):
+            break
+        left = alive[leaf] - {spine}
+        if all(left & others for name, others in alive.items() if name != leaf):
+            alive[leaf] = left
+            gone.append((leaf, spine))
+    return gone
+
+
 def dead(found: Iterable[Cable], at: str = "0s", until: str | None = None) -> dict:
     """Cables that swallow what they should carry; nobody reroutes."""
     ends = {} if until is None else {"until": until}

@@ -15,9 +15,8 @@ SPRAYING = ("reps", "ops", "bitmap", "adaptive")
 LOADED = ("reps", "ops", "ecmp", "plb", "bitmap", "adaptive")
 SIZES = {"quick": ("8MiB",), "full": ("8MiB", "16MiB")}
 JOBS = ("ring", "butterfly")
-# Bytes of each flow of a job; the artifact's at full scale.
-RING, BUTTERFLY = {"quick": 1_000_000, "full": 4_000_000}, {"quick": 2_000_000, "full": 20_000_000}
-EXCHANGED = {"quick": 500_000, "full": 2_000_000}
+# Bytes of each flow of a job, as in the artifact.
+RING, BUTTERFLY, EXCHANGED = 4_000_000, 20_000_000, 2_000_000
 
 
 def named(what: str, size: str) -> str:
@@ -41,11 +40,11 @@ def runs(scale: str) -> list:
         made += [point(f"web-{load:g}", s, loaded | MARKS | web_search(load, us), 1) for s in LOADED]
     hosts, there = (128, MEDIUM) if full else (32, SMALL)
     for s in (*SPRAYING, "ecmp"):
-        made.append(point("ring", s, there | MARKS | ring(hosts, RING[scale]), 1))
-        made.append(point("butterfly", s, there | MARKS, 1, prepare=butterfly(hosts, BUTTERFLY[scale])))
+        made.append(point("ring", s, there | MARKS | ring(hosts, RING), 1))
+        made.append(point("butterfly", s, there | MARKS, 1, prepare=butterfly(hosts, BUTTERFLY)))
     for w in WINDOWS:
         for s in ("reps", "ops", "ecmp"):
-            made.append(point(f"exchange-{w}", s, there | MARKS, 1, prepare=all_to_all(hosts, w, EXCHANGED[scale])))
+            made.append(point(f"exchange-{w}", s, there | MARKS, 1, prepare=all_to_all(hosts, w, EXCHANGED)))
     return made
 
 
