@@ -59,13 +59,13 @@ def of_one_path(results) -> float:
 
 
 @measure("REPS-F6-a", needs=["one-path-tenth:*"])
-def beside_one_path(runs):
+def next_to_one_path(runs):
     both = ("reps", "ops")
     stay = {s: mean(runs, f"one-path-tenth:{s}", of_one_path) for s in both}
     spray = {s: mean(runs, f"one-path-tenth:{s}", of_the_sprayed) for s in both}
     return {
-        "one path, beside OPS / beside REPS": stay["ops"] / stay["reps"],
+        "one path, next to OPS / next to REPS": stay["ops"] / stay["reps"],
         "sprayed, OPS / REPS": spray["ops"] / spray["reps"],
-        **{f"one path, beside {s} (us)": x for s, x in stay.items()},
+        **{f"one path, next to {s} (us)": x for s, x in stay.items()},
         **{f"sprayed, {s} (us)": x for s, x in spray.items()},
     }

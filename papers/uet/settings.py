@@ -129,7 +129,7 @@ def apart(found: list[Cable], share: float, seed: int) -> list[Cable]:
 
 
 def dead(found: Iterable[Cable], at: str = "0s", until: str | None = None) -> dict:
-    """Cables that swallow what they should carry; nobody reroutes."""
+    """Cables that swallow what they should carry; no switch reroutes."""
     ends = {} if until is None else {"until": until}
     broken = [{"kind": "link-failure", "link": list(c), "at": at} | ends for c in found]
     return {"incident": broken, "routing.convergence": "10s"}
