@@ -120,7 +120,7 @@ def means(runs, place: str, schemes=tuple(SCHEMES)) -> dict[str, float]:
     return {s: mean(runs, f"{place}:{s}", average) for s in schemes}
 
 
-def steps(found: dict[str, float], *order) -> dict[str, float]:
+def ranked(found: dict[str, float], *order) -> dict[str, float]:
     """From one to the next: the fastest of the next over the slowest of the one. An entry may be several."""
     groups = [(o,) if isinstance(o, str) else o for o in order]
     out = {}
@@ -137,7 +137,7 @@ def shown(found: dict[str, float]) -> dict[str, float]:
 @measure("UE-O-a", needs=["uet-permutation:*"])
 def order_of_a_permutation(runs):
     found = means(runs, "uet-permutation")
-    out = steps(found, "reps1", "mixed", "oblivious", "ecmp")
+    out = ranked(found, "reps1", "mixed", "oblivious", "ecmp")
     return out | {"ecmp / oblivious": found["ecmp"] / found["oblivious"]} | shown(found)
 
 
@@ -146,13 +146,13 @@ def order_with_a_slow_spine(runs):
     found = means(runs, "uet-slow")
     out = {"adaptive / reps1": found["adaptive"] / found["reps1"]}
     best = ("adaptive", "reps1")
-    return out | steps(found, best, ("mixed", "bitmap", "rccc"), "reps", "oblivious", "dropping") | shown(found)
+    return out | ranked(found, best, ("mixed", "bitmap", "rccc"), "reps", "oblivious", "dropping") | shown(found)
 
 
 @measure("UE-O-c", needs=["uet-dead:*"])
 def order_with_a_dead_link(runs):
     found = means(runs, "uet-dead")
-    out = steps(found, "reps1", "reps", "rccc", "mixed", ("oblivious", "bitmap", "adaptive"))
+    out = ranked(found, "reps1", "reps", "rccc", "mixed", ("oblivious", "bitmap", "adaptive"))
     alike = [found[s] for s in ("oblivious", "bitmap", "adaptive")]
     return out | {"oblivious, bitmap, adaptive: slowest / fastest": max(alike) / min(alike)} | shown(found)
 

@@ -128,6 +128,6 @@ def test_first_windows_overshoot_by_what_no_link_and_no_queue_takes():
 
 def test_an_order_is_as_good_as_its_smallest_step():
     found = {"a": 1.0, "b": 1.2, "c": 1.5, "d": 1.4}
-    steps = part("ultra").steps(found, "a", ("b", "d"), "c")
+    steps = part("ultra").ranked(found, "a", ("b", "d"), "c")
     assert steps["smallest step of the order"] == pytest.approx(1.5 / 1.4)
     assert steps["b|d / a"] == pytest.approx(1.2)
