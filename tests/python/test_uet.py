@@ -1,131 +1,133 @@
-"""Ultra Ethernet's transport next to the consortium's simulator: pinned runs one by one, sprayed ones with its three
-seeds as yardstick."""
+"""The arithmetic of the study of REPS, by hand."""
 
 from __future__ import annotations
 
-import sys
-from functools import cache
-from itertools import pairwise
 from pathlib import Path
-from statistics import mean
 
+import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "reference"))
-from peer_uet import MTU, PINNED, PINS, SCHEMES, SETS, SPRAYED, lone, ours, peers
-from replay import DATA, read
+import thalweg
+from conftest import assert_whole
+from thalweg import papers
 
-pytestmark = pytest.mark.skipif(
-    not (DATA / "uet").is_dir(), reason=f"no reference data in {DATA / 'uet'} (THALWEG_REFERENCE)"
-)
-
-# Which flow wins a place hangs on ties and phases of packets of one size: with starts shifted by up to 2 ns the mean
-# moves by as much.
-BY_TIES = {("incast8trim", "const_pin"): 0.05, ("incast8drop", "nscc_pin"): 0.05}
-# A tenth more timeouts than there, not explained (tests/reference/README.md).
-UNEXPLAINED = {("perm32drop", "both_pin"): 0.06}
-
-# The peer charges value 0 for every timeout: thalweg does not, and is faster.
-FASTER = {("dead32", "nscc_bitmap"), ("dead32", "nscc_mixed")}
+FOLDER = Path(__file__).parents[2] / "papers" / "uet"
+PAPER = papers.find(str(FOLDER))
 
 
-@pytest.fixture(scope="module")
-def both():
-    def runs(name: str, scheme: str):
-        # Hashes are drawn anew for each seed, ties too: three are few where the spread is a yardstick.
-        seeds = {"incast8": 6, "slow32": 6}.get(name, SETS[name].runs)
-        return peers(name, scheme), [ours(name, scheme, seed) for seed in range(1, seeds + 1)]
-
-    return cache(runs)
+def part(name: str):
+    return PAPER.module(name)
 
 
-def means(runs) -> list[float]:
-    return [run.figures()["mean"] for run in runs]
+@pytest.mark.parametrize("scale", ["quick", "full"])
+def test_the_study_is_whole(scale):
+    """But for the two figures of balls, which need no runs."""
+    figures = part("figures")._thalweg_figures
+    balls = {name: figures.pop(name) for name in ("fig17", "fig18")}
+    try:
+        assert_whole(PAPER, scale)
+    finally:
+        figures.update(balls)
 
 
-@pytest.mark.parametrize("scheme", PINS)
-@pytest.mark.parametrize("name", PINNED)
-def test_pinned(both, name, scheme):
-    (theirs,), (own,) = both(name, scheme)
-    assert means([own])[0] == pytest.approx(means([theirs])[0], rel=(BY_TIES | UNEXPLAINED).get((name, scheme), 0.025))
-    assert own.trims == pytest.approx(theirs.trims, rel=0.05)
-    assert own.resent == pytest.approx(theirs.resent, rel=0.12)
+def test_every_failure_has_its_cause():
+    for claim in PAPER.claims:
+        assert bool(claim.known) == bool(claim.cause), claim.id
 
 
-def test_most_pinned_runs_are_within_half_a_per_cent(both):
-    off = {}
-    for name in PINNED:
-        for scheme in PINS:
-            a, b = (means(runs)[0] for runs in both(name, scheme))
-            off[name, scheme] = abs(b / a - 1)
-    assert sum(value <= 0.005 for value in off.values()) >= 14, off
-    assert sum(value <= 0.01 for value in off.values()) >= 20, off
+# --- settings.py --------------------------------------------------------------------------------------------
 
 
-def test_where_a_queue_drops_all_flows_of_a_fixed_window_are_equal(both):
-    """Every drop, timeout and ACK falls as there; a request to send, 1.28 ns, may come earlier or later."""
-    for name, scheme in [("incast8drop", "const_pin"), ("incast8det", "const_pin")]:
-        (theirs,), (own,) = both(name, scheme)
-        assert own.fcts == pytest.approx(theirs.fcts, abs=1.3)
+def test_ports_of_a_racks_uplinks_follow_those_of_the_hosts():
+    settings = part("settings")
+    assert settings.uplink_ports(128, 0, 8) == [256, 258, 260, 262, 264, 266, 268, 270]
+    assert settings.uplink_ports(32, 2, 4) == [80, 82, 84, 86]
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("name", SPRAYED)
-def test_sprayed(both, name, scheme):
-    theirs, own = map(means, both(name, scheme))
-    if (name, scheme) in FASTER:
-        assert 0.8 * mean(theirs) < mean(own) < mean(theirs)
-        return
-    within = min(own) <= max(theirs) and min(theirs) <= max(own)
-    assert within or mean(own) == pytest.approx(mean(theirs), rel=0.02), (theirs, own)
+def test_no_two_racks_lose_their_last_common_spine():
+    settings = part("settings")
+    found = settings.cables(4, 3)
+    gone = settings.apart(found, 0.9, 1)
+    alive = {leaf: {s for a, s in found if a == leaf} - {s for a, s in gone if a == leaf} for leaf, _ in found}
+    assert all(alive[a] & alive[b] for a in alive for b in alive if a != b)
+    # 90 % of twelve would be eleven: more than can go.
+    assert len(gone) < 11
+    assert len(settings.apart(settings.cables(32, 32), 0.2, 1)) == 205
 
 
-@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if not scheme.endswith("notrim")])
-@pytest.mark.parametrize("name", ["incast8", "incast32", "slow32"])
-def test_as_much_is_trimmed(both, name, scheme):
-    theirs, own = both(name, scheme)
-    trims = [[run.trims for run in runs] for runs in (theirs, own)]
-    within = min(trims[1]) <= max(trims[0]) and min(trims[0]) <= max(trims[1])
-    assert within or mean(trims[1]) == pytest.approx(mean(trims[0]), rel=0.05), trims
+def test_half_a_cable_has_half_the_rate_queue_and_thresholds():
+    (link,) = part("settings").slow([("leaf0", "spine1")])["link"]
+    assert link["transmitter"]["rate"] == "200Gbps"
+    assert link["buffer"] == "208000B"
+    assert (link["marking"]["min"], link["marking"]["max"]) == ("41600B", "166400B")
 
 
-def orders(both, name: str, *groups) -> None:
-    """Each group's schemes are faster than those of the next, in means over the seeds."""
-    figures = [[mean(means(both(name, scheme)[1])) for scheme in group] for group in groups]
-    for (a, b), names in zip(pairwise(figures), pairwise(groups), strict=True):
-        assert max(a) < min(b), (names, a, b)
+def test_reps_has_a_rule_of_its_own_only_where_the_choice_differs():
+    made = part("settings").reps(exit_after="100us")
+    assert made == {"transport.path_selection": {"kind": "reps", "exit_after": "100us"}}
 
 
-def test_recycling_beats_spraying_and_that_beats_hashing(both):
-    orders(both, "perm32", ["nscc_reps1"], ["nscc_mixed"], ["nscc_obl"], ["nscc_ecmp"])
-    orders(both, "perm128", ["nscc_mixed"], ["nscc_obl"], ["nscc_ecmp"])
-    orders(both, "slow32", ["nscc_ar", "nscc_reps1"], ["nscc_mixed", "nscc_bitmap", "rccc_obl"], ["nscc_reps"])
-    orders(both, "slow32", ["nscc_reps"], ["nscc_obl"], ["nscc_notrim"])
-    orders(both, "dead32", ["nscc_reps1"], ["nscc_reps"], ["rccc_obl"], ["nscc_obl", "nscc_ar"])
+# --- loads.py -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "size"), [("incast8", 1_000_000), ("incast32", 300_000)])
-@pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme.startswith(("nscc", "rccc", "both"))])
-def test_an_incast_ends_when_its_link_has_carried_it(both, name, size, scheme):
-    if scheme.endswith(("notrim", "ecmp")):  # timeouts, and uplinks that two of them share
-        return
-    own = SETS[name]
-    flows = 8 if name == "incast8" else 32
-    busy = flows * (size // (MTU - 64)) * MTU * 8 / own.gbps
-    for run in both(name, scheme)[1]:
-        last = run.figures()["max"]
-        # The peer's: one to three and a half round trips more, now and then four.
-        assert busy < last < busy + 4.5 * own.rtt, (last, busy)
-        if not scheme.startswith("nscc"):
-            assert last / run.figures()["mean"] < 1.05
+def finished(text: str, tmp_path, hosts: int) -> np.ndarray:
+    file = tmp_path / "job.goal"
+    file.write_text(text)
+    topology = {"kind": "star", "hosts": hosts, "rate": "100Gbps", "delay": "1us"}
+    scenario = {"topology": topology, "traffic": [{"kind": "goal", "file": str(file)}], "run": {"until": "10ms"}}
+    return thalweg.run(thalweg.Scenario.from_dict(scenario), progress=False).flows
 
 
-def test_a_lone_flow_takes_as_long_to_the_picosecond():
-    """With credits to a hundredth of a per cent: there a quantum takes whole picoseconds."""
-    for row in read("uet", "lone.csv"):
-        window, credits = lone(row, "nscc_obl"), lone(row, "rccc_obl")
-        if row["size_bytes"] == "4087":  # the second packet, of one byte, may take another path
-            assert window == pytest.approx(float(row["nscc"]), abs=6)
-            continue
-        assert window == pytest.approx(float(row["nscc"]), abs=0.001), row
-        assert credits == pytest.approx(float(row["rccc"]), rel=2e-4), row
+def test_an_all_to_all_has_a_flow_for_each_pair(tmp_path):
+    flows = finished(part("loads").exchange(4, 2, 5000), tmp_path, 4)
+    pairs = set(flows.select("src", "dst").rows())
+    assert pairs == {(a, b) for a in range(4) for b in range(4) if a != b}
+    # Two at a time: of each host's three flows the last one waits.
+    assert (flows["start_ps"] > 0).sum() == 4
+
+
+def test_a_butterfly_doubles_its_distance(tmp_path):
+    flows = finished(part("loads").doubling(8, 5000), tmp_path, 8)
+    assert len(flows) == 8 * 3
+    assert sorted({a ^ b for a, b in flows.select("src", "dst").rows()}) == [1, 2, 4]
+
+
+# --- balls.py -----------------------------------------------------------------------------------------------
+
+
+def test_recycled_balls_stay_where_they_were():
+    """A colour for each bin, and a threshold that none reaches: nothing moves, and bins with two of them fill up."""
+    balls = part("balls")
+    _, total = balls.recycled(8, 1, 100, 50)
+    assert len(set(np.diff(total)[20:])) == 1
+
+
+def test_as_many_balls_come_as_the_load_says():
+    """A single bin at full load stays as it is, at half load it is empty."""
+    balls = part("balls")
+    assert balls.thrown(1, 20, 3, 1.0).tolist() == [0.0] * 20
+    assert balls.thrown(1, 20, 3, 0.5).max() == 0.0
+    assert balls.thrown(2, 200, 20, 1.0)[-1] > 3
+
+
+def test_a_threshold_of_nothing_is_chance():
+    balls = part("balls")
+    assert balls.each_thrown(8, 400)[-1].max() > 2 * balls.kept(8, 5, 400)[-1].max()
+
+
+# --- ultra.py -----------------------------------------------------------------------------------------------
+
+
+def test_first_windows_overshoot_by_what_no_link_and_no_queue_takes():
+    """Eight windows of 1.5 products, of which one leaves and one waits: 10 products."""
+    ultra = part("ultra")
+    rtt = 4.33
+    product = 400e9 * rtt * 1e-6 / 8 / 4160
+    assert ultra.overshoot(ultra.DEGREES[0], rtt) == pytest.approx(10 * product)
+
+
+def test_an_order_is_as_good_as_its_smallest_step():
+    found = {"a": 1.0, "b": 1.2, "c": 1.5, "d": 1.4}
+    steps = part("ultra").ranked(found, "a", ("b", "d"), "c")
+    assert steps["smallest step of the order"] == pytest.approx(1.5 / 1.4)
+    assert steps["b|d / a"] == pytest.approx(1.2)
