@@ -146,7 +146,8 @@ fn grow(chain: &mut Span, to: Span) -> bool {
     grows
 }
 
-/// The longest chains of computations: until the start of each flow, until the beginning and the end of each computation.
+/// The longest chains of computations: until the start of each flow, until the beginning and the end of each
+/// computation.
 struct Chains {
     flows: Vec<Span>,
     works: Vec<[Span; 2]>,

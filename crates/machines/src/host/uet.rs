@@ -12,8 +12,8 @@
 //! does here.
 //! CHOICE UET §3.6: the pulls of a flow take the entropy values 1, 2, ... 127, 0 in turn, as in the simulator.
 //! CHOICE UET §3.6: a connection stays open when all of its flow has come: it may be granted one first credit more, for
-//! a next message, as in the simulator. With `closes` it is pulled from no more, which lets an all-to-all among 16 hosts
-//! end a tenth earlier: here each flow has a connection of its own.
+//! a next message, as in the simulator. With `closes` it is pulled from no more, which lets an all-to-all among 16
+//! hosts end a tenth earlier: here each flow has a connection of its own.
 //! CHOICE UET §3.6: a flow that wants more again leaves the row of those that have had their fill; in the simulator it
 //! stays there, too, and may come to stand there twice.
 //! CHOICE UET §3.6: the rate of pulls does not follow trims in the network (the simulator's option for

@@ -347,8 +347,8 @@ pub trait SendingEnd: Endpoint {
     fn foresee(&self, _spec: &Self::Spec, _at: Time) -> Option<Transmit> {
         None
     }
-    /// Whether [`Endpoint::poll_transmit`] may have a packet now. It is called after it has had one, of transports whose
-    /// hosts have an agent: one that has nothing leaves the list of those that wait for the link at once.
+    /// Whether [`Endpoint::poll_transmit`] may have a packet now. It is called after it has had one, of transports
+    /// whose hosts have an agent: one that has nothing leaves the list of those that wait for the link at once.
     fn may_send(&mut self, _spec: &Self::Spec) -> bool {
         true
     }

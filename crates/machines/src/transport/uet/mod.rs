@@ -14,8 +14,8 @@
 //! CHOICE UET §3.5: one timer, on the packet that was sent longest ago; what expired is sent again, packet by packet.
 //! With `back_off` above 0 the time doubles with each time that a packet was sent again, up to so many times. Other
 //! reading (NICs): a timer per packet, always doubling.
-//! CHOICE UET §3.5: at most one RTS per base round trip, but with credits alone no limit, as in the simulator. One that is
-//! due earlier is left out, but waits if nothing else is under way.
+//! CHOICE UET §3.5: at most one RTS per base round trip, but with credits alone no limit, as in the simulator. One that
+//! is due earlier is left out, but waits if nothing else is under way.
 //! CHOICE UET §3.5: a flow is complete when all of its bytes are acknowledged, whatever became of its RTSs.
 //! CHOICE UET §3.6: what a sender calls for is divided by the flows of its NIC that may send, as in the simulator.
 //! CHOICE UET §3.6: data that is sent before the first answer (speculative) is treated by switches as all other data.
