@@ -173,8 +173,16 @@ pub(crate) fn hint(written: &str) -> String {
     };
     let families: Vec<_> =
         FAMILIES.iter().map(|f| format!("{} + {}", one_of(f.rates), one_of(f.switches))).collect();
+    // Of those with its first part, if that is right.
+    let begins = written.split_once('+').map(|(rate, _)| format!("{rate}+"));
     let names: Vec<_> = all().map(|(name, _, _)| name).collect();
-    suggest_of(written, &names, &families.join("; "))
+    let own: Vec<_> =
+        names.iter().filter(|name| begins.as_ref().is_some_and(|b| name.starts_with(b))).collect();
+    match own[..] {
+        [] => suggest_of(written, &names, &families.join("; ")),
+        [one] => format!("did you mean `{one}`? (known: {})", families.join("; ")),
+        _ => suggest_of(written, &own.into_iter().cloned().collect::<Vec<_>>(), &families.join("; ")),
+    }
 }
 
 /// The TOML texts of a scheme's parts; a rate setting alone leaves the switch open.

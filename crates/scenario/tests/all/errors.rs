@@ -94,6 +94,12 @@ fn unknown_keys_and_choices() {
         "scheme = \"dctcp+sprt\"",
         "s.toml:1: `scheme`: there is no scheme `dctcp+sprt`; did you mean `dctcp+srpt`? (known: (mintcp, tcp, dctcp, rcp, vivace) + (fifo, fq, drr, sjf, srpt, ads-2, ads-4, ads-8); (roce, roce-timely, roce-dcqcn, irn, irn-timely, irn-dcqcn, irn-aimd, irn-dctcp, hpcc, iwarp) + (voq, voq-pfc, pfc, bfc); homa + (spray, priorities); expresspass + credits; ndp + trim; (nscc, rccc, uet) + spray)",
     );
+    // Not `ndp+trim`, which is nearer in letters.
+    wrong(
+        "name = \"t\"",
+        "scheme = \"nscc+trim\"",
+        "s.toml:1: `scheme`: there is no scheme `nscc+trim`; did you mean `nscc+spray`? (known: (mintcp, tcp, dctcp, rcp, vivace) + (fifo, fq, drr, sjf, srpt, ads-2, ads-4, ads-8); (roce, roce-timely, roce-dcqcn, irn, irn-timely, irn-dcqcn, irn-aimd, irn-dctcp, hpcc, iwarp) + (voq, voq-pfc, pfc, bfc); homa + (spray, priorities); expresspass + credits; ndp + trim; (nscc, rccc, uet) + spray)",
+    );
 }
 
 #[test]
