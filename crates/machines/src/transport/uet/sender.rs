@@ -33,8 +33,6 @@ pub struct UetSender {
     credit: Credit,
     paths: Option<PathSelector>,
     delays: Delays,
-    /// Other flows that wait in the NIC.
-    company: u32,
     /// A request to send is due.
     probe: bool,
     /// When the last one left.
@@ -51,6 +49,8 @@ struct Credit {
     pulled: u64,
     /// Nothing has come back yet: what leaves is at the sender's own risk.
     speculating: bool,
+    /// Other flows that wait in the NIC.
+    company: u32,
 }
 
 impl Credit {
@@ -77,10 +77,9 @@ impl UetSender {
             in_flight: 0,
             received: 0,
             window: spec.window.make(&common),
-            credit: Credit { left: signed(first), pulled: 0, speculating: true },
+            credit: Credit { left: signed(first), speculating: true, ..Credit::default() },
             paths: spec.path_selection.as_ref().map(|selection| selection.make(stream)),
             delays: Delays::new(spec.base_rtt),
-            company: 0,
             probe: false,
             probed: None,
             counts: Counts::default(),
@@ -147,7 +146,7 @@ impl UetSender {
         if self.credit.speculating && wanted < i64::from(spec.full()) && backlog > 0 {
             wanted = i64::from(spec.full());
         }
-        wanted = wanted.div_euclid(i64::from(self.company) + 1);
+        wanted = wanted.div_euclid(i64::from(self.credit.company) + 1);
         signed(self.credit.pulled)
             + wanted.div_euclid(QUANTUM as i64)
             + i64::from(wanted.rem_euclid(QUANTUM as i64) > 0)
@@ -374,7 +373,7 @@ impl SendingEnd for UetSender {
     }
 
     fn on_company(&mut self, others: usize) {
-        self.company = u32::try_from(others).unwrap_or(u32::MAX);
+        self.credit.company = u32::try_from(others).unwrap_or(u32::MAX);
     }
 
     fn start(&mut self, _: &UetSpec, _: Time) {

@@ -127,7 +127,7 @@ fn an_ack_may_bring_back_the_values_of_all_packets_that_came_unmarked() {
         let acks: Vec<Sent> = [0, 1, 3, 2, 4]
             .into_iter()
             .filter_map(|at| {
-                let data = if at == 2 { marked(&first[at]) } else { first[at].clone() };
+                let data = if at == 2 { marked(&first[at]) } else { first[at] };
                 answer(&mut r, &spec, US(5), &data)
             })
             .collect();
