@@ -120,8 +120,24 @@ pub fn flows(text: &str) {
 /// # Panics
 /// If the two ends of a message differ.
 pub fn goal(text: &str) {
-    use crate::parse::goal::{What, parse};
-    let Ok(trace) = parse(text) else { return };
+    if let Ok(trace) = crate::parse::goal::parse(text) {
+        job(&trace);
+    }
+}
+
+/// Chakra traces: one rank's file, which a second rank has too; likewise.
+///
+/// # Panics
+/// If the two ends of a message differ.
+pub fn chakra(bytes: &[u8]) {
+    let Ok(nodes) = crate::parse::chakra::parse(bytes) else { return };
+    if let Ok(trace) = crate::traffic::translate_chakra(&[nodes.clone(), nodes]) {
+        job(&trace);
+    }
+}
+
+fn job(trace: &crate::parse::goal::Trace) {
+    use crate::parse::goal::What;
     for (at, op) in trace.ops.iter().enumerate() {
         let partner = trace.partners[at].map(|partner| trace.partners[partner as usize]);
         let has_none = matches!(op.what, What::Calc { .. });
@@ -132,7 +148,7 @@ pub fn goal(text: &str) {
     }
     let hosts: Vec<u32> = (0..trace.ranks).collect();
     for (overhead, eager) in [(0, u64::MAX), (7, 4)] {
-        let _ = crate::traffic::assemble_goal(&trace, &hosts, thalweg_units::Span::from_ns(overhead), eager);
+        let _ = crate::traffic::assemble_goal(trace, &hosts, thalweg_units::Span::from_ns(overhead), eager);
     }
 }
 

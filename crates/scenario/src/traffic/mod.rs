@@ -33,6 +33,7 @@ mod udp;
 
 pub use all_to_all::Exchange;
 pub use arrivals::Arrivals;
+pub(crate) use chakra::translate_alone as translate_chakra;
 pub(crate) use course::{Course, Fluid};
 use declare::default;
 pub(crate) use declare::{Arrives, Family};

@@ -167,3 +167,72 @@ fn no_mutated_distribution_panics() {
 fn no_mutated_flow_list_panics() {
     hammer("flows", FLOWS, 5000, fuzzing::flows);
 }
+
+const GOALS: &[&str] = &[
+    "num_ranks 2\nrank 0 {\na: calc 1000 cpu 0\ns: send 500b to 1 tag 3\ns requires a\n}\nrank 1 {\n\
+     r: recv 500b from 0 tag 3\nc: calc 20 cpu 1\nc irequires r\n}\n",
+    "num_ranks 3 rank 2 { send 1b to 0 tag 1 calc 0 } /* none */ rank 0 { recv 1b from 2 tag 1 } // end\n",
+];
+
+#[test]
+fn no_mutated_job_panics() {
+    hammer("goal", GOALS, 3000, fuzzing::goal);
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 128 {
+        bytes.push(value as u8 | 128);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+/// A field of protocol buffers that is a number, or bytes.
+fn field(number: u64, value: Result<u64, &[u8]>) -> Vec<u8> {
+    match value {
+        Ok(value) => [varint(number << 3), varint(value)].concat(),
+        Err(bytes) => [varint(number << 3 | 2), varint(bytes.len() as u64), bytes.to_vec()].concat(),
+    }
+}
+
+/// A node of a Chakra trace: its number, type, those before it, and attributes that are numbers.
+fn node(id: u64, kind: u64, after: &[u64], attributes: &[(&str, u64)]) -> Vec<u8> {
+    let named = |(name, value): &(&str, u64)| {
+        field(10, Err(&[field(1, Err(name.as_bytes())), field(13, Ok(*value))].concat()))
+    };
+    let before = after.iter().flat_map(|before| field(5, Ok(*before)));
+    let head = [field(1, Ok(id)), field(3, Ok(kind)), field(7, Ok(20))].concat();
+    let body: Vec<u8> = head.into_iter().chain(before).chain(attributes.iter().flat_map(named)).collect();
+    [varint(body.len() as u64), body].concat()
+}
+
+#[test]
+fn no_mutated_chakra_trace_panics() {
+    // All-to-all and all-reduce after computations; and, of both ranks, which is refused, a message to the other one.
+    let operation = |kind| [("comm_type", kind), ("comm_size", 300)];
+    let calls =
+        [node(1, 4, &[], &[]), node(2, 7, &[1], &operation(6)), node(3, 7, &[2, 1], &operation(0))].concat();
+    let message = [("comm_size", 300), ("comm_dst", 1), ("comm_tag", 7)];
+    for (i, nodes) in
+        [calls, [node(1, 4, &[], &[]), node(9, 5, &[1], &message)].concat()].into_iter().enumerate()
+    {
+        let good = [varint(0), nodes].concat();
+        assert!(thalweg_scenario::parse::chakra::parse(&good).is_ok());
+        fuzzing::chakra(&good);
+        let mut s = Stream::new(2026, "chakra", i as u64);
+        for _ in 0..5000 {
+            let mut bytes = good.clone();
+            for _ in 0..=s.below(3) {
+                let at = s.below(bytes.len() as u64) as usize;
+                match s.below(3) {
+                    0 => bytes[at] = s.below(256) as u8,
+                    1 => bytes.insert(at, s.below(256) as u8),
+                    _ => bytes.truncate(at.max(1)),
+                }
+            }
+            fuzzing::chakra(&bytes);
+        }
+    }
+}

@@ -22,7 +22,7 @@ use super::job::{self, Job};
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::parse::chakra::{self, Node};
-use crate::parse::goal::Op;
+use crate::parse::goal::{Op, Trace};
 use crate::quantity::Q;
 use operations::{Groups, translate};
 use schemars::JsonSchema;
@@ -60,6 +60,11 @@ pub struct Chakra {
     /// When the job starts.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
+}
+
+/// The operations of ranks without process groups, if they match.
+pub(crate) fn translate_alone(ranks: &[Vec<Node>]) -> Result<Trace, (String, String)> {
+    translate(ranks, &Groups::default())
 }
 
 impl Chakra {
