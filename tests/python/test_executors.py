@@ -46,7 +46,7 @@ def whole(scenario, over, folder: Path, draw: bool = False, **how) -> dict[str, 
     """A sweep with its table (and its figure, which takes seconds to draw), file by file."""
     runs = thalweg.sweep(scenario, over, out=folder, progress=False, **how)
     if draw:
-        write(runs, runs.metric, folder)
+        write(runs, [runs.metric], folder)
     return contents(folder) | {"sweep.csv": runs.frame.write_csv().encode()}
 
 

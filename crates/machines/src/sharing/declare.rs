@@ -33,8 +33,8 @@ pub trait Parameters:
         packet
     }
 
-    /// The most that one of so many `ports`, or of more, may ever hold of `total` bytes.
-    fn most(&self, total: u64, _ports: u64) -> u64 {
+    /// The most that one of so many `ports`, or of more, may ever hold of `total` bytes, in packets of up to so many.
+    fn most(&self, total: u64, _ports: u64, _packet: u64) -> u64 {
         total
     }
 

@@ -42,9 +42,10 @@ impl Parameters for Params {
     fn least(&self, packet: u64, _: u64) -> u64 {
         packet.max((packet as f64 / self.alpha).ceil() as u64)
     }
-    /// A port alone: q = α (B − q). (But for headers of trimmed packets.)
-    fn most(&self, total: u64, _: u64) -> u64 {
-        let alone = (total as f64 * self.alpha / (1.0 + self.alpha)).ceil() as u64;
+    /// A port alone that takes its last packet w: q + w = α (B − q). (But for headers of trimmed packets.)
+    fn most(&self, total: u64, _: u64, packet: u64) -> u64 {
+        let both = total.saturating_add(packet);
+        let alone = (both as f64 * self.alpha / (1.0 + self.alpha)).ceil() as u64;
         if self.overflow == Overflow::Trim { total } else { alone.min(total) }
     }
     fn check(&self, problems: &mut Problems) {

@@ -40,7 +40,7 @@ kinds! {
         /// See [`Parameters::least`].
         pub fn least(&self, packet: u64, ports: u64) -> u64;
         /// See [`Parameters::most`].
-        pub fn most(&self, total: u64, ports: u64) -> u64;
+        pub fn most(&self, total: u64, ports: u64, packet: u64) -> u64;
         fn check(&self, problems: &mut Problems);
         /// The policy of a switch, from parameters that were checked.
         pub fn make as make(&self) -> SharingMachine;

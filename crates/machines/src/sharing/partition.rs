@@ -23,7 +23,7 @@ impl Parameters for Params {
         packet.saturating_mul(ports)
     }
     /// (But for headers of trimmed packets.)
-    fn most(&self, total: u64, ports: u64) -> u64 {
+    fn most(&self, total: u64, ports: u64, _: u64) -> u64 {
         if self.overflow == Overflow::Trim { total } else { total / ports.max(1) }
     }
     fn make(&self) -> Self {

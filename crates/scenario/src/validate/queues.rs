@@ -12,7 +12,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     let full = resolve::full_packet(doc);
     let shared = doc.switch.shared_buffer.as_ref().map(|s| {
         // (That of the switch with the fewest ports.)
-        s.sharing.most(s.total.0.get(), ports_of_switches(graph).0)
+        s.sharing.most(s.total.0.get(), ports_of_switches(graph).0, u64::from(full))
     });
     let room = |buffer: Capacity| buffer.bytes(full).get().min(shared.unwrap_or(u64::MAX));
     schedulers::scheduler(r, "switch", &doc.switch.scheduler, doc);
