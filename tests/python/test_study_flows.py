@@ -37,6 +37,14 @@ def test_a_flow_without_an_end_counts_with_the_time_under_way():
     assert found.average == 12.5 / 3
 
 
+def test_a_flow_that_still_waits_for_another_one_is_censored_and_has_no_time():
+    run = Fake()
+    run.times["start"][3] = np.nan
+    found = Flows(run, "ideal")
+    assert (list(found.size), list(found.fct), found.censored) == ([1000, 3000], [8.0, 4.0], 2)
+    assert list(found.slowdown) == [16.0, 2.0] and found.average == 6.0
+
+
 def test_slowdowns_of_censored_flows_are_lower_bounds_and_may_be_below_one():
     assert list(flows(Fake()).slowdown) == [16.0, 2.0, 0.5]
 

@@ -13,18 +13,20 @@ class Flows:
 
     **The rule of censoring.** A flow that had not ended when the run did counts with the time that it had been under
     way, a lower bound: leaving it out would flatter the scheme that starved it. `censored` counts them; a study reports
-    the number with what it measured.
+    the number with what it measured. A flow that still waited for another one to end had not been under way: it is
+    among the `censored`, and has no size and no time here.
 
     `times`: columns of times that are read, too, each an attribute in seconds: `Flows(results, "ideal").slowdown`."""
 
     def __init__(self, results, *times: str):
         table = results.flows
-        self.counted = table["measured"].cast(bool).to_numpy()
+        measured = table["measured"].cast(bool).to_numpy()
+        self.counted = measured & ~np.isnan(results.seconds("start"))
         self.done = (table["status"] == "completed").to_numpy()[self.counted]
         self.size = table["size"].to_numpy()[self.counted].astype(np.int64)
         self.start, fct = (results.seconds(column)[self.counted] for column in ("start", "fct"))
         self.fct = np.where(self.done, fct, results.summary["simulated_seconds"] - self.start)
-        self.censored = int(np.count_nonzero(~self.done))
+        self.censored = int(np.count_nonzero(measured) - np.count_nonzero(self.done))
         for column in times:
             setattr(self, column, results.seconds(column)[self.counted])
 
