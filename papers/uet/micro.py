@@ -8,7 +8,7 @@ import numpy as np
 
 from thalweg.study import mean, measure, needs
 
-from .outcome import each, last, lost, uplinks
+from .outcome import last, lost, uplinks
 from .settings import (
     FAILING_SIZE,
     KMIN,
@@ -173,10 +173,14 @@ FROZEN = SECOND_DEAD[0] + RTO + 100
 
 @measure("REPS-F7-c", needs=needs(f"{FAILING}:reps", f"{FAILING}:ops"))
 def a_dead_uplink_is_left(runs):
+    first = SECOND_DEAD[0]
+    spans = {
+        "share of line rate into the dead cable, after 1.5 RTO": (LEFT, FROZEN),
+        "in the first RTO": (first, first + RTO),
+        "once the freeze is over": (FROZEN, SECOND_DEAD[1]),
+    }
     out = {}
     for s, name in (("reps", "REPS"), ("ops", "OPS")):
-        at = lambda a, b, s=s: float(np.mean(each(runs, f"{FAILING}:{s}", lambda r: swallowed(r, 3, a, b))))  # noqa: E731
-        out[f"{name}, share of line rate into the dead cable, after 1.5 RTO"] = at(LEFT, FROZEN)
-        out[f"{name}, in the first RTO"] = at(SECOND_DEAD[0], SECOND_DEAD[0] + RTO)
-        out[f"{name}, once the freeze is over"] = at(FROZEN, SECOND_DEAD[1])
+        for words, span in spans.items():
+            out[f"{name}, {words}"] = mean(runs, f"{FAILING}:{s}", lambda r, span=span: swallowed(r, 3, *span))
     return out

@@ -235,4 +235,21 @@ mod tests {
         let credit = |offset| Message::Credit { number: 1, offset };
         assert_eq!((credit(None).number(), credit(Some(2000)).number()), (u64::MAX, 2000));
     }
+
+    /// From the lowest to the highest there are 63 at most; what is farther away is left out, on both sides.
+    #[test]
+    fn numbers_in_a_row_of_sixty_four_are_kept_in_any_order() {
+        let mut some = Numbers64::default();
+        assert_eq!(some.iter().count(), 0);
+        for (number, kept) in [(100, vec![100]), (103, vec![100, 103]), (98, vec![98, 100, 103])] {
+            some.insert(number);
+            assert_eq!(some.iter().collect::<Vec<_>>(), kept);
+        }
+        for (number, kept) in [(162, 98), (39, 98), (u64::MAX, 98), (40, 40), (103, 40), (0, 40)] {
+            some.insert(number);
+            assert_eq!((some.iter().next(), some.iter().last()), (Some(kept), Some(103)), "{number}");
+        }
+        some.insert(104);
+        assert_eq!(some.iter().collect::<Vec<_>>(), [40, 98, 100, 103], "64 away from the lowest");
+    }
 }

@@ -62,7 +62,9 @@ def sweep(args) -> int:
     if args.dry_run:
         return list_runs(base, varied, folder, args)
     if args.metric[1:]:
-        _foresee(args.metric, base, varied, folder)
+        from thalweg.planning import plan
+
+        _foresee(args.metric, plan(base, varied, folder))
     runs = run_sweep(
         base,
         varied,
@@ -95,14 +97,12 @@ def sweep(args) -> int:
     return _check(runs)
 
 
-def _foresee(metrics: list[str], base, varied: dict, folder: Path) -> None:
-    """Refuses what runs of these scenarios will not have, before any is made."""
+def _foresee(metrics: list[str], planned: list) -> None:
+    """Refuses what these runs will not have, before any is made."""
     from thalweg.foresight import foresee
-    from thalweg.planning import plan
 
-    scenarios = [one.job.scenario for one in plan(base, varied, folder)]
     for metric in metrics:
-        foresee(metric, scenarios)
+        foresee(metric, [one.job.scenario for one in planned])
 
 
 def _check(runs) -> int:
@@ -135,7 +135,7 @@ def list_runs(base, varied: dict, folder: Path, args) -> int:
     from thalweg.planning import Shard, plan
 
     planned = plan(base, varied, folder)
-    _foresee(args.metric, base, varied, folder)
+    _foresee(args.metric, planned)
     chosen = Shard.of_text(args.shard).chosen(len(planned)) if args.shard else range(len(planned))
     runs = [planned[n] for n in chosen]
     if args.json:

@@ -8,7 +8,7 @@ use super::UetSpec;
 use super::delays::Delays;
 use super::outstanding::{Outstanding, Packet as Record};
 use super::spec::QUANTUM;
-use super::window::{Acked, Common, Nacked, Sample, Window, WindowSpec};
+use super::window::{Acked, Common, Nacked, Sample, Window};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Stream, Time};
 use thalweg_wire::{Ecn, Flags, Kind, Message, Packet, PacketAck, Side};
@@ -238,10 +238,8 @@ impl UetSender {
 
     /// When a request to send may leave: at most one for each base round trip, if there is a window.
     fn probe_at(&self, spec: &UetSpec) -> Time {
-        if matches!(spec.window, WindowSpec::Unbounded(_)) {
-            return Time::ZERO;
-        }
-        self.probed.map_or(Time::ZERO, |at| at.saturating_add(spec.base_rtt))
+        let last = self.probed.filter(|_| spec.has_window());
+        last.map_or(Time::ZERO, |at| at.saturating_add(spec.base_rtt))
     }
 
     /// A request to send, which takes a number as data does.

@@ -62,6 +62,11 @@ pub struct CreditSpec {
 }
 
 impl UetSpec {
+    /// A window bounds what is under way, too; else credits alone do.
+    pub(crate) fn has_window(&self) -> bool {
+        !matches!(self.window, WindowSpec::Unbounded(_))
+    }
+
     /// A full packet on the wire.
     pub(crate) fn full(&self) -> u32 {
         self.payload.saturating_add(self.header)
@@ -84,7 +89,7 @@ impl UetSpec {
         if self.payload == 0 || self.control == 0 || self.payload.checked_add(self.header).is_none() {
             return refuse("", "a packet of no bytes, or of more than 4 GB", "");
         }
-        if matches!(self.window, WindowSpec::Unbounded(_)) && self.credits.is_none() {
+        if !self.has_window() && self.credits.is_none() {
             return refuse("window", "without window and credits nothing bounds what is sent", "");
         }
         self.window.check()?;

@@ -1,6 +1,7 @@
 use super::encode::{attribute, bytes, file, node, number, text};
 use super::*;
 use proptest::prelude::*;
+use thalweg_units::Stream;
 
 fn one(node: Vec<u8>) -> Result<What, String> {
     parse(&file(&[node])).map(|mut nodes| nodes.remove(0).what).map_err(|e| e.reason)
@@ -66,6 +67,33 @@ fn what_is_not_supported_is_refused_by_its_name() {
     assert_eq!(refused(5, &named), reason);
     assert_eq!(parse(b"{\"nodes\": []}").expect_err("JSON").reason, "this is not a Chakra trace");
     assert_eq!(parse(b"").expect_err("nothing").reason, "this is not a Chakra trace");
+}
+
+/// All-to-all and all-reduce after a computation; and a message to the other rank, which both send: refused.
+#[test]
+fn no_mutated_job_panics() {
+    let call = |id, after: &[u64], kind| {
+        node(id, 7, after, &[attribute("comm_type", kind), attribute("comm_size", 300)])
+    };
+    let message = [attribute("comm_size", 300), attribute("comm_dst", 1), attribute("comm_tag", 7)];
+    let calls = [node(1, 4, &[], &[]), call(2, &[1], 6), call(3, &[2, 1], 0)];
+    for good in [file(&calls), file(&[node(1, 4, &[], &[]), node(9, 5, &[1], &message)])] {
+        assert!(parse(&good).is_ok());
+        crate::fuzzing::chakra(&good);
+        let mut s = Stream::new(2026, "chakra", good.len() as u64);
+        for _ in 0..5000 {
+            let mut bytes = good.clone();
+            for _ in 0..=s.below(3) {
+                let at = s.below(bytes.len() as u64) as usize;
+                match s.below(3) {
+                    0 => bytes[at] = s.below(256) as u8,
+                    1 => bytes.insert(at, s.below(256) as u8),
+                    _ => bytes.truncate(at.max(1)),
+                }
+            }
+            crate::fuzzing::chakra(&bytes);
+        }
+    }
 }
 
 proptest! {
