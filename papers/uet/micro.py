@@ -13,7 +13,7 @@ from .settings import (
     FAILING_SIZE,
     KMIN,
     MEDIUM,
-    RATE,
+    PACKET,
     THREE_TIER_WINDOW,
     TRIMMING,
     dead,
@@ -159,11 +159,13 @@ def losses_with_failing_uplinks(runs):
 
 
 def swallowed(results, uplink: int, begin: float, end: float) -> float:
-    """What a dead uplink swallows between two instants (us), over what it would carry at line rate."""
+    """Of what the rack sends between two instants (us) the share that a dead uplink swallows."""
     found = uplinks(results)
     a, b = np.searchsorted(found.at, (begin, end))
-    packets = found.dropped[min(b, len(found.at) - 1), uplink] - found.dropped[a, uplink]
-    return float(packets * 4160 * 8 / (RATE * (end - begin) * 1e-6))
+    b = min(b, len(found.at) - 1)
+    into = float(found.dropped[b, uplink] - found.dropped[a, uplink]) * PACKET
+    out = float((found.sent[b] - found.sent[a]).sum())
+    return into / (into + out)
 
 
 # Within one and a half timeouts; and then until the freeze of 100 us ends.
@@ -175,7 +177,7 @@ FROZEN = SECOND_DEAD[0] + RTO + 100
 def a_dead_uplink_is_left(runs):
     first = SECOND_DEAD[0]
     spans = {
-        "share of line rate into the dead cable, after 1.5 RTO": (LEFT, FROZEN),
+        "share of the rack's bytes into the dead cable, after 1.5 RTO": (LEFT, FROZEN),
         "in the first RTO": (first, first + RTO),
         "once the freeze is over": (FROZEN, SECOND_DEAD[1]),
     }
