@@ -47,7 +47,7 @@ TABLES: dict[str, dict[str, Column]] = {
         **_columns(
             False,
             whole="listed? begun_ps? received_ps? acked_ps? rtt_ps? retransmissions drops trims wasted_credits class "
-            "after?",
+            "after? src_nic dst_nic",
             number="throughput_bps?",
             text="section controller end reason?",
         ),
@@ -56,7 +56,7 @@ TABLES: dict[str, dict[str, Column]] = {
         **_columns(whole="port from to rate_bps packets dropped max_queue", number="waited_ps utilisation"),
         **_columns(False, whole="bytes lost marked trimmed pauses paused_ps capacity"),
     },
-    "nodes": _columns(whole="node", text="name kind"),
+    "nodes": {**_columns(whole="node", text="name kind"), **_columns(False, whole="host?")},
     "queues": {
         **_columns(whole=f"{_AT} port packets bytes"),
         **_columns(False, whole="dropped marked flows occupied"),
@@ -87,7 +87,7 @@ TABLES: dict[str, dict[str, Column]] = {
 COUNTED = {"flows": "id", "ports": "port", "nodes": "node", "pauses": "pause", "works": "id"}
 # Columns that hold numbers of nodes; the table `nodes` says what these are called.
 NODES = {
-    "flows": ("src", "dst"),
+    "flows": ("src", "dst", "src_nic", "dst_nic"),
     "ports": ("from", "to"),
     "pauses": ("from_node", "to_node"),
     "memory": ("node", "from_node"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from thalweg import _core, _input, _places, _units, decisions
 from thalweg.errors import ScenarioError, nearest, refuse
+from thalweg.hops import nics
 
 if TYPE_CHECKING:
     import polars
@@ -60,17 +61,17 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     if flows:
         packets = packets.filter(pl.col("flow").is_in(list(flows)))
     rows = packets.with_row_index("packet").collect()
-    ends = run.flows.select(pl.col("id").alias("flow"), "src", "dst", "group").join(transports(run), on="group")
+    ends = nics(run, "group").join(transports(run), on="group")
     rows = rows.join(ends, on="flow", how="left", maintain_order="left")
     forward = pl.col("forward") == 1
     rows = rows.with_columns(
         src=pl.when(forward).then("src").otherwise("dst"), dst=pl.when(forward).then("dst").otherwise("src")
     )
     here = pl.col("lost_at") == pl.col("interface")
-    nics = table.with_row_index("interface").unique("from", keep="first", maintain_order=True)
-    nics = nics.select(pl.col("from").alias("src"), "interface")
+    first = table.with_row_index("interface").unique("from", keep="first", maintain_order=True)
+    first = first.select(pl.col("from").alias("src"), "interface")
     seen = [
-        rows.join(nics, on="src", how="left", maintain_order="left").with_columns(
+        rows.join(first, on="src", how="left", maintain_order="left").with_columns(
             at=pl.col("ingress_ps"),
             # What a NIC drops has no instant but that.
             lost=pl.when(here).then(pl.when(pl.col("ingress_ps") == pl.col("lost_ps")).then(1).otherwise(2)),

@@ -36,8 +36,7 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
 
     rows = packets if "packet" in packets.collect_schema().names() else packets.with_row_index("packet")
     recorded = "ports" in rows.collect_schema().names()
-    flows = run.flows.lazy().select(pl.col("id").alias("flow"), "src", "dst")
-    rows = rows.join(flows, on="flow", how="left")
+    rows = rows.join(nics(run).lazy(), on="flow", how="left")
     rows = rows.with_columns(host=pl.when(pl.col("forward") == 1).then("src").otherwise("dst"))
     table = run.tables["ports"].lazy()
     common = ["packet", "flow", "forward", "seq", "wire", "marked", "exit_ps", "lost_ps", "lost_at"]
@@ -85,6 +84,15 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
         pl.col("beyond").alias("least_ps"),
     ]
     return run.check_packets(every.select(names).collect(engine="streaming"), "port", "takes_ps")
+
+
+def nics(run: RunData, *more: str) -> polars.DataFrame:
+    """Of each `flow` the nodes by which its data is sent and received, `src` and `dst`: the hosts, or where these have
+    several links the nodes of those that it takes; with `more` of its columns."""
+    import polars as pl
+
+    ends = [pl.col(f"{end}_nic" if f"{end}_nic" in run.flows.columns else end).alias(end) for end in ("src", "dst")]
+    return run.flows.select(pl.col("id").alias("flow"), *ends, *more)
 
 
 def _with_nics(rows: polars.LazyFrame, ports: polars.LazyFrame, recorded: bool) -> polars.LazyFrame:

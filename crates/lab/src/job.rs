@@ -30,8 +30,8 @@ pub(crate) fn job(run: &Run, rows: &[FlowRow<'_>], section: usize) -> Json {
         let begins = match step {
             Step::Flow(flow) => {
                 let FlowRow { spec: flow, outcome, .. } = &rows[flow.at()];
-                outcome.started.into_iter().for_each(|at| note(flow.src.0, at));
-                outcome.received.into_iter().for_each(|at| note(flow.dst.0, at));
+                outcome.started.into_iter().for_each(|at| note(spec.host_of(flow.src).0, at));
+                outcome.received.into_iter().for_each(|at| note(spec.host_of(flow.dst).0, at));
                 over &= outcome.received.is_some();
                 flow.start
             }

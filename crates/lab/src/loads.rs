@@ -14,7 +14,7 @@ use thalweg_units::{FlowId, HostId, NodeId, PortId, Time};
 /// Offered: wire bytes of the flows with an end that start in it, over what the links could carry.
 /// Carried: bytes that passed the links in it, ACKs and retransmissions included, over the same.
 ///
-/// Host links count packets that leave hosts. The core counts packets that leave an edge switch for another switch,
+/// Host links count packets that leave hosts, for the widest network if a host has links to several. The core counts packets that leave an edge switch for another switch,
 /// over the capacity of one direction of these links: what `load.of = "core-links"` is a fraction of. Where both
 /// ends of such a link are edge switches (a dumbbell), its two directions together can carry twice that.
 pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
@@ -29,7 +29,7 @@ pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     for r in rows.iter().filter(|r| !r.endless()) {
         let start = r.outcome.started.unwrap_or(r.spec.start).ps();
         let by_clock = r.outcome.started.is_some() || !spec.precedence.follows(FlowId(r.id));
-        if by_clock && start >= from && start < until {
+        if by_clock && start >= from && start < until && graph.is_wide(NodeId(r.spec.src.0)) {
             let bytes = wire(r.spec.size, &spec.transports[usize::from(r.spec.transport)]);
             offered += bytes;
             crossing += bytes * f64::from(crossings.between(r.spec.src, r.spec.dst));
@@ -42,7 +42,8 @@ pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     };
     let ends =
         spec.links.iter().enumerate().flat_map(|(i, l)| [(2 * i as u32, l.a), (2 * i as u32 + 1, l.b)]);
-    let of_hosts: Vec<u32> = ends.filter(|(_, node)| graph.is_host(*node)).map(|(port, _)| port).collect();
+    let is_counted = |node: NodeId| graph.is_host(node) && graph.is_wide(node);
+    let of_hosts: Vec<u32> = ends.filter(|(_, node)| is_counted(*node)).map(|(port, _)| port).collect();
     let from_hosts = carried(&mut of_hosts.iter().copied());
     let hosts: f64 = of_hosts.iter().map(|port| could(*port)).sum();
     // One direction of a link, though both may lead out of an edge switch.

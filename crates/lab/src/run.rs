@@ -78,8 +78,9 @@ impl Run {
     /// The network as a graph, with its names.
     pub(crate) fn graph(&self) -> Graph {
         let spec = self.engine.spec();
-        let (hosts, switches, links) = (spec.hosts, spec.switches, spec.links.clone());
-        Graph { hosts, switches, links, names: self.meta.names.clone() }
+        let (further, switches, links) = (spec.further_nics.clone(), spec.switches, spec.links.clone());
+        let hosts = spec.hosts - further.len() as u32;
+        Graph { hosts, further, switches, links, names: self.meta.names.clone() }
     }
 
     /// Builds the network of a scenario.

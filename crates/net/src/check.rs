@@ -22,6 +22,10 @@ impl NetworkSpec {
     }
 
     fn check_ports(&self) -> Result<(), Invalid> {
+        let own = (self.hosts as usize).checked_sub(self.further_nics.len());
+        if own.is_none_or(|own| self.further_nics.iter().any(|nic| nic.host.at() >= own)) {
+            return wrong("a further NIC is of a host that does not exist".into());
+        }
         let nodes = self.hosts + self.switches;
         if let Some(l) = self.links.iter().position(|l| l.a.0 >= nodes || l.b.0 >= nodes || l.a == l.b) {
             return wrong(format!("link {l} does not join two nodes of the network"));

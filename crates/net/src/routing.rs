@@ -7,7 +7,7 @@ mod paths;
 
 pub use paths::flow_pick;
 
-use crate::spec::LinkSpec;
+use crate::spec::{FlowSpec, LinkSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 pub use thalweg_machines::route::Pick;
@@ -79,14 +79,12 @@ pub enum Hop {
 }
 
 impl Routes {
-    /// Tables for the graph.
+    /// Tables for the graph. Not every two hosts need be joined: [`Self::check_joined`].
     ///
     /// # Errors
-    /// If a host does not have exactly one link or two hosts are not connected.
+    /// If a host does not have exactly one link.
     pub fn new(hosts: u32, switches: u32, links: &[LinkSpec], seed: u64) -> Result<Self, RouteError> {
-        let routes = Self::without(hosts, switches, links, seed, &[])?;
-        routes.check_connected()?;
-        Ok(routes)
+        Self::without(hosts, switches, links, seed, &[])
     }
 
     /// Tables for what is left of a graph when some links (by number) are down; not every host need be reachable.
@@ -194,27 +192,21 @@ impl Routes {
         &self.ports[self.bounds[group] as usize..self.bounds[group + 1] as usize]
     }
 
-    fn check_connected(&self) -> Result<(), RouteError> {
-        let first_host = |a: u32| self.attachment.iter().position(|x| *x == a).unwrap_or(0);
-        for index in 0..self.attachments as usize {
-            let node = self.peer[self.nic[first_host(index as u32)].at()];
-            for other in 0..self.attachments {
-                let reachable = other as usize == index
-                    || (node.0 >= self.hosts
-                        && self.next
-                            [(node.0 - self.hosts) as usize * self.attachments as usize + other as usize]
-                            != u32::MAX);
-                // Hosts joined back to back: each is the other's attachment, and there is no third.
-                let pair = node.0 < self.hosts && self.attachment[node.at()] == other;
-                if !reachable && !pair {
-                    return Err(RouteError::Disconnected {
-                        from: first_host(index as u32) as u32,
-                        to: first_host(other) as u32,
-                    });
-                }
-            }
+    /// A path joins the ends of every flow.
+    ///
+    /// # Errors
+    /// The first two hosts that none joins.
+    pub fn check_joined(&self, flows: &[FlowSpec]) -> Result<(), RouteError> {
+        let apart = flows.iter().find(|flow| !self.joins(flow.src, flow.dst));
+        apart.map_or(Ok(()), |flow| Err(RouteError::Disconnected { from: flow.src.0, to: flow.dst.0 }))
+    }
+
+    fn joins(&self, src: HostId, dst: HostId) -> bool {
+        let node = self.peer[self.nic[src.at()].at()];
+        match self.is_host(node) {
+            true => node.0 == dst.0,
+            false => self.hop(node, dst) != Hop::Nowhere,
         }
-        Ok(())
     }
 
     /// Far end of a port.

@@ -87,7 +87,14 @@ pub(crate) fn nothing_to_elide(doc: &Document, graph: &Graph) -> Option<bool> {
 }
 
 fn ways<'a>(graph: &'a Graph, routing: &'a RoutingSpec, incidents: &'a [Incident]) -> Ways<'a> {
-    Ways { hosts: graph.hosts, switches: graph.switches, links: &graph.links, routing, flows: &[], incidents }
+    Ways {
+        hosts: graph.nics(),
+        switches: graph.switches,
+        links: &graph.links,
+        routing,
+        flows: &[],
+        incidents,
+    }
 }
 
 /// The rule without its file: offsets make no difference to which paths there are. (Pinned ones are the caller's

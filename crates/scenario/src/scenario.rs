@@ -185,7 +185,8 @@ fn number(origin: &mut Origin, named: &[Named], graph: &Graph) -> Result<(), Vec
     for Named { path, host } in named {
         let node = path.split('.').try_fold(&origin.root, |node, part| node.get(part));
         let text = node.and_then(Node::text).unwrap_or_default();
-        let found = if *host { graph.names.host(text, graph.hosts) } else { graph.names.node(text) };
+        let found =
+            if *host { graph.names.host(text, graph.hosts, graph.nics()) } else { graph.names.node(text) };
         match found {
             Ok(number) => put(&mut origin.root, path, number),
             Err((reason, hint)) => errors.push(origin.at(path, reason).hint(hint)),
@@ -420,8 +421,8 @@ impl Scenario {
             Ok(FlowRow {
                 line: 0,
                 id: i as u64,
-                src: f.src.0,
-                dst: f.dst.0,
+                src: spec.host_of(f.src).0,
+                dst: spec.host_of(f.dst).0,
                 size: f.size,
                 start: f.start,
                 after: spec

@@ -34,6 +34,7 @@ impl Sim {
     pub fn new(spec: NetworkSpec) -> Result<Self, BuildError> {
         check_tables(&spec)?;
         let routes = Routes::new(spec.hosts, spec.switches, &spec.links, spec.seed)?;
+        routes.check_joined(&spec.flows)?;
         let longest = longest_path(&spec, &routes)?;
         let mut instruments = Instruments::new(&spec, longest);
         instruments.probes.ports = PortRecords::new(&spec).map_err(BuildError::Inconsistent)?;

@@ -125,6 +125,7 @@ pub fn network(instance: &Instance, candidate: Candidate) -> Result<NetworkSpec,
     Ok(NetworkSpec {
         seed: 0,
         hosts: switches as u32,
+        further_nics: Vec::new(),
         switches: hub.0 + 1 - switches as u32,
         links,
         disciplines: vec![

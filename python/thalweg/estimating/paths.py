@@ -102,6 +102,8 @@ def flows_of(scenario: Scenario) -> Flows:
 
     made = next(table for table in _core.Simulation(scenario._core).tables() if table[0] == "flows")
     table = pl.from_arrow(arrow_table(*made))
+    if "src_nic" in table.columns:
+        raise refuse("hosts have several links: cannot be estimated link by link", hint="run the whole: `thalweg run`")
     if not table.height:
         raise refuse("there is no flow to estimate", hint="write a section [[traffic]] that has some")
     listed = pl.read_csv(io.StringIO(scenario.flows_csv()), schema_overrides={"start_ns": pl.Float64})

@@ -112,7 +112,16 @@ pub(super) fn table(run: &Run) -> Table {
     let u64s = |f: &dyn Fn(&FlowRow<'_>) -> u64| ColumnData::U64(rows.iter().map(f).collect());
     let u32s = |f: &dyn Fn(&FlowRow<'_>) -> u32| ColumnData::U32(rows.iter().map(f).collect());
     let maybe = |f: &dyn Fn(&FlowRow<'_>) -> Option<u64>| ColumnData::Maybe(rows.iter().map(f).collect());
-    Table {
+    let nics = [
+        column(
+            "src_nic",
+            "",
+            "node by which its host sends, where hosts have several links",
+            u32s(&|r| r.spec.src.0),
+        ),
+        column("dst_nic", "", "node by which its host receives, likewise", u32s(&|r| r.spec.dst.0)),
+    ];
+    let mut table = Table {
         name: "flows",
         doc: "One row per flow.",
         columns: vec![
@@ -123,8 +132,8 @@ pub(super) fn table(run: &Run) -> Table {
                 "number of the flow in its list: `id`, or without that column the row, from 0; null: of no list",
                 maybe(&|r| run.meta.listed.get(r.id as usize).copied().flatten()),
             ),
-            column("src", "", "host that sends", u32s(&|r| r.spec.src.0)),
-            column("dst", "", "host that receives", u32s(&|r| r.spec.dst.0)),
+            column("src", "", "host that sends", u32s(&|r| run.engine.spec().host_of(r.spec.src).0)),
+            column("dst", "", "host that receives", u32s(&|r| run.engine.spec().host_of(r.spec.dst).0)),
             column(
                 "size",
                 "B",
@@ -268,5 +277,9 @@ pub(super) fn table(run: &Run) -> Table {
                 ColumnData::MaybeText(rows.iter().map(|r| r.end().1.map(str::to_owned)).collect()),
             ),
         ],
+    };
+    if !run.engine.spec().further_nics.is_empty() {
+        table.columns.extend(nics);
     }
+    table
 }

@@ -47,6 +47,19 @@ fn halving_and_doubling_takes_few_steps_for_the_same_bytes() {
     assert_eq!(over(8, text), Some(Time::from_us(3 * 2 * (3 * 7 + 7) + 2 * 11)));
 }
 
+/// Rings within groups carry a chunk, m packets for each of p packets per host, those across p: (g − 1) steps of m p + 7
+/// us before and after, 2(m − 1) of p + 7 us in between.
+#[test]
+fn hierarchical_all_reduce_takes_as_long_as_its_rings() {
+    for (each, count, packets) in [(2u64, 2u64, 1u64), (3, 2, 2), (2, 4, 3)] {
+        let hosts = each * count;
+        let size = hosts * packets * 1000;
+        let text = format!("kind = \"hierarchical-all-reduce\"\ngroup = {each}\nsize = \"{size}B\"");
+        let us = 2 * (each - 1) * (count * packets + 7) + 2 * (count - 1) * (packets + 7);
+        assert_eq!(over(hosts, &text), Some(Time::from_us(us)), "{count} groups of {each}");
+    }
+}
+
 /// Pairwise no flow meets another: N − 1 steps. At once N − 1 flows of n packets share each link: no less than their
 /// packets, and the last packet's way; and no more than if all of them had waited for each other once.
 #[test]

@@ -41,27 +41,33 @@ fn the_files_that_the_hpcc_simulator_comes_with_are_run() {
     }
 }
 
-/// Two links of a GPU, one to its NVSwitch and one to the network, are said to be too many.
+/// Servers of two GPUs as SimAI's generator writes them: a link to an NVSwitch and one to the network for each GPU. What
+/// stays in a server takes the first, all else the second; tables name hosts, and nodes by the file's numbers.
 #[test]
-fn hosts_with_two_links_are_refused_with_the_line() {
-    let dir = Folder::new(
-        "two-links",
-        &[(
-            "simai",
-            "4 2 1 1 4 A100\n2 3\n0 2 900Gbps 25ns 0\n0 3 200Gbps 1us 0\n1 2 900Gbps 25ns 0\n1 3 200Gbps 1us 0\n",
-        )],
-    );
-    assert_eq!(
-        maps(&dir, "simai", "hpcc", "").map(|s| counts(&s)),
-        Err("simai:4: host 0 has a second link; a host has exactly one link; of GPUs with a link to an NVSwitch and \
-             one to the network keep one of both networks, or name the GPU among the switches and link a host to it"
-            .into())
-    );
-    // The second way: GPUs 0 and 1 forward, 4 and 5 are their hosts.
-    let links = "0 2 900Gbps 25ns 0\n0 3 200Gbps 1us 0\n1 2 900Gbps 25ns 0\n1 3 200Gbps 1us 0\n\
-                 4 0 900Gbps 0ns 0\n5 1 900Gbps 0ns 0\n";
-    let dir = Folder::new("one-link", &[("simai", &*format!("6 2 1 3 6 A100\n2 0 1 3\n{links}"))]);
-    assert_eq!(maps(&dir, "simai", "hpcc", "").map(|s| counts(&s)), Ok((2, 4, 6)));
+fn gpus_with_two_links_take_the_one_that_is_nearer() {
+    let links = "0 4 900Gbps 25ns 0\n0 6 200Gbps 1us 0\n1 4 900Gbps 25ns 0\n1 6 200Gbps 1us 0\n\
+                 2 5 900Gbps 25ns 0\n2 6 200Gbps 1us 0\n3 5 900Gbps 25ns 0\n3 6 200Gbps 1us 0\n";
+    let files = [
+        ("simai", &*format!("7 2 2 1 8 A100\n4 5 6\n{links}")),
+        ("flow.txt", "3\n0 1 3 100 9000000 0\n3 2 3 100 9000000 0\n1 2 3 100 2000000 0\n"),
+    ];
+    let dir = Folder::new("two-links", &files);
+    let text = "topology = { kind = \"file\", file = \"simai\", format = \"hpcc\" }\n\
+                traffic = [{ kind = \"list\", file = \"flow.txt\", format = \"hpcc\" }]\n\
+                transport = { kind = \"udp\", payload = \"1000B\", header = \"0B\" }\n\
+                switch = { buffer = \"10MB\" }\nrun = { until = \"1ms\" }\n";
+    let s = scenario(text, &dir.0, &[]);
+    let names: Vec<String> = (3..11).map(|node| s.graph().names.of(node)).collect();
+    assert_eq!(names, ["h3", "h0.1", "h1.1", "h2.1", "h3.1", "n4", "n5", "n6"]);
+    let run = finish(&s);
+    // 9000 packets at 900 Gb/s, the last once more, and two links of 25 ns; 2000 at 200 Gb/s, and two of 1 us.
+    let (inside, outside): (i128, i128) = (9001 * 8_000_000 / 900 + 50_000, 2001 * 40_000 + 2_000_000);
+    let times = column(&run, "flows", "fct_ps");
+    assert_eq!(times[2], outside);
+    // Every packet's time is rounded up to a picosecond.
+    assert!(times[..2].iter().all(|t| (inside..inside + 9001).contains(t)), "{times:?}, {inside}");
+    let ends = ["src", "dst"].map(|name| column(&run, "flows", name));
+    assert_eq!(ends, [[0, 3, 1], [1, 2, 2]]);
 }
 
 #[test]

@@ -11,7 +11,11 @@ impl Routes {
         let mut port = self.nic(src);
         path.push(port);
         while self.peer(port) != NodeId(dst.0) {
-            let Some(next) = self.next(self.peer(port), dst, pick) else { return false };
+            let at = self.peer(port);
+            // Hosts do not forward.
+            let Some(next) = (!self.is_host(at)).then(|| self.next(at, dst, pick)).flatten() else {
+                return false;
+            };
             port = next;
             path.push(port);
         }

@@ -28,15 +28,17 @@ use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::SlackSpec;
 use thalweg_machines::stage::{CarriedSpec, EdgeSpec, StageSpec};
 use thalweg_machines::transport::TransportSpec;
-use thalweg_units::{Bytes, NodeId, PortId, Span, Time};
+use thalweg_units::{Bytes, HostId, NodeId, PortId, Span, Time};
 
 /// A network and what happens in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NetworkSpec {
     /// Seed of every random stream.
     pub seed: u64,
-    /// Nodes `0 .. hosts` are hosts; each has exactly one link.
+    /// Nodes `0 .. hosts` are hosts; each has exactly one link. A host with several is as many of these nodes.
     pub hosts: u32,
+    /// The last of them are further NICs of others.
+    pub further_nics: Vec<FurtherNic>,
     /// Nodes `hosts .. hosts + switches` are switches.
     pub switches: u32,
     /// Duplex links; link `l` is port `2l` (from `a` to `b`) and port `2l + 1` (from `b` to `a`).
@@ -97,7 +99,22 @@ pub struct NetworkSpec {
     pub shortcuts: bool,
 }
 
+/// A node for a link of a host that is not its first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FurtherNic {
+    /// Whose it is.
+    pub host: HostId,
+    /// As many hosts can be reached from it as from the host's first NIC.
+    pub wide: bool,
+}
+
 impl NetworkSpec {
+    /// The host that a NIC is of: itself, or of a further NIC its owner.
+    pub fn host_of(&self, nic: HostId) -> HostId {
+        let own = self.hosts - self.further_nics.len() as u32;
+        nic.0.checked_sub(own).map_or(nic, |further| self.further_nics[further as usize].host)
+    }
+
     /// A pause frame's bytes on the wire; 0 without pauses.
     pub fn frame_wire(&self) -> u32 {
         self.inputs.and_then(|inputs| inputs.effects()).map_or(0, |effects| effects.frame.get() as u32)

@@ -4,12 +4,12 @@ use super::Listed;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::schema::{Connection, Document};
-use crate::topology::Graph;
-use crate::traffic::WorkDraft;
+use crate::topology::{Choice, Graph};
+use crate::traffic::{Draft, WorkDraft};
 use crate::workload;
 use std::collections::BTreeMap;
 use thalweg_net::spec::{FlowSpec, Precedence, Predecessor, WorkSpec};
-use thalweg_units::{FlowId, HostId, Time};
+use thalweg_units::{FlowId, HostId, NodeId, Time};
 
 /// What happens in a network.
 pub(super) struct Happenings {
@@ -52,13 +52,15 @@ pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Happen
         .collect();
     let from = Time::from_ps(doc.measure.from.0.ps());
     let until = Time::from_ps(doc.measure.until.map_or(doc.run.until.0, |q| q.0).ps());
-    let spec = |i: &usize| {
+    let mut nics = Nics::new(cx, doc, graph);
+    let mut spec = |i: &usize| {
         let d = drafts.at(*i);
         let section = &doc.traffic[usize::from(d.group)];
         let inside = d.judged.is_none_or(|start| start >= from && start < until);
-        FlowSpec {
-            src: HostId(d.src),
-            dst: HostId(d.dst),
+        let (src, dst) = nics.of(*i, d)?;
+        Ok(FlowSpec {
+            src,
+            dst,
             size: d.size,
             start: d.start,
             until: d.until.unwrap_or(Time::MAX),
@@ -68,9 +70,9 @@ pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Happen
             class: section.class,
             measured: section.measured && inside && d.size != u64::MAX,
             group: d.group,
-        }
+        })
     };
-    let mut flows: Vec<FlowSpec> = order.iter().map(spec).collect();
+    let mut flows = order.iter().map(&mut spec).collect::<Result<Vec<FlowSpec>, Diagnostic>>()?;
     share_connections(doc, &mut flows);
     let listed = order.iter().map(|old| drafts.at(*old).listed).collect();
     // Computations stay in the order in which they are made.
@@ -92,6 +94,38 @@ pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Happen
     };
     let works = drafts.works().iter().map(work).collect();
     Ok(Happenings { flows, works, precedence, listed })
+}
+
+/// The NICs of flows' ends: the hosts themselves, where each has one.
+struct Nics<'a> {
+    cx: &'a Cx<'a>,
+    doc: &'a Document,
+    graph: &'a Graph,
+    choice: Option<Choice<'a>>,
+}
+
+impl<'a> Nics<'a> {
+    fn new(cx: &'a Cx<'a>, doc: &'a Document, graph: &'a Graph) -> Self {
+        Self { cx, doc, graph, choice: graph.has_further_nics().then(|| Choice::new(graph, doc.seed)) }
+    }
+
+    /// Those of the flow at a position.
+    fn of(&mut self, position: usize, d: &Draft) -> Result<(HostId, HostId), Diagnostic> {
+        let Some(choice) = &mut self.choice else { return Ok((HostId(d.src), HostId(d.dst))) };
+        // Flows that share a connection share its way.
+        let key = match self.doc.traffic[usize::from(d.group)].connection {
+            Connection::Fresh => position as u64,
+            _ => u64::from(d.src) << 32 | u64::from(d.dst),
+        };
+        choice.between(d.src, d.dst, key).ok_or_else(|| {
+            let [src, dst] = [d.src, d.dst].map(|host| self.graph.shown(NodeId(host)));
+            let reason =
+                format!("no path joins host {src} to host {dst}: their links lead to different networks");
+            let hint =
+                "hosts do not forward: send by way of a host that has a link to both, or join the networks";
+            self.cx.error(&format!("traffic.{}", d.group), reason, hint)
+        })
+    }
 }
 
 /// Gives one number to all flows of a section from one host to another, if the section says so.

@@ -28,7 +28,8 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(Netwo
     let header = doc.switch.cut_through.0.get();
     let spec = NetworkSpec {
         seed: doc.seed,
-        hosts: graph.hosts,
+        hosts: graph.nics(),
+        further_nics: graph.further.clone(),
         switches: graph.switches,
         links: graph.links.clone(),
         disciplines,

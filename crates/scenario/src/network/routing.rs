@@ -24,7 +24,7 @@ pub(super) fn routing(
             let text = cx.read(&format!("routing.{key}"), name)?;
             match holds {
                 Holds::Offsets => Given::Offsets(tables::offsets(&text, graph).map_err(|e| e.in_file(name))?),
-                Holds::Paths => Given::Paths(paths(name, &text, graph, flows, listed)?),
+                Holds::Paths => Given::Paths(paths(cx, name, &text, graph, flows, listed)?),
             }
         }
     };
@@ -33,12 +33,19 @@ pub(super) fn routing(
 
 /// The path of every flow, checked against the links.
 fn paths(
+    cx: &Cx<'_>,
     file: &str,
     text: &str,
     graph: &Graph,
     flows: &[FlowSpec],
     listed: &[Option<u64>],
 ) -> Result<Vec<PinnedPath>, Diagnostic> {
+    if graph.has_further_nics() {
+        let reason =
+            "hosts have several links, and which of them a flow takes follows from the network alone";
+        let hint = "choose a rule that finds paths itself, such as \"ecmp\"";
+        return Err(cx.error("routing.kind", reason, hint));
+    }
     let rows = tables::paths(text, &graph.names).map_err(|e| e.in_file(file))?;
     let mut by_id: BTreeMap<u64, &tables::PathRow> = BTreeMap::new();
     for row in &rows {

@@ -170,7 +170,10 @@ pub(super) fn host(line: usize, text: &str, graph: &Graph) -> Result<u32, ParseE
     if text.is_empty() {
         return Err(ParseError::new(line, "a host is missing", ""));
     }
-    graph.names.host(text, graph.hosts).map_err(|(reason, hint)| ParseError::new(line, reason, hint))
+    graph
+        .names
+        .host(text, graph.hosts, graph.nics())
+        .map_err(|(reason, hint)| ParseError::new(line, reason, hint))
 }
 
 /// The largest flow: 9 EB. The clock ends long before it would. (The largest number of 64 bits means one without end.)

@@ -1,4 +1,4 @@
-//! Small CSV files with a header: pinned paths, spray offsets, priority histograms.
+//! Small CSV files: pinned paths, spray offsets, priority histograms, matrices of bytes.
 
 use super::{ParseError, csv, field, flows};
 use crate::topology::{Graph, Names};
@@ -67,7 +67,32 @@ pub fn offsets(text: &str, graph: &Graph) -> Result<Vec<u32>, ParseError> {
             Some(slot) => *slot = Some(first),
         }
     }
+    out.resize(graph.nics() as usize, None);
     Ok(out.into_iter().map(|o| o.unwrap_or(0)).collect())
+}
+
+/// As many rows of as many sizes in bytes as there are hosts.
+///
+/// # Errors
+/// The first row that is not one, or too few.
+pub(crate) fn matrix(text: &str, hosts: usize) -> Result<Vec<Vec<u64>>, ParseError> {
+    let expected = || format!("expected {hosts} rows of {hosts} sizes, without a header");
+    let mut out: Vec<Vec<u64>> = Vec::with_capacity(hosts);
+    for row in csv::rows(text) {
+        let (line, cells) = row?;
+        if cells.len() != hosts || out.len() == hosts {
+            let reason = match out.len() == hosts {
+                true => format!("row {} for {hosts} hosts", hosts + 1),
+                false => format!("{} sizes for {hosts} hosts", cells.len()),
+            };
+            return Err(ParseError::new(line, reason, expected()));
+        }
+        out.push(cells.iter().map(|cell| flows::size(line, Some(cell))).collect::<Result<_, _>>()?);
+    }
+    if out.len() < hosts {
+        return Err(ParseError::new(0, format!("{} rows for {hosts} hosts", out.len()), expected()));
+    }
+    Ok(out)
 }
 
 /// The largest priority of the 12-bit header field.

@@ -42,8 +42,10 @@ pub struct Link {
 pub enum WhichLinks {
     /// All.
     All,
-    /// Those of hosts; forward is from the host.
+    /// Those of hosts; forward is from the host. Of a host with several links those to its widest network.
     HostLinks,
+    /// Those of hosts to narrower networks than their widest: GPUs' links to NVSwitches; forward is from the host.
+    ServerLinks,
     /// Those from a switch with hosts to another switch; forward is from the first node that the topology names.
     CoreLinks,
     /// Those between two nodes; forward is from the first to the second.

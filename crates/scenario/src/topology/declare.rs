@@ -35,12 +35,14 @@ pub(crate) struct Delays<'a> {
     pub base_rtt: &'a mut Option<Q<Span>>,
     /// Of hosts' links, where that has a key of its own.
     pub host_delay: Option<&'a mut Option<Q<Span>>>,
+    /// So many links, the last ones, have a delay already.
+    pub own: usize,
 }
 
 impl<'a> Delays<'a> {
     /// One delay for all links.
     pub fn alike(delay: &'a mut Option<Q<Span>>, base_rtt: &'a mut Option<Q<Span>>) -> Self {
-        Self { delay, base_rtt, host_delay: None }
+        Self { delay, base_rtt, host_delay: None, own: 0 }
     }
 }
 

@@ -46,7 +46,7 @@ impl Family for Dumbbell {
 
     fn delays(&mut self) -> Option<Delays<'_>> {
         let Self { delay, base_rtt, host_delay, .. } = self;
-        Some(Delays { delay, base_rtt, host_delay: Some(host_delay) })
+        Some(Delays { host_delay: Some(host_delay), ..Delays::alike(delay, base_rtt) })
     }
 }
 

@@ -152,10 +152,6 @@ fn with_hosts(cx: &Cx<'_>, f: &GraphFile, raw: RawGraph) -> Result<RawGraph, Dia
     })
 }
 
-/// GPUs of SimAI's servers, which generators of topologies link to an NVSwitch and to the network.
-const TWO_LINKS: &str = "a host has exactly one link; of GPUs with a link to an NVSwitch and one to the network keep \
-                         one of both networks, or name the GPU among the switches and link a host to it";
-
 fn shown(g: &Graph, node: u32) -> String {
     g.shown(NodeId(node))
 }
@@ -218,38 +214,35 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
         return Err(cx.error("topology.delay", reason, "remove the key"));
     }
     let mut degree = vec![0u32; g.nodes()];
-    for (l, raw) in g.links.iter().zip(&raw.links) {
-        for node in [l.a, l.b] {
-            degree[node.at()] += 1;
-            if g.is_host(node) && degree[node.at()] > 1 {
-                let reason = format!("host {} has a second link", g.shown(node));
-                let hint = match f.format {
-                    GraphFormat::Hpcc => TWO_LINKS,
-                    _ => "a host has exactly one link",
-                };
-                return Err(Diagnostic::in_file(&f.file, raw.line, reason).hint(hint));
-            }
-        }
-    }
+    g.links.iter().flat_map(|l| [l.a, l.b]).for_each(|node| degree[node.at()] += 1);
     if g.hosts < 2 {
         let reason = format!("`{}` has {} hosts", f.file, g.hosts);
-        return Err(cx.error(
-            "topology.file",
-            reason,
-            "a network needs two hosts; hosts have exactly one link",
-        ));
+        return Err(cx.error("topology.file", reason, "a network needs two hosts"));
     }
-    let distance = g.distances(&g.adjacency(), NodeId(0));
-    let lost = (0..g.nodes()).find(|n| distance[*n] == u32::MAX);
-    if let Some(node) = lost {
-        let what = if node < g.hosts as usize { "host" } else { "switch" };
-        let reason = format!(
-            "the graph of `{}` is not connected: no path from host 0 to {what} {}",
-            f.file,
-            shown(&g, node as u32)
-        );
+    let several = degree[..g.hosts as usize].iter().any(|links| *links > 1);
+    if let Some(node) = lost(&g, &degree, several) {
+        let what = if g.is_host(node) { "host" } else { "switch" };
+        let from = if several { "" } else { " from host 0" };
+        let reason =
+            format!("the graph of `{}` is not connected: no path{from} to {what} {}", f.file, g.shown(node));
         let hint = "add the missing links, or write `largest_part = true` under [topology]";
         return Err(cx.error("topology.file", reason, hint));
     }
+    // Where the file numbers its nodes, switches keep their numbers as names: further NICs stand before them.
+    if several && raw.names.is_empty() {
+        let switches = (raw.hosts..raw.nodes).map(|id| format!("n{id}")).collect();
+        g.names = Names::listed(raw.hosts, switches).unwrap_or_default();
+    }
     Ok(g)
+}
+
+/// A node that cannot be reached from host 0; where hosts have several links, and so may be in several networks, a node
+/// without any link. (Which pairs of hosts are joined is seen when flows are made.)
+fn lost(g: &Graph, degree: &[u32], several: bool) -> Option<NodeId> {
+    let all = (0..g.nodes()).map(NodeId::from);
+    if several {
+        return all.into_iter().find(|node| degree[node.at()] == 0);
+    }
+    let distance = g.distances(&g.adjacency(), NodeId(0));
+    all.into_iter().find(|node| distance[node.at()] == u32::MAX)
 }

@@ -103,10 +103,12 @@ pub(crate) fn ports(graph: &Graph, section: &Link) -> Vec<u32> {
     let all = 0..graph.links.len() as u32;
     let forward: Vec<u32> = match &section.which {
         WhichLinks::All => all.map(|l| 2 * l).collect(),
-        WhichLinks::HostLinks => {
+        WhichLinks::HostLinks | WhichLinks::ServerLinks => {
+            let wide = section.which == WhichLinks::HostLinks;
+            let is_such = |node: &NodeId| graph.is_host(*node) && graph.is_wide(*node) == wide;
             let host = |l: u32| {
                 let link = &graph.links[l as usize];
-                [link.a, link.b].into_iter().find(|node| graph.is_host(*node)).map(|host| from(l, host))
+                [link.a, link.b].into_iter().find(is_such).map(|host| from(l, host))
             };
             all.filter_map(host).collect()
         }

@@ -6,6 +6,7 @@ mod list;
 pub mod lowest;
 pub mod names;
 pub(crate) mod near;
+mod nics;
 mod reach;
 
 // One file each of the list below.
@@ -17,12 +18,14 @@ mod internet2;
 mod leaf_spine;
 mod pair;
 mod parking_lot;
+mod rails;
 mod star;
 
 pub(crate) use declare::{Delays, Family};
 pub use file::GraphFormat;
 pub(crate) use links::{Overlays, ports};
 pub use names::Names;
+pub(crate) use nics::Choice;
 pub(crate) use reach::round_trip_bytes;
 
 use crate::Diagnostic;
@@ -31,7 +34,7 @@ use crate::quantity::{LONGEST, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::link::LinkSpec as Direction;
-use thalweg_net::spec::LinkSpec;
+use thalweg_net::spec::{FurtherNic, LinkSpec};
 use thalweg_units::{Bytes, NodeId, PortId, Rate, Serializer, Span, dispatch};
 
 // The one list. Each family has a file of its own, which declares its keys ([`Family`]).
@@ -42,6 +45,7 @@ list::topologies! {
     parking_lot: ParkingLot, "parking-lot";
     leaf_spine: LeafSpine, "leaf-spine";
     fat_tree: FatTree, "fat-tree";
+    rails: Rails, "rails";
     internet2: Internet2, "internet2";
     backbone: Backbone, "backbone";
     file: GraphFile, "file";
@@ -61,11 +65,14 @@ pub struct Topology {
     pub time_quantum: Q<Span>,
 }
 
-/// A network without queues: hosts `0 .. hosts`, switches after them.
+/// A network without queues: hosts `0 .. hosts`, which are their first NICs, then further NICs of those that have
+/// several links, then switches.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Graph {
     /// Number of hosts.
     pub hosts: u32,
+    /// Further NICs.
+    pub further: Vec<FurtherNic>,
     /// Number of switches.
     pub switches: u32,
     /// Duplex links.
@@ -91,7 +98,13 @@ impl Graph {
     /// Hosts, then the switches of each tier.
     pub(crate) fn tiers(hosts: u32, tiers: &[(&str, u32)]) -> Self {
         let names = Names::tiers(&[&[("h", hosts)], tiers].concat());
-        Self { hosts, switches: tiers.iter().map(|t| t.1).sum(), links: Vec::new(), names }
+        Self {
+            hosts,
+            switches: tiers.iter().map(|t| t.1).sum(),
+            links: Vec::new(),
+            names,
+            further: Vec::new(),
+        }
     }
 
     /// A node for a message: its number, and what it is called unless that is the number again.
@@ -106,12 +119,12 @@ impl Graph {
 
     /// Number of nodes.
     pub fn nodes(&self) -> usize {
-        self.hosts as usize + self.switches as usize
+        self.nics() as usize + self.switches as usize
     }
 
-    /// True for hosts.
+    /// True for the NICs of hosts.
     pub fn is_host(&self, node: NodeId) -> bool {
-        node.0 < self.hosts
+        node.0 < self.nics()
     }
 
     /// Links of each node, as (link, other end).
@@ -160,9 +173,9 @@ impl Graph {
         Some(links)
     }
 
-    /// The rate at which each host sends, by its link.
+    /// The rate at which each NIC sends, by its link.
     pub fn host_rates(&self) -> Vec<Rate> {
-        let mut out = vec![Rate::ZERO; self.hosts as usize];
+        let mut out = vec![Rate::ZERO; self.nics() as usize];
         for l in &self.links {
             for (node, way) in [(l.a, &l.ab), (l.b, &l.ba)] {
                 if self.is_host(node) {
@@ -182,9 +195,18 @@ impl Graph {
             .unwrap_or(0.0)
     }
 
-    /// The node at the other end of each host's link: hosts with the same one share a rack.
+    /// The rate at which each host sends into its widest network: over its first link, and others as wide.
+    pub fn wide_rates(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.hosts as usize];
+        for (nic, rate) in (0..).map(NodeId).zip(self.host_rates()).filter(|(nic, _)| self.is_wide(*nic)) {
+            out[self.host_of(nic).at()] += rate.bps() as f64;
+        }
+        out
+    }
+
+    /// The node at the other end of each NIC's link: hosts with the same one share a rack.
     pub fn racks(&self) -> Vec<NodeId> {
-        let mut out = vec![NodeId::NONE; self.hosts as usize];
+        let mut out = vec![NodeId::NONE; self.nics() as usize];
         for l in &self.links {
             for (node, other) in [(l.a, l.b), (l.b, l.a)] {
                 if self.is_host(node) {
@@ -363,7 +385,7 @@ fn shape(
     links: &Overlays,
 ) -> Result<Graph, Diagnostic> {
     let quantum = topology.time_quantum.0;
-    let mut graph = topology.shape.build(cx)?;
+    let mut graph = topology.shape.build(cx)?.with_nics();
     for l in &mut graph.links {
         l.set_quantum(quantum);
         if l.rate() < SLOWEST {
@@ -372,12 +394,14 @@ fn shape(
         }
     }
     links.lay(cx, &mut graph, quantum)?;
-    let Some(Delays { delay, base_rtt, host_delay }) = topology.shape.delays() else { return Ok(graph) };
+    let Some(Delays { delay, base_rtt, host_delay, own: given }) = topology.shape.delays() else {
+        return Ok(graph);
+    };
     let own = host_delay.as_deref().copied().flatten();
     // Links whose delay is given by itself.
     let mut longest = graph.longest();
     if let Some(own) = own {
-        let hosts = graph.hosts;
+        let hosts = graph.nics();
         for l in graph.links.iter_mut().filter(|l| l.a.0 < hosts || l.b.0 < hosts) {
             l.set_delay(own.0);
         }
@@ -414,8 +438,9 @@ fn shape(
         (given, None) => given.map_or(Span::from_us(1), |q| q.0),
     };
     (*delay, *base_rtt) = (Some(Q(solved)), None);
-    let hosts = graph.hosts;
-    for l in &mut graph.links {
+    let hosts = graph.nics();
+    let solvable = graph.links.len() - given;
+    for l in &mut graph.links[..solvable] {
         let own = own.filter(|_| l.a.0 < hosts || l.b.0 < hosts);
         l.set_delay(own.map_or(solved, |own| own.0));
     }

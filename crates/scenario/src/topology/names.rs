@@ -80,6 +80,31 @@ impl Names {
         Ok(all)
     }
 
+    /// Puts more names in front of that of node `first`, whose number they take.
+    pub(crate) fn insert(&mut self, first: u32, names: Vec<String>) {
+        if names.is_empty() {
+            return;
+        }
+        let (mut parts, mut node) = (Vec::new(), 0);
+        for part in std::mem::take(&mut self.parts) {
+            let len = part.len();
+            match part {
+                Part::Listed(mut own) if node < first && first < node + len => {
+                    let behind = own.split_off((first - node) as usize);
+                    parts.extend([Part::Listed(own), Part::Listed(names.clone()), Part::Listed(behind)]);
+                }
+                part => {
+                    parts.push(part);
+                    if node + len == first {
+                        parts.push(Part::Listed(names.clone()));
+                    }
+                }
+            }
+            node += len;
+        }
+        *self = Self::from(parts);
+    }
+
     /// What a node is called.
     pub fn of(&self, node: u32) -> String {
         let mut first = 0;
@@ -121,17 +146,20 @@ impl Names {
         number(text).or_else(|| self.find(text)).ok_or_else(|| self.unknown("node", text, u32::MAX))
     }
 
-    /// The same for one of the first so many nodes.
+    /// The same for one of the first so many nodes; further NICs of hosts follow.
     ///
     /// # Errors
     /// Reason and hint.
-    pub(crate) fn host(&self, text: &str, hosts: u32) -> Result<u32, (String, String)> {
+    pub(crate) fn host(&self, text: &str, hosts: u32, nics: u32) -> Result<u32, (String, String)> {
         if let Some(n) = number(text) {
             return Ok(n);
         }
         match self.find(text) {
             Some(node) if node < hosts => Ok(node),
-            Some(_) => Err((format!("`{}` is a switch", quoted(text)), self.unknown("host", text, hosts).1)),
+            Some(node) => {
+                let what = if node < nics { "a further NIC of a host" } else { "a switch" };
+                Err((format!("`{}` is {what}", quoted(text)), self.unknown("host", text, hosts).1))
+            }
             None => Err(self.unknown("host", text, hosts)),
         }
     }
@@ -175,14 +203,28 @@ mod tests {
         assert_eq!(names.find("leaf2"), None);
         assert_eq!(names.find("h01"), None);
         assert_eq!(
-            (names.host("3", 4), names.host("9", 4)),
+            (names.host("3", 4, 4), names.host("9", 4, 4)),
             (Ok(3), Ok(9)),
             "numbers are the caller's to check"
         );
-        assert_eq!(names.host("leaf1", 4).expect_err("a switch").0, "`leaf1` is a switch");
+        assert_eq!(names.host("leaf1", 4, 4).expect_err("a switch").0, "`leaf1` is a switch");
         let hint = "hosts are `h0` to `h3`, or by number 0 to 3";
-        assert_eq!(names.host("x", 4), Err(("there is no host `x`".into(), hint.into())));
+        assert_eq!(names.host("x", 4, 4), Err(("there is no host `x`".into(), hint.into())));
         assert_eq!(names.node("spine0"), Ok(6));
+    }
+
+    #[test]
+    fn names_are_inserted_between_hosts_and_switches() {
+        let more = || vec!["h1.1".to_owned(), "h2.1".to_owned()];
+        let mut names = Names::tiers(&[("h", 3), ("leaf", 2)]);
+        names.insert(3, more());
+        assert_eq!([2, 3, 4, 5, 6].map(|n| names.of(n)), ["h2", "h1.1", "h2.1", "leaf0", "leaf1"]);
+        assert_eq!((names.find("h2.1"), names.find("leaf1")), (Some(4), Some(6)));
+        assert_eq!(names.host("h2.1", 3, 5).expect_err("a NIC").0, "`h2.1` is a further NIC of a host");
+        let mut names = Names::listed(0, ["a", "b", "c", "d"].map(str::to_owned).to_vec()).expect("names");
+        names.insert(3, more());
+        assert_eq!([2, 3, 4, 5].map(|n| names.of(n)), ["c", "h1.1", "h2.1", "d"]);
+        assert_eq!((names.find("h1.1"), names.find("d")), (Some(3), Some(5)));
     }
 
     #[test]

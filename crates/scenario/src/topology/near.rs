@@ -25,8 +25,8 @@ impl<'a> Nearness<'a> {
     pub fn new(graph: &'a Graph) -> Self {
         let adjacency = graph.adjacency();
         let mut to_host = vec![u32::MAX; graph.nodes()];
-        to_host[..graph.hosts as usize].fill(0);
-        let mut queue: VecDeque<NodeId> = (0..graph.hosts).map(NodeId).collect();
+        to_host[..graph.nics() as usize].fill(0);
+        let mut queue: VecDeque<NodeId> = (0..graph.nics()).map(NodeId).collect();
         while let Some(node) = queue.pop_front() {
             for (_, next) in &adjacency[node.at()] {
                 if to_host[next.at()] == u32::MAX {

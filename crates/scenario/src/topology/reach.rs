@@ -38,7 +38,7 @@ impl Graph {
         // Hosts of one rack differ by their own link alone: the farthest of each stands for all.
         let mut far: Vec<(NodeId, Span, u32)> = Vec::new();
         let mut place = vec![usize::MAX; self.nodes()];
-        for host in 0..self.hosts {
+        for host in 0..self.nics() {
             let rack = racks[host as usize];
             let Some((link, _)) = adjacency[host as usize].first() else { continue };
             let delay = weight(&self.links[*link as usize]);
@@ -75,7 +75,7 @@ impl Graph {
                 }
             }
         }
-        reach[..self.hosts as usize].iter().copied().max().unwrap_or(Span::ZERO)
+        reach[..self.nics() as usize].iter().copied().max().unwrap_or(Span::ZERO)
     }
 
     /// Shortest paths from the first host to that which has most of them.
@@ -97,9 +97,10 @@ impl Graph {
         paths[..self.hosts as usize].iter().copied().max().unwrap_or(1)
     }
 
-    /// The fastest link of a host.
+    /// The fastest link of a host, of several of one those to its widest network: what windows and thresholds go by.
     pub fn fastest_host(&self) -> Rate {
-        self.host_rates().into_iter().max().unwrap_or(Rate::ZERO)
+        let rates = (0..).map(NodeId).zip(self.host_rates());
+        rates.filter(|(nic, _)| self.is_wide(*nic)).map(|(_, rate)| rate).max().unwrap_or(Rate::ZERO)
     }
 
     /// The slowest link of a host.
@@ -121,7 +122,7 @@ impl Graph {
             ports[l.a.at()] += 1;
             ports[l.b.at()] += 1;
         }
-        ports[self.hosts as usize..].iter().copied().max().unwrap_or(0)
+        ports[self.nics() as usize..].iter().copied().max().unwrap_or(0)
     }
 
     /// The inputs of switches, those that are alike once: what comes at the rate of one direction of a link, in the

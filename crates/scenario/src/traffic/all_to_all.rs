@@ -2,7 +2,9 @@
 //!
 //! At once, or by the pairwise exchange of MPI (Thakur, Rabenseifner, Gropp, Optimization of collective communication
 //! operations in MPICH, Int. J. High Performance Computing Applications 19(1), 2005): in step k of N − 1 ([`Rounds`])
-//! the host at place i sends to the one at place i + k + 1, so that every host sends one flow and receives one.
+//! the host at place i sends to the one at place i + k + 1, so that every host sends one flow and receives one. How
+//! much each has for each other is the same, or what a matrix says, as in MPI's all-to-all-v: experts are not equally
+//! popular.
 
 use super::Family;
 use super::arrivals::jittered;
@@ -12,6 +14,7 @@ use super::drafts::Drafts;
 use super::rounds::Rounds;
 use super::section::{Expected, Section};
 use crate::Diagnostic;
+use crate::parse::tables;
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,9 +31,14 @@ pub struct AllToAll {
     #[serde(default)]
     #[schemars(extend("x-node" = "host"))]
     pub hosts: Vec<u32>,
-    /// Of each flow, payload.
+    /// Of each flow, payload; this or `matrix`.
     #[schemars(extend("examples" = ["1MB"]))]
-    pub size: Q<Bytes>,
+    pub size: Option<Q<Bytes>>,
+    /// Instead of `size`: a CSV file, relative to the scenario, without a header: a row for each host, with the bytes
+    /// that it has for each host, itself included (these move nowhere), in the order of `hosts`. Where it says 0 there
+    /// is no flow.
+    #[schemars(extend("examples" = ["tokens.csv"]))]
+    pub matrix: Option<String>,
     /// Which flows are under way together.
     #[serde(default)]
     pub exchange: Exchange,
@@ -60,7 +68,47 @@ pub enum Exchange {
     Pairwise,
 }
 
+/// Bytes from the host at one place to that at another.
+enum Parts {
+    Alike(u64),
+    Given(Vec<Vec<u64>>),
+}
+
+impl Parts {
+    fn of(&self, from: usize, to: usize) -> u64 {
+        match self {
+            Self::Alike(size) => *size,
+            Self::Given(rows) => rows[from][to],
+        }
+    }
+}
+
 impl AllToAll {
+    /// What so many hosts have for each other.
+    fn parts(&self, s: &Section<'_>, hosts: usize) -> Result<Parts, Diagnostic> {
+        let file = match (&self.size, &self.matrix) {
+            (Some(size), None) => return s.size("size", size.0.get()).map(Parts::Alike),
+            (None, Some(file)) => file,
+            (None, None) => {
+                let reason = "how much hosts send to each other is not given";
+                return Err(s.cx.error(&s.key("size"), reason, "write `size = \"1MB\"`, or a `matrix`"));
+            }
+            (Some(_), Some(_)) => {
+                let reason = "`size` and `matrix` cannot both be given";
+                return Err(s.cx.error(&s.key("matrix"), reason, "remove one of them"));
+            }
+        };
+        let text = s.cx.read(&s.key("matrix"), file)?;
+        let rows = tables::matrix(&text, hosts).map_err(|e| e.in_file(file))?;
+        let others =
+            |(from, row): (usize, &Vec<u64>)| row.iter().enumerate().any(|(to, n)| to != from && *n > 0);
+        if !rows.iter().enumerate().any(others) {
+            let reason = "no host has anything for another";
+            return Err(Diagnostic::in_file(file, 1, reason).hint("remove the section"));
+        }
+        Ok(Parts::Given(rows))
+    }
+
     fn rounds(&self, hosts: usize) -> Rounds {
         Rounds { steps: hosts - 1, iterations: self.iterations, compute: self.compute.0 }
     }
@@ -73,7 +121,7 @@ impl AllToAll {
         first: Time,
         out: &mut Drafts,
     ) -> Result<(), Diagnostic> {
-        let size = self.size.0.get();
+        let parts = self.parts(s, hosts.len())?;
         let mut before: Vec<Vec<usize>> = Vec::new();
         for _ in 0..self.iterations {
             let mut now = vec![Vec::new(); hosts.len()];
@@ -81,6 +129,10 @@ impl AllToAll {
                 s.cx.proceed()?;
                 let mut stream = s.stream("starts", u64::from(*src));
                 for (to, dst) in hosts.iter().enumerate().filter(|(to, _)| *to != place) {
+                    let size = parts.of(place, to);
+                    if size == 0 {
+                        continue;
+                    }
                     let flow = match before.get(place) {
                         None => {
                             out.push(s.flow(*src, *dst, size, jittered(first, self.jitter.0, &mut stream)))
@@ -103,16 +155,24 @@ impl Family for AllToAll {
     fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
         s.jitter(self.start.0, self.jitter.0)?;
         s.computes(self.iterations, self.compute.0)?;
-        let size = s.size("size", self.size.0.get())?;
-        let (hosts, iterations) = (s.members("hosts", &self.hosts)?.len() as f64, f64::from(self.iterations));
-        let flows = hosts * (hosts - 1.0);
+        let members = s.members("hosts", &self.hosts)?.len();
+        let (hosts, iterations) = (members as f64, f64::from(self.iterations));
+        let (flows, bytes) = match self.parts(s, members)? {
+            Parts::Alike(size) => (hosts * (hosts - 1.0), hosts * (hosts - 1.0) * size as f64),
+            Parts::Given(rows) => {
+                let sent = rows.iter().enumerate().flat_map(|(from, row)| {
+                    row.iter().enumerate().filter(move |(to, size)| *to != from && **size > 0)
+                });
+                sent.fold((0.0, 0.0), |(flows, bytes), (_, size)| (flows + 1.0, bytes + *size as f64))
+            }
+        };
         let waits = (iterations - 1.0) * flows * 2.0 * (hosts - 1.0);
         if self.exchange == Exchange::AtOnce && waits > MOST_WAITS {
             let reason = format!("each flow waits for {} others, {waits:.1e} in all", 2.0 * (hosts - 1.0));
             let hint = format!("at most {MOST_WAITS:.0e} in all: fewer hosts, or `exchange = \"pairwise\"`");
             return Err(s.cx.error(&s.key("iterations"), reason, hint));
         }
-        Ok(Expected::of(iterations * flows, size))
+        Ok(Expected { flows: iterations * flows, bytes: iterations * bytes, ..Expected::default() })
     }
 
     fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
@@ -123,12 +183,20 @@ impl Family for AllToAll {
         }
         let start =
             |place: usize| jittered(first, self.jitter.0, &mut s.stream("starts", u64::from(hosts[place])));
-        let send = |step: usize, place: usize| ((place + step + 1) % hosts.len(), self.size.0.get());
+        let parts = self.parts(s, hosts.len())?;
+        let send = |step: usize, place: usize| {
+            let to = (place + step + 1) % hosts.len();
+            (to, parts.of(place, to))
+        };
         self.rounds(hosts.len()).lay((s, &hosts), start, send, out)
     }
 
     fn is_job(&self) -> bool {
         true
+    }
+
+    fn file(&self) -> Option<&str> {
+        self.matrix.as_deref()
     }
 
     fn course(&self, f: &Fluid) -> Course {
@@ -148,7 +216,7 @@ impl Family for AllToAll {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{after, ends, flows, network};
+    use super::super::tests::{after, ends, flows, in_folder, network};
 
     #[test]
     fn there_is_a_flow_from_every_host_to_every_other() {
@@ -163,6 +231,43 @@ mod tests {
         let after = after(&net);
         assert_eq!(after[6..8], [vec![0, 1, 2, 4], vec![0, 1, 2, 4]]);
         assert_eq!(after[8], [0, 2, 3, 5]);
+    }
+
+    #[test]
+    fn a_matrix_says_what_each_has_for_each() {
+        let rows = "9,1000,0\n2000,9,3000\n# none for host 0\n0,4000,0\n";
+        let sizes = |exchange: &str| {
+            let section = format!("kind = \"all-to-all\"\nmatrix = \"m.csv\"\niterations = 2\n{exchange}");
+            let net = in_folder(3, &[("m.csv", rows)], &section).expect("a network");
+            let sizes: Vec<u64> = net.flows.iter().map(|f| f.size).collect();
+            (ends(&net.flows), sizes, after(&net))
+        };
+        let (at_once, sizes_at_once, waits) = sizes("");
+        assert_eq!(at_once, [[(0, 1), (1, 0), (1, 2), (2, 1)]; 2].concat());
+        assert_eq!(sizes_at_once, [[1000, 2000, 3000, 4000]; 2].concat());
+        assert_eq!(waits[4..6], [vec![0, 1], vec![0, 1, 2, 3]]);
+        // Host 0 has nothing for host 2, and host 2 nothing for host 0: what was before counts.
+        let (pairwise, _, waits) = sizes("exchange = \"pairwise\"");
+        assert_eq!(pairwise, [[(0, 1), (1, 2), (1, 0), (2, 1)]; 2].concat());
+        assert_eq!(
+            waits,
+            [vec![], vec![], vec![0, 1], vec![1], vec![0, 2], vec![2, 3], vec![4, 5], vec![3, 5]]
+        );
+    }
+
+    #[test]
+    fn a_matrix_that_is_none_is_refused_with_its_line() {
+        for (rows, reason) in [
+            ("1,2,3\n4,5\n", "m.csv:2: 2 sizes for 3 hosts"),
+            ("1,2,3\n4,5,6\n", "m.csv: 2 rows for 3 hosts"),
+            ("1,2,3\n4,5,6\n1,1,1\n1,1,1\n", "m.csv:4: row 4 for 3 hosts"),
+            ("1,2,3\n4,x,6\n1,1,1\n", "m.csv:2: `x` is not a size in bytes"),
+            ("1,0,0\n0,5,0\n0,0,1\n", "m.csv:1: no host has anything for another"),
+        ] {
+            let section = "kind = \"all-to-all\"\nmatrix = \"m.csv\"";
+            let error = in_folder(3, &[("m.csv", rows)], section).expect_err(reason).to_string();
+            assert!(error.starts_with(reason), "{error}");
+        }
     }
 
     #[test]

@@ -13,7 +13,7 @@ use thalweg_units::{Rate, Stream};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum LoadOf {
-    /// Each host's link, outgoing direction.
+    /// Each host's link, outgoing direction; of a host with several links those to its widest network, together.
     #[default]
     HostLinks,
     /// All links from edge switches into the core, one direction, together (whether or not a flow crosses them).
@@ -99,6 +99,14 @@ pub(super) struct Partners {
 
 impl Partners {
     pub fn new(s: &Section<'_>, pairs: Pairs) -> Result<Self, Diagnostic> {
+        if s.graph.has_further_nics() && !matches!(pairs, Pairs::Uniform | Pairs::ToHostZero) {
+            let reason = "hosts have several links, so it is not one rack that they are in";
+            return Err(s.cx.error(
+                &s.key("pairs"),
+                reason,
+                "write \"uniform\", or give the flows in a list",
+            ));
+        }
         let racks = s.graph.racks();
         let mut sorted: Vec<u32> = (0..s.graph.hosts).collect();
         sorted.sort_by_key(|h| (racks[*h as usize], *h));
@@ -207,8 +215,8 @@ pub(super) fn sources(
     }
     Ok(match of {
         LoadOf::HostLinks => {
-            let rates = s.graph.host_rates();
-            who.iter().map(|h| (*h, flows(rates[*h as usize].bps() as f64))).collect()
+            let rates = s.graph.wide_rates();
+            who.iter().map(|h| (*h, flows(rates[*h as usize]))).collect()
         }
         LoadOf::CoreLinks => {
             let capacity = s.graph.core_capacity() as f64;
@@ -227,6 +235,10 @@ pub(super) fn sources(
                 ));
             }
             who.iter().map(|h| (*h, flows(rate.0.bps() as f64))).collect()
+        }
+        LoadOf::BusiestLink if s.graph.has_further_nics() => {
+            let reason = "hosts have several links, and which of them flows take is not known here";
+            return Err(s.cx.error(&s.key("of"), reason, "write `of = \"host-links\"`, or a rate"));
         }
         LoadOf::BusiestLink if s.graph.hosts > MOST_HOSTS => {
             let hint = "write `of = \"core-links\"`, or a rate";

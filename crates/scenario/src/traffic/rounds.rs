@@ -1,7 +1,7 @@
 //! Collective operations in steps: in each of them every host sends one flow and receives one.
 //!
 //! What waits for what: a host sends in a step when what was sent to it in the step before has come, and what it sent
-//! itself has arrived. The first step of an iteration follows the last one of the iteration before in the same way,
+//! itself has arrived. Where nothing was sent in a step, the one before counts. The first step of an iteration follows the last one of the iteration before in the same way,
 //! after the time to compute: hosts wait for those that send to them, not for all. That adding up takes no time and
 //! that a host knows at once what has arrived are simplifications.
 
@@ -23,7 +23,8 @@ pub(super) struct Rounds {
 
 impl Rounds {
     /// Makes the flows among these hosts. `start`: when the first step of the host at a place begins. `send`: the place
-    /// that the host at a place sends to in a step, and how many bytes; no two send to the same one in a step.
+    /// that the host at a place sends to in a step, and how many bytes, 0 for no flow; no two send to the same one in a
+    /// step.
     pub fn lay(
         &self,
         (s, hosts): (&Section<'_>, &[u32]),
@@ -31,21 +32,26 @@ impl Rounds {
         send: impl Fn(usize, usize) -> (usize, u64),
         out: &mut Drafts,
     ) -> Result<(), Diagnostic> {
-        // By place: the flows of the step before that the host there has received and sent.
-        let mut before: Vec<[usize; 2]> = Vec::new();
+        // By place: the flows, of the step before or an earlier one, that the host there has received and sent.
+        let mut before: Vec<[Option<usize>; 2]> = vec![[None; 2]; hosts.len()];
         for round in 0..self.iterations as usize * self.steps {
             s.cx.proceed()?;
             let step = round % self.steps;
             let pause = if step == 0 { self.compute } else { Span::ZERO };
-            let mut now = vec![[0; 2]; hosts.len()];
+            let mut now = before.clone();
             for place in 0..hosts.len() {
                 let (to, size) = send(step, place);
+                if size == 0 {
+                    continue;
+                }
                 let (src, dst) = (hosts[place], hosts[to]);
-                let flow = match before.get(place) {
-                    None => out.push(s.flow(src, dst, size, start(place))),
-                    Some(both) => out.follow(s.follower(src, dst, size, pause), both),
+                let mut both = before[place].into_iter().flatten();
+                let flow = match (both.next(), both.next()) {
+                    (None, _) => out.push(s.flow(src, dst, size, start(place))),
+                    (Some(one), None) => out.follow(s.follower(src, dst, size, pause), &[one]),
+                    (Some(one), Some(other)) => out.follow(s.follower(src, dst, size, pause), &[one, other]),
                 };
-                (now[to][0], now[place][1]) = (flow, flow);
+                (now[to][0], now[place][1]) = (Some(flow), Some(flow));
             }
             before = now;
         }

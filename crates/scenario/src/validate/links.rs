@@ -69,6 +69,12 @@ fn which(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph) {
     let key = format!("link.{i}.which");
     match &link.which {
         WhichLinks::All | WhichLinks::HostLinks => {}
+        WhichLinks::ServerLinks => {
+            if topology::ports(graph, link).is_empty() {
+                let why = "no host has a second link, to a network of fewer hosts";
+                r.useless(&key, why, "write \"host-links\", or choose a topology such as \"rails\"");
+            }
+        }
         WhichLinks::CoreLinks => {
             if graph.core_links().is_empty() {
                 let why = "no link leads from a switch with hosts to another switch";

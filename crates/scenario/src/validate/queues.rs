@@ -114,7 +114,7 @@ fn batched(graph: &Graph, of_hosts: bool) -> bool {
 
 fn mix(r: &mut Report<'_>, m: &Mix, doc: &Document, graph: &Graph) {
     let key = "switch.mix.nodes";
-    let (first, end) = (graph.hosts, graph.nodes() as u32);
+    let (first, end) = (graph.nics(), graph.nodes() as u32);
     if graph.switches == 0 {
         return r.useless("switch.mix", "the topology has no switch", "remove the key");
     }
@@ -196,7 +196,7 @@ fn ports_of_switches(graph: &Graph) -> (u64, u64) {
         degree[l.a.at()] += 1;
         degree[l.b.at()] += 1;
     }
-    let switches = degree[graph.hosts as usize..].iter().copied();
+    let switches = degree[graph.nics() as usize..].iter().copied();
     (switches.clone().min().unwrap_or(0), switches.max().unwrap_or(0))
 }
 

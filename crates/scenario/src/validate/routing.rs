@@ -40,5 +40,5 @@ fn links(graph: &Graph) -> u32 {
         links[link.a.at()] += 1;
         links[link.b.at()] += 1;
     }
-    links[graph.hosts as usize..].iter().copied().max().unwrap_or(0)
+    links[graph.nics() as usize..].iter().copied().max().unwrap_or(0)
 }

@@ -131,7 +131,7 @@ pub(super) fn ports(section: &str, s: &Scheduler, doc: &Document, graph: &Graph)
     if let Some(most) = s.needs().together.map(usize::from) {
         let mut own = vec![0usize; graph.nodes()];
         graph.links.iter().flat_map(|link| [link.a, link.b]).for_each(|node| own[node.at()] += 1);
-        let nodes = (graph.hosts..graph.nodes() as u32).map(NodeId).filter(|node| runs(*node));
+        let nodes = (graph.nics()..graph.nodes() as u32).map(NodeId).filter(|node| runs(*node));
         if let Some(node) = nodes.max_by_key(|node| own[node.at()]).filter(|node| own[node.at()] > most) {
             let reason = format!(
                 "node {} has {} ports, and the policy, which they run together, is for {most}",

@@ -77,7 +77,7 @@ fn unknown_keys_and_choices() {
     wrong(
         "kind = \"star\"",
         "kind = \"stars\"",
-        "s.toml:3: `topology`: `stars` is not a choice; did you mean `star`? (known: pair, star, dumbbell, parking-lot, leaf-spine, fat-tree, internet2, backbone, file)",
+        "s.toml:3: `topology`: `stars` is not a choice; did you mean `star`? (known: pair, star, dumbbell, parking-lot, leaf-spine, fat-tree, rails, internet2, backbone, file)",
     );
     wrong(
         "load = 0.5",
@@ -167,7 +167,7 @@ fn types_units_and_ranges() {
         "",
         "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, \
          incast, list, backlogged, flow, request-response, rpc, ring-all-reduce, ring-all-gather, \
-         halving-doubling-all-reduce, \
+         halving-doubling-all-reduce, hierarchical-all-reduce, \
          tree-all-reduce, goal, chakra, udp",
     );
 }
@@ -586,7 +586,7 @@ fn more_files_that_are_missing_or_broken() {
             ("words.txt", "1000 half\n"),
             ("none.txt", ""),
             ("lonely.csv", "a,b,rate,delay\n0,1,10Gbps,1us\n2,3,10Gbps,1us\n"),
-            ("two-links.toml", "hosts = 2\nswitches = 1\nlinks = [{a=0,b=2},{a=1,b=2},{a=0,b=1}]"),
+            ("alone.toml", "hosts = 3\nswitches = 2\nlinks = [{a=0,b=3},{a=0,b=4},{a=1,b=3}]"),
             ("no-node.csv", "a,b,rate,delay\n0,3,10Gbps,1us\n1,3,fast,1us\n"),
         ],
     );
@@ -640,8 +640,8 @@ fn more_files_that_are_missing_or_broken() {
         ),
         (
             star,
-            graph("thalweg-toml", "two-links.toml"),
-            "two-links.toml: host 0 has a second link; a host has exactly one link",
+            graph("thalweg-toml", "alone.toml"),
+            "s.toml:5: `topology.file`: the graph of `alone.toml` is not connected: no path to host 2; add the missing links, or write `largest_part = true` under [topology]",
         ),
         (
             star,

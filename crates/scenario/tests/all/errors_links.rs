@@ -275,7 +275,7 @@ fn patterns() {
     );
     which(
         "\"core\"",
-        "s.toml:8: `link.0.which`: `core` is not a choice; did you mean `core-links`? (known: all, host-links, core-links, \
+        "s.toml:8: `link.0.which`: `core` is not a choice; did you mean `core-links`? (known: all, host-links, server-links, core-links, \
          between, ports)",
     );
     let star = RIGHT.replace("kind = \"dumbbell\", pairs = 2, host_rate", "kind = \"star\", hosts = 3, rate");

@@ -64,6 +64,7 @@ pub const KEYS: &[Row] = &[
     ("link[].which", SLOW, LOSS, "core-links", "all", Outcome),
     ("link[].which=all", SLOW, LOSS, "all", "core-links", Outcome),
     ("link[].which=host-links", SLOW, LOSS, "host-links", "core-links", Outcome),
+    ("link[].which=server-links", SLOW, &["topology={kind=\"rails\",servers=2,gpus=2,spines=1}", "traffic.1.dst=0", LOSS[0]], "server-links", "core-links", Outcome),
     ("link[].which=core-links", SLOW, LOSS, "core-links", "host-links", Outcome),
     ("link[].which=between", SLOW, LOSS, "{between=[\"h0\",\"switch0\"]}", "core-links", Outcome),
     ("link[].which(between).ends", SLOW, &["link=[{which={kind=\"between\",ends=[4,5]},loss={independent=0.05}}]"], "[4,5]", "[\"h0\",4]", Outcome),

@@ -307,6 +307,8 @@ pub const FILES: &[(&str, &str)] = &[
     ("other.goal", "num_ranks 2\nrank 0 { send 20000b to 1 }\nrank 1 { recv 20000b from 0 }\n"),
     ("same.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-6-5,5-6-4\n"),
     ("apart.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-7-5,5-7-4\n"),
+    ("parts.matrix", "0,1000,20000,0\n5000,0,0,0\n0,0,0,9000\n100,100,100,0\n"),
+    ("other.matrix", "0,1000,30000,0\n5000,0,0,0\n0,0,0,9000\n100,100,100,0\n"),
     ("offsets.csv", "host,first\n0,1\n1,0\n2,1\n3,0\n"),
     ("map.csv", "priority,packets\n1,10\n2,5\n20,40\n60,9\n"),
     ("flat.csv", "priority,packets\n1,1000\n60,1\n"),

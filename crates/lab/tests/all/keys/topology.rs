@@ -5,6 +5,7 @@ use super::{Row, Shows};
 use Shows::*;
 
 const FLOWLET: &str = "routing={kind=\"flowlet\",timeout=\"2us\"}";
+const RAILS: &str = "topology={kind=\"rails\",servers=2,gpus=2,spines=1}";
 const CCH: &str = "topology={kind=\"file\",format=\"rocketfuel\",file=\"map.cch\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}";
 
 #[rustfmt::skip]
@@ -48,6 +49,18 @@ pub const KEYS: &[Row] = &[
     ("topology(fat-tree).rate", SHIFT, &["topology={kind=\"fat-tree\",k=4}"], "", "20Gbps", Outcome),
     ("topology(fat-tree).delay", SHIFT, &["topology={kind=\"fat-tree\",k=4}"], "", "2us", Outcome),
     ("topology(fat-tree).base_rtt", SHIFT, &["topology={kind=\"fat-tree\",k=4}"], "", "40us", Outcome),
+    ("topology=rails", SHIFT, &[RAILS], "{kind=\"rails\",servers=2,gpus=2,spines=1}", "{kind=\"star\",hosts=4}", Outcome),
+    ("topology(rails).servers", SHIFT, &[RAILS], "2", "3", Outcome),
+    ("topology(rails).gpus", SHIFT, &[RAILS], "2", "3", Outcome),
+    ("topology(rails).servers_per_leaf", SHIFT, &[RAILS], "", "1", Outcome),
+    ("topology(rails).spines", SHIFT, &[RAILS, "traffic.0.size=\"1MB\"", "topology.spine_rate=\"10Gbps\""], "1", "2", Outcome),
+    ("topology(rails).links_per_pair", SHIFT, &[RAILS, "traffic.0.size=\"1MB\"", "topology.spine_rate=\"10Gbps\""], "", "2", Outcome),
+    ("topology(rails).host_rate", SHIFT, &[RAILS], "", "100Gbps", Outcome),
+    ("topology(rails).spine_rate", SHIFT, &[RAILS], "", "100Gbps", Outcome),
+    ("topology(rails).nvlink_rate", SHIFT, &[RAILS, "traffic.0={kind=\"all-to-all\",size=\"100001B\"}"], "", "100Gbps", Outcome),
+    ("topology(rails).nvlink_delay", SHIFT, &[RAILS, "traffic.0={kind=\"all-to-all\",size=\"100001B\"}"], "", "2us", Outcome),
+    ("topology(rails).delay", SHIFT, &[RAILS], "", "2us", Outcome),
+    ("topology(rails).base_rtt", SHIFT, &[RAILS], "", "30us", Outcome),
     ("topology=file", SHIFT, &[], "{kind=\"file\",format=\"links-csv\",file=\"slow.csv\"}", "{kind=\"star\",hosts=4}", Outcome),
     ("topology(file).file", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"links.csv\"}"], "links.csv", "slow.csv", Outcome),
     ("topology(file).rate", SHIFT, &["topology={kind=\"file\",format=\"links-csv\",file=\"bare.csv\",rate=\"10Gbps\",delay=\"1us\"}"], "10Gbps", "1Gbps", Outcome),

@@ -7,6 +7,7 @@ use Shows::*;
 const RING: &str = "traffic.0={kind=\"ring-all-reduce\",size=\"20KB\",transport=\"x\"}";
 const GATHER: &str = "traffic.0={kind=\"ring-all-gather\",size=\"20KB\",transport=\"x\"}";
 const HALVES: &str = "traffic.0={kind=\"halving-doubling-all-reduce\",size=\"20KB\",transport=\"x\"}";
+const GROUPS: &str = "traffic.0={kind=\"hierarchical-all-reduce\",group=2,size=\"20KB\",transport=\"x\"}";
 const EVERY: &str = "traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}";
 const GOAL: &str = "traffic.0={kind=\"goal\",file=\"job.goal\",transport=\"x\"}";
 const CHAKRA: &str = "traffic.0={kind=\"chakra\",file=\"step\",groups=\"groups.json\",transport=\"x\"}";
@@ -86,6 +87,7 @@ pub const KEYS: &[Row] = &[
     ("traffic[](permutation).stride", PLAIN, &["traffic.0={kind=\"permutation\",size=\"20KB\",transport=\"x\"}"], "", "2", Outcome),
     ("traffic[]=all-to-all", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "{kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}", "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](all-to-all).size", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "20KB", "30KB", Outcome),
+    ("traffic[](all-to-all).matrix", PLAIN, &["traffic.0={kind=\"all-to-all\",matrix=\"parts.matrix\",transport=\"x\"}"], "parts.matrix", "other.matrix", Outcome),
     ("traffic[](all-to-all).hosts", PLAIN, &[EVERY], "", "[0, 2, 1]", Outcome),
     ("traffic[](all-to-all).exchange", PLAIN, &[EVERY], "", "pairwise", Outcome),
     ("traffic[](all-to-all).exchange=at-once", PLAIN, &[EVERY], "at-once", "pairwise", Outcome),
@@ -155,6 +157,15 @@ pub const KEYS: &[Row] = &[
     ("traffic[](halving-doubling-all-reduce).iterations", PLAIN, &[HALVES], "", "2", Outcome),
     ("traffic[](halving-doubling-all-reduce).compute", PLAIN, &[HALVES, "traffic.0.iterations=2"], "", "10us", Outcome),
     ("traffic[](halving-doubling-all-reduce).start", PLAIN, &[HALVES], "", "10us", Outcome),
+    ("traffic[]=hierarchical-all-reduce", PLAIN, &[GROUPS],
+        "{kind=\"hierarchical-all-reduce\",group=2,size=\"20KB\",transport=\"x\"}",
+        "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
+    ("traffic[](hierarchical-all-reduce).hosts", PLAIN, &[GROUPS], "", "[0, 2, 1, 3]", Outcome),
+    ("traffic[](hierarchical-all-reduce).group", PLAIN, &[GROUPS, "topology={kind=\"star\",hosts=6}"], "2", "3", Outcome),
+    ("traffic[](hierarchical-all-reduce).size", PLAIN, &[GROUPS], "20KB", "30KB", Outcome),
+    ("traffic[](hierarchical-all-reduce).iterations", PLAIN, &[GROUPS], "", "2", Outcome),
+    ("traffic[](hierarchical-all-reduce).compute", PLAIN, &[GROUPS, "traffic.0.iterations=2"], "", "10us", Outcome),
+    ("traffic[](hierarchical-all-reduce).start", PLAIN, &[GROUPS], "", "10us", Outcome),
     ("traffic[]=goal", PLAIN, &[GOAL], "{kind=\"goal\",file=\"job.goal\",transport=\"x\"}", "{kind=\"goal\",file=\"other.goal\",transport=\"x\"}", Outcome),
     ("traffic[](goal).file", PLAIN, &[GOAL], "job.goal", "other.goal", Outcome),
     ("traffic[](goal).hosts", PLAIN, &[GOAL], "", "[2, 0]", Outcome),

@@ -85,6 +85,7 @@ pub fn network(
     NetworkSpec {
         seed: 1,
         hosts,
+        further_nics: vec![],
         switches,
         port_discipline: vec![0; links.len() * 2],
         links,
