@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import NamedTuple
 
 from thalweg._format import number
 
 
 class Raw(str):
     """A cell that is HTML already."""
+
+
+class Wide(NamedTuple):
+    """A row's last cell, across all columns that are left."""
+
+    text: str
+    kind: str
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence], kind: str = "") -> str:
@@ -23,9 +31,12 @@ def table(head: Sequence[str], rows: Iterable[Sequence], kind: str = "") -> str:
     ]
     for row in rows:
         out.append("<tr>")
-        for title, cell in zip(head, row, strict=True):
+        for title, cell in zip(head, row, strict=not isinstance(row[-1], Wide)):
             label = f" data-head='{escape(title)}'" if kind else ""
-            if isinstance(cell, Raw):
+            if isinstance(cell, Wide):
+                span = len(head) - len(row) + 1
+                out.append(f"<td colspan={span} class='{escape(cell.kind)}'>{escape(cell.text)}</td>")
+            elif isinstance(cell, Raw):
                 out.append(f"<td{label}>{cell}</td>")
             elif isinstance(cell, tuple):
                 out.append(f"<td{label} class='{escape(cell[1])}'>{escape(str(cell[0]))}</td>")

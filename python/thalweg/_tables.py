@@ -150,7 +150,7 @@ def fitting(table: pyarrow.Table, name: str, file: object, others: Tables) -> py
         reason = f"is not whole: its column `{counted}` does not count its {table.num_rows} rows from 0"
         raise refuse(reason, file=file, hint=AGAIN)
     for column, of in REFERS.get(name, {}).items():
-        if of not in others or not table.num_rows:
+        if of not in others or not table.num_rows or column not in table.column_names:
             continue
         known = table.num_rows if of == name else others.arrow(of).num_rows
         least, most = (found.as_py() for found in pyarrow.compute.min_max(table[column]).values())

@@ -64,6 +64,7 @@ from collections import deque
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 from thalweg import _core, libraries
@@ -77,6 +78,8 @@ _VERSION = 1
 # The file that registers each.
 _FILES: dict[str, str] = {}
 _CLASSES: dict[str, type] = {}
+# What each was written in, as it was registered: see `fingerprint`.
+_PRINTS: dict[str, str] = {}
 # The plug-ins that were imported, files by their whole names, with a hash of what was in them.
 _IMPORTED: dict[str, str] = {}
 
@@ -107,6 +110,7 @@ def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params:
         cls.thalweg_ecn, cls.thalweg_telemetry = ecn, telemetry
         _core.register_controller(name, cls, ecn, telemetry, list(defaults))
         _CLASSES[name], _FILES[name] = cls, sys._getframe(1).f_code.co_filename
+        _PRINTS[name] = _print_of(cls, _FILES[name])
         return cls
 
     return register
@@ -289,14 +293,58 @@ def file_of(name: str) -> Path | None:
 
 
 def fingerprint(name: str) -> str:
-    """A hash of the file that a registered controller is written in, or of its library; empty for any other."""
-    made = _CLASSES.get(name)
+    """A hash of what a registered controller is written in, or of its library; empty for any other.
+
+    A class is written in the files of its methods, inherited ones too, in the file that registers it, and in what
+    these import from that file's folder; in a notebook, in the code of its methods.
+    """
+    if name in _PRINTS:
+        return _PRINTS[name]
     try:
-        if (library := libraries.file_of(name)) is not None:
-            return hashlib.sha256(library.read_bytes()).hexdigest()
-        return hashlib.sha256(Path(made.on_ack.__code__.co_filename).read_bytes()).hexdigest() if made else ""
-    except (OSError, AttributeError):
+        library = libraries.file_of(name)
+        return "" if library is None else hashlib.sha256(library.read_bytes()).hexdigest()
+    except OSError:
         return ""
+
+
+def fingerprints(text: str) -> dict[str, str]:
+    """Of the controllers of one's own that a scenario's text names."""
+    return {name: fingerprint(name) for name in sorted(names()) if f'"{name}"' in text}
+
+
+def _print_of(cls: type, registered: str) -> str:
+    methods = [f for one in cls.__mro__ for f in _methods(one)]
+    found = hashlib.sha256()
+    for place in sorted({registered, *_sources(methods, Path(registered).absolute().parent)}):
+        if Path(place).is_file():
+            found.update(Path(place).read_bytes())
+    for code in (f.__code__ for f in methods):
+        if not Path(code.co_filename).is_file():
+            found.update(code.co_code + repr([c for c in code.co_consts if not isinstance(c, CodeType)]).encode())
+    return found.hexdigest()
+
+
+def _methods(cls: type) -> list[FunctionType]:
+    """A class' own."""
+    plain = (getattr(member, "__func__", getattr(member, "fget", member)) for member in vars(cls).values())
+    return [member for member in plain if isinstance(member, FunctionType)]
+
+
+def _sources(methods: list[FunctionType], folder: Path) -> set[str]:
+    """The files of methods, and of all in `folder` that these have imported."""
+    files, seen, todo = {f.__code__.co_filename for f in methods}, set(), [f.__globals__ for f in methods]
+    while todo:
+        names = todo.pop()
+        if id(names) in seen:
+            continue
+        seen.add(id(names))
+        for value in list(names.values()):
+            module = value if isinstance(value, ModuleType) else sys.modules.get(str(getattr(value, "__module__", "")))
+            file = getattr(module, "__file__", None)
+            if file and Path(file).absolute().is_relative_to(folder):
+                files.add(file)
+                todo.append(vars(module))
+    return files
 
 
 def imported() -> dict[str, str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _counts, _given, _input, _memory, _places, _rundir, installed, recording
+from thalweg import _core, _counts, _given, _input, _memory, _places, _rundir, controllers, installed, recording
 from thalweg.errors import ControllerError, ScenarioError, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Interrupted, Results
@@ -102,6 +102,7 @@ def reopen(before: Results) -> _core.Simulation:
         reason = before.meta.get("no_snapshot", "there is no snapshot")
         raise refuse(f"cannot be resumed: {reason}", file=before.path or "", hint="run it again")
     installed.need(before.scenario_toml)
+    _check_unchanged(before)
     try:
         return _core.Simulation.load(before._snapshot)
     except ValueError as e:
@@ -110,6 +111,15 @@ def reopen(before: Results) -> _core.Simulation:
         _check_registered(before)
         hint = "run it again with this version" if before.meta.get("core") != _rundir.core_fingerprint() else None
         raise refuse(f"the snapshot cannot be read: {e}", file=before.path or "", hint=hint) from None
+
+
+def _check_unchanged(before: Results) -> None:
+    """Refuses a run that would go on with other code than it began with: it would be a run of neither."""
+    began, now = before.meta.get("controllers") or {}, controllers.fingerprints(before.scenario_toml)
+    changed = [name for name, digest in began.items() if now.get(name, digest) != digest]
+    if changed:
+        reason = f"cannot be resumed: the controller `{changed[0]}` has been changed since"
+        raise refuse(reason, file=before.path or "", hint="run it again from its beginning, or undo the change")
 
 
 def _check_registered(before: Results) -> None:
@@ -159,6 +169,7 @@ def conclude(
         text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
     else:
         text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
+    origin["controllers"] = controllers.fingerprints(text)
     spent = (before.meta.get("seconds") or 0.0) if before else 0.0
 
     def finish(signals: Signals, take: Callable[[bool], None] | None = None) -> Results:

@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Condition, Event
 from typing import Any
 
-from thalweg import _core, _counts, _memory, _places, _rundir, recording
+from thalweg import _core, _counts, _memory, _places, _rundir, controllers, recording
 from thalweg.engine import break_off, conclude, reopen
 from thalweg.errors import ScenarioError, refuse
 from thalweg.progress import Many, Reporter, fraction
@@ -93,6 +93,7 @@ def reusable(job: Job) -> Results | None:
         found.scenario_toml == job.scenario.to_toml()
         and found.meta.get("core") == _rundir.core_fingerprint()
         and found.meta.get("inputs") == job.scenario.inputs()
+        and (found.meta.get("controllers") or {}) == controllers.fingerprints(found.scenario_toml)
     )
     return found if same else None
 

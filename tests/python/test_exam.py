@@ -1,7 +1,11 @@
 """Exams: known numbers of one situation, controllers that misbehave, errors, what is run again."""
 
+import importlib
 import json
 import math
+import re
+import shutil
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -9,7 +13,7 @@ import polars as pl
 import pytest
 
 import thalweg
-from thalweg import _core
+from thalweg import _core, controllers
 from thalweg.cli import main
 from thalweg.cli.examining import bars
 from thalweg.exams import Exam, candidate, file_name, pictures
@@ -93,8 +97,10 @@ def test_a_controller_that_sends_nothing_gets_the_marks_for_it():
 
 
 def test_a_controller_that_raises_fails_by_name_and_the_others_go_on(tmp_path, capsys):
-    words = ["--only", "steady", "--against", "fixed", "--out", str(tmp_path / "exam"), "--no-report"]
+    words = ["--only", "steady", "--against", "fixed", "--out", str(tmp_path / "exam")]
     assert main(["exam", "test-raises", *words]) == 1
+    (page,) = (p.read_text() for p in (tmp_path / "exam").glob("*.html"))
+    assert re.search(r"<td colspan=6 class='fail'>[^<]*no idea", page)
     said = capsys.readouterr()
     assert said.err.startswith("thalweg exam: steady: ") and said.err.count("\n") == 1
     assert "controller `test-raises`, flow 0" in said.err and "no idea" in said.err
@@ -149,6 +155,47 @@ def test_a_file_that_was_changed_is_run_again(tmp_path):
     assert [len(f) for f in folders] == [1, 2, 3]  # the name of its class is in the file, too
     thalweg.exam(f"{file}:Aimd2", only=["incast"], against=[], progress=False, out=tmp_path / "exam")
     assert {p.parent for p in (tmp_path / "exam").glob("*/meta.json")} == folders[-1]
+
+
+BASE = """
+def half(window):
+    return window / 2
+
+
+class Base:
+    def __init__(self, flow):
+        self.window, self.mss = float(flow.initial_window), flow.mss
+
+    def on_ack(self, ack):
+        self.window += self.mss * ack.acked / self.window
+
+    def on_loss(self, loss):
+        self.window = max(half(self.window), self.mss)
+
+    on_timeout = on_loss
+"""
+
+
+def test_a_controller_is_what_it_inherits_and_imports(tmp_path, monkeypatch):
+    """What was made with other code is not used again, by sweeps either."""
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    file, base = tmp_path / "mine.py", tmp_path / "fingerprint_base.py"
+    header = "import thalweg\nfrom fingerprint_base import Base\n"
+    file.write_text(header + '@thalweg.controller("test-fp")\nclass Mine(Base):\n    """As it was."""\n')
+    prints, digests, made = [], [], []
+    for text in (BASE, BASE, BASE.replace("window / 2", "window / 50")):
+        base.write_text(text)
+        sys.modules.pop("fingerprint_base", None)
+        importlib.invalidate_caches()
+        shutil.rmtree(tmp_path / "__pycache__", ignore_errors=True)
+        controllers.import_plugins(str(file))
+        prints.append(controllers.fingerprint("test-fp"))
+        scenario = chosen(["incast"])[0].scenario({"kind": "custom", "name": "test-fp"})
+        runs = thalweg.sweep(scenario, {"seed": [1]}, out=tmp_path / "sweep", progress=False)
+        digests += [r.digest for r in runs]
+        made += [p.stat().st_mtime_ns for p in (tmp_path / "sweep").glob("*/meta.json")]
+    assert prints[0] == prints[1] != prints[2] and digests[0] == digests[1] != digests[2]
+    assert made[0] == made[1] != made[2]
 
 
 def test_the_command_prints_a_table_and_writes_page_table_and_picture(tmp_path, capsys):

@@ -97,7 +97,9 @@ def rows(exam: Exam, situation: Situation) -> list[tuple]:
     out = []
     for name, marks in zip(exam.names, exam.of(situation), strict=True):
         cells = [cell(getattr(marks, a) * factor) for a, _, factor in MARKS]
-        out.append((name, *((c, "num") for c in cells)) if not marks.failed else (name, (marks.failed, "fail")))
+        out.append(
+            (name, *((c, "num") for c in cells)) if not marks.failed else (name, _html.Wide(marks.failed, "fail"))
+        )
     return out
 
 

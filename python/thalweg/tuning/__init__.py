@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _counts, _input, _places, _rundir
+from thalweg import _counts, _input, _places, _rundir, controllers
 from thalweg._format import plural
 from thalweg._places import say
 from thalweg.errors import ScenarioError, refuse
@@ -199,6 +199,7 @@ def _about(base: Scenario, varied: Sequence[Range], objective: str, maximize, se
         "core": _rundir.core_fingerprint(),
         "scenario": base.to_toml(),
         "inputs": base.inputs(),
+        "controllers": controllers.fingerprints(base.to_toml()),
         "vary": {r.key: str(r) for r in varied},
         "objective": objective,
         "maximize": maximize,
@@ -216,7 +217,7 @@ def _check_same(folder: Path, about: dict) -> None:
     there = _places.read_json(folder / ABOUT)
     if there is None:
         return
-    other = [_WORDS.get(k, k) for k, v in about.items() if there.get(k) != v]
+    other = [_WORDS.get(k, k) for k, v in about.items() if (there.get(k) or None) != (v or None)]
     if other:
         reason = f"this folder is of another search ({', '.join(other)} differ)"
         raise refuse(reason, file=_places.shown(folder), hint="choose another --out")
