@@ -156,6 +156,23 @@ impl Graph {
         out
     }
 
+    /// There is one path at most between any two nodes.
+    pub(crate) fn is_forest(&self) -> bool {
+        let mut tree: Vec<u32> = (0..self.nodes() as u32).collect();
+        let root = |tree: &mut Vec<u32>, mut node: NodeId| {
+            while tree[node.at()] != node.0 {
+                tree[node.at()] = tree[tree[node.at()] as usize];
+                node = NodeId(tree[node.at()]);
+            }
+            node
+        };
+        self.links.iter().all(|link| {
+            let (a, b) = (root(&mut tree, link.a), root(&mut tree, link.b));
+            tree[a.at()] = b.0;
+            a != b
+        })
+    }
+
     /// The links of one shortest path.
     pub fn path(&self, adjacency: &[Vec<(u32, NodeId)>], src: NodeId, dst: NodeId) -> Option<Vec<u32>> {
         let distance = self.distances(adjacency, dst);

@@ -33,6 +33,22 @@ fn base_rtt_is_solved_to_the_picosecond() {
 }
 
 #[test]
+fn a_forest_has_one_path_between_any_two_nodes() {
+    for (shape, forest) in [
+        ("kind = \"parking-lot\"\nbottlenecks = 3", true),
+        ("kind = \"leaf-spine\"\nleaves = 3\nspines = 1\nhosts_per_leaf = 2", true),
+        ("kind = \"leaf-spine\"\nleaves = 3\nspines = 1\nhosts_per_leaf = 2\nlinks_per_pair = 2", false),
+        ("kind = \"rails\"\nservers = 2\ngpus = 2\nspines = 1", true),
+        ("kind = \"rails\"\nservers = 2\ngpus = 2\nspines = 2", false),
+    ] {
+        let doc =
+            format!("[topology]\n{shape}\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n");
+        let s = crate::load(&doc, "t.toml", Path::new("."), &[]).unwrap_or_else(|e| panic!("{}", e[0]));
+        assert_eq!(s.graph().is_forest(), forest, "{shape}");
+    }
+}
+
+#[test]
 fn files_give_the_same_graph_in_every_format() {
     let dir = std::env::temp_dir().join(format!("thalweg-topology-{}", std::process::id()));
     std::fs::create_dir_all(&dir).expect("a folder");

@@ -24,7 +24,7 @@ pub enum LoadOf {
         rate: Q<Rate>,
     },
     /// The link between switches that is busiest when every host sends alike to all its partners. Only with the routing
-    /// `lowest`, which says which link that is.
+    /// `lowest`, which says which link that is, or where there is one path between any two hosts.
     BusiestLink,
 }
 

@@ -146,7 +146,7 @@ fn relief(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         );
     }
     // Messages of one stream are one flow to switches, and where there is one path no packet takes another.
-    let alone = route.per_pair || graph.links.len() < graph.nodes();
+    let alone = route.per_pair || graph.is_forest();
     if relief.names_connections() && !alone && doc.traffic.iter().any(|t| t.connection == Connection::PerPair)
     {
         r.error(

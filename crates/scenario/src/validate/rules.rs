@@ -10,8 +10,8 @@ use thalweg_machines::route::{Paths, RouteSpec};
 use thalweg_units::Span;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
-    // A connected graph with one link less than nodes is a tree.
-    if written.routing.rule != RouteSpec::default() && graph.links.len() < graph.nodes() {
+    let one_path = graph.is_forest();
+    if written.routing.rule != RouteSpec::default() && one_path {
         r.useless("routing", "there is one path between any two hosts", "remove the key");
     }
     if doc.traffic.is_empty() {
@@ -23,7 +23,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     classes(r, doc);
     for (i, t) in doc.traffic.iter().enumerate() {
         let busiest = t.pattern.family().load_of() == Some(LoadOf::BusiestLink);
-        if busiest && doc.routing.rule.needs().paths != Paths::Lowest {
+        if busiest && !one_path && doc.routing.rule.needs().paths != Paths::Lowest {
             let reason = "only the routing `lowest` says which link is busiest";
             r.error(
                 &format!("traffic.{i}.of"),
