@@ -100,6 +100,7 @@ class Flow:
     line_rate: int
     base_rtt_ps: int
     params: Any
+    initial_threshold: int | None
     def __init__(
         self,
         number: int,
@@ -109,6 +110,7 @@ class Flow:
         line_rate: int,
         base_rtt_ps: int,
         params: Any,
+        initial_threshold: int | None = None,
     ) -> None: ...
 
 class Ack:

@@ -256,3 +256,100 @@ def test_a_column_that_is_no_number_ends_the_run(columns):
 
     with pytest.raises(thalweg.ControllerError, match=r"column `mood` is 'fine' .*, not a number or None"):
         thalweg.run(columns, progress=False)
+
+
+@thalweg.controller("test-newreno")
+class NewReno:
+    """The built-in one, number by number (RFC 5681, RFC 6582)."""
+
+    def __init__(self, flow):
+        self.mss, self.most = flow.mss, max(flow.max_window, flow.mss)
+        self.window = min(max(flow.initial_window, flow.mss), self.most)
+        self.threshold = flow.initial_threshold
+        self.credit = self.cut_to = self.timed_out = 0
+
+    def halve(self, flight):
+        self.threshold, self.credit = max(min(flight, self.window) // 2, 2 * self.mss), 0
+
+    def on_ack(self, ack):
+        if ack.in_recovery or ack.marked or not ack.cwnd_limited:
+            return
+        if self.threshold is None or self.window < self.threshold:
+            self.window += min(ack.acked, self.mss)
+        else:
+            before = self.window
+            self.credit += self.mss * min(ack.acked, before)
+            self.window += self.credit // before
+            self.credit %= self.window
+        self.window = min(self.window, self.most)
+
+    def on_loss(self, loss):
+        if loss.acked_to >= self.cut_to:
+            self.halve(loss.in_flight)
+            self.window, self.cut_to = min(self.threshold, self.most), loss.sent_to
+
+    def on_timeout(self, loss):
+        if self.timed_out != loss.acked_to + 1:
+            self.halve(loss.in_flight)
+        self.timed_out, self.window, self.cut_to = loss.acked_to + 1, self.mss, loss.sent_to
+
+    def restart_from(self, left):
+        _, window, keeps_threshold = left
+        if keeps_threshold and self.threshold is not None:
+            self.threshold = max(self.threshold, self.window // 4 * 3)
+        self.window, self.credit = max(min(self.window, window), self.mss), 0
+
+
+@thalweg.controller("test-silent-restarts")
+class NoRestarts:
+    """It has no `restart_from`."""
+
+    __init__, on_ack, on_loss, on_timeout = NewReno.__init__, NewReno.on_ack, NewReno.on_loss, NewReno.on_timeout
+
+
+PATH = {"kind": "dumbbell", "pairs": 1, "bottleneck_rate": "20Mbps", "host_rate": "1Gbps", "base_rtt": "20ms"}
+WRITES = {"writes": {"first": "150KB", "chunk": "150KB", "every": "1s"}}
+
+
+def run_newreno(congestion, endless, **transport):
+    flow = {"kind": "backlogged"} if endless else {"kind": "flow", "size": "500KB"}
+    about = {
+        "topology": PATH, "switch": {"buffer": "40pkts"}, "transport": {"congestion": congestion, **transport},
+        "traffic": [flow | {"src": 0, "dst": 1}], "run": {"until": "8s"},
+    }  # fmt: skip
+    return thalweg.run(about, progress=False)
+
+
+@pytest.mark.parametrize(
+    "transport",
+    [
+        {},
+        WRITES | {"restart": "rfc5681"},
+        WRITES | {"restart": "linux"},
+        {"initial_threshold": "20pkts"},
+        {"pacing": True},
+    ],
+)
+def test_what_a_transport_does_to_windows_it_does_to_a_users(transport):
+    ours = {"kind": "custom", "name": "test-newreno"}
+    endless = "writes" in transport or "pacing" in transport
+    built_in, python = (run_newreno(c, endless, **transport) for c in ("newreno", ours))
+    assert python.digest == built_in.digest
+    plain = WRITES | {"restart": "keep"} if "writes" in transport else {}
+    assert not transport or run_newreno(ours, endless, **plain).digest != python.digest, "the key does something"
+
+
+def test_a_restart_without_effect_is_refused():
+    with pytest.raises(thalweg.ScenarioError, match=r"transport\.restart.*no effect"):
+        run_newreno({"kind": "custom", "name": "test-silent-restarts"}, True, **WRITES, restart="linux")
+
+
+def test_a_threshold_that_is_none_is_refused():
+    @thalweg.controller("test-odd-threshold")
+    class Odd(NewReno):
+        def __init__(self, flow):
+            super().__init__(flow)
+            self.threshold = "low"
+
+    with pytest.raises(thalweg.ControllerError, match=r"`threshold` is 'low'.*slow-start"):
+        run_newreno({"kind": "custom", "name": "test-odd-threshold"}, False)

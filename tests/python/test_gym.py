@@ -348,3 +348,31 @@ def test_processes_of_gymnasium_give_the_same_and_their_refusals_arrive_in_words
                 envs.step(np.full((2, 1), np.nan, np.float32))
         finally:
             envs.close(terminate=True)
+
+
+def test_a_users_controller_next_to_one_that_is_decided_from_outside_may_keep_its_flow():
+    @thalweg.controller("test-keeps-flow")
+    class Keeps:
+        def __init__(self, flow):
+            self.flow, self.window = flow, float(flow.initial_window)
+
+        def on_ack(self, ack):
+            self.window += self.flow.mss * ack.acked / self.window
+
+        def on_loss(self, loss):
+            self.window = max(self.window / 2, self.flow.mss)
+
+        on_timeout = on_loss
+
+    path = {"kind": "dumbbell", "pairs": 2, "bottleneck_rate": "10Mbps", "host_rate": "1Gbps", "base_rtt": "40ms"}
+    both = [{"kind": "backlogged", "src": n, "dst": n + 2} for n in range(2)]
+    scenario = {
+        "topology": path, "transport": {"congestion": "external"}, "traffic": [both[0], both[1] | {"transport": "other"}],
+        "transports": {"other": {"congestion": {"kind": "custom", "name": "test-keeps-flow"}}}, "run": {"until": "2s"},
+    }  # fmt: skip
+    env = thalweg.gym.CongestionEnv(scenario, every="10ms", max_steps=60)
+    digests = set()
+    for _ in range(2):
+        env.reset(seed=4)
+        digests.add([env.step([0.05]) for _ in range(60)][-1][-1]["digest"])
+    assert len(digests) == 1

@@ -17,10 +17,12 @@ use thalweg_machines::Invalid;
 use thalweg_machines::congestion::custom::{
     self, ControllerFactory, Declared, Earliest, Impermissible, PluggedController, Stated,
 };
-use thalweg_machines::congestion::{self, AckSample, CongestionControl, Feedback, Permit, Report, Start};
+use thalweg_machines::congestion::{
+    self, AckSample, CongestionControl, Delivery, Feedback, Permit, Report, Restart, Start,
+};
 use thalweg_machines::plugin::{self, Failed, Made, has_failed};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
-use thalweg_wire::IntHop;
+use thalweg_wire::{IntHop, IntStack};
 
 /// The Python classes by name, and what their calls have cost.
 static CLASSES: Mutex<BTreeMap<String, Class>> = Mutex::new(BTreeMap::new());
@@ -74,11 +76,15 @@ pub struct Flow {
     base_rtt_ps: u64,
     /// The declared parameters, with what the scenario wrote under `params`.
     params: Py<PyAny>,
+    /// Initial slow-start threshold, payload bytes; `None`: there is none.
+    initial_threshold: Option<u64>,
 }
 
 #[pymethods]
 impl Flow {
     #[new]
+    #[pyo3(signature = (number, mss, initial_window, max_window, line_rate, base_rtt_ps, params, initial_threshold=None))]
+    #[expect(clippy::too_many_arguments, reason = "what a flow begins with, as a saved state has it")]
     fn new(
         number: u32,
         mss: u32,
@@ -87,8 +93,15 @@ impl Flow {
         line_rate: u64,
         base_rtt_ps: u64,
         params: Py<PyAny>,
+        initial_threshold: Option<u64>,
     ) -> Self {
-        Self { number, mss, initial_window, max_window, line_rate, base_rtt_ps, params }
+        Self { number, mss, initial_window, max_window, line_rate, base_rtt_ps, params, initial_threshold }
+    }
+
+    /// A controller that keeps it is copied with it.
+    fn __deepcopy__(&self, py: Python<'_>, memo: Bound<'_, PyAny>) -> PyResult<Self> {
+        let params = py.import("copy")?.call_method1("deepcopy", (&self.params, memo))?.unbind();
+        Ok(Self { params, ..*self })
     }
 }
 
@@ -155,8 +168,31 @@ struct PythonController {
     object: Py<PyAny>,
     answers: Answers,
     permit: Permit,
-    wants_sent: bool,
-    wants_restart: bool,
+    threshold: Bytes,
+    wants: Wants,
+}
+
+/// Which of the callbacks that a class need not have it has.
+#[derive(Clone, Copy, Default)]
+struct Wants {
+    sent: bool,
+    restart: bool,
+    restart_from: bool,
+}
+
+impl Wants {
+    fn of(it: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self {
+            sent: it.hasattr("on_sent")?,
+            restart: it.hasattr("on_restart")?,
+            restart_from: it.hasattr("restart_from")?,
+        })
+    }
+}
+
+/// A limit in bytes, if there is one.
+fn limit(bytes: Bytes) -> Option<u64> {
+    Some(bytes.get()).filter(|_| bytes != Bytes::MAX)
 }
 
 /// How the class states its permit; looked up once per flow.
@@ -197,9 +233,9 @@ impl PythonController {
     fn of(py: Python<'_>, name: &str, flow: FlowId, object: Py<PyAny>, earliest: Earliest) -> PyResult<Self> {
         let it = object.bind(py);
         let answers = if it.hasattr("permit")? { Answers::Method } else { Answers::Attributes };
-        let (wants_sent, wants_restart) = (it.hasattr("on_sent")?, it.hasattr("on_restart")?);
-        let (name, permit) = (name.to_owned(), Permit::default());
-        let mut made = Self { name, flow, object, answers, permit, wants_sent, wants_restart };
+        let (name, permit, threshold, wants) =
+            (name.to_owned(), Permit::default(), Bytes::MAX, Wants::of(it)?);
+        let mut made = Self { name, flow, object, answers, permit, threshold, wants };
         made.read(py, earliest)?;
         Ok(made)
     }
@@ -207,8 +243,8 @@ impl PythonController {
     /// Stands in for one that could not be made, until the run ends of it.
     fn still(py: Python<'_>, name: &str, flow: FlowId) -> Self {
         let (name, object, answers) = (name.to_owned(), py.None(), Answers::Method);
-        let permit = Permit::default();
-        Self { name, flow, object, answers, permit, wants_sent: false, wants_restart: false }
+        let (permit, threshold, wants) = (Permit::default(), Bytes::MAX, Wants::default());
+        Self { name, flow, object, answers, permit, threshold, wants }
     }
 
     /// Takes the permit from the object.
@@ -244,6 +280,18 @@ impl PythonController {
         };
         let whole = "a whole number of picoseconds from 0 on, or None";
         let Ok(wake_ps) = wake.extract::<Option<u64>>() else { return wrong("wake_ps", &wake, whole) };
+        let threshold = it.getattr_opt(intern!(py, "threshold"))?.unwrap_or_else(none);
+        self.threshold = match threshold.extract::<Option<f64>>() {
+            Ok(None) => Bytes::MAX,
+            Ok(Some(bytes)) if bytes >= 0.0 => Bytes::new(bytes as u64),
+            _ => {
+                return wrong(
+                    "threshold",
+                    &threshold,
+                    "a number of bytes (the slow-start threshold), or None",
+                );
+            }
+        };
         let stated = Stated { window: bytes, pace: rate, wake_ps };
         self.permit = match stated.permit(earliest) {
             Ok(permit) => permit,
@@ -293,7 +341,7 @@ impl PythonController {
 
 impl CongestionControl for PythonController {
     fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
-        if !self.wants_sent {
+        if !self.wants.sent {
             return;
         }
         Python::attach(|py| {
@@ -349,13 +397,27 @@ impl CongestionControl for PythonController {
     }
 
     fn on_restart(&mut self, now: Time, idle: Span) {
-        if !self.wants_restart {
+        if !self.wants.restart {
             return;
         }
         Python::attach(|py| {
             let restart = (now.ps(), idle.ps());
             self.call(py, "on_restart", now, |py| Ok(restart.into_pyobject(py)?.into_any()));
         });
+    }
+
+    fn restart_from(&mut self, now: Time, left: Restart) {
+        if !self.wants.restart_from {
+            return;
+        }
+        Python::attach(|py| {
+            let left = (now.ps(), left.window.get(), left.keeps_threshold);
+            self.call(py, "restart_from", now, |py| Ok(left.into_pyobject(py)?.into_any()));
+        });
+    }
+
+    fn threshold(&self) -> Bytes {
+        self.threshold
     }
 
     fn on_tick(&mut self, now: Time) {
@@ -405,11 +467,8 @@ impl PluggedController for PythonController {
                 keep(None, failure(py, &self.name, Some(self.flow), None, "copying its state", e));
                 self.object.clone_ref(py)
             });
-            let Self { name, flow, answers, permit, wants_sent, wants_restart, .. } = self;
-            let (name, flow) = (name.clone(), *flow);
-            let (answers, permit) = (*answers, *permit);
-            let (wants_sent, wants_restart) = (*wants_sent, *wants_restart);
-            Box::new(Self { name, flow, object, answers, permit, wants_sent, wants_restart })
+            let Self { flow, answers, permit, threshold, wants, .. } = *self;
+            Box::new(Self { name: self.name.clone(), flow, object, answers, permit, threshold, wants })
         })
     }
 
@@ -463,6 +522,7 @@ fn make(name: &str, start: &Start, params: &[u8]) -> Made<dyn PluggedController>
             line_rate: start.line_rate.bps(),
             base_rtt_ps: start.base_rtt.ps(),
             params: params.unbind(),
+            initial_threshold: limit(start.initial_threshold),
         };
         let object = module.call_method1("make", (class, flow))?;
         PythonController::of(py, name, start.flow, object.unbind(), Earliest::Unknown)
@@ -482,7 +542,9 @@ fn load(name: &str, saved: &[u8]) -> Made<dyn PluggedController> {
 #[pyfunction]
 pub fn register_controller(name: String, class: Py<PyAny>, ecn: bool, telemetry: bool, params: Vec<String>) {
     custom::register_controller(&name, ControllerFactory { make, load });
-    custom::declare_controller(&name, Declared { ecn, telemetry, serial: true, params: Some(params) });
+    let has = |method| Python::attach(|py| class.bind(py).hasattr(method).unwrap_or(true));
+    let (ignores_restarts, params) = (!has("restart_from"), Some(params));
+    custom::declare_controller(&name, Declared { ecn, telemetry, serial: true, ignores_restarts, params });
     classes().insert(name, Class { class, acks: 0, nanoseconds: 0 });
 }
 
@@ -492,7 +554,8 @@ pub fn controller_costs() -> Vec<(String, u64, u64)> {
     classes().iter().map(|(name, c)| (name.clone(), c.acks, c.nanoseconds)).collect()
 }
 
-/// Feeds a registered controller `acks` ACKs of one segment (the simulated RTT is 16 µs); for measuring its cost.
+/// Feeds a registered controller `acks` ACKs of one segment (the simulated RTT is 16 µs), with a delivery rate sample and,
+/// if it has declared that, a hop's telemetry; for measuring its cost.
 #[pyfunction]
 pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()> {
     let start = Start {
@@ -507,8 +570,19 @@ pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()
     let made = py.detach(|| custom::CustomController::make(name, &start, b""));
     raise(py)?;
     let mut controller = made.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let telemetry = custom::declared(name).telemetry;
     py.detach(|| {
         for n in 0..acks {
+            let (at, tx_bytes, rate) = (Time::from_us(8 + n), n * 1500, Rate::from_gbps(10));
+            let stack = IntStack::of(1, &[IntHop { at, tx_bytes, queue: 0, rate }]);
+            let delivery = Delivery {
+                delivered: Bytes::new(14_600),
+                departures: Span::from_us(16),
+                arrivals: Span::from_us(16),
+                sent: Time::from_us(n),
+                total: Bytes::new((n + 1) * 1460),
+                ..Delivery::default()
+            };
             controller.on_ack(&AckSample {
                 now: Time::from_us(16 + n),
                 rtt: Some(Span::from_us(16)),
@@ -522,8 +596,8 @@ pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()
                 in_recovery: false,
                 app_limited: false,
                 cwnd_limited: true,
-                delivery: None,
-                feedback: Feedback::None,
+                delivery: Some(delivery),
+                feedback: if telemetry { Feedback::Int(&stack) } else { Feedback::None },
             });
         }
     });

@@ -2,7 +2,7 @@
 
 use super::{
     AckSample, Calls, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Marks, Needs, Parameters,
-    Permit, Report, Restart, Start,
+    Permit, Report, Restart, Rule, Rules, Start,
 };
 use crate::plugin::{Json, Made, Registry, boxed_state};
 use crate::problems::Invalid;
@@ -40,6 +40,8 @@ pub struct Declared {
     pub telemetry: bool,
     /// Its calls are made one after another, whatever the number of threads: by these a run gains nothing.
     pub serial: bool,
+    /// It is not notified of windows that are left after a pause ([`CongestionControl::restart_from`]).
+    pub ignores_restarts: bool,
     /// The names that it accepts under `params`; `None`: its factory alone decides.
     pub params: Option<Vec<String>>,
 }
@@ -162,6 +164,11 @@ impl Parameters for Params {
             calls: Calls::Both,
             ..Needs::WINDOW
         }
+    }
+
+    fn rules(&self) -> Rules {
+        let restarts = if declared(&self.name).ignores_restarts { Rule::Foreign } else { Rule::Kept };
+        Rules { grows_when_used: Rule::Kept, restarts, ..Rules::FOREIGN }
     }
 
     fn make(&self, start: &Start) -> Result<CustomController, Invalid> {

@@ -141,7 +141,8 @@ pub unsafe fn register(
     held(&MADE).retain(|(of, _)| of != name);
     register_controller(name, ControllerFactory { make, load });
     let (ecn, telemetry) = (table.wants & abi::ECN != 0, table.wants & abi::TELEMETRY != 0);
-    declare_controller(name, Declared { ecn, telemetry, serial: false, params });
+    let ignores_restarts = table.restart_from.is_none();
+    declare_controller(name, Declared { ecn, telemetry, serial: false, ignores_restarts, params });
     Ok(name.to_owned())
 }
 

@@ -237,8 +237,8 @@ impl Checked for Tcp {
 /// What becomes of windows that are not used, or are marked when they are small.
 fn window_use(r: &mut Report<'_>, key: &str, t: &Tcp) {
     let at = |name: &str| format!("{key}.{name}");
-    let (rules, any) = (t.congestion.rules(), t.congestion.needs().gives == Gives::Anything);
-    if t.growth != Growth::default() && rules.grows_when_used != Rule::Kept && !any {
+    let rules = t.congestion.rules();
+    if t.growth != Growth::default() && rules.grows_when_used != Rule::Kept {
         let why = "the controller's window grows, or does not, for reasons of its own";
         r.useless(
             &at("growth"),
@@ -252,7 +252,7 @@ fn window_use(r: &mut Report<'_>, key: &str, t: &Tcp) {
             "without `writes` or `video` a flow has no pauses",
             "write `writes` or `video`, or remove the key",
         );
-    } else if t.restart != RestartRule::default() && rules.restarts != Rule::Kept && !any {
+    } else if t.restart != RestartRule::default() && rules.restarts != Rule::Kept {
         let why = "the controller resumes after a pause by rules of its own";
         r.useless(
             &at("restart"),

@@ -299,11 +299,6 @@ fn impossible_backbones_and_loads() {
     let poisson = |more: &str| format!("kind = \"poisson\"\nsizes = \"heavy-tailed\"\nload = 0.5\n{more}");
     wrong(
         flow,
-        &poisson("of = \"busiest-link\""),
-        "s.toml:15: `traffic.0.of`: only the routing `lowest` says which link is busiest; write `routing = \"lowest\"`, or `of = \"core-links\"`",
-    );
-    wrong(
-        flow,
         &poisson("of = { rate = \"0bps\" }"),
         "s.toml:15: `traffic.0.of.rate`: a rate of 0bps sends nothing; write a rate above zero",
     );

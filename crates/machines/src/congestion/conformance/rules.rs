@@ -257,7 +257,11 @@ fn page() -> String {
          `THALWEG_WRITE=1 cargo test -p thalweg-machines rules`.\n\n",
     );
     let all: Vec<ControllerSpec> =
-        ControllerSpec::all().into_iter().filter(|spec| spec.rules() != Rules::FOREIGN).collect();
+        // What a user's declares is the user's.
+        ControllerSpec::all()
+            .into_iter()
+            .filter(|spec| spec.rules() != Rules::FOREIGN && spec.needs().gives != Gives::Anything)
+            .collect();
     page += "| rule | where |";
     all.iter().for_each(|spec| write!(page, " {} |", spec.key()).unwrap());
     page += "\n|---|---|";
