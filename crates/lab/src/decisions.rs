@@ -159,6 +159,11 @@ pub fn table(file: &[u8]) -> Result<Table, Damage> {
         }
         _ => None,
     });
+    let rtt = of(&|d| match &d.observation {
+        Observation::Ack { sample, .. } => sample.rtt.map(|rtt| rtt.ps()),
+        Observation::Open { rtt, .. } => rtt.map(|rtt| rtt.ps()),
+        _ => None,
+    });
     let columns = vec![
         column(
             "flow",
@@ -180,7 +185,7 @@ pub fn table(file: &[u8]) -> Result<Table, Damage> {
             ack(&|s| Some((s.acked + s.sacked).get())),
         ),
         column("marked", "B", "of these, with congestion experienced", ack(&|s| Some(s.marked.get()))),
-        column("rtt_ps", "ps", "round trip measured; null: none", ack(&|s| s.rtt.map(|rtt| rtt.ps()))),
+        column("rtt_ps", "ps", "round trip measured, of data or of the SYN; null: none", rtt),
         column("in_flight", "B", "in the network; null: the call does not say", in_flight),
         column("window", "B", "allowed after it", of(&|d| Some(d.permit.window.get()))),
         column("pace_bps", "b/s", "pace after it; null: none", of(&|d| d.permit.pace.map(|rate| rate.bps()))),

@@ -31,7 +31,7 @@ use thalweg_wire::{Classes, Frame, Packet};
 macro_rules! pause_policies {
     ($then:ident! { $($with:tt)* }) => {
         $then! { { $($with)* }
-            pfc: Pfc, "Priority flow control: full inputs make their upstream neighbours pause. Needs `inputs`.";
+            pfc: Pfc, "Priority flow control: full inputs make their upstream neighbours pause, in all traffic classes. Needs `inputs`.";
             backpressure: Backpressure, "Backpressure flow control: queues of the scheduler `bfc` that are too long make single queues of upstream neighbours pause. Needs `inputs`, and goes without `pfc`.";
             gfc: Gfc, "Gentle flow control: the fuller an input, the more often its upstream neighbour halves its rate; it never stops. Needs `inputs`, and goes without `pfc`.";
         }

@@ -9,7 +9,7 @@ pub(crate) use transports::reads_telemetry;
 
 use crate::context::Cx;
 use crate::quantity::Capacity;
-use crate::schema::{CongestionPoint, Document, Marking, Rank, Scheduler, Transport, of_kind};
+use crate::schema::{CongestionPoint, Document, Incident, Marking, Rank, Scheduler, Transport, of_kind};
 use crate::topology::{Family, Graph};
 use crate::traffic::sizes::named;
 use thalweg_machines::congestion::{ControllerSpec, Messages, Paths};
@@ -152,6 +152,27 @@ impl Paths for Longest<'_> {
     }
 }
 
+/// What becomes of packets on their way.
+#[derive(Clone, Copy)]
+pub(super) struct Delivery {
+    /// None is lost: switches keep them, and links neither lose them nor fail.
+    pub lossless: bool,
+    /// None overtakes another of its flow.
+    pub in_order: bool,
+}
+
+impl Delivery {
+    fn of(doc: &Document) -> Self {
+        let loses = doc.link.iter().any(|link| link.loss.is_some());
+        let fails = doc.incident.iter().any(|incident| matches!(incident, Incident::LinkFailure { .. }));
+        let overtakes = doc.link.iter().any(|link| link.jitter.is_some_and(|jitter| jitter.spec().reorder));
+        Self {
+            lossless: doc.switch.keeps_packets() && !loses && !fails,
+            in_order: !overtakes && !doc.routing.rule.needs().reorders,
+        }
+    }
+}
+
 /// DCQCN's congestion point for the hosts' links: 5 and 200 KB were chosen for 40 Gb/s (Zhu et al., SIGCOMM 2015,
 /// §4), and a queue lasts as long at any rate that is in proportion.
 pub(crate) fn dcqcn_marks(graph: &Graph) -> (Bytes, Bytes) {
@@ -255,9 +276,9 @@ pub(crate) fn resolve(doc: &mut Document) {
         .or_else(|| doc.measure.priority_histogram.as_ref().map(|_| Rank::Remaining))
         // NICs overwrite what senders wrote.
         .filter(|_| doc.slack.is_none());
-    let (lossless, classes) = (doc.switch.keeps_packets(), classes(doc));
+    let (delivery, classes) = (Delivery::of(doc), classes(doc));
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
-        of_kind!(t, |t| t.resolve(wanted, lossless));
+        of_kind!(t, |t| t.resolve(wanted, delivery));
         of_kind!(t, |t| t.by_classes(classes));
     }
     let run = doc.run.until;

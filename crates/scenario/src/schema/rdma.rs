@@ -40,9 +40,11 @@ pub struct Rdma {
     /// recoveries `irn` and `drop-notified`, `none` with `go-back-n`.
     pub cap: Option<Cap>,
     /// What receivers acknowledge, NACKs apart. Without the key, `per-packet`; with the recovery `go-back-n`
-    /// under PFC, or with `segments`, no more than the controller needs.
+    /// under PFC (if no link loses packets or fails, and none overtakes another), or with `segments`, no more than the
+    /// controller needs.
     pub acks: Option<RdmaAcks>,
-    /// The retransmission timer. Without the key, `off` with PFC, else `pair` with the recovery `irn` and `fixed` with
+    /// The retransmission timer. Without the key, `off` with PFC (if no link loses packets or fails, and with `go-back-n`
+    /// none overtakes another), else `pair` with the recovery `irn` and `fixed` with
     /// `go-back-n` and `drop-notified`; a `low` of the defaults is then at least two base round trips of the longest
     /// path, a `high` and a `value` at least four.
     pub timer: Option<RdmaTimer>,

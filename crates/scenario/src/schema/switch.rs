@@ -47,7 +47,8 @@ thalweg_machines::pause_policies!(with_pauses! {
         /// that arrive at one instant none is transmitted yet. `500KB` if not given; with `inputs`, `shared_buffer` or
         /// the scheduler `policy`, `"unlimited"`.
         pub buffer: Option<Capacity>,
-        /// Whether and when packets are marked or dropped before the buffer is full.
+        /// Whether and when packets are marked or dropped before the buffer is full. Thresholds are compared with what
+        /// waits at the port in all its classes and queues together.
         #[serde(default)]
         #[schemars(schema_with = "marking::inside_a_queue")]
         pub marking: Marking,

@@ -7,6 +7,7 @@ use crate::schema::{Document, Incident, Mix, Nodes, Scheduler, SharedBuffer, Swi
 use crate::topology::Graph;
 use thalweg_machines::problems::{Problem, Problems};
 use thalweg_machines::stage::Around;
+use thalweg_units::Bytes;
 
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
     let full = resolve::full_packet(doc);
@@ -179,11 +180,13 @@ fn sharing(shared: &SharedBuffer, doc: &Document) -> Vec<Problem> {
 /// never let fill.
 fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, ports: u64, full: u32) {
     let (total, own) = (shared.total.0, doc.switch.room());
+    // A queue that trims holds headers besides.
+    let headers = doc.switch.scheduler.needs().trims.map_or(0, Bytes::get);
     let least = shared.sharing.least(u64::from(full), ports);
     if total.get() < least {
         let reason = format!("of {total} none of {ports} ports is given room for a packet of {full} bytes");
         r.error("switch.shared_buffer.total", reason, format!("at least \"{least}B\""));
-    } else if shared.sharing.admits_all(total.get(), ports, own.bytes(full).get()) {
+    } else if shared.sharing.admits_all(total.get(), ports, own.bytes(full).get().saturating_add(headers)) {
         let why = format!("the {ports} ports of a switch hold at most {own} each");
         r.useless("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
     }

@@ -6,7 +6,7 @@ mod rdma;
 mod receivers;
 mod uet;
 
-use super::dcqcn_marks;
+use super::{Delivery, dcqcn_marks};
 use crate::quantity::Q;
 use crate::schema::{EcnMode, Flight, LossDetection, Rank, Tcp, Udp};
 use crate::topology::Graph;
@@ -27,7 +27,7 @@ pub(super) trait Dependent {
     /// Its packets may be marked; called before it is resolved, too.
     fn ecn_capable(&self) -> bool;
     /// What follows from the rank that the schedulers want, and from flow control.
-    fn resolve(&mut self, wanted: Option<Rank>, lossless: bool);
+    fn resolve(&mut self, wanted: Option<Rank>, delivery: Delivery);
     /// What follows from how many classes the schedulers distinguish.
     fn by_classes(&mut self, _classes: u32) {}
     /// What follows from the sizes of the flows that it carries, after the topology.
@@ -63,7 +63,7 @@ impl Dependent for Tcp {
     fn ecn_capable(&self) -> bool {
         self.ecn.unwrap_or(ecn_of(&self.congestion)) != EcnMode::Off
     }
-    fn resolve(&mut self, wanted: Option<Rank>, _: bool) {
+    fn resolve(&mut self, wanted: Option<Rank>, _: Delivery) {
         self.ecn.get_or_insert(ecn_of(&self.congestion));
         self.telemetry = self.telemetry.or(telemetry_of(&self.congestion));
         self.rank.get_or_insert(wanted.unwrap_or(Rank::None));
@@ -77,7 +77,7 @@ impl Dependent for Udp {
     fn ecn_capable(&self) -> bool {
         false
     }
-    fn resolve(&mut self, wanted: Option<Rank>, _: bool) {
+    fn resolve(&mut self, wanted: Option<Rank>, _: Delivery) {
         let size = matches!(wanted, Some(Rank::FlowSize));
         self.rank.get_or_insert(if size { Rank::FlowSize } else { Rank::None });
     }

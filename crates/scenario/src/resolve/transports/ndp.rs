@@ -1,5 +1,6 @@
 //! `[transport]` of kind `ndp`: the first window by the longest path, the paths by the topology.
 
+use super::super::Delivery;
 use super::Dependent;
 use crate::schema::{Ndp, Rank};
 use crate::topology::Graph;
@@ -10,7 +11,7 @@ impl Dependent for Ndp {
         false
     }
 
-    fn resolve(&mut self, _: Option<Rank>, _: bool) {}
+    fn resolve(&mut self, _: Option<Rank>, _: Delivery) {}
 
     fn by_graph(&mut self, graph: &Graph, paths: &mut dyn Paths) {
         let packet = self.payload.0.get().saturating_add(self.header.0.get());

@@ -1,5 +1,6 @@
 //! `[transport]` of kind `phost`: times by the hosts' rate where it is one, classes by the schedulers.
 
+use super::super::Delivery;
 use super::Dependent;
 use crate::quantity::Q;
 use crate::schema::{Phost, Rank};
@@ -13,7 +14,7 @@ impl Dependent for Phost {
         false
     }
 
-    fn resolve(&mut self, _: Option<Rank>, _: bool) {}
+    fn resolve(&mut self, _: Option<Rank>, _: Delivery) {}
 
     fn by_classes(&mut self, classes: u32) {
         let highest = classes.saturating_sub(1).min(2) as u8;

@@ -1,5 +1,6 @@
 //! `[transport]` of kind `rdma`: what follows from the recovery, the controller, flow control and the topology.
 
+use super::super::Delivery;
 use super::{Dependent, telemetry_of};
 use crate::quantity::{Cap, Q};
 use crate::schema::{Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery};
@@ -17,7 +18,7 @@ fn notification_of(congestion: &ControllerSpec) -> Notification {
 }
 
 /// The ACKs that something waits for.
-fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
+fn acks_of(r: &Rdma, kept: bool) -> RdmaAcks {
     let needs = r.congestion.needs();
     let capped = matches!(r.cap, Some(Cap::Packets(_) | Cap::Auto));
     let timed = !matches!(r.timer, None | Some(RdmaTimer::Off));
@@ -25,7 +26,7 @@ fn acks_of(r: &Rdma, lossless: bool) -> RdmaAcks {
         Recovery::Irn { .. } | Recovery::DropNotified => RdmaAcks::PerPacket,
         Recovery::GoBackN { .. } if r.segments.is_some() => RdmaAcks::PerSegment,
         // IRN §4.4.2: the baseline's ACKs are not charged to it where they are not needed.
-        Recovery::GoBackN { .. } if lossless && !capped && !timed => match r.notification {
+        Recovery::GoBackN { .. } if kept && !capped && !timed => match r.notification {
             Some(Notification::Echo) => RdmaAcks::PerPacket,
             _ if needs.gives.moves_window() => RdmaAcks::PerPacket,
             _ if needs.round_trips => RdmaAcks::PerSegment,
@@ -40,7 +41,7 @@ impl Dependent for Rdma {
         self.notification.unwrap_or(notification_of(&self.congestion)) != Notification::Off
     }
 
-    fn resolve(&mut self, wanted: Option<Rank>, lossless: bool) {
+    fn resolve(&mut self, wanted: Option<Rank>, delivery: Delivery) {
         self.rank.get_or_insert(match wanted {
             // CHOICE BFC §F.1: "remaining" of a packet as it was made, so that one sent again has its own;
             // and known without ACKs.
@@ -52,9 +53,12 @@ impl Dependent for Rdma {
         self.telemetry = self.telemetry.or(telemetry_of(&self.congestion));
         let named = if matches!(self.recovery, Recovery::GoBackN { .. }) { 0 } else { 4 };
         self.nack_size.get_or_insert(Q(Bytes::new(self.ack_size.0.get().saturating_add(named))));
-        let acks = acks_of(self, lossless);
+        // Receivers that go back lose what comes out of order.
+        let goes_back = matches!(self.recovery, Recovery::GoBackN { .. });
+        let kept = delivery.lossless && (delivery.in_order || !goes_back);
+        let acks = acks_of(self, kept);
         let acks = *self.acks.get_or_insert(acks);
-        if lossless || acks == RdmaAcks::Never {
+        if kept || acks == RdmaAcks::Never {
             // IRN §4.3.1: without losses every expiry would be a mistake.
             self.timer.get_or_insert(RdmaTimer::Off);
         }

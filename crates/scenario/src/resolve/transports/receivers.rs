@@ -1,6 +1,7 @@
 //! `[transport]` of kinds `homa` and `expresspass`: what follows from the hosts' rate, the schedulers'
 //! classes and the sizes of messages.
 
+use super::super::Delivery;
 use super::Dependent;
 use crate::quantity::Q;
 use crate::schema::{ExpressPass, Homa, Rank};
@@ -14,7 +15,7 @@ impl Dependent for Homa {
         false
     }
 
-    fn resolve(&mut self, _: Option<Rank>, _: bool) {}
+    fn resolve(&mut self, _: Option<Rank>, _: Delivery) {}
 
     fn by_classes(&mut self, classes: u32) {
         self.levels.get_or_insert(u8::try_from(classes.max(1)).unwrap_or(u8::MAX));
@@ -65,7 +66,7 @@ impl Dependent for ExpressPass {
         false
     }
 
-    fn resolve(&mut self, _: Option<Rank>, _: bool) {}
+    fn resolve(&mut self, _: Option<Rank>, _: Delivery) {}
 
     fn by_graph(&mut self, graph: &Graph, _: &mut dyn Paths) {
         let rate = graph.fastest_host();

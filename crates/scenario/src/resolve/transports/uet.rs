@@ -1,5 +1,6 @@
 //! `[transport]` of kind `uet`: round trip, first credit and patience by the topology.
 
+use super::super::Delivery;
 use super::{Dependent, Queue};
 use crate::quantity::Q;
 use crate::schema::{Rank, Uet, UetWindow};
@@ -16,7 +17,7 @@ impl Dependent for Uet {
         true
     }
 
-    fn resolve(&mut self, _: Option<Rank>, _: bool) {}
+    fn resolve(&mut self, _: Option<Rank>, _: Delivery) {}
 
     fn by_graph(&mut self, graph: &Graph, paths: &mut dyn Paths) {
         let rtt = *self.base_rtt.get_or_insert_with(|| Q(paths.base_rtt()));
