@@ -93,6 +93,29 @@ until = "1ms"
     assert one.tables["ports"].equals(two.tables["ports"]) and one.summary == two.summary
 
 
+AGENTS = """
+scheme = "{scheme}"
+topology = {{ kind = "leaf-spine", leaves = 3, spines = 2, hosts_per_leaf = 2, host_rate = "100Gbps", spine_rate = "100Gbps" }}
+run = {{ until = "20ms" }}
+[[traffic]]
+kind = "all-to-all"
+size = "{size}"
+iterations = {iterations}
+"""
+
+
+@pytest.mark.parametrize(
+    "scheme", ["rccc+spray", "uet+spray", "nscc+spray", "ndp+trim", "homa+spray", "homa+priorities"]
+)
+@pytest.mark.parametrize(("size", "iterations"), [("8KB", 1), ("60KB", 3)])
+def test_hosts_agents_do_the_same_in_parts(scheme, size, iterations):
+    """What an agent still does for flows that are over it does whenever the other end knows of that."""
+    scenario = Scenario.from_toml(AGENTS.format(scheme=scheme, size=size, iterations=iterations))
+    runs = [thalweg.run(scenario, progress=False, threads=threads) for threads in (1, 2, 3)]
+    assert runs[0].meta["threads"] == 1 and all(r.meta["threads"] > 1 for r in runs[1:])
+    assert len({r.digest for r in runs}) == 1
+
+
 def test_a_run_that_was_stopped_goes_on_with_another_number_of_threads(tmp_path):
     scenario = Scenario.from_toml(LEAVES).with_({"traffic.0.size": "3MB"})
     straight = thalweg.run(scenario, progress=False, threads=1)

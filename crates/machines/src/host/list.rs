@@ -43,6 +43,8 @@ macro_rules! agents {
                 ) -> Transmit;
                 /// See [`HostAgent::timer`].
                 pub fn timer(&self, [spec: &TransportSpec]) -> Option<Time>;
+                /// See [`HostAgent::holds`].
+                pub fn holds(&self, flow: FlowId) -> bool;
                 /// See [`HostAgent::rank`].
                 pub fn rank(&self, flow: FlowId, left: u64) -> u64;
             }

@@ -10,7 +10,7 @@
 //! [`HostAgent::on_packet`] and [`HostAgent::on_timer`] the agent is polled until it answers something else
 //! than [`Transmit::Packet`], and its timer is looked at. What it sends travels as that flow's: requests and
 //! data to the destination, everything else to the source. So an agent sends only for flows that it has been
-//! notified of and that are not over.
+//! notified of and that are not over, or that it holds.
 
 mod homa;
 mod list;
@@ -94,6 +94,7 @@ pub trait HostAgent {
     /// A flow of `size` bytes begins here.
     fn on_start(&mut self, _spec: &Self::Spec, _now: Time, _flow: FlowId, _size: u64) {}
     /// An end of a flow is over: every byte is acknowledged, or has arrived. No calls for it follow.
+    /// See [`HostAgent::holds`].
     fn on_over(&mut self, _spec: &Self::Spec, _now: Time, _flow: FlowId, _end: End) {}
     /// A packet has come, and its flow knows.
     fn on_packet(&mut self, spec: &Self::Spec, now: Time, came: Came<'_>);
@@ -110,6 +111,11 @@ pub trait HostAgent {
     ) -> Transmit;
     /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
     fn timer(&self, spec: &Self::Spec) -> Option<Time>;
+    /// It may still send for a flow that ends here and is over: the flow's ends stay until it does no more. Once it does
+    /// not it never will again.
+    fn holds(&self, _flow: FlowId) -> bool {
+        false
+    }
     /// Of the flows that begin here and may have something to send the one with the lowest goes first, where
     /// the NIC pulls; of equals, the one that has waited longest. `left`: bytes that its sender has yet to
     /// send ([`SendingEnd::remaining`]).

@@ -159,6 +159,10 @@ impl HostAgent for UetAgent {
     fn timer(&self, _: &UetSpec) -> Option<Time> {
         None
     }
+
+    fn holds(&self, flow: FlowId) -> bool {
+        self.incoming.get(&flow).is_some_and(|flow| flow.over)
+    }
 }
 
 #[cfg(test)]
@@ -253,8 +257,9 @@ mod tests {
         };
         let mut open = two();
         open.on_over(&spec(), US(0), FlowId(1), End::Destination);
+        assert!(open.holds(FlowId(1)));
         assert_eq!(pulls(&mut open, US(1), US(30)), [(1000, 1, 8, 2), (2000, 1, 12, 3)]);
-        assert!(open.incoming.is_empty());
+        assert!(open.incoming.is_empty() && !open.holds(FlowId(1)));
         let credits = spec().credits.map(|credits| CreditSpec { closes: true, ..credits });
         let mut closed = two();
         closed.on_over(&UetSpec { credits, ..spec() }, US(0), FlowId(1), End::Destination);

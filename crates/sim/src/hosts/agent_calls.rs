@@ -6,7 +6,7 @@ use crate::events::Phase;
 use crate::fabric::Fabric;
 use crate::hosts::agents::Seat;
 use crate::hosts::{Hosts, inject};
-use crate::paths::{NO_SLOT, travels_forward};
+use crate::paths::travels_forward;
 use thalweg_machines::host::{Came, End};
 use thalweg_machines::transport::Transmit;
 use thalweg_units::{FlowId, PortId, Time};
@@ -58,6 +58,11 @@ impl Hosts {
         let Some(at) = self.agents.at(host, self.sending[slot].transport) else { return };
         let Seat { agent, transport, .. } = &mut self.agents.all[at];
         agent.on_over(&cx.spec.transports[usize::from(*transport)], cx.now, flow, end);
+        if end == End::Destination && agent.holds(flow) {
+            // So the flow's ends stay, wherever the other one is.
+            let receiving = &mut self.receiving[slot];
+            (receiving.held, receiving.balance) = (true, receiving.balance.wrapping_add(1));
+        }
     }
 
     /// An agent's timer event.
@@ -81,7 +86,10 @@ impl Hosts {
             let Seat { agent, transport, .. } = &mut self.agents.all[at];
             let transport = &cx.spec.transports[usize::from(*transport)];
             match agent.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch) {
-                Transmit::Packet => self.send_for_agent(cx, fabric, &mut packet),
+                Transmit::Packet => {
+                    let holds = agent.holds(packet.flow);
+                    self.send_for_agent(cx, fabric, &mut packet, holds);
+                }
                 Transmit::Idle => break,
                 Transmit::At(time) => {
                     paced = time;
@@ -98,21 +106,22 @@ impl Hosts {
         }
     }
 
-    /// A control packet travels as its flow's.
-    fn send_for_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, packet: &mut Packet) {
+    /// A control packet travels as its flow's; `held`: the agent may send more for a flow that is over.
+    fn send_for_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, packet: &mut Packet, held: bool) {
         let flow = packet.flow;
-        let slot = fabric.paths().slot(flow);
-        if slot == NO_SLOT {
-            return; // Both ends have closed: it would find none.
-        }
-        let slot = slot as usize;
+        let slot = fabric.paths().slot(flow) as usize;
         let path = fabric.paths().start(slot);
         let (sending, receiving) = (&mut self.sending[slot], &mut self.receiving[slot]);
         let (ends, path) = if travels_forward(packet.kind) {
             sending.balance = sending.balance.wrapping_add(1);
             ((sending.host, sending.peer), path)
         } else {
-            receiving.balance = receiving.balance.wrapping_add(1);
+            if receiving.held && !held {
+                // It takes the place of what was counted as the flow was held.
+                receiving.held = false;
+            } else {
+                receiving.balance = receiving.balance.wrapping_add(1);
+            }
             ((receiving.host, receiving.peer), path + fabric.paths().middle())
         };
         inject(cx, fabric, flow, ends, path, (packet, &self.scratch));

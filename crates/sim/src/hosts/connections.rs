@@ -151,6 +151,7 @@ impl Hosts {
             balance: 0,
             transport: spec.transport,
             complete: false,
+            held: false,
         };
         let slot = fabric.open_path(cx, flow, &path);
         if slot < self.sending.len() {

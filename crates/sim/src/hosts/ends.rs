@@ -53,6 +53,8 @@ pub struct Receiving {
     pub transport: u16,
     /// The flow's bytes have all arrived, and this has been recorded.
     pub complete: bool,
+    /// Its host's agent holds it since: it counts in the balance as if a packet were on its way.
+    pub held: bool,
 }
 
 /// A connection that outlives its flows.

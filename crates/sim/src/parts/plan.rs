@@ -50,7 +50,14 @@ impl Plan {
         let traffic = Traffic::of(sim, &groups, most);
         let parts = parts.min(most).min(usize::from(Number::MAX) - 1);
         if parts < 2 {
-            return Err(Undivided("no wire that takes time divides it"));
+            let inner = |(_, link): &(usize, &LinkSpec)| link.a.0 >= spec.hosts && link.b.0 >= spec.hosts;
+            let bound = |(number, link): (usize, &LinkSpec)| !is_instant(link) && is_bound(sim, number);
+            return Err(Undivided(match spec.links.iter().enumerate().filter(inner).any(bound) {
+                true => {
+                    "its wires change, lose or delay packets, or their ports hold packets back or interrupt them"
+                }
+                false => "no wire that takes time divides it",
+            }));
         }
         let of_group = traffic.divide(parts);
         let of_node: Vec<Number> = groups.iter().map(|group| of_group[*group]).collect();
@@ -141,14 +148,20 @@ fn join_nodes(sim: &Sim, together: &mut Together) {
     let spec = &sim.cx.spec;
     for (number, link) in spec.links.iter().enumerate() {
         let at_host = link.a.0 < spec.hosts || link.b.0 < spec.hosts;
-        let instant = link.ab.delay.is_zero() || link.ba.delay.is_zero();
-        let ports = [2 * number, 2 * number + 1].map(|id| &sim.fabric.ports()[id]);
-        // The former may overtake, the latter be taken back.
-        let bound = ports.iter().any(|port| port.mode.lane == Lane::Reference || port.mode.preemptive);
-        if at_host || instant || bound {
+        if at_host || is_instant(link) || is_bound(sim, number) {
             together.join(link.a.at(), link.b.at());
         }
     }
+}
+
+fn is_instant(link: &LinkSpec) -> bool {
+    link.ab.delay.is_zero() || link.ba.delay.is_zero()
+}
+
+/// What is on the wire may overtake or be taken back, or its ports are on the reference lane.
+fn is_bound(sim: &Sim, link: usize) -> bool {
+    let ports = [2 * link, 2 * link + 1].map(|id| &sim.fabric.ports()[id]);
+    ports.iter().any(|port| port.mode.lane == Lane::Reference || port.mode.preemptive)
 }
 
 /// Hosts that act on each other at one instant.

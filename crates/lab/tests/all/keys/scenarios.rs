@@ -302,6 +302,14 @@ pub const FILES: &[(&str, &str)] = &[
         "other.1.et",
         "\x03\n\x011\x06\x08\x01\x18\x048Z$\x08\x02\x18\x06*\x01\x01R\r\n\tcomm_sizeh2R\x0c\n\x08comm_srch\x002\x08\x03\x18\x07*\x01\x02R\r\n\tcomm_typeh\x05R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0",
     ),
+    (
+        "two.0.et",
+        "\x03\n\x011/\x08\x01\x18\x07R\r\n\tcomm_typeh\0R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0/\x08\x02\x18\x07R\r\n\tcomm_typeh\0R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0",
+    ),
+    (
+        "two.1.et",
+        "\x03\n\x011/\x08\x01\x18\x07R\r\n\tcomm_typeh\0R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0/\x08\x02\x18\x07R\r\n\tcomm_typeh\0R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0",
+    ),
     ("groups.json", "{\"0\": [0, 1]}"),
     ("swapped.json", "{\"0\": [1, 0]}"),
     ("other.goal", "num_ranks 2\nrank 0 { send 20000b to 1 }\nrank 1 { recv 20000b from 0 }\n"),

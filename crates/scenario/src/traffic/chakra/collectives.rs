@@ -10,8 +10,8 @@
 //! A rank sends in a step when what was sent to it in the step before has come. Adding up takes no time.
 //!
 //! ```text
-//! CHOICE Chakra: `comm_size` is the whole vector, of all-gather, reduce-scatter and all-to-all, too: every rank sends
-//! (N − 1)/N of it. The other reading is one rank's piece.
+//! CHOICE Chakra: `comm_size` is what a rank has at the beginning, as ASTRA-sim reads it: the whole vector, of which it
+//! sends (N − 1)/N, but for all-gather, which begins with one rank's piece and sends N − 1 of them.
 //! CHOICE: the sends of a rank in a broadcast all begin as it has the vector, and share its link.
 //! ```
 
@@ -39,8 +39,9 @@ pub(super) fn expand(
 ) -> Vec<Vec<u32>> {
     let all = members.len();
     match kind {
-        Collective::AllReduce => ring(members, size, 2 * (all - 1), out),
-        Collective::AllGather | Collective::ReduceScatter => ring(members, size, all - 1, out),
+        Collective::AllReduce => ring(members, |place| chunk(size, place, all), 2 * (all - 1), out),
+        Collective::ReduceScatter => ring(members, |place| chunk(size, place, all), all - 1, out),
+        Collective::AllGather => ring(members, |_| size, all - 1, out),
         Collective::AllToAll => exchange(members, size, out),
         Collective::Broadcast => broadcast(members, size, root, out),
     }
@@ -50,14 +51,20 @@ fn begins(members: &[(u32, u32)]) -> Vec<Vec<u32>> {
     members.iter().map(|(_, begin)| vec![*begin]).collect()
 }
 
-fn ring(members: &[(u32, u32)], size: u64, steps: usize, out: &mut Operations) -> Vec<Vec<u32>> {
+/// `size`: bytes of a chunk, by its number.
+fn ring(
+    members: &[(u32, u32)],
+    size: impl Fn(usize) -> u64,
+    steps: usize,
+    out: &mut Operations,
+) -> Vec<Vec<u32>> {
     let all = members.len();
     let mut before = begins(members);
     for step in 0..steps {
         let mut now = vec![Vec::new(); all];
         for place in 0..all {
             let to = (place + 1) % all;
-            let bytes = chunk(size, (place + 2 * all - step) % all, all);
+            let bytes = size((place + 2 * all - step) % all);
             now[to].push(out.message(members[place].0, members[to], bytes, &before[place]));
         }
         before = now;

@@ -7,6 +7,8 @@
 //!
 //! ```text
 //! CHOICE Chakra: `hosts`, `overhead`, `rendezvous` as for GOAL traces.
+//! CHOICE Chakra: the operations of a process group come one after the other at each rank (`collectives`). ASTRA-sim has
+//! one under way of all groups.
 //! CHOICE Chakra: computations of processors and of accelerators (`is_cpu_op`) share one queue.
 //! ```
 
@@ -48,6 +50,9 @@ pub struct Chakra {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("examples" = ["groups.json"]))]
     pub groups: Option<String>,
+    /// Whether the collective operations of a process group come one after the other at each rank.
+    #[serde(default)]
+    pub collectives: Collectives,
     /// Larger messages than this start only when their receive has been posted: all that it depends on is done. If not
     /// given, none wait for that.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,9 +67,20 @@ pub struct Chakra {
     pub start: Q<Span>,
 }
 
+/// When collective operations of one process group begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Collectives {
+    /// In the order of the trace, each when the one before is over at the rank, as NCCL has those of a communicator.
+    #[default]
+    InOrder,
+    /// When what they depend on is done.
+    AtOnce,
+}
+
 /// The operations of ranks without process groups, if they match.
 pub(crate) fn translate_alone(ranks: &[Vec<Node>]) -> Result<Trace, (String, String)> {
-    translate(ranks, &Groups::default())
+    translate(ranks, &Groups::default(), Collectives::default())
 }
 
 impl Chakra {
@@ -86,7 +102,7 @@ impl Chakra {
             nodes.push(chakra::parse(&bytes).map_err(|e| e.in_file(&name))?);
         }
         let hosts = s.ranks("hosts", &self.hosts, ranks)?;
-        let trace = translate(&nodes, &self.groups(s)?)
+        let trace = translate(&nodes, &self.groups(s)?, self.collectives)
             .map_err(|(reason, hint)| s.cx.error(&s.key("file"), reason, hint))?;
         if trace.messages() == 0 {
             return Err(s.cx.error(&s.key("file"), "the traces send nothing", "remove the section"));

@@ -1,5 +1,6 @@
 //! The nodes of all ranks as the operations of one trace ([`crate::parse::goal`]).
 
+use super::Collectives;
 use super::collectives::{expand, messages};
 use crate::parse::chakra::{Collective, Node, What};
 use crate::parse::goal::{self, Op, Trace, Wait};
@@ -62,21 +63,27 @@ struct Call<'a> {
 ///
 /// # Errors
 /// What does not exist, or does not match.
-pub(super) fn translate(ranks: &[Vec<Node>], groups: &Groups) -> Result<Trace, Wrong> {
+pub(super) fn translate(ranks: &[Vec<Node>], groups: &Groups, order: Collectives) -> Result<Trace, Wrong> {
     let mut out = Operations::default();
     let mut calls: BTreeMap<(Option<&str>, u32), Vec<Call<'_>>> = BTreeMap::new();
     for (rank, nodes) in (0..).zip(ranks) {
         let mut places: BTreeMap<u64, (u32, u32)> = BTreeMap::new();
-        let mut called: BTreeMap<Option<&str>, u32> = BTreeMap::new();
+        // Of every group how many calls there have been, and the end of the last one.
+        let mut called: BTreeMap<Option<&str>, (u32, u32)> = BTreeMap::new();
         for node in nodes {
             let (begin, end) = lay(rank, ranks.len() as u32, node, &mut out)?;
             if places.insert(node.id, (begin, end)).is_some() {
                 return wrong(rank, node.id, "has the number of a node before", "number them apart");
             }
             if let What::Collective { group, .. } = &node.what {
-                let number = called.entry(group.as_deref()).or_default();
-                calls.entry((group.as_deref(), *number)).or_default().push(Call { rank, begin, end, node });
-                *number += 1;
+                let group = group.as_deref();
+                let before = called.get(&group).copied();
+                if let (Some((_, last)), Collectives::InOrder) = (before, order) {
+                    out.follow(begin, &[last]);
+                }
+                let number = before.map_or(0, |(number, _)| number + 1);
+                calls.entry((group, number)).or_default().push(Call { rank, begin, end, node });
+                called.insert(group, (number, end));
             }
         }
         for node in nodes {

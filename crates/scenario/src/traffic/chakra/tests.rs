@@ -71,8 +71,8 @@ fn collective_operations_send_the_messages_of_their_tables() {
     let bytes = |net: &NetworkSpec, src: u32| -> u64 {
         net.flows.iter().filter(|f| f.src.0 == src).map(|f| f.size).sum()
     };
-    // 2 S (P - 1) / P, S (P - 1) / P.
-    for (kind, each) in [(0, 24), (2, 12), (7, 12), (6, 12)] {
+    // 2 S (P - 1) / P, S (P - 1) / P; of all-gather every rank has S.
+    for (kind, each) in [(0, 24), (2, 48), (7, 12), (6, 12)] {
         let net = together(4, kind, 16);
         assert_eq!((0..4).map(|src| bytes(&net, src)).collect::<Vec<_>>(), [each; 4], "kind {kind}");
     }
@@ -83,6 +83,21 @@ fn collective_operations_send_the_messages_of_their_tables() {
     let mut tree = sent(&together(5, 5, 9));
     tree.sort_unstable();
     assert_eq!(tree, [(0, 1, 9), (0, 2, 9), (0, 4, 9), (1, 3, 9)]);
+}
+
+/// Two all-reduces of two ranks that depend on nothing: the second begins at a rank after the end of the first there, or
+/// at once.
+#[test]
+fn operations_of_a_group_come_one_after_the_other_unless_the_scenario_says_otherwise() {
+    let call = |id| node(id, COLL, &[], &[attribute("comm_type", 0), attribute("comm_size", 10)]);
+    let ranks = vec![file(&[call(1), call(2)]); 2];
+    let first = |keys: &str| {
+        let net = network(&ranks, keys);
+        let free = |work: &usize| net.precedence.of_step(Step::Work(WorkId::from(*work))).is_empty();
+        (net.flows.len(), (0..net.works.len()).filter(free).count())
+    };
+    assert_eq!(first(""), (8, 2));
+    assert_eq!(first("collectives = \"at-once\""), (8, 4));
 }
 
 #[test]
