@@ -26,6 +26,7 @@ use crate::Diagnostic;
 use crate::parse::chakra::{self, Node};
 use crate::parse::goal::{Op, Trace};
 use crate::quantity::Q;
+pub use operations::Collectives;
 use operations::{Groups, translate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,17 +66,6 @@ pub struct Chakra {
     /// When the job starts.
     #[serde(default = "default::zero")]
     pub start: Q<Span>,
-}
-
-/// When collective operations of one process group begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Collectives {
-    /// In the order of the trace, each when the one before is over at the rank, as NCCL has those of a communicator.
-    #[default]
-    InOrder,
-    /// When what they depend on is done.
-    AtOnce,
 }
 
 /// The operations of ranks without process groups, if they match.

@@ -1,12 +1,24 @@
 //! The nodes of all ranks as the operations of one trace ([`crate::parse::goal`]).
 
-use super::Collectives;
 use super::collectives::{expand, messages};
 use crate::parse::chakra::{Collective, Node, What};
 use crate::parse::goal::{self, Op, Trace, Wait};
 use crate::traffic::MOST_FLOWS;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use thalweg_units::Span;
+
+/// When collective operations of one process group begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Collectives {
+    /// In the order of the trace, each when the one before is over at the rank, as NCCL has those of a communicator.
+    #[default]
+    InOrder,
+    /// When what they depend on is done.
+    AtOnce,
+}
 
 /// What cannot be run: the reason, and the way out.
 pub(super) type Wrong = (String, String);
