@@ -18,9 +18,9 @@
 A scenario then says `transport.congestion = { kind = "custom", name = "my-aimd", params = { gain = 0.7 } }`.
 After every call the attributes `window` (payload bytes), and if the class has them `pace` (bit/s or None) and
 `wake_ps` (when `on_tick(now_ps)` is wanted, or None; never in the past, nor in `__init__`, which does not
-know the time), are what the flow may do; an attribute `threshold`, the slow-start threshold (payload bytes, or None), is
-what `transport.pacing` goes by, and a column of the table `controllers`; a method `permit()` that returns a window or
-`(window, pace, wake_ps)` is the other way to say so.
+know the time), are what the flow may do; an attribute `threshold`, the slow-start threshold (payload bytes, or None),
+is what `transport.pacing` goes by, and a column of the table `controllers`; a method `permit()` that returns a window
+or `(window, pace, wake_ps)` is the other way to say so.
 
 `params` declares the parameters with their defaults; a scenario that writes another name, or a value of
 another type, is refused. `ecn=True` lets packets be marked, and `ack.marked` reports it, unless
@@ -28,20 +28,19 @@ the scenario says otherwise. `telemetry=True` has switches write what they know 
 telemetry, as HPCC wants it), and receivers send it back.
 
 `flow`: `number`, `mss`, `initial_window`, `max_window`, `line_rate` (bit/s), `base_rtt_ps`, `initial_threshold` (None:
-none), `params` (the defaults with what the scenario wrote). `ack`: `now_ps`, `rtt_ps` (None for retransmitted data), `acked`,
-`sacked`, `in_flight`, `acked_to`, `sent_to`, `marked`, `in_recovery`, `app_limited`, `cwnd_limited` (the
-window was used up meanwhile: only then a window should grow), and how fast data is delivered:
-`delivered` since the newest segment acknowledged here was sent, in `interval_ps`, with `lost` meanwhile (None
-without a sample); and `telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`,
-`queue`, `rate` (bit/s) of the port that the packet left by (None unless it was requested), with `path`, a
-number that is the same as long as these are the same ports: records of two paths cannot be compared. `loss`:
-`now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are payload. A class that has `on_sent(self, sent)` is called
-with the tuple `(now_ps, bytes, in_flight)` after each transmission; one that has `on_restart(self, silence)` with
-`(now_ps, idle_ps)` when data comes after a silence: nothing to send, nothing in the network; one that has
-`restart_from(self, left)`, over TCP where `transport.restart` says so, with `(now_ps, window, keeps_threshold)` after a
-silence longer than the retransmission timeout: the window is to be `window` at most (RFC 5681 §4.1), and the threshold
-three quarters of what the window was at least, if it is kept (RFC 2861). Without that method `transport.restart` is
-refused.
+none), `params` (the defaults with what the scenario wrote). `ack`: `now_ps`, `rtt_ps` (None for retransmitted data),
+`acked`, `sacked`, `in_flight`, `acked_to`, `sent_to`, `marked`, `in_recovery`, `app_limited`, `cwnd_limited` (the
+window was used up meanwhile: only then a window should grow), and how fast data is delivered: `delivered` since the
+newest segment acknowledged here was sent, in `interval_ps`, with `lost` meanwhile (None without a sample); and
+`telemetry`, a list with a record of every switch on the way: `at_ps`, `tx_bytes`, `queue`, `rate` (bit/s) of the port
+that the packet left by (None unless it was requested), with `path`, a number that is the same as long as these are the
+same ports: records of two paths cannot be compared. `loss`: `now_ps`, `in_flight`, `acked_to`, `sent_to`. Bytes are
+payload. A class that has `on_sent(self, sent)` is called with the tuple `(now_ps, bytes, in_flight)` after each
+transmission; one that has `on_restart(self, silence)` with `(now_ps, idle_ps)` when data comes after a silence: nothing
+to send, nothing in the network; one that has `restart_from(self, left)`, over TCP where `transport.restart` says so,
+with `(now_ps, window, keeps_threshold)` after a silence longer than the retransmission timeout: the window is to be
+`window` at most (RFC 5681 §4.1), and the threshold three quarters of what the window was at least, if it is kept (RFC
+2861). Without that method `transport.restart` is refused.
 
 A class that has a dictionary `columns`, `{"gain": ("", "what it is")}` with the unit and the meaning of attributes that
 are numbers or None, has them as columns of the table `controllers`, where `measure.controllers` samples it.

@@ -14,9 +14,10 @@ use thalweg_units::{FlowId, HostId, NodeId, PortId, Time};
 /// Offered: wire bytes of the flows with an end that start in it, over what the links could carry.
 /// Carried: bytes that passed the links in it, ACKs and retransmissions included, over the same.
 ///
-/// Host links count packets that leave hosts, for the widest network if a host has links to several. The core counts packets that leave an edge switch for another switch,
-/// over the capacity of one direction of these links: what `load.of = "core-links"` is a fraction of. Where both
-/// ends of such a link are edge switches (a dumbbell), its two directions together can carry twice that.
+/// Host links count packets that leave hosts, for the widest network if a host has links to several. The core counts
+/// packets that leave an edge switch for another switch, over the capacity of one direction of these links: what
+/// `load.of = "core-links"` is a fraction of. Where both ends of such a link are edge switches (a dumbbell), its two
+/// directions together can carry twice that.
 pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let spec = run.engine.spec();
     let graph = run.graph();

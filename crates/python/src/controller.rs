@@ -554,8 +554,8 @@ pub fn controller_costs() -> Vec<(String, u64, u64)> {
     classes().iter().map(|(name, c)| (name.clone(), c.acks, c.nanoseconds)).collect()
 }
 
-/// Feeds a registered controller `acks` ACKs of one segment (the simulated RTT is 16 µs), with a delivery rate sample and,
-/// if it has declared that, a hop's telemetry; for measuring its cost.
+/// Feeds a registered controller `acks` ACKs of one segment (the simulated RTT is 16 µs), with a delivery rate sample
+/// and, if it has declared that, a hop's telemetry; for measuring its cost.
 #[pyfunction]
 pub fn exercise_controller(py: Python<'_>, name: &str, acks: u64) -> PyResult<()> {
     let start = Start {

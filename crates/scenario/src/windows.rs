@@ -13,8 +13,9 @@ impl Scenario {
     }
 
     /// The part of the measured window in which flows arrive at random or from a list; all of it if none do. `network`
-    /// is that of the scenario. Those of a list arrive from its first start to its last. Where all start at one instant,
-    /// or ask for more than hosts' links carry in that time, they are a burst, and it is all of the measured window.
+    /// is that of the scenario. Those of a list arrive from its first start to its last. Where all start at one
+    /// instant, or ask for more than hosts' links carry in that time, they are a burst, and it is all of the measured
+    /// window.
     pub fn load_window(&self, network: &NetworkSpec) -> (Time, Time) {
         let (doc, measured) = (self.document(), self.measured_window());
         let (mut from, mut until, mut drawn) = (Time::MAX, Time::ZERO, false);

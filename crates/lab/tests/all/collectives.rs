@@ -47,8 +47,8 @@ fn halving_and_doubling_takes_few_steps_for_the_same_bytes() {
     assert_eq!(over(8, text), Some(Time::from_us(3 * 2 * (3 * 7 + 7) + 2 * 11)));
 }
 
-/// Rings within groups carry a chunk, m packets for each of p packets per host, those across p: (g − 1) steps of m p + 7
-/// us before and after, 2(m − 1) of p + 7 us in between.
+/// Rings within groups carry a chunk, m packets for each of p packets per host, those across p: (g − 1) steps of m p +
+/// 7 us before and after, 2(m − 1) of p + 7 us in between.
 #[test]
 fn hierarchical_all_reduce_takes_as_long_as_its_rings() {
     for (each, count, packets) in [(2u64, 2u64, 1u64), (3, 2, 2), (2, 4, 3)] {

@@ -41,8 +41,8 @@ fn the_files_that_the_hpcc_simulator_comes_with_are_run() {
     }
 }
 
-/// Servers of two GPUs as SimAI's generator writes them: a link to an NVSwitch and one to the network for each GPU. What
-/// stays in a server takes the first, all else the second; tables name hosts, and nodes by the file's numbers.
+/// Servers of two GPUs as SimAI's generator writes them: a link to an NVSwitch and one to the network for each GPU.
+/// What stays in a server takes the first, all else the second; tables name hosts, and nodes by the file's numbers.
 #[test]
 fn gpus_with_two_links_take_the_one_that_is_nearer() {
     let links = "0 4 900Gbps 25ns 0\n0 6 200Gbps 1us 0\n1 4 900Gbps 25ns 0\n1 6 200Gbps 1us 0\n\

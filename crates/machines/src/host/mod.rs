@@ -111,8 +111,8 @@ pub trait HostAgent {
     ) -> Transmit;
     /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
     fn timer(&self, spec: &Self::Spec) -> Option<Time>;
-    /// It may still send for a flow that ends here and is over: the flow's ends stay until it does no more. Once it does
-    /// not it never will again.
+    /// It may still send for a flow that ends here and is over: the flow's ends stay until it does no more. Once it
+    /// does not it never will again.
     fn holds(&self, _flow: FlowId) -> bool {
         false
     }

@@ -43,10 +43,10 @@ pub struct Rdma {
     /// under PFC (if no link loses packets or fails, and none overtakes another), or with `segments`, no more than the
     /// controller needs.
     pub acks: Option<RdmaAcks>,
-    /// The retransmission timer. Without the key, `off` with PFC (if no link loses packets or fails, and with `go-back-n`
-    /// none overtakes another), else `pair` with the recovery `irn` and `fixed` with
-    /// `go-back-n` and `drop-notified`; a `low` of the defaults is then at least two base round trips of the longest
-    /// path, a `high` and a `value` at least four.
+    /// The retransmission timer. Without the key, `off` with PFC (if no link loses packets or fails, and with
+    /// `go-back-n` none overtakes another), else `pair` with the recovery `irn` and `fixed` with `go-back-n` and
+    /// `drop-notified`; a `low` of the defaults is then at least two base round trips of the longest path, a `high` and
+    /// a `value` at least four.
     pub timer: Option<RdmaTimer>,
     /// Which acknowledgements start a running timer again.
     pub timer_restart: TimerRestart,

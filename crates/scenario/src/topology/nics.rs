@@ -8,8 +8,8 @@
 //! ```text
 //! CHOICE: a flow takes the two NICs between which the path has the fewest links; of several pairs of NICs as near to
 //! each other those that are not in the widest networks of their hosts (an NVSwitch goes before the switch that both
-//! hosts hang off); of several such (two planes, two ports of a bond) one is drawn for each flow, as a hash of its ports
-//! would do. Links that fail change nothing about it.
+//! hosts hang off); of several such (two planes, two ports of a bond) one is drawn for each flow, as a hash of its
+//! ports would do. Links that fail change nothing about it.
 //! ```
 
 use super::Graph;

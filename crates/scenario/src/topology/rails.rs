@@ -51,8 +51,8 @@ pub struct Rails {
     pub nvlink_delay: Q<Span>,
     /// One-way propagation delay of the other links; `1us` if neither this nor `base_rtt` is given.
     pub delay: Option<Q<Span>>,
-    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path between leaves when nothing
-    /// waits, serialisation at every hop included; the delay of the links is solved from it.
+    /// Instead of `delay`: the round trip of a full packet and its ACK over the longest path between leaves when
+    /// nothing waits, serialisation at every hop included; the delay of the links is solved from it.
     pub base_rtt: Option<Q<Span>>,
 }
 

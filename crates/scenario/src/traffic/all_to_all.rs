@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matrix_says_what_each_has_for_each() {
+    fn a_matrix_gives_what_each_has_for_each() {
         let rows = "9,1000,0\n2000,9,3000\n# none for host 0\n0,4000,0\n";
         let sizes = |exchange: &str| {
             let section = format!("kind = \"all-to-all\"\nmatrix = \"m.csv\"\niterations = 2\n{exchange}");

@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! CHOICE Chakra: `hosts`, `overhead`, `rendezvous` as for GOAL traces.
-//! CHOICE Chakra: the operations of a process group come one after the other at each rank (`collectives`). ASTRA-sim has
-//! one under way of all groups.
+//! CHOICE Chakra: the operations of a process group come one after the other at each rank (`collectives`). ASTRA-sim
+//! has one under way of all groups.
 //! CHOICE Chakra: computations of processors and of accelerators (`is_cpu_op`) share one queue.
 //! ```
 

@@ -85,10 +85,10 @@ fn collective_operations_send_the_messages_of_their_tables() {
     assert_eq!(tree, [(0, 1, 9), (0, 2, 9), (0, 4, 9), (1, 3, 9)]);
 }
 
-/// Two all-reduces of two ranks that depend on nothing: the second begins at a rank after the end of the first there, or
-/// at once.
+/// Two all-reduces of two ranks that depend on nothing: the second begins at a rank after the end of the first there,
+/// or at once.
 #[test]
-fn operations_of_a_group_come_one_after_the_other_unless_the_scenario_says_otherwise() {
+fn operations_of_a_group_come_one_after_the_other_or_at_once() {
     let call = |id| node(id, COLL, &[], &[attribute("comm_type", 0), attribute("comm_size", 10)]);
     let ranks = vec![file(&[call(1), call(2)]); 2];
     let first = |keys: &str| {
