@@ -2,6 +2,7 @@
 exit code 2."""
 
 import collections
+import copy
 import json
 import os
 import pickle
@@ -257,6 +258,71 @@ def test_one_that_wants_ecn_gets_it_unless_told_otherwise(scenario):
     scenario.with_(python_controller("marked") | {"transport.ecn": "off"})
 
 
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+CALLS = {
+    "copy": (lambda: copy.deepcopy(threading.Lock()), "TypeError: cannot pickle"),
+    "json": (lambda: json.dumps(object()), "TypeError: Object of type object"),
+    "thalweg": (lambda: thalweg.Scenario.load("nowhere.toml"), "nowhere.toml: no such file"),
+    "an exception without text": (lambda: raises(Mute()), r"Mute: \(its text cannot be shown: __str__ raises Runtime"),
+    "an exit without text": (lambda: sys.exit(Mute()), r"called sys.exit\(…\), whose argument cannot be shown"),
+}
+HERE = re.escape(__file__)
+
+
+def raises(e):
+    raise e
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_the_line_named_is_the_controllers_and_not_of_what_it_calls(case, scenario, cli):
+    call, said = CALLS[case]
+
+    @thalweg.controller("calls")
+    class Calls(Base):
+        def on_ack(self, ack):
+            call()
+
+    lines = {call.__code__.co_firstlineno, raises.__code__.co_firstlineno + 1}
+    with pytest.raises(
+        ControllerError, match=rf"^{HERE}:\d+: controller `calls`, flow \d+, at .*: on_ack: {said}"
+    ) as e:
+        thalweg.run(scenario.with_(python_controller("calls")))
+    assert int(str(e.value).removeprefix(f"{__file__}:").split(":")[0]) in lines
+    listed = cli("list", "controllers")
+    assert listed.code == 0 and "calls" in listed.out
+
+
+def test_what_an_example_raises_is_at_its_line():
+    from thalweg.examples.aimd import Aimd
+
+    with pytest.raises(AttributeError) as e:
+        Aimd(None)
+    error = controllers.failure("python-aimd", 1, None, "__init__", e.value)
+    assert re.match(r"\S+/examples/aimd.py:\d+: controller `python-aimd`, flow 1, at its start: ", str(error)), error
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("class Mute(Exception):\n    def __str__(self): 1 / 0\nraise Mute\n", "mine.py:3: Mute: (its text cannot be"),
+        ("import json\njson.loads('{')\n", "mine.py:2: JSONDecodeError: Expecting"),
+        ("import thalweg\nthalweg.Scenario.load('no.toml')\n", "mine.py:2: no.toml: no such file"),
+        ("import sys\nclass Mute:\n    def __repr__(self): 1 / 0\nsys.exit(Mute())\n", "mine.py: called sys.exit(…)"),
+        ("def f(:\n", "mine.py: SyntaxError: invalid syntax"),
+    ],
+)
+def test_what_a_file_raises_while_it_is_imported_is_at_its_line(cli, file, tmp_path, text, said):
+    (tmp_path / "mine.py").write_text(text)
+    found = cli("run", file, "--import", "mine.py")
+    assert found.code == 2 and found.err.startswith(said) and found.err.count("\n") == 1, found
+
+
 def press(times, pause=0.15):
     def run():
         for _ in range(times):
@@ -278,10 +344,11 @@ def test_the_second_ctrl_c_gets_out_of_a_callback_that_never_returns(scenario, t
             while Loops.on:
                 pass
 
+    line = rf"(?:{(first := Loops.on_ack.__code__.co_firstlineno + 4)}|{first + 1})"
     mine = scenario.with_(python_controller("loops"))
     try:
         with pytest.raises(
-            thalweg.Interrupted, match=r"controller `loops`, flow \d+, at .*: interrupted in on_ack"
+            thalweg.Interrupted, match=rf"^{HERE}:{line}: controller `loops`, flow \d+, at .*: interrupted in on_ack"
         ) as e:
             thalweg.run(mine, tmp_path / "r")
         assert e.value.results is None and list(tmp_path.iterdir()) == []

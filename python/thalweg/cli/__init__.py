@@ -118,17 +118,19 @@ def _interrupted(e: BaseException | None) -> bool:
 
 
 def _internal(e: BaseException) -> int:
+    from thalweg import _faults
+
     if _interrupted(e):
         say("thalweg: interrupted")
         return INTERRUPTED
     if isinstance(e, SystemExit):
-        say(f"{_users_code(e) or 'thalweg'}: called sys.exit({'' if e.code is None else repr(e.code)})")
+        say(f"{_users_code(e) or 'thalweg'}: {_faults.left(e)}")
         return UNUSABLE
     if os.environ.get("THALWEG_TRACEBACK"):
         import traceback
 
         traceback.print_exc()
-    text = " ".join(str(e).split())
+    text = _faults.said(e)
     if type(e).__name__ == "PanicException":
         from thalweg import _core
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from thalweg import _places
+from thalweg import _faults, _places
 from thalweg.errors import Diagnostic, ScenarioError, refuse
 from thalweg.executors.named import opened
 from thalweg.executors.tasks import Receipt, Unfit, shown_file, stop_here, task_of
@@ -186,9 +186,9 @@ class _Course:
             raise
         except (ImportError, AttributeError, TypeError, pickle.PickleError) as e:
             hint = "every worker needs the same thalweg, and each Python controller in a file (`--import`)"
-            raise refuse(f"{job.key}: cannot be handed to a worker: {type(e).__name__}: {e}", hint=hint) from None
+            raise refuse(f"{job.key}: cannot be handed to a worker: {_faults.named(e)}", hint=hint) from None
         except BaseException as e:  # of the executor: the job itself answers with a receipt
-            self._again(job, f"{type(e).__name__}: {e}", broken=isinstance(e, BrokenExecutor))
+            self._again(job, _faults.named(e), broken=isinstance(e, BrokenExecutor))
             return
         if receipt.stopped:
             self._again(job, f"stopped on {receipt.worker}")
