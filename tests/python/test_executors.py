@@ -366,7 +366,7 @@ def test_memory_is_shared_out_among_dask_workers_that_declare_it(short, tmp_path
         workers = DaskWorkers(client, None, force=False)
         job = pool.Job("large", short)
         job.memory = 2_000_000_000
-        assert "large: needs about 1.86 GiB of memory; the largest worker has" in str(workers.refusal(job))
+        assert "it needs about 1.86 GiB of memory; the largest worker has" in str(workers.refusal(job))
         assert DaskWorkers(client, None, force=True).refusal(job) is None
         # Two of 0.6 GB do not fit at once: the second begins when the first has ended.
         sent = [replace(tasks.task_of(pool.Job(k, short), None, False), memory=600_000_000) for k in "ab"]

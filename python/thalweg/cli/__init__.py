@@ -90,9 +90,18 @@ def _run(argv: Sequence[str] | None) -> int:
         raise
     except OSError as e:
         say(f"thalweg: {e.filename or ''}: {e.strerror or e}".replace(": :", ":"))
+        _say_notes(e)
         return UNUSABLE
     except BaseException as e:
-        return _internal(e)
+        code = _internal(e)
+        _say_notes(e)
+        return code
+
+
+def _say_notes(e: BaseException) -> None:
+    """What was added to it on its way here, such as which run of a sweep it is of."""
+    for note in getattr(e, "__notes__", ()):
+        say(f"thalweg: {' '.join(note.split())}")
 
 
 def _refuse_bytes(words: Sequence[str]) -> None:

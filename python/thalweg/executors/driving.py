@@ -18,7 +18,7 @@ from thalweg.errors import Diagnostic, ScenarioError, refuse
 from thalweg.executors.named import opened
 from thalweg.executors.tasks import Receipt, Unfit, shown_file, stop_here, task_of
 from thalweg.executors.workers import Workers
-from thalweg.pool import Job, clear, estimate_all, interrupted, replayed, reusable
+from thalweg.pool import Broken, Job, clear, estimate_all, interrupted, replayed, reusable
 from thalweg.progress import Many
 from thalweg.results import Interrupted, Results
 
@@ -49,6 +49,7 @@ def perform_on(
     keys = [key for job in jobs for key in (job.key, *(r.key for r in job.replays))]
     shown = Many(progress, len(keys), what)
     clear(jobs, shown)
+    given, broken = jobs, None
     jobs = [_absolute(job) for job in jobs]
     folders = sorted({job.out.parent for job in jobs if job.out is not None})
     course = _Course(shown, keep_going, force)
@@ -60,9 +61,13 @@ def perform_on(
                 course.run(todo)
     except KeyboardInterrupt:
         raise Interrupted(None, interrupted(jobs, what)) from None
+    except Broken as e:
+        broken = e
     finally:
         shown.finish()
         clear(jobs, shown)
+    if broken is not None:
+        raise broken.of(given, what)
     if course.lost and not keep_going:
         raise ScenarioError(course.lost.values())
     if course.replaced:
@@ -211,8 +216,10 @@ class _Course:
 
     def _take(self, job: Job, receipt: Receipt) -> None:
         failed = next((e for e in receipt.made.values() if isinstance(e, Exception)), None)
-        if isinstance(failed, Unfit) or (failed is not None and not self.keep_going):
+        if isinstance(failed, Unfit):
             raise failed
+        if failed is not None and not self.keep_going:
+            raise Broken(job.key, failed)
         for key, made in receipt.made.items():
             if isinstance(made, Path):
                 made = _arrived(made, receipt.worker)

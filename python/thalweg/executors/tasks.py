@@ -220,7 +220,7 @@ def _check_memory(task: Task, job: Job, worker: str) -> None:
 
     total = _rundir.total_memory()
     if not task.force and total is not None and task.memory > total:
-        reason = f"{job.key}: needs about {memory(task.memory)} of memory; {worker} has {memory(total)}"
+        reason = f"it needs about {memory(task.memory)} of memory; {worker} has {memory(total)}"
         raise refuse(reason, hint=HINT)
 
 
