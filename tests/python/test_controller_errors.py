@@ -238,6 +238,38 @@ def test_parameters_are_declared_and_others_refused(cli, file, scenario):
         thalweg.controller(Base)
 
 
+DATES = ["1979-05-27", "07:32:00", "1979-05-27T07:32:00Z", "1979-05-27 07:32:00.5+01:00"]
+
+
+@pytest.mark.parametrize("date", DATES)
+def test_a_date_among_parameters_is_refused_by_its_line(scenario, tmp_path, date):
+    thalweg.controller("dated", params={"x": None})(type("Dated", (Base,), {}))
+    reason = "dates have no meaning here; in quotes it is a text"
+    written = """# 1979-05-27, 07:32:00
+name = "of 1979-05-27T07:32:00Z"
+topology = { kind = "star", hosts = 2 }
+traffic = [{ kind = "flow", src = 0, dst = 1, size = "1KB" }]
+run = { until = "1ms" }
+[transport.congestion]
+kind = "custom"
+name = "dated"
+params = { x = VALUE }
+"""
+    for value, key in ((date, "x"), (f"[1, {date}]", "x.1"), (f"{{ a = {date} }}", "x.a")):
+        text = written.replace("VALUE", value)
+        (tmp_path / "dated.toml").write_text(text)
+        with pytest.raises(thalweg.ScenarioError) as e:
+            thalweg.Scenario.load(tmp_path / "dated.toml")
+        assert str(e.value) == f"{tmp_path}/dated.toml:9: `transport.congestion.params.{key}`: {reason}"
+        # What is changed is not there any more.
+        changed = thalweg.Scenario.from_toml(text, {"transport.congestion.params.x": 3})
+        assert changed.to_dict()["transport"]["congestion"]["params"] == {"x": 3}
+    quoted = thalweg.Scenario.from_toml(written.replace("VALUE", f'"{date}"'))
+    assert quoted.to_dict()["transport"]["congestion"]["params"] == {"x": date}
+    with pytest.raises(thalweg.ScenarioError, match=f"^--set transport.congestion.params.x: .*: {reason}"):
+        quoted.with_({"transport.congestion.params.x": date})
+
+
 def test_one_that_wants_ecn_gets_it_unless_told_otherwise(scenario):
     marked = []
 
