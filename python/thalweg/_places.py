@@ -32,6 +32,7 @@ SWEEP = "sweep.json"
 MARK = "made by thalweg"
 # In a folder that is being written: its writer holds a lock on it for as long as it lives.
 UNFINISHED = ".unfinished.json"
+UNDER_WAY = "thalweg unfinished"
 # Seconds for which a folder that another machine has begun counts as being written.
 ELSEWHERE = 86400.0
 _LEFT = re.compile(r"\.(.+)\.thalweg-([0-9a-f]{12})(\.older)?")
@@ -154,7 +155,7 @@ def appearing(path: Path) -> Iterator[Place]:
     temporary = here.with_name(f".{here.name}.thalweg-{token}")
     try:
         temporary.mkdir()
-        lock = _lock(temporary)
+        held = lock(temporary / UNFINISHED)
     except OSError as e:
         raise refuse(f"cannot be made: {e.strerror}", file=shown(path)) from None
     place = Place(temporary, Path(path))
@@ -162,7 +163,7 @@ def appearing(path: Path) -> Iterator[Place]:
         yield place
     except BaseException as e:
         shutil.rmtree(temporary, ignore_errors=True)
-        os.close(lock)
+        os.close(held)
         _name(e, temporary, path)
         raise
     try:
@@ -171,17 +172,17 @@ def appearing(path: Path) -> Iterator[Place]:
         hint = f"the finished run is in {shown(temporary)}"
         raise refuse(f"cannot take its name: {e.strerror}", file=shown(path), hint=hint) from None
     finally:
-        os.close(lock)
+        os.close(held)
 
 
-def _lock(folder: Path) -> int:
-    """Marks a folder as being written, for as long as this process lives."""
-    lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-    with suppress(OSError):  # a file system without locks: no process will take the folder for left behind
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    about = {"format": "thalweg unfinished", "version": VERSION, "pid": os.getpid(), "host": socket.gethostname()}
-    os.write(lock, _json(about))
-    return lock
+def lock(file: Path) -> int:
+    """A new file that says, for as long as this process lives, that something is under way."""
+    held = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+    with suppress(OSError):  # a file system without locks: no process will take it for left behind
+        fcntl.flock(held, fcntl.LOCK_EX)
+    about = {"format": UNDER_WAY, "version": VERSION, "pid": os.getpid(), "host": socket.gethostname()}
+    os.write(held, _json(about))
+    return held
 
 
 def _settle(temporary: Path, path: Path, token: str) -> Path:
@@ -235,7 +236,7 @@ def clear_leftovers(parent: Path) -> list[str]:
         complete = (_read(folder / META) or {}).get("format") == RUN
         if match[3]:
             target, sibling = parent / match[1], parent / name.removesuffix(".older")
-            if not complete or _alive(sibling):
+            if not complete or is_held(sibling / UNFINISHED):
                 continue
             if _kind(target) is None:
                 with suppress(OSError):
@@ -243,37 +244,45 @@ def clear_leftovers(parent: Path) -> list[str]:
                     said.append(f"{shown(target)}: put back; the process that was replacing it was killed")
             elif _remove_listed(folder):
                 said.append(f"{shown(folder)}: removed; a killed process had replaced this run")
-        elif _alive(folder):
+        elif is_held(folder / UNFINISHED):
             continue
         elif complete:
             said.append(
                 f"{shown(folder)}: a finished run whose process was killed before it got its name; move it or remove it"
             )
-        elif (_read(folder / UNFINISHED) or {}).get("format") == "thalweg unfinished":
+        elif (_read(folder / UNFINISHED) or {}).get("format") == UNDER_WAY:
             shutil.rmtree(folder, ignore_errors=True)
             said.append(f"{shown(folder)}: removed; its process was killed while it wrote this")
     return said
 
 
-def _alive(folder: Path) -> bool:
-    """Whether a process is still writing a temporary folder (if this cannot be determined: yes). Locks do not reach
-    across machines everywhere: what another one has begun is left alone for a day."""
+def is_held(file: Path) -> bool:
+    """Whether the process that locked a file is alive (if this cannot be determined: yes). Locks do not reach across
+    machines everywhere: what another one has begun is left alone for a day."""
     try:
-        begun = (folder / UNFINISHED).stat().st_mtime
-        if (_read(folder / UNFINISHED) or {}).get("host", socket.gethostname()) != socket.gethostname():
+        begun = file.stat().st_mtime
+        if (_read(file) or {}).get("host", socket.gethostname()) != socket.gethostname():
             return time.time() - begun < ELSEWHERE
-        lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_NOFOLLOW)
+        held = os.open(file, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False
     except OSError:
         return True
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return False
     except OSError:
         return True
     finally:
-        os.close(lock)
+        os.close(held)
+
+
+def is_ours_or_empty(file: Path) -> bool:
+    """Whether a file says that something is under way, or nothing: its process may have been killed before."""
+    try:
+        return file.stat().st_size == 0 or (_read(file) or {}).get("format") == UNDER_WAY
+    except OSError:
+        return False
 
 
 def claim(folder: Path, what: str) -> None:

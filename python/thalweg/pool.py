@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Condition, Event
 from typing import Any
 
-from thalweg import _core, _counts, _memory, _places, _rundir, controllers, recording
+from thalweg import _core, _counts, _memory, _places, _rundir, _signs, controllers, recording
 from thalweg.engine import break_off, conclude, reopen
 from thalweg.errors import ScenarioError, of_run, refuse
 from thalweg.progress import Many, Reporter, fraction
@@ -320,6 +320,7 @@ def clear(jobs: Sequence[Job], shown: Many) -> None:
     for parent in sorted({job.out.parent for job in jobs if job.out is not None}):
         for line in _places.clear_leftovers(parent):
             shown.note(line)
+        _signs.clear(parent)
 
 
 def interrupted(jobs: Sequence[Job], what: str) -> str:

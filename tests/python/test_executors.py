@@ -325,7 +325,9 @@ def test_a_preempted_job_keeps_a_snapshot_and_goes_on_from_it(scenario, tmp_path
     straight = thalweg.run(longer, progress=False)
     (tmp_path / "s").mkdir()
     job = pool.Job("a", longer, tmp_path / "s" / "a")
-    task = tasks.task_of(job, tasks.shown_file(tmp_path / "s"), False)
+    sign = tmp_path / "s" / ".sign"
+    sign.touch()
+    task = tasks.task_of(job, sign, False)
     perform, receipts = tasks.Perform(), []
     running = threading.Thread(target=lambda: receipts.append(perform(task)))
     running.start()

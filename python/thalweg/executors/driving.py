@@ -6,23 +6,24 @@ import os
 import pickle
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from thalweg import _faults, _places
+from thalweg import _faults, _places, _signs
 from thalweg.errors import Diagnostic, ScenarioError, refuse
 from thalweg.executors.named import opened
-from thalweg.executors.tasks import Receipt, Unfit, shown_file, stop_here, task_of
+from thalweg.executors.tasks import Receipt, Unfit, stop_here, task_of
 from thalweg.executors.workers import Workers
 from thalweg.pool import Broken, Job, clear, estimate_all, interrupted, replayed, reusable
 from thalweg.progress import Many
 from thalweg.results import Interrupted, Results
 
-# So often a run is begun that is lost with its worker each time.
+# So often a run is handed over that is lost with its worker each time. (Of what it is handed Dask makes several
+# attempts itself.)
 TRIES = 4
 # Seconds until what a worker has written is seen here: file systems of clusters remember listings that long.
 APPEARS_WITHIN = 90.0
@@ -57,7 +58,7 @@ def perform_on(
         todo = [job for job in jobs if not course.reuse(job)]
         if todo:
             at = Path(os.path.commonpath(folders)) if folders else None
-            with _signs(folders) as course.signs, opened(executor, most, at, shown.note, force) as course.workers:
+            with _signs.shown(folders) as course.signs, opened(executor, most, at, shown.note, force) as course.workers:
                 course.run(todo)
     except KeyboardInterrupt:
         raise Interrupted(None, interrupted(jobs, what)) from None
@@ -84,21 +85,6 @@ def _absolute(job: Job) -> Job:
     made = replace(job, out=here(job.out), replays=[replace(r, out=here(r.out)) for r in job.replays])
     made.events, made.memory = job.events, job.memory
     return made
-
-
-@contextmanager
-def _signs(folders: Sequence[Path]) -> Iterator[dict[Path, Path]]:
-    """A file in each folder, for as long as workers may look for it."""
-    signs: dict[Path, Path] = {}
-    try:
-        for folder in folders:
-            _places.make_parents(folder / "run")
-            signs[folder] = shown_file(folder)
-        yield signs
-    finally:
-        for sign in signs.values():
-            with suppress(OSError):
-                sign.unlink(missing_ok=True)
 
 
 class _Course:
@@ -202,7 +188,7 @@ class _Course:
 
     def _again(self, job: Job, why: str, broken: bool = False) -> None:
         self.tries[job.key] += 1
-        why = " ".join(why.split())[:300]
+        why = _whole(why)
         if self.tries[job.key] >= TRIES:
             name = job.out.name if job.out else job.key
             hint = "the same command begins it again"
@@ -237,6 +223,15 @@ class _Course:
     def _done(self, job: Job) -> None:
         self.finished += job.events
         self.shown.done += 1 + len(job.replays)
+
+
+def _whole(why: str, most: int = 300) -> str:
+    """On one line; of what is long whole sentences, or else whole words."""
+    why = " ".join(why.split())
+    if len(why) <= most:
+        return why
+    sentences = why[: most + 1].rpartition(". ")[0]
+    return sentences or f"{why[:most].rpartition(' ')[0] or why[:most]} …"
 
 
 def _arrived(path: Path, worker: str) -> Results:

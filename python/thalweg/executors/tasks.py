@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _faults, _places, _rundir, controllers
+from thalweg import _core, _faults, _rundir, controllers
 from thalweg.errors import ControllerError, ScenarioError, refuse
 from thalweg.pool import Job, perform, perform_replays, reusable
 from thalweg.results import Interrupted, Results
@@ -222,10 +222,3 @@ def _check_memory(task: Task, job: Job, worker: str) -> None:
     if not task.force and total is not None and task.memory > total:
         reason = f"it needs about {memory(task.memory)} of memory; {worker} has {memory(total)}"
         raise refuse(reason, hint=HINT)
-
-
-def shown_file(folder: Path) -> Path:
-    """Writes the file by which workers know that they see the same folder."""
-    sign = folder / f".thalweg-{uuid.uuid4().hex[:12]}"
-    _places.write_file(sign, b"", mark="")
-    return sign
