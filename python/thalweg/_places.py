@@ -35,6 +35,8 @@ UNFINISHED = ".unfinished.json"
 UNDER_WAY = "thalweg unfinished"
 # Seconds for which a folder that another machine has begun counts as being written.
 ELSEWHERE = 86400.0
+# Folders of runs are named by `--out`; files by options of many names.
+OTHER_OUT, OTHER_NAME, OTHER_PLACE = "choose another --out", "choose another name", "choose another place"
 _LEFT = re.compile(r"\.(.+)\.thalweg-([0-9a-f]{12})(\.older)?")
 
 
@@ -66,7 +68,7 @@ def prepare(path: Path, tell: bool) -> None:
         say(f"thalweg: {shown(path)}: replaces {describe(older)}")
 
 
-def make_parents(path: Path) -> None:
+def make_parents(path: Path, way_out: str = OTHER_OUT) -> None:
     """The folder in which `path` is to be, made if need be; refused if nothing can be written there."""
     parent = _absolute(path).parent
     try:
@@ -74,7 +76,7 @@ def make_parents(path: Path) -> None:
     except OSError as e:
         raise refuse(f"cannot be made: {e.strerror}", file=shown(parent)) from None
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise refuse("cannot be written", file=shown(parent), hint="choose another --out")
+        raise refuse("cannot be written", file=shown(parent), hint=way_out)
 
 
 def _older(path: Path) -> dict | None:
@@ -311,10 +313,10 @@ def check_file(path: Path, mark: str = MARK) -> None:
     """Refuses a place that cannot become a file of ours: only a file that carries the mark is replaced."""
     there = _kind(path)
     if there is None:
-        make_parents(path)
+        make_parents(path, OTHER_PLACE)
         return
     if there != "file":
-        raise _in_the_way(path, there)
+        raise _in_the_way(path, there, OTHER_NAME)
     try:
         with path.open("rb") as f:
             begin = f.read(1 << 16)
@@ -323,15 +325,15 @@ def check_file(path: Path, mark: str = MARK) -> None:
     except OSError as e:
         raise refuse(e.strerror or str(e), file=shown(path)) from None
     if not ours:
-        raise refuse("is in the way: thalweg did not write this file", file=shown(path), hint="choose another name")
+        raise refuse("is in the way: thalweg did not write this file", file=shown(path), hint=OTHER_NAME)
 
 
 def check_folder(path: Path) -> None:
     """Refuses a place that cannot become a folder in which files of ours are, each for itself."""
     there = _kind(path)
     if there not in (None, "folder"):
-        raise _in_the_way(path, there)
-    make_parents(path)
+        raise _in_the_way(path, there, OTHER_NAME)
+    make_parents(path, OTHER_PLACE)
 
 
 def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
@@ -344,7 +346,7 @@ def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
 
 def write_new(path: Path, text: str) -> Path:
     """A new file, complete or not at all: nothing that is there is replaced, also by the later of two at once."""
-    make_parents(path)
+    make_parents(path, OTHER_PLACE)
     try:
         if _kind(path) is not None:
             raise FileExistsError
@@ -469,8 +471,8 @@ def _kind(path: Path) -> str | None:
     return kinds.get(stat.S_IFMT(mode), "device")
 
 
-def _in_the_way(path: Path, kind: str) -> ScenarioError:
-    hint = "name what it leads to, or choose another --out" if kind == "symbolic link" else "choose another --out"
+def _in_the_way(path: Path, kind: str, way_out: str = OTHER_OUT) -> ScenarioError:
+    hint = f"name what it leads to, or {way_out}" if kind == "symbolic link" else way_out
     return refuse(f"a {kind} of this name is in the way", file=shown(path), hint=hint)
 
 
