@@ -20,8 +20,8 @@ After every call the attributes `window` (payload bytes), and if the class has t
 `wake_ps` (when `on_tick(now_ps)` is wanted, or None; never in the past, nor in `__init__`, which does not
 know the time), are what the flow may do; a method `permit()` that returns a window or
 `(window, pace, wake_ps)` is the other way to say so. A new pace holds from the next departure that is planned: one that
-is planned already is not moved (of 1500 bytes at 1 kb/s it is 12 s away). With a window below a segment a flow sends one
-segment per round trip.
+is planned already is not moved (of 1500 bytes at 1 kb/s it is 12 s away). With a window below a segment a flow sends
+one segment per round trip.
 
 `params` declares the parameters with their defaults; a scenario that writes another name, or a value of
 another type, is refused. `ecn=True` lets packets be marked, and `ack.marked` reports it, unless
