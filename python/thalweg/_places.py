@@ -32,8 +32,11 @@ SWEEP = "sweep.json"
 MARK = "made by thalweg"
 # In a folder that is being written: its writer holds a lock on it for as long as it lives.
 UNFINISHED = ".unfinished.json"
+UNDER_WAY = "thalweg unfinished"
 # Seconds for which a folder that another machine has begun counts as being written.
 ELSEWHERE = 86400.0
+# Folders of runs are named by `--out`; files by options of many names.
+OTHER_OUT, OTHER_NAME, OTHER_PLACE = "choose another --out", "choose another name", "choose another place"
 _LEFT = re.compile(r"\.(.+)\.thalweg-([0-9a-f]{12})(\.older)?")
 
 
@@ -65,7 +68,7 @@ def prepare(path: Path, tell: bool) -> None:
         say(f"thalweg: {shown(path)}: replaces {describe(older)}")
 
 
-def make_parents(path: Path) -> None:
+def make_parents(path: Path, way_out: str = OTHER_OUT) -> None:
     """The folder in which `path` is to be, made if need be; refused if nothing can be written there."""
     parent = _absolute(path).parent
     try:
@@ -73,7 +76,7 @@ def make_parents(path: Path) -> None:
     except OSError as e:
         raise refuse(f"cannot be made: {e.strerror}", file=shown(parent)) from None
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise refuse("cannot be written", file=shown(parent), hint="choose another --out")
+        raise refuse("cannot be written", file=shown(parent), hint=way_out)
 
 
 def _older(path: Path) -> dict | None:
@@ -154,7 +157,7 @@ def appearing(path: Path) -> Iterator[Place]:
     temporary = here.with_name(f".{here.name}.thalweg-{token}")
     try:
         temporary.mkdir()
-        lock = _lock(temporary)
+        held = lock(temporary / UNFINISHED)
     except OSError as e:
         raise refuse(f"cannot be made: {e.strerror}", file=shown(path)) from None
     place = Place(temporary, Path(path))
@@ -162,7 +165,7 @@ def appearing(path: Path) -> Iterator[Place]:
         yield place
     except BaseException as e:
         shutil.rmtree(temporary, ignore_errors=True)
-        os.close(lock)
+        os.close(held)
         _name(e, temporary, path)
         raise
     try:
@@ -171,17 +174,17 @@ def appearing(path: Path) -> Iterator[Place]:
         hint = f"the finished run is in {shown(temporary)}"
         raise refuse(f"cannot take its name: {e.strerror}", file=shown(path), hint=hint) from None
     finally:
-        os.close(lock)
+        os.close(held)
 
 
-def _lock(folder: Path) -> int:
-    """Marks a folder as being written, for as long as this process lives."""
-    lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
-    with suppress(OSError):  # a file system without locks: no process will take the folder for left behind
-        fcntl.flock(lock, fcntl.LOCK_EX)
-    about = {"format": "thalweg unfinished", "version": VERSION, "pid": os.getpid(), "host": socket.gethostname()}
-    os.write(lock, _json(about))
-    return lock
+def lock(file: Path) -> int:
+    """A new file that says, for as long as this process lives, that something is under way."""
+    held = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o644)
+    with suppress(OSError):  # a file system without locks: no process will take it for left behind
+        fcntl.flock(held, fcntl.LOCK_EX)
+    about = {"format": UNDER_WAY, "version": VERSION, "pid": os.getpid(), "host": socket.gethostname()}
+    os.write(held, _json(about))
+    return held
 
 
 def _settle(temporary: Path, path: Path, token: str) -> Path:
@@ -235,7 +238,7 @@ def clear_leftovers(parent: Path) -> list[str]:
         complete = (_read(folder / META) or {}).get("format") == RUN
         if match[3]:
             target, sibling = parent / match[1], parent / name.removesuffix(".older")
-            if not complete or _alive(sibling):
+            if not complete or is_held(sibling / UNFINISHED):
                 continue
             if _kind(target) is None:
                 with suppress(OSError):
@@ -243,37 +246,45 @@ def clear_leftovers(parent: Path) -> list[str]:
                     said.append(f"{shown(target)}: put back; the process that was replacing it was killed")
             elif _remove_listed(folder):
                 said.append(f"{shown(folder)}: removed; a killed process had replaced this run")
-        elif _alive(folder):
+        elif is_held(folder / UNFINISHED):
             continue
         elif complete:
             said.append(
                 f"{shown(folder)}: a finished run whose process was killed before it got its name; move it or remove it"
             )
-        elif (_read(folder / UNFINISHED) or {}).get("format") == "thalweg unfinished":
+        elif (_read(folder / UNFINISHED) or {}).get("format") == UNDER_WAY:
             shutil.rmtree(folder, ignore_errors=True)
             said.append(f"{shown(folder)}: removed; its process was killed while it wrote this")
     return said
 
 
-def _alive(folder: Path) -> bool:
-    """Whether a process is still writing a temporary folder (if this cannot be determined: yes). Locks do not reach
-    across machines everywhere: what another one has begun is left alone for a day."""
+def is_held(file: Path) -> bool:
+    """Whether the process that locked a file is alive (if this cannot be determined: yes). Locks do not reach across
+    machines everywhere: what another one has begun is left alone for a day."""
     try:
-        begun = (folder / UNFINISHED).stat().st_mtime
-        if (_read(folder / UNFINISHED) or {}).get("host", socket.gethostname()) != socket.gethostname():
+        begun = file.stat().st_mtime
+        if (_read(file) or {}).get("host", socket.gethostname()) != socket.gethostname():
             return time.time() - begun < ELSEWHERE
-        lock = os.open(folder / UNFINISHED, os.O_RDWR | os.O_NOFOLLOW)
+        held = os.open(file, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
         return False
     except OSError:
         return True
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return False
     except OSError:
         return True
     finally:
-        os.close(lock)
+        os.close(held)
+
+
+def is_ours_or_empty(file: Path) -> bool:
+    """Whether a file says that something is under way, or nothing: its process may have been killed before."""
+    try:
+        return file.stat().st_size == 0 or (_read(file) or {}).get("format") == UNDER_WAY
+    except OSError:
+        return False
 
 
 def claim(folder: Path, what: str) -> None:
@@ -302,10 +313,10 @@ def check_file(path: Path, mark: str = MARK) -> None:
     """Refuses a place that cannot become a file of ours: only a file that carries the mark is replaced."""
     there = _kind(path)
     if there is None:
-        make_parents(path)
+        make_parents(path, OTHER_PLACE)
         return
     if there != "file":
-        raise _in_the_way(path, there)
+        raise _in_the_way(path, there, OTHER_NAME)
     try:
         with path.open("rb") as f:
             begin = f.read(1 << 16)
@@ -314,15 +325,15 @@ def check_file(path: Path, mark: str = MARK) -> None:
     except OSError as e:
         raise refuse(e.strerror or str(e), file=shown(path)) from None
     if not ours:
-        raise refuse("is in the way: thalweg did not write this file", file=shown(path), hint="choose another name")
+        raise refuse("is in the way: thalweg did not write this file", file=shown(path), hint=OTHER_NAME)
 
 
 def check_folder(path: Path) -> None:
     """Refuses a place that cannot become a folder in which files of ours are, each for itself."""
     there = _kind(path)
     if there not in (None, "folder"):
-        raise _in_the_way(path, there)
-    make_parents(path)
+        raise _in_the_way(path, there, OTHER_NAME)
+    make_parents(path, OTHER_PLACE)
 
 
 def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
@@ -335,7 +346,7 @@ def write_file(path: Path, data: bytes | str, mark: str = MARK) -> Path:
 
 def write_new(path: Path, text: str) -> Path:
     """A new file, complete or not at all: nothing that is there is replaced, also by the later of two at once."""
-    make_parents(path)
+    make_parents(path, OTHER_PLACE)
     try:
         if _kind(path) is not None:
             raise FileExistsError
@@ -460,8 +471,8 @@ def _kind(path: Path) -> str | None:
     return kinds.get(stat.S_IFMT(mode), "device")
 
 
-def _in_the_way(path: Path, kind: str) -> ScenarioError:
-    hint = "name what it leads to, or choose another --out" if kind == "symbolic link" else "choose another --out"
+def _in_the_way(path: Path, kind: str, way_out: str = OTHER_OUT) -> ScenarioError:
+    hint = f"name what it leads to, or {way_out}" if kind == "symbolic link" else way_out
     return refuse(f"a {kind} of this name is in the way", file=shown(path), hint=hint)
 
 

@@ -20,7 +20,9 @@ After every call the attributes `window` (payload bytes), and if the class has t
 `wake_ps` (when `on_tick(now_ps)` is wanted, or None; never in the past, nor in `__init__`, which does not
 know the time), are what the flow may do; an attribute `threshold`, the slow-start threshold (payload bytes, or None),
 is what `transport.pacing` goes by, and a column of the table `controllers`; a method `permit()` that returns a window
-or `(window, pace, wake_ps)` is the other way to say so.
+or `(window, pace, wake_ps)` is the other way to say so. A new pace holds from the next departure that is planned: one
+that is planned already is not moved (of 1500 bytes at 1 kb/s it is 12 s away). With a window below a segment a flow
+sends one segment per round trip.
 
 `params` declares the parameters with their defaults; a scenario that writes another name, or a value of
 another type, is refused. `ecn=True` lets packets be marked, and `ack.marked` reports it, unless
@@ -71,7 +73,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from thalweg import _core, libraries
+from thalweg import _clashes, _core, _faults, libraries
 from thalweg._format import simulated
 from thalweg.errors import ControllerError, Diagnostic, nearest, refuse
 
@@ -110,11 +112,14 @@ def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params:
         missing = [m for m in _REQUIRED if not callable(getattr(cls, m, None))]
         if missing:
             raise TypeError(f"controller {name!r}: {cls.__name__} has no {', '.join(missing)}")
+        caller = sys._getframe(1)
+        file = caller.f_code.co_filename
+        _clashes.check(name, cls, file, caller.f_globals, names())
         cls.thalweg_name, cls.thalweg_params = name, defaults
         cls.thalweg_ecn, cls.thalweg_telemetry = ecn, telemetry
         _core.register_controller(name, cls, ecn, telemetry, list(defaults))
-        _CLASSES[name], _FILES[name] = cls, sys._getframe(1).f_code.co_filename
-        _PRINTS[name] = _print_of(cls, _FILES[name])
+        _CLASSES[name], _FILES[name] = cls, file
+        _PRINTS[name] = _print_of(cls, file)
         return cls
 
     return register
@@ -155,25 +160,16 @@ def failure(name: str, flow: int | None, now_ps: int | None, doing: str, e: Base
     """The error that ends a run (called by the engine)."""
     who = f"controller `{name}`" + ("" if flow is None else f", flow {flow}")
     who += f", at {simulated(now_ps)}" if now_ps is not None else ", at its start" if doing == "__init__" else ""
-    where = _place(e)
+    where = f"{at}: " if (at := _faults.place(e)) else ""
     if isinstance(e, KeyboardInterrupt):
         return KeyboardInterrupt(f"{where}{who}: interrupted in {doing}, which had not returned")
     if isinstance(e, SystemExit):
-        what = _left(e)
+        what = _faults.left(e)
     else:
-        what = " ".join(str(e).split())
-        what = what if not where and isinstance(e, TypeError | ValueError) else f"{type(e).__name__}: {what}"
+        what = _faults.said(e) if not where and isinstance(e, TypeError | ValueError) else _faults.named(e)
     error = ControllerError(f"{where}{who}: {doing}: {what}", name, flow, now_ps)
     error.__cause__ = e
     return error
-
-
-def _place(e: BaseException) -> str:
-    """`file:line: ` where the controller's own code raised; nothing if ours found the fault."""
-    last, trace = None, e.__traceback__
-    while trace is not None:
-        last, trace = (trace.tb_frame.f_code.co_filename, trace.tb_lineno), trace.tb_next
-    return "" if last is None or last[0] == __file__ else f"{last[0]}:{last[1]}: "
 
 
 def save_state(instance, flow: int = 0) -> bytes:
@@ -398,16 +394,12 @@ def _import(where: str) -> dict[str, Any]:
         try:
             return runpy.run_path(where, run_name=Path(where).stem)
         except SystemExit as e:
-            raise refuse(_left(e), file=where) from None
+            raise refuse(_faults.left(e), file=where) from None
         except Exception as e:
-            raise refuse(f"{type(e).__name__}: {e}", file=where) from None
+            raise refuse(_faults.named(e), file=_faults.place(e) or where) from None
     try:
         return vars(import_module(where))
     except SystemExit as e:
-        raise refuse(_left(e), file=where) from None
+        raise refuse(_faults.left(e), file=where) from None
     except Exception as e:
-        raise refuse(f"cannot be imported: {type(e).__name__}: {e}", file=where) from None
-
-
-def _left(e: SystemExit) -> str:
-    return f"called sys.exit({'' if e.code is None else repr(e.code)})"
+        raise refuse(f"cannot be imported: {_faults.named(e)}", file=where) from None

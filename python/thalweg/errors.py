@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,21 @@ class ControllerError(RuntimeError):
     def __init__(self, why: str, controller: str = "", flow: int | None = None, now_ps: int | None = None):
         super().__init__(why)
         self.controller, self.flow, self.now_ps = controller, flow, now_ps
+
+
+def of_run(e: BaseException, run: str, after: str) -> BaseException:
+    """The same error, which names the run, and says what follows; an exception that is not thalweg's in a note."""
+    end = f"; {after}" if after else ""
+    if isinstance(e, ScenarioError):
+        said = [replace(d, text=f"{run}: {d}") for d in e.diagnostics]
+        said[-1] = replace(said[-1], text=f"{said[-1]}{end}")
+        return type(e)(said)
+    if type(e) is ControllerError:
+        made = ControllerError(f"{run}: {e}{end}", e.controller, e.flow, e.now_ps)
+        made.__cause__ = e.__cause__
+        return made
+    e.add_note(f"it was the run {run}{end}")
+    return e
 
 
 def refuse(reason: str, *, file: object = "", key: str = "", hint: str | None = None) -> ScenarioError:

@@ -21,7 +21,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from thalweg import _core, controllers
+from thalweg import _core, _faults, controllers
 from thalweg.errors import ScenarioError, refuse
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def load(name: str) -> None:
     try:
         found = one.entry.load()
     except Exception as e:
-        reason = f"the controller `{name}` of {one.package} cannot be imported: {type(e).__name__}: {e}"
-        raise refuse(" ".join(reason.split()), hint=f"it is declared as {one.entry.value}") from None
+        reason = f"the controller `{name}` of {one.package} cannot be imported: {_faults.named(e)}"
+        raise refuse(reason, hint=f"it is declared as {one.entry.value}") from None
     registered = getattr(found, "thalweg_name", name)
     if registered != name or name not in controllers.names():
         what = f"registers `{registered}`" if registered != name else "does not register it"

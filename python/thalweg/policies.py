@@ -40,6 +40,8 @@ FIELDS = {
     "dst": "u4",
 }
 COLUMNS = {"at_ps": "u8"} | FIELDS
+# The engine's instants have 63 bits.
+LATEST_PS = (1 << 63) - 1
 # A policy is a page of text.
 LARGEST = 1_000_000
 
@@ -282,6 +284,7 @@ class Policy:
         later = [(ps(at), other.text, other.name) for at, other in changes]
         stop = None if until is None else ps(until)
         given = columns(packets)
+        _check_order(given.get("at_ps"))
         try:
             found = _core.policy_run(self.text, self.name, given, engine, work, costs, later, seed, stop)
         except ValueError as e:
@@ -314,6 +317,27 @@ class Policy:
         return _core.policy_counts(self.text, self.name, columns(packets), resident)
 
 
+def bounds(name: str) -> tuple[int, int]:
+    """The least and the largest number that a column may hold."""
+    if name == "at_ps":
+        return 0, LATEST_PS
+    kind, octets = COLUMNS[name]
+    bits = 8 * int(octets)
+    return (0, (1 << bits) - 1) if kind == "u" else (-1 << (bits - 1), (1 << (bits - 1)) - 1)
+
+
+def _whole(name: str, given: np.ndarray, values: Any) -> np.ndarray:
+    """Numbers as they were given: NumPy makes floats of integers that no type of its own holds together."""
+    if not given.size or given.dtype.kind in "iu":
+        return given
+    import numpy as np
+
+    whole = np.asarray(values, object)
+    if not all(isinstance(one, int | np.integer) and not isinstance(one, bool) for one in whole.flat):
+        raise refuse(f"column `{name}` does not hold whole numbers")
+    return whole
+
+
 def columns(packets: Mapping[str, Any]) -> dict[str, np.ndarray]:
     """Columns of the engine's types. Raises `ScenarioError` for unknown ones, and for values that do not fit."""
     import numpy as np
@@ -322,12 +346,10 @@ def columns(packets: Mapping[str, Any]) -> dict[str, np.ndarray]:
     for name, values in _given.settings(packets, "packets").items():
         if name not in COLUMNS:
             raise refuse(f"packets have no column `{name}`", hint=nearest(name, COLUMNS))
-        given = np.asarray(values)
-        if given.size and given.dtype.kind not in "iu":
-            raise refuse(f"column `{name}` does not hold whole numbers")
-        kind = np.iinfo(COLUMNS[name])
-        if given.size and (int(given.min()) < kind.min or int(given.max()) > kind.max):
-            raise refuse(f"column `{name}` holds numbers that are not between {kind.min} and {kind.max}")
+        given = _whole(name, np.asarray(values), values)
+        least, most = bounds(name)
+        if given.size and (int(given.min()) < least or int(given.max()) > most):
+            raise refuse(f"column `{name}` holds numbers that are not between {least} and {most}")
         made[name] = np.ascontiguousarray(given, COLUMNS[name])
     if "queue" not in made:
         raise refuse("packets have no column `queue`", hint="the number of a queue, from 0, for each")
@@ -336,6 +358,14 @@ def columns(packets: Mapping[str, Any]) -> dict[str, np.ndarray]:
         said = ", ".join(f"{name} {rows}" for name, rows in lengths.items())
         raise refuse(f"columns of different lengths: {said}")
     return made
+
+
+def _check_order(instants: np.ndarray | None) -> None:
+    if instants is None or not (back := instants[1:] < instants[:-1]).any():
+        return
+    late = int(back.argmax()) + 1
+    hint = "packets stand in the order in which they come"
+    raise refuse(f"column `at_ps`: packet {late} comes before packet {late - 1}", hint=hint)
 
 
 @dataclass(frozen=True)

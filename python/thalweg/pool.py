@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -9,9 +10,9 @@ from pathlib import Path
 from threading import Condition, Event
 from typing import Any
 
-from thalweg import _core, _counts, _memory, _places, _rundir, controllers, recording
+from thalweg import _core, _counts, _memory, _places, _rundir, _signs, controllers, recording
 from thalweg.engine import break_off, conclude, reopen
-from thalweg.errors import ScenarioError, refuse
+from thalweg.errors import ScenarioError, of_run, refuse
 from thalweg.progress import Many, Reporter, fraction
 from thalweg.replaying import Replaying, settings
 from thalweg.results import Interrupted, Results
@@ -48,6 +49,21 @@ class Replay:
     threshold: str | int | None = None
     bucket: str | int | None = None
     reused: bool = field(default=False, init=False)
+
+
+class Broken(Exception):
+    """What one job failed of, where that ends everything."""
+
+    def __init__(self, key: str, error: BaseException):
+        super().__init__(key)
+        self.key, self.error = key, error
+
+    def of(self, jobs: Sequence[Job], what: str) -> BaseException:
+        """The same error, which now says of which job it is and what is kept. Called when nothing is under way."""
+        job = next(job for job in jobs if job.key == self.key)
+        name = _places.shown(job.out) if job.out is not None else re.sub(r"^\d{4,} ", "", job.key)
+        after = f"{_kept(jobs, what)}; the same command goes on from there" if job.out is not None else ""
+        return of_run(self.error, name, after)
 
 
 class _Watch(Reporter):
@@ -228,11 +244,12 @@ def perform_all(
             memory.give(job.memory)
         failed = [e for e in made.values() if isinstance(e, Exception)]
         if failed and not keep_going:
-            raise failed[0]
+            raise Broken(job.key, failed[0])
         keep = lambda r: keep_results or isinstance(r, Exception) or r.partial  # noqa: E731
         return {key: r if keep(r) else None for key, r in made.items()}
 
     pool = ThreadPoolExecutor(workers, thread_name_prefix="thalweg")
+    broken = None
     try:
         # The longest first: the last one to end is then a short one.
         order = sorted(jobs, key=lambda job: -job.events)
@@ -246,17 +263,21 @@ def perform_all(
                 shown.reused += job.reused + sum(r.reused for r in job.replays)
                 try:
                     answers |= future.result()
+                except Broken:
+                    raise
                 except Exception as e:
                     if not keep_going:
-                        raise
+                        raise Broken(job.key, e) from None
                     answers[job.key] = e
                     answers |= {r.key: refuse(f"the run it replays failed: {e}") for r in job.replays}
                 except BaseException as e:
                     # A panic of the engine is one run's failure where others go on.
-                    if not keep_going or type(e).__name__ != "PanicException":
+                    if type(e).__name__ != "PanicException":
                         raise
-                    broken = RuntimeError(f"internal error: {_core.take_panic() or e}")
-                    answers |= dict.fromkeys((job.key, *(r.key for r in job.replays)), broken)
+                    if not keep_going:
+                        raise Broken(job.key, e) from None
+                    panic = RuntimeError(f"internal error: {_core.take_panic() or e}")
+                    answers |= dict.fromkeys((job.key, *(r.key for r in job.replays)), panic)
             by_key = {job.key: job.events for job in waiting.values()}
             under_way = dict(running)
             work = finished + sum(fraction(seen) * by_key.get(key, 0.0) for key, seen in under_way.items())
@@ -265,10 +286,14 @@ def perform_all(
         stop.set()
         _wind_up(waiting)
         raise Interrupted(None, interrupted(jobs, what)) from None
+    except Broken as e:
+        broken = e
     finally:
         stop.set()
         pool.shutdown(wait=True, cancel_futures=True)
         shown.finish()
+    if broken is not None:
+        raise broken.of(jobs, what)
     replaced = sum(job.replaced for job in jobs)
     if replaced:
         shown.note(
@@ -295,17 +320,21 @@ def clear(jobs: Sequence[Job], shown: Many) -> None:
     for parent in sorted({job.out.parent for job in jobs if job.out is not None}):
         for line in _places.clear_leftovers(parent):
             shown.note(line)
+        _signs.clear(parent)
 
 
 def interrupted(jobs: Sequence[Job], what: str) -> str:
     """What an interrupted sweep leaves behind, and how it goes on."""
     if any(job.out is None for job in jobs):
         return "interrupted: nothing was kept (name a folder to keep runs in)"
+    return f"interrupted: {_kept(jobs, what)}; the same command goes on from there"
+
+
+def _kept(jobs: Sequence[Job], what: str) -> str:
     found = [reusable(job) for job in jobs]
     whole = sum(r is not None and not r.partial for r in found)
     begun = sum(r is not None and r.partial for r in found)
-    more = f", {begun} begun" if begun else ""
-    return f"interrupted: {whole} of {len(jobs)} {what} are kept{more}; the same command goes on from there"
+    return f"{whole} of {len(jobs)} {what} are kept" + (f", {begun} begun" if begun else "")
 
 
 def _wind_up(under_way: Collection[Future]) -> None:

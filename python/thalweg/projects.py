@@ -12,6 +12,7 @@ import re
 import shutil
 import sys
 import uuid
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 from thalweg import _core, _input, _places, _toml, installed
@@ -20,6 +21,12 @@ from thalweg.errors import refuse
 TEMPLATES = Path(__file__).parent / "templates"
 # What may be made, and the folder of its template.
 KINDS = ("python", "rust", "study")
+# Names that no crate can have: keywords, and the crates that every one has.
+RUST_WORDS = (
+    "abstract alloc as async await become box break const continue core crate do dyn else enum extern false final fn "
+    "for gen if impl in let loop macro match mod move mut override priv proc_macro pub ref return self static std "
+    "struct super test trait true try type typeof unsafe unsized use virtual where while yield"
+)
 
 
 def new(kind: str, name: str, out: str | Path | None = None, checkout: str | Path | None = None) -> Path:
@@ -54,6 +61,13 @@ def new(kind: str, name: str, out: str | Path | None = None, checkout: str | Pat
     return folder
 
 
+def _is_rusts(module: str, made: str) -> bool:
+    """Whether a crate cannot be called so, or the template uses a type that is."""
+    text = (TEMPLATES / "rust" / "src" / "lib.rs.in").read_text(encoding="utf-8")
+    code = re.sub(r"//.*", "", text)
+    return module in RUST_WORDS.split() or made in re.findall(r"\b[A-Z]\w*\b", code.replace("{CLASS}", ""))
+
+
 def _crate(checkout: str | Path | None) -> str:
     """Where cargo finds `thalweg-plugin`, as its manifest says it."""
     if checkout is None:
@@ -75,11 +89,10 @@ def _words(kind: str, name: str) -> dict[str, str]:
     if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name):
         raise refuse(f"`{name}` is no name of a package", hint="small letters, digits and single hyphens: author-cc")
     package = name.replace("-", "_")
-    if keyword.iskeyword(package) or package in sys.stdlib_module_names or package in ("thalweg", "tests"):
-        raise refuse(
-            f"`{name}` would be the module `{package}`, which Python or thalweg has",
-            hint="choose another, such as author-cc",
-        )
+    # `test` is missing in Python's list of its modules.
+    if keyword.iskeyword(package) or package in sys.stdlib_module_names or package in ("test", "tests", "thalweg"):
+        reason = f"`{name}` would be the module `{package}`, which Python or thalweg has"
+        raise refuse(reason, hint="choose another, such as author-cc")
     if kind == "study":
         from thalweg.papers import discover
 
@@ -88,11 +101,20 @@ def _words(kind: str, name: str) -> dict[str, str]:
         taken = name in installed.built_in() or name in installed.declared(installed.CONTROLLERS)
     if taken:
         raise refuse(f"`{name}` is taken: `thalweg list` has one", hint="choose another name")
+    owner = packages_distributions().get(package)
+    if owner:
+        reason = f"`{name}` would be the module `{package}`, which the installed package {owner[0]} has"
+        raise refuse(reason, hint="choose another, such as author-cc")
     parts = name.split("-")
+    made = "".join(part.capitalize() for part in parts)
+    if kind != "study" and (keyword.iskeyword(made) or (kind == "rust" and _is_rusts(package, made))):
+        language = "Rust" if kind == "rust" else "Python"
+        reason = f"`{name}` would be the module `{package}` with the class `{made}`: {language} has one of these names"
+        raise refuse(reason, hint="choose another, such as author-cc")
     return {
         "NAME": name,
         "PACKAGE": package,
-        "CLASS": "".join(part.capitalize() for part in parts),
+        "CLASS": made,
         "LETTERS": "".join(part[0] for part in parts).upper(),
         "VERSION": _core.VERSION,
     }

@@ -2,6 +2,7 @@
 exit code 2."""
 
 import collections
+import copy
 import json
 import os
 import pickle
@@ -237,6 +238,38 @@ def test_parameters_are_declared_and_others_refused(cli, file, scenario):
         thalweg.controller(Base)
 
 
+DATES = ["1979-05-27", "07:32:00", "1979-05-27T07:32:00Z", "1979-05-27 07:32:00.5+01:00"]
+
+
+@pytest.mark.parametrize("date", DATES)
+def test_a_date_among_parameters_is_refused_by_its_line(scenario, tmp_path, date):
+    thalweg.controller("dated", params={"x": None})(type("Dated", (Base,), {}))
+    reason = "dates have no meaning here; in quotes it is a text"
+    written = """# 1979-05-27, 07:32:00
+name = "of 1979-05-27T07:32:00Z"
+topology = { kind = "star", hosts = 2 }
+traffic = [{ kind = "flow", src = 0, dst = 1, size = "1KB" }]
+run = { until = "1ms" }
+[transport.congestion]
+kind = "custom"
+name = "dated"
+params = { x = VALUE }
+"""
+    for value, key in ((date, "x"), (f"[1, {date}]", "x.1"), (f"{{ a = {date} }}", "x.a")):
+        text = written.replace("VALUE", value)
+        (tmp_path / "dated.toml").write_text(text)
+        with pytest.raises(thalweg.ScenarioError) as e:
+            thalweg.Scenario.load(tmp_path / "dated.toml")
+        assert str(e.value) == f"{tmp_path}/dated.toml:9: `transport.congestion.params.{key}`: {reason}"
+        # What is changed is not there any more.
+        changed = thalweg.Scenario.from_toml(text, {"transport.congestion.params.x": 3})
+        assert changed.to_dict()["transport"]["congestion"]["params"] == {"x": 3}
+    quoted = thalweg.Scenario.from_toml(written.replace("VALUE", f'"{date}"'))
+    assert quoted.to_dict()["transport"]["congestion"]["params"] == {"x": date}
+    with pytest.raises(thalweg.ScenarioError, match=f"^--set transport.congestion.params.x: .*: {reason}"):
+        quoted.with_({"transport.congestion.params.x": date})
+
+
 def test_one_that_wants_ecn_gets_it_unless_told_otherwise(scenario):
     marked = []
 
@@ -255,6 +288,71 @@ def test_one_that_wants_ecn_gets_it_unless_told_otherwise(scenario):
     with pytest.raises(thalweg.ScenarioError, match="wants ECN marks, but no queue marks packets"):
         scenario.with_(python_controller("marked"))
     scenario.with_(python_controller("marked") | {"transport.ecn": "off"})
+
+
+class Mute(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+    __repr__ = __str__
+
+
+CALLS = {
+    "copy": (lambda: copy.deepcopy(threading.Lock()), "TypeError: cannot pickle"),
+    "json": (lambda: json.dumps(object()), "TypeError: Object of type object"),
+    "thalweg": (lambda: thalweg.Scenario.load("nowhere.toml"), "nowhere.toml: no such file"),
+    "an exception without text": (lambda: raises(Mute()), r"Mute: \(its text cannot be shown: __str__ raises Runtime"),
+    "an exit without text": (lambda: sys.exit(Mute()), r"called sys.exit\(…\), whose argument cannot be shown"),
+}
+HERE = re.escape(__file__)
+
+
+def raises(e):
+    raise e
+
+
+@pytest.mark.parametrize("case", CALLS)
+def test_the_line_named_is_the_controllers_and_not_of_what_it_calls(case, scenario, cli):
+    call, said = CALLS[case]
+
+    @thalweg.controller("calls")
+    class Calls(Base):
+        def on_ack(self, ack):
+            call()
+
+    lines = {call.__code__.co_firstlineno, raises.__code__.co_firstlineno + 1}
+    with pytest.raises(
+        ControllerError, match=rf"^{HERE}:\d+: controller `calls`, flow \d+, at .*: on_ack: {said}"
+    ) as e:
+        thalweg.run(scenario.with_(python_controller("calls")))
+    assert int(str(e.value).removeprefix(f"{__file__}:").split(":")[0]) in lines
+    listed = cli("list", "controllers")
+    assert listed.code == 0 and "calls" in listed.out
+
+
+def test_what_an_example_raises_is_at_its_line():
+    from thalweg.examples.aimd import Aimd
+
+    with pytest.raises(AttributeError) as e:
+        Aimd(None)
+    error = controllers.failure("python-aimd", 1, None, "__init__", e.value)
+    assert re.match(r"\S+/examples/aimd.py:\d+: controller `python-aimd`, flow 1, at its start: ", str(error)), error
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("class Mute(Exception):\n    def __str__(self): 1 / 0\nraise Mute\n", "mine.py:3: Mute: (its text cannot be"),
+        ("import json\njson.loads('{')\n", "mine.py:2: JSONDecodeError: Expecting"),
+        ("import thalweg\nthalweg.Scenario.load('no.toml')\n", "mine.py:2: no.toml: no such file"),
+        ("import sys\nclass Mute:\n    def __repr__(self): 1 / 0\nsys.exit(Mute())\n", "mine.py: called sys.exit(…)"),
+        ("def f(:\n", "mine.py: SyntaxError: invalid syntax"),
+    ],
+)
+def test_what_a_file_raises_while_it_is_imported_is_at_its_line(cli, file, tmp_path, text, said):
+    (tmp_path / "mine.py").write_text(text)
+    found = cli("run", file, "--import", "mine.py")
+    assert found.code == 2 and found.err.startswith(said) and found.err.count("\n") == 1, found
 
 
 def press(times, pause=0.15):
@@ -278,10 +376,11 @@ def test_the_second_ctrl_c_gets_out_of_a_callback_that_never_returns(scenario, t
             while Loops.on:
                 pass
 
+    line = rf"(?:{(first := Loops.on_ack.__code__.co_firstlineno + 4)}|{first + 1})"
     mine = scenario.with_(python_controller("loops"))
     try:
         with pytest.raises(
-            thalweg.Interrupted, match=r"controller `loops`, flow \d+, at .*: interrupted in on_ack"
+            thalweg.Interrupted, match=rf"^{HERE}:{line}: controller `loops`, flow \d+, at .*: interrupted in on_ack"
         ) as e:
             thalweg.run(mine, tmp_path / "r")
         assert e.value.results is None and list(tmp_path.iterdir()) == []

@@ -325,7 +325,9 @@ def test_a_preempted_job_keeps_a_snapshot_and_goes_on_from_it(scenario, tmp_path
     straight = thalweg.run(longer, progress=False)
     (tmp_path / "s").mkdir()
     job = pool.Job("a", longer, tmp_path / "s" / "a")
-    task = tasks.task_of(job, tasks.shown_file(tmp_path / "s"), False)
+    sign = tmp_path / "s" / ".sign"
+    sign.touch()
+    task = tasks.task_of(job, sign, False)
     perform, receipts = tasks.Perform(), []
     running = threading.Thread(target=lambda: receipts.append(perform(task)))
     running.start()
@@ -366,7 +368,7 @@ def test_memory_is_shared_out_among_dask_workers_that_declare_it(short, tmp_path
         workers = DaskWorkers(client, None, force=False)
         job = pool.Job("large", short)
         job.memory = 2_000_000_000
-        assert "large: needs about 1.86 GiB of memory; the largest worker has" in str(workers.refusal(job))
+        assert "it needs about 1.86 GiB of memory; the largest worker has" in str(workers.refusal(job))
         assert DaskWorkers(client, None, force=True).refusal(job) is None
         # Two of 0.6 GB do not fit at once: the second begins when the first has ended.
         sent = [replace(tasks.task_of(pool.Job(k, short), None, False), memory=600_000_000) for k in "ab"]

@@ -167,6 +167,21 @@ def test_a_listed_name_that_is_now_a_link_or_a_folder_is_not_ours(scenario, tmp_
         thalweg.run(scenario, tmp_path / "x")
 
 
+def test_hints_name_options_that_there_are(cli, file, tmp_path, monkeypatch):
+    cli("run", file, "--quiet", "--out", "r")
+    (tmp_path / "sealed").mkdir()
+    (tmp_path / "folder").mkdir()
+    may, sealed = os.access, str(tmp_path / "sealed")
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != sealed and may(path, mode))
+    for argv in (["compare", "r", "r"], ["report", "r"]):
+        said = cli(*argv, "--csv", "sealed/x.csv")
+        assert (said.code, said.err) == (2, f"{sealed}: cannot be written; choose another place\n"), argv
+        said = cli(*argv, "--csv", "folder")
+        assert (said.code, said.err) == (2, "folder: a folder of this name is in the way; choose another name\n"), argv
+    said = cli("run", file, "--quiet", "--out", "sealed/x")
+    assert (said.code, said.err) == (2, f"{sealed}: cannot be written; choose another --out\n")
+
+
 def test_places_that_cannot_be_renamed_are_refused_before_the_run(cli, file, tmp_path, monkeypatch):
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path / "empty")

@@ -64,10 +64,23 @@ WRONG = {
     "empty": (["run", "one.oq", "--trace", "bad/empty.csv"], "one of `at_ns` and `at_ps`"),
     "twice": (["run", "one.oq", "--trace", "bad/twice.csv"], "a column is there twice"),
     "cells": (["run", "one.oq", "--trace", "bad/cells.csv"], "bad/cells.csv:3: 1 values under 2 heads"),
-    "word": (["run", "one.oq", "--trace", "bad/word.csv"], "bad/word.csv:2: `at_ns`: `soon` is not a whole number"),
-    "negative": (["run", "one.oq", "--trace", "bad/negative.csv"], "`-4` is not a number from 0 on"),
-    "large": (["run", "one.oq", "--trace", "bad/large.csv"], "column `tos` holds numbers that are not between 0 and"),
-    "order": (["run", "one.oq", "--trace", "bad/order.csv"], "packet 1 arrives before packet 0"),
+    "word": (["run", "one.oq", "--trace", "bad/word.csv"], "bad/word.csv:2: `at_ns`: `soon` is not a number"),
+    "negative": (
+        ["run", "one.oq", "--trace", "bad/negative.csv"],
+        "bad/negative.csv:2: `at_ns`: `-4` is not between 0",
+    ),
+    "large": (["run", "one.oq", "--trace", "bad/large.csv"], "bad/large.csv:2: `tos`: `256` is not between 0 and 255"),
+    "value": (["run", "one.oq", "--trace", "bad/value.csv"], "bad/value.csv:2: `value`: `9223372036854775808` is not"),
+    "slack": (["run", "one.oq", "--trace", "bad/slack.csv"], "`slack_ps`: `18446744073709551616` is not between 0 and"),
+    "far": (
+        ["run", "one.oq", "--trace", "bad/far.csv"],
+        "bad/far.csv:2: `at_ns`: `99999999999999999` is not between 0",
+    ),
+    "long": (["run", "one.oq", "--trace", "bad/long.csv"], "bad/long.csv:2: is no row of a CSV file: field larger"),
+    "order": (
+        ["run", "one.oq", "--trace", "bad/order.csv"],
+        "bad/order.csv:4: `at_ns`: `4` is earlier than the packet of line 2",
+    ),
     "in the way": (["copy", "fifo", "one.oq"], "one.oq: is there already"),
     "no such policy to copy": (["copy", "lqdd"], "no policy of the library is called `lqdd`; did you mean `lqd`"),
     "outcomes in the way": (["run", "fifo", "--out", "one.oq"], "one.oq: is there already"),
@@ -84,7 +97,11 @@ BAD = {
     "word": "at_ns,queue\nsoon,q\n",
     "negative": "at_ns,queue\n-4,q\n",
     "large": "at_ns,queue,tos\n0,q,256\n",
-    "order": "at_ns,queue\n5,q\n4,q\n",
+    "value": "at_ns,queue,value\n0,q,9223372036854775808\n",
+    "slack": "at_ns,queue,slack_ps\n0,q,18446744073709551616\n",
+    "far": "at_ns,queue\n99999999999999999,q\n",
+    "long": f"at_ns,queue\n0,{'q' * 200_000}\n",
+    "order": "at_ns,queue\n5,q\n\n4,q\n",
 }
 
 
@@ -192,6 +209,21 @@ def test_run_until_and_random_packets_and_a_core(cli, one):
     assert work["sent"] + work["dropped"] == 1000 and work["dropped"] > 0
 
 
+def test_numbers_of_a_trace_are_read_exactly_up_to_the_ends_of_their_ranges(cli, one):
+    (one / "values.oq").write_text(
+        "most(a, b) = (a.value > b.value);\nq = Queue(4 pkts);\nout = Port(q);\nq.procPrio = most;\n"
+    )
+    far = [(1 << 63) - 1, -(1 << 63), 10**18, (1 << 63) - 2, 10**18 - 1]
+    rows = [f"0.{n}004,q,{value},{(1 << 64) - 1}" for n, value in enumerate(far)]
+    (one / "far.csv").write_text("\n".join(["at_ns,queue,value,slack_ps", "0,q,0,0", *rows]))
+    assert cli("policy", "run", "values.oq", "--trace", "far.csv", "--out", "gone.csv").code == 0
+    gone = [line.split(",") for line in (one / "gone.csv").read_text().splitlines()[2:]]
+    assert [row[1] for row in gone] == ["0", "100", "200", "300", "400"]
+    sent = sorted((row for row in gone if row[3] == "sent"), key=lambda row: int(row[4]))
+    served = [far[int(row[0]) - 1] for row in sent]
+    assert served == sorted(served, reverse=True) and len(served) == 4 and -(1 << 63) in served, served
+
+
 def test_a_policy_changes_while_packets_wait(cli, one):
     (one / "new.oq").write_text(ONE.replace("2 pkts", "3 pkts"))
     said = cli("policy", "run", "one.oq", "--trace", "one.csv", "--change", "new.oq@15ns", "--out", "gone.csv")
@@ -256,6 +288,9 @@ def test_a_policy_in_python_runs_columns_and_says_what_became_of_them():
         ({"queue": [0], "size": [1.5]}, "does not hold whole numbers"),
         ({"queue": [0, 0], "size": [3]}, "columns of different lengths: queue 2, size 1"),
         ({"queue": [0], "tos": [-1]}, "between 0 and 255"),
+        ({"queue": [0], "at_ps": [10**20]}, "between 0 and 9223372036854775807"),
+        ({"queue": [0, 0], "slack_ps": [1 << 63, -1]}, "between 0 and 18446744073709551615"),
+        ({"queue": [0, 0], "at_ps": [2, 1]}, "column `at_ps`: packet 1 comes before packet 0"),
         ({"queue": [9]}, "the policy has no queue number 9"),
     ],
 )

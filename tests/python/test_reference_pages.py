@@ -69,3 +69,17 @@ def test_no_page_includes_a_file_that_only_the_site_has():
     for page in PAGES:
         assert "{include}" not in page.read_text(encoding="utf-8"), page
         assert "{literalinclude}" not in page.read_text(encoding="utf-8"), page
+
+
+def test_pages_name_commands_that_there_are():
+    from thalweg.cli.parser import build
+
+    (commands,) = (action.choices for action in build()._actions if isinstance(action.choices, dict))
+    named = r"(?<=[`$] )thalweg ([a-z][a-z-]*)|`thalweg ([a-z][a-z-]*)"
+    found = {
+        (str(page.relative_to(ROOT)), first or second)
+        for page in PAGES
+        for first, second in re.findall(named, page.read_text(encoding="utf-8"))
+    }
+    assert len(found) > 50
+    assert not [(page, word) for page, word in sorted(found) if word not in commands]

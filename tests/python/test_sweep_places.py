@@ -6,6 +6,7 @@ import os
 import pickle
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -14,6 +15,7 @@ import pytest
 import thalweg
 from conftest import LOAD, SCENARIO, SEED, contents
 from thalweg import _places, executors
+from thalweg.executors import driving
 from thalweg.results import Results
 
 OVER = {LOAD: [0.3, 0.6], SEED: [1, 2]}
@@ -60,6 +62,51 @@ def test_what_another_machine_writes_is_left_alone_for_a_day(tmp_path):
     assert _places.clear_leftovers(tmp_path) == [] and folder.is_dir()
     os.utime(unfinished, (0, 0))
     assert len(_places.clear_leftovers(tmp_path)) == 1 and not folder.exists()
+
+
+SHOWS = """
+import sys, time
+from pathlib import Path
+from thalweg import _signs
+
+with _signs.shown([Path(sys.argv[1])]):
+    print(flush=True)
+    time.sleep(60)
+"""
+
+
+def test_the_sign_of_a_killed_sweep_is_removed_by_a_later_one(short, tmp_path):
+    folder = tmp_path / "s"
+    thalweg.sweep(short, {SEED: [1]}, out=folder, progress=False)
+    showing = subprocess.Popen([sys.executable, "-c", SHOWS, str(folder)], stdout=subprocess.PIPE)
+    try:
+        showing.stdout.readline()
+        (sign,) = folder.glob(".thalweg-*")
+        thalweg.sweep(short, {SEED: [1]}, out=folder, progress=False)
+        assert sign.is_file(), "its process is alive"
+    finally:
+        showing.kill()
+        showing.communicate()
+    assert sign.is_file()
+    # Of a process that was killed before it wrote into it, and what only looks like one.
+    (folder / ".thalweg-0123456789ab").touch()
+    (folder / ".thalweg-ba9876543210").write_text("mine")
+    (folder / ".thalweg-mine").touch()
+    thalweg.sweep(short, {SEED: [1]}, out=folder, progress=False)
+    assert sorted(p.name for p in folder.glob(".*")) == [".thalweg-ba9876543210", ".thalweg-mine"]
+
+
+@pytest.mark.parametrize(
+    ("why", "said"),
+    [
+        ("a b\n c", "a b c"),
+        ("One. " + "x" * 200 + ". " + "y " * 100, "One. " + "x" * 200),
+        ("y" * 280 + " " + "z" * 100, "y" * 280 + " …"),
+        ("y" * 400, "y" * 300 + " …"),
+    ],
+)
+def test_why_a_worker_was_lost_is_shown_in_whole_sentences(why, said):
+    assert driving._whole(why) == said
 
 
 def test_results_travel_to_other_processes(short, tmp_path):

@@ -2,12 +2,15 @@
 
 import json
 import math
+import re
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import thalweg
 from conftest import LOAD, SCENARIO, SEED, python_controller
-from thalweg import settings, sweepfigure
+from thalweg import pool, settings, sweepfigure
+from thalweg.cli import sweeping
 from thalweg.examples import aimd
 from thalweg.spread import spread
 
@@ -239,3 +242,76 @@ def test_a_failed_write_keeps_the_old_table(cli, file, tmp_path, monkeypatch):
     assert cli("sweep", file, "--seeds", "2", "--out", "s", "--quiet").code == 2
     after = {p.name: p.read_bytes() for p in (tmp_path / "s").glob("sweep.*") if p.name != "sweep.json"}
     assert after == {n: b for n, b in before.items() if n != "sweep.json"}
+
+
+FAILS = """
+import thalweg
+
+@thalweg.controller("fails", params={"when": False})
+class Fails:
+    def __init__(self, flow):
+        self.window, self.when = flow.initial_window, flow.params["when"]
+
+    def on_ack(self, ack):
+        assert not self.when
+
+    def on_loss(self, loss): ...
+    def on_timeout(self, loss): ...
+"""
+
+
+@pytest.mark.parametrize("executor", [None, "threads"])
+def test_a_run_that_fails_is_named_and_what_is_kept_counted(cli, file, tmp_path, monkeypatch, executor):
+    (tmp_path / "fails.py").write_text(FAILS)
+    if executor:
+        with ThreadPoolExecutor(1) as pool_:
+            monkeypatch.setattr(sweeping, "executor_of", lambda args: pool_)
+            said = _fails(cli, file)
+    else:
+        said = _fails(cli, file)
+    where = r"s/when=true,seed=3-[0-9a-f]{10}: \S*fails.py:10: controller `fails`, flow \d+, at [\d.]+ [mun]s: "
+    expected = where + "on_ack: AssertionError: ; 2 of 4 runs are kept; the same command goes on from there\n"
+    assert (said.code, said.out) == (2, "") and re.fullmatch(expected, said.err), said
+    assert len(list((tmp_path / "s").glob("*/meta.json"))) == 2
+    assert _fails(cli, file, "--vary", "transport.congestion.params.when=false").code == 0
+
+
+def _fails(cli, file, *vary):
+    vary = vary or ("--vary", "transport.congestion.params.when=false,true")
+    kind = "transport.congestion={ kind = 'custom', name = 'fails', params = { when = false } }"
+    argv = ["sweep", file, "--import", "fails.py", "--set", kind, *vary, "--seeds", "2", "--jobs", "1"]
+    return cli(*argv, "--out", "s", "--quiet")
+
+
+@pytest.mark.parametrize(
+    ("error", "first"),
+    [
+        (OSError(28, "No space left on device"), "thalweg: No space left on device\nthalweg: it was the run RUN"),
+        (thalweg.ScenarioError("is too large"), "RUN: is too large"),
+        (LookupError("mine"), rf"{re.escape(__file__)}:\d+: LookupError: mine\nthalweg: it was the run RUN"),
+    ],
+)
+def test_failures_of_every_kind_name_their_run(cli, file, tmp_path, monkeypatch, error, first):
+    performed, perform = [], pool.perform
+
+    def fails(job, *how):
+        performed.append(job)
+        if len(performed) == 2:
+            raise error
+        return perform(job, *how)
+
+    monkeypatch.setattr(pool, "perform", fails)
+    said = cli("sweep", file, "--seeds", "3", "--jobs", "1", "--out", "s", "--quiet")
+    first = first.replace("RUN", re.escape(f"s/{performed[1].out.name}"))
+    # The next may have begun before it is seen that this one has failed.
+    kept = r"; [12] of 3 runs are kept(, 1 begun)?; the same command goes on from there\n"
+    assert said.code == 2 and re.fullmatch(first + kept, said.err), said.err
+
+
+def test_a_run_that_fails_without_a_folder_is_named_by_its_settings(scenario):
+    base = scenario.with_(python_controller(aimd.Aimd.thalweg_name))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(aimd.Aimd, "on_ack", lambda self, ack: 1 / 0)
+        with pytest.raises(thalweg.ControllerError, match=r"^load=0.6,seed=7: .*ZeroDivisionError") as e:
+            thalweg.sweep(base, {LOAD: [0.6], SEED: [7]}, progress=False)
+    assert e.value.controller == "python-aimd" and isinstance(e.value.__cause__, ZeroDivisionError)

@@ -90,9 +90,18 @@ def _run(argv: Sequence[str] | None) -> int:
         raise
     except OSError as e:
         say(f"thalweg: {e.filename or ''}: {e.strerror or e}".replace(": :", ":"))
+        _say_notes(e)
         return UNUSABLE
     except BaseException as e:
-        return _internal(e)
+        code = _internal(e)
+        _say_notes(e)
+        return code
+
+
+def _say_notes(e: BaseException) -> None:
+    """What was added to it on its way here, such as which run of a sweep it is of."""
+    for note in getattr(e, "__notes__", ()):
+        say(f"thalweg: {' '.join(note.split())}")
 
 
 def _refuse_bytes(words: Sequence[str]) -> None:
@@ -118,17 +127,19 @@ def _interrupted(e: BaseException | None) -> bool:
 
 
 def _internal(e: BaseException) -> int:
+    from thalweg import _faults
+
     if _interrupted(e):
         say("thalweg: interrupted")
         return INTERRUPTED
     if isinstance(e, SystemExit):
-        say(f"{_users_code(e) or 'thalweg'}: called sys.exit({'' if e.code is None else repr(e.code)})")
+        say(f"{_users_code(e) or 'thalweg'}: {_faults.left(e)}")
         return UNUSABLE
     if os.environ.get("THALWEG_TRACEBACK"):
         import traceback
 
         traceback.print_exc()
-    text = " ".join(str(e).split())
+    text = _faults.said(e)
     if type(e).__name__ == "PanicException":
         from thalweg import _core
 

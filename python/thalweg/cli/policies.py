@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
@@ -136,12 +135,13 @@ def _measured(policy, packets, engine: str, resident: int, rounds: int | None) -
 
 def run(args) -> int:
     from thalweg import policies
+    from thalweg.cli import policy_trace
 
     policy = policies.load(args.policy)
     _check_together(args, policy)
     link = policies.bps(args.link or "10Gbps")
     cycle = None if args.cycle is None else _above_zero(args.cycle, "--cycle")
-    packets = _trace(args.trace, policy) if args.trace else _random(args, policy, link, cycle)
+    packets = policy_trace.read(args.trace, policy) if args.trace else _random(args, policy, link, cycle)
     core = None
     if args.core is not None:
         cost = _above_zero(args.core, "--core")
@@ -204,59 +204,6 @@ def _random(args, policy, link: int, cycle: int | None):
     packet = MEAN_SIZE * 8e12 / rate if cycle is None else MEAN_WORK * cycle / len(exits)
     gap = max(round(packet / (args.load or 1.2)), 1)
     return policy.traffic(args.packets or 1000, gap=gap, tos=range(64), seed=args.seed)
-
-
-TIMES = {"at_ps": 1, "at_ns": 1000}
-
-
-def _trace(file: str, policy) -> dict[str, list[int]]:
-    """A CSV file's columns."""
-    from thalweg import _input, policies
-
-    try:
-        text = _input.text(Path(file))
-    except UnicodeDecodeError:
-        raise refuse("is not UTF-8 text", file=file) from None
-    rows = csv.reader(text.splitlines())
-    head = [name.strip() for name in next(rows, [])]
-    known = [*policies.FIELDS, *TIMES]
-    for name in head:
-        if name not in known:
-            raise refuse(f"packets have no column `{name}`", file=f"{file}:1", hint=nearest(name, known))
-    if len(set(head)) < len(head):
-        raise refuse("a column is there twice", file=f"{file}:1")
-    if "queue" not in head or len(TIMES.keys() & set(head)) != 1:
-        raise refuse("a trace has the columns `queue` and one of `at_ns` and `at_ps`", file=f"{file}:1")
-    queues = {queue.name: number for number, queue in enumerate(policy.queues)}
-    columns: dict[str, list[int]] = {name: [] for name in head}
-    for row in rows:
-        where = f"{file}:{rows.line_num}"
-        if not row:
-            continue
-        if len(row) != len(head):
-            raise refuse(f"{len(row)} values under {len(head)} heads", file=where)
-        for name, value in zip(head, row, strict=True):
-            columns[name].append(_value(name, value.strip(), queues, where))
-    (time,) = TIMES.keys() & set(head)
-    columns["at_ps"] = columns.pop(time)
-    return columns
-
-
-def _value(name: str, text: str, queues: dict[str, int], where: str) -> int:
-    if name == "queue" and text in queues:
-        return queues[text]
-    try:
-        value = float(text) if name == "at_ns" and not text.isdecimal() else int(text)
-    except ValueError:
-        hint = nearest(text, queues) if name == "queue" else None
-        what = "a queue of the policy" if name == "queue" else "a whole number"
-        raise refuse(f"`{text}` is not {what}", file=where, key=name, hint=hint) from None
-    if name == "queue" and not 0 <= value < len(queues):
-        raise refuse(f"the policy has no queue number {value}", file=where, hint=f"0 to {len(queues) - 1}")
-    value = round(value * TIMES.get(name, 1)) if value == value and abs(value) < 1e18 else -1
-    if value < 0 and name != "value":
-        raise refuse(f"`{text}` is not a number from 0 on", file=where, key=name)
-    return value
 
 
 def _object(policy, ran) -> dict:

@@ -14,10 +14,13 @@ from thalweg.results import Interrupted
 def load_plugins(args) -> None:
     """Imports what `--import` names, before any scenario is read."""
     if args.imports:
+        from thalweg import _clashes
         from thalweg.controllers import import_plugins
 
+        files = _clashes.Files()
         for where in args.imports:
-            import_plugins(where)
+            with files.one_more():
+                import_plugins(where)
 
 
 def check_exports(args) -> None:

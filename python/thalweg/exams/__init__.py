@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _counts, _given, _input, _places, controllers, installed, libraries
+from thalweg import _clashes, _counts, _given, _input, _places, controllers, installed, libraries
 from thalweg.errors import Diagnostic, ScenarioError, brief, nearest, refuse
 from thalweg.exams.marks import Marks, measure
 from thalweg.exams.situations import Situation, chosen
@@ -115,8 +115,14 @@ def exam(
         raise refuse("`beside` is called `against` now")
     jobs, folder = _counts.jobs(jobs), _input.maybe(out, "a folder")
     situations = chosen(_given.names(only, "only", 'for example ["steady", "vs-*"]'))
-    examined = candidate(controller, set)
-    others = [c for c in map(candidate, _given.items(against, "against", 'for example ["cubic"]')) if c != examined]
+    files = _clashes.Files()
+    with files.one_more():
+        examined = candidate(controller, set)
+    others = []
+    for other in _given.items(against, "against", 'for example ["cubic"]'):
+        with files.one_more():
+            others.append(candidate(other))
+    others = [c for c in others if c != examined]
     if any(c.name == examined.name for c in others):  # the same with other settings
         examined = Candidate(f"{examined.name}*", examined.spec, examined.set)
     candidates = [examined, *others]

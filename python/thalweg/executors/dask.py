@@ -31,7 +31,7 @@ class DaskWorkers(Workers):
         largest = self._largest()
         if largest is None or job.memory <= largest or self._force:
             return None
-        reason = f"{job.key}: needs about {memory(job.memory)} of memory; the largest worker has {memory(largest)}"
+        reason = f"it needs about {memory(job.memory)} of memory; the largest worker has {memory(largest)}"
         return refuse(reason, hint=f"{_memory.HINT}; fewer workers (`--jobs`) have more each")
 
     def submit(self, tasks: Sequence[Task]) -> list[Any]:

@@ -6,23 +6,24 @@ import os
 import pickle
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from thalweg import _places
+from thalweg import _faults, _places, _signs
 from thalweg.errors import Diagnostic, ScenarioError, refuse
 from thalweg.executors.named import opened
-from thalweg.executors.tasks import Receipt, Unfit, shown_file, stop_here, task_of
+from thalweg.executors.tasks import Receipt, Unfit, stop_here, task_of
 from thalweg.executors.workers import Workers
-from thalweg.pool import Job, clear, estimate_all, interrupted, replayed, reusable
+from thalweg.pool import Broken, Job, clear, estimate_all, interrupted, replayed, reusable
 from thalweg.progress import Many
 from thalweg.results import Interrupted, Results
 
-# So often a run is begun that is lost with its worker each time.
+# So often a run is handed over that is lost with its worker each time. (Of what it is handed Dask makes several
+# attempts itself.)
 TRIES = 4
 # Seconds until what a worker has written is seen here: file systems of clusters remember listings that long.
 APPEARS_WITHIN = 90.0
@@ -49,6 +50,7 @@ def perform_on(
     keys = [key for job in jobs for key in (job.key, *(r.key for r in job.replays))]
     shown = Many(progress, len(keys), what)
     clear(jobs, shown)
+    given, broken = jobs, None
     jobs = [_absolute(job) for job in jobs]
     folders = sorted({job.out.parent for job in jobs if job.out is not None})
     course = _Course(shown, keep_going, force)
@@ -56,13 +58,17 @@ def perform_on(
         todo = [job for job in jobs if not course.reuse(job)]
         if todo:
             at = Path(os.path.commonpath(folders)) if folders else None
-            with _signs(folders) as course.signs, opened(executor, most, at, shown.note, force) as course.workers:
+            with _signs.shown(folders) as course.signs, opened(executor, most, at, shown.note, force) as course.workers:
                 course.run(todo)
     except KeyboardInterrupt:
         raise Interrupted(None, interrupted(jobs, what)) from None
+    except Broken as e:
+        broken = e
     finally:
         shown.finish()
         clear(jobs, shown)
+    if broken is not None:
+        raise broken.of(given, what)
     if course.lost and not keep_going:
         raise ScenarioError(course.lost.values())
     if course.replaced:
@@ -79,21 +85,6 @@ def _absolute(job: Job) -> Job:
     made = replace(job, out=here(job.out), replays=[replace(r, out=here(r.out)) for r in job.replays])
     made.events, made.memory = job.events, job.memory
     return made
-
-
-@contextmanager
-def _signs(folders: Sequence[Path]) -> Iterator[dict[Path, Path]]:
-    """A file in each folder, for as long as workers may look for it."""
-    signs: dict[Path, Path] = {}
-    try:
-        for folder in folders:
-            _places.make_parents(folder / "run")
-            signs[folder] = shown_file(folder)
-        yield signs
-    finally:
-        for sign in signs.values():
-            with suppress(OSError):
-                sign.unlink(missing_ok=True)
 
 
 class _Course:
@@ -186,9 +177,9 @@ class _Course:
             raise
         except (ImportError, AttributeError, TypeError, pickle.PickleError) as e:
             hint = "every worker needs the same thalweg, and each Python controller in a file (`--import`)"
-            raise refuse(f"{job.key}: cannot be handed to a worker: {type(e).__name__}: {e}", hint=hint) from None
+            raise refuse(f"{job.key}: cannot be handed to a worker: {_faults.named(e)}", hint=hint) from None
         except BaseException as e:  # of the executor: the job itself answers with a receipt
-            self._again(job, f"{type(e).__name__}: {e}", broken=isinstance(e, BrokenExecutor))
+            self._again(job, _faults.named(e), broken=isinstance(e, BrokenExecutor))
             return
         if receipt.stopped:
             self._again(job, f"stopped on {receipt.worker}")
@@ -197,7 +188,7 @@ class _Course:
 
     def _again(self, job: Job, why: str, broken: bool = False) -> None:
         self.tries[job.key] += 1
-        why = " ".join(why.split())[:300]
+        why = _whole(why)
         if self.tries[job.key] >= TRIES:
             name = job.out.name if job.out else job.key
             hint = "the same command begins it again"
@@ -211,8 +202,10 @@ class _Course:
 
     def _take(self, job: Job, receipt: Receipt) -> None:
         failed = next((e for e in receipt.made.values() if isinstance(e, Exception)), None)
-        if isinstance(failed, Unfit) or (failed is not None and not self.keep_going):
+        if isinstance(failed, Unfit):
             raise failed
+        if failed is not None and not self.keep_going:
+            raise Broken(job.key, failed)
         for key, made in receipt.made.items():
             if isinstance(made, Path):
                 made = _arrived(made, receipt.worker)
@@ -230,6 +223,15 @@ class _Course:
     def _done(self, job: Job) -> None:
         self.finished += job.events
         self.shown.done += 1 + len(job.replays)
+
+
+def _whole(why: str, most: int = 300) -> str:
+    """On one line; of what is long whole sentences, or else whole words."""
+    why = " ".join(why.split())
+    if len(why) <= most:
+        return why
+    sentences = why[: most + 1].rpartition(". ")[0]
+    return sentences or f"{why[:most].rpartition(' ')[0] or why[:most]} …"
 
 
 def _arrived(path: Path, worker: str) -> Results:

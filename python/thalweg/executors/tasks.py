@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from thalweg import _core, _places, _rundir, controllers
+from thalweg import _core, _faults, _rundir, controllers
 from thalweg.errors import ControllerError, ScenarioError, refuse
 from thalweg.pool import Job, perform, perform_replays, reusable
 from thalweg.results import Interrupted, Results
@@ -165,7 +165,7 @@ def _plain(e: Exception) -> Exception:
     """Something that the other side can read: it may not have the class of the exception."""
     if isinstance(e, ScenarioError | ControllerError) or type(e) in (RuntimeError, ValueError, KeyError):
         return e
-    return RuntimeError(f"{type(e).__name__}: {e}")
+    return RuntimeError(_faults.named(e))
 
 
 def _sees(sign: Path | None) -> bool:
@@ -220,12 +220,5 @@ def _check_memory(task: Task, job: Job, worker: str) -> None:
 
     total = _rundir.total_memory()
     if not task.force and total is not None and task.memory > total:
-        reason = f"{job.key}: needs about {memory(task.memory)} of memory; {worker} has {memory(total)}"
+        reason = f"it needs about {memory(task.memory)} of memory; {worker} has {memory(total)}"
         raise refuse(reason, hint=HINT)
-
-
-def shown_file(folder: Path) -> Path:
-    """Writes the file by which workers know that they see the same folder."""
-    sign = folder / f".thalweg-{uuid.uuid4().hex[:12]}"
-    _places.write_file(sign, b"", mark="")
-    return sign

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from thalweg import _faults
 from thalweg.errors import nearest, refuse
 from thalweg.papers import _verdicts
 from thalweg.papers._answer import ClaimResult
@@ -109,7 +110,7 @@ def judge(
             return row
         wrong = claim.judge(named)
     except NotCheckable as e:
-        row.status, row.reason = "not-checkable", str(e)
+        row.status, row.reason = "not-checkable", _faults.said(e)
         return row
     except Exception as e:
         row.reason = f"{type(e).__name__}: {one_line(e)}"
@@ -139,4 +140,7 @@ def cost(sight: Sight, answers, folders) -> tuple[int, float]:
 
 
 def one_line(e: BaseException) -> str:
-    return (str(e).splitlines() or [""])[0] or type(e).__name__
+    try:
+        return (str(e).splitlines() or [""])[0] or type(e).__name__
+    except (Exception, SystemExit):
+        return _faults.said(e)

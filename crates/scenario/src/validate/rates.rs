@@ -47,7 +47,10 @@ fn registered(r: &mut Report<'_>, key: &str, name: &str, params: &serde_json::Va
         let reason = format!("the controller `{name}` declares no parameter `{param}`");
         let hint = match declared.is_empty() {
             true => {
-                format!("it takes none: declare some with `@thalweg.controller(\"{name}\", params={{...}})`")
+                format!(
+                    "it takes none: a class declares them in `@thalweg.controller(\"{name}\", params={{...}})`, \
+                     a library in `Params` (in C in `params`)"
+                )
             }
             false => suggest(param, &declared),
         };
