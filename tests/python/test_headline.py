@@ -96,3 +96,49 @@ def test_a_job_reports_how_long_it_took_and_what_communication_added():
     assert job == "43.5 us: 36 us of computing on the longest chain, 7.48 us of exposed communication"
     cut = thalweg.run(example.with_({"run.until": "30us"}), progress=False)
     assert dict(headline.rows(cut.summary))["job"] == "not complete"
+
+
+def test_the_times_of_a_job_are_compared_whatever_its_section_is_called():
+    example = thalweg.Scenario.load(ROOT / "examples" / "job" / "scenario.toml")
+    a = thalweg.run(example, progress=False)
+    slow = example.with_({"traffic.0.name": "slower", "topology.rate": "25Gbps"})
+    b = thalweg.run(slow, progress=False)
+    jobs = [r.summary["groups"][0]["job"] for r in (a, b)]
+    found = {n.what: n for n in thalweg.compare(a, b).numbers}
+    for what, key in (("completion", "completion_us"), ("computing", "compute_us"), ("exposed", "exposed_us")):
+        row = found[f"job, {what}"]
+        assert [row.a, row.b] == [job[key] for job in jobs] and row.column == f"job.{key}"
+    assert found["job, completion"].b > found["job, completion"].a
+    alike = {n.what: n.column for n in thalweg.compare(a, a).numbers}
+    assert alike["job, exposed"] == f"groups.{a.summary['groups'][0]['name']}.job.exposed_us"
+    # The other has none, or has not ended: what there is stands there.
+    cut = thalweg.run(example.with_({"run.until": "30us"}), progress=False)
+    found = {n.what: (n.a, n.b) for n in thalweg.compare(a, cut).numbers}
+    assert found["job, completion"] == (jobs[0]["completion_us"], None)
+    assert any("job, completion" in line and "–" in line for line in thalweg.compare(a, cut).lines())
+
+
+def test_of_several_jobs_each_is_compared_with_its_namesake():
+    ring = '[[traffic]]\nkind = "ring-all-reduce"\nsize = "64KB"\nname = "%s"\nhosts = [%s]\n'
+    text = 'topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }\nscheme = "roce+pfc"\n'
+    a = thalweg.run(thalweg.Scenario.from_toml(text + ring % ("one", "0, 1") + ring % ("two", "2, 3")), progress=False)
+    b = thalweg.run(thalweg.Scenario.from_toml(text + ring % ("two", "2, 3")), progress=False)
+    found = {n.what: (n.a, n.b) for n in thalweg.compare(a, b).numbers if ".job." in n.column}
+    first, second = (g["job"]["completion_us"] for g in a.summary["groups"])
+    assert found["one: completion"] == (first, None)
+    assert found["two: completion"] == (second, b.summary["groups"][0]["job"]["completion_us"])
+    # Without computations all of it is communication, which the completion says already.
+    assert not any("exposed" in what or "computing" in what for what in found)
+
+
+def test_trimmed_packets_are_in_the_headline_and_in_comparisons():
+    text = 'topology = { kind = "star", hosts = 17, rate = "10Gbps", delay = "1us" }\nscheme = "%s"\n'
+    text += '[[traffic]]\nkind = "incast"\nfan_in = 16\nsize = "200KB"\nreceiver = 0\n'
+    trimming = thalweg.run(thalweg.Scenario.from_toml(text % "ndp+trim"), progress=False)
+    plain = thalweg.run(thalweg.Scenario.from_toml(text % "dctcp"), progress=False)
+    trims = trimming.summary["trims"]
+    assert trims > 0 and f"{headline._format.number(trims)} trims" in dict(headline.rows(trimming.summary))["packets"]
+    assert "trims" not in dict(headline.rows(plain.summary))["packets"]
+    found = {n.what: (n.a, n.b) for n in thalweg.compare(trimming, plain).numbers}
+    assert found["trims"] == (trims, 0)
+    assert not any(n.what == "trims" for n in thalweg.compare(plain, plain).numbers)

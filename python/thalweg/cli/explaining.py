@@ -144,6 +144,6 @@ def _known(results, flow: int) -> list[str]:
         "retransmissions": "of them again",
         "timeouts": "timeouts",
         "data_drops": "data packets lost",
-    }
+    } | ({"trims": "trimmed"} if row.get("trims") else {})
     out.append(", ".join(f"{_format.number(row[k])} {name}" for k, name in counts.items() if row.get(k) is not None))
     return out

@@ -158,6 +158,7 @@ class Drawing:
             track = writer.track(name, root, rank=flow, ordered=True)
             keys = ("size", "status", "fct_ps", "ideal_ps", "packets", "retransmissions", "timeouts", "controller")
             about = {key: row[key] for key in keys if row.get(key) is not None}
+            about |= {"trims": row["trims"]} if row.get("trims") else {}
             fct = row["fct_ps"]
             until = row["start_ps"] + fct if fct is not None else max(end, row["start_ps"])
             writer.slice(track, "flow" if fct is None else "flow, to its completion", row["start_ps"], until, about)
