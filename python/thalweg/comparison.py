@@ -101,7 +101,8 @@ def change(percent: float | None, a: float | None = None, b: float | None = None
 @dataclass(frozen=True)
 class Comparison:
     """`keys`: the keys in which the resolved scenarios differ, with both values; `numbers`: jobs,
-    throughput, delay, losses, pauses; `rows`: one per size class, with both runs' FCT statistics (seconds), differences in %, and the KS distance."""
+    throughput, delay, losses, pauses; `rows`: one per size class, with both runs' FCT statistics (seconds),
+    differences in %, and the KS distance."""
 
     a: Results
     b: Results
@@ -303,8 +304,8 @@ def compare(
     """Compares two runs (results or run directories), or two sweeps (`thalweg.Runs` or their folders).
 
     Of runs: keys that differ, times of jobs, throughput, delay, losses, pauses; completion times of all flows together
-    and by the size classes of the first one's scenario. Of sweeps: the means over the seeds of `metrics` (the default one of the first sweep),
-    setting by setting.
+    and by the size classes of the first one's scenario. Of sweeps: the means over the seeds of `metrics` (the default
+    one of the first sweep), setting by setting.
     """
     from thalweg.sweeps import Runs, is_sweep
 

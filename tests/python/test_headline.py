@@ -132,7 +132,8 @@ def test_of_several_jobs_each_is_compared_with_its_namesake():
 
 
 def test_trimmed_packets_are_in_the_headline_and_in_comparisons():
-    text = 'topology = { kind = "star", hosts = 17, rate = "10Gbps", delay = "1us" }\nscheme = "%s"\n'
+    text = 'scheme = "%s"\n[topology]\nkind = "leaf-spine"\nleaves = 2\nspines = 2\nhosts_per_leaf = 9\ndelay = "1us"\n'
+    text += 'host_rate = "10Gbps"\nspine_rate = "10Gbps"\n'
     text += '[[traffic]]\nkind = "incast"\nfan_in = 16\nsize = "200KB"\nreceiver = 0\n'
     trimming = thalweg.run(thalweg.Scenario.from_toml(text % "ndp+trim"), progress=False)
     plain = thalweg.run(thalweg.Scenario.from_toml(text % "dctcp"), progress=False)
