@@ -9,6 +9,7 @@ import polars as pl
 
 from thalweg import captures, recording
 from thalweg.decisions import DECISIONS
+from thalweg.errors import ScenarioError
 from thalweg.hops import transmissions
 from thalweg.rundata import WAYS
 from thalweg.tracing import Traced
@@ -167,7 +168,7 @@ class Drawing:
                 writer.instant(track, what, at, about)
             for place, (of, column, unit, called) in enumerate(_OF_FLOWS):
                 self._counter(track, of, "flow", flow, column, unit, called, place + 1)
-        if "controllers" not in run.tables:
+        if "controllers" not in run.tables and self._takes("measure.controllers", {"every": "1ms"}):
             self._missing.append("windows and rates were not sampled: " + WAYS["controllers"])
 
     def _events(self, packets: pl.LazyFrame | None) -> dict[int, list[tuple[str, int, dict]]]:
@@ -181,10 +182,20 @@ class Drawing:
             for flow, at in expired.select("flow", "at_ps").iter_rows():
                 found.setdefault(flow, []).append(("timeout", at, {}))
         elif "timeouts" in run.flows.columns and run.flows["timeouts"].sum():
-            self._missing.append("when timeouts fired was not recorded: set `measure.decisions = true`")
+            could = self._takes("measure.decisions", True)
+            way = "set `measure.decisions = true`" if could else "that is with congestion controllers only"
+            self._missing.append(f"when timeouts fired was not recorded: {way}")
         for events in found.values():
             events.sort(key=lambda event: event[1])
         return found
+
+    def _takes(self, key: str, value: object) -> bool:
+        """Whether the run's scenario could have had a key: of what it refuses nothing is advised."""
+        try:
+            self._run.scenario.with_({key: value})
+        except ScenarioError:
+            return False
+        return True
 
     def _counter(self, track: int, table: str, by: str, one: int, column: str, unit: str, name: str, rank: int) -> None:
         tables = self._run.tables
