@@ -10,6 +10,7 @@ import thalweg
 from thalweg.errors import ScenarioError
 from thalweg.explaining import Evidence
 from thalweg.explaining.portlog import BUSY, IDLE, PAUSED, PortLog
+from thalweg.hops import transmissions
 
 # A star at 10 Gb/s: a byte lasts 800 ps, a link 1 us.
 STAR = """
@@ -382,3 +383,44 @@ def test_the_report_lists_the_slowest_flows(tmp_path):
     assert "the run ended first" in part and "--flow N" in part
     slow = results.flows["slowdown"].max()
     assert f"{slow:.3g}</td>" in part
+
+
+TRIMMED = """
+name = "trimmed"
+scheme = "ndp+trim"
+[topology]
+kind = "leaf-spine"
+leaves = 3
+spines = 2
+hosts_per_leaf = 6
+host_rate = "10Gbps"
+spine_rate = "10Gbps"
+delay = "1us"
+[[traffic]]
+kind = "incast"
+fan_in = 16
+size = "100KB"
+receiver = 0
+"""
+
+
+@pytest.fixture(scope="module")
+def trimmed(tmp_path_factory):
+    return run(TRIMMED, out=tmp_path_factory.mktemp("trimmed") / "r", record="hops")
+
+
+def test_every_port_carried_the_bytes_that_packets_had_there_before_they_were_trimmed(trimmed):
+    assert trimmed.summary["trims"] > 50
+    sent = transmissions(trimmed, trimmed.packets)
+    carried = sent.filter(pl.col("start_ps").is_not_null()).group_by("port").agg(pl.col("bytes").sum())
+    counted = trimmed.tables["ports"].filter(pl.col("bytes") > 0).select("port", "bytes").sort("port")
+    assert carried.sort("port").rows() == counted.rows()
+    # In the end there was less of them.
+    assert sent.filter(pl.col("bytes") > pl.col("wire")).height >= trimmed.summary["trims"]
+
+
+def test_no_time_of_a_packet_that_is_trimmed_later_is_unknown(trimmed):
+    cut = trimmed.flows.filter(pl.col("trims") > 0)["id"].to_list()
+    assert len(cut) > 5
+    for flow in cut:
+        assert "other" not in assert_exact(trimmed, flow).sums

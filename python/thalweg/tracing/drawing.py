@@ -86,7 +86,7 @@ class Drawing:
 
     def _draw_transmissions(self, track: int, sent: pl.DataFrame) -> None:
         writer = self._writer
-        names = ("flow", "kind", "seq", "wire", "marked", "start_ps", "sent_ps", "lost_ps", "lost", "came_ps")
+        names = ("flow", "kind", "seq", "bytes", "marked", "start_ps", "sent_ps", "lost_ps", "lost", "came_ps")
         # What was dropped in the queue has no start, and stands where it was dropped.
         rows = sent.select(names).sort(pl.coalesce("start_ps", "lost_ps"), maintain_order=True, nulls_last=True)
         for flow, kind, seq, wire, marked, starts, ends, lost_at, lost, came in rows.iter_rows():
@@ -100,9 +100,9 @@ class Drawing:
 
     def _draw_waiting(self, track: int, sent: pl.DataFrame) -> None:
         """Bytes that wait, at every change: without the packet being transmitted."""
-        came = sent.select(at="came_ps", by=pl.col("wire").cast(pl.Int64))
+        came = sent.select(at="came_ps", by=pl.col("bytes").cast(pl.Int64))
         gone = pl.coalesce("start_ps", pl.when("lost").then("lost_ps"))
-        left = sent.select(at=gone, by=-pl.col("wire").cast(pl.Int64)).filter(pl.col("at").is_not_null())
+        left = sent.select(at=gone, by=-pl.col("bytes").cast(pl.Int64)).filter(pl.col("at").is_not_null())
         steps = pl.concat([came, left]).group_by("at").agg(pl.col("by").sum()).sort("at")
         steps = steps.with_columns(bytes=pl.col("by").cum_sum()).filter(pl.col("by") != 0)
         if steps.height:
