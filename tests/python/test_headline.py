@@ -2,8 +2,15 @@
 
 from pathlib import Path
 
+import polars as pl
+import pytest
+from matplotlib.colors import to_rgb
+
 import thalweg
-from thalweg import headline, runplots
+from thalweg import headline, jobplot, runplots
+from thalweg.errors import ScenarioError
+from thalweg.plots import COLOURS
+from thalweg.rundata import NoTable
 
 ROOT = Path(__file__).parents[2]
 
@@ -143,3 +150,61 @@ def test_trimmed_packets_are_in_the_headline_and_in_comparisons():
     found = {n.what: (n.a, n.b) for n in thalweg.compare(trimming, plain).numbers}
     assert found["trims"] == (trims, 0)
     assert not any(n.what == "trims" for n in thalweg.compare(plain, plain).numbers)
+
+
+def spans(ax, colour: int) -> dict[str, list[tuple[float, float]]]:
+    """What a figure of a job shows of each host, by its tick: from and to."""
+    ticks = dict(zip(ax.get_yticks(), (t.get_text() for t in ax.get_yticklabels()), strict=True))
+    found: dict[str, list[tuple[float, float]]] = {}
+    for bars in ax.collections:
+        if bars.get_facecolor()[0][:3] == pytest.approx(to_rgb(COLOURS[colour])):
+            boxes = [path.get_extents() for path in bars.get_paths()]
+            found[ticks[round(boxes[0].y0)]] = [(box.x0, box.x1) for box in boxes]
+    return found
+
+
+def test_a_job_is_drawn_as_what_each_host_computed_and_received():
+    example = thalweg.Scenario.load(ROOT / "examples" / "job" / "scenario.toml")
+    results = thalweg.run(example, progress=False)
+    fig = results.plot.all()["job"][1]
+    (ax,) = fig.axes
+    assert ax.get_xlabel() == "time (us)"
+    works = results.named("works").filter(pl.col("lasts_ps") > 0)
+    flows = results.named("flows")
+    for colour, frame, of, begins, ends in (
+        (0, works, "host", "begun_ps", "ended_ps"),
+        (5, flows, "dst", "begun_ps", "received_ps"),
+    ):
+        drawn = spans(ax, colour)
+        assert set(drawn) == set(frame[of])
+        for host, bars in drawn.items():
+            mine = frame.filter(pl.col(of) == host)
+            assert bars[0][0] == pytest.approx(mine[begins].min() * 1e-6)
+            assert bars[-1][1] == pytest.approx(mine[ends].max() * 1e-6)
+            for begin, end in mine.select(begins, ends).iter_rows():
+                assert any(a <= begin * 1e-6 + 1e-9 and end * 1e-6 <= b + 1e-9 for a, b in bars)
+
+
+def test_intervals_that_overlap_are_one_and_gaps_stay():
+    table = pl.DataFrame({"began": [50, 0, 5, 31, 2], "ended": [60, 10, 20, 40, 3]})
+    assert jobplot.merged(table, 0).tolist() == [[0, 20], [31, 40], [50, 60]]
+    assert jobplot.merged(table, 10).tolist() == [[0, 20], [31, 60]]
+    assert jobplot.merged(table.head(1), 0).tolist() == [[50, 60]]
+
+
+def test_of_many_hosts_those_are_drawn_that_were_through_last():
+    example = thalweg.Scenario.load(ROOT / "examples" / "job" / "scenario.toml")
+    results = thalweg.run(example, progress=False)
+    (ax,) = results.plot.job(hosts=2).axes
+    assert len(ax.get_yticks()) == 2 and "2 of 4 hosts" in ax.get_title(loc="right")
+    cut = thalweg.run(example.with_({"run.until": "1us"}), progress=False)
+    assert all(bars[0] == (0, pytest.approx(1.0)) for bars in spans(cut.plot.job().axes[0], 0).values())
+
+
+def test_without_computations_there_is_no_job_to_draw():
+    ring = '[[traffic]]\nkind = "ring-all-reduce"\nsize = "64KB"\n'
+    text = 'topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }\nscheme = "roce+pfc"\n'
+    results = thalweg.run(thalweg.Scenario.from_toml(text + ring), progress=False)
+    assert "job" not in results.plot.all()
+    with pytest.raises((NoTable, ScenarioError), match=r"works|no computation"):
+        results.plot.job()
