@@ -373,6 +373,7 @@ def test_the_command_lists_the_slowest_flows_and_how_one_is_explained(cli, tmp_p
         refused = cli("explain", tmp_path / "r", *wrong)
         assert refused.code == 2 and why in refused.err, wrong
     assert "--slowest" in cli("explain", "cubic", "--slowest").err
+    assert "RUN comes first" in cli("explain", "--slowest", tmp_path / "r").err
 
 
 def test_the_report_lists_the_slowest_flows(tmp_path):

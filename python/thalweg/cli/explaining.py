@@ -39,15 +39,10 @@ def _slowest_flows(results, wanted: list[str], args) -> int:
 
     if args.slowest is None:
         raise refuse("thalweg explain: --by ranks what --slowest lists", hint="add --slowest")
-    if not args.slowest.isdecimal() or int(args.slowest) == 0:
-        raise refuse(
-            f"thalweg explain --slowest: `{args.slowest}` is no number of flows",
-            hint="RUN comes first: `thalweg explain RUN --slowest 5`",
-        )
     if wanted or args.every or args.csv:
         what = "--csv" if args.csv else "--every" if args.every else f"flow {wanted[0]}"
         raise refuse(f"thalweg explain: --slowest lists flows, {what} is of one", hint="first one, then the other")
-    found = slowest(results, int(args.slowest), args.by or "slowdown")
+    found = slowest(results, args.slowest, args.by or "slowdown")
     if args.json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
         return OK

@@ -87,6 +87,12 @@ def port_number(text: str) -> int:
     return _number(text, "port")
 
 
+def some_flows(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) < 1 << 32:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of flows; RUN comes first: RUN --slowest 5")
+    return int(text)
+
+
 def flow_number(text: str) -> int:
     return _number(text, "flow")
 
@@ -456,7 +462,8 @@ def _asking(command: Callable) -> None:
     p.add_argument(
         "--slowest",
         nargs="?",
-        const="5",
+        const=5,
+        type=some_flows,
         metavar="N",
         help="of a run: the N flows with the greatest slowdown (5), and those that have not completed",
     )
