@@ -91,6 +91,10 @@ _offered = _table(offered=_maybe(_number), carried=_maybe(_number))
 _times = {"fct_us_": _maybe(_statistics), "slowdown_": _maybe(_statistics)}
 _wait = _table(from_node=_whole, to_node=_whole, port=_whole, flows=_list(_whole))
 _deadlock = _table(at_us=_number, ended_us_=_maybe(_number), ports=_list(_whole), waits_=_list(_wait))
+_job = _table(
+    computations_=_whole,
+    **dict.fromkeys(("completion_us_", "compute_us_", "exposed_us_", "spread_us_"), _maybe(_number)),
+)
 _relief = _table(lifted=_whole, signals=_whole, cycles=_whole, reordered=_whole)
 _ends = {"from_": _text, "to_": _text, "port_": _whole}
 
@@ -100,7 +104,7 @@ RUN: Shape = _table(
     partial=_flag,
     simulated_seconds_=_number,
     goodput_gbps_=_maybe(_number),
-    **dict.fromkeys(("drops_", "marks_", "retransmissions_", "timeouts_"), _whole),
+    **dict.fromkeys(("drops_", "trims_", "marks_", "retransmissions_", "timeouts_"), _whole),
     measured_=_maybe(_table(flows=_whole, completed=_whole, censored=_whole, **_times)),
     endless_=_maybe(_endless),
     packet_queueing_us_=_maybe(_statistics),
@@ -122,7 +126,7 @@ RUN: Shape = _table(
     incidents_=_maybe(_table(packets_lost=_whole, pause_frames_lost=_whole)),
     packets_=_maybe(_table(recorded=_whole, inside=_whole, most_common_wire_bytes_=_maybe(_whole))),
     size_classes_=_list(_table(name=_text, flows_=_whole, **_times)),
-    groups_=_list(_table(name_=_text, endless_=_maybe(_endless), **_times)),
+    groups_=_list(_table(name_=_text, endless_=_maybe(_endless), job_=_maybe(_job), **_times)),
 )
 REPLAY: Shape = _table(
     digest=_text,

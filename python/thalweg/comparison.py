@@ -1,5 +1,5 @@
-"""Two runs, or two sweeps, side by side: which keys differ, and what became of throughput, delay, losses, pauses and
-completion times."""
+"""Two runs, or two sweeps, side by side: which keys differ, and what became of jobs, throughput, delay, losses, pauses
+and completion times."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ NUMBERS = (
     ("slowdown, mean", "measured.slowdown.mean", ""),
     ("slowdown, p99", "measured.slowdown.p99", ""),
     ("drops", "drops", ""),
+    ("trims", "trims", ""),
     ("marks", "marks", ""),
     ("retransmissions", "retransmissions", ""),
     ("timeouts", "timeouts", ""),
@@ -48,6 +49,15 @@ NUMBERS = (
     ("busiest link used", "bottleneck.utilisation", ""),
     ("fullest input", "memory.most_bytes", "bytes"),
     ("simulated", "simulated_seconds", "s"),
+)
+
+
+# Of a job: what it is called, where it is in `groups`, whether it takes computations to mean anything.
+JOB_TIMES = (
+    ("completion", "completion_us", False),
+    ("computing", "compute_us", True),
+    ("exposed", "exposed_us", True),
+    ("spread of hosts", "spread_us", False),
 )
 
 
@@ -90,9 +100,9 @@ def change(percent: float | None, a: float | None = None, b: float | None = None
 
 @dataclass(frozen=True)
 class Comparison:
-    """`keys`: the keys in which the resolved scenarios differ, with both values; `numbers`: throughput, delay,
-    losses, pauses;
-    `rows`: one per size class, with both runs' FCT statistics (seconds), differences in %, and the KS distance."""
+    """`keys`: the keys in which the resolved scenarios differ, with both values; `numbers`: jobs,
+    throughput, delay, losses, pauses; `rows`: one per size class, with both runs' FCT statistics (seconds),
+    differences in %, and the KS distance."""
 
     a: Results
     b: Results
@@ -293,10 +303,9 @@ def compare(
 ) -> Comparison | SweepComparison:
     """Compares two runs (results or run directories), or two sweeps (`thalweg.Runs` or their folders).
 
-    Of runs: keys that differ, throughput, delay, losses, pauses; completion times of all flows together and by the
-    size classes of
-    the first one's scenario. Of sweeps: the means over the seeds of `metrics` (the default one of the first sweep),
-    setting by setting.
+    Of runs: keys that differ, times of jobs, throughput, delay, losses, pauses; completion times of all flows together
+    and by the size classes of the first one's scenario. Of sweeps: the means over the seeds of `metrics` (the default
+    one of the first sweep), setting by setting.
     """
     from thalweg.sweeps import Runs, is_sweep
 
@@ -362,7 +371,31 @@ def numbers(a: Results, b: Results) -> list[Number]:
     """The numbers that at least one of two runs has and that say something: not those that are 0 in both."""
     one, other = ({**headline.scalars(r.summary), "deadlocks": _deadlocks(r)} for r in (a, b))
     found = [Number(what, column, unit, one.get(column), other.get(column)) for what, column, unit in NUMBERS]
-    return [n for n in found if n.a or n.b] + _sections(a, b)
+    return _jobs(a, b) + [n for n in found if n.a or n.b] + _sections(a, b)
+
+
+def _jobs(a: Results, b: Results) -> list[Number]:
+    """Of sections whose flows and computations wait for each other, how long each job took. One in each run is the
+    same job whatever its section is called; of several those with the same name are."""
+    found = [
+        {g["name"]: g["job"] for g in r.summary.get("groups") or () if "name" in g and g.get("job")} for r in (a, b)
+    ]
+    if not any(found):
+        return []
+    single = max(map(len, found)) == 1
+    if single and len({*found[0], *found[1]}) > 1:
+        found = [{"": next(iter(jobs.values()))} if jobs else {} for jobs in found]
+    out = []
+    for name in {**found[0], **found[1]}:
+        pair = [jobs.get(name) for jobs in found]
+        computes = any(job.get("computations") for job in pair if job)
+        for what, key, of_computations in JOB_TIMES:
+            values = [job.get(key) if job else None for job in pair]
+            if (computes or not of_computations) and values != [None, None]:
+                column = f"groups.{name}.job.{key}" if name else f"job.{key}"
+                called = f"job, {what}" if single else f"{name}: {what}"
+                out.append(Number(called, column, "us", *values))
+    return out
 
 
 def _deadlocks(r: Results) -> int | None:

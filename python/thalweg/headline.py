@@ -35,7 +35,8 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
     out += _loads(summary)
     if summary.get("goodput_gbps"):
         out.append(("goodput of all flows", _units.quantity(summary["goodput_gbps"], "gbps")))
-    events = ("drops", "marks", "retransmissions", "timeouts")
+    # Few networks trim: of the others a zero would say nothing.
+    events = ("drops", *(("trims",) if summary.get("trims") else ()), "marks", "retransmissions", "timeouts")
     out.append(("packets", ", ".join(f"{_format.number(summary[k])} {k}" for k in events if k in summary)))
     out += _links(summary)
     out += _lossless(summary)

@@ -22,15 +22,19 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
 
     `packets`: rows of `run.packets`, perhaps filtered. `ports`: only these.
 
-    Columns: packet (its row's number in `packets`), hop (0: its sender's NIC), port, flow, forward, seq, wire, marked,
-    came_ps (given to the NIC, or arrived), start_ps (null: its transmission never began), sent_ps (its last bit left;
-    until the next transmission there at most), next_ps (arrived at the next port, or its host; null: never, or hops
-    were not recorded), exit_ps, lost_ps and lost (at this port), takes_ps (its bytes at the port's rate), least_ps (the
-    port's least delay, as below).
+    Columns: packet (its row's number in `packets`), hop (0: its sender's NIC), port, flow, forward, seq, wire (in the
+    end), bytes (on the wire at this port: more, where it was trimmed later), marked, came_ps (given to the NIC, or
+    arrived), start_ps (null: its transmission never began), sent_ps (its last bit left; until the next transmission
+    there at most), next_ps (arrived at the next port, or its host; null: never, or hops were not recorded), exit_ps,
+    lost_ps and lost (at this port), takes_ps (its bytes at the port's rate), least_ps (the port's least delay, as
+    below).
 
     A transmission's end is not recorded. It is the arrival at the next place less the port's least delay, which is the
     least time that any packet here took beyond its bytes at the port's rate; where a switch cuts through, or a link's
     rate changes, it is the bytes at the mean rate.
+
+    Where a packet was trimmed is not recorded either. It was whole at ports that took as long as that needs, from its
+    sender's NIC on; how much that is, copies of it say that were not trimmed.
     """
     import polars as pl
 
@@ -65,16 +69,17 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
         every = every.filter(pl.col("port").is_in(list(ports)))
     rates = table.select("port", rate=pl.col("rate_bps").clip(upper_bound=_FASTEST).cast(pl.Int64))
     every = every.join(rates, on="port", how="left", maintain_order="left")
-    bits = pl.col("wire").cast(pl.Int64) * (8 * 10**12)
-    every = every.with_columns(takes=-(-bits // pl.col("rate")))
+    every = every.with_columns(takes=_takes("wire"))
     beyond = pl.col("next_ps") - pl.col("start_ps") - pl.col("takes")
     every = every.with_columns(beyond=beyond.min().over("port"))
+    every = _whole_until_trimmed(run, rows, every)
     leaves = pl.when(pl.col("beyond") >= 0).then(pl.col("next_ps") - pl.col("beyond"))
     every = every.with_columns(sent_ps=pl.coalesce(leaves, pl.col("start_ps") + pl.col("takes")))
     every = every.sort("port", "start_ps", "came_ps", "packet", nulls_last=True)
     behind = pl.col("start_ps").shift(-1).over("port")
     every = every.with_columns(sent_ps=pl.min_horizontal("sent_ps", behind))
-    names = ["packet", "hop", "port", "flow", "forward", "seq", "wire", "marked", "came_ps", "start_ps", "sent_ps"]
+    names = ["packet", "hop", "port", "flow", "forward", "seq", "wire", "bytes", "marked", "came_ps"]
+    names += ["start_ps", "sent_ps"]
     names += [
         "next_ps",
         "exit_ps",
@@ -84,6 +89,33 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
         pl.col("beyond").alias("least_ps"),
     ]
     return run.check_packets(every.select(names).collect(engine="streaming"), "port", "takes_ps")
+
+
+def _takes(column: str) -> polars.Expr:
+    """How long so many bytes take at the port's rate, ps."""
+    import polars as pl
+
+    return -(-pl.col(column).cast(pl.Int64) * (8 * 10**12) // pl.col("rate"))
+
+
+def _whole_until_trimmed(run: RunData, rows: polars.LazyFrame, every: polars.LazyFrame) -> polars.LazyFrame:
+    """With `bytes` at each port, and `takes` of these."""
+    import polars as pl
+
+    flows = run.flows
+    trimmed = flows.filter(pl.col("trims") > 0)["id"].to_list() if "trims" in flows.columns else []
+    if not trimmed:
+        return every.with_columns(bytes="wire")
+    data = rows.filter((pl.col("forward") == 1) & pl.col("flow").is_in(trimmed))
+    sizes = data.group_by("flow", "seq").agg(whole=pl.col("wire").max()).with_columns(forward=pl.lit(1, pl.UInt8))
+    every = every.join(sizes, on=["flow", "seq", "forward"], how="left")
+    every = every.with_columns(whole=pl.coalesce("whole", "wire"))
+    long = pl.col("next_ps") - pl.col("start_ps") - pl.col("beyond") >= _takes("whole")
+    # What a switch passes on before it has all of it takes as long whole or trimmed: of that nothing is known.
+    there = ((pl.col("beyond") >= 0) & long).fill_null(False).cast(pl.Int8)
+    there = there.cum_min().over("packet", order_by="hop") == 1
+    every = every.with_columns(bytes=pl.when(there).then("whole").otherwise("wire"))
+    return every.with_columns(takes=_takes("bytes"))
 
 
 def nics(run: RunData, *more: str) -> polars.DataFrame:

@@ -11,6 +11,7 @@ from pathlib import Path
 from thalweg import _places, _rundir, animation, deadlocks, headline, pauses, plots
 from thalweg._format import memory, wall
 from thalweg._html import folded, table
+from thalweg.explaining.slowest import slowest
 from thalweg.rundata import RunData
 from thalweg.runplots import Plots
 
@@ -132,6 +133,8 @@ def run_report(results: RunData, path: Path) -> Path:
     unit, head, classes = headline.class_table(results.summary)
     if classes:
         sections.append((f"Completion times ({unit}) and slowdown (×)", table(head, classes)))
+    if slow := _slowest(results):
+        sections.append(("Slowest flows", slow))
     if "pauses" in results.tables and results.tables.arrow("pauses").num_rows:
         sections.append(("Pause storms", _storms(results.named("pauses"))))
     if found := (results.summary.get("pauses") or {}).get("deadlocks"):
@@ -154,6 +157,25 @@ def _lead(results: RunData) -> str:
     """The first line: what the run is called by, and its bottleneck."""
     busiest = dict(headline.rows(results.summary)).get("busiest link")
     return f"digest {results.digest}" + (f"; busiest link {busiest}" if busiest else "")
+
+
+def _slowest(results: RunData, most: int = 10) -> str:
+    """The flows that were late, and how to ask why; empty: none has an end."""
+    if "flows" not in results.tables:
+        return ""
+    found = slowest(results, most)
+    parts = [
+        f"<p class=soft>{escape(what)}</p>" + table(head, [[_number(cell) for cell in row] for row in rows])
+        for what, head, rows in found.tables()
+    ]
+    run = results.path or "RUN"
+    way = f"<p class=soft>Why one was late: <code>{escape(f'thalweg explain {run} --flow N')}</code></p>"
+    return "".join(parts) + way if parts else ""
+
+
+def _number(text: str) -> str | tuple[str, str]:
+    """A text that is a number stands to the right."""
+    return (text, "num") if text[-1:].isdecimal() and not text[:1].isalpha() else text
 
 
 def _storms(kept, most: int = 10) -> str:

@@ -17,7 +17,7 @@ from thalweg.rundata import RunData, Tables
 if TYPE_CHECKING:
     import polars
 
-    from thalweg.explaining import Evidence, Explanation
+    from thalweg.explaining import Evidence, Explanation, Slowest
     from thalweg.runplots import Plots
     from thalweg.tracing import Traced
 
@@ -83,6 +83,13 @@ class Results(RunData):
         made = explain(self, flow, evidence or self._evidence)
         self._evidence = self._evidence or made.evidence
         return made
+
+    def slowest(self, most: int = 5, by: str = "slowdown") -> Slowest:
+        """The flows that were late: `most` that have not completed, with why, and `most` of the others, by slowdown or
+        by `time`. `print` shows them; `explain` takes one apart. See `thalweg.explaining.slowest`."""
+        from thalweg.explaining import slowest
+
+        return slowest(self, most, by)
 
     def trace(self, path: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
         """Writes what was recorded as a timeline for Perfetto: see `thalweg.tracing.perfetto`."""

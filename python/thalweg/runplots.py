@@ -9,7 +9,7 @@ from numbers import Real
 import numpy as np
 from matplotlib.lines import Line2D
 
-from thalweg import _counts, _given, _units, networkplot, pauses
+from thalweg import _counts, _given, _units, jobplot, networkplot, pauses
 from thalweg._layout import legend_above, note, plain_log, plain_log_x, time_unit
 from thalweg._page import LINES
 from thalweg.errors import nearest, refuse
@@ -356,6 +356,7 @@ class Plots:
             measured = len(self._results.measured())
             found += ["slowdown", "cdf"] if measured else []
             found += ["throughput"] if throughputs(self._results) else []
+        found += ["job"] if jobplot.fits(self._results) else []
         wanted = {
             "queues": ["queues"],
             "controllers": ["rates", "windows"],
@@ -370,6 +371,10 @@ class Plots:
     def network(self) -> Figure:
         """The topology with the use of every link, and the busiest one named."""
         return networkplot.utilisation(self._results)
+
+    def job(self, **kw) -> Figure:
+        """When the hosts of jobs computed, and when messages were on their way to them."""
+        return jobplot.timeline(self._results, **kw)
 
     def slowdown(self, **kw) -> Figure:
         """FCT slowdown by flow size."""
@@ -459,6 +464,11 @@ class Plots:
             made["lateness"] = ("How much later than in the original packets left.", self.lateness())
         if networkplot.fits(self._results):
             made["network"] = ("The network: how much of each direction of its links was used.", self.network())
+        if jobplot.fits(self._results):
+            made["job"] = (
+                "The job in time: of each host when it computed (above), and when it received (below).",
+                self.job(),
+            )
         names = [n for n, _, _ in self._results.columns()] if "flows" in self._results.tables else []
         if "slowdown" in names and len(self._results.measured()):
             if self._results.measured()["size"].n_unique() > 1:

@@ -76,6 +76,8 @@ def _called(name: str) -> str:
     if found := re.fullmatch(r"groups\.(.+)\.(slowdown|fct_us|packet_queueing_us)\.(\w+)", name):
         of = f"measured.{found[2]}" if found[2] != "packet_queueing_us" else found[2]
         return f"{found[1]}: {_called(f'{of}.{found[3]}')}"
+    if found := re.fullmatch(r"groups\.(.+)\.job\.(completion|compute|exposed|spread)_us", name):
+        return f"{found[1]}: job {found[2]}"
     *place, quantity, statistic = ("", "", *name.split("."))
     if quantity in _QUANTITIES and statistic in _STATISTICS:
         where = [p for p in place if p and p not in ("measured", "endless")]

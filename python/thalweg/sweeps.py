@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from thalweg import _counts, _given, _input, _places, _rundir, headline
 from thalweg._html import table, titled
 from thalweg.errors import nearest, refuse
+from thalweg.executors.presence import present
 from thalweg.foresight import foresee, no_metric
 from thalweg.planning import Shard, plan
 from thalweg.pool import perform_all
@@ -71,6 +72,7 @@ def sweep(
         foresee(metric, [one.job.scenario for one in planned])
     if part is not None and folder is None:
         raise refuse("a part of a sweep needs a folder", key="shard", hint="name one with `out`")
+    present(executor, folder)
     if folder is not None:
         _places.claim(folder, "sweep")
         index = {"core": _rundir.core_fingerprint(), "jobs": [one.row for one in planned]}

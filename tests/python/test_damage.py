@@ -175,6 +175,12 @@ def every_explanation(run, whole, place):
     str(found), found.table, found._repr_html_(), list(found.chain())
 
 
+def every_slow_flow(run, whole, place):
+    for by in ("slowdown", "time"):
+        found = run.slowest(3, by)
+        str(found), found.to_dict(), found._repr_html_()
+
+
 def every_table_of_runs(run, whole, place):
     runs = Runs([{"seed": 1}, {"seed": 2}], [run, whole])
     runs.frame, runs.flows, runs.means(), runs.sections(), runs.plot(), runs.to_latex(), runs._repr_html_()
@@ -186,6 +192,7 @@ READERS = {
     "compare": every_comparison,
     "compare, the other way": lambda run, whole, place: list(thalweg.compare(whole, run).lines()),
     "explain": every_explanation,
+    "slowest": every_slow_flow,
     "deadlocks": lambda run, whole, place: deadlocks.lines(run),
     "view": lambda run, whole, place: (animation.moves(run), animation._json(run)),
     "pcap": lambda run, whole, place: captures.pcap(run, place),
@@ -201,6 +208,7 @@ READERS = {
     "sweep": every_table_of_runs,
     "thalweg explain": command("explain", "RUN", "--flow", 0, "--flow", 3),
     "thalweg explain, of all": command("explain", "RUN"),
+    "thalweg explain, the slowest": command("explain", "RUN", "--slowest"),
     "thalweg diff": command("diff", "RUN", "WHOLE"),
     "thalweg decisions": command("decisions", "RUN"),
 }

@@ -10,6 +10,7 @@ import thalweg
 from thalweg.errors import ScenarioError
 from thalweg.explaining import Evidence
 from thalweg.explaining.portlog import BUSY, IDLE, PAUSED, PortLog
+from thalweg.hops import transmissions
 
 # A star at 10 Gb/s: a byte lasts 800 ps, a link 1 us.
 STAR = """
@@ -288,3 +289,139 @@ def test_a_port_s_time_is_busy_paused_or_idle():
     }
     assert log.parts(12, 18) == {(BUSY, 1): 6} and log.parts(60, 60) == {}
     assert [log.busy_since(at) for at in (30, 45, 50, 60, 90, 10)] == [10, 10, 50, 50, 70, 10]
+
+
+LATE = """
+name = "late"
+topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }
+transport = { kind = "rdma", cap = "none" }
+run = { until = "1ms" }
+"""
+
+
+def late(*flows: str, more: str = "") -> thalweg.Results:
+    return run(LATE + more + "".join(flows))
+
+
+def test_the_slowest_flows_are_those_of_the_table_by_slowdown_and_by_time():
+    # Of those that meet at h3 some wait; the one that is alone takes longest and is not slowed down.
+    results = late(*(flow(src, 3, "20KB") for src in (0, 1, 2)), flow(1, 0, "100KB", "100us"))
+    by_slowdown, by_time = results.slowest(2), results.slowest(2, by="time")
+    flows = results.flows.sort("slowdown", descending=True)
+    assert by_slowdown.completed["flow"].to_list() == flows["id"].to_list()[:2]
+    assert by_slowdown.completed["slowdown"].to_list() == flows["slowdown"].to_list()[:2]
+    assert by_time.completed["flow"].to_list()[0] == 3 == results.flows["fct_ps"].arg_max()
+    assert by_time.completed["slowdown"][0] == 1.0 and by_time.completed["start_ps"][0] == 10**8
+    assert by_slowdown.completed["src"].to_list()[0].startswith("h") and by_slowdown.unfinished.is_empty()
+    for by in ("speed", 3):
+        with pytest.raises(ScenarioError, match="not ranked by"):
+            results.slowest(2, by=by)
+    with pytest.raises(ScenarioError, match="whole number above zero"):
+        results.slowest(0)
+
+
+def test_flows_that_have_not_completed_come_first_with_why():
+    results = late(flow(0, 3, "20KB"), flow(1, 2, "9MB"), flow(2, 1, "9MB", "10us"))
+    found = results.slowest(by="time")
+    rows = found.unfinished.rows(named=True)
+    assert [row["flow"] for row in rows] == [1, 2] and found.counts == (3, 2)
+    assert [row["took_ps"] for row in rows] == [10**9, 10**9 - 10**7]
+    reasons = results.flows["reason"].to_list()
+    assert [row["why"] for row in rows] == reasons[1:] and None not in reasons[1:]
+    text = str(found).splitlines()
+    assert text[0].startswith("2 of 3 flows not completed") and "took ms" in text[1]
+    assert any(reasons[1].split(":")[0] in line for line in text) and "1 of 3 flows" in str(found)
+    assert text.index(next(line for line in text if line.startswith("1 of 3"))) > 4
+    only = results.slowest(1)
+    assert "2 of 3 flows not completed, 1 of them" in str(only) and len(only.unfinished) == 1
+
+
+def test_what_does_not_count_is_no_slowest_flow():
+    endless = '[[traffic]]\nkind = "backlogged"\nsrc = 2\ndst = 1\n'
+    turns = 'nic = { order = "round-robin" }\n'
+    results = late(flow(0, 3, "20KB"), flow(1, 3, "20KB") + "measured = false\n", endless, more=turns)
+    assert results.slowest().counts == (1, 0) and results.slowest().completed["flow"].to_list() == [0]
+
+
+def test_the_slowest_flows_fit_a_line_of_eighty_characters(tmp_path):
+    name = 'name = "a section with a name that is longer than a column"\n'
+    text = LATE.replace('cap = "none" }', 'cap = "none" }\nswitch = { buffer = "2pkts" }')
+    text += "".join(flow(src, 3, "900KB") + name.replace("a section", f"{src}. section") for src in (0, 1, 2))
+    lines = run(text).slowest().lines()
+    assert max(map(len, lines)) <= 80 and any("…" in line for line in lines)
+    assert "lost" in lines[1] and "0. sect" in "\n".join(lines)
+
+
+def test_the_command_lists_the_slowest_flows_and_how_one_is_explained(cli, tmp_path):
+    late(flow(0, 3, "20KB"), flow(1, 3, "20KB")).save(tmp_path / "r")
+    said = cli("explain", tmp_path / "r", "--slowest")
+    slow = int(thalweg.Results.load(tmp_path / "r").flows["slowdown"].arg_max())
+    assert said.code == 0 and said.out.splitlines()[2].split()[0] == str(slow)
+    assert f"explain {tmp_path / 'r'} --flow {slow}` says why" in said.out
+    assert len(cli("explain", tmp_path / "r", "--slowest", "1").out.splitlines()) == 5
+    found = json.loads(cli("explain", tmp_path / "r", "--slowest", "1", "--by", "time", "--json").out)
+    assert [row["flow"] for row in found["completed"]] == [slow] and found["unfinished"] == []
+    assert "--slowest" in cli("explain", tmp_path / "r").out
+    for wrong, why in (
+        (("--by", "time"), "--slowest"),
+        (("--slowest", "0"), "no number of flows"),
+        (("--slowest", "some"), "no number of flows"),
+        (("--slowest", "--flow", "1"), "flow 1"),
+        (("--slowest", "--every"), "--every"),
+        (("--slowest", "--by", "tim"), "did you mean `time`"),
+    ):
+        refused = cli("explain", tmp_path / "r", *wrong)
+        assert refused.code == 2 and why in refused.err, wrong
+    assert "--slowest" in cli("explain", "cubic", "--slowest").err
+    assert "RUN comes first" in cli("explain", "--slowest", tmp_path / "r").err
+
+
+def test_the_report_lists_the_slowest_flows(tmp_path):
+    results = late(*(flow(src, 3, "20KB") for src in (0, 1, 2)), flow(1, 2, "9MB"))
+    page = results.report(tmp_path / "r.html").read_text()
+    part = page[page.index("<h2>Slowest flows</h2>") :].split("<h2>")[1]
+    assert part.index("1 of 4 flows not completed") < part.index("3 of 4 flows with the greatest slowdown")
+    assert "the run ended first" in part and "--flow N" in part
+    slow = results.flows["slowdown"].max()
+    assert f"{slow:.3g}</td>" in part
+
+
+TRIMMED = """
+name = "trimmed"
+scheme = "ndp+trim"
+[topology]
+kind = "leaf-spine"
+leaves = 3
+spines = 2
+hosts_per_leaf = 6
+host_rate = "10Gbps"
+spine_rate = "10Gbps"
+delay = "1us"
+[[traffic]]
+kind = "incast"
+fan_in = 16
+size = "100KB"
+receiver = 0
+"""
+
+
+@pytest.fixture(scope="module")
+def trimmed(tmp_path_factory):
+    return run(TRIMMED, out=tmp_path_factory.mktemp("trimmed") / "r", record="hops")
+
+
+def test_every_port_carried_the_bytes_that_packets_had_there_before_they_were_trimmed(trimmed):
+    assert trimmed.summary["trims"] > 50
+    sent = transmissions(trimmed, trimmed.packets)
+    carried = sent.filter(pl.col("start_ps").is_not_null()).group_by("port").agg(pl.col("bytes").sum())
+    counted = trimmed.tables["ports"].filter(pl.col("bytes") > 0).select("port", "bytes").sort("port")
+    assert carried.sort("port").rows() == counted.rows()
+    # In the end there was less of them.
+    assert sent.filter(pl.col("bytes") > pl.col("wire")).height >= trimmed.summary["trims"]
+
+
+def test_no_time_of_a_packet_that_is_trimmed_later_is_unknown(trimmed):
+    cut = trimmed.flows.filter(pl.col("trims") > 0)["id"].to_list()
+    assert len(cut) > 5
+    for flow in cut:
+        assert "other" not in assert_exact(trimmed, flow).sums

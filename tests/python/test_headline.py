@@ -2,8 +2,15 @@
 
 from pathlib import Path
 
+import polars as pl
+import pytest
+from matplotlib.colors import to_rgb
+
 import thalweg
-from thalweg import headline, runplots
+from thalweg import headline, jobplot, runplots
+from thalweg.errors import ScenarioError
+from thalweg.plots import COLOURS
+from thalweg.rundata import NoTable
 
 ROOT = Path(__file__).parents[2]
 
@@ -96,3 +103,108 @@ def test_a_job_reports_how_long_it_took_and_what_communication_added():
     assert job == "43.5 us: 36 us of computing on the longest chain, 7.48 us of exposed communication"
     cut = thalweg.run(example.with_({"run.until": "30us"}), progress=False)
     assert dict(headline.rows(cut.summary))["job"] == "not complete"
+
+
+def test_the_times_of_a_job_are_compared_whatever_its_section_is_called():
+    example = thalweg.Scenario.load(ROOT / "examples" / "job" / "scenario.toml")
+    a = thalweg.run(example, progress=False)
+    slow = example.with_({"traffic.0.name": "slower", "topology.rate": "25Gbps"})
+    b = thalweg.run(slow, progress=False)
+    jobs = [r.summary["groups"][0]["job"] for r in (a, b)]
+    found = {n.what: n for n in thalweg.compare(a, b).numbers}
+    for what, key in (("completion", "completion_us"), ("computing", "compute_us"), ("exposed", "exposed_us")):
+        row = found[f"job, {what}"]
+        assert [row.a, row.b] == [job[key] for job in jobs] and row.column == f"job.{key}"
+    assert found["job, completion"].b > found["job, completion"].a
+    alike = {n.what: n.column for n in thalweg.compare(a, a).numbers}
+    assert alike["job, exposed"] == f"groups.{a.summary['groups'][0]['name']}.job.exposed_us"
+    # The other has none, or has not ended: what there is stands there.
+    cut = thalweg.run(example.with_({"run.until": "30us"}), progress=False)
+    found = {n.what: (n.a, n.b) for n in thalweg.compare(a, cut).numbers}
+    assert found["job, completion"] == (jobs[0]["completion_us"], None)
+    assert any("job, completion" in line and "–" in line for line in thalweg.compare(a, cut).lines())
+
+
+def test_of_several_jobs_each_is_compared_with_its_namesake():
+    ring = '[[traffic]]\nkind = "ring-all-reduce"\nsize = "64KB"\nname = "%s"\nhosts = [%s]\n'
+    text = 'topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }\nscheme = "roce+pfc"\n'
+    a = thalweg.run(thalweg.Scenario.from_toml(text + ring % ("one", "0, 1") + ring % ("two", "2, 3")), progress=False)
+    b = thalweg.run(thalweg.Scenario.from_toml(text + ring % ("two", "2, 3")), progress=False)
+    found = {n.what: (n.a, n.b) for n in thalweg.compare(a, b).numbers if ".job." in n.column}
+    first, second = (g["job"]["completion_us"] for g in a.summary["groups"])
+    assert found["one: completion"] == (first, None)
+    assert found["two: completion"] == (second, b.summary["groups"][0]["job"]["completion_us"])
+    # Without computations all of it is communication, which the completion says already.
+    assert not any("exposed" in what or "computing" in what for what in found)
+
+
+def test_trimmed_packets_are_in_the_headline_and_in_comparisons():
+    text = 'scheme = "%s"\n[topology]\nkind = "leaf-spine"\nleaves = 2\nspines = 2\nhosts_per_leaf = 9\ndelay = "1us"\n'
+    text += 'host_rate = "10Gbps"\nspine_rate = "10Gbps"\n'
+    text += '[[traffic]]\nkind = "incast"\nfan_in = 16\nsize = "200KB"\nreceiver = 0\n'
+    trimming = thalweg.run(thalweg.Scenario.from_toml(text % "ndp+trim"), progress=False)
+    plain = thalweg.run(thalweg.Scenario.from_toml(text % "dctcp"), progress=False)
+    trims = trimming.summary["trims"]
+    assert trims > 0 and f"{headline._format.number(trims)} trims" in dict(headline.rows(trimming.summary))["packets"]
+    assert "trims" not in dict(headline.rows(plain.summary))["packets"]
+    found = {n.what: (n.a, n.b) for n in thalweg.compare(trimming, plain).numbers}
+    assert found["trims"] == (trims, 0)
+    assert not any(n.what == "trims" for n in thalweg.compare(plain, plain).numbers)
+
+
+def spans(ax, colour: int) -> dict[str, list[tuple[float, float]]]:
+    """What a figure of a job shows of each host, by its tick: from and to."""
+    ticks = dict(zip(ax.get_yticks(), (t.get_text() for t in ax.get_yticklabels()), strict=True))
+    found: dict[str, list[tuple[float, float]]] = {}
+    for bars in ax.collections:
+        if bars.get_facecolor()[0][:3] == pytest.approx(to_rgb(COLOURS[colour])):
+            boxes = [path.get_extents() for path in bars.get_paths()]
+            found[ticks[round(boxes[0].y0)]] = [(box.x0, box.x1) for box in boxes]
+    return found
+
+
+def test_a_job_is_drawn_as_what_each_host_computed_and_received():
+    example = thalweg.Scenario.load(ROOT / "examples" / "job" / "scenario.toml")
+    results = thalweg.run(example, progress=False)
+    fig = results.plot.all()["job"][1]
+    (ax,) = fig.axes
+    assert ax.get_xlabel() == "time (us)"
+    works = results.named("works").filter(pl.col("lasts_ps") > 0)
+    flows = results.named("flows")
+    for colour, frame, of, begins, ends in (
+        (0, works, "host", "begun_ps", "ended_ps"),
+        (5, flows, "dst", "begun_ps", "received_ps"),
+    ):
+        drawn = spans(ax, colour)
+        assert set(drawn) == set(frame[of])
+        for host, bars in drawn.items():
+            mine = frame.filter(pl.col(of) == host)
+            assert bars[0][0] == pytest.approx(mine[begins].min() * 1e-6)
+            assert bars[-1][1] == pytest.approx(mine[ends].max() * 1e-6)
+            for begin, end in mine.select(begins, ends).iter_rows():
+                assert any(a <= begin * 1e-6 + 1e-9 and end * 1e-6 <= b + 1e-9 for a, b in bars)
+
+
+def test_intervals_that_overlap_are_one_and_gaps_stay():
+    table = pl.DataFrame({"began": [50, 0, 5, 31, 2], "ended": [60, 10, 20, 40, 3]})
+    assert jobplot.merged(table, 0).tolist() == [[0, 20], [31, 40], [50, 60]]
+    assert jobplot.merged(table, 10).tolist() == [[0, 20], [31, 60]]
+    assert jobplot.merged(table.head(1), 0).tolist() == [[50, 60]]
+
+
+def test_of_many_hosts_those_are_drawn_that_were_through_last():
+    example = thalweg.Scenario.load(ROOT / "examples" / "job" / "scenario.toml")
+    results = thalweg.run(example, progress=False)
+    (ax,) = results.plot.job(hosts=2).axes
+    assert len(ax.get_yticks()) == 2 and "2 of 4 hosts" in ax.get_title(loc="right")
+    cut = thalweg.run(example.with_({"run.until": "1us"}), progress=False)
+    assert all(bars[0] == (0, pytest.approx(1.0)) for bars in spans(cut.plot.job().axes[0], 0).values())
+
+
+def test_without_computations_there_is_no_job_to_draw():
+    ring = '[[traffic]]\nkind = "ring-all-reduce"\nsize = "64KB"\n'
+    text = 'topology = { kind = "star", hosts = 4, rate = "10Gbps", delay = "1us" }\nscheme = "roce+pfc"\n'
+    results = thalweg.run(thalweg.Scenario.from_toml(text + ring), progress=False)
+    assert "job" not in results.plot.all()
+    with pytest.raises((NoTable, ScenarioError), match=r"works|no computation"):
+        results.plot.job()

@@ -15,7 +15,9 @@ import pytest
 
 import thalweg
 from thalweg import papers
+from thalweg.errors import ScenarioError
 from thalweg.papers import _crate
+from thalweg.papers._license import address_of
 
 ROOT = Path(__file__).parents[2]
 STUDY = ROOT / "examples" / "study"
@@ -129,3 +131,40 @@ def test_readers_of_crates_read_it(crate):
     rocrate = pytest.importorskip("rocrate.rocrate", reason="rocrate is not installed: pip install rocrate")
     found = rocrate.ROCrate(crate)
     assert found.root_dataset["name"].startswith("study: HPCC") and found.get("digests.csv").type == "File"
+
+
+@pytest.mark.parametrize(
+    ("license", "address"),
+    [
+        ("mit", "https://spdx.org/licenses/MIT"),
+        ("Apache-2.0", "https://spdx.org/licenses/Apache-2.0"),
+        ("https://example.org/mine.txt", "https://example.org/mine.txt"),
+        ("EUPL-1.1", "https://spdx.org/licenses/EUPL-1.1"),
+        ("APL-1.0", "https://spdx.org/licenses/APL-1.0"),
+        ("CC-BY-SA-3.0", "https://spdx.org/licenses/CC-BY-SA-3.0"),
+    ],
+)
+def test_a_license_is_an_address_or_an_identifier_in_the_letters_of_the_list(license, address):
+    assert address_of(license) == address
+
+
+@pytest.mark.parametrize(
+    ("license", "why"),
+    [
+        ("Foo Bar", "is no SPDX identifier"),
+        ("CC BY 4.0", "did you mean `CC-BY-4.0`"),
+        ("", "is no SPDX identifier"),
+        ("MIT OR Apache-2.0", "one name"),
+        ("http://", "no address"),
+        ("https://example.org/my license", "no address"),
+        ("CC-BY-4", "did you mean `CC-BY-4.0`"),
+        ("Apche-2.0", "did you mean `Apache-2.0`"),
+        ("GPL-3.0", "`GPL-3.0-only` or `GPL-3.0-or-later`"),
+        ("../../x", "is no SPDX identifier"),
+    ],
+)
+def test_what_is_no_license_is_refused_and_nothing_is_written(license, why, results, tmp_path, cli):
+    with pytest.raises(ScenarioError, match=re.escape(why)):
+        papers.pack(str(STUDY), [results], tmp_path / "crate", license=license)
+    said = cli("pack", STUDY, "--results", results, "--out", tmp_path / "crate", "--license", license)
+    assert said.code == 2 and why in said.err and not (tmp_path / "crate").exists()

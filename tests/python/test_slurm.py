@@ -64,13 +64,26 @@ def test_a_sweep_is_an_array_of_jobs_and_a_lost_one_is_submitted_again(stand_in,
 def test_what_submitit_does_not_take_is_refused(stand_in, tiny, cli, tmp_path):
     said = cli(*ARGV, "--out", "s", "--on", "slurm", "--slurm", "acount=me")
     assert said.code == 2 and "acount" in said.err and said.err.count("\n") == 1
-    assert not list(stand_in.glob("job-*"))
+    assert not list(stand_in.glob("job-*")) and not (tmp_path / "s").exists()
 
 
 @pytest.mark.skipif(shutil.which("srun") is not None, reason="there is a Slurm here")
-def test_without_slurm_it_is_refused(tiny, cli):
-    said = cli(*ARGV, "--on", "slurm")
-    assert said.code == 2 and "there is no Slurm here" in said.err and said.err.count("\n") == 1
+def test_without_slurm_it_is_refused(tiny, cli, tmp_path):
+    for argv in (
+        ARGV,
+        ["tune", "tiny.toml", "--vary", f"{LOAD}=0.3..0.6", "--objective", "goodput_gbps", "--quiet"],
+        ["exam", "newreno", "--only", "steady", "--quiet"],
+    ):
+        there = sorted(tmp_path.rglob("*"))
+        said = cli(*argv, "--on", "slurm", "--out", "new/s")
+        assert said.code == 2 and "there is no Slurm here" in said.err and said.err.count("\n") == 1, argv
+        assert sorted(tmp_path.rglob("*")) == there, "nothing is written"
+
+
+@pytest.mark.skipif(shutil.which("srun") is not None, reason="there is a Slurm here")
+def test_a_sweep_that_is_complete_needs_no_slurm(tiny, cli):
+    assert cli(*ARGV, "--out", "s").code == 0
+    assert cli(*ARGV, "--out", "s", "--on", "slurm").code == 0
 
 
 @pytest.mark.skipif(shutil.which("sbatch") is None, reason="no Slurm on this machine (slurm-wlm)")

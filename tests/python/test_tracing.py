@@ -1,5 +1,7 @@
 """Timelines for Perfetto: what is in the file is what is in the tables."""
 
+import re
+
 import polars as pl
 import pytest
 
@@ -182,6 +184,21 @@ def test_what_was_not_recorded_is_named_with_its_key(runs, tmp_path):
     drawn = nics.trace(tmp_path / "t.pftrace")
     assert drawn.transmissions == nics.packets.collect().height
     assert "measure.packets = { hops = true }" in drawn.missing[0]
+
+
+@pytest.mark.parametrize("scheme", ["uet+spray", "ndp+trim", "dctcp"])
+def test_no_key_is_advised_that_the_run_would_refuse(scheme, tmp_path):
+    text = PAUSED.split("[switch.pfc]")[0].replace("roce+pfc", scheme)
+    text += '[[link]]\nwhich = "host-links"\nloss = { independent = 0.1 }\n'
+    text += '[[traffic]]\nreceiver = 0\nkind = "incast"\nfan_in = 11\nsize = "500KB"\n[measure]\npackets = { hops = true }\n'
+    run = thalweg.run(thalweg.Scenario.from_toml(text), tmp_path / "r", progress=False)
+    assert run.flows["timeouts"].sum()
+    missing = run.trace(tmp_path / "t.pftrace").missing
+    assert [line for line in missing if "when timeouts fired" in line]
+    decides = scheme == "dctcp"
+    assert any("measure.decisions = true" in line for line in missing) == decides
+    for key in {key for line in missing for key in re.findall(r"(measure\.\w+) =", line)}:
+        run.scenario.with_({key: {"every": "1ms"} if key == "measure.controllers" else True})
 
 
 def test_one_flow_at_one_port(runs, tmp_path):

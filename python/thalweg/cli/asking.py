@@ -168,7 +168,11 @@ def explain(args) -> int:
         from thalweg.cli.explaining import explain_run
 
         return explain_run(args)
-    extra = [*args.flow_given, *args.flow, *(flag for flag in ("every", "csv", "json") if getattr(args, flag))]
+    extra = [
+        *args.flow_given,
+        *args.flow,
+        *(f"--{flag}" for flag in ("slowest", "by", "every", "csv", "json") if getattr(args, flag)),
+    ]
     if extra:
         raise refuse(
             f"thalweg explain: what is `{extra[0]}`?", hint=f"`{args.key}` is no run directory: flows are of runs"

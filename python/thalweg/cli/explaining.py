@@ -1,4 +1,4 @@
-"""`explain RUN`: why a run stands still, and why a flow took so long."""
+"""`explain RUN`: why a run stands still, which flows were late, and why one took so long."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from thalweg.errors import ScenarioError, refuse
 
 
 def explain_run(args) -> int:
-    """Why a run stands still, if it does; or why some of its flows took so long."""
+    """Why a run stands still, if it does; or which of its flows took longest, or why some did."""
     from thalweg import deadlocks
     from thalweg.results import Results
 
     load_plugins(args)
     results = Results.load(args.key)
     wanted = [*args.flow_given, *args.flow]
+    if args.slowest is not None or args.by:
+        return _slowest_flows(results, wanted, args)
     if wanted:
         return _explain_flows(results, wanted, args)
     if args.every or args.csv or args.json:
@@ -26,7 +28,27 @@ def explain_run(args) -> int:
     found = deadlocks.lines(results)
     print("\n".join(found) if found else "no port of this run has ever waited for itself: nothing stood still")
     if not found and "flows" in results.tables and len(results.flows):
+        print(f"`thalweg explain {args.key} --slowest` lists the flows that took longest")
         print(f"`thalweg explain {args.key} --flow N` says why a flow took so long, 0 to {len(results.flows) - 1}")
+    return OK
+
+
+def _slowest_flows(results, wanted: list[str], args) -> int:
+    """The flows that were late, and how one is explained."""
+    from thalweg.explaining import slowest
+
+    if args.slowest is None:
+        raise refuse("thalweg explain: --by ranks what --slowest lists", hint="add --slowest")
+    if wanted or args.every or args.csv:
+        what = "--csv" if args.csv else "--every" if args.every else f"flow {wanted[0]}"
+        raise refuse(f"thalweg explain: --slowest lists flows, {what} is of one", hint="first one, then the other")
+    found = slowest(results, args.slowest, args.by or "slowdown")
+    if args.json:
+        print(json.dumps(found.to_dict(), ensure_ascii=False))
+        return OK
+    print("\n".join(found.lines()))
+    if (flow := next(iter([*found.completed["flow"], *found.unfinished["flow"]]), None)) is not None:
+        print(f"\n`thalweg explain {args.key} --flow {flow}` says why that one took so long")
     return OK
 
 
@@ -117,6 +139,6 @@ def _known(results, flow: int) -> list[str]:
         "retransmissions": "of them again",
         "timeouts": "timeouts",
         "data_drops": "data packets lost",
-    }
+    } | ({"trims": "trimmed"} if row.get("trims") else {})
     out.append(", ".join(f"{_format.number(row[k])} {name}" for k, name in counts.items() if row.get(k) is not None))
     return out

@@ -87,6 +87,12 @@ def port_number(text: str) -> int:
     return _number(text, "port")
 
 
+def some_flows(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) < 1 << 32:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of flows; RUN comes first: RUN --slowest 5")
+    return int(text)
+
+
 def flow_number(text: str) -> int:
     return _number(text, "flow")
 
@@ -439,20 +445,32 @@ def _asking(command: Callable) -> None:
         "asking:explain",
         "what a key, choice or scheme means; of a run, why a flow took so long, or why all stands still",
     )
-    p.usage = "%(prog)s NAME\n       %(prog)s RUN [--flow N] [--every] [--csv FILE] [--json]"
+    p.usage = (
+        "%(prog)s NAME\n       %(prog)s RUN --slowest [N] [--by slowdown|time] [--json]\n"
+        "       %(prog)s RUN [--flow N] [--every] [--csv FILE] [--json]"
+    )
     p.epilog = (
         "NAME is a key (or the end of one), a choice, a scheme, a metric or a study: `thalweg explain cubic`. "
         "RUN is a run directory: with --flow the completion time is taken apart, into what the flow takes alone, "
         "waits behind whose packets, pauses, losses and timeouts; they add up to the picosecond. A run whose packets "
-        "were not recorded with their hops is run again for that, into a temporary folder. Without --flow: which "
-        "ports wait for each other, and whose packets."
+        "were not recorded with their hops is run again for that, into a temporary folder. --slowest lists the flows "
+        "that were late. Without either: which ports wait for each other, and whose packets."
     )
     p.add_argument("key", metavar="NAME|RUN", help="what is explained: a name, or a run directory")
     p.add_argument("flow_given", nargs="*", metavar="FLOW", help="of a run: the same as --flow")
     p.add_argument("--flow", action="append", default=[], metavar="N", help="of a run: this flow (repeatable)")
+    p.add_argument(
+        "--slowest",
+        nargs="?",
+        const=5,
+        type=some_flows,
+        metavar="N",
+        help="of a run: the N flows with the greatest slowdown (5), and those that have not completed",
+    )
+    p.add_argument("--by", metavar="WHAT", help="of --slowest: rank by `slowdown` (default) or `time`, which they took")
     p.add_argument("--every", action="store_true", help="of a flow: also every interval, from its start on")
     p.add_argument("--csv", metavar="FILE", help="of flows: write every interval as a row here")
-    p.add_argument("--json", action="store_true", help="of flows: print one JSON array")
+    p.add_argument("--json", action="store_true", help="of flows: print one JSON array; with --slowest one object")
     plugins(p)
 
     p = command("check", "checking:check", "look for what could go wrong in a network, without a run")

@@ -20,6 +20,7 @@ from thalweg import _clashes, _counts, _given, _input, _places, controllers, ins
 from thalweg.errors import Diagnostic, ScenarioError, brief, nearest, refuse
 from thalweg.exams.marks import Marks, measure
 from thalweg.exams.situations import Situation, chosen
+from thalweg.executors.presence import present
 from thalweg.pool import Job, perform_all
 
 if TYPE_CHECKING:
@@ -135,6 +136,7 @@ def exam(
                 digest = hashlib.sha256((scenario.to_toml() + c.fingerprint()).encode()).hexdigest()[:10]
                 place = folder / f"{file_name(c.name)}-{s.name}-{digest}"
             work.append((s, c, Job(f"{s.name} {c.name}", scenario, place)))
+    present(executor, folder)
     if folder is not None:
         _places.claim(folder, "exam")
     answers = perform_all([job for *_, job in work], jobs, progress, keep_going=True, executor=executor)

@@ -1,4 +1,5 @@
-"""Why a flow took so long: `thalweg explain RUN --flow 2`, `results.explain(2)`.
+"""Why a flow took so long: `thalweg explain RUN --flow 2`, `results.explain(2)`; and which flows did:
+`thalweg explain RUN --slowest`, `results.slowest()`.
 
 The chain of what had to happen before the last byte could arrive is followed back from there to the flow's start. Each
 link of the chain is an interval with one cause, so that the intervals add up to the completion time exactly.
@@ -11,12 +12,13 @@ from typing import TYPE_CHECKING
 from thalweg.errors import brief, refuse
 from thalweg.explaining.evidence import Evidence
 from thalweg.explaining.explanation import Explanation
+from thalweg.explaining.slowest import Slowest, slowest
 from thalweg.explaining.walk import walk
 
 if TYPE_CHECKING:
     from thalweg.results import Results
 
-__all__ = ["Evidence", "Explanation", "explain"]
+__all__ = ["Evidence", "Explanation", "Slowest", "explain", "slowest"]
 
 
 def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Explanation:

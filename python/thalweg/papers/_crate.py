@@ -26,6 +26,7 @@ from pathlib import Path
 
 from thalweg import _input, _places, _rundir
 from thalweg.errors import refuse
+from thalweg.papers._license import address_of
 from thalweg.papers._paper import Paper, find
 
 CONTEXT = "https://w3id.org/ro/crate/1.1/context"
@@ -54,6 +55,7 @@ def pack(
     name, or an address. Raises `ScenarioError`, and then leaves nothing.
     """
     paper = study if isinstance(study, Paper) else find(study)
+    license = None if license is None else address_of(license)
     target = _input.maybe(out, "a folder, or an archive") or Path(f"{paper.name}-crate")
     folders = [_input.path(r, "an output folder of `thalweg reproduce`") for r in results] or [
         f for f in _usual(paper) if f.is_dir()
@@ -152,8 +154,7 @@ def _graph(paper: Paper, judged: Mapping[str, dict], files: Mapping[str, bytes],
         "mentions": [{"@id": f"#reproduce-{scale}"} for scale in judged],
     }
     if license is not None:
-        address = license if license.startswith("http") else f"https://spdx.org/licenses/{license}"
-        root["license"] = {"@id": address}
+        root["license"] = {"@id": license}
     described = [
         {"@id": METADATA, "@type": "CreativeWork", "conformsTo": {"@id": PROFILE}, "about": {"@id": "./"}},
         root,

@@ -9,6 +9,7 @@ from typing import Any
 
 from thalweg import _places
 from thalweg.errors import nearest, refuse
+from thalweg.executors.presence import present
 from thalweg.papers import _kept, _verdicts
 from thalweg.papers._answer import Study
 from thalweg.papers._judging import checkable, cost, judge, sight
@@ -53,6 +54,7 @@ def reproduce(
     needed = needed.union(*(shown[name] for name in wanted))
 
     full = _verdicts.kept(paper, "full") if scale != "full" else {}
+    present(how.executor, folder)
     _places.claim(folder, "study")
     _kept.check(folder, paper, scale)
     folders = {s.key: folder / "runs" / folder_name(s.key) for s in specs}

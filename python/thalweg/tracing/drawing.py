@@ -9,6 +9,7 @@ import polars as pl
 
 from thalweg import captures, recording
 from thalweg.decisions import DECISIONS
+from thalweg.errors import ScenarioError
 from thalweg.hops import transmissions
 from thalweg.rundata import WAYS
 from thalweg.tracing import Traced
@@ -85,7 +86,7 @@ class Drawing:
 
     def _draw_transmissions(self, track: int, sent: pl.DataFrame) -> None:
         writer = self._writer
-        names = ("flow", "kind", "seq", "wire", "marked", "start_ps", "sent_ps", "lost_ps", "lost", "came_ps")
+        names = ("flow", "kind", "seq", "bytes", "marked", "start_ps", "sent_ps", "lost_ps", "lost", "came_ps")
         # What was dropped in the queue has no start, and stands where it was dropped.
         rows = sent.select(names).sort(pl.coalesce("start_ps", "lost_ps"), maintain_order=True, nulls_last=True)
         for flow, kind, seq, wire, marked, starts, ends, lost_at, lost, came in rows.iter_rows():
@@ -99,9 +100,9 @@ class Drawing:
 
     def _draw_waiting(self, track: int, sent: pl.DataFrame) -> None:
         """Bytes that wait, at every change: without the packet being transmitted."""
-        came = sent.select(at="came_ps", by=pl.col("wire").cast(pl.Int64))
+        came = sent.select(at="came_ps", by=pl.col("bytes").cast(pl.Int64))
         gone = pl.coalesce("start_ps", pl.when("lost").then("lost_ps"))
-        left = sent.select(at=gone, by=-pl.col("wire").cast(pl.Int64)).filter(pl.col("at").is_not_null())
+        left = sent.select(at=gone, by=-pl.col("bytes").cast(pl.Int64)).filter(pl.col("at").is_not_null())
         steps = pl.concat([came, left]).group_by("at").agg(pl.col("by").sum()).sort("at")
         steps = steps.with_columns(bytes=pl.col("by").cum_sum()).filter(pl.col("by") != 0)
         if steps.height:
@@ -158,6 +159,7 @@ class Drawing:
             track = writer.track(name, root, rank=flow, ordered=True)
             keys = ("size", "status", "fct_ps", "ideal_ps", "packets", "retransmissions", "timeouts", "controller")
             about = {key: row[key] for key in keys if row.get(key) is not None}
+            about |= {"trims": row["trims"]} if row.get("trims") else {}
             fct = row["fct_ps"]
             until = row["start_ps"] + fct if fct is not None else max(end, row["start_ps"])
             writer.slice(track, "flow" if fct is None else "flow, to its completion", row["start_ps"], until, about)
@@ -166,7 +168,7 @@ class Drawing:
                 writer.instant(track, what, at, about)
             for place, (of, column, unit, called) in enumerate(_OF_FLOWS):
                 self._counter(track, of, "flow", flow, column, unit, called, place + 1)
-        if "controllers" not in run.tables:
+        if "controllers" not in run.tables and self._takes("measure.controllers", {"every": "1ms"}):
             self._missing.append("windows and rates were not sampled: " + WAYS["controllers"])
 
     def _events(self, packets: pl.LazyFrame | None) -> dict[int, list[tuple[str, int, dict]]]:
@@ -180,10 +182,20 @@ class Drawing:
             for flow, at in expired.select("flow", "at_ps").iter_rows():
                 found.setdefault(flow, []).append(("timeout", at, {}))
         elif "timeouts" in run.flows.columns and run.flows["timeouts"].sum():
-            self._missing.append("when timeouts fired was not recorded: set `measure.decisions = true`")
+            could = self._takes("measure.decisions", True)
+            way = "set `measure.decisions = true`" if could else "that is with congestion controllers only"
+            self._missing.append(f"when timeouts fired was not recorded: {way}")
         for events in found.values():
             events.sort(key=lambda event: event[1])
         return found
+
+    def _takes(self, key: str, value: object) -> bool:
+        """Whether the run's scenario could have had a key: of what it refuses nothing is advised."""
+        try:
+            self._run.scenario.with_({key: value})
+        except ScenarioError:
+            return False
+        return True
 
     def _counter(self, track: int, table: str, by: str, one: int, column: str, unit: str, name: str, rank: int) -> None:
         tables = self._run.tables

@@ -22,6 +22,7 @@ from thalweg._format import plural
 from thalweg._places import say
 from thalweg.errors import ScenarioError, refuse
 from thalweg.executors import named, opened
+from thalweg.executors.presence import present
 from thalweg.foresight import foresee
 from thalweg.planning import Planned, plan
 from thalweg.pool import perform_all
@@ -144,6 +145,7 @@ def tune(
         )
     foresee(objective, [_probe(base, varied)])
     about = _about(base, varied, objective, maximize, seeds, seed, at_once)
+    present(executor, folder)
     _places.claim(folder, "tune")
     _check_same(folder, about)
     search = Search(folder, varied, maximize, seed, at_once)
