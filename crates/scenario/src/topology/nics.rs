@@ -43,28 +43,32 @@ impl Graph {
 
     /// Gives every further link of a host a NIC of its own. Ports keep their numbers: links stay in their order.
     pub(crate) fn with_nics(mut self) -> Self {
-        let reach = self.reach();
-        // Of every host its links, with how many hosts each leads to.
-        let mut links: Vec<Vec<(u32, u32)>> = vec![Vec::new(); self.hosts as usize];
+        // Of every host its links, with the nodes to which they lead.
+        let mut links: Vec<Vec<(u32, NodeId)>> = vec![Vec::new(); self.hosts as usize];
         for (number, link) in (0..).zip(&self.links) {
             for (node, other) in [(link.a, link.b), (link.b, link.a)] {
                 if self.is_host(node) {
-                    links[node.at()].push((number, reach[other.at()]));
+                    links[node.at()].push((number, other));
                 }
             }
         }
-        links.iter_mut().for_each(|own| own.sort_by_key(|(_, reach)| std::cmp::Reverse(*reach)));
+        if links.iter().all(|own| own.len() < 2) {
+            return self;
+        }
+        let reach = self.reach();
+        links.iter_mut().for_each(|own| own.sort_by_key(|(_, other)| std::cmp::Reverse(reach[other.at()])));
         let count: usize = links.iter().map(|own| own.len().saturating_sub(1)).sum();
         let first = self.hosts;
         let ends = self.links.iter_mut().flat_map(|link| [&mut link.a, &mut link.b]);
         ends.filter(|node| node.0 >= first).for_each(|node| node.0 += count as u32);
         let mut names = Vec::with_capacity(count);
         for (host, own) in (0..).zip(links) {
-            for (nth, (link, reach)) in own.iter().enumerate().skip(1) {
+            for (nth, (link, other)) in own.iter().enumerate().skip(1) {
                 let nic = NodeId(first + self.further.len() as u32);
                 let link = &mut self.links[*link as usize];
                 *(if link.a.0 == host { &mut link.a } else { &mut link.b }) = nic;
-                self.further.push(FurtherNic { host: HostId(host), wide: *reach == own[0].1 });
+                self.further
+                    .push(FurtherNic { host: HostId(host), wide: reach[other.at()] == reach[own[0].1.at()] });
                 names.push(format!("{}.{nth}", self.names.of(host)));
             }
         }
