@@ -72,7 +72,11 @@ pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Happen
             group: d.group,
         })
     };
-    let mut flows = order.iter().map(&mut spec).collect::<Result<Vec<FlowSpec>, Diagnostic>>()?;
+    // As large as it will be: a fallible collection would grow by doubling.
+    let mut flows: Vec<FlowSpec> = Vec::with_capacity(order.len());
+    for position in &order {
+        flows.push(spec(position)?);
+    }
     share_connections(doc, &mut flows);
     let listed = order.iter().map(|old| drafts.at(*old).listed).collect();
     // Computations stay in the order in which they are made.
