@@ -61,22 +61,3 @@ fn a_list_whose_flows_start_at_one_instant_has_a_load() {
         assert!(listed["host_links"]["offered"].as_f64() > Some(0.1), "{listed}");
     }
 }
-
-/// Over 100 us from the first start to the last: three flows of 20 KB are a load, on the links of five hosts at 1 Gb/s;
-/// of 30 MB they are a burst, which nothing carries in that time, and all of the run counts.
-#[test]
-fn a_list_is_measured_from_its_first_start_to_its_last_unless_it_is_a_burst() {
-    for (size, window) in [(20_000, (100.0, 200.0)), (30_000_000, (0.0, 2e6))] {
-        let text: String =
-            (1..4).map(|src| format!("{src},0,{size},{}\n", 100_000 + 50_000 * (src - 1))).collect();
-        let list = format!("src,dst,size_bytes,start_ns\n{text}");
-        let dir = Folder::new(&format!("burst-{size}"), &[("l.csv", list.as_str())]);
-        let text = "topology = { kind = \"star\", hosts = 5, rate = \"1Gbps\", delay = \"3us\" }\n\
-                    traffic = [{ kind = \"list\", file = \"l.csv\" }]\n\
-                    run = { until = \"2s\", stop_when_done = false }\n";
-        let load = finish(&scenario(text, &dir.0, &[])).summary()["load"].clone();
-        let of = |key: &str| load[key].as_f64().expect("a number");
-        assert_eq!((of("from_us"), of("until_us")), window, "{size}");
-        assert!(of("until_us") > 0.0 && load["host_links"]["offered"].as_f64() <= Some(1.0), "{load}");
-    }
-}
