@@ -63,7 +63,9 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
                 written = "in a library" if libraries.file_of(name) else "written in Python"
                 about = f"{written}; {controllers.cost_per_ack(name):.0f} ns per ACK here"
             except ControllerError as e:
-                about = f"{written}; fails: {' '.join(str(e).split())}"
+                # Values that a class holds may be long words.
+                words = (word if len(word) <= 60 else f"{word[:57]}..." for word in str(e).split())
+                about = f"{written}; fails: {' '.join(words)}"
             package = installed.declared(installed.CONTROLLERS).get(name)
             known.append((name, about, package[0].package if package else "this process"))
         for name, why in failed.items():
