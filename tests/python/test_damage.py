@@ -95,7 +95,9 @@ def test_what_is_written_is_what_is_read(runs):
         schema, wanted = run.tables.arrow(name).schema, _tables.TABLES[name]
         missing = wanted.keys() - set(schema.names)
         # Of ports with several queues, of ports that estimate their rates, of hosts with several links.
-        assert missing <= {"flows", "occupied", "estimate", "src_nic", "dst_nic"} and set(schema.names) <= wanted.keys(), name
+        assert (
+            missing <= {"flows", "occupied", "estimate", "src_nic", "dst_nic"} and set(schema.names) <= wanted.keys()
+        ), name
         for field in schema:
             assert field.nullable == wanted[field.name].gaps, f"{name}.{field.name}"
 
