@@ -69,7 +69,7 @@ pub(super) fn parts(doc: &Document, graph: &Graph, t: &Totals) -> Vec<(&'static 
     let ports = 2.0 * graph.links.len() as f64;
     let s = looks(doc, graph, t);
     let busy = t.hops / ports.max(1.0) / t.end.max(1e-12);
-    // NICs have one port each; their NIC runs the switches' scheduler unless it has one of its own.
+    // NICs have one port each; it runs the switches' scheduler unless it has one of its own.
     let at_hosts = f64::from(graph.nics());
     let nic = doc.nic.scheduler.as_ref().unwrap_or(&doc.switch.scheduler);
     let mixed = schedulers(doc).find(|(place, _)| *place == "switch.mix").map(|(_, s)| s.memory(busy));

@@ -86,10 +86,7 @@ impl Hosts {
             let Seat { agent, transport, .. } = &mut self.agents.all[at];
             let transport = &cx.spec.transports[usize::from(*transport)];
             match agent.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch) {
-                Transmit::Packet => {
-                    let holds = agent.holds(packet.flow);
-                    self.send_for_agent(cx, fabric, &mut packet, holds);
-                }
+                Transmit::Packet => self.send_for_agent(cx, fabric, &mut packet, at),
                 Transmit::Idle => break,
                 Transmit::At(time) => {
                     paced = time;
@@ -106,8 +103,8 @@ impl Hosts {
         }
     }
 
-    /// A control packet travels as its flow's; `held`: the agent may send more for a flow that is over.
-    fn send_for_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, packet: &mut Packet, held: bool) {
+    /// A control packet of the agent at this place travels as its flow's.
+    fn send_for_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, packet: &mut Packet, at: usize) {
         let flow = packet.flow;
         let slot = fabric.paths().slot(flow) as usize;
         let path = fabric.paths().start(slot);
@@ -116,8 +113,8 @@ impl Hosts {
             sending.balance = sending.balance.wrapping_add(1);
             ((sending.host, sending.peer), path)
         } else {
-            if receiving.held && !held {
-                // It takes the place of what was counted as the flow was held.
+            if receiving.held && !self.agents.all[at].agent.holds(flow) {
+                // The last one takes the place of what was counted as the flow was held.
                 receiving.held = false;
             } else {
                 receiving.balance = receiving.balance.wrapping_add(1);
