@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thalweg import _core, _counts, _dates, _given, _input, _plain, _toml, installed
+from thalweg import _core, _counts, _given, _input, _plain, _toml, installed
 from thalweg.errors import ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ class Scenario:
                 raise
             # Refused again, with the controllers of installed packages among the names that are suggested.
             self._core = _core.Scenario.load(text, shown, self._directory, changed, unset)
-        _dates.check(self._text, shown, self._set)
 
     @classmethod
     def load(cls, path: str | Path, set: Mapping[str, Any] | None = None) -> Scenario:

@@ -331,3 +331,18 @@ def test_what_the_page_shows_is_what_is_printed(cli, one):
     (policy, python) = re.findall(r"## A first policy\n\n```text\n(.*?)```.*?```python\n(.*?)```", PAGE, re.DOTALL)[0]
     assert policies.mistakes(policy, "page.oq") == []
     exec(compile(python, "docs/policies.md", "exec"), {})
+
+
+def test_a_state_that_overflows_ends_the_run(cli, tmp_path):
+    text = """q = Queue(900 pkts); out = Port(q); q.congestion = (admState > 900000000000000000, drop(1));
+    q.admState = 1; q.postAdmAct = (true, modify(admState := admState * 40));"""
+    (tmp_path / "grows.oq").write_text(text)
+    (tmp_path / "s.toml").write_text("""
+topology = { kind = "star", hosts = 3 }
+switch = { scheduler = { kind = "policy", file = "grows.oq" } }
+traffic = [{ kind = "flow", src = 0, dst = 1, size = "100KB" }]
+run = { until = "20ms" }
+""")
+    said = cli("run", tmp_path / "s.toml", "--quiet", "--out", tmp_path / "r")
+    reason = "the policy cannot go on at 6464ns: a state of queue `q` would exceed 64 bits"
+    assert (said.code, said.err.strip()) == (2, reason) and not (tmp_path / "r").exists(), said

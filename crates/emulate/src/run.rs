@@ -24,6 +24,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Mutex;
+use thalweg_machines::schedule::policy::Stopped;
 use thalweg_record::Port;
 use thalweg_units::Time;
 
@@ -157,6 +158,8 @@ impl Shell {
         let read = sys::read(ended.as_raw_fd(), &mut status) == 4;
         ran.status = if read { i32::from_ne_bytes(status) } else { libc::SIGKILL };
         ran.notes.extend(outside.and_then(|outside| outside.doubt()));
+        ran.notes
+            .extend(Stopped::take().map(|stopped| format!("{stopped}; all that came later was dropped")));
         drop(init);
         Ok(Report::Done(Box::new(self.outcome(ran, emulator.directions, emulator.overrun))))
     }

@@ -4,6 +4,7 @@ use crate::drawn;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 use thalweg_lab::{Progress, Run};
+use thalweg_machines::schedule::policy::Stopped;
 use thalweg_scenario::{Diagnostic, Scenario, Stop, load_changed};
 
 /// What errors call the text.
@@ -70,7 +71,10 @@ fn complete(scenario: &Scenario, progress: &mut dyn FnMut(Progress)) -> Result<R
     while run.step(STEP) {
         progress(run.progress());
     }
-    Ok(run)
+    match Stopped::take() {
+        Some(stopped) => Err(vec![scenario.whole_file(stopped.to_string())]),
+        None => Ok(run),
+    }
 }
 
 /// A file that a scenario names cannot be there.

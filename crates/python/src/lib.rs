@@ -10,6 +10,7 @@ mod controller;
 mod decisions;
 mod emulate;
 mod exam;
+mod failures;
 mod native;
 mod patience;
 mod policy;

@@ -3,7 +3,7 @@
 //! The work is done by a thread of its own while this one waits and looks for signals. Work that does not
 //! look at its flag is left behind, without waiting for it.
 
-use crate::controller;
+use crate::failures;
 use pyo3::prelude::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub fn interruptible<T: Send + 'static>(
         std::thread::Builder::new().name("thalweg-load".into()).stack_size(STACK).spawn(move || {
             let value = work(&theirs);
             // The receiver is gone if the wait was given up.
-            let _ = done.send((value, controller::raised()));
+            let _ = done.send((value, failures::raised()));
         })?;
     loop {
         let waited;

@@ -1,6 +1,6 @@
 //! Runs whose controllers are decided from outside: many at a time, one crossing per decision of all of them.
 
-use crate::controller;
+use crate::failures;
 use crate::patience::interruptible;
 use crate::scenario::{Scenario, scenario_error};
 use pyo3::buffer::{Element, PyBuffer};
@@ -54,7 +54,7 @@ impl Start {
         let mut session = made.map_err(|d| scenario_error(py, &[d]))?;
         loop {
             let standing = py.detach(|| session.advance(LOOK));
-            controller::raise(py)?;
+            failures::raise(py)?;
             py.check_signals()?;
             match standing {
                 Standing::Goes => {}
@@ -71,7 +71,7 @@ impl Start {
     #[pyo3(signature = (saved, every_ps=None))]
     fn load(py: Python<'_>, saved: &[u8], every_ps: Option<u64>) -> PyResult<Self> {
         let session = py.detach(|| Session::load(saved, every(every_ps)));
-        controller::raise(py)?;
+        failures::raise(py)?;
         Ok(Self::new(session.map_err(PyValueError::new_err)?))
     }
 
@@ -103,7 +103,7 @@ impl Sessions {
         f: impl Send + FnOnce(&mut Session) -> T,
     ) -> PyResult<T> {
         let done = py.detach(|| self.lock().get_mut(at).map(f));
-        controller::raise(py)?;
+        failures::raise(py)?;
         done.ok_or_else(|| PyIndexError::new_err(format!("there is no session {at}")))
     }
 }
@@ -114,7 +114,7 @@ impl Sessions {
     #[new]
     fn new(py: Python<'_>, starts: Vec<Py<Start>>, threads: usize) -> PyResult<Self> {
         let sessions: Vec<Session> = py.detach(|| starts.iter().map(|start| start.get().copy()).collect());
-        controller::raise(py)?;
+        failures::raise(py)?;
         if sessions.windows(2).any(|pair| pair[0].flows().len() != pair[1].flows().len()) {
             return Err(PyValueError::new_err(
                 "the sessions have different numbers of flows that are decided",
@@ -242,7 +242,7 @@ fn advance_some(sessions: &mut [Session], going: &mut [bool], standing: &mut [u8
         *going = now == Standing::Goes;
         *standing = u8::from(now != Standing::Over);
         // Where a controller written in Python has raised, on this thread.
-        controller::raised().map_or(Ok(()), Err)?;
+        failures::raised().map_or(Ok(()), Err)?;
         if let Some(law) = session.run().violation() {
             return Err(PyRuntimeError::new_err(law.to_owned()));
         }

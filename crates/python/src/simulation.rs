@@ -1,7 +1,7 @@
 //! A run that Python drives: a bounded number of events at a time, with the interpreter released.
 
 use crate::buffer::{Buffer, Values};
-use crate::controller;
+use crate::failures;
 use crate::patience::interruptible;
 use crate::scenario::{Scenario, scenario_error};
 use pyo3::exceptions::PyValueError;
@@ -42,7 +42,7 @@ impl Simulation {
     #[staticmethod]
     fn load(py: Python<'_>, saved: &[u8]) -> PyResult<Self> {
         let run = py.detach(|| lab::Run::load(saved));
-        controller::raise(py)?;
+        failures::raise(py)?;
         Ok(Self { run: Mutex::new(run.map_err(PyValueError::new_err)?) })
     }
 
@@ -60,7 +60,7 @@ impl Simulation {
     /// Runs at most `max_events` more events; true while there is more to do.
     fn step(&self, py: Python<'_>, max_events: u64) -> PyResult<bool> {
         let more = py.detach(|| self.lock().step(max_events));
-        controller::raise(py)?;
+        failures::raise(py)?;
         Ok(more)
     }
 
@@ -88,7 +88,7 @@ impl Simulation {
     /// Everything the run knows, as bytes.
     fn save<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let bytes = py.detach(|| self.lock().save());
-        controller::raise(py)?;
+        failures::raise(py)?;
         Ok(PyBytes::new(py, &bytes))
     }
 

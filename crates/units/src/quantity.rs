@@ -93,8 +93,11 @@ fn parse(
 }
 
 fn show(f: &mut fmt::Formatter<'_>, value: u64, table: &[(&str, u64)]) -> fmt::Result {
-    let best = table.iter().rev().find(|(_, scale)| value >= *scale && value.is_multiple_of(*scale));
-    let (unit, scale) = best.copied().unwrap_or(table[0]);
+    // The fewest digits (256 MB are 250 000 KiB); of as many powers of ten (256 KB are 250 KiB).
+    let exact = table.iter().rev().filter(|(_, scale)| value >= *scale && value.is_multiple_of(*scale));
+    let digits =
+        |(_, scale): &&(&str, u64)| ((value / scale).ilog10(), scale.is_power_of_two() && *scale > 1);
+    let (unit, scale) = exact.min_by_key(digits).copied().unwrap_or(table[0]);
     write!(f, "{}{}", value / scale, unit)
 }
 
@@ -106,7 +109,7 @@ macro_rules! quantity {
                 parse(text, $expected, $units, $table).map($make)
             }
         }
-        /// The largest unit that needs no fraction; parses back to the same value.
+        /// In the unit that needs no fraction and the fewest digits; parses back to the same value.
         impl fmt::Display for $t {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 show(f, self.$get(), $table)
@@ -122,6 +125,26 @@ quantity!(Bytes, SIZE, get, Bytes::new, "a size", "B, KB, MB, GB, TB, KiB, MiB, 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_are_shown_in_the_unit_of_the_fewest_digits() {
+        let shown = [
+            ("256MB", "256MB"),
+            ("256KB", "256KB"),
+            ("64KiB", "64KiB"),
+            ("2048KiB", "2MiB"),
+            ("1500B", "1500B"),
+        ];
+        for (written, expected) in
+            shown.map(|(written, shown)| (written.parse::<Bytes>().expect("a size"), shown))
+        {
+            assert_eq!(written.to_string(), expected);
+        }
+        assert_eq!(
+            (Bytes::new(0).to_string(), Rate::from_bps(25_000).to_string()),
+            ("0B".into(), "25kbps".into())
+        );
+    }
 
     #[test]
     fn units_are_compulsory_and_exact() {

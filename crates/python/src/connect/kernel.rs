@@ -1,7 +1,7 @@
 //! The kernel's TCP. Python owns the loop: it asks for a bounded time of work, with the interpreter released.
 
 use super::shared;
-use crate::controller;
+use crate::failures;
 use crate::scenario::Scenario;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -50,7 +50,7 @@ impl KernelAttached {
         let spec = shared::controller(py, scenario)?;
         let sender = Sender { line_rate: Rate::from_bps(line_rate), records, ..Sender::default() };
         let made = py.detach(|| Attached::new(spec, sender));
-        controller::raise(py)?;
+        failures::raise(py)?;
         Ok(Self(Mutex::new(made.map_err(raised)?)))
     }
 
@@ -73,7 +73,7 @@ impl KernelAttached {
     /// Works for at most so many seconds.
     fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<()> {
         let done = py.detach(|| self.lock().step(Duration::from_secs_f64(seconds.clamp(0.0, 10.0))));
-        controller::raise(py)?;
+        failures::raise(py)?;
         done.map_err(raised)
     }
 

@@ -1,7 +1,7 @@
 //! Files over QUIC. Python owns the loop: it asks for a bounded time of work, with the interpreter released.
 
 use super::shared;
-use crate::controller;
+use crate::failures;
 use crate::scenario::Scenario;
 use pyo3::exceptions::{PyConnectionError, PyValueError};
 use pyo3::prelude::*;
@@ -62,14 +62,14 @@ impl QuicSending {
         let (to, pinned) = (address(to)?, fingerprint.parse().map_err(raised)?);
         let sender = Sender { line_rate: Rate::from_bps(line_rate), records, ..Sender::default() };
         let made = py.detach(|| Sending::new(&path, to, pinned, spec, sender));
-        controller::raise(py)?;
+        failures::raise(py)?;
         Ok(Self(Mutex::new(made.map_err(raised)?)))
     }
 
     /// Works for at most so many seconds; whether the receiver has the file.
     fn step(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         let done = py.detach(|| lock(&self.0).step(Duration::from_secs_f64(seconds.clamp(0.0, 10.0))));
-        controller::raise(py)?;
+        failures::raise(py)?;
         done.map_err(raised)
     }
 

@@ -24,6 +24,7 @@ pub(crate) struct Named {
 pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> (Vec<Diagnostic>, Vec<Named>) {
     let mut checker = Checker::new(origin, &[]);
     checker.walk(schema, root, "");
+    checker.refuse_dates(root, "");
     (checker.errors, checker.named)
 }
 
@@ -170,6 +171,27 @@ fn is_registry(custom: Option<&Json>, kind: &str) -> bool {
 impl Checker<'_> {
     fn error(&mut self, node: &Node, path: &str, reason: String, hint: Option<String>) {
         self.errors.push(self.origin.diagnostic(node.place, path, reason, hint));
+    }
+
+    /// TOML has dates, and what parameters of users' own become (JSON) does not.
+    fn refuse_dates(&mut self, node: &Node, path: &str) {
+        match &node.value {
+            Value::Date => {
+                let hint = Some("in quotes it is a text".to_owned());
+                self.error(node, path, "dates have no meaning here".to_owned(), hint);
+            }
+            Value::Array(items) => {
+                for (i, item) in items.iter().enumerate() {
+                    self.refuse_dates(item, &join(path, &i.to_string()));
+                }
+            }
+            Value::Table(entries) => {
+                for (key, entry) in entries {
+                    self.refuse_dates(entry, &join(path, key));
+                }
+            }
+            _ => {}
+        }
     }
 
     fn walk(&mut self, schema: &Json, node: &mut Node, path: &str) {
@@ -389,7 +411,8 @@ impl Checker<'_> {
             return;
         }
         let problem = match &node.value {
-            Value::Date => Some(("dates have no meaning here".to_owned(), None)),
+            // [`Checker::refuse_dates`].
+            Value::Date => None,
             Value::Text(text) if !unit.is_empty() && text.len() > 80 => {
                 Some((format!("`{}` is too long", quoted(text)), example(schema)))
             }

@@ -20,7 +20,8 @@
 //! CHOICE OpenQueue §2.3.1: packets leave by transmission. Processing in cycles is for processors, not for links.
 //! ```
 //!
-//! A policy that cannot go on (a state of more than 64 bits) drops what arrives from then on; what waits leaves.
+//! A policy that cannot go on (a state of more than 64 bits) ends the run ([`Stopped`]). Until that is seen it drops
+//! what arrives, and what waits leaves.
 
 mod check;
 mod engine;
@@ -28,7 +29,7 @@ mod port;
 mod ports;
 mod text;
 
-pub use port::{Elsewhere, Program, Programmed};
+pub use port::{Elsewhere, Program, Programmed, Stopped};
 pub use text::{Compiled, File, Text};
 
 use super::{Around, At, Key, Limit, Machine, Manages, Needs, Parameters, Problems, QUEUE};

@@ -9,12 +9,14 @@ mod shared;
 pub use shared::{Elsewhere, Program};
 
 use super::engine::Engine;
-use super::{Classify, Params, Value};
+use super::{Classify, Compiled, Params, Value, given};
+use crate::plugin::{self, Failed};
 use crate::schedule::{Discipline, Entry, Limit, OutputQueue, Served, Verdict};
 use saved::Saved;
 use serde::{Deserialize, Serialize};
 use shared::Member;
-use thalweg_policy::{Effect, Fault, Offered};
+use std::fmt;
+use thalweg_policy::{Effect, Fault, Offered, Part};
 use thalweg_units::{Time, mix64};
 use thalweg_wire::{Ecn, Handle, Packet};
 
@@ -39,6 +41,28 @@ pub struct Programmed {
     /// Which port of its switch this is, where all of them run one policy.
     member: Option<Box<Member>>,
     params: Params,
+}
+
+/// A policy that could not go on: what its port fails with ([`plugin::fail`]).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// When.
+    pub at: Time,
+    /// Why.
+    pub why: String,
+}
+
+impl Stopped {
+    /// The first on this thread since the last call.
+    pub fn take() -> Option<Self> {
+        plugin::take_failure()?.what.downcast().ok().map(|stopped| *stopped)
+    }
+}
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the policy cannot go on at {}: {}", self.at, self.why)
+    }
 }
 
 /// From a packet to what its policy sees of it.
@@ -161,14 +185,34 @@ impl Programmed {
         entry
     }
 
-    /// The policy cannot go on.
+    /// The policy cannot go on, and neither can what runs the port.
     #[cold]
-    fn stop(&mut self, fault: Fault) {
+    fn stop(&mut self, now: Time, fault: Fault) {
         debug_assert!(matches!(fault, Fault::State(_)), "{fault}");
         if let Some(program) = &mut self.program {
             program.stopped = true;
         }
         self.effects.clear();
+        let stopped = Stopped { at: now, why: self.reason(fault) };
+        plugin::fail(Failed { at: Some(now), what: Box::new(stopped) });
+    }
+
+    /// A fault in the words of the policy's text.
+    fn reason(&self, fault: Fault) -> String {
+        let Params { file, text, .. } = &self.params;
+        let compiled = given(file.as_ref(), text.as_ref()).and_then(super::Text::compiled);
+        let (Fault::State(part), Some(Compiled { policy, .. })) = (fault, compiled) else {
+            return fault.to_string();
+        };
+        let (kind, name) = match part {
+            Part::Queue(at) => ("queue", policy.queues().get(at as usize).map(|queue| &queue.name)),
+            Part::Buffer(at) => ("buffer", policy.buffers().get(at as usize).map(|buffer| &buffer.name)),
+            Part::Port(at) => ("port", policy.ports().get(at as usize).map(|port| &port.name)),
+        };
+        name.map_or_else(
+            || fault.to_string(),
+            |name| format!("a state of {kind} `{name}` would exceed 64 bits"),
+        )
     }
 
     /// It has stopped.
@@ -186,12 +230,12 @@ impl Programmed {
     }
 
     #[cold]
-    fn leave_to_others(&mut self) -> Option<Entry> {
+    fn leave_to_others(&mut self, now: Time) -> Option<Entry> {
         match self.program.as_mut()?.engine.give_up() {
             Ok(Some(Handle(at))) => Some(self.take(at)),
             Ok(None) => None,
             Err(fault) => {
-                self.stop(fault);
+                self.stop(now, fault);
                 None
             }
         }
@@ -277,7 +321,7 @@ impl OutputQueue for Programmed {
         let served = match self.next(now) {
             Ok(served) => served,
             Err(fault) => {
-                self.stop(fault);
+                self.stop(now, fault);
                 return self.drain().map(|entry| (entry, false));
             }
         };
@@ -315,7 +359,7 @@ impl Discipline for Programmed {
         }
         let at = self.put(Entry::new(packet, handle));
         if let Err(fault) = self.offer(now, packet, at) {
-            self.stop(fault);
+            self.stop(now, fault);
             self.take(at);
             return Verdict::Dropped;
         }
@@ -362,8 +406,8 @@ impl Discipline for Programmed {
         );
         out.extend(left.into_iter().map(|at| self.take(at).handle));
     }
-    fn push_out(&mut self, _: Time, _: Handle, out: &mut Vec<Handle>) -> bool {
-        let gone = if self.is_stopped() { self.drain() } else { self.leave_to_others() };
+    fn push_out(&mut self, now: Time, _: Handle, out: &mut Vec<Handle>) -> bool {
+        let gone = if self.is_stopped() { self.drain() } else { self.leave_to_others(now) };
         out.extend(gone.map(|entry| entry.handle));
         gone.is_some()
     }

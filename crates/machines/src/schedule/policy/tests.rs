@@ -210,6 +210,12 @@ fn a_state_beyond_64_bits_stops_the_port_and_what_waits_leaves() {
     let left = std::iter::from_fn(|| port.dequeue(Time::ZERO, &mut vec![]).map(|one| one.handle.0));
     assert_eq!(left.collect::<Vec<_>>(), [0]);
     assert_eq!((port.packets(), port.bytes()), (0, 0));
+    let stopped = Stopped::take().expect("it ends the run");
+    assert_eq!(
+        stopped.to_string(),
+        "the policy cannot go on at 0ps: a state of queue `q` would exceed 64 bits"
+    );
+    assert!(Stopped::take().is_none());
 }
 
 #[test]
