@@ -114,6 +114,12 @@ def files_of(meta: dict) -> list[str]:
     return files if plain else []
 
 
+def listed(folder: Path) -> list[str]:
+    """The files of a run directory of ours, as its `meta.json` lists them; of another folder none."""
+    meta = _read(folder / META)
+    return files_of(meta) if meta is not None and meta.get("format") == RUN else []
+
+
 def seal(folder: Path, meta: dict) -> None:
     """Writes `meta.json`, last of all: it lists the files, and its presence says that they are complete."""
     files = sorted({*_listing(folder), META} - {UNFINISHED})

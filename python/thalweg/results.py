@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from functools import cached_property
 from html import escape
@@ -98,7 +99,9 @@ class Results(RunData):
         return perfetto(self, path, flows, ports)
 
     def save(self, path: str | Path) -> Path:
-        """Writes the run directory: complete, or not at all. Only an older run is replaced; where the results are."""
+        """Writes the run directory: complete, or not at all. Only an older run is replaced; where the results are.
+
+        Results that have a directory already are copied with all of it, recordings included."""
         path = _input.path(path, "a run directory")
         _places.check_free(path)
         return self._keep(path)
@@ -123,7 +126,20 @@ class Results(RunData):
             (folder / DECISIONS).write_bytes(self._decisions)
         for name, record in self._port_records:
             (folder / name).write_bytes(record)
+        self._copy_rest(folder)
         _places.seal(folder, self.meta)
+
+    def _copy_rest(self, folder: Path) -> None:
+        """The files of the run's own directory that are not in memory: its recording, decisions and records of ports,
+        its report."""
+        if self.path is None:
+            return
+        for name in _places.listed(self.path):
+            if name != _places.META and not (folder / name).exists():
+                try:
+                    shutil.copyfile(self.path / name, folder / name)
+                except OSError as e:
+                    raise refuse(f"{name} cannot be read: {e.strerror}", file=self.path, hint="run it again") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Results:

@@ -117,21 +117,15 @@ class Scenario:
         return self._core.trace_text(port)
 
     def inputs(self) -> dict[str, str]:
-        """The files that the scenario names, with a hash of what is in them."""
+        """The files that the scenario reads, as it names them, with a hash of what is in each."""
         found: dict[str, str] = {}
-
-        def walk(value) -> None:
-            if isinstance(value, dict | list):
-                for one in value.values() if isinstance(value, dict) else value:
-                    walk(one)
-            elif isinstance(value, str) and "." in value and "\0" not in value and len(value) < 1000:
-                file = self._directory / value
-                if _is_file(file):
-                    with file.open("rb") as f:
-                        found[value] = hashlib.file_digest(f, "sha256").hexdigest()[:16]
-
-        walk(self.to_dict())
-        return dict(sorted(found.items()))
+        for name in self._core.files():
+            file = self._directory / name
+            # (What is gone since the scenario was loaded is no input of it any more.)
+            if _is_file(file):
+                with file.open("rb") as f:
+                    found[name] = hashlib.file_digest(f, "sha256").hexdigest()[:16]
+        return found
 
     def __eq__(self, other) -> bool:
         return isinstance(other, Scenario) and self.to_toml() == other.to_toml()

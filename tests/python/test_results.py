@@ -260,25 +260,54 @@ def test_a_sweep_runs_only_what_is_missing(scenario, tmp_path, monkeypatch):
     assert len(ran) == 4
 
 
-def test_a_text_that_is_too_long_for_a_file_names_none(scenario, tmp_path):
-    policy = (
-        "// A file has a name of 255 bytes at most. " + "So much. " * 30 + "\nq = Queue(64 pkts);\nout = Port(q);\n"
-    )
-    long = scenario.with_({"switch.scheduler": {"kind": "policy", "text": policy}})
-    assert long.inputs() == {}
+LISTED = """
+topology = { kind = "star", hosts = 2 }
+traffic = [{ kind = "list", file = "flows" }]
+run = { until = "1ms" }
+"""
 
 
-def test_a_changed_input_file_is_not_reused(scenario, tmp_path):
+def test_inputs_are_what_a_scenario_reads_whatever_its_files_are_called(scenario, tmp_path):
+    (tmp_path / "a.toml").write_text("")
+    assert thalweg.Scenario(scenario.to_toml(), directory=tmp_path, set={"name": "a.toml"}).inputs() == {}
+    (tmp_path / "flows").write_text("src,dst,size_bytes,start_ns\n0,1,1000,0\n")
+    assert list(thalweg.Scenario(LISTED, directory=tmp_path).inputs()) == ["flows"]
+    links = "[[link]]\nwhich = \"all\"\ntransmitter = { kind = \"traced\", file = \"t\" }\n"
+    (tmp_path / "t").write_text("1\n2\n3\n")
+    assert list(thalweg.Scenario(LISTED + links, directory=tmp_path).inputs()) == ["flows", "t"]
+
+
+def test_a_changed_input_file_is_not_reused(tmp_path):
     from thalweg import pool
 
-    (tmp_path / "data.csv").write_text("1")
-    named = thalweg.Scenario(scenario.to_toml(), directory=tmp_path, set={"name": "data.csv"})
-    assert list(named.inputs()) == ["data.csv"]
-    job = pool.Job("k", named, tmp_path / "r")
+    (tmp_path / "flows").write_text("src,dst,size_bytes,start_ns\n0,1,1000,0\n")
+    job = pool.Job("k", thalweg.Scenario(LISTED, directory=tmp_path), tmp_path / "r")
     pool.perform(job)
     assert pool.reusable(job) is not None
-    (tmp_path / "data.csv").write_text("2")
+    (tmp_path / "flows").write_text("src,dst,size_bytes,start_ns\n0,1,2000,0\n")
     assert pool.reusable(job) is None
+
+
+RECORDED = {"measure.packets": {"hops": True}, "measure.decisions": True}
+
+
+def test_a_run_that_is_loaded_is_saved_with_all_of_its_files(scenario, tmp_path):
+    thalweg.run(scenario, set=RECORDED, out=tmp_path / "a", progress=False).report(tmp_path / "a" / "report.html")
+    names = {p.name for p in (tmp_path / "a").iterdir()}
+    assert {"packets.parquet", "decisions.bin", "report.html"} <= names
+
+    def held(folder):
+        return {p.name: p.read_bytes() for p in folder.iterdir() if p.name != "meta.json"}
+
+    before = held(tmp_path / "a")
+    thalweg.Results.load(tmp_path / "a").save(tmp_path / "b")
+    thalweg.Results.load(tmp_path / "a").save(tmp_path / "a")
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        after = held(folder)
+        assert after.keys() == before.keys()
+        kept = [name for name in before if not name.endswith(".parquet") or name == "packets.parquet"]
+        assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+        assert thalweg.Results.load(folder).decisions.height > 0
 
 
 def test_a_sweep_of_a_wrong_setting_says_so(scenario):

@@ -250,6 +250,7 @@ pub(crate) fn summary(run: &Run) -> Json {
             *reasons.entry(reason).or_default() += 1;
         }
     }
+    let in_state = |status: &str| rows.iter().filter(|r| r.status() == status).count();
     let goodput = if seconds > 0.0 { delivered as f64 * 8e-9 / seconds } else { 0.0 };
     json!({
         "name": run.meta.name,
@@ -267,11 +268,11 @@ pub(crate) fn summary(run: &Run) -> Json {
         "flows": {
             "total": rows.len(),
             "started": c.flows_started,
-            "completed": rows.iter().filter(|r| r.fct.is_some()).count(),
-            "stopped": rows.iter().filter(|r| r.status() == "stopped").count(),
-            "censored": rows.iter().filter(|r| r.status() == "censored").count(),
-            "not_started": rows.iter().filter(|r| r.status() == "not-started").count(),
-            "failed": rows.iter().filter(|r| r.end().0 == "failed").count(),
+            "completed": in_state("completed"),
+            "stopped": in_state("stopped"),
+            "censored": in_state("censored"),
+            "not_started": in_state("not-started"),
+            "failed": in_state("failed"),
             "unfinished": reasons,
             "measured": measured.len(),
         },

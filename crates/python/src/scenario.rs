@@ -57,6 +57,11 @@ impl Scenario {
         .map_err(|d| scenario_error(py, &d))
     }
 
+    /// The files that it reads, relative to its folder.
+    fn files(&self) -> Vec<String> {
+        self.inner.files()
+    }
+
     #[getter]
     fn name(&self) -> String {
         self.inner.name().to_owned()

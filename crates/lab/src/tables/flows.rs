@@ -38,12 +38,12 @@ impl FlowRow<'_> {
     pub fn slowdown(&self) -> Option<f64> {
         self.fct.filter(|_| self.ideal > 0).map(|fct| fct as f64 / self.ideal as f64)
     }
+    /// How it stands by the scenario's measure: a flow may be complete at its receiver and not at its sender.
     pub fn status(&self) -> &'static str {
-        match (self.fct, self.outcome.started) {
-            _ if self.outcome.end == FlowEnd::Stopped => "stopped",
-            (Some(_), _) => "completed",
-            (None, Some(_)) => "censored",
-            (None, None) => "not-started",
+        match self.outcome.end {
+            FlowEnd::Stopped => "stopped",
+            _ if self.fct.is_some() => "completed",
+            _ => self.end().0,
         }
     }
     /// How it ended, and, unless it is complete at both ends, why.
@@ -261,13 +261,13 @@ pub(super) fn table(run: &Run) -> Table {
             column(
                 "status",
                 "",
-                "completed, stopped, censored or not-started",
+                "completed (by measure.fct), stopped, censored (under way as the run ended), failed or not-started",
                 ColumnData::Text(rows.iter().map(|r| r.status().to_owned()).collect()),
             ),
             column(
                 "end",
                 "",
-                "completed (at both ends), stopped (likewise), censored, failed or not-started; `status` calls the failed censored",
+                "the same of both ends together, whatever measure.fct is",
                 ColumnData::Text(rows.iter().map(|r| r.end().0.to_owned()).collect()),
             ),
             column(
