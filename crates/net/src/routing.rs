@@ -309,6 +309,12 @@ impl Routes {
         self.ports[at]
     }
 
+    /// The number of the switch that a host hangs off; of a host that hangs off another host the largest number.
+    #[inline]
+    pub fn leaf(&self, host: HostId) -> u32 {
+        self.peer[self.nic[host.at()].at()].0.wrapping_sub(self.hosts)
+    }
+
     /// A switch's number among the switches.
     #[inline]
     pub fn switch(&self, node: NodeId) -> usize {

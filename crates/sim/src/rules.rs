@@ -15,8 +15,8 @@ use thalweg_units::HostId;
 pub(crate) struct Rules {
     /// Of rules that stamp.
     hosts: Vec<RouteMachine>,
-    /// See [`Needs::divides`](thalweg_machines::route::Needs::divides).
-    divides: bool,
+    /// See [`Needs::everywhere`](thalweg_machines::route::Needs::everywhere).
+    everywhere: bool,
     /// In boxes, so that one is taken out and put back as a pointer.
     switches: Vec<Option<Box<RouteMachine>>>,
 }
@@ -35,7 +35,7 @@ impl Rules {
         let hosts = if needs.stamps { spec.hosts } else { 0 };
         let of_host = |host| make(SiteKind::Host(host), spec.routing.offset(host));
         Ok(Self {
-            divides: needs.divides,
+            everywhere: needs.everywhere,
             hosts: (0..hosts).map(of_host).collect::<Result<_, _>>()?,
             switches: (0..spec.switches)
                 .map(|switch| make(SiteKind::Switch(switch), 0).map(|made| Some(Box::new(made))))
@@ -57,10 +57,10 @@ impl Rules {
         }
     }
 
-    /// The value that a packet carries on from a switch with so many candidates.
+    /// Whether switches look at every packet, though there be one way.
     #[inline]
-    pub fn rest(&self, value: u32, count: u32) -> u32 {
-        if self.divides { value / count } else { value }
+    pub fn everywhere(&self) -> bool {
+        self.everywhere
     }
 
     /// Takes a switch's machine, so that it can look at the network that it is part of.

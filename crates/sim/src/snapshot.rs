@@ -16,7 +16,7 @@ use thalweg_net::spec::NetworkSpec;
 use thalweg_units::Time;
 
 /// Of the simulator's part; the layout is raised with every change of what is written here.
-const KIND: Kind = Kind { magic: *b"thalwegN", layout: 66 };
+const KIND: Kind = Kind { magic: *b"thalwegN", layout: 67 };
 
 /// Where the run loop stands.
 #[derive(Serialize, Deserialize)]

@@ -120,7 +120,7 @@ impl Adaptive {
 
 impl RouteRule for Adaptive {
     #[inline]
-    fn choose(&mut self, now: Time, packet: &Passing, ports: &mut impl Candidates) -> usize {
+    fn choose(&mut self, now: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize {
         if u64::from(packet.wire) < self.p.hashed_below.get() {
             return self.hashed.choose(now, packet, ports);
         }
@@ -158,7 +158,7 @@ mod tests {
     }
     fn taken(here: &mut Adaptive, now: Time, ports: &mut Ports, packets: usize) -> Vec<usize> {
         let mut taken = vec![0; ports.count()];
-        (0..packets).for_each(|_| taken[here.choose(now, &passing(1), ports)] += 1);
+        (0..packets).for_each(|_| taken[here.choose(now, &mut passing(1), ports)] += 1);
         taken
     }
 
@@ -196,7 +196,7 @@ mod tests {
     fn small_packets_are_hashed_and_look_at_nothing() {
         let (mut here, mut ports) = (machine(), Ports::waiting(&[9000, 0, 9000, 9000]));
         let port = |here: &mut Adaptive, ports: &mut Ports, value, wire| {
-            here.choose(Time::ZERO, &Passing { value, wire, ..passing(1) }, ports)
+            here.choose(Time::ZERO, &mut Passing { value, wire, ..passing(1) }, ports)
         };
         let small: Vec<usize> = (0..64).map(|value| port(&mut here, &mut ports, value, 99)).collect();
         assert_eq!((0..64).map(|value| port(&mut here, &mut ports, value, 99)).collect::<Vec<_>>(), small);

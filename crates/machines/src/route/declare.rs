@@ -71,8 +71,9 @@ pub struct Needs {
     pub stamps: bool,
     /// It goes by a value that transports write into their packets.
     pub path_values: bool,
-    /// Of that value each switch with a choice uses up a part: it travels on divided by the number of candidates.
-    pub divides: bool,
+    /// Switches look at every packet that they pass on, though there be one way ([`Passing::leaf`],
+    /// [`Passing::enters`] are given).
+    pub everywhere: bool,
 }
 
 impl Needs {
@@ -88,7 +89,7 @@ impl Needs {
         reorders: false,
         stamps: false,
         path_values: false,
-        divides: false,
+        everywhere: false,
     };
     /// A path for every packet, by its header alone.
     pub const PACKET: Self = Self { source_routes: false, reorders: true, ..Self::FLOW };
@@ -213,11 +214,16 @@ pub struct Around {
     pub path_values: bool,
     /// Queues of switches have a limit of their own.
     pub overflows: bool,
+    /// Switches.
+    pub switches: u32,
+    /// Links to other switches, of the switch with hosts that has most.
+    pub uplinks: u32,
 }
 
 impl Around {
     /// A network about which nothing is known.
-    pub const ANY: Self = Self { links: u32::MAX, path_values: true, overflows: true };
+    pub const ANY: Self =
+        Self { links: u32::MAX, path_values: true, overflows: true, switches: 1, uplinks: 2 };
 }
 
 /// Whose machine is made.

@@ -51,7 +51,7 @@ impl Hashed {
 
 impl RouteRule for Hashed {
     #[inline]
-    fn choose(&mut self, _: Time, packet: &Passing, ports: &mut impl Candidates) -> usize {
+    fn choose(&mut self, _: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize {
         let hash = packet.hash().wrapping_add(mix64(u64::from(packet.value)));
         spread(hash, self.salt, ports.count())
     }
@@ -65,7 +65,8 @@ mod tests {
     #[test]
     fn a_value_names_a_port_and_sixty_four_values_reach_all_four() {
         let mut here = Params {}.make(&at_switch(0));
-        let mut port = |value| here.choose(Time::ZERO, &Passing { value, ..passing(1) }, &mut Ports::idle(4));
+        let mut port =
+            |value| here.choose(Time::ZERO, &mut Passing { value, ..passing(1) }, &mut Ports::idle(4));
         let taken: Vec<usize> = (0..64).map(&mut port).collect();
         assert_eq!((0..64).map(&mut port).collect::<Vec<_>>(), taken);
         assert!((0..4).all(|port| taken.contains(&port)), "{taken:?}");

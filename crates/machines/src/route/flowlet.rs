@@ -21,10 +21,13 @@
 //!
 //! Left out: weights of ports, which the paper has none of either.
 
-use super::{Candidates, Needs, Parameters, Passing, Problems, RouteRule, Site, spread};
+pub use super::flowlets::Aging;
+
+use super::flowlets::Flowlets;
+use super::{Candidates, Needs, Parameters, Passing, Problems, RouteRule, Site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{PortId, Span, Stream, Time, mix64};
+use thalweg_units::{Span, Stream, Time, mix64};
 
 /// LetFlow: a flow keeps its port as long as no gap in it is longer than a timeout; then a new one is drawn (Vanini et
 /// al., NSDI 2017).
@@ -60,17 +63,6 @@ pub enum Hash {
     Destination,
 }
 
-/// When a flowlet is over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Aging {
-    /// After a gap longer than the timeout.
-    #[default]
-    Exact,
-    /// When the second multiple of the timeout passes without a packet.
-    AgeBit,
-}
-
 impl Parameters for Params {
     type Machine = LetFlow;
 
@@ -93,7 +85,11 @@ impl Parameters for Params {
     }
 
     fn make(&self, at: &Site) -> LetFlow {
-        LetFlow { p: self.clone(), salt: at.salt(), stream: at.stream("flowlet"), table: Vec::new() }
+        LetFlow {
+            p: self.clone(),
+            flowlets: Flowlets::new(at.salt(), self.entries),
+            stream: at.stream("flowlet"),
+        }
     }
 
     #[cfg(test)]
@@ -107,65 +103,26 @@ impl Parameters for Params {
     }
 }
 
-/// The flowlet table of one switch.
+/// One switch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LetFlow {
     p: Params,
-    salt: u64,
+    flowlets: Flowlets,
     stream: Stream,
-    /// Empty until the first packet that has a choice: the switches in the middle of most networks never have one.
-    table: Vec<Entry>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
-    /// Where the flowlet leaves; [`PortId::NONE`]: there has been none.
-    port: PortId,
-    /// Which candidate that was: a hint.
-    candidate: u32,
-    /// Its last packet.
-    last: Time,
-}
-
-impl Entry {
-    const FREE: Self = Self { port: PortId::NONE, candidate: 0, last: Time::ZERO };
-
-    /// The candidate that it names, if it does.
-    #[inline]
-    fn named(&self, ports: &impl Candidates) -> Option<usize> {
-        let hint = self.candidate as usize;
-        if hint < ports.count() && ports.port(hint) == self.port {
-            return Some(hint);
-        }
-        (0..ports.count()).find(|candidate| ports.port(*candidate) == self.port)
-    }
-}
-
-impl Params {
-    /// The packet at `now` belongs to the flowlet of that at `last`.
-    #[inline]
-    fn goes_on(&self, last: Time, now: Time) -> bool {
-        match self.aging {
-            Aging::Exact => now - last <= self.timeout,
-            Aging::AgeBit => now.ps() / self.timeout.ps() - last.ps() / self.timeout.ps() < 2,
-        }
-    }
 }
 
 impl RouteRule for LetFlow {
     #[inline]
-    fn choose(&mut self, now: Time, packet: &Passing, ports: &mut impl Candidates) -> usize {
+    fn choose(&mut self, now: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize {
         let hash = match self.p.hash {
             Hash::Flow => packet.hash(),
             Hash::Destination => mix64(u64::from(packet.dst.0)),
         };
-        if self.table.is_empty() {
-            self.table = vec![Entry::FREE; self.p.entries as usize];
-        }
-        let entry = &mut self.table[spread(hash, self.salt, self.p.entries as usize)];
-        let kept = if self.p.goes_on(entry.last, now) { entry.named(&*ports) } else { None };
+        let entry = self.flowlets.entry(hash);
+        let goes_on = self.p.aging.goes_on(self.p.timeout, entry.last, now);
+        let kept = if goes_on { entry.named(&*ports) } else { None };
         let candidate = kept.unwrap_or_else(|| self.stream.below(ports.count() as u64) as usize);
-        *entry = Entry { port: ports.port(candidate), candidate: candidate as u32, last: now };
+        entry.take(candidate, &*ports, now);
         candidate
     }
 }
@@ -182,7 +139,7 @@ mod tests {
     /// Of 200 packets that come so far apart from each other: how often the port changes.
     fn moves(aging: Aging, gap_ns: u64) -> usize {
         let (mut here, mut ports) = (machine(aging), Ports::idle(2));
-        let port = |n| here.choose(Time::from_ns(n * gap_ns), &passing(1), &mut ports);
+        let port = |n| here.choose(Time::from_ns(n * gap_ns), &mut passing(1), &mut ports);
         let taken: Vec<usize> = (0..200).map(port).collect();
         taken.windows(2).filter(|pair| pair[0] != pair[1]).count()
     }
@@ -196,11 +153,6 @@ mod tests {
 
     #[test]
     fn an_age_bit_sees_gaps_that_two_multiples_of_the_timeout_lie_in() {
-        // 9 and 21: the multiples 10 and 20 lie between them. 11 and 29: only 20 does.
-        let p = machine(Aging::AgeBit).p;
-        let us = Time::from_us;
-        assert!(!p.goes_on(us(9), us(21)) && p.goes_on(us(11), us(29)));
-        assert!(!p.goes_on(us(11), us(30)), "the process has been there by 30");
         assert_eq!(moves(Aging::AgeBit, 10_000), 0, "a gap never spans two");
         assert!(moves(Aging::AgeBit, 20_000).abs_diff(100) < 22, "and one of 2 timeouts always does");
     }
@@ -208,14 +160,14 @@ mod tests {
     #[test]
     fn a_port_that_is_no_candidate_any_more_is_drawn_anew_and_a_moved_one_found() {
         let mut here = machine(Aging::Exact);
-        let first = here.choose(Time::ZERO, &passing(1), &mut Ports::of(&[4, 6, 8]));
+        let first = here.choose(Time::ZERO, &mut passing(1), &mut Ports::of(&[4, 6, 8]));
         let port = [4, 6, 8][first];
         // One below it is gone: its number has changed, it has not.
-        let kept = here.choose(Time::from_us(1), &passing(1), &mut Ports::of(&[2, 3, port]));
+        let kept = here.choose(Time::from_us(1), &mut passing(1), &mut Ports::of(&[2, 3, port]));
         assert_eq!(kept, 2);
-        let other = here.choose(Time::from_us(2), &passing(1), &mut Ports::of(&[10, 12]));
+        let other = here.choose(Time::from_us(2), &mut passing(1), &mut Ports::of(&[10, 12]));
         assert!(other < 2);
-        assert_eq!(here.choose(Time::from_us(3), &passing(1), &mut Ports::of(&[10, 12])), other);
+        assert_eq!(here.choose(Time::from_us(3), &mut passing(1), &mut Ports::of(&[10, 12])), other);
     }
 
     #[test]
@@ -223,9 +175,9 @@ mod tests {
         let mut here =
             Params { timeout: Span::from_us(10), entries: 1, ..Params::default() }.make(&at_switch(0));
         let mut ports = Ports::idle(16);
-        let port = here.choose(Time::ZERO, &passing(1), &mut ports);
+        let port = here.choose(Time::ZERO, &mut passing(1), &mut ports);
         for n in 1..50 {
-            assert_eq!(here.choose(Time::from_us(6 * n), &passing(n as u32 % 2), &mut ports), port);
+            assert_eq!(here.choose(Time::from_us(6 * n), &mut passing(n as u32 % 2), &mut ports), port);
         }
     }
 }

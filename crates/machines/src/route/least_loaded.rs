@@ -118,7 +118,7 @@ impl Compared {
 
 impl RouteRule for Drill {
     #[inline]
-    fn choose(&mut self, _: Time, _: &Passing, ports: &mut impl Candidates) -> usize {
+    fn choose(&mut self, _: Time, _: &mut Passing, ports: &mut impl Candidates) -> usize {
         let (count, memory) = (ports.count(), self.p.memory as usize);
         let mut compared = Compared { best: [(0, 0); MOST], known: 0, most: memory.max(1) };
         for _ in 0..self.p.samples {
@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn once_the_emptier_of_two_ports_is_known_every_packet_takes_it() {
         let (mut here, mut ports) = (machine(2, 1), Ports::waiting(&[3000, 1500]));
-        let taken: Vec<usize> = (0..64).map(|_| here.choose(Time::ZERO, &passing(1), &mut ports)).collect();
+        let taken: Vec<usize> =
+            (0..64).map(|_| here.choose(Time::ZERO, &mut passing(1), &mut ports)).collect();
         let first = taken.iter().position(|port| *port == 1).expect("both draws miss it once in four");
         assert!(first < 8 && taken[first..].iter().all(|port| *port == 1), "{taken:?}");
     }
@@ -159,7 +160,7 @@ mod tests {
     #[test]
     fn without_memory_two_draws_of_two_ports_miss_the_emptier_one_once_in_four() {
         let (mut here, mut ports) = (machine(2, 0), Ports::waiting(&[3000, 1500]));
-        let missed = (0..4000).filter(|_| here.choose(Time::ZERO, &passing(1), &mut ports) == 0).count();
+        let missed = (0..4000).filter(|_| here.choose(Time::ZERO, &mut passing(1), &mut ports) == 0).count();
         assert!(missed.abs_diff(1000) < 82, "{missed}");
     }
 
@@ -167,10 +168,10 @@ mod tests {
     fn idle_ports_share_and_a_busy_one_is_passed_over() {
         let (mut here, mut ports) = (machine(2, 1), Ports::idle(4));
         let mut taken = [0u32; 4];
-        (0..4000).for_each(|_| taken[here.choose(Time::ZERO, &passing(1), &mut ports)] += 1);
+        (0..4000).for_each(|_| taken[here.choose(Time::ZERO, &mut passing(1), &mut ports)] += 1);
         assert!(taken.iter().all(|n| n.abs_diff(1000) < 82), "{taken:?}");
         let mut ports = Ports::waiting(&[1, 0]);
-        let last = (0..16).map(|_| here.choose(Time::ZERO, &passing(1), &mut ports)).last();
+        let last = (0..16).map(|_| here.choose(Time::ZERO, &mut passing(1), &mut ports)).last();
         assert_eq!(last, Some(1));
     }
 
@@ -187,7 +188,7 @@ mod tests {
     fn remembered_ports_that_are_no_candidates_are_forgotten() {
         let mut here = machine(1, 1);
         here.least[0] = PortId(8);
-        let port = here.choose(Time::ZERO, &passing(1), &mut Ports::of(&[4, 6]));
+        let port = here.choose(Time::ZERO, &mut passing(1), &mut Ports::of(&[4, 6]));
         assert_eq!(here.least[0], PortId([4, 6][port]));
     }
 }

@@ -9,10 +9,12 @@
 //! A machine has a stream of random numbers of its own, named by seed and node.
 
 mod declare;
+mod flowlets;
 mod spec;
 
 // One file each of the list below.
 pub mod adaptive;
+pub mod conga;
 pub mod ecmp;
 pub mod ecmp_pairs;
 pub mod ecmp_symmetric;
@@ -34,7 +36,7 @@ pub use declare::{
 use crate::kinds::kinds;
 use crate::problems::Problems;
 use serde::{Deserialize, Serialize};
-use thalweg_units::{FlowId, HostId, PortId, Time};
+use thalweg_units::{FlowId, HostId, PortId, Rate, Time};
 
 // The one list. Each rule has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
@@ -55,6 +57,7 @@ kinds! {
         adaptive: Adaptive(adaptive::Adaptive), "adaptive";
         entropy: Entropy(entropy::Hashed), "entropy";
         numbered: Numbered(numbered::Numbered), "numbered";
+        conga: Conga(conga::Conga), "conga";
     }
 
     impl RouteSpec {
@@ -72,7 +75,7 @@ kinds! {
         #[inline]
         fn stamp(&mut self, value: u32, choice: bool) -> u32;
         #[inline]
-        fn choose(&mut self, now: Time, packet: &Passing, ports: &mut impl Candidates) -> usize;
+        fn choose(&mut self, now: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize;
     }
 }
 
@@ -83,10 +86,14 @@ pub struct Passing {
     pub flow: FlowId,
     /// The host it goes to.
     pub dst: HostId,
-    /// What its header carries for rules: written by its transport, or by [`RouteRule::stamp`].
+    /// What its header carries for rules: written by its transport, by [`RouteRule::stamp`], or by a switch on its way.
     pub value: u32,
     /// Bytes on the wire.
     pub wire: u32,
+    /// The number of the switch that its host hangs off. Only where [`Needs::everywhere`] says that the rule looks.
+    pub leaf: u32,
+    /// It comes from a host. Likewise.
+    pub enters: bool,
 }
 
 impl Passing {
@@ -106,7 +113,7 @@ pub struct Load {
     pub of: u64,
 }
 
-/// The ports by which a packet may leave: at least two, in ascending order.
+/// The ports by which a packet may leave: at least two (one only where [`Needs::everywhere`]), in ascending order.
 pub trait Candidates {
     /// How many.
     fn count(&self) -> usize;
@@ -120,19 +127,21 @@ pub trait Candidates {
     /// How much of the queue there is in use, likewise: in bytes, or in packets if that is how its limit counts.
     /// Without a limit it may hold 2^64 - 1. Only where [`Needs::waiting`] says that the rule looks.
     fn load(&mut self, candidate: usize) -> Load;
+    /// The rate of its link; of one that changes the mean.
+    fn rate(&self, candidate: usize) -> Rate;
 }
 
 /// The machine of one node.
 ///
 /// ```
 /// use thalweg_machines::route::{Candidates, Load, Passing, RouteRule};
-/// use thalweg_units::{FlowId, HostId, PortId, Time};
+/// use thalweg_units::{FlowId, HostId, PortId, Rate, Time};
 ///
 /// /// Takes the port where least waits.
 /// struct Emptiest;
 ///
 /// impl RouteRule for Emptiest {
-///     fn choose(&mut self, _: Time, _: &Passing, ports: &mut impl Candidates) -> usize {
+///     fn choose(&mut self, _: Time, _: &mut Passing, ports: &mut impl Candidates) -> usize {
 ///         (0..ports.count()).min_by_key(|candidate| ports.waiting(*candidate)).unwrap_or(0)
 ///     }
 /// }
@@ -153,10 +162,14 @@ pub trait Candidates {
 ///     fn load(&mut self, candidate: usize) -> Load {
 ///         Load { used: self.0[candidate], of: 100_000 }
 ///     }
+///     fn rate(&self, _: usize) -> Rate {
+///         Rate::from_gbps(10)
+///     }
 /// }
 ///
-/// let packet = Passing { flow: FlowId(0), dst: HostId(1), value: 0, wire: 1500 };
-/// assert_eq!(Emptiest.choose(Time::ZERO, &packet, &mut Ports([3000, 1, 1500])), 1);
+/// let mut packet =
+///     Passing { flow: FlowId(0), dst: HostId(1), value: 0, wire: 1500, leaf: 0, enters: true };
+/// assert_eq!(Emptiest.choose(Time::ZERO, &mut packet, &mut Ports([3000, 1, 1500])), 1);
 /// ```
 pub trait RouteRule {
     /// A packet that carries `value` leaves its host's rack, or stays in it (`choice`: there is more than one way):
@@ -166,8 +179,9 @@ pub trait RouteRule {
     fn stamp(&mut self, value: u32, _choice: bool) -> u32 {
         value
     }
-    /// Which candidate a packet takes that a switch passes on at `now`.
-    fn choose(&mut self, now: Time, packet: &Passing, ports: &mut impl Candidates) -> usize;
+    /// Which candidate a packet takes that a switch passes on at `now`; what it carries on from there is left in its
+    /// value.
+    fn choose(&mut self, now: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize;
 }
 
 /// The machine of rules that choose per flow: paths are laid as flows start, and nothing is left to choose.
@@ -175,7 +189,7 @@ pub trait RouteRule {
 pub struct Laid;
 
 impl RouteRule for Laid {
-    fn choose(&mut self, _: Time, _: &Passing, _: &mut impl Candidates) -> usize {
+    fn choose(&mut self, _: Time, _: &mut Passing, _: &mut impl Candidates) -> usize {
         debug_assert!(false, "a path that was laid is followed");
         0
     }

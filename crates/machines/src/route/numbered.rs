@@ -17,7 +17,7 @@ impl Parameters for Params {
     type Machine = Numbered;
 
     fn needs(&self) -> Needs {
-        Needs { path_values: true, divides: true, ..Needs::PACKET }
+        Needs { path_values: true, ..Needs::PACKET }
     }
 
     fn check(&self, at: &Around, problems: &mut Problems) {
@@ -38,8 +38,11 @@ pub struct Numbered;
 
 impl RouteRule for Numbered {
     #[inline]
-    fn choose(&mut self, _: Time, packet: &Passing, ports: &mut impl Candidates) -> usize {
-        packet.value as usize % ports.count()
+    fn choose(&mut self, _: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize {
+        let count = ports.count() as u32;
+        let candidate = packet.value % count;
+        packet.value /= count;
+        candidate as usize
     }
 }
 
@@ -52,9 +55,12 @@ mod tests {
     #[test]
     fn twelve_numbers_are_the_twelve_paths_through_two_switches() {
         let mut here = Params {}.make(&at_switch(0));
-        let mut port =
-            |value, of| here.choose(Time::ZERO, &Passing { value, ..passing(1) }, &mut Ports::idle(of));
-        let mut paths: Vec<_> = (0..12).map(|value| (port(value, 4), port(value / 4, 3))).collect();
+        let mut paths: Vec<_> = (0..12)
+            .map(|value| {
+                let mut packet = Passing { value, ..passing(1) };
+                [4, 3].map(|of| here.choose(Time::ZERO, &mut packet, &mut Ports::idle(of)))
+            })
+            .collect();
         paths.sort_unstable();
         paths.dedup();
         assert_eq!(paths.len(), 12);

@@ -39,7 +39,7 @@ impl RouteRule for SprayRandom {
         (self.stream.bits() >> 32) as u32
     }
     #[inline]
-    fn choose(&mut self, _: Time, packet: &Passing, ports: &mut impl Candidates) -> usize {
+    fn choose(&mut self, _: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize {
         spread(u64::from(packet.value), self.salt, ports.count())
     }
 }
@@ -55,9 +55,9 @@ mod tests {
         let (mut ports, mut taken) = (Ports::idle(4), [0u32; 4]);
         for _ in 0..4000 {
             let value = host.stamp(0, true);
-            let packet = Passing { value, ..passing(1) };
-            let port = here.choose(Time::ZERO, &packet, &mut ports);
-            assert_eq!(here.choose(Time::ZERO, &packet, &mut ports), port);
+            let mut packet = Passing { value, ..passing(1) };
+            let port = here.choose(Time::ZERO, &mut packet, &mut ports);
+            assert_eq!(here.choose(Time::ZERO, &mut packet, &mut ports), port);
             taken[port] += 1;
         }
         assert!(taken.iter().all(|n| n.abs_diff(1000) < 82), "{taken:?}");

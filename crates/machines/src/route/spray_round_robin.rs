@@ -20,7 +20,7 @@ impl Parameters for Params {
     type Machine = SprayRoundRobin;
 
     fn needs(&self) -> Needs {
-        Needs { remembers: true, stamps: true, divides: true, ..Needs::PACKET }
+        Needs { remembers: true, stamps: true, ..Needs::PACKET }
     }
     fn file(&self) -> Option<File<'_>> {
         let name = self.offsets.as_deref()?;
@@ -48,8 +48,11 @@ impl RouteRule for SprayRoundRobin {
         value
     }
     #[inline]
-    fn choose(&mut self, _: Time, packet: &Passing, ports: &mut impl Candidates) -> usize {
-        packet.value as usize % ports.count()
+    fn choose(&mut self, _: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize {
+        let count = ports.count() as u32;
+        let candidate = packet.value % count;
+        packet.value /= count;
+        candidate as usize
     }
 }
 
@@ -62,7 +65,8 @@ mod tests {
     fn packets_take_the_ports_in_turn_and_those_within_a_rack_are_not_counted() {
         let mut host = Params::default().make(&Site { first: 5, ..at_host(3) });
         let mut here = Params::default().make(&at_switch(0));
-        let mut port = |value| here.choose(Time::ZERO, &Passing { value, ..passing(1) }, &mut Ports::idle(4));
+        let mut port =
+            |value| here.choose(Time::ZERO, &mut Passing { value, ..passing(1) }, &mut Ports::idle(4));
         assert_eq!(port(host.stamp(0, true)), 1);
         host.stamp(0, false);
         assert_eq!([(); 4].map(|()| port(host.stamp(0, true))), [2, 3, 0, 1]);
@@ -71,13 +75,13 @@ mod tests {
     /// Two switches with four ways each, as from the edge of a fat-tree of eight ports: sixteen packets, sixteen paths.
     #[test]
     fn packets_take_all_paths_through_two_switches_in_turn() {
-        let needs = Params::default().needs();
         let mut host = Params::default().make(&at_host(0));
         let mut here = Params::default().make(&at_switch(0));
-        let mut port = |value| here.choose(Time::ZERO, &Passing { value, ..passing(1) }, &mut Ports::idle(4));
         let mut paths: Vec<_> = (0..16)
-            .map(|_| host.stamp(0, true))
-            .map(|value| (port(value), port(if needs.divides { value / 4 } else { value })))
+            .map(|_| {
+                let mut packet = Passing { value: host.stamp(0, true), ..passing(1) };
+                [(); 2].map(|()| here.choose(Time::ZERO, &mut packet, &mut Ports::idle(4)))
+            })
             .collect();
         paths.sort_unstable();
         paths.dedup();

@@ -47,6 +47,9 @@ impl Candidates for Ports {
     fn load(&mut self, candidate: usize) -> Load {
         Load { used: self.waiting(candidate), of: 10_000 }
     }
+    fn rate(&self, _: usize) -> Rate {
+        Rate::from_gbps(10)
+    }
 }
 
 pub(crate) fn at_switch(number: u32) -> Site {
@@ -58,7 +61,7 @@ pub(crate) fn at_host(number: u32) -> Site {
 }
 
 pub(crate) fn passing(flow: u32) -> Passing {
-    Passing { flow: FlowId(flow), dst: HostId(9), value: 0, wire: 1500 }
+    Passing { flow: FlowId(flow), dst: HostId(9), value: 0, wire: 1500, leaf: 1, enters: true }
 }
 
 fn by_packet() -> impl Iterator<Item = RouteSpec> {
@@ -76,8 +79,9 @@ fn drive(machine: &mut RouteMachine, from: u64, to: u64) -> (Vec<u32>, u32) {
         let mut ports = Ports { ids, waiting, looks: 0 };
         let value = chance.below(1 << 16) as u32;
         let (flow, dst) = (FlowId(chance.below(20) as u32), HostId(chance.below(3) as u32));
-        let packet = Passing { flow, dst, value, wire: if n.is_multiple_of(3) { 64 } else { 1500 } };
-        let chosen = machine.choose(Time::from_ns(n * 700), &packet, &mut ports);
+        let wire = if n.is_multiple_of(3) { 64 } else { 1500 };
+        let mut packet = Passing { flow, dst, value, wire, leaf: dst.0, enters: n.is_multiple_of(2) };
+        let chosen = machine.choose(Time::from_ns(n * 700), &mut packet, &mut ports);
         looks += ports.looks;
         ports.ids[chosen] // in bounds, or it panics
     };

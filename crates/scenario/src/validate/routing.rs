@@ -12,7 +12,9 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let rule = &doc.routing.rule;
     let path_values = resolve::used(doc).any(|t| t.spec().needs().path_values);
     let overflows = doc.switch.room() != Capacity::Unlimited;
-    r.report("routing", rule.problems(&Around { links: links(graph), path_values, overflows }));
+    let (links, uplinks) = (links(graph), uplinks(graph));
+    let around = Around { links, path_values, overflows, switches: graph.switches, uplinks };
+    r.report("routing", rule.problems(&around));
     if rule.needs().source_routes {
         return;
     }
@@ -41,4 +43,17 @@ fn links(graph: &Graph) -> u32 {
         links[link.b.at()] += 1;
     }
     links[graph.nics() as usize..].iter().copied().max().unwrap_or(0)
+}
+
+/// Links to other switches, of the switch with hosts that has most.
+fn uplinks(graph: &Graph) -> u32 {
+    let (mut links, mut is_leaf) = (vec![0; graph.nodes()], vec![false; graph.nodes()]);
+    for link in &graph.links {
+        for (at, far) in [(link.a, link.b), (link.b, link.a)] {
+            let to_host = graph.is_host(far);
+            links[at.at()] += u32::from(!to_host);
+            is_leaf[at.at()] |= to_host;
+        }
+    }
+    links.into_iter().zip(is_leaf).filter(|(_, leaf)| *leaf).map(|(links, _)| links).max().unwrap_or(0)
 }

@@ -7,7 +7,7 @@ use crate::port::{Lane, Port};
 use thalweg_machines::route::{Candidates, Load, Passing, RouteRule};
 use thalweg_machines::schedule::Limit;
 use thalweg_net::routing::Hop;
-use thalweg_units::{HostId, PortId};
+use thalweg_units::{HostId, PortId, Rate};
 
 /// Who finds the way of a packet that has come.
 pub(crate) struct Router<'a> {
@@ -33,28 +33,34 @@ impl Router<'_> {
             landed.route = fabric.paths.rules.stamp(host, landed.route, choice);
             fabric.packets[landed.handle].route = landed.route;
         }
-        match fabric.routes.hop(place.peer, dst) {
+        let hop = fabric.routes.hop(place.peer, dst);
+        let everywhere = fabric.paths.rules.everywhere();
+        match hop {
             Hop::Nowhere => None,
-            Hop::Only(port) => Some(port),
-            Hop::Among(first, count) => {
+            Hop::Only(port) if !everywhere => Some(port),
+            Hop::Only(_) | Hop::Among(..) => {
                 let switch = fabric.routes.switch(place.peer);
-                let packet = Passing { flow, dst, value: landed.route, wire };
-                landed.route = fabric.paths.rules.rest(landed.route, count);
-                Some(self.among(switch, &packet, first as usize, count as usize))
+                let leaf = if everywhere { fabric.routes.leaf(dst) } else { 0 };
+                let value = landed.route;
+                let mut packet = Passing { flow, dst, value, wire, leaf, enters: place.from_host };
+                let port = self.among(switch, &mut packet, hop);
+                landed.route = packet.value;
+                Some(port)
             }
         }
     }
 
-    /// The switch's machine chooses among so many candidates from the first one on. Not inlined: every rule is in
-    /// here.
+    /// The switch's machine chooses among its candidates. Not inlined: every rule is in here.
     #[inline(never)]
-    fn among(self, switch: usize, packet: &Passing, first: usize, count: usize) -> PortId {
+    fn among(self, switch: usize, packet: &mut Passing, hop: Hop) -> PortId {
         let Self { fabric, cx } = self;
         let mut machine = fabric.paths.rules.take(switch);
         let now = cx.now;
-        let chosen = machine.choose(now, packet, &mut Ports { fabric, cx, first, count });
+        let mut ports = Ports { fabric, cx, hop };
+        let chosen = machine.choose(now, packet, &mut ports);
+        let port = ports.port(chosen);
         fabric.paths.rules.put_back(switch, machine);
-        fabric.routes.candidate(first + chosen)
+        port
     }
 }
 
@@ -77,19 +83,32 @@ impl Ports<'_> {
 struct Ports<'a> {
     fabric: &'a mut Fabric,
     cx: &'a mut Cx,
-    first: usize,
-    count: usize,
+    hop: Hop,
 }
 
 impl Candidates for Ports<'_> {
     #[inline]
     fn count(&self) -> usize {
-        self.count
+        match self.hop {
+            Hop::Nowhere => 0,
+            Hop::Only(_) => 1,
+            Hop::Among(_, count) => count as usize,
+        }
     }
 
     #[inline]
     fn port(&self, candidate: usize) -> PortId {
-        self.fabric.routes.candidate(self.first + candidate)
+        match self.hop {
+            Hop::Nowhere => PortId::NONE,
+            Hop::Only(port) => port,
+            Hop::Among(first, _) => self.fabric.routes.candidate(first as usize + candidate),
+        }
+    }
+
+    fn rate(&self, candidate: usize) -> Rate {
+        let id = self.port(candidate);
+        let link = &self.cx.spec.links[id.link().at()];
+        if id.0.is_multiple_of(2) { link.ab.mean_rate() } else { link.ba.mean_rate() }
     }
 
     /// As of just before now on every lane: what falls due at this instant is decided after all that arrives at it.

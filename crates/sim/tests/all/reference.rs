@@ -11,7 +11,7 @@ use thalweg_machines::link::{
     Trace, TracedSpec, TransmitterSpec,
 };
 use thalweg_machines::point::{PointSpec, qcn as qcn_point, rocc as rocc_point};
-use thalweg_machines::route::flowlet;
+use thalweg_machines::route::{conga, flowlet};
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::sharing::SharingSpec;
 use thalweg_machines::slack::{SlackRule, SlackSpec};
@@ -203,7 +203,7 @@ pub fn choices(
 ) -> impl Strategy<Value = Choice> {
     let parts = (select(orders()), select(stages()), select(transports()));
     let first = (0u64..1000, 0usize..4, parts, 0usize..4, memories, nics);
-    let second = (0usize..9, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
+    let second = (0usize..10, prop_oneof![Just(0u64), Just(1000), 1u64..3000]);
     let bits = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (first, second, bits).prop_map(|(a, b, c)| {
         let (seed, shape, (order, stage, transport), limit, memory, nic) = a;
@@ -290,7 +290,9 @@ pub fn build(c: &Choice) -> NetworkSpec {
         5 => flowlet::Params { aging: flowlet::Aging::AgeBit, ..few }.into(),
         6 => RouteSpec::least_loaded(),
         7 => RouteSpec::entropy(),
-        _ => RouteSpec::adaptive(),
+        8 => RouteSpec::adaptive(),
+        _ => conga::Params { timeout: Span::from_us(2), interval: Span::from_us(1), ..Default::default() }
+            .into(),
     };
     let routed = rule.needs().source_routes;
     spec.routing = rule.into();

@@ -3,7 +3,7 @@ use crate::common::*;
 use crate::lossless::pfc;
 use crate::reference::rdma;
 use thalweg_machines::congestion::ControllerSpec;
-use thalweg_machines::route::{adaptive, flowlet, least_loaded};
+use thalweg_machines::route::{adaptive, conga, flowlet, least_loaded};
 use thalweg_machines::schedule::{DisciplineSpec, Limit};
 use thalweg_machines::stage::{MarkAt, step_ecn};
 use thalweg_machines::transport::*;
@@ -46,6 +46,14 @@ fn fabrics() -> Vec<NetworkSpec> {
         RouteSpec::adaptive(),
         adaptive::Params { every: Span::ZERO, hashed_below: Bytes::ZERO }.into(),
         RouteSpec::entropy(),
+        RouteSpec::conga(),
+        conga::Params {
+            timeout: Span::from_us(3),
+            interval: Span::from_us(1),
+            forget: Span::from_us(9),
+            ..Default::default()
+        }
+        .into(),
     ];
     let irn = Recovery::Irn { sack: true, nack_threshold: 3, enter_on_advance: false };
     let fabric = |rule: RouteSpec| {

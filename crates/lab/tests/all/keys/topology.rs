@@ -5,6 +5,8 @@ use super::{Row, Shows};
 use Shows::*;
 
 const FLOWLET: &str = "routing={kind=\"flowlet\",timeout=\"2us\"}";
+const CONGA: &str = "routing={kind=\"conga\",timeout=\"2us\"}";
+const SLOW: &str = "link=[{which={kind=\"between\",ends=[\"leaf1\",\"spine1\"]},transmitter={kind=\"fixed\",rate=\"2Gbps\"}}]";
 const RAILS: &str = "topology={kind=\"rails\",servers=2,gpus=2,spines=1}";
 const CCH: &str = "topology={kind=\"file\",format=\"rocketfuel\",file=\"map.cch\",rate=\"1Gbps\",delay=\"5us\",hosts_per_router=2}";
 
@@ -125,6 +127,16 @@ pub const KEYS: &[Row] = &[
     ("routing=adaptive", RACKS, &[], "adaptive", "spray-random", Outcome),
     ("routing(adaptive).every", RACKS, &["routing=adaptive", "switch.buffer=30KB"], "100ns", "50us", Outcome),
     ("routing(adaptive).hashed_below", RACKS, &["routing=adaptive", "switch.buffer=30KB"], "100B", "2000B", Outcome),
+    ("routing=conga", RACKS, &[], "conga", "flowlet", Outcome),
+    ("routing(conga).timeout", RACKS, &["routing=conga"], "500us", "1us", Outcome),
+    ("routing(conga).entries", RACKS, &[CONGA], "65536", "2", Outcome),
+    ("routing(conga).aging", RACKS, &[CONGA], "age-bit", "exact", Outcome),
+    ("routing(conga).aging=exact", RACKS, &[CONGA], "exact", "age-bit", Outcome),
+    ("routing(conga).aging=age-bit", RACKS, &[CONGA], "age-bit", "exact", Outcome),
+    ("routing(conga).interval", RACKS, &[CONGA], "20us", "2us", Outcome),
+    ("routing(conga).decay", RACKS, &[CONGA], "0.125", "0.5", Outcome),
+    ("routing(conga).bits", RACKS, &[CONGA], "3", "1", Outcome),
+    ("routing(conga).forget", RACKS, &[CONGA, SLOW], "10ms", "1us", Outcome),
     ("routing=numbered", RACKS, &["nic.order=round-robin", "transport={kind=\"ndp\"}"], "numbered", "spray-random", Outcome),
     ("routing=pinned", PINNED, &[], "{kind=\"pinned\",file=\"same.csv\"}", "spray-random", Outcome),
     ("routing(pinned).file", PINNED, &["routing={kind=\"pinned\",file=\"same.csv\"}"], "same.csv", "apart.csv", Outcome),
