@@ -82,6 +82,8 @@ typedef struct {
     uint32_t (*restart_from)(void *state, uint64_t now_ps, uint64_t window, uint32_t keeps, thalweg_sink error);
     uint64_t (*threshold)(const void *state);
     void (*report)(const void *state, void *to, thalweg_add add);
+    /* What went wrong on this thread in a function that returns no number; called after each of them. 0: nothing did. */
+    uint32_t (*failed)(thalweg_sink error);
 } thalweg_table;
 
 const thalweg_table *thalweg_plugin(void);

@@ -98,7 +98,9 @@ def _words(kind: str, name: str) -> dict[str, str]:
 
         taken = name in discover()
     else:
-        taken = name in installed.built_in() or name in installed.declared(installed.CONTROLLERS)
+        # (`custom` is the kind that users' own are of in scenarios.)
+        known = {"custom"} | installed.built_in() | installed.declared(installed.CONTROLLERS).keys()
+        taken = name in known
     if taken:
         raise refuse(f"`{name}` is taken: `thalweg list` has one", hint="choose another name")
     owner = packages_distributions().get(package)

@@ -103,6 +103,7 @@ def test_nothing_of_a_template_is_left(kind, tmp_path):
     ("argv", "why"),
     [
         (("controller", "cubic"), "`cubic` is taken: `thalweg list` has one"),
+        (("controller", "custom"), "`custom` is taken"),
         (("study", "irn"), "`irn` is taken"),
         (("controller", "Author"), "`Author` is no name of a package"),
         (("controller", "json"), "`json` would be the module `json`"),

@@ -253,6 +253,9 @@ pub struct Table {
     pub threshold: Option<unsafe extern "C" fn(state: *const c_void) -> u64>,
     /// What else it knows, for time series. May be null.
     pub report: Option<unsafe extern "C" fn(state: *const c_void, to: *mut c_void, add: Add)>,
+    /// What went wrong, on this thread, in a function that has no number to return: `save`, `copy`, `permit`,
+    /// `threshold`, `report`. Called after each of them; 0: nothing did. May be null.
+    pub failed: Option<unsafe extern "C" fn(error: Sink) -> u32>,
 }
 
 impl Text {

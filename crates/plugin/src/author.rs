@@ -2,8 +2,8 @@
 
 use crate::abi::{self, NONE, Sink, Table, Text};
 use crate::{
-    AckSample, Bytes, CongestionControl, Delivery, Feedback, FlowId, IntHop, IntStack, Loss, Rate, Report,
-    Restart, Span, Start, Stream, Time,
+    AckSample, Bytes, CongestionControl, Delivery, Feedback, FlowId, IntHop, IntStack, Loss, Permit, Rate,
+    Report, Restart, Span, Start, Stream, Time,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -33,6 +33,8 @@ pub trait Controller: CongestionControl + Clone + Serialize + DeserializeOwned +
 thread_local! {
     /// Where and why the last panic was.
     static PANICKED: RefCell<String> = const { RefCell::new(String::new()) };
+    /// What a call that cannot say so has failed with.
+    static FAILED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
 /// What [`export!`](crate::export) answers with: the table, and from now on panics are reported, not printed.
@@ -79,6 +81,7 @@ pub fn table<C: Controller>() -> *const Table {
         restart_from: Some(restart_from::<C>),
         threshold: Some(threshold::<C>),
         report: Some(report::<C>),
+        failed: Some(failed),
     }))
 }
 
@@ -88,6 +91,21 @@ fn guarded<T>(f: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
         let last = PANICKED.with_borrow_mut(std::mem::take);
         Err(if last.is_empty() { "panicked".into() } else { last })
     })
+}
+
+/// Its value, or the one that stands in for it until the engine has asked what failed ([`failed`]).
+fn answered<T>(instead: T, f: impl FnOnce() -> Result<T, String>) -> T {
+    guarded(f).unwrap_or_else(|why| {
+        FAILED.with_borrow_mut(|failed| _ = failed.get_or_insert(why));
+        instead
+    })
+}
+
+unsafe extern "C" fn failed(error: Sink) -> u32 {
+    let Some(why) = FAILED.with_borrow_mut(Option::take) else { return 0 };
+    // SAFETY: the sink is of the call that we are in.
+    unsafe { error.put(why.as_bytes()) };
+    1
 }
 
 /// A new controller, or null with the reason.
@@ -182,16 +200,16 @@ unsafe extern "C" fn save<C: Controller>(state: *const c_void, out: Sink) {
     // SAFETY: a state of ours, and a sink of this call.
     unsafe {
         let controller = &*state.cast::<C>();
-        let saved = guarded(|| postcard::to_allocvec(controller).map_err(|e| e.to_string()));
-        out.put(&saved.unwrap_or_default());
+        let saved = answered(Vec::new(), || postcard::to_allocvec(controller).map_err(|e| e.to_string()));
+        out.put(&saved);
     }
 }
 
 unsafe extern "C" fn copy<C: Controller>(state: *const c_void) -> *mut c_void {
     // SAFETY: a state of ours.
     let controller = unsafe { &*state.cast::<C>() };
-    guarded(|| Ok(controller.clone()))
-        .map_or(std::ptr::null_mut(), |copied| Box::into_raw(Box::new(copied)).cast())
+    let copied = answered(None, || Ok(Some(controller.clone())));
+    copied.map_or(std::ptr::null_mut(), |copied| Box::into_raw(Box::new(copied)).cast())
 }
 
 unsafe extern "C" fn free<C: Controller>(state: *mut c_void) {
@@ -206,7 +224,7 @@ unsafe extern "C" fn free<C: Controller>(state: *mut c_void) {
 unsafe extern "C" fn permit<C: Controller>(state: *const c_void, permit: *mut abi::Permit) {
     // SAFETY: a state of ours, and room for the answer.
     unsafe {
-        let allowed = guarded(|| Ok((*state.cast::<C>()).permit())).unwrap_or_default();
+        let allowed = answered(Permit::default(), || Ok((*state.cast::<C>()).permit()));
         *permit = abi::Permit {
             window: allowed.window.get(),
             pace: allowed.pace.map_or(NONE, Rate::bps),
@@ -346,14 +364,13 @@ unsafe extern "C" fn restart_from<C: Controller>(
 }
 
 unsafe extern "C" fn threshold<C: Controller>(state: *const c_void) -> u64 {
-    let threshold = guarded(|| Ok(unsafe { &*state.cast::<C>() }.threshold()));
-    threshold.unwrap_or(Bytes::MAX).get()
+    answered(Bytes::MAX, || Ok(unsafe { &*state.cast::<C>() }.threshold())).get()
 }
 
 unsafe extern "C" fn report<C: Controller>(state: *const c_void, to: *mut c_void, add: abi::Add) {
     let mut found = Report::default();
     let controller = unsafe { &*state.cast::<C>() };
-    let _ = guarded(|| {
+    answered((), || {
         controller.report(&mut found);
         Ok(())
     });

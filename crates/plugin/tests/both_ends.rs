@@ -29,6 +29,12 @@ impl Default for Params {
     }
 }
 
+impl Diary {
+    fn turn_away(&self, word: &str) {
+        assert!(!self.pages.iter().any(|page| page.contains(word)), "turned away: {word}");
+    }
+}
+
 impl CongestionControl for Diary {
     fn on_sent(&mut self, now: Time, bytes: Bytes, in_flight: Bytes) {
         self.pages.push(format!("sent {now:?} {bytes:?} {in_flight:?}"));
@@ -60,6 +66,7 @@ impl CongestionControl for Diary {
         self.wake = Some(now.ps());
     }
     fn permit(&self) -> Permit {
+        self.turn_away("sent_to: 17");
         Permit {
             window: Bytes::new(self.pages.iter().map(|page| page.len() as u64).sum()),
             pace: self.pace.map(Rate::from_bps),
@@ -67,9 +74,11 @@ impl CongestionControl for Diary {
         }
     }
     fn threshold(&self) -> Bytes {
+        self.turn_away("sent_to: 19");
         Bytes::new(self.pages.len() as u64)
     }
     fn report(&self, report: &mut Report) {
+        self.turn_away("sent_to: 23");
         report.add("pages", "", "how many", self.pages.len() as f64);
         report.add("last", "ps", self.pages.last().cloned().unwrap_or_default(), None);
     }
@@ -225,6 +234,23 @@ fn a_panic_is_a_failure_of_the_run_and_the_controller_is_not_called_again() {
     assert_eq!(failure, expected);
     assert!(failure.why.contains("panicked") || failure.why.contains("thirteen bytes"), "{failure:?}");
     assert_eq!(before, through(b"").permit());
+}
+
+/// Functions that answer with a value, or with nothing, cannot say that they failed.
+#[test]
+fn a_panic_in_what_only_answers_is_a_failure_of_the_run_too() {
+    let ask = |sent_to: u64, doing: &str, what: fn(&CustomController)| {
+        let mut c = through(b"");
+        c.on_loss(&loss(sent_to));
+        what(&c);
+        let failure = take_failure().unwrap_or_else(|| panic!("{doing}"));
+        assert_eq!((failure.flow, failure.doing), (Some(FlowId(5)), doing));
+        assert!(failure.why.contains("panicked") || failure.why.contains("turned away"), "{failure:?}");
+        assert!(take_failure().is_none());
+    };
+    ask(17, "on_loss", |_| {});
+    ask(19, "threshold", |c| assert_eq!(c.threshold(), Bytes::MAX));
+    ask(23, "report", |c| c.report(&mut Report::default()));
 }
 
 #[test]

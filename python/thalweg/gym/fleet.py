@@ -71,7 +71,9 @@ class Fleet:
 
     def load(self, nth: int, saved: bytes) -> None:
         """One of them where a snapshot was taken."""
-        self._sessions.begin(nth, _core.Start.load(saved, self._episodes.every_ps))
+        start = _core.Start.load(saved, self._episodes.every_ps)
+        self._sessions.begin(nth, start)
+        self._know(nth, start)
 
 
 def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:

@@ -86,10 +86,10 @@ def goodput_mbps(results: Results) -> Sample:
     table = results.flows
     endless = table["throughput_bps"].drop_nulls().to_numpy() if "throughput_bps" in table.columns else []
     found = _flows(results)
-    counted = table["measured"].cast(bool).to_numpy()
-    delivered = table["delivered"].to_numpy()[counted].astype(float)
-    under_way = found.fct > 0
-    rates = np.concatenate([endless, 8 * delivered[under_way] / found.fct[under_way]])
+    # Of those that have started: flows without end have a column of their own.
+    delivered = table["delivered"].to_numpy()[found.counted].astype(float)
+    sized = table["size"].is_not_null().to_numpy()[found.counted] & (found.fct > 0)
+    rates = np.concatenate([endless, 8 * delivered[sized] / found.fct[sized]])
     return Sample("goodput (Mbit/s)", rates / 1e6, found.censored)
 
 

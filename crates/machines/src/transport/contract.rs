@@ -383,10 +383,8 @@ pub trait SendingEnd: Endpoint {
     fn takes_back(&self, _spec: &Self::Spec) -> Option<u8> {
         None
     }
-    /// Payload bytes from the next packet on, where the end knows; flows without end, and those that do not, come last.
-    fn remaining(&self) -> u64 {
-        u64::MAX
-    }
+    /// Payload bytes from the next packet on; of a flow without end the largest number.
+    fn remaining(&self) -> u64;
     /// What the next flow of the same connection goes on with; `None`: its connections carry one flow.
     fn hand_over(&self) -> Option<HandOver> {
         None

@@ -183,6 +183,10 @@ impl SendingEnd for UdpSender {
         self.size
     }
 
+    fn remaining(&self) -> u64 {
+        if self.size == u64::MAX { u64::MAX } else { self.size - self.sent }
+    }
+
     fn stats(&self) -> SenderStats {
         SenderStats {
             acked_bytes: self.sent,

@@ -51,12 +51,28 @@ impl Native {
         keep(Failure { name: self.name.clone(), flow: Some(self.flow), now, doing, why });
     }
 
+    /// What went wrong in a function that has just returned and cannot say so itself.
+    fn check(&self) -> Result<(), String> {
+        let Some(failed) = self.table().failed else { return Ok(()) };
+        let mut error = Vec::new();
+        // SAFETY: the sink is there during the call.
+        if unsafe { failed(Sink::into_vec(&mut error)) } == 0 { Ok(()) } else { Err(text(error)) }
+    }
+
+    /// As [`Self::check`], kept: it ends the run.
+    fn fail_if_any(&self, doing: &'static str) {
+        if let Err(why) = self.check() {
+            self.fail(None, doing, why);
+        }
+    }
+
     /// Takes the permit: none that would stop time, or a pace of nothing.
     pub(super) fn read(&mut self, earliest: Earliest) -> Result<(), String> {
         let mut allowed = abi::Permit { window: 0, pace: NONE, wake_ps: NONE };
         let permit = self.table().permit.expect("looked for when registered");
         // SAFETY: a state of this table.
         unsafe { permit(self.state, &raw mut allowed) };
+        self.check().map_err(|why| format!("permit: {why}"))?;
         let stated = |number| (number != NONE).then_some(number);
         let wake = allowed.wake_ps;
         let pace = stated(allowed.pace);
@@ -237,8 +253,12 @@ impl CongestionControl for Native {
 
     fn threshold(&self) -> Bytes {
         match self.table().threshold {
-            // SAFETY: a state of this table.
-            Some(threshold) if !self.state.is_null() => Bytes::new(unsafe { threshold(self.state) }),
+            Some(threshold) if !self.state.is_null() && !has_failed() => {
+                // SAFETY: a state of this table.
+                let found = unsafe { threshold(self.state) };
+                self.fail_if_any("threshold");
+                Bytes::new(found)
+            }
             _ => Bytes::MAX,
         }
     }
@@ -259,9 +279,10 @@ impl CongestionControl for Native {
                 (*to.cast::<Report>()).add(name, unit, doc, (present != 0).then_some(value));
             }
         }
-        if let (Some(all), false) = (self.table().report, self.state.is_null()) {
+        if let (Some(all), false) = (self.table().report, self.state.is_null() || has_failed()) {
             // SAFETY: a state of this table.
             unsafe { all(self.state, std::ptr::from_mut(report).cast(), add) }
+            self.fail_if_any("report");
         }
     }
 }
@@ -278,7 +299,8 @@ impl PluggedController for Native {
             // SAFETY: a state of this table.
             state = unsafe { copy(self.state) };
             if state.is_null() {
-                self.fail(None, "copying its state", "it cannot be copied".into());
+                let why = self.check().err().unwrap_or_else(|| "it cannot be copied".into());
+                self.fail(None, "copying its state", why);
             }
         }
         let mut copied = Self::of(&self.name, self.library, self.flow, state);
@@ -292,6 +314,7 @@ impl PluggedController for Native {
         if !self.state.is_null() {
             // SAFETY: a state of this table.
             unsafe { save(self.state, Sink::into_vec(&mut saved)) };
+            self.fail_if_any("saving its state");
         }
         saved
     }

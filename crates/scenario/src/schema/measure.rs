@@ -35,9 +35,9 @@ pub struct Measure {
     #[serde(default)]
     pub round_trips: bool,
     /// What data packets waited on their way: how long each took from its sender to its receiver in the measured
-    /// window, less what it takes
-    /// alone on the same path. Mean and percentiles over packets, in the summary. If not given, measured where some
-    /// traffic has no end (`backlogged`, `udp`).
+    /// window, less what it takes alone on its flow's path (that of `ecmp` where rules choose packet by packet). Mean
+    /// and percentiles over packets, in the summary. If not given, measured where some traffic has no end
+    /// (`backlogged`, `udp`).
     pub delays: Option<bool>,
     /// A list of all pauses of PFC: of which port, from when until when, and which other pause was the cause.
     #[serde(default)]

@@ -72,6 +72,10 @@ impl FlowList {
                 Diagnostic::in_file(&self.file, 1, "the list has no flows").hint("remove the section")
             );
         }
+        if self.jitter.0.is_zero() && self.jitter_step != default::nanosecond() {
+            let reason = "it has no effect: no start is put off";
+            return Err(s.cx.error(&s.key("jitter_step"), reason, "write `jitter`, or remove the key"));
+        }
         if !self.jitter.0.is_zero() && self.steps() == 0 {
             let reason =
                 format!("no multiple of {} fits into the jitter, {}", self.jitter_step.0, self.jitter.0);

@@ -1,7 +1,7 @@
 //! Collective operations in steps: in each of them every host sends one flow and receives one.
 //!
-//! What waits for what: a host sends in a step when what was sent to it in the step before has come, and what it sent
-//! itself has arrived. Where nothing was sent in a step, the one before counts. The first step of an iteration follows
+//! What waits for what: a host sends in a step when all that was sent to it since it sent last has come, and what it
+//! sent then has arrived. In most operations that is what it received and sent in the step before. The first step of an iteration follows
 //! the last one of the iteration before in the same way, after the time to compute: hosts wait for those that send to
 //! them, not for all. That adding up takes no time and that a host knows at once what has arrived are simplifications.
 
@@ -21,6 +21,21 @@ pub(super) struct Rounds {
     pub compute: Span,
 }
 
+/// What a host waits for before it sends again.
+#[derive(Clone, Debug, Default)]
+struct Held {
+    /// What was sent to it since it sent last.
+    received: Vec<usize>,
+    /// What it sent last.
+    sent: Option<usize>,
+}
+
+impl Held {
+    fn all(&self) -> Vec<usize> {
+        self.received.iter().copied().chain(self.sent).collect()
+    }
+}
+
 impl Rounds {
     /// Makes the flows among these hosts. `start`: when the first step of the host at a place begins. `send`: the place
     /// that the host at a place sends to in a step, and how many bytes, 0 for no flow; no two send to the same one in a
@@ -32,28 +47,33 @@ impl Rounds {
         send: impl Fn(usize, usize) -> (usize, u64),
         out: &mut Drafts,
     ) -> Result<(), Diagnostic> {
-        // By place: the flows, of the step before or an earlier one, that the host there has received and sent.
-        let mut before: Vec<[Option<usize>; 2]> = vec![[None; 2]; hosts.len()];
+        let mut hold: Vec<Held> = vec![Held::default(); hosts.len()];
         for round in 0..self.iterations as usize * self.steps {
             s.cx.proceed()?;
             let step = round % self.steps;
             let pause = if step == 0 { self.compute } else { Span::ZERO };
-            let mut now = before.clone();
+            // From whose place, to whose, which flow.
+            let mut sent: Vec<(usize, usize, usize)> = Vec::with_capacity(hosts.len());
             for place in 0..hosts.len() {
                 let (to, size) = send(step, place);
                 if size == 0 {
                     continue;
                 }
                 let (src, dst) = (hosts[place], hosts[to]);
-                let mut both = before[place].into_iter().flatten();
-                let flow = match (both.next(), both.next()) {
-                    (None, _) => out.push(s.flow(src, dst, size, start(place))),
-                    (Some(one), None) => out.follow(s.follower(src, dst, size, pause), &[one]),
-                    (Some(one), Some(other)) => out.follow(s.follower(src, dst, size, pause), &[one, other]),
+                let before = hold[place].all();
+                let flow = if before.is_empty() {
+                    out.push(s.flow(src, dst, size, start(place)))
+                } else {
+                    out.follow(s.follower(src, dst, size, pause), &before)
                 };
-                (now[to][0], now[place][1]) = (Some(flow), Some(flow));
+                sent.push((place, to, flow));
             }
-            before = now;
+            for (place, _, flow) in &sent {
+                hold[*place] = Held { received: Vec::new(), sent: Some(*flow) };
+            }
+            for (_, to, flow) in sent {
+                hold[to].received.push(flow);
+            }
         }
         Ok(())
     }

@@ -209,6 +209,10 @@ impl SendingEnd for ExpressPassSender {
         self.size
     }
 
+    fn remaining(&self) -> u64 {
+        self.size.saturating_sub(self.sent_to)
+    }
+
     fn stats(&self) -> SenderStats {
         // What was sent arrives, but for what is sent again: nothing reports it before the end.
         let acked = if self.done { self.size } else { 0 };

@@ -186,6 +186,10 @@ impl SendingEnd for NdpSender {
         self.size
     }
 
+    fn remaining(&self) -> u64 {
+        self.size.saturating_sub(self.next.saturating_mul(u64::from(self.payload)))
+    }
+
     fn stats(&self) -> SenderStats {
         let sent = self.next.saturating_mul(u64::from(self.payload)).min(self.size);
         self.counts.stats(self.acked_bytes, sent.saturating_sub(self.acked_bytes))

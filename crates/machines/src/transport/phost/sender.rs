@@ -214,6 +214,10 @@ impl SendingEnd for PhostSender {
         self.size
     }
 
+    fn remaining(&self) -> u64 {
+        self.size.saturating_sub(self.sent.count().saturating_mul(u64::from(self.payload)))
+    }
+
     fn stats(&self) -> SenderStats {
         let sent = self.sent.count().saturating_mul(u64::from(self.payload)).min(self.size);
         self.counts.stats(self.acked, sent.saturating_sub(self.acked))

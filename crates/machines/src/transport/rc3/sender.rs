@@ -221,6 +221,11 @@ impl SendingEnd for Rc3Sender {
         self.primary.start(&spec.primary, now);
     }
 
+    /// Of the primary loop: what the other has sent may have to be sent again.
+    fn remaining(&self) -> u64 {
+        self.primary.remaining()
+    }
+
     fn stop(&mut self, spec: &Rc3Spec, now: Time) -> u64 {
         self.size = self.primary.stop(&spec.primary, now);
         self.rlp.done = true;

@@ -51,6 +51,8 @@ struct Credit {
     speculating: bool,
     /// Other flows that wait in the NIC.
     company: u32,
+    /// It has none left, and nothing is under way that would call for more: when a request to send does.
+    starved: Option<Time>,
 }
 
 impl Credit {
@@ -102,6 +104,18 @@ impl UetSender {
             return Some(packet.wire);
         }
         (self.next < self.size).then(|| self.payload_at(spec, self.next) + spec.header)
+    }
+
+    // CHOICE UET §3.6: a source that has no credit left and nothing under way sends a request to send once it has waited
+    // for `retry`: pulls may be lost, and are not acknowledged. Other reading: it waits, as in the consortium's
+    // simulator, whose links lose no pulls.
+    fn await_credit(&mut self, spec: &UetSpec, now: Time) {
+        let starved = !self.has_credit(spec)
+            && !self.probe
+            && !self.is_done()
+            && self.outstanding.oldest().is_none()
+            && self.next_wire(spec).is_some();
+        self.credit.starved = starved.then(|| now.saturating_add(spec.retry));
     }
 
     fn fits_window(&self, wire: u32) -> bool {
@@ -279,7 +293,7 @@ impl Endpoint for UetSender {
     type Spec = UetSpec;
 
     fn on_packet(&mut self, spec: &UetSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
-        match side.and_then(Side::message) {
+        let reception = match side.and_then(Side::message) {
             Some(&Message::Pull { number }) => {
                 // Pulls take different paths: one that was overtaken is counted already.
                 let Some(credits) = spec.credits else { return Reception::Ignored };
@@ -294,7 +308,9 @@ impl Endpoint for UetSender {
             }
             Some(Message::PacketAck(ack)) => self.on_ack(spec, now, packet, ack),
             _ => Reception::Ignored,
-        }
+        };
+        self.await_credit(spec, now);
+        reception
     }
 
     fn on_timer(&mut self, spec: &UetSpec, now: Time) -> Expiry {
@@ -305,6 +321,9 @@ impl Endpoint for UetSender {
         {
             self.expire(spec, now, number);
             expiry = Expiry::Retransmission;
+        }
+        if self.credit.starved.is_some_and(|due| due <= now) {
+            (self.credit.starved, self.probe) = (None, true);
         }
         expiry
     }
@@ -355,7 +374,8 @@ impl Endpoint for UetSender {
     }
 
     fn timer(&self) -> Option<Time> {
-        self.outstanding.oldest().filter(|_| !self.is_done()).map(|(_, due)| due)
+        let oldest = self.outstanding.oldest().map(|(_, due)| due);
+        oldest.or(self.credit.starved).filter(|_| !self.is_done())
     }
 
     fn is_done(&self) -> bool {
@@ -381,6 +401,10 @@ impl SendingEnd for UetSender {
     /// Flows without an end are refused, so that none is stopped before its own.
     fn stop(&mut self, _: &UetSpec, _: Time) -> u64 {
         self.size
+    }
+
+    fn remaining(&self) -> u64 {
+        self.size.saturating_sub(self.next)
     }
 
     fn stats(&self) -> SenderStats {

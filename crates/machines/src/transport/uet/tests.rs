@@ -308,6 +308,33 @@ fn without_credit_a_timeout_sends_a_request_which_is_numbered_and_acknowledged()
     assert_eq!((r.unique_bytes(), s.stats().acked_bytes), (1920, 1920));
 }
 
+/// Everything that was sent has come, and the pulls that it called for have been lost.
+#[test]
+fn a_source_without_credit_and_with_nothing_under_way_sends_a_request_in_time() {
+    let spec = credited();
+    let (mut s, mut r) = (sender(&spec, 9), receiver(&spec, 9));
+    let first = sends(&mut s, &spec, US(0));
+    for (data, at) in first.iter().zip([10, 11]) {
+        let ack = answer(&mut r, &spec, US(5), data);
+        if let Some(ack) = &ack {
+            give(&mut s, &spec, US(at), ack);
+        }
+    }
+    assert_eq!((s.timer(), numbers(&sends(&mut s, &spec, US(11)))), (Some(US(111)), vec![]));
+    s.on_timer(&spec, US(111));
+    let sent = sends(&mut s, &spec, US(111));
+    assert_eq!((sent.len(), sent[0].kind, s.timer()), (1, Kind::Syn, Some(US(211))));
+    // The request is numbered: if it is lost, too, it is sent again.
+    s.on_timer(&spec, US(211));
+    assert_eq!(sends(&mut s, &spec, US(211)).len(), 1);
+    give(&mut s, &spec, US(220), &Sent::of(Message::Pull { number: 8 }));
+    assert_eq!(
+        numbers(&sends(&mut s, &spec, US(220))).len(),
+        3,
+        "2048 B of credit, and one more than there is"
+    );
+}
+
 #[test]
 fn what_cannot_work_is_refused_by_name() {
     let refuse = |spec: UetSpec, size| {

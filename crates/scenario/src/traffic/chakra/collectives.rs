@@ -88,16 +88,21 @@ fn exchange(members: &[(u32, u32)], size: u64, out: &mut Operations) -> Vec<Vec<
     received
 }
 
+/// Over at a rank when it has everything, and when what it sends has arrived: a root that was through at once would
+/// begin the next one in its midst.
 fn broadcast(members: &[(u32, u32)], size: u64, root: usize, out: &mut Operations) -> Vec<Vec<u32>> {
     let all = members.len();
     let mut has = begins(members);
+    let mut sent: Vec<Vec<u32>> = vec![Vec::new(); all];
     let mut first = 1;
     while first < all {
         for sender in 0..first.min(all - first) {
             let (from, to) = ((root + sender) % all, (root + sender + first) % all);
-            has[to] = vec![out.message(members[from].0, members[to], size, &has[from])];
+            let arrived = out.message(members[from].0, members[to], size, &has[from]);
+            has[to] = vec![arrived];
+            sent[from].push(arrived);
         }
         first *= 2;
     }
-    has
+    has.into_iter().zip(sent).map(|(has, sent)| [has, sent].concat()).collect()
 }
