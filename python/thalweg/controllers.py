@@ -59,6 +59,7 @@ and instant.
 
 from __future__ import annotations
 
+import ast
 import copyreg
 import hashlib
 import json
@@ -70,7 +71,7 @@ from collections import deque
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType
 from typing import Any
 
 from thalweg import _clashes, _core, _faults, libraries
@@ -331,20 +332,41 @@ def _methods(cls: type) -> list[FunctionType]:
 
 
 def _sources(methods: list[FunctionType], folder: Path) -> set[str]:
-    """The files of methods, and of all in `folder` that these have imported."""
-    files, seen, todo = {f.__code__.co_filename for f in methods}, set(), [f.__globals__ for f in methods]
+    """The files of methods, and of all in `folder` that these import, at their head or in a function."""
+    files, todo = set(), {f.__code__.co_filename for f in methods}
     while todo:
-        names = todo.pop()
-        if id(names) in seen:
-            continue
-        seen.add(id(names))
-        for value in list(names.values()):
-            module = value if isinstance(value, ModuleType) else sys.modules.get(str(getattr(value, "__module__", "")))
-            file = getattr(module, "__file__", None)
-            if file and Path(file).absolute().is_relative_to(folder):
-                files.add(file)
-                todo.append(vars(module))
+        file = todo.pop()
+        files.add(file)
+        todo |= {f for f in _imports(file, folder) if Path(f).absolute().is_relative_to(folder)} - files
     return files
+
+
+def _imports(file: str, folder: Path) -> set[str]:
+    """The files of the modules that a file imports; a name that is imported may be a module, too. (Looking at what was
+    imported would miss constants: they do not say where they are from.)"""
+    try:
+        tree = ast.parse(Path(file).read_bytes())
+    except (OSError, SyntaxError, ValueError):
+        return set()
+    here = next((m for m in list(sys.modules.values()) if getattr(m, "__file__", None) == file), None)
+    package = getattr(here, "__package__", None) or ""
+    wanted: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            wanted |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            parents = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            name = ".".join(filter(None, [*parents, node.module]))
+            wanted |= {name, *(f"{name}.{alias.name}" for alias in node.names)}
+    found: set[str] = set()
+    for name in wanted:
+        # With the packages that it is in, which are imported with it.
+        parts = name.split(".")
+        for n in range(1, len(parts) + 1):
+            known = getattr(sys.modules.get(".".join(parts[:n])), "__file__", None)
+            beneath = folder.joinpath(*parts[:n]).with_suffix(".py")
+            found |= {known} if known else {str(beneath)} if beneath.is_file() else set()
+    return found
 
 
 def imported() -> dict[str, str]:

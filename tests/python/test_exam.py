@@ -198,6 +198,52 @@ def test_a_controller_is_what_it_inherits_and_imports(tmp_path, monkeypatch):
     assert made[0] == made[1] != made[2]
 
 
+def test_a_constant_of_another_file_counts_and_one_of_another_folder_does_not(tmp_path, monkeypatch):
+    """A number does not say which file it is from."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    (here / "parts").mkdir(parents=True)
+    there.mkdir()
+    monkeypatch.setattr(sys, "path", [str(here), str(there), *sys.path])
+    (here / "mine.py").write_text(
+        "import thalweg\nfrom fp_gains import GAIN\nfrom fp_elsewhere import OTHER\n"
+        + BASE.replace("class Base", "@thalweg.controller('test-fp2')\nclass Mine")
+        + "\n    def on_tick(self, now):\n        from parts import fp_late\n"
+    )
+    prints = []
+    for gain, late, other in ((1, 1, 1), (2, 1, 1), (2, 2, 1), (2, 2, 2)):
+        (here / "fp_gains.py").write_text(f"GAIN = {gain}\n")
+        (here / "parts" / "fp_late.py").write_text(f"LATE = {late}\n")
+        (there / "fp_elsewhere.py").write_text(f"OTHER = {other}\n")
+        for name in ("fp_gains", "fp_elsewhere"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        controllers.import_plugins(str(here / "mine.py"))
+        prints.append(controllers.fingerprint("test-fp2"))
+    assert len(set(prints)) == 3 and prints[2] == prints[3]
+
+
+class Late:
+    """Two segments in flight until 18.6 of 20 seconds."""
+
+    def __init__(self, flow):
+        self.mss = flow.mss
+        self.window = 2 * flow.mss
+
+    def on_ack(self, ack):
+        self.window = (2 if ack.now_ps < 18_600_000_000_000 else 200) * self.mss
+
+    def on_loss(self, loss):
+        pass
+
+    on_timeout = on_loss
+
+
+def test_what_does_not_last_for_three_windows_has_not_settled():
+    thalweg.controller("test-late")(Late)
+    found = thalweg.exam("test-late", only=["steady"], against=[], progress=False).frame
+    assert found["settled_s"].to_list() == [float("inf")], found
+
+
 def test_the_command_prints_a_table_and_writes_page_table_and_picture(tmp_path, capsys):
     out = tmp_path / "exam"
     words = ["exam", "vegas", "--only", "start-up", "--only", "incast", "--against", "fixed", "--out", str(out)]

@@ -272,7 +272,7 @@ def test_inputs_are_what_a_scenario_reads_whatever_its_files_are_called(scenario
     assert thalweg.Scenario(scenario.to_toml(), directory=tmp_path, set={"name": "a.toml"}).inputs() == {}
     (tmp_path / "flows").write_text("src,dst,size_bytes,start_ns\n0,1,1000,0\n")
     assert list(thalweg.Scenario(LISTED, directory=tmp_path).inputs()) == ["flows"]
-    links = "[[link]]\nwhich = \"all\"\ntransmitter = { kind = \"traced\", file = \"t\" }\n"
+    links = '[[link]]\nwhich = "all"\ntransmitter = { kind = "traced", file = "t" }\n'
     (tmp_path / "t").write_text("1\n2\n3\n")
     assert list(thalweg.Scenario(LISTED + links, directory=tmp_path).inputs()) == ["flows", "t"]
 

@@ -168,11 +168,12 @@ impl Direction {
         self.chain.arrive(&arrival, dscp, label, &mut self.rest);
     }
 
-    /// Decides what is due, and hands over what has arrived at the far end.
-    pub fn send(&mut self, clock: &Clock, out: &mut impl Wire) {
+    /// Decides what is due by an instant up to which all arrivals are known, and hands over what has arrived at the
+    /// far end.
+    pub fn send(&mut self, clock: &Clock, known: Time, out: &mut impl Wire) {
+        self.chain.advance(known, &mut self.rest);
         loop {
             let now = clock.now();
-            self.chain.advance(now, &mut self.rest);
             let mut due = [(Time::ZERO, 0); BATCH];
             let mut count = 0;
             while count < BATCH

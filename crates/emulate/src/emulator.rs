@@ -67,15 +67,27 @@ impl<W: Wire> Emulator<W> {
     }
 
     /// Takes in what has come and sends what is due; whether more has come than one turn takes.
+    ///
+    /// What is not taken in yet has come later than what was, and later than this turn began if the ring was emptied:
+    /// up to there all arrivals are known, and decisions can be made.
     fn round(&mut self, clock: &Clock) -> bool {
         let [application, far] = &mut self.wires;
         let [up, down] = &mut self.directions;
         let now = clock.now();
-        let from_application = application.receive(clock, TURN, |frame| up.receive(frame, now, far));
-        let from_far = far.receive(clock, TURN, |frame| down.receive(frame, now, application));
-        up.send(clock, far);
-        down.send(clock, application);
-        from_application == TURN || from_far == TURN
+        let mut known = [now; 2];
+        let from_application = application.receive(clock, TURN, |frame| {
+            known[0] = frame.at.min(now);
+            up.receive(frame, now, far);
+        });
+        let from_far = far.receive(clock, TURN, |frame| {
+            known[1] = frame.at.min(now);
+            down.receive(frame, now, application);
+        });
+        let more = [from_application == TURN, from_far == TURN];
+        let until = |way: usize| if more[way] { known[way] } else { now };
+        up.send(clock, until(0), far);
+        down.send(clock, until(1), application);
+        more[0] || more[1]
     }
 
     /// Reads the counters of the rings.

@@ -36,7 +36,7 @@ pub enum Standing {
     Waits,
     /// It has processed as many events as it may.
     Goes,
-    /// The run has ended.
+    /// The run has ended, or all decided flows are complete.
     Over,
 }
 
@@ -61,6 +61,8 @@ pub struct Session {
     run: Run,
     every: Every,
     flows: Vec<Decided>,
+    /// How often it is looked for whether all of them are complete: where nothing else flows the run ends by itself.
+    look: Option<Span>,
 }
 
 impl Session {
@@ -108,8 +110,10 @@ impl Session {
     fn of(run: Run, every: Every) -> Self {
         let spec = run.engine.spec();
         let numbers = (0..spec.flows.len()).map(FlowId::from).filter(|flow| is_decided(spec, *flow));
-        let flows = numbers.map(|flow| decided(&run, flow)).collect();
-        Self { run, every, flows }
+        let flows: Vec<Decided> = numbers.map(|flow| decided(&run, flow)).collect();
+        let others = flows.len() < spec.flows.len();
+        let look = flows.iter().map(|of| of.base_rtt).min().filter(|_| others);
+        Self { run, every, flows, look }
     }
 
     /// Everything it knows, as bytes: a saved [`Run`].
@@ -134,10 +138,20 @@ impl Session {
 
     /// Goes on to the next decision, by at most `max_events` more events.
     pub fn advance(&mut self, max_events: u64) -> Standing {
-        match self.run.advance(max_events, Time::MAX) {
-            Pause::Ended => return Standing::Over,
-            Pause::Budget | Pause::Reached => return Standing::Goes,
-            Pause::Decision => {}
+        let events = |session: &Self| session.run.engine.counters().events;
+        let most = events(self).saturating_add(max_events);
+        let mut until = self.run.engine.now();
+        loop {
+            until = self.look.map_or(Time::MAX, |span| until.saturating_add(span));
+            match self.run.advance(most.saturating_sub(events(self)), until) {
+                Pause::Ended => return Standing::Over,
+                Pause::Decision => break,
+                Pause::Budget | Pause::Reached if self.look.is_some() && self.is_done() => {
+                    return Standing::Over;
+                }
+                Pause::Reached if self.look.is_some() && events(self) < most => {}
+                Pause::Budget | Pause::Reached => return Standing::Goes,
+            }
         }
         // The rest of the instant: other flows may be due.
         let now = self.run.engine.now();

@@ -144,7 +144,7 @@ def _meanings() -> str:
         ),
         (
             "time to converge",
-            "from the event, or the start, until the link is 80 % used, the shares are fair (0.9), the delay is where it stays, or all flows are complete; it has to last for three seconds (three windows), and to hold for nine tenths of the time that is left",
+            "from the event, or the start, until the link is 80 % used, the shares are fair (0.9), the delay is where it stays, or all flows are complete; it has to last for three windows, and to hold for nine tenths of the time that is left",
         ),
     )
     return _html.table(("mark", "meaning"), meanings)

@@ -66,7 +66,9 @@ fn first_lasting(look: &Look, view: &View, good: &[bool]) -> f64 {
     let lasts = |n: &usize| {
         let rest = &good[*n..];
         let kept = rest.iter().filter(|good| **good).count();
-        rest.iter().take(hold).all(|good| *good) && kept as f64 / rest.len() as f64 >= MOST
+        rest.len() >= hold
+            && rest.iter().take(hold).all(|good| *good)
+            && kept as f64 / rest.len() as f64 >= MOST
     };
     let first = (place(&view.seconds, look.event - 1e-9)..good.len()).find(lasts);
     first.map_or(f64::INFINITY, |n| view.seconds[n] - look.event)

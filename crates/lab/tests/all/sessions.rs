@@ -149,6 +149,22 @@ fn flows_decide_together_at_multiples_of_a_time_and_each_by_its_own_round_trip()
     assert!((0.04..0.2).contains(&least) && most < 0.2, "{elapsed:?}");
 }
 
+/// Next to a flow without end: within a round trip of the last ACK, and not as the run ends.
+#[test]
+fn a_session_is_over_when_its_own_flows_are_complete() {
+    let text = "topology = { kind = \"dumbbell\", pairs = 2, bottleneck_rate = \"10Mbps\", base_rtt = \"20ms\" }\n\
+                run = { until = \"60s\" }\n\
+                [[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 2\nsize = \"20KB\"\n\
+                transport = { congestion = \"external\" }\n\
+                [[traffic]]\nkind = \"backlogged\"\nsrc = 1\ndst = 3\ntransport = { congestion = \"newreno\" }\n";
+    let mut session = session(text, Every::RoundTrip);
+    while session.advance(u64::MAX) == Standing::Waits {
+        session.decide(0, 5_000.0, f64::NAN);
+    }
+    let ended = session.run().progress().now_ps as f64 * 1e-12;
+    assert!(session.is_done() && ended < 2.0, "{ended} s");
+}
+
 #[test]
 fn what_is_decided_is_recorded_and_replayed() {
     let text = TCP.replacen("run = ", "measure = { decisions = true }\nrun = ", 1);
