@@ -69,7 +69,8 @@ impl Frame {
             if self.forward { (self.port(), SERVICE) } else { (SERVICE, self.port()) };
         let mut out = Vec::with_capacity(80);
         // What is beyond them follows the datagram on the wire: positions plus lengths are positions.
-        let length = (self.wire - self.beyond()).clamp(28, 0xffff) as u16;
+        // No field of 16 bits holds more: 0, as of what a NIC cuts into segments, is for readers as long as the record.
+        let length = u16::try_from((self.wire - self.beyond()).max(28)).unwrap_or(0);
         let ecn = if self.marked { 3 } else { 0 };
         out.extend([0x45, ecn]);
         out.extend(length.to_be_bytes());
@@ -83,7 +84,7 @@ impl Frame {
         if self.tcp {
             self.tcp(&mut out);
         } else {
-            out.extend((length - 20).to_be_bytes());
+            out.extend(length.saturating_sub(20).to_be_bytes());
             out.extend([0, 0]);
         }
         out.truncate(self.wire as usize);

@@ -148,19 +148,29 @@ fn span(ps: u64) -> Option<Span> {
 fn parameters<P: Serialize + DeserializeOwned + Default>(written: &[u8]) -> Result<P, String> {
     let mut all = serde_json::to_value(P::default()).map_err(|e| e.to_string())?;
     let written = if written.is_empty() { Ok(Value::Null) } else { serde_json::from_slice(written) };
-    match (written.map_err(|e| e.to_string())?, &mut all) {
-        (Value::Null, _) => {}
-        (Value::Object(written), Value::Object(all)) => {
-            for (key, value) in written {
-                match all.get_mut(&key) {
-                    Some(there) => *there = value,
-                    None => return Err(format!("no parameter `{key}` is declared")),
-                }
+    match written.map_err(|e| e.to_string())? {
+        Value::Null => {}
+        Value::Object(written) if all.is_object() => {
+            if let Some(key) = written.keys().find(|key| all.get(key).is_none()) {
+                return Err(format!("no parameter `{key}` is declared"));
             }
+            write_over(&mut all, Value::Object(written));
         }
-        (other, _) => return Err(format!("`params` is {other}, not a table")),
+        other => return Err(format!("`params` is {other}, not a table")),
     }
     serde_json::from_value(all).map_err(|e| e.to_string())
+}
+
+/// Table by table: what is not written stays. (A table with other keys is another variant, or a map.)
+fn write_over(all: &mut Value, written: Value) {
+    match (all, written) {
+        (Value::Object(all), Value::Object(written)) if written.keys().all(|key| all.contains_key(key)) => {
+            for (key, value) in written {
+                write_over(&mut all[&key], value);
+            }
+        }
+        (there, value) => *there = value,
+    }
 }
 
 unsafe extern "C" fn make<C: Controller>(start: *const abi::Start, params: Text, error: Sink) -> *mut c_void {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from thalweg.cli import OK
 from thalweg.errors import refuse
 
@@ -19,5 +21,5 @@ def new(args) -> int:
     print(f"{folder}: {len([p for p in folder.rglob('*') if p.is_file()])} files; then")
     test = f"thalweg reproduce {args.new}" if args.what == "study" else f"thalweg exam {args.new}"
     install = "cargo test\n  pip install '.[test]'" if kind == "rust" else "pip install -e '.[test]'"
-    print(f"  cd {folder}\n  {install}\n  pytest\n  {test}")
+    print(f"  cd {shlex.quote(str(folder))}\n  {install}\n  pytest\n  {test}")
     return OK

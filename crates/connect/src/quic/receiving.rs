@@ -50,7 +50,8 @@ struct Part {
 
 impl Part {
     fn new(folder: &Path, number: u64, header: Header) -> Result<Self, String> {
-        let temporary = folder.join(format!(".{}.{}-{number}.part", header.name(), std::process::id()));
+        // Without its own, which may be as long as names can be.
+        let temporary = folder.join(format!(".thalweg-{}-{number}.part", std::process::id()));
         if folder.join(header.name()).exists() {
             return Err(format!("`{}` is there already", header.name()));
         }
