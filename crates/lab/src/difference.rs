@@ -49,7 +49,7 @@ fn name(run: &Run, event: Option<Event>) -> String {
         Phase::Stop => format!("flow {entity} stops"),
         Phase::Point => format!("the congestion point of port {} looks at its queue", port()),
         Phase::Relief => format!("the relief of {} acts", node(thalweg_units::NodeId(spec.hosts + entity))),
-        Phase::Return => format!("the switch of port {} is notified of what has left it", port()),
+        Phase::DepartureNotice => format!("the switch of port {} is notified of what has left it", port()),
         Phase::Agent => format!("a timer of host agent {entity} fires"),
         Phase::Quanta => {
             let what = if entity % 2 == 0 { "expires" } else { "is to be refreshed" };

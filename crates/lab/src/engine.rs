@@ -5,12 +5,12 @@ use thalweg_machines::buffer::Inputs;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::congestion::{Interval, Permit};
 use thalweg_net::spec::NetworkSpec;
-use thalweg_sim::parts::{Parted, Plan};
+use thalweg_sim::parts::{Partitioned, Plan};
 use thalweg_sim::port::PortTotals;
 use thalweg_sim::probe::Probes;
 use thalweg_sim::{
-    Carried, Counters, Deadlock, Delays, Exit, FlowOutcome, Injection, MemoryPeaks, Pause, PauseRecord,
-    Recorded, Sim, WorkRecord,
+    Carried, Counters, Deadlock, Delays, Exit, FlowOutcome, Halt, IncidentLosses, Injection, MemoryPeaks,
+    PauseRecord, Recorded, ReliefTotals, Sim, WorkRecord,
 };
 use thalweg_units::{FlowId, PortId, Span, Time, WorkId};
 
@@ -22,7 +22,7 @@ const CHECK_EVERY: u64 = 50_000;
 pub(crate) struct Engine {
     /// Run whole: the network. In parts: as it was when nothing had happened, and when it has ended.
     sim: Sim,
-    parted: Option<Parted>,
+    partitioned: Option<Partitioned>,
     /// In parts: as it is now, once it has been read.
     view: OnceLock<Box<Sim>>,
     threads: usize,
@@ -34,7 +34,7 @@ impl Engine {
     }
 
     fn whole(sim: Sim) -> Self {
-        Self { sim, parted: None, view: OnceLock::new(), threads: 1 }
+        Self { sim, partitioned: None, view: OnceLock::new(), threads: 1 }
     }
 
     /// Runs on so many threads from now on, as many at most as it has parts. What is run whole is divided only
@@ -43,7 +43,7 @@ impl Engine {
     /// # Errors
     /// If it stays whole, with the reason.
     pub fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, String> {
-        if self.parted.is_none() && threads > 1 {
+        if self.partitioned.is_none() && threads > 1 {
             if self.sim.counters().events > 0 {
                 return Err("it has begun to run whole".into());
             }
@@ -51,7 +51,7 @@ impl Engine {
             if pays && !plan.pays() {
                 return Err("it is small".into());
             }
-            self.parted = Some(Parted::new(&self.sim, plan));
+            self.partitioned = Some(Partitioned::new(&self.sim, plan));
         }
         self.threads = threads;
         Ok(self.threads())
@@ -62,44 +62,44 @@ impl Engine {
     /// # Errors
     /// If it is under way in parts.
     pub fn unite(&mut self) -> Result<(), String> {
-        if self.parted.as_ref().is_some_and(|parted| parted.counters().events > 0) {
+        if self.partitioned.as_ref().is_some_and(|partitioned| partitioned.counters().events > 0) {
             return Err("it has begun to run in parts".into());
         }
-        self.parted = None;
+        self.partitioned = None;
         Ok(())
     }
 
     /// On how many it runs.
     pub fn threads(&self) -> usize {
-        self.parted.as_ref().map_or(1, |parted| self.threads.min(parted.plan().parts().into()))
+        self.partitioned.as_ref().map_or(1, |partitioned| self.threads.min(partitioned.plan().parts().into()))
     }
 
     /// The network to be read.
     fn sim(&self) -> &Sim {
-        match &self.parted {
+        match &self.partitioned {
             None => &self.sim,
-            Some(parted) => self.view.get_or_init(|| Box::new(parted.view())),
+            Some(partitioned) => self.view.get_or_init(|| Box::new(partitioned.view())),
         }
     }
 
     /// No event later than `at`, and at most so many; a network in parts may go on to the end of a window.
-    pub fn run_until(&mut self, max_events: u64, at: Time) -> Pause {
-        let Some(parted) = &mut self.parted else { return self.sim.run_until(max_events, at) };
+    pub fn run_until(&mut self, max_events: u64, at: Time) -> Halt {
+        let Some(partitioned) = &mut self.partitioned else { return self.sim.run_until(max_events, at) };
         self.view = OnceLock::new();
-        let pause = parted.run_until(self.threads, max_events, at);
-        if pause == Pause::Ended
-            && let Some(parted) = self.parted.take()
+        let halt = partitioned.run_until(self.threads, max_events, at);
+        if halt == Halt::Ended
+            && let Some(partitioned) = self.partitioned.take()
         {
-            self.sim = parted.into_view();
+            self.sim = partitioned.into_view();
         }
-        pause
+        halt
     }
     pub fn run(&mut self, max_events: u64) -> bool {
-        self.run_until(max_events, Time::MAX) != Pause::Ended
+        self.run_until(max_events, Time::MAX) != Halt::Ended
     }
     /// As `run_until`, with the invariants checked.
-    pub fn run_checked(&mut self, max_events: u64, at: Time) -> Result<Pause, String> {
-        debug_assert!(self.parted.is_none(), "laws are checked of a network that is run whole");
+    pub fn run_checked(&mut self, max_events: u64, at: Time) -> Result<Halt, String> {
+        debug_assert!(self.partitioned.is_none(), "laws are checked of a network that is run whole");
         self.sim.run_checked_until(max_events, CHECK_EVERY, at).map_err(|e| e.to_string())
     }
     /// What a network with flow control has dropped although it may not.
@@ -107,13 +107,13 @@ impl Engine {
         self.sim().check_lossless()
     }
     pub fn now(&self) -> Time {
-        self.parted.as_ref().map_or_else(|| self.sim.now(), Parted::now)
+        self.partitioned.as_ref().map_or_else(|| self.sim.now(), Partitioned::now)
     }
     pub fn spec(&self) -> &NetworkSpec {
         self.sim.spec()
     }
     pub fn counters(&self) -> Counters {
-        self.parted.as_ref().map_or_else(|| self.sim.counters(), Parted::counters)
+        self.partitioned.as_ref().map_or_else(|| self.sim.counters(), Partitioned::counters)
     }
     pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
         self.sim().outcome(flow)
@@ -147,13 +147,13 @@ impl Engine {
     pub fn deadlocks(&self) -> &[Deadlock] {
         self.sim().deadlocks()
     }
-    /// What the reliefs of switches have done, and packets that left for their hosts out of order.
-    pub fn relief(&self) -> Option<(thalweg_machines::relief::Tally, u64)> {
+    /// What the reliefs of switches have done.
+    pub fn relief(&self) -> Option<ReliefTotals> {
         self.sim().relief()
     }
     /// Packets exempt from accounting, lest pauses form a cycle, if the network elides.
-    pub fn spared(&self) -> Option<u64> {
-        self.sim().spared()
+    pub fn exempt_packets(&self) -> Option<u64> {
+        self.sim().exempt_packets()
     }
     /// Active flows whose data pass a port.
     pub fn flows_through(&self, port: PortId) -> Vec<FlowId> {
@@ -164,8 +164,8 @@ impl Engine {
         self.sim().lost_on_links()
     }
 
-    /// Packets lost because a link had failed, and pause frames lost.
-    pub fn lost_to_incidents(&self) -> (u64, u64) {
+    /// What was lost to failed links and to lossy pause frames.
+    pub fn lost_to_incidents(&self) -> IncidentLosses {
         self.sim().lost_to_incidents()
     }
     pub fn probes(&self) -> &Probes {
@@ -179,24 +179,24 @@ impl Engine {
         self.sim().digest()
     }
     pub fn save_after(&self, bytes: Vec<u8>) -> Vec<u8> {
-        match &self.parted {
+        match &self.partitioned {
             None => self.sim.save_after(bytes),
-            Some(parted) => parted.save_after(bytes),
+            Some(partitioned) => partitioned.save_after(bytes),
         }
     }
     pub fn load(bytes: &[u8]) -> Result<Self, String> {
-        let Some(parted) = Parted::load(bytes) else {
+        let Some(partitioned) = Partitioned::load(bytes) else {
             return Sim::load(bytes).map(Self::whole).map_err(|e| e.to_string());
         };
-        let parted = parted.map_err(|e| e.to_string())?;
-        let sim = Sim::new(parted.spec()).map_err(|e| e.to_string())?;
-        Ok(Self { parted: Some(parted), ..Self::whole(sim) })
+        let partitioned = partitioned.map_err(|e| e.to_string())?;
+        let sim = Sim::new(partitioned.spec()).map_err(|e| e.to_string())?;
+        Ok(Self { partitioned: Some(partitioned), ..Self::whole(sim) })
     }
     pub fn take_recorded(&mut self, end: bool) -> Recorded {
         self.sim.take_recorded(end)
     }
     pub fn take_decisions(&mut self) -> Vec<Log> {
-        self.parted.as_mut().map_or_else(|| self.sim.take_decisions(), Parted::take_decisions)
+        self.partitioned.as_mut().map_or_else(|| self.sim.take_decisions(), Partitioned::take_decisions)
     }
     /// See [`Sim::interval`].
     pub fn interval(&self, flow: FlowId) -> Option<&Interval> {
@@ -227,7 +227,7 @@ impl Engine {
     /// See [`thalweg_sim::diff::first_difference`].
     pub fn first_difference(&mut self, other: &mut Self) -> Option<thalweg_sim::diff::Difference> {
         // Event by event: of whole networks, from their beginning.
-        (self.parted, other.parted) = (None, None);
+        (self.partitioned, other.partitioned) = (None, None);
         thalweg_sim::diff::first_difference(&mut self.sim, &mut other.sim)
     }
 }

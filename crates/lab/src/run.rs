@@ -10,7 +10,7 @@ use thalweg_scenario::schema::Fct;
 use thalweg_scenario::topology::{Graph, Names};
 use thalweg_scenario::{Diagnostic, Scenario, Section, Stop};
 use thalweg_sim::sealed::{self, Kind, Sealing};
-use thalweg_sim::{Pause, Recorded};
+use thalweg_sim::{Halt, Recorded};
 use thalweg_units::{Span, Time};
 
 /// What tables and summaries need of the scenario.
@@ -154,34 +154,34 @@ impl Run {
 
     /// Processes at most `max_events` more events; false once the run has ended.
     pub fn step(&mut self, max_events: u64) -> bool {
-        self.advance(max_events, Time::MAX) != Pause::Ended
+        self.advance(max_events, Time::MAX) != Halt::Ended
     }
 
     /// The same, but no event later than `until`, and no further than to where a controller waits for a decision.
-    pub(crate) fn advance(&mut self, max_events: u64, until: Time) -> Pause {
+    pub(crate) fn advance(&mut self, max_events: u64, until: Time) -> Halt {
         if !self.running {
-            return Pause::Ended;
+            return Halt::Ended;
         }
         // Sums of flows without end are noted where the measured window opens and closes.
         let note = self.window.next();
         let at = note.min(until);
-        let pause = if self.meta.check {
+        let halt = if self.meta.check {
             self.engine.run_checked(max_events, at).unwrap_or_else(|law| {
                 self.violation = Some(law);
-                Pause::Ended
+                Halt::Ended
             })
         } else {
             self.engine.run_until(max_events, at)
         };
-        self.running = pause != Pause::Ended;
+        self.running = halt != Halt::Ended;
         if !self.running && self.violation.is_none() {
             self.violation = self.engine.check_lossless().err();
         }
-        if pause == Pause::Reached && at == note {
+        if halt == Halt::Reached && at == note {
             self.window.note(&self.engine);
-            return if note < until { Pause::Budget } else { Pause::Reached };
+            return if note < until { Halt::Budget } else { Halt::Reached };
         }
-        pause
+        halt
     }
 
     /// Rows of the recording that are ready; at the `end` all, packets still in the network included.

@@ -4,7 +4,7 @@ use crate::run::Run;
 use thalweg_machines::congestion::Permit;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_scenario::{Diagnostic, Scenario, Stop};
-use thalweg_sim::Pause;
+use thalweg_sim::Halt;
 use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 
 /// When a flow wants its next decision.
@@ -144,22 +144,22 @@ impl Session {
         loop {
             until = self.look.map_or(Time::MAX, |span| until.saturating_add(span));
             match self.run.advance(most.saturating_sub(events(self)), until) {
-                Pause::Ended => return Standing::Over,
-                Pause::Decision => break,
-                Pause::Budget | Pause::Reached if self.look.is_some() && self.is_done() => {
+                Halt::Ended => return Standing::Over,
+                Halt::Decision => break,
+                Halt::Budget | Halt::Reached if self.look.is_some() && self.is_done() => {
                     return Standing::Over;
                 }
-                Pause::Reached if self.look.is_some() && events(self) < most => {}
-                Pause::Budget | Pause::Reached => return Standing::Goes,
+                Halt::Reached if self.look.is_some() && events(self) < most => {}
+                Halt::Budget | Halt::Reached => return Standing::Goes,
             }
         }
         // The rest of the instant: other flows may be due.
         let now = self.run.engine.now();
         loop {
             match self.run.advance(u64::MAX, now) {
-                Pause::Ended => return Standing::Over,
-                Pause::Reached => return Standing::Waits,
-                Pause::Budget | Pause::Decision => {}
+                Halt::Ended => return Standing::Over,
+                Halt::Reached => return Standing::Waits,
+                Halt::Budget | Halt::Decision => {}
             }
         }
     }

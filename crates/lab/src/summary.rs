@@ -7,7 +7,7 @@ use crate::statistics::statistics;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-use thalweg_sim::Delays;
+use thalweg_sim::{Delays, ReliefTotals};
 use thalweg_units::{Bytes, PortId, Span, Time};
 
 /// Flows without end have no completion time: what they got, how alike, and what their packets waited for. Over the
@@ -111,7 +111,7 @@ fn pauses(run: &Run) -> Json {
             "waits": waits(d),
         })
     };
-    let relief = |(t, reordered): (thalweg_machines::relief::Tally, u64)| {
+    let relief = |ReliefTotals { tally: t, reordered }: ReliefTotals| {
         json!({
             "tokens": t.tokens, "lifted": t.lifted, "ended_pool": t.ended_pool, "ended_source": t.ended_source,
             "signals": t.signals, "reclaimed": t.reclaimed, "cycles": t.cycles, "furthest": t.furthest, "reordered": reordered,
@@ -123,7 +123,7 @@ fn pauses(run: &Run) -> Json {
         "paused_s": paused as f64 / 1e12,
         "deadlocks": run.engine.deadlocks().iter().map(deadlock).collect::<Vec<_>>(),
         "relief": run.engine.relief().map(relief),
-        "spared": run.engine.spared(),
+        "spared": run.engine.exempt_packets(),
     })
 }
 
@@ -241,9 +241,9 @@ pub(crate) fn summary(run: &Run) -> Json {
     let links = (!plain || run.engine.spec().probes.links.is_some()).then(|| links(run));
     let memory = run.engine.spec().probes.memory.then(|| memory(run));
     let endless = rows.iter().any(FlowRow::endless).then(|| endless(run, &rows, None));
-    let (lost, frames_lost) = run.engine.lost_to_incidents();
+    let lost = run.engine.lost_to_incidents();
     let incidents = (!run.engine.spec().incidents.is_empty())
-        .then(|| json!({ "packets_lost": lost, "pause_frames_lost": frames_lost }));
+        .then(|| json!({ "packets_lost": lost.packets, "pause_frames_lost": lost.frames }));
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
     for (end, reason) in rows.iter().map(|r| r.end()) {
         if let Some(reason) = reason.filter(|_| end != "stopped") {

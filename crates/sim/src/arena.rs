@@ -1,4 +1,4 @@
-//! Where packets live: a slab that hands out the slot freed last, which is still in the cache.
+//! A slab for packets that hands out the slot freed last, which is still in the cache.
 
 use serde::{Deserialize, Serialize};
 use thalweg_wire::{Handle, Packet};
@@ -10,7 +10,7 @@ pub struct Arena<T> {
     free: Vec<u32>,
 }
 
-/// The packets of a network.
+/// The packets in a network.
 pub type Packets = Arena<Packet>;
 
 impl<T> Default for Arena<T> {
@@ -20,7 +20,7 @@ impl<T> Default for Arena<T> {
 }
 
 impl<T> Arena<T> {
-    /// Stores `value` and returns where.
+    /// Stores `value` and returns its slot.
     #[inline]
     pub fn insert(&mut self, value: T) -> Handle {
         if let Some(slot) = self.free.pop() {
@@ -32,7 +32,7 @@ impl<T> Arena<T> {
         Handle(slot)
     }
 
-    /// A slot with whatever it held before.
+    /// Takes a slot with the value that it held before.
     #[inline]
     pub fn claim(&mut self) -> Handle
     where
@@ -44,19 +44,19 @@ impl<T> Arena<T> {
         }
     }
 
-    /// Where a value is: a hint for prefetching, also if there is none.
+    /// The address of a slot, to be prefetched; valid or not.
     #[inline(always)]
     pub fn hint(&self, handle: Handle) -> *const T {
         self.slots.as_ptr().wrapping_add(handle.0 as usize)
     }
 
-    /// Gives the slot back; the value stays until it is overwritten.
+    /// Frees the slot; the value stays until it is overwritten.
     #[inline]
     pub fn remove(&mut self, handle: Handle) {
         self.free.push(handle.0);
     }
 
-    /// The values stored now, in the order of their places: for checks, which have the time.
+    /// The values stored now, in the order of their slots. Slow: meant for checks.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let mut stored = vec![true; self.slots.len()];
         self.free.iter().for_each(|slot| stored[*slot as usize] = false);

@@ -1,6 +1,6 @@
-//! From a specification to a network at time zero.
+//! Builds the network at time zero from its specification.
 
-use crate::border::Border;
+use crate::boundary::Boundary;
 use crate::cx::Cx;
 use crate::events::{Calendar, Events, Ties};
 use crate::fabric::{Fabric, failures, points, relief};
@@ -18,7 +18,7 @@ use thalweg_net::routing::Routes;
 use thalweg_net::spec::{IncidentKind, NetworkSpec, TieSpec};
 use thalweg_units::{FlowId, HostId, PortId, Span, Stream, Time};
 
-/// Who is first among equals at one instant.
+/// The order among events of one phase at one instant.
 fn ties(spec: &NetworkSpec) -> Ties {
     match spec.ties {
         TieSpec::Drawn => Ties::Drawn { seed: Stream::new(spec.seed, "ties", 0).bits() },
@@ -52,7 +52,7 @@ impl Sim {
                 features: Features::of(&spec, !fabric.queues().is_empty()),
                 instruments,
                 spec,
-                border: Border::default(),
+                boundary: Boundary::default(),
             },
             fabric,
             processed: 0,
@@ -70,8 +70,8 @@ impl Sim {
         Ok(sim)
     }
 
-    /// Makes a sender of every transport once, so that refusals come before the run, not in it: at the
-    /// slowest line of the hosts that send with it, and of the longest of its flows.
+    /// Makes a sender of every transport once, so that a refusal comes before the run, not in it: at the slowest
+    /// line rate of the hosts that send with it, and with the size of its longest flow.
     fn dry_run_transports(&self) -> Result<(), BuildError> {
         let mut slowest = vec![None; self.cx.spec.transports.len()];
         for flow in &self.cx.spec.flows {
@@ -88,7 +88,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Transports find what they need of the network ([`thalweg_machines::transport::PathNeeds`]).
+    /// Checks that the network offers what its transports need ([`thalweg_machines::transport::PathNeeds`]).
     fn check_needs(&self) -> Result<(), BuildError> {
         let spec = &self.cx.spec;
         if spec.replay {
@@ -142,14 +142,15 @@ impl Sim {
     }
 }
 
-/// The second half of a path leads back over the links of the first. (Both directions of a link are neighbours.)
+/// Whether the second half of a path leads back over the links of the first. (The two directions of a link have
+/// neighbouring numbers.)
 fn mirrored(path: &[PortId], middle: usize) -> bool {
     let there = path[..middle].iter().filter(|id| **id != PortId::NONE);
     let back = path[middle..].iter().filter(|id| **id != PortId::NONE);
     there.map(|id| id.reverse()).eq(back.rev().copied())
 }
 
-/// The tables agree, and the simulator can do together what they ask for.
+/// Checks that the tables agree, and that the simulator supports the combination of features.
 fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     let wrong = |what: String| Err(BuildError::Inconsistent(what));
     spec.check().map_err(inconsistent)?;
@@ -173,7 +174,7 @@ fn check_tables(spec: &NetworkSpec) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// Ports on the longest path around failures, as routes will know of them one after another.
+/// Ports on the longest path in any of the topologies that failures leave, one incident after another.
 fn longest_around(spec: &NetworkSpec) -> usize {
     let mut incidents: Vec<_> = spec.incidents.iter().collect();
     incidents.sort_by_key(|incident| incident.at);

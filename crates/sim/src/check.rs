@@ -1,15 +1,15 @@
-//! What must hold at every instant, recounted from scratch.
+//! Invariants that must hold at every instant, recounted from scratch.
 
-use crate::fabric::relief;
+use crate::fabric::relief_checks;
 use crate::port::Bypass;
-use crate::sim::{Pause, Sim};
+use crate::sim::{Halt, Sim};
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::pause::PausePolicy;
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Time};
 use thalweg_wire::Packet;
 
-/// A law that does not hold: a defect of the simulator or of a plug-in, never of the scenario.
+/// A violated invariant: a defect of the simulator or of a plug-in, never of the scenario.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("at {at_ps} ps, event {event}: {law}")]
 pub struct Violation {
@@ -17,7 +17,7 @@ pub struct Violation {
     pub at_ps: u64,
     /// After how many events.
     pub event: u64,
-    /// Which law, with the numbers.
+    /// The invariant, with the numbers.
     pub law: String,
 }
 
@@ -25,7 +25,7 @@ impl Sim {
     /// Recounts packets, bytes and order everywhere.
     ///
     /// # Errors
-    /// Names the first law that does not hold.
+    /// Names the first invariant that is violated.
     pub fn check(&self) -> Result<(), Violation> {
         let broken = |law: String| Err(Violation { at_ps: self.cx.now.ps(), event: self.processed, law });
         let live = self.fabric.packets().live() as u64;
@@ -96,8 +96,8 @@ impl Sim {
         self.check_memory().map_err(|law| Violation { at_ps: self.cx.now.ps(), event: self.processed, law })
     }
 
-    /// Per-ingress accounting: the sum of what waits and what is being transmitted; with flow control and
-    /// nothing broken, no packet is refused.
+    /// Per-ingress accounting: the bytes counted by ingress are those that wait or are being transmitted; and no
+    /// packet is refused where flow control promises that.
     fn check_memory(&self) -> Result<(), String> {
         for (switch, inputs) in self.fabric.memory().switches.iter().enumerate() {
             let booked: u64 = inputs.inputs().iter().map(|input| input.bytes).sum();
@@ -105,7 +105,8 @@ impl Sim {
             let waiting: u64 = own
                 .iter()
                 .map(|id| {
-                    self.fabric.ports()[id.at()].waiting.bytes - relief::lifted_bytes(&self.fabric, *id)
+                    self.fabric.ports()[id.at()].waiting.bytes
+                        - relief_checks::escaping_bytes(&self.fabric, *id)
                 })
                 .sum();
             let leaving: u64 = own.iter().map(|id| u64::from(self.fabric.memory().deferred[id.at()].1)).sum();
@@ -116,17 +117,17 @@ impl Sim {
             }
         }
         self.check_backpressure()?;
-        relief::check(&self.fabric, &self.cx.spec)?;
+        relief_checks::check(&self.fabric, &self.cx.spec)?;
         self.check_lossless()
     }
 
-    /// Pause counters count the packets that wait and were held against them.
+    /// The pause counters of a switch equal the packets that wait there and were counted against a neighbour.
     fn check_backpressure(&self) -> Result<(), String> {
         let counted = |inputs: &Inputs| inputs.policy().map_or(0, PausePolicy::counted);
         for (switch, inputs) in self.fabric.memory().switches.iter().enumerate() {
             let own = &self.fabric.memory().links[switch];
             let waiting: u64 = own.iter().map(|id| u64::from(self.fabric.gates()[id.at()].held_back)).sum();
-            let returning: usize = own.iter().map(|id| self.fabric.memory().returning(*id)).sum();
+            let returning: usize = own.iter().map(|id| self.fabric.memory().notices_under_way(*id)).sum();
             if counted(inputs) != waiting + returning as u64 {
                 let counted = counted(inputs);
                 return Err(format!(
@@ -137,16 +138,16 @@ impl Sim {
         Ok(())
     }
 
-    /// With flow control and nothing broken, no packet is refused for want of memory. Costs nothing: every
-    /// run may be checked.
+    /// With lossless flow control and no failures, no packet is refused for want of memory. This check is cheap
+    /// enough for every run.
     ///
     /// # Errors
-    /// What was dropped.
+    /// The number of dropped packets.
     pub fn check_lossless(&self) -> Result<(), String> {
         let lossless = self.cx.spec.inputs.is_some_and(|i| i.effects().is_some_and(|pauses| pauses.lossless))
             && self.cx.spec.nic.pause_control
             && self.cx.spec.incidents.is_empty()
-            // Frames that are lost or late do not stop the neighbour in time.
+            // Pause frames that are lost or late do not stop the neighbour in time.
             && self.cx.spec.links.iter().all(|link| link.ab.is_plain() && link.ba.is_plain());
         let dropped = self.fabric.memory().dropped;
         if lossless && dropped > 0 {
@@ -155,42 +156,42 @@ impl Sim {
         Ok(())
     }
 
-    /// What reliefs promise within some time, as far as this look and those before it show: what may pass a
-    /// pause does (Escape's I10), and no cycle of pauses stands still for 5 ms of which a packet may (I11).
+    /// What reliefs promise within some time, as far as this call and earlier ones can tell: what may pass a pause
+    /// does (Escape's I10), and no cycle of pauses stands still for 5 ms while one of its packets may pass (I11).
     /// `at`: the present, or any later instant up to which nothing happens.
     ///
     /// # Errors
-    /// What has been waiting for too long.
+    /// Names what has been waiting for too long.
     pub fn check_promises(&mut self, at: Time) -> Result<(), Violation> {
         let Self { cx, fabric, promises, processed, .. } = self;
-        let kept = promises.look(fabric, &cx.spec, at, &cx.instruments.deadlocks);
+        let kept = promises.observe(fabric, &cx.spec, at, &cx.instruments.deadlocks);
         kept.map_err(|law| Violation { at_ps: at.ps(), event: *processed, law })
     }
 
     /// [`Sim::run`] with [`Sim::check`] every `every` events, and [`Sim::check_promises`].
     ///
     /// # Errors
-    /// Stops at the first law that does not hold.
+    /// Names the first invariant that is violated; the run stops there.
     pub fn run_checked(&mut self, max_events: u64, every: u64) -> Result<bool, Violation> {
-        self.run_checked_until(max_events, every, Time::MAX).map(|pause| pause != Pause::Ended)
+        self.run_checked_until(max_events, every, Time::MAX).map(|halt| halt != Halt::Ended)
     }
 
     /// The same, but no event later than `at`.
     ///
     /// # Errors
     /// As [`Sim::run_checked`].
-    pub fn run_checked_until(&mut self, max_events: u64, every: u64, at: Time) -> Result<Pause, Violation> {
+    pub fn run_checked_until(&mut self, max_events: u64, every: u64, at: Time) -> Result<Halt, Violation> {
         let mut left = max_events;
         while left > 0 {
             let chunk = left.min(every);
-            let pause = self.run_until(chunk, at);
+            let halt = self.run_until(chunk, at);
             self.check()?;
             self.check_promises(self.cx.now)?;
-            if pause != Pause::Budget {
-                return Ok(pause);
+            if halt != Halt::Budget {
+                return Ok(halt);
             }
             left -= chunk;
         }
-        Ok(Pause::Budget)
+        Ok(Halt::Budget)
     }
 }

@@ -1,4 +1,4 @@
-//! Where two runs part: replayed side by side from the last instant at which they agreed.
+//! Finds where two runs diverge: both are replayed from the last instant at which they agreed.
 
 use crate::events::{Event, Events};
 use crate::sim::Sim;
@@ -17,9 +17,9 @@ pub struct Difference {
     pub right: Option<Event>,
 }
 
-/// Runs both from where they stand and finds the first event (or effect of an event) that differs.
+/// Runs both from their present states and finds the first event (or effect of an event) that differs.
 ///
-/// `None`: they end alike. Both are left somewhere after the difference.
+/// `None`: they end alike. Both are left somewhere behind the difference.
 pub fn first_difference(left: &mut Sim, right: &mut Sim) -> Option<Difference> {
     loop {
         let (was_left, was_right) = (left.clone(), right.clone());
@@ -53,7 +53,7 @@ fn narrow(mut left: Sim, mut right: Sim) -> Difference {
     }
 }
 
-/// Enough of the state to distinguish two runs cheaply.
+/// A small part of the state that distinguishes two runs cheaply.
 fn state_word(sim: &Sim) -> (u64, u64, u64, u64) {
     let tally = &sim.cx.instruments.tally;
     let digest = sim.cx.instruments.digest;

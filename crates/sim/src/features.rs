@@ -2,38 +2,38 @@
 
 use thalweg_machines::host::Agent;
 use thalweg_machines::nic::{Needs, Waits};
-use thalweg_machines::pause::Reach;
+use thalweg_machines::pause::{QueuePauses, Reach};
 use thalweg_machines::stage::CarriedSpec;
 use thalweg_net::spec::NetworkSpec;
 
-/// From so many ports on a network counts as larger than the caches.
+/// Number of ports above which a network counts as larger than the caches.
 const WIDE: usize = 2048;
 
-/// What a network needs besides queues and wires. Who does not use a feature pays one predictable branch for it.
+/// What a network needs besides queues and wires. A feature that is off costs one predictable branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Features {
-    /// This is a part of a network that is run in parts: see [`crate::border`].
-    pub parted: bool,
-    /// A packet may do something else than go on: links fail, ports write to sources, paths are not known in
-    /// advance, senders are notified of drops. One question for all of them where every hop comes by.
+    /// This is one part of a network that is run in parts: see [`crate::boundary`].
+    pub partitioned: bool,
+    /// Hops need more than the source route: links may fail, rules choose hop by hop, congestion points send
+    /// notices, or senders are notified of drops. Combined so that the common path tests one flag.
     pub detours: bool,
-    /// NICs that pull do not simply poll the flow whose turn it is: links fail, queues are paused, agents
-    /// choose, the shortest goes first.
+    /// NICs that pull do not simply poll the first flow of the round-robin list: links fail, queues are paused,
+    /// agents choose, or the NIC's order picks flows or keeps them in fixed places.
     pub nic_detours: bool,
-    /// Headers change from hop to hop, or packets are followed on their way: see [`crate::fabric::headers`].
+    /// Headers change from hop to hop, or packets are recorded on their way: see [`crate::fabric::headers`].
     pub headers: bool,
-    /// What waits no longer is seen by others than the memory of its switch: stages that write, points,
-    /// relief, backpressure.
+    /// Departures are observed by more than the memory of the switch: stages that write, congestion points, relief,
+    /// backpressure.
     pub departures: bool,
     /// Switches write into data packets as their transmission begins: see
     /// [`Fabric::write_headers`](crate::fabric::Fabric::write_headers).
     pub writes: bool,
-    /// Queues notify of packets, and their switches write to the senders of these.
+    /// Queues report packets to the congestion point of their port, which sends notices to their senders.
     pub notifies: bool,
-    /// All ports of a switch run one policy: see [`crate::fabric::programs`].
+    /// The ports of a switch run one policy together: see [`crate::fabric::programs`].
     pub programs: bool,
-    /// Others than a port see what waits there: [`Features::headers`], [`Features::writes`], [`Features::points`] or
-    /// [`Features::ingress_accounting`].
+    /// What waits at a port is seen from outside of it: [`Features::headers`], [`Features::writes`],
+    /// [`Features::points`] or [`Features::ingress_accounting`].
     pub observed: bool,
     /// Switches read the packets that they pass on, not only where these go: a hint for prefetching.
     pub prefetch: bool,
@@ -41,75 +41,79 @@ pub(crate) struct Features {
     pub look_ahead: bool,
     /// Switches account for their memory by ingress.
     pub ingress_accounting: bool,
-    /// They release a packet's bytes as its transmission begins, not as it ends.
+    /// A packet's bytes are released when its transmission begins, not when it ends.
     pub release_at_start: bool,
-    /// An input of a switch sends one packet at a time: see [`crate::fabric::crossbar`].
+    /// An input of a switch sends one packet at a time through a crossbar: see [`crate::fabric::crossbar`].
     pub crossbar: bool,
-    /// The most that their memory has held is kept.
+    /// The probes record the most that switch memory has held.
     pub memory_peaks: bool,
     /// Queues are paused one by one, and packets name those they come from (backpressure flow control).
     pub backpressure: bool,
-    /// Departures are seen at another instant than that at which they are sent: see [`crate::fabric::settling`].
-    pub apart: bool,
-    /// Bytes of a frame to a neighbour on the wire.
+    /// The parameters of these pauses; `None` without backpressure.
+    pub queue_pauses: Option<QueuePauses>,
+    /// The switch learns of departures before or after they happen: see [`crate::fabric::late_departures`].
+    pub late_departures: bool,
+    /// Bytes of a pause frame on the wire.
     pub frame_wire: u32,
-    /// Pauses of ports expire after so many quanta.
+    /// Number of quanta after which pauses of whole ports expire, if they do.
     pub quanta: Option<u16>,
     /// Some packets bypass the queue of their port.
     pub priority_bypass: bool,
-    /// NICs pull packets from flows, all of them or (see below) some.
+    /// NICs pull packets from flows: all packets ([`Features::nic_pull`]) or some ([`Features::nic_idle`]).
     pub nic_may_pull: bool,
     /// NICs pull every packet from flows.
     pub nic_pull: bool,
-    /// NICs have queues, and pull from flows what these hand over only when there is nothing else: see
+    /// NICs have queues, and pull from flows the packets that leave only when there is nothing else to send: see
     /// [`crate::hosts::idle`].
     pub nic_idle: bool,
-    /// NICs that pull may know beforehand that nothing will be there: see [`crate::hosts`], NIC scheduling.
+    /// NICs that pull may determine in advance that their flows will have nothing to send: see [`crate::hosts`],
+    /// NIC scheduling.
     pub foresees: bool,
-    /// Flows that are over take back what waits in the queue of their NIC.
+    /// Flows that are over withdraw packets that wait in the queue of their NIC.
     pub takes_back: bool,
-    /// Some queue cuts packets to their headers: payload is accounted for apart from packets.
+    /// Some queue cuts packets to their headers, so payload is counted separately from packets.
     pub trims: bool,
     /// Senders are notified of packets that switches drop.
     pub drop_notices: bool,
-    /// NICs pick one of the flows that may send: see [`thalweg_machines::nic`].
+    /// The NIC's order picks one of the flows that may send: see [`thalweg_machines::nic`].
     pub nic_picks: bool,
-    /// At NICs flows keep their places: likewise.
+    /// The NIC's order scans flows in fixed places: see [`thalweg_machines::nic`].
     pub nic_places: bool,
     /// Links or pause frames may fail.
     pub failures: bool,
-    /// A rule chooses hop by hop: packets carry what it goes by instead of a source route ([`crate::rules`]).
+    /// A rule chooses the route hop by hop: packets carry its value instead of a source route ([`crate::rules`]).
     pub per_hop: bool,
-    /// Round trips are probed.
+    /// Round-trip times are recorded.
     pub completions: bool,
-    /// What data packets waited on their way is measured.
+    /// The waiting times of data packets are measured.
     pub delays: bool,
     /// Some transport has agents above its flows: see [`thalweg_machines::host`].
     pub agents: bool,
     /// Some connections carry messages back to back: see [`crate::hosts::streams`].
     pub streams: bool,
-    /// Ports write to sources: see [`crate::fabric::points`].
+    /// Congestion points send notices to sources: see [`crate::fabric::points`].
     pub points: bool,
-    /// Switches lift packets, or break cycles: see [`crate::fabric::relief`].
+    /// Switches lift packets past pauses, or break cycles of pauses: see [`crate::fabric::relief`].
     pub relief: bool,
 }
 
-/// Some transport hands packets over only when a NIC has nothing else to send. (None runs in a replay.)
+/// Whether some transport hands packets over only when a NIC has nothing else to send. (Replays run no transports.)
 pub(crate) fn pulls_when_idle(spec: &NetworkSpec) -> bool {
     !spec.replay && spec.transports.iter().any(|t| t.needs().when_idle)
 }
 
-/// Some queue notifies of packets.
+/// Whether some queue reports packets to a congestion point.
 pub(crate) fn notifies(spec: &NetworkSpec) -> bool {
     spec.disciplines.iter().any(|kind| kind.order.needs().notifies)
 }
 
-/// Some queue is a part of a policy that the ports of its switch run together.
+/// Whether some queue belongs to a policy that the ports of a switch run together.
 pub(crate) fn programs(spec: &NetworkSpec) -> bool {
     spec.disciplines.iter().any(|kind| kind.order.needs().together.is_some())
 }
 
-/// Some sender can declare beforehand that it will wait, and whose turn it is at a NIC is decided by turns alone.
+/// Whether NICs may determine in advance that a flow will have nothing to send: some sender can, and the NIC's
+/// order depends on turns alone.
 fn foresees(spec: &NetworkSpec) -> bool {
     spec.nic.order.needs() == Needs { pulls: true, waits: Waits::InTurn }
         && spec.incidents.is_empty()
@@ -119,7 +123,7 @@ fn foresees(spec: &NetworkSpec) -> bool {
 }
 
 impl Features {
-    /// Of a network of which some ports have `queues`.
+    /// The features of a network; `queues`: whether some of its ports have queues (on demand).
     pub fn of(spec: &NetworkSpec, queues: bool) -> Self {
         let headers = spec.replay
             || spec.carried != CarriedSpec::Nothing
@@ -129,13 +133,14 @@ impl Features {
         let failures = !spec.incidents.is_empty();
         let per_hop = !spec.routing.rule.needs().source_routes;
         let drop_notices = spec.transports.iter().any(|t| t.needs().drop_notices);
-        let backpressure = spec.inputs.is_some_and(|i| i.queue_pauses().is_some());
+        let queue_pauses = spec.inputs.and_then(|inputs| inputs.queue_pauses());
+        let backpressure = queue_pauses.is_some();
         let effects = spec.inputs.and_then(|inputs| inputs.effects());
         let agents = spec.transports.iter().any(Agent::serves);
         let waits = spec.nic.order.needs().waits;
         let (nic_picks, nic_places) = (waits == Waits::Picked, waits == Waits::AtPlaces);
         Self {
-            parted: false,
+            partitioned: false,
             nic_detours: failures || backpressure || agents || nic_picks || nic_places,
             detours: failures || per_hop || drop_notices || spec.point.is_some(),
             departures: writes || backpressure || spec.point.is_some() || spec.relief.is_some(),
@@ -154,7 +159,8 @@ impl Features {
             crossbar: spec.inputs.is_some_and(|i| i.one_per_input),
             memory_peaks: spec.probes.memory,
             backpressure,
-            apart: backpressure && spec.disciplines.iter().any(|kind| kind.order.needs().apart),
+            queue_pauses,
+            late_departures: backpressure && spec.disciplines.iter().any(|kind| kind.order.needs().apart),
             frame_wire: spec.frame_wire(),
             quanta: match effects.map(|effects| effects.reach) {
                 Some(Reach::Ports { quanta }) => quanta,

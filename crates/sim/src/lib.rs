@@ -1,20 +1,20 @@
-//! Floor 4: the simulated network.
+//! The simulated network (the layers of the project: `docs/architecture.md`).
 //!
-//! A packet-level discrete-event simulation: [`Sim`] is a network ([`thalweg_net`]) at an instant,
-//! [`Sim::run`] takes it forward. It wires machines together and takes no protocol decision itself.
+//! A packet-level discrete-event simulation. [`Sim`] is a network ([`thalweg_net`]) at an instant, and [`Sim::run`]
+//! advances it. It connects the protocol machines and takes no protocol decision itself.
 //!
 //! The state of a network has four owners, each of which serialises its own part: `fabric` (switches, ports, wires,
-//! packets), `hosts` (the ends of the active flows, NIC scheduling), `flows` (the life of every flow) and `instruments`
-//! (what looks on). [`Sim`] is the run loop that moves events and packets between them; `features` names which code
-//! paths a network takes.
+//! packets), `hosts` (the ends of the active flows, NIC scheduling), `flows` (the life of every flow) and
+//! `instruments` (observers that change nothing). [`Sim`] is the run loop that moves events and packets between
+//! them; `features` names the code paths that a network takes.
 //!
-//! * [`events`]: what happens next, in a total order that does not depend on insertion history;
+//! * [`events`]: pending events in a total order that does not depend on the order of insertion;
 //! * [`port`]: output queues, transmitters and wires; one or two events per packet-hop;
 //! * [`recording`], [`replay`]: a run's packets as data, and run again under another discipline;
-//! * [`snapshot`], [`sealed`], [`diff`], [`check`]: state is data, replayable, and recounted on request.
+//! * [`snapshot`], [`sealed`], [`diff`], [`check`]: state is plain data, saved, compared and recounted on request.
 
 pub mod arena;
-mod border;
+mod boundary;
 mod build;
 pub mod check;
 mod cx;
@@ -31,12 +31,14 @@ mod paths;
 pub mod port;
 pub mod prefetch;
 mod refused;
+mod replay_input;
 mod results;
 mod rules;
 mod sampling;
 pub mod sealed;
 mod sim;
 pub mod snapshot;
+mod uncontended;
 
 pub use check::Violation;
 pub use fabric::carried::Carried;
@@ -49,7 +51,8 @@ pub use instruments::delays::Delays;
 pub use instruments::pauses::{Deadlock, PauseRecord};
 pub use instruments::probe;
 pub use instruments::recording::{self, Recorded};
-pub use refused::BuildError;
-pub use results::Counters;
+pub use refused::{BuildError, NoPausePolicy};
+pub use results::{Counters, IncidentLosses, ReliefTotals};
 pub use sealed::LoadError;
-pub use sim::{Pause, Sim};
+pub use sim::{Halt, Sim};
+pub use uncontended::Ideal;

@@ -1,10 +1,10 @@
-//! Memory ahead of time: in networks larger than the caches, a hop waits for memory most of all.
+//! Prefetching: in networks larger than the caches, a hop spends most of its time waiting for memory. (This has
+//! nothing to do with the lookahead of partitions.)
 //!
-//! What an event will touch is found step by step: its port, the packet at the head of the port's
-//! ring, the path's next entry (or, at a host, the packet), the next port (or the connection), the ring of the
-//! next port. Each step is
-//! taken a few events before the next, so that every line has arrived when it is read. These are
-//! hints: nothing depends on them.
+//! What an event will touch is found step by step: its port, the packet at the head of the port's ring, the path's
+//! next entry (or, at a host, the packet), the next port (or the connection), the ring of the next port. Each step
+//! is taken a few events before the next, so that every line has arrived when it is read. These are hints: no
+//! result depends on them.
 
 use crate::events::{Calendar, Events, Phase};
 use crate::fabric::Fabric;
@@ -14,27 +14,28 @@ use crate::port::Port;
 use crate::prefetch::prefetch;
 use thalweg_units::PortId;
 
-/// How many events ahead each step is taken, after the first, which is taken a calendar bucket ahead.
+/// How many events ahead each step is taken. The first step, the port, is taken a calendar bucket ahead.
 const HEAD: usize = 9;
-const WAY: usize = 6;
+const ENTRY: usize = 6;
 const NEXT: usize = 4;
 const RING: usize = 2;
 
-/// The steps for the events that come `HEAD`, `WAY`, `NEXT` and `RING` events from now; when the calendar has
-/// advanced by a bucket, those for all that its first events have missed, and the ports of the next bucket.
+/// Takes the steps for the events that are `HEAD`, `ENTRY`, `NEXT` and `RING` events ahead. When the calendar has
+/// advanced by a bucket, also takes all steps that the first events of that bucket have missed, and the first step
+/// for the next bucket.
 #[inline(always)]
 pub(crate) fn look_ahead(events: &mut Calendar, fabric: &Fabric, hosts: &Hosts) {
     if events.bucket_advanced() {
         begin_bucket(events, fabric, hosts);
     }
     head(events, fabric, HEAD);
-    way(events, fabric, WAY);
+    path_entry(events, fabric, ENTRY);
     next(events, fabric, hosts, NEXT);
     ring(events, fabric, RING);
 }
 
-/// Nothing looked ahead beyond the end of the last bucket. Each step is taken for all before the next, so
-/// that they wait for memory together.
+/// Takes the steps that could not be taken before, because prefetching does not see beyond the running bucket. Each
+/// step is taken for all events before the next step, so that their memory accesses overlap.
 #[inline(never)]
 fn begin_bucket(events: &Calendar, fabric: &Fabric, hosts: &Hosts) {
     for tag in events.next_bucket() {
@@ -43,12 +44,12 @@ fn begin_bucket(events: &Calendar, fabric: &Fabric, hosts: &Hosts) {
         }
     }
     (0..HEAD).for_each(|ahead| head(events, fabric, ahead));
-    (0..WAY).for_each(|ahead| way(events, fabric, ahead));
+    (0..ENTRY).for_each(|ahead| path_entry(events, fabric, ahead));
     (0..NEXT).for_each(|ahead| next(events, fabric, hosts, ahead));
     (0..RING).for_each(|ahead| ring(events, fabric, ahead));
 }
 
-/// The packet at the head of the port's ring.
+/// Prefetches the packet at the head of the port's ring.
 #[inline(always)]
 fn head(events: &Calendar, fabric: &Fabric, ahead: usize) {
     if let Some((_, port)) = landing(events, fabric, ahead)
@@ -58,9 +59,9 @@ fn head(events: &Calendar, fabric: &Fabric, ahead: usize) {
     }
 }
 
-/// The path's next entry, or, at a host, the packet.
+/// Prefetches the path's next entry, or, at a host, the packet.
 #[inline(always)]
-fn way(events: &Calendar, fabric: &Fabric, ahead: usize) {
+fn path_entry(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((_, port)) = landing(events, fabric, ahead) else { return };
     let Some(first) = port.flight.front().filter(|first| !first.is_frame()) else { return };
     if port.leads_to_host() {
@@ -70,7 +71,7 @@ fn way(events: &Calendar, fabric: &Fabric, ahead: usize) {
     }
 }
 
-/// The next port; at a host, the connection, and the port by which it answers.
+/// Prefetches the next port; at a host, the connection, and the port by which the host answers.
 #[inline(always)]
 fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
@@ -97,7 +98,7 @@ fn next(events: &Calendar, fabric: &Fabric, hosts: &Hosts, ahead: usize) {
     }
 }
 
-/// Where the ring of the next port ends.
+/// Prefetches the end of the next port's ring.
 #[inline(always)]
 fn ring(events: &Calendar, fabric: &Fabric, ahead: usize) {
     let Some((id, port)) = landing(events, fabric, ahead) else { return };
@@ -111,14 +112,14 @@ fn ring(events: &Calendar, fabric: &Fabric, ahead: usize) {
     }
 }
 
-/// What of a port a packet that joins it touches.
+/// Prefetches the cache lines of a port that are touched when a packet joins it.
 #[inline(always)]
 fn port_lines(port: &Port) {
     prefetch(port);
     prefetch(&port.timing.delay);
 }
 
-/// The port at which a packet lands `ahead` events from now, as far as is known.
+/// The port whose packet probably lands `ahead` events from now.
 #[inline(always)]
 fn landing<'a>(events: &Calendar, fabric: &'a Fabric, ahead: usize) -> Option<(PortId, &'a Port)> {
     let tag = events.upcoming(ahead)?;

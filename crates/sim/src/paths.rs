@@ -1,6 +1,6 @@
-//! Source routes: which ports the packets of each active flow pass.
+//! Source routes: the ports that the packets of each active flow pass.
 //!
-//! A flow's *slot* is its place in this table, and in everything else that is kept per active flow.
+//! A flow's *slot* is its index in this table, and in everything else that is kept per active flow.
 
 use crate::port::Port;
 use crate::rules::Rules;
@@ -9,7 +9,7 @@ use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, PortId, Span};
 use thalweg_wire::Kind;
 
-/// No slot: the flow has not started, or is over.
+/// No slot: the flow has not started or has ended.
 pub(crate) const NO_SLOT: u32 = u32::MAX;
 
 /// The paths of the active flows.
@@ -17,21 +17,21 @@ pub(crate) const NO_SLOT: u32 = u32::MAX;
 pub(crate) struct Paths {
     /// By flow: its slot while it is active.
     slots: Vec<u32>,
-    /// Slots to be used again.
+    /// Free slots.
     free: Vec<u32>,
-    /// Slots there are.
+    /// Number of slots.
     count: u32,
-    /// `stride` ports for each: data path first, ACK path from the middle on.
+    /// `stride` ports per slot: the data path first, the ACK path from the middle on.
     ports: Vec<PortId>,
     stride: usize,
-    /// By slot: where its path is if it was laid anew; `u32::MAX` or nothing: in its own place.
+    /// By slot: position of its path if it was replaced; `u32::MAX` or beyond the end: the slot's own place.
     detours: Vec<u32>,
-    /// Instead of source routes.
+    /// Rules that choose hop by hop, instead of source routes.
     pub rules: Rules,
 }
 
 impl Paths {
-    /// Paths of at most `longest` ports.
+    /// An empty table for paths of at most `longest` ports.
     ///
     /// # Errors
     /// If the routing rule refuses its parameters.
@@ -40,13 +40,13 @@ impl Paths {
         Ok(Self { slots, stride: 2 * longest, rules: Rules::new(spec)?, ..Self::default() })
     }
 
-    /// Ports of both directions of a path.
+    /// Length of both directions of a path in the table.
     #[inline(always)]
     pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// How far behind the data path the ACK path is.
+    /// Distance from the beginning of the data path to that of the ACK path.
     #[inline(always)]
     pub fn middle(&self) -> usize {
         self.stride / 2
@@ -58,13 +58,13 @@ impl Paths {
         self.slots[flow.at()]
     }
 
-    /// Where a flow's slot is kept: a hint for prefetching.
+    /// The address of a flow's slot number, to be prefetched.
     #[inline(always)]
     pub fn place(&self, flow: FlowId) -> *const u32 {
         self.slots.as_ptr().wrapping_add(flow.at())
     }
 
-    /// Where the packets of a slot find their way.
+    /// Position of a slot's path.
     #[inline(always)]
     pub fn start(&self, slot: usize) -> usize {
         match self.detours.get(slot) {
@@ -79,13 +79,13 @@ impl Paths {
         self.ports[at]
     }
 
-    /// The entry at a position, if there is one: a hint for prefetching.
+    /// The entry at a position, if there is one, to be prefetched.
     #[inline(always)]
     pub fn entry(&self, at: u32) -> Option<&PortId> {
         self.ports.get(at as usize)
     }
 
-    /// Both directions of a slot.
+    /// Both directions of a slot's path.
     pub fn of(&self, slot: usize) -> &[PortId] {
         &self.ports[self.start(slot)..][..self.stride]
     }
@@ -95,7 +95,7 @@ impl Paths {
         &self.ports[start..][..self.middle()]
     }
 
-    /// Where the path begins that leads through a position of the table, behind its first port.
+    /// The beginning of the path that contains a position of the table, which is not its first.
     pub fn around(&self, route: u32) -> usize {
         (route as usize - 1) / self.stride * self.stride
     }
@@ -106,7 +106,8 @@ impl Paths {
         self.slots.iter().enumerate().filter(active).map(|(flow, slot)| (FlowId::from(flow), *slot as usize))
     }
 
-    /// Takes a slot for a flow; with `moving`, paths never stay in place: packets may be under way on older ones.
+    /// Takes a slot for a flow. With `moving`, its path gets a new place: packets may be under way on an older
+    /// path.
     pub fn open(&mut self, flow: FlowId, path: &[PortId], moving: bool) -> usize {
         let (slot, used) = match self.free.pop() {
             Some(slot) => (slot, true),
@@ -125,7 +126,7 @@ impl Paths {
         slot
     }
 
-    /// Lays a slot's path in a new place.
+    /// Replaces a slot's path by one in a new place; packets under way keep the old one.
     pub fn detour(&mut self, slot: usize, path: &[PortId]) {
         if self.detours.len() <= slot {
             self.detours.resize(slot + 1, u32::MAX);
@@ -134,7 +135,7 @@ impl Paths {
         self.ports.extend_from_slice(path);
     }
 
-    /// A flow needs its slot no longer.
+    /// Frees a flow's slot.
     pub fn close(&mut self, flow: FlowId) {
         self.free.push(std::mem::replace(&mut self.slots[flow.at()], NO_SLOT));
     }
@@ -153,13 +154,13 @@ impl Paths {
         sum
     }
 
-    /// Without any flow.
+    /// The same table without any flow.
     pub fn emptied(&self) -> Self {
         let slots = vec![NO_SLOT; self.slots.len()];
         Self { slots, stride: self.stride, rules: self.rules.clone(), ..Self::default() }
     }
 
-    /// It was written for the same network.
+    /// Whether both are tables of the same network.
     pub fn fits(&self, other: &Self) -> bool {
         self.slots.len() == other.slots.len() && self.stride == other.stride && self.rules.fits(&other.rules)
     }

@@ -1,4 +1,4 @@
-//! Why a specification is not a network.
+//! Errors found while a network is built.
 
 use thalweg_machines::Invalid;
 use thalweg_net::routing::RouteError;
@@ -13,7 +13,7 @@ pub enum BuildError {
     /// A queue discipline refuses its parameters.
     #[error("port {port}: {reason}")]
     Discipline {
-        /// Which port.
+        /// Number of the port.
         port: u32,
         /// Why.
         reason: Invalid,
@@ -31,7 +31,12 @@ pub enum BuildError {
     Inconsistent(String),
 }
 
-/// The refusal of what belongs to no port and to no transport.
+/// Why [`Sim::send_frame`](crate::Sim::send_frame) cannot send a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("cannot post a frame: the scenario has no pause policy (`switch.pfc`, `switch.backpressure`, ...)")]
+pub struct NoPausePolicy;
+
+/// Wraps an error that belongs to no single port or transport.
 pub(crate) fn inconsistent(error: Invalid) -> BuildError {
     BuildError::Inconsistent(error.to_string())
 }

@@ -1,26 +1,25 @@
-//! What a run has done so far, and what each flow would have taken alone.
+//! What a run has done so far.
 
 use crate::fabric::carried::{self, Carried};
 use crate::fabric::failures::is_reachable;
 use crate::fabric::memory::MemoryPeaks;
 use crate::flows::record::{FlowEnd, FlowOutcome, FlowRecord};
 use crate::flows::works::WorkRecord;
-use crate::hosts::replay::{Exit, Injection};
 use crate::instruments::EdgeTally;
 use crate::instruments::delays::Delays;
 use crate::instruments::pauses::{Deadlock, PauseRecord};
 use crate::instruments::probe::Probes;
 use crate::instruments::recording::Recorded;
-use crate::port::{Port, PortTotals};
+use crate::port::{Backlog, Port, PortTotals};
 use crate::sim::Sim;
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::pause::Paused;
-use thalweg_machines::relief::{ReliefMachine, Tally};
+use thalweg_machines::relief::{self, ReliefMachine};
 use thalweg_net::ideal;
 use thalweg_net::routing::Routes;
 use thalweg_net::spec::NetworkSpec;
-use thalweg_units::{FlowId, PortId, Span, Time, WorkId, mix64};
+use thalweg_units::{FlowId, PortId, Time, WorkId, mix64};
 
 /// What a run has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,18 +28,20 @@ pub struct Counters {
     pub events: u64,
     /// Transmissions of a packet, data or ACK, on a link.
     pub packet_hops: u64,
-    /// Packets dropped in queues.
+    /// Packets discarded by ports: for want of memory, by queue management, because their flow withdrew them, or
+    /// because a link had failed.
     pub packets_dropped: u64,
     /// Packets marked CE.
     pub packets_marked: u64,
     /// Packets cut to their headers.
     pub packets_trimmed: u64,
-    /// Packets that joined a queue at the same instant as another one by another link: a draw, or a number,
-    /// put them in order.
+    /// Packets that joined a queue at the same instant as another packet from another link: a random draw, or the
+    /// number of the link, decided their order.
     pub contested_ties: u64,
-    /// Pause frames sent by switches: XOFF.
+    /// Frames that stop or slow down a neighbour, of any pause policy (PFC's XOFF and its refreshes, pauses of
+    /// queues or flows, bitmaps, lower rates).
     pub pause_frames: u64,
-    /// Pause frames sent by switches: XON.
+    /// Frames that let a neighbour go on, of any pause policy (PFC's XON, resumes of queues or flows, full rate).
     pub resume_frames: u64,
     /// What the queue management at receiving edges has done.
     pub edge: EdgeTally,
@@ -57,7 +58,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Of two parts of a network: what each has counted; what both know stays.
+    /// Sums what two parts of a network have counted; fields that describe the whole network are taken from `self`.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         Self {
             events: self.events + other.events,
@@ -74,6 +75,24 @@ impl Counters {
     }
 }
 
+/// What the reliefs of all switches have done so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReliefTotals {
+    /// Their acts and signals.
+    pub tally: relief::Tally,
+    /// Packets that left for their hosts behind one of their flow that was sent later.
+    pub reordered: u64,
+}
+
+/// Losses caused by incidents: failed links, and links that lose pause frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IncidentLosses {
+    /// Packets lost because a link had failed.
+    pub packets: u64,
+    /// Pause frames lost, on failed links and on links that lose some.
+    pub frames: u64,
+}
+
 impl Sim {
     /// The instant of the last event.
     pub fn now(&self) -> Time {
@@ -85,7 +104,7 @@ impl Sim {
         &self.cx.spec
     }
 
-    /// What has happened so far.
+    /// What the run has done so far.
     pub fn counters(&self) -> Counters {
         Counters {
             events: self.processed,
@@ -105,20 +124,17 @@ impl Sim {
         }
     }
 
-    /// Packets that made a queue too long and were exempt from accounting, lest pauses form a cycle; `None`:
-    /// nothing is elided.
-    pub fn spared(&self) -> Option<u64> {
+    /// Packets that made a queue too long and were exempt from backpressure, lest pauses form a cycle; `None`:
+    /// nothing is exempt.
+    pub fn exempt_packets(&self) -> Option<u64> {
         let own = self.cx.spec.inputs.and_then(|inputs| inputs.queue_pauses())?;
-        own.elide.then_some(self.cx.instruments.tally.spared)
+        own.elide.then_some(self.cx.instruments.tally.exempt_packets)
     }
 
-    /// What the reliefs of all switches have done so far, and packets that left for their hosts out of order;
-    /// `None`: there are none.
-    pub fn relief(&self) -> Option<(Tally, u64)> {
-        self.cx
-            .spec
-            .relief
-            .map(|_| (self.fabric.stages().relief.tally(), self.fabric.stages().relief.reordered))
+    /// What the reliefs of all switches have done so far; `None`: there are none.
+    pub fn relief(&self) -> Option<ReliefTotals> {
+        let reliefs = &self.fabric.mechanisms().relief;
+        self.cx.spec.relief.map(|_| ReliefTotals { tally: reliefs.tally(), reordered: reliefs.reordered })
     }
 
     /// Active flows whose data pass a port.
@@ -130,7 +146,7 @@ impl Sim {
 
     /// The reliefs, by switch.
     pub fn reliefs(&self) -> &[ReliefMachine] {
-        &self.fabric.stages().relief.machines
+        &self.fabric.mechanisms().relief.machines
     }
 
     /// The ports: rates, counters, queues.
@@ -138,12 +154,12 @@ impl Sim {
         self.fabric.ports()
     }
 
-    /// What the probes have seen.
+    /// What the probes have recorded.
     pub fn probes(&self) -> &Probes {
         &self.cx.instruments.probes
     }
 
-    /// By group of flows: what their data packets waited on their way; empty unless the probes want it
+    /// By group of flows: how long their data packets waited on their way; empty unless the probes measure it
     /// ([`thalweg_net::spec::ProbeSpec::delays`]).
     pub fn delays(&self) -> &[Delays] {
         &self.cx.instruments.delays
@@ -172,15 +188,15 @@ impl Sim {
         digest
     }
 
-    /// What became of a computation.
+    /// The record of a computation.
     pub fn work(&self, work: WorkId) -> WorkRecord {
         self.flows.works()[work.at()]
     }
 
-    /// What became of a flow.
+    /// The results of a flow.
     pub fn outcome(&self, flow: FlowId) -> FlowOutcome {
         let record = self.record(flow);
-        let (ideal, ideal_acked) = self.ideal(flow);
+        let ideal = self.ideal(flow);
         let spec = &self.cx.spec;
         let routes = self.fabric.outages().intact.as_deref().unwrap_or(self.fabric.routes());
         let endless = spec.flows[flow.at()].size == u64::MAX;
@@ -188,7 +204,7 @@ impl Sim {
         let reached = |t: Time| (t != Time::MAX).then_some(t);
         FlowOutcome {
             started: reached(record.started),
-            // On an express port its place is booked as it joins.
+            // Express ports book departures ahead: one in the future has not happened yet.
             begun: reached(self.cx.instruments.firsts.of(flow)).filter(|at| *at <= self.cx.now),
             received: reached(record.received),
             acked: reached(record.acked),
@@ -197,8 +213,8 @@ impl Sim {
             rtts: record.rtts,
             counts: record.counts,
             end: self.end(flow),
-            ideal,
-            ideal_acked,
+            ideal: ideal.received,
+            ideal_acked: ideal.acked,
             round_trip,
         }
     }
@@ -207,7 +223,7 @@ impl Sim {
         self.hosts.record(&self.fabric, &self.flows, flow, &self.cx.spec.flows[flow.at()])
     }
 
-    /// How a flow has ended so far.
+    /// How a flow has ended, or why it has not ended yet.
     fn end(&self, flow: FlowId) -> FlowEnd {
         let record = &self.flows.records()[flow.at()];
         if record.started == Time::MAX {
@@ -226,7 +242,7 @@ impl Sim {
         let in_network = sending.balance.wrapping_add(receiving.balance) > 0;
         let path = self.fabric.paths().of(slot as usize);
         let deadlocks = &self.cx.instruments.deadlocks;
-        // With relief a cycle that has just closed is not the end.
+        // With relief, a cycle that has just closed may still be broken.
         let relieved = self.cx.spec.relief.is_some();
         let stands = |id: &PortId| deadlocks.iter().any(|d| d.ended == Time::MAX && d.ports.contains(id));
         if !relieved && path.iter().any(stands) {
@@ -246,17 +262,17 @@ impl Sim {
         self.fabric.totals(port, self.cx.now)
     }
 
-    /// What a port has put on its wire.
+    /// What a port has put on its wire so far.
     pub fn carried(&self, port: PortId) -> Carried {
         carried::by(&self.fabric, &self.cx.spec, port, self.cx.now)
     }
 
-    /// Packets and bytes waiting at a port, without the one being transmitted.
-    pub fn backlog(&self, port: PortId) -> (u32, u64) {
+    /// What waits at a port, without the packet being transmitted.
+    pub fn backlog(&self, port: PortId) -> Backlog {
         self.fabric.backlog(port, self.cx.now)
     }
 
-    /// What a port may not send at present; `None`: it cannot be paused.
+    /// What the neighbour of a port has paused; `None`: the port cannot be paused.
     pub fn paused(&self, port: PortId) -> Option<&Paused> {
         self.fabric.gates().get(port.at()).map(|gate| &gate.paused)
     }
@@ -271,22 +287,24 @@ impl Sim {
         &self.cx.instruments.deadlocks
     }
 
-    /// By switch, if the probes want it ([`thalweg_net::spec::ProbeSpec::memory`]); else empty.
+    /// By switch: the most that its memory has held, if the probes record it
+    /// ([`thalweg_net::spec::ProbeSpec::memory`]); else empty.
     pub fn memory_peaks(&self) -> &[MemoryPeaks] {
         &self.fabric.memory().peaks
     }
 
-    /// By switch, with per-ingress accounting: what their memory is.
+    /// By switch: the state of per-ingress accounting; empty without it.
     pub fn memories(&self) -> &[Inputs] {
         &self.fabric.memory().switches
     }
 
-    /// The rows that are ready; at the `end` of a recorded run all, packets that are still in the network included.
+    /// The recorded packets that are ready; at the `end` of a recorded run all of them, including those still in
+    /// the network.
     pub fn take_recorded(&mut self, end: bool) -> Recorded {
         self.cx.instruments.take_recorded(end, self.fabric.packets(), self.cx.now)
     }
 
-    /// What controllers have recorded of their decisions since the last time, by flow.
+    /// The decisions that controllers have recorded since the last call, by flow.
     pub fn take_decisions(&mut self) -> Vec<Log> {
         let mut logs = self.hosts.take_logs();
         logs.retain(|log| !log.is_empty());
@@ -294,62 +312,15 @@ impl Sim {
         logs
     }
 
-    /// Packets lost on links that lose some: not dropped, and missed like those that are.
+    /// Packets lost on lossy links. Their flows count them as drops; they are not among
+    /// [`Counters::packets_dropped`].
     pub fn lost_on_links(&self) -> u64 {
         self.cx.instruments.tally.lost
     }
 
-    /// Packets lost because a link had failed, and pause frames lost.
-    pub fn lost_to_incidents(&self) -> (u64, u64) {
-        (self.fabric.outages().lost, self.fabric.outages().frames_lost)
-    }
-
-    /// Gives a replay its next packet. Packets come in the order in which they enter, none before [`Sim::now`].
-    ///
-    /// # Panics
-    /// If the network is not a replay, the flow does not exist or the timetable is longer than its path can be.
-    pub fn push(&mut self, next: Injection<'_>) {
-        let longest = self.fabric.paths().middle();
-        assert!(next.flow.at() < self.cx.spec.flows.len() && next.times.len() <= longest);
-        self.hosts.replay_mut().expect("a replay").push(&mut self.cx, next);
-    }
-
-    /// Nothing more will be pushed: the replay ends when its last packet has left.
-    pub fn push_end(&mut self) {
-        if let Some(replay) = self.hosts.replay_mut() {
-            replay.end(&mut self.cx);
-        }
-    }
-
-    /// A replay waits for its next packet.
-    pub fn needs_input(&self) -> bool {
-        self.hosts.replay().is_some_and(|replay| replay.needs_input())
-    }
-
-    /// The packets of a replay that have left since this was called last, in the order in which they left.
-    pub fn take_exits(&mut self) -> Vec<Exit> {
-        self.hosts.replay_mut().map(|replay| replay.take_exits()).unwrap_or_default()
-    }
-
-    /// t_min(p, NIC, destination) of a packet of `wire` bytes that travels with (or against) a flow's data: all
-    /// transmission and propagation on its path.
-    pub fn t_min(&self, flow: FlowId, forward: bool, wire: u32) -> Span {
-        let ports = self.path(flow, forward).into_iter().map(|id| &self.fabric.ports()[id.at()]);
-        ports.map(|p| p.span(wire) + p.timing.delay).sum()
-    }
-
-    /// The ports that packets with (or against) a flow's data pass, the NIC first.
-    pub fn path(&self, flow: FlowId, forward: bool) -> Vec<PortId> {
-        let both = self.fabric.lay_path(&self.cx.spec, flow);
-        let (data, ack) = both.split_at(self.fabric.paths().middle());
-        if forward { data } else { ack }.iter().copied().take_while(|id| *id != PortId::NONE).collect()
-    }
-
-    /// A flow's completion times alone on its path at line rate: at the receiver, at the sender.
-    ///
-    /// Endless flows have none: zero.
-    pub fn ideal(&self, flow: FlowId) -> (Span, Span) {
-        let routes = self.fabric.outages().intact.as_deref().unwrap_or(self.fabric.routes());
-        ideal::of_flow(&self.cx.spec, routes, flow)
+    /// What was lost to failed links and to lossy pause frames.
+    pub fn lost_to_incidents(&self) -> IncidentLosses {
+        let outages = self.fabric.outages();
+        IncidentLosses { packets: outages.lost, frames: outages.frames_lost }
     }
 }

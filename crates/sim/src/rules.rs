@@ -1,8 +1,8 @@
-//! Routing rules that choose hop by hop: the machines of hosts and switches, where there are any.
+//! Routing rules that choose hop by hop: the machines of hosts and switches. Empty where source routes are used.
 //!
-//! The machines are [`thalweg_machines::route`]. A packet is given its value, if the rule gives any, where it meets its
-//! first switch: packets are counted in the order in which they leave their NIC, which may order them otherwise than
-//! they were handed to it.
+//! The machines are [`thalweg_machines::route`]. A packet is given its value, if the rule gives any, at its first
+//! switch. So packets are counted in the order in which they leave their NIC, which may differ from the order in
+//! which they were handed to it.
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::Invalid;
@@ -10,19 +10,19 @@ use thalweg_machines::route::{RouteMachine, RouteRule, Site, SiteKind};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::HostId;
 
-/// The machines of a network's nodes; none where source routes do.
+/// The routing machines of a network's nodes; none with source routes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rules {
-    /// Of rules that stamp.
+    /// By host, for rules that stamp packets; else empty.
     hosts: Vec<RouteMachine>,
     /// See [`Needs::everywhere`](thalweg_machines::route::Needs::everywhere).
     everywhere: bool,
-    /// In boxes, so that one is taken out and put back as a pointer.
+    /// By switch. Boxed so that a machine is taken out and put back as a pointer.
     switches: Vec<Option<Box<RouteMachine>>>,
 }
 
 impl Rules {
-    /// Those of a network.
+    /// The machines of a network.
     ///
     /// # Errors
     /// If the rule refuses its parameters.
@@ -43,12 +43,13 @@ impl Rules {
         })
     }
 
-    /// Whether both are of networks with as many machines.
+    /// Whether both have the same number of machines.
     pub fn fits(&self, other: &Self) -> bool {
         self.hosts.len() == other.hosts.len() && self.switches.len() == other.switches.len()
     }
 
-    /// The value that a packet with this one carries from its host's switch on; `choice`: there is more than one way.
+    /// The value that a packet which carries `value` carries from its host's switch on; `choice`: more than one
+    /// path leads to its destination.
     #[inline]
     pub fn stamp(&mut self, host: HostId, value: u32, choice: bool) -> u32 {
         match self.hosts.get_mut(host.at()) {
@@ -63,13 +64,13 @@ impl Rules {
         self.everywhere
     }
 
-    /// Takes a switch's machine, so that it can look at the network that it is part of.
+    /// Takes out a switch's machine, so that it can be shown the network that contains it.
     #[inline]
     pub fn take(&mut self, switch: usize) -> Box<RouteMachine> {
         self.switches[switch].take().expect("it was put back")
     }
 
-    /// Puts it back.
+    /// Puts a switch's machine back.
     #[inline]
     pub fn put_back(&mut self, switch: usize, machine: Box<RouteMachine>) {
         self.switches[switch] = Some(machine);

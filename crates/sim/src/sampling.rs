@@ -1,6 +1,6 @@
-//! What probes look at.
+//! Sampling: what probes record at their events.
 
-use crate::border::Border;
+use crate::boundary::Boundary;
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::{Fabric, carried};
@@ -8,12 +8,13 @@ use crate::hosts::Hosts;
 use crate::instruments::probe::{
     CARRIED, CONTROLLERS, ControllerSample, LINKS, LinkSample, PartSample, QUEUES, QueueSample,
 };
+use crate::port::Backlog;
 use thalweg_machines::congestion::Report;
 use thalweg_machines::schedule::Discipline;
 use thalweg_machines::transport::Receiver;
 use thalweg_units::{FlowId, PortId, Time};
 
-/// The first event of every probe.
+/// Schedules the first event of every probe.
 pub(crate) fn arm(cx: &mut Cx) {
     let probes = &cx.spec.probes;
     let wanted = [
@@ -29,7 +30,7 @@ pub(crate) fn arm(cx: &mut Cx) {
     }
 }
 
-/// A probe looks.
+/// Takes the sample of a probe.
 pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32) {
     let at = cx.now;
     for id in 0..fabric.ports().len() {
@@ -40,7 +41,7 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
         QUEUES => {
             let Some((every, ports)) = &cx.spec.probes.queues else { return };
             for &port in ports {
-                let (packets, bytes) = fabric.backlog(port, at);
+                let Backlog { packets, bytes } = fabric.backlog(port, at);
                 let totals = fabric.ports()[port.at()].totals(at);
                 let (dropped, marked) = (totals.dropped, totals.marked);
                 let (flows, occupied) =
@@ -64,9 +65,9 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
             let Some((every, flows)) = &cx.spec.probes.controllers else { return };
             for &flow in flows {
                 let slot = fabric.paths().slot(flow);
-                if cx.features.parted {
-                    seen.in_part.extend(known_here(hosts, slot, at, flow, &cx.border));
-                    if !cx.border.is_home(cx.spec.flows[flow.at()].src) {
+                if cx.features.partitioned {
+                    seen.in_part.extend(known_here(hosts, slot, at, flow, &cx.boundary));
+                    if !cx.boundary.is_home(cx.spec.flows[flow.at()].src) {
                         continue;
                     }
                 }
@@ -96,10 +97,10 @@ pub(crate) fn sample(cx: &mut Cx, fabric: &mut Fabric, hosts: &Hosts, probe: u32
     }
 }
 
-/// What a part of a network knows of a flow.
-fn known_here(hosts: &Hosts, slot: u32, at: Time, flow: FlowId, border: &Border) -> Option<PartSample> {
+/// What this part of a network knows of a flow.
+fn known_here(hosts: &Hosts, slot: u32, at: Time, flow: FlowId, boundary: &Boundary) -> Option<PartSample> {
     let (sending, receiving) = hosts.both(slot)?;
-    let received = border.is_home(receiving.host).then_some(&receiving.receiver);
+    let received = boundary.is_home(receiving.host).then_some(&receiving.receiver);
     Some(PartSample {
         at,
         flow,
@@ -110,29 +111,29 @@ fn known_here(hosts: &Hosts, slot: u32, at: Time, flow: FlowId, border: &Border)
     })
 }
 
-/// Of how many flows data waits at a port, and in how many queues.
+/// Number of flows of which data wait at a port, and of queues that hold them.
 fn competing(fabric: &Fabric, id: PortId, now: Time) -> (u32, u32) {
     let mut flows = Vec::new();
     let port = &fabric.ports()[id.at()];
     let queue = |flows: &mut Vec<FlowId>| {
         fabric.queue(id)?.waiting(&mut |handle| flows.push(fabric.packets()[handle].flow))
     };
-    // An express port is one FIFO; so is what reports its flows and has a single packet that bypasses it.
-    let mut beside = 0;
+    // An express port is one FIFO. An on-demand port may have a single packet that bypasses its queue.
+    let mut outside = 0;
     for flying in port.outside_queue(now) {
         let packet = &fabric.packets()[flying.handle];
-        beside = 1;
+        outside = 1;
         if !packet.is_control() {
             flows.push(packet.flow);
         }
     }
-    let occupied = queue(&mut flows).unwrap_or(0).max(beside);
+    let occupied = queue(&mut flows).unwrap_or(0).max(outside);
     flows.sort_unstable();
     flows.dedup();
     (flows.len() as u32, occupied)
 }
 
-/// The window of `ProbeSpec::carried` opens or closes.
+/// Opens or closes the window of `ProbeSpec::carried`.
 fn sample_carried(cx: &mut Cx, fabric: &Fabric) {
     let Some((from, until)) = cx.spec.probes.carried else { return };
     let bytes =

@@ -1,5 +1,5 @@
-//! Saved bytes that cannot be damaged unnoticed: a head of 64 bytes states what follows, in which layout, who wrote it,
-//! how long it is and what it hashes to. All of that is verified before anything is decoded: decoding random
+//! Saved bytes whose damage is detected: a head of 64 bytes states the kind and layout of what follows, the version
+//! that wrote it, its length and its hash. All of that is verified before anything is decoded: decoding random
 //! bytes can request any amount of memory, and may even succeed.
 //!
 //! | bytes | content |
@@ -10,7 +10,7 @@
 //! | 8 | length of the body |
 //! | 16 | XXH3-128 of the 48 bytes above and the body |
 //!
-//! Numbers are little-endian. The hash finds accidents; it is no signature.
+//! Numbers are little-endian. The hash detects accidents; it is no signature.
 
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -18,19 +18,19 @@ const HEAD: usize = 64;
 const UNHASHED: usize = 16;
 const BUILD: &str = env!("CARGO_PKG_VERSION");
 
-/// What a body is, and the layout that is read and written here.
+/// The kind of a body, and the layout that is read and written here.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// First bytes.
     pub magic: [u8; 8],
-    /// To be raised whenever the body's layout changes.
+    /// Layout number, raised whenever the body's layout changes.
     pub layout: u16,
 }
 
-/// Why bytes are not a run.
+/// Why bytes cannot be loaded as a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// Not a snapshot at all.
+    /// The bytes are not a snapshot.
     #[error("this is not a saved run")]
     NotASnapshot,
     /// Written by another version.
@@ -39,25 +39,25 @@ pub enum LoadError {
          {BUILD}, which reads layout {expected})"
     )]
     OtherVersion {
-        /// Its layout.
+        /// The layout of the bytes.
         found: u16,
-        /// Who wrote it.
+        /// The version that wrote them.
         by: String,
-        /// Ours.
+        /// The layout that this version reads.
         expected: u16,
     },
     /// Bytes are missing, or there are too many.
     #[error("this saved run is damaged: it should have {expected} bytes and has {found}")]
     Length {
-        /// As its head states.
+        /// The length that the head states.
         expected: u64,
-        /// There are.
+        /// The actual length.
         found: u64,
     },
     /// Bytes have changed since it was written.
     #[error("this saved run is damaged: its content is not what was saved (checksum)")]
     Checksum,
-    /// Written by something else under our name: the hash holds and yet it makes no sense.
+    /// The hash holds, but the content cannot be decoded: it was written by something else.
     #[error("this saved run makes no sense: {0}")]
     Damaged(String),
 }
@@ -69,9 +69,9 @@ fn hash(head: &[u8], body: &[u8]) -> [u8; UNHASHED] {
     h.digest128().to_le_bytes()
 }
 
-/// Bytes under way: append the body to it, then [`Sealing::finish`].
+/// Bytes that are being sealed: append the body to `bytes`, then call [`Sealing::finish`].
 ///
-/// In place, so that a large run is not copied to be sealed.
+/// Works in place, so that a large run is not copied.
 pub struct Sealing {
     /// The body is appended here.
     pub bytes: Vec<u8>,
@@ -92,7 +92,7 @@ impl Sealing {
         Self { bytes, start }
     }
 
-    /// Writes length and hash.
+    /// Writes length and hash into the head.
     pub fn finish(mut self) -> Vec<u8> {
         let (head, body) = self.bytes[self.start..].split_at_mut(HEAD);
         head[40..48].copy_from_slice(&(body.len() as u64).to_le_bytes());
@@ -105,7 +105,7 @@ impl Sealing {
 /// The body of sealed bytes.
 ///
 /// # Errors
-/// If they are of another kind, in another layout, or not exactly what was sealed.
+/// If the bytes are of another kind, in another layout, or not exactly what was sealed.
 pub fn open(bytes: &[u8], kind: Kind) -> Result<&[u8], LoadError> {
     let known = bytes.len().min(kind.magic.len());
     if bytes.is_empty() || bytes[..known] != kind.magic[..known] {

@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::Time;
 
-/// Of the simulator's part; the layout is raised with every change of what is written here.
+/// The simulator's snapshots. The layout number is raised with every change of what is written here.
 const KIND: Kind = Kind { magic: *b"thalwegN", layout: 67 };
 
-/// Where the run loop stands.
+/// The state of the run loop.
 #[derive(Serialize, Deserialize)]
 struct Head {
     now: Time,

@@ -2,4 +2,7 @@
 
 mod inputs;
 
+/// Most ports of a switch that accounts for its memory by input: an input's number has eight bits.
+pub const MOST_PORTS: usize = 256;
+
 pub use inputs::{Input, InputMemory, InputSpec, Inputs};

@@ -5,6 +5,7 @@ use crate::quantity::Capacity;
 use crate::resolve;
 use crate::schema::{Crossbar, Document, Inputs, Marking, Scheduler};
 use crate::topology::Graph;
+use thalweg_machines::buffer::MOST_PORTS;
 
 pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     nic(r, doc);
@@ -131,9 +132,9 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
         r.error(&format!("switch.inputs.{name}"), reason, format!("at least \"{full}B\""));
     }
     let ports = graph.most_ports();
-    if ports > MOST_INPUTS {
+    if ports > MOST_PORTS as u64 {
         let reason = format!("a switch has {ports} links");
-        r.error("switch.inputs", reason, format!("at most {MOST_INPUTS}, or remove the key"));
+        r.error("switch.inputs", reason, format!("at most {MOST_PORTS}, or remove the key"));
     }
     if doc.switch.room() != Capacity::Unlimited {
         let reason = "with memory by input, output queues have no limit of their own";
@@ -157,6 +158,3 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
         r.error("switch.shared_buffer", reason, "remove the key or `switch.inputs`");
     }
 }
-
-/// Links of a switch that counts by input: the number of an input has eight bits.
-const MOST_INPUTS: u64 = 256;

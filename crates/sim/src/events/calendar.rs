@@ -1,11 +1,11 @@
 //! A calendar queue (Brown, CACM 1988) with one year and a heap for everything beyond it.
 //!
-//! Days are narrow (a few events each) and sorted when they are reached; a bitmap skips empty days.
-//! Events of the running day are inserted in order. Timers, mostly far and mostly cancelled, wait in
-//! the heap and enter the year as it advances.
+//! Days are narrow (a few events each) and are sorted when they are reached; a bitmap skips empty days. Events of
+//! the running day are inserted in order. Timers, which are mostly far away and mostly cancelled, wait in the heap
+//! and enter the year as it advances.
 //!
-//! Within its day an event is one word, which sorts by instant, phase and number. Where two are of one
-//! instant and phase, the draw decides ([`Ties`]): as a day is reached, and as an event joins it.
+//! Within its day an event is one word, which sorts by instant, phase and entity. Among events of one instant and
+//! phase the draw decides ([`Ties`]): it is applied when a day is reached, and when an event joins the running day.
 
 use super::order::{Word, sort_descending};
 use super::{Event, Events, Heap, Phase, Tag, Ties};
@@ -14,7 +14,7 @@ use thalweg_units::Time;
 /// Bits of a [`Tag`].
 const TAG: u32 = 36;
 const _: () = assert!(Phase::ALL.len() <= 1 << (TAG - 32));
-/// A day lasts 2^28 ps at most: what a word has left.
+/// A day lasts 2^28 ps at most: the bits of a word that the tag leaves.
 const WIDEST: u32 = Word::BITS - TAG;
 
 /// See the module's documentation.
@@ -26,38 +26,38 @@ pub struct Calendar {
     mask: u64,
     /// Events of later days of this year, unsorted; index = day number & mask.
     days: Vec<Vec<Word>>,
-    /// One bit per day: it holds something.
+    /// One bit per day: set if the day holds events.
     busy: Vec<u64>,
-    /// The running day, largest first: the next event is the last.
+    /// The running day's events, largest first: the next event is the last.
     today: Vec<Word>,
-    /// Its number (instant >> shift).
+    /// Number of the running day (instant >> shift).
     day: u64,
     /// Events beyond the year, by instant.
     later: Heap,
     ties: Ties,
-    /// A tie being drawn, with its ranks.
+    /// Scratch space: the events of a tie, with their ranks.
     drawn: Vec<(u64, Word)>,
-    /// The running day has just begun, and prefetching has not seen it.
+    /// The running day has begun since [`Events::bucket_advanced`] was called last.
     advanced: bool,
-    /// How far apart pending events may be, ps.
+    /// How far apart most pending events are expected to be, ps.
     horizon: u64,
-    /// Events that a day should begin with.
+    /// Target number of events per day.
     per_day: u64,
-    /// Days begun, and events they began with, since the width was last looked at.
+    /// Days begun, and the sum of the events that they began with, since the width was last adapted.
     begun: (u64, u64),
 }
 
-/// Events per day that the width aims at: few to sort in small networks; in large ones, where memory is
-/// waited for most, enough to look ahead.
+/// Target number of events per day, in small and in large networks. Few events are fast to sort; in large networks,
+/// where waiting for memory dominates, there must be enough to prefetch.
 const PER_DAY: (u64, u64) = (2, 24);
-/// From how many pending events a network is large.
+/// Number of pending events above which a network counts as large.
 const LARGE: usize = 2048;
-/// Days after which their width is looked at again.
+/// Number of days after which the width is adapted again.
 const LOOK: u64 = if cfg!(test) { 8 } else { 512 };
-/// A day that begins with so many times the events it should is too wide: on long links, few events are pending at
-/// a time, but they are much nearer than the links are long.
+/// Days that begin with this many times the target are too wide. (On long links few events are pending, but they
+/// are much closer together than the links' delays suggest.)
 const CROWDED: u64 = if cfg!(test) { 4 } else { 32 };
-/// Bounds of the number of days in a year.
+/// Smallest and largest number of days in a year.
 const DAYS: (u64, u64) = (256, 1 << 15);
 
 impl Calendar {
@@ -78,7 +78,7 @@ impl Calendar {
         Time::from_ps((day << self.shift) + (word >> TAG))
     }
 
-    /// The next day after `self.day` that holds anything, if one does within the year.
+    /// The next day after `self.day` that holds events, within the year.
     #[inline]
     fn next_busy(&self) -> Option<u64> {
         let words = self.busy.len();
@@ -96,7 +96,7 @@ impl Calendar {
         None
     }
 
-    /// The next day that holds anything, if anything is pending.
+    /// The next day that holds events, if any are pending.
     #[inline]
     fn next_day(&self) -> Option<u64> {
         let later = self.later.peek().map(|e| e.at.ps() >> self.shift);
@@ -106,10 +106,10 @@ impl Calendar {
         }
     }
 
-    /// Makes the next day that holds anything the running day, if it begins before `end`; false: there is none.
+    /// Makes the next day that holds events the running day, if it begins before `end`. False if there is none.
     fn advance(&mut self, end: Time) -> bool {
         if self.begun.0 == LOOK {
-            self.look_at_width();
+            self.adapt_width();
         }
         let Some(day) = self.next_day().filter(|day| day << self.shift < end.ps()) else { return false };
         self.day = day;
@@ -134,7 +134,7 @@ impl Calendar {
         true
     }
 
-    /// Puts events of one instant and phase in the order of their draw.
+    /// Puts the running day's events of one instant and phase in the order of their draw.
     #[inline]
     fn draw_ties(&mut self) {
         let mut first = 0;
@@ -147,7 +147,7 @@ impl Calendar {
         }
     }
 
-    /// Draws the tie that begins there; where it ends.
+    /// Orders the tie that begins at index `first`, and returns where it ends.
     #[inline(never)]
     fn draw_tie(&mut self, first: usize) -> usize {
         let of = self.today[first];
@@ -171,7 +171,7 @@ impl Calendar {
         end
     }
 
-    /// A word of the running day ties with the one before `hole`: where its place in the tie is.
+    /// Moves `hole`, which is behind a tie that `word` joins, to the place of `word` in that tie.
     #[inline(never)]
     fn make_room_in_tie(&mut self, mut hole: usize, word: Word) -> usize {
         let draw = self.ties.draw(self.instant(self.day, word), tag(word).phase());
@@ -186,21 +186,21 @@ impl Calendar {
         hole
     }
 
-    /// The first of two words of the running day precedes the second.
+    /// Whether the first of two words of the running day precedes the second.
     #[inline(always)]
     fn precedes(&self, first: Word, second: Word) -> bool {
-        if tie(first, second) { self.wins(first, second) } else { first < second }
+        if tie(first, second) { self.precedes_by_draw(first, second) } else { first < second }
     }
 
     #[inline(never)]
-    fn wins(&self, first: Word, second: Word) -> bool {
+    fn precedes_by_draw(&self, first: Word, second: Word) -> bool {
         let draw = self.ties.draw(self.instant(self.day, first), tag(first).phase());
         draw.precedes(tag(first).entity(), tag(second).entity())
     }
 
-    /// Makes days narrower if they have been crowded. Only the cost of what follows depends on it.
+    /// Makes days narrower if they have been crowded. This affects performance only.
     #[cold]
-    fn look_at_width(&mut self) {
+    fn adapt_width(&mut self) {
         let (days, events) = std::mem::take(&mut self.begun);
         let crowd = events / (days * self.per_day);
         if crowd < CROWDED || self.shift <= 6 {
@@ -209,11 +209,11 @@ impl Calendar {
         self.rebuild(self.shift.saturating_sub((crowd / 4).ilog2()).max(6));
     }
 
-    /// Files everything anew, in days of 2^`shift` ps.
+    /// Files all events again, in days of 2^`shift` ps.
     #[cold]
     fn rebuild(&mut self, shift: u32) {
         let pending = self.sorted();
-        // The day before the first event's: that day, too, is then begun in the usual way.
+        // Start one day before the first event, so that its day is begun in the usual way.
         let before = pending.first().map_or(0, |e| (e.at.ps() >> shift).saturating_sub(1));
         *self = Self { day: before, ..Self::of_width(shift, self.horizon, self.per_day, self.ties) };
         pending.into_iter().rev().for_each(|event| self.push(event));
@@ -238,7 +238,7 @@ impl Calendar {
         }
     }
 
-    /// Moves all events to a calendar for about so many at a time. Only the cost of what follows depends on it.
+    /// Moves all events to a calendar sized for about `pending` events. This affects performance only.
     pub fn resize(&mut self, pending: usize) {
         let mut resized = Self::sized(pending, self.horizon, self.ties);
         while let Some(event) = self.pop() {
@@ -260,13 +260,13 @@ fn tag(word: Word) -> Tag {
     Tag(word & ((1 << TAG) - 1))
 }
 
-/// Instant and phase of a word within its day.
+/// Instant and phase of a word.
 #[inline(always)]
 fn moment(word: Word) -> Word {
     word >> 32
 }
 
-/// Two words of a day are of one instant and phase.
+/// Whether two words of a day have the same instant and phase.
 #[inline(always)]
 fn tie(a: Word, b: Word) -> bool {
     moment(a ^ b) == 0
@@ -289,7 +289,7 @@ impl Events for Calendar {
         let word = self.word(event);
         let ahead = day.wrapping_sub(self.day);
         if ahead == 0 {
-            // Near the end, since that is where the present is.
+            // Search from the end, where the present is.
             let mut hole = self.today.len();
             self.today.push(word);
             while hole > 0 && moment(self.today[hole - 1]) < moment(word) {
@@ -305,7 +305,7 @@ impl Events for Calendar {
         } else if day > self.day {
             self.later.push(event);
         } else {
-            // Only after the run has stopped before the running day's first event.
+            // This happens only if the run has stopped before the first event of the running day.
             self.later.push(event);
             self.rebuild(self.shift);
         }
@@ -352,7 +352,7 @@ impl Events for Calendar {
         })
     }
 
-    /// Everything that happens at the present instant is in the running day.
+    /// All events of the present instant are in the running day.
     #[inline(always)]
     fn next_is_after(&self, now: Time, tag: Tag) -> bool {
         self.today.last().is_none_or(|&next| self.precedes(self.word(Event { at: now, tag }), next))

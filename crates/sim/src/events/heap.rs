@@ -1,9 +1,9 @@
-//! A 4-ary heap of 16-byte events: the yardstick for the calendar.
+//! A 4-ary heap of 16-byte events: the reference implementation for the calendar, and its overflow.
 
 use super::{Event, Events, Tag, Ties};
 use thalweg_units::Time;
 
-/// A binary heap's shallower cousin: four children share a cache line.
+/// A heap shallower than a binary one: four children share a cache line.
 #[derive(Clone, Debug, Default)]
 pub struct Heap {
     items: Vec<Event>,

@@ -1,9 +1,9 @@
-//! What happens next: events as plain data in a total order.
+//! Pending events: plain data in a total order.
 //!
-//! An event is an instant and a [`Tag`]. Order is (instant, phase, rank of the entity), nothing else: it does not
-//! depend on what was inserted first, so a run cut into partitions would order it the same way. Ranks among entities
-//! of one instant and phase are drawn, or are their numbers ([`Ties`]).
-//! Every entity has at most one live event of a kind, which makes the order total.
+//! An event is an instant and a [`Tag`]. Events are ordered by (instant, phase, rank of the entity), nothing else:
+//! the order does not depend on when they were inserted, so a run that is cut into partitions has the same order.
+//! Ranks among entities of one instant and phase are drawn, or are the entities' numbers ([`Ties`]). Every entity
+//! has at most one live event of a kind, which makes the order total.
 
 mod calendar;
 mod heap;
@@ -17,8 +17,9 @@ pub use ties::{Draw, Ties};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// What happens; at one instant the phases take place in this order (the declaration is the rule):
-/// transmissions end, packets land, flows start, timers fire, control planes tick, idle ports decide, probes look.
+/// The kind of an event. At one instant the phases take place in this order (the order of declaration):
+/// transmissions end, packets land, flows start, timers fire, control planes tick, idle ports decide, probes take
+/// samples.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub enum Phase {
@@ -28,33 +29,34 @@ pub enum Phase {
     Inject,
     /// The packet at the head of a port's flight reaches the far end. Entity: port.
     Arrive,
-    /// A flow starts, or a computation is ready or over: before ports decide, since flows start by that. Entity: flow;
-    /// computations are counted on from the last flow.
+    /// A flow starts, or a computation is ready or over. Entity: a flow; computations are numbered on from the last
+    /// flow.
     Start,
-    /// A sender's timer. Entity: flow.
+    /// A sender's timer expires. Entity: flow.
     SenderTimer,
-    /// A receiver's timer. Entity: flow.
+    /// A receiver's timer expires. Entity: flow.
     ReceiverTimer,
-    /// A queue discipline's control plane. Entity: port.
+    /// A queue discipline's control plane runs, or a reminder wakes a port. Entity: port.
     Tick,
     /// An idle port decides what to send. Entity: port.
     Decide,
     /// A probe takes its sample. Entity: probe.
     Sample,
-    /// Something breaks or is restored, or routes have converged. Entity: incident.
+    /// A link fails or is restored, or routes have converged. Entity: twice the incident, and one more for the
+    /// latter.
     Incident,
-    /// A flow without end stops. Entity: flow.
+    /// An endless flow stops. Entity: flow.
     Stop,
     /// A pause expires, or is to be refreshed. Entity: twice the port, and one more for the latter.
     Quanta,
-    /// A host agent's timer. Entity: agent.
+    /// A host agent's timer expires. Entity: agent.
     Agent,
-    /// A congestion point's clock. Entity: port.
+    /// A congestion point's clock ticks. Entity: port.
     Point,
-    /// The clock of a switch's relief. Entity: switch.
+    /// The clock of a switch's relief ticks. Entity: switch.
     Relief,
-    /// Delayed departure notice at a switch. Entity: port.
-    Return,
+    /// A delayed departure notice reaches its switch. Entity: the port that was left.
+    DepartureNotice,
 }
 
 impl Phase {
@@ -74,7 +76,7 @@ impl Phase {
         Phase::Agent,
         Phase::Point,
         Phase::Relief,
-        Phase::Return,
+        Phase::DepartureNotice,
     ];
 }
 
@@ -89,29 +91,29 @@ impl Tag {
     pub const fn new(phase: Phase, entity: u32) -> Self {
         Self((phase as u64) << 32 | entity as u64)
     }
-    /// What happens.
+    /// The kind of the event.
     #[inline(always)]
     pub fn phase(self) -> Phase {
         Phase::ALL[(self.0 >> 32) as usize]
     }
-    /// It is this that happens: cheaper than finding out what does.
+    /// Whether the event is of this phase: cheaper than computing its phase.
     #[inline(always)]
     pub const fn is(self, phase: Phase) -> bool {
         self.0 >> 32 == phase as u64
     }
-    /// The entity that the event is for.
+    /// The entity that the event belongs to.
     #[inline(always)]
     pub const fn entity(self) -> u32 {
         self.0 as u32
     }
-    /// Both, as a number.
+    /// Phase and entity as a number.
     #[inline(always)]
     pub const fn word(self) -> u64 {
         self.0
     }
 }
 
-/// Something that will happen.
+/// A pending event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Event {
     /// When.
@@ -121,19 +123,19 @@ pub struct Event {
 }
 
 impl Event {
-    /// Instant and tag as one number: compared without a branch.
+    /// Instant and tag as one number, which is compared without a branch.
     #[inline(always)]
     fn key(&self) -> u128 {
         u128::from(self.at.ps()) << 64 | u128::from(self.tag.0)
     }
 
-    /// It is of the same instant and phase.
+    /// Whether both have the same instant and phase.
     #[inline(always)]
     pub fn ties_with(&self, other: &Self) -> bool {
         (self.key() ^ other.key()) >> 32 == 0
     }
 
-    /// It precedes the other one, with that order among those of one instant and phase.
+    /// Whether this event precedes the other, given the order among events of one instant and phase.
     #[inline]
     pub fn precedes(&self, other: &Self, ties: Ties) -> bool {
         if self.ties_with(other) {
@@ -168,21 +170,21 @@ impl PartialOrd for Event {
 
 /// A queue of events, smallest first.
 pub trait Events {
-    /// An empty queue for about `pending` events that lie within `horizon` picoseconds of each other, with that order
-    /// among those of one instant and phase.
+    /// An empty queue for about `pending` events within `horizon` picoseconds of each other, and the order among
+    /// events of one instant and phase.
     fn sized(pending: usize, horizon: u64, ties: Ties) -> Self;
-    /// Who is first among events of one instant and phase.
+    /// The order among events of one instant and phase.
     fn ties(&self) -> Ties;
     /// Inserts an event that is not earlier than the last one popped.
     fn push(&mut self, event: Event);
-    /// The smallest event.
+    /// Takes the smallest event.
     fn pop(&mut self) -> Option<Event>;
-    /// The smallest event, if it is earlier than `end`; if it is not, events from `end` on may still be pushed at no
-    /// more than the usual cost.
+    /// Takes the smallest event if it is earlier than `end`. If it is not, events from `end` on may still be pushed
+    /// at the usual cost.
     fn pop_before(&mut self, end: Time) -> Option<Event> {
         if self.first()?.at < end { self.pop() } else { None }
     }
-    /// The smallest event, left in place.
+    /// The smallest event.
     fn first(&self) -> Option<Event> {
         let ties = self.ties();
         self.sorted().into_iter().reduce(|a, b| if b.precedes(&a, ties) { b } else { a })
@@ -195,7 +197,7 @@ pub trait Events {
     fn next_entity(&self) -> u32 {
         0
     }
-    /// What probably follows, `ahead` events from now: a hint for prefetching.
+    /// The tag of the event that is probably `ahead` events from now: a hint for prefetching.
     fn upcoming(&self, _ahead: usize) -> Option<Tag> {
         None
     }
@@ -203,11 +205,11 @@ pub trait Events {
     fn bucket_advanced(&mut self) -> bool {
         false
     }
-    /// What comes after the events that `upcoming` sees, unordered and as far as is cheap to find.
+    /// The events behind those that `upcoming` covers, unordered, as far as they are cheap to find.
     fn next_bucket(&self) -> impl Iterator<Item = Tag> {
         std::iter::empty()
     }
-    /// Everything pending, in order.
+    /// All pending events, by instant, phase and entity.
     fn sorted(&self) -> Vec<Event>;
 }
 

@@ -1,12 +1,12 @@
-//! A day's events in order.
+//! Sorting the events of a day.
 //!
-//! Few events are sorted by networks (Knuth, The Art of Computer Programming, vol. 3, §5.3.4): which of two
-//! comes first is a coin toss, and a mispredicted branch costs more than some comparisons too many.
+//! A few events are sorted by sorting networks (Knuth, The Art of Computer Programming, vol. 3, §5.3.4): the
+//! outcome of a comparison is a coin toss, and a mispredicted branch costs more than some unnecessary comparisons.
 
-/// An event of a day: how long after the day's beginning (ps), above its tag.
+/// An event of a day: the time since the beginning of the day (ps), in the bits above its tag.
 pub(super) type Word = u64;
 
-/// Compares and exchanges, pair by pair.
+/// Compares and exchanges pairs of words, in this sequence.
 macro_rules! network {
     ($words:ident: $($a:literal $b:literal),*) => {
         $({
@@ -28,7 +28,7 @@ pub(super) fn sort_descending(words: &mut Vec<Word>) {
     }
 }
 
-/// Sorts `words` among as many as the network takes: zeros come last.
+/// Sorts `words` with a network of `N` inputs, padded with zeros, which come last.
 #[inline(always)]
 fn padded<const N: usize>(words: &mut Vec<Word>, network: impl Fn(&mut [Word; N])) {
     let len = words.len();

@@ -1,11 +1,11 @@
-//! Ties: who is first among events of one phase at one instant.
+//! Ties: the order among events of one phase at one instant.
 //!
-//! Two equal senders whose packets meet in the same picosecond, again and again, must share what that costs.
-//! By number, the same one is second for ever: all losses of two equal streams at a full queue fall on the
-//! flow with the higher number. So the order is drawn anew at every instant. A draw is a pure function of
-//! (seed, instant, entity): it has no history, and a network that is cut into parts draws the same in each.
+//! Two equal senders whose packets repeatedly meet in the same picosecond must share the cost. If numbers decided,
+//! the same sender would always be second: all losses of two equal streams at a full queue would fall on the flow
+//! with the higher number. So the order is drawn anew at every instant. A draw is a pure function of (seed,
+//! instant, entity): it has no history, and each part of a partitioned network draws the same order.
 //!
-//! Only the entities of a tie are ranked: events without one never get here.
+//! Only the entities of a tie are ranked: events without a tie cost nothing.
 
 use super::Phase;
 use serde::{Deserialize, Serialize};
@@ -19,13 +19,13 @@ pub enum Ties {
     ByNumber,
     /// Drawn anew at every instant.
     Drawn {
-        /// What the draws are made from.
+        /// Seed of the draws.
         seed: u64,
     },
 }
 
-/// Phases whose entities compete as equals. The others keep the order of the scenario (incidents, probes), or
-/// each entity acts on itself alone.
+/// Phases whose order is drawn, because their entities compete as equals. In the others, events keep the order of
+/// the scenario (incidents, probes), or each entity acts on itself alone.
 const DRAWN: u32 = 1 << Phase::Finish as u32
     | 1 << Phase::Arrive as u32
     | 1 << Phase::SenderTimer as u32
@@ -34,7 +34,7 @@ const DRAWN: u32 = 1 << Phase::Finish as u32
     | 1 << Phase::Agent as u32
     | 1 << Phase::Point as u32
     | 1 << Phase::Relief as u32
-    | 1 << Phase::Return as u32;
+    | 1 << Phase::DepartureNotice as u32;
 
 impl Ties {
     /// The order among events of a phase at an instant.
@@ -54,7 +54,7 @@ impl Ties {
 pub struct Draw(Option<u64>);
 
 impl Draw {
-    /// The place of an entity, lowest first. No two have the same: a draw is a bijection of 64 bits.
+    /// The rank of an entity, lowest first. No two entities have the same: a draw is a bijection of 64 bits.
     #[inline]
     pub fn rank(self, entity: u32) -> u64 {
         self.0.map_or(u64::from(entity), |instant| mix64(instant ^ u64::from(entity)))

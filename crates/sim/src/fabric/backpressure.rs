@@ -1,8 +1,8 @@
-//! Backpressure flow control: packets name the queue they come from, and those that make a queue too long
-//! are held against it.
+//! Backpressure flow control (BFC): packets carry the number of the queue that they come from; those that make a
+//! queue too long are counted against that queue, which is paused.
 //!
-//! As long as such packets wait at a port, ends of transmissions there are events: what leaves may let a
-//! neighbour go on.
+//! While such packets wait at a port, every end of a transmission there is an event: a departure may resume a
+//! neighbour.
 
 use crate::cx::Cx;
 use crate::events::Phase;
@@ -13,11 +13,11 @@ use thalweg_machines::schedule::Discipline;
 use thalweg_units::PortId;
 use thalweg_wire::{Flags, Frame, Handle, HopTag, Packet};
 
-/// After so many reminders that report that nothing is paused there are no more.
+/// Number of consecutive empty bitmaps after which reminders stop.
 const IDLE_REMINDERS: u8 = 2;
 
-/// A packet has joined the queue of a switch port, through the port `from`: if it made the queue too long,
-/// the neighbour is notified.
+/// A packet that came through the port `from` has joined a queue of a switch port. If it made the queue too long,
+/// the neighbour is sent a frame.
 pub(super) fn note_overfull(fabric: &mut Fabric, cx: &mut Cx, from: PortId, id: PortId, handle: Handle) {
     let place = &fabric.ports[id.at()].place;
     if place.owner == u32::MAX
@@ -27,8 +27,8 @@ pub(super) fn note_overfull(fabric: &mut Fabric, cx: &mut Cx, from: PortId, id: 
     }
     let (switch, output) = (place.owner as usize, usize::from(place.number));
     let packet = &mut fabric.packets[handle];
-    if fabric.memory.is_elided(id, packet.input) {
-        return cx.instruments.tally.spared += 1;
+    if fabric.memory.is_exempt(id, packet.input) {
+        return cx.instruments.tally.exempt_packets += 1;
     }
     packet.flags.set(Flags::HELD_BACK);
     let passing = Passing { input: usize::from(packet.input), output, packet };
@@ -42,24 +42,24 @@ pub(super) fn note_overfull(fabric: &mut Fabric, cx: &mut Cx, from: PortId, id: 
     }
 }
 
-/// The neighbour of a port is notified of its queues, and reminded from time to time.
+/// Sends the neighbour of the port `back` a frame about its queues, and schedules reminders.
 pub(super) fn notify_of_queue(fabric: &mut Fabric, cx: &mut Cx, back: PortId, frame: Frame) {
     fabric.post_frame(cx, back, frame, u32::MAX);
-    if backpressure(cx).flows {
+    if parameters(cx).flows {
         return;
     }
     let requested = &mut fabric.gates[back.at()].requested;
     requested.idle = 0;
     if !requested.pending {
         requested.pending = true;
-        let at = cx.now.saturating_add(backpressure(cx).every);
+        let at = cx.now.saturating_add(parameters(cx).every);
         cx.schedule(at, Phase::Quanta, 2 * back.0 + REFRESH);
     }
 }
 
-/// The neighbour of a port is notified of all that is paused, unless nothing has been for a while.
+/// Reminds the neighbour of a port of all queues that are paused, unless none has been for a while.
 pub(super) fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    // Ports have decided at this instant, those without an event for it, too.
+    // Ports have decided at this instant, including those without an event for it.
     fabric.catch_up_now(cx, id);
     let place = &fabric.ports[id.at()].place;
     let frame = fabric.memory.switches[place.owner as usize].reminder(usize::from(place.number));
@@ -73,7 +73,8 @@ pub(super) fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     }
 }
 
-/// A packet of a port's queue begins to leave, and its switch knows: from here on it comes from that queue.
+/// Tags a packet that begins to leave with the queue that it comes from, after its departure was reported to the
+/// switch.
 #[inline]
 pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
     if fabric.ports[id.at()].place.pulls {
@@ -85,11 +86,11 @@ pub(super) fn pass_on(fabric: &mut Fabric, id: PortId, handle: Handle) {
     packet.hop = HopTag::from_queue(served);
     if packet.flags.has(Flags::HELD_BACK) {
         packet.flags.clear(Flags::HELD_BACK);
-        held_back_gone(fabric, id);
+        held_back_left(fabric, id);
     }
 }
 
-/// A switch is notified that a packet has left the port. Returns the frame that a neighbour is sent for that,
+/// Reports a departure from the port `id` to its switch. Returns the frame that a neighbour is to be sent for it,
 /// and the port that sends it.
 pub(super) fn report_departure(
     fabric: &mut Fabric,
@@ -104,37 +105,37 @@ pub(super) fn report_departure(
     Some((fabric.memory.links[switch][input], frame))
 }
 
-/// A packet for which a neighbour is held back is dropped while it waits.
+/// A packet that is counted against a neighbour is dropped while it waits.
 #[cold]
-pub(super) fn dropped(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle) {
+pub(super) fn on_dropped(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle) {
     let packet = fabric.packets[handle];
     let reported = report_departure(fabric, cx, id, &packet);
-    held_back_gone(fabric, id);
+    held_back_left(fabric, id);
     if let Some((back, frame)) = reported {
         notify_of_queue(fabric, cx, back, frame);
     }
 }
 
-/// One packet less waits at a port for which a neighbour is held back.
-pub(super) fn held_back_gone(fabric: &mut Fabric, id: PortId) {
+/// One packet that was counted against a neighbour no longer waits at a port.
+pub(super) fn held_back_left(fabric: &mut Fabric, id: PortId) {
     let gate = &mut fabric.gates[id.at()];
     gate.held_back -= 1;
     if gate.held_back == 0 {
-        fabric.ports[id.at()].calm(false);
+        fabric.ports[id.at()].end_eager(false);
     }
 }
 
-/// The port takes no notice of what its neighbour pauses.
-pub(super) fn is_deaf(fabric: &Fabric, cx: &Cx, id: PortId) -> bool {
-    fabric.ports[id.at()].place.from_host && !backpressure(cx).nics
+/// True if the port ignores pauses (a NIC without hop-by-hop flow control).
+pub(super) fn ignores_pauses(fabric: &Fabric, cx: &Cx, id: PortId) -> bool {
+    fabric.ports[id.at()].place.from_host && !parameters(cx).nics
 }
 
-/// The neighbour of a port has reported what is paused: that holds for a while.
+/// The neighbour of a port has reported what is paused, which is valid for a limited time.
 pub(super) fn confirm_pauses(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    if backpressure(cx).flows {
+    if parameters(cx).flows {
         return;
     }
-    let until = cx.now.saturating_add(backpressure(cx).expires);
+    let until = cx.now.saturating_add(parameters(cx).expires);
     let gate = &mut fabric.gates[id.at()];
     gate.paused.keep_queues_until(until);
     if gate.paused.any() && !gate.expiry_pending {
@@ -143,8 +144,8 @@ pub(super) fn confirm_pauses(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     }
 }
 
-/// Queues of a NIC that pulls are those of its flows: some may go on.
-pub(super) fn free_flows(fabric: &mut Fabric, cx: &mut Cx, id: PortId, change: Change) {
+/// Wakes a NIC that pulls when queues, which are those of its flows, are resumed.
+pub(super) fn resume_flows(fabric: &mut Fabric, cx: &mut Cx, id: PortId, change: Change) {
     if change == Change::Resumed {
         let gate = &mut fabric.gates[id.at()];
         (gate.freed, gate.input_ready) = (true, true);
@@ -152,7 +153,8 @@ pub(super) fn free_flows(fabric: &mut Fabric, cx: &mut Cx, id: PortId, change: C
     }
 }
 
-/// The parameters; callers run under backpressure only, so there are some.
-fn backpressure(cx: &Cx) -> QueuePauses {
-    cx.spec.inputs.and_then(|inputs| inputs.queue_pauses()).expect("called under backpressure only")
+/// The parameters of backpressure.
+#[inline]
+fn parameters(cx: &Cx) -> QueuePauses {
+    cx.features.queue_pauses.expect("called under backpressure only")
 }

@@ -1,14 +1,14 @@
-//! From a specification to a fabric in which nothing is under way.
+//! Builds an empty fabric from a specification.
 
 use super::crossbar;
 use super::egress::Reference;
 use super::gate::Gates;
+use super::mechanisms::{HeaderStages, Mechanisms, Points};
 use super::memory::{Memory, number_ports};
 use super::outages::Outages;
 use super::preemption::Preempted;
 use super::programs;
 use super::reliefs::Reliefs;
-use super::stages::{Points, Stages};
 use super::{Fabric, Losses};
 use crate::arena::Arena;
 use crate::features::{self, pulls_when_idle};
@@ -16,6 +16,7 @@ use crate::paths::Paths;
 use crate::port::{FarEnd, Lane, Port};
 use crate::refused::{BuildError, inconsistent};
 use std::collections::VecDeque;
+use thalweg_machines::buffer::MOST_PORTS;
 use thalweg_machines::pause::Reach;
 use thalweg_machines::point::PointMachine;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, OutputQueue, Queue};
@@ -27,24 +28,24 @@ use thalweg_net::spec::{IncidentKind, NetworkSpec, SharedBufferSpec};
 use thalweg_units::{PortId, Rate, Stream};
 
 impl Fabric {
-    /// A network's, empty; paths are of at most `longest` ports.
+    /// The empty fabric of a network whose paths have at most `longest` ports.
     ///
     /// # Errors
     /// If an algorithm refuses its parameters, or two exclude each other.
     pub fn new(spec: &NetworkSpec, routes: Routes, longest: usize) -> Result<Self, BuildError> {
         let BuiltPorts { mut ports, queues, mut egresses } = build_ports(spec)?;
         let switch_ports = number_ports(spec.hosts, spec.switches, &mut ports);
-        programs::join(spec, &ports, &mut egresses, &switch_ports).map_err(BuildError::Inconsistent)?;
+        programs::join_ports(spec, &ports, &mut egresses, &switch_ports).map_err(BuildError::Inconsistent)?;
         let mut memory = build_memory(spec, switch_ports)?;
         if let Some(shared) = &spec.shared_buffer {
             check_sharing(spec, shared)?;
             memory.pools = vec![Pool::new(shared.total, &shared.sharing); spec.switches as usize];
         }
         if spec.inputs.and_then(|inputs| inputs.queue_pauses()).is_some_and(|own| own.elide) {
-            memory.elide(&ports, &elision(&Ways::of(spec))?);
+            memory.exempt(&ports, &elision(&Ways::of(spec))?);
         }
         if spec.disciplines.iter().any(|kind| kind.order.needs().apart) {
-            memory.returning = vec![VecDeque::new(); ports.len()];
+            memory.notices_under_way = vec![VecDeque::new(); ports.len()];
         }
         if spec.trims() {
             memory.trimmed = vec![0; ports.len()];
@@ -64,7 +65,11 @@ impl Fabric {
             sides: Arena::default(),
             routes,
             paths: Paths::new(spec, longest).map_err(BuildError::Inconsistent)?,
-            stages: Stages::new(spec.carried.make(longest), writers, spec.stages.len(), points, relief),
+            mechanisms: Mechanisms {
+                headers: HeaderStages::new(spec.carried.make(longest), writers, spec.stages.len()),
+                points,
+                relief,
+            },
             preempted: Preempted::default(),
             outages: Outages::new(spec),
             tx_ready: Vec::new(),
@@ -74,7 +79,7 @@ impl Fabric {
     }
 }
 
-/// The ports, and what those have that are not express.
+/// The ports, the queues of on-demand ports, and the machines of ports on the reference lane.
 struct BuiltPorts {
     ports: Vec<Port>,
     queues: Vec<Queue>,
@@ -134,7 +139,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             if lane == Lane::Reference {
                 port.queue = egresses.len() as u32;
                 port.mode.gated = true;
-                // It has events of its own, so no other part catches up with it.
+                // It has events for all its decisions, so that it never has to catch up.
                 port.state.eager = true;
                 port.place.pulls = !in_switch && spec.nic.order.pulls();
                 egresses.push(Reference::new(spec, PortId::from(id)).map_err(refused)?);
@@ -145,15 +150,15 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
     Ok(BuiltPorts { ports, queues, egresses })
 }
 
-/// What a network does with a port, besides its queue and its link.
+/// Properties of a port that follow from its place in the network, not from its queue or link.
 struct Around {
     in_switch: bool,
-    /// Its switch's ports share their memory.
+    /// The port shares memory with others of its switch.
     shared: bool,
-    /// Packets per priority are counted where a queue is dequeued on demand.
+    /// Packets are counted by priority, which needs a queue that sees every packet.
     counted: bool,
     gated: bool,
-    /// A congestion point is notified of every packet.
+    /// The port has a congestion point, which is notified of every packet.
     pointed: bool,
 }
 
@@ -170,35 +175,35 @@ impl Around {
     }
 }
 
-/// The fastest lane on which a port does all that is wanted of it.
+/// The fastest lane that supports everything that is required of a port.
 fn lane_of(spec: &NetworkSpec, id: PortId, stage: &StageMachine, around: &Around) -> Lane {
     let (kind, link) = (&spec.disciplines[usize::from(spec.port_discipline[id.at()])], spec.direction(id));
     let &Around { in_switch, shared, counted, gated, pointed } = around;
-    // A port of infinite rate never holds anything back: its order does not matter.
+    // At a port of infinite rate nothing waits, so its order does not matter.
     let instant = link.mean_rate() == Rate::INFINITE && !shared;
-    // What a switch port writes as a packet leaves depends on what came meanwhile.
+    // What a switch port writes into a departing packet depends on what has arrived in the meantime.
     let writes = in_switch && !spec.stages.is_empty();
-    // What is booked ahead cannot be taken back when the link fails.
+    // Booked departures cannot be cancelled when the link fails.
     let fails = can_fail(spec, id.link().0);
     let booked = !counted && !gated && !pointed && (!fails || spec.cut_through.is_some());
     let express = (is_express(kind, stage, shared) && !writes || instant) && booked;
-    // A queue knows how long its own packets take at the link's rate. That is not for how long the
-    // port has been idle where the link has a clock, sends what bypasses the queue, or fails.
+    // A queue on demand derives its idle time from the transmission times of its own packets. That is wrong where
+    // the link has a clock, sends packets that bypass the queue, or fails.
     let idles_otherwise = gated || fails || !link.quantum().is_zero();
     let unseen = stage.needs().idle_time && idles_otherwise && !express && !kind.preemptive;
-    // A stage that reports arrivals and departures to senders sees all of a port on the reference
-    // lane only.
+    // A stage that writes headers of explicit feedback sees every arrival and departure on the reference lane only.
     let reports = stage.needs().headers;
-    // A neighbour that is slowed down paces what it sends.
+    // A port that is slowed down by its neighbour paces what it sends.
     let slowed = spec.inputs.and_then(|i| i.effects()).is_some_and(|pauses| pauses.reach == Reach::Rates);
-    // A queue that holds back reports until when only there.
+    // The reference lane alone polls a queue that holds packets back again at the right instant.
     let holds_back = kind.order.needs().holds_back;
-    // Stages in front of a queue are a whole port's.
+    // Stages in front of a queue belong to the machine of the whole port.
     let fronted = !kind.front.is_empty();
-    // One that notifies says so as packets come and leave, which only there are events of their own.
+    // Queues report packets to congestion points as they arrive and leave; only on the reference lane is each of
+    // these an event.
     let notifies = kind.order.needs().notifies && !instant;
     let recorded = spec.records_port(id);
-    // What others have decided before matters to all that run a policy together.
+    // The decisions of ports that run a policy together depend on each other, so none may be made late.
     let together = kind.order.needs().together.is_some() && !instant;
     let otherwise = unseen || reports || slowed || holds_back || fronted || notifies || recorded || together;
     if !link.is_plain() || otherwise || !spec.shortcuts && !instant {
@@ -210,7 +215,8 @@ fn lane_of(spec: &NetworkSpec, id: PortId, stage: &StageMachine, around: &Around
     }
 }
 
-/// The stages behind the queues: of every port, so that they need no table; only those of switches are ever run.
+/// The stages that write as transmissions begin. Built for every port, so that they are found by index; only those
+/// of switches are run.
 fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
     let mut writers = Vec::with_capacity(2 * spec.links.len() * spec.stages.len());
     for port in 0..2 * spec.links.len() as u32 {
@@ -230,13 +236,13 @@ fn build_writers(spec: &NetworkSpec) -> Result<Vec<StageMachine>, BuildError> {
     Ok(writers)
 }
 
-/// A switch port that a queue can form at.
+/// Whether a port has a congestion point: a switch port of finite rate.
 fn has_point(spec: &NetworkSpec, id: PortId) -> bool {
     let finite = spec.direction(id).mean_rate() != Rate::INFINITE;
     spec.point.is_some() && spec.ends(id).0.0 >= spec.hosts && finite
 }
 
-/// Congestion points, by port; none at all if the network has none.
+/// The congestion points, by port; an empty table if the network has none.
 fn build_points(spec: &NetworkSpec) -> Result<Vec<Option<PointMachine>>, BuildError> {
     let Some(point) = &spec.point else { return Ok(Vec::new()) };
     let make = |port: u32| {
@@ -248,14 +254,14 @@ fn build_points(spec: &NetworkSpec) -> Result<Vec<Option<PointMachine>>, BuildEr
     ports.map(|port| has_point(spec, PortId(port)).then(|| make(port)).transpose()).collect()
 }
 
-/// A port that may send something else than what its queue names: see [`crate::fabric`], gated ports.
+/// Whether a port may send something else than what its queue names: see [`crate::fabric::gated`].
 fn is_gated(spec: &NetworkSpec, in_switch: bool) -> bool {
     let pauses = spec.inputs.is_some_and(|i| i.pause.is_some());
     let pulls = || spec.nic.order.pulls() || pulls_when_idle(spec);
     pauses || spec.control_first || if in_switch { spec.inputs.is_some() } else { pulls() }
 }
 
-/// Who shares memory can do what its policy wants of it.
+/// Checks that orders can push packets out if the sharing policy requires it.
 fn check_sharing(spec: &NetworkSpec, shared: &SharedBufferSpec) -> Result<(), BuildError> {
     if let Some(problem) = shared.sharing.problems().into_iter().next() {
         return Err(BuildError::Inconsistent(format!("{}: {}", shared.sharing.key(), problem.reason)));
@@ -269,7 +275,7 @@ fn check_sharing(spec: &NetworkSpec, shared: &SharedBufferSpec) -> Result<(), Bu
     Ok(())
 }
 
-/// The memory of switches with per-ingress accounting.
+/// Switch memory: per-ingress accounting, or the tables that other features need.
 fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Memory, BuildError> {
     let Some(inputs) = spec.inputs else {
         let mut memory = Memory::default();
@@ -282,10 +288,10 @@ fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Me
     if spec.shared_buffer.is_some() {
         return wrong("per-ingress accounting and memory shared by outputs exclude each other".into());
     }
-    if let Some(switch) = switch_ports.iter().position(|ports| ports.len() > 256) {
+    if let Some(switch) = switch_ports.iter().position(|ports| ports.len() > MOST_PORTS) {
         let n = switch_ports[switch].len();
         return wrong(format!(
-            "switch {switch} has {n} links; a switch with per-ingress accounting has at most 256"
+            "switch {switch} has {n} links; a switch with per-ingress accounting has at most {MOST_PORTS}"
         ));
     }
     let own_limit =
@@ -300,12 +306,12 @@ fn build_memory(spec: &NetworkSpec, switch_ports: Vec<Vec<PortId>>) -> Result<Me
     Memory::new(inputs, switch_ports, spec.port_discipline.len(), peaks).map_err(inconsistent)
 }
 
-/// The link is to fail some time.
+/// Whether an incident makes the link fail.
 fn can_fail(spec: &NetworkSpec, link: u32) -> bool {
     spec.incidents.iter().any(|incident| matches!(incident.what, IncidentKind::LinkDown(l) if l == link))
 }
 
-/// FIFO order with memory of its own and nothing to do at departure: departures are known on arrival.
+/// Whether departures are known on arrival: FIFO order, memory of its own, and nothing to do at departure.
 fn is_express(kind: &DisciplineSpec, stage: &StageMachine, shared: bool) -> bool {
     let needs = stage.needs();
     kind.order == OrderSpec::default() && !needs.departures && !needs.headers && !shared

@@ -1,9 +1,9 @@
-//! Inputs that send one packet at a time through their switch ([`thalweg_machines::crossbar`]).
+//! Switches whose inputs send one packet at a time ([`thalweg_machines::crossbar`]).
 //!
-//! Ports of such switches are gated and eager: the end of every transmission is an event. The first port that
-//! decides at an instant matches the inputs and outputs of the whole switch. The others then find that they
-//! are busy, or that they may send nothing. An output whose packets all wait behind a busy input has no
-//! event: the end of what that input sends is one.
+//! Ports of such switches are gated and eager: every end of a transmission is an event. The first port that decides
+//! at an instant matches the inputs and outputs of the whole switch. The others then find that they are busy, or
+//! that they may send nothing. An output whose packets all wait behind a busy input needs no event: it is matched
+//! at the end of that input's transmission.
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
@@ -15,7 +15,7 @@ use thalweg_machines::schedule::{DisciplineSpec, OutputQueue};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::PortId;
 
-/// What does not go with inputs that send one packet at a time.
+/// Checks that a network's other features are compatible with inputs that send one packet at a time.
 pub(crate) fn check(spec: &NetworkSpec) -> Result<(), String> {
     let crossed = spec.inputs.filter(|inputs| inputs.one_per_input);
     if crossed.is_some_and(|inputs| inputs.queue_pauses().is_some())
@@ -27,7 +27,7 @@ pub(crate) fn check(spec: &NetworkSpec) -> Result<(), String> {
     Ok(())
 }
 
-/// What an output needs to take packets from inputs that send one at a time.
+/// Checks that an output can serve inputs that send one packet at a time.
 pub(crate) fn serves(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> Result<(), Invalid> {
     let why = "inputs that send one packet at a time";
     if !kind.order.needs().by_input {
@@ -46,28 +46,29 @@ pub(crate) fn serves(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> R
     Ok(())
 }
 
-/// The port belongs to a switch with a crossbar.
-pub(super) fn has(fabric: &Fabric, id: PortId) -> bool {
+/// Whether the port belongs to a switch with a crossbar.
+pub(super) fn exists_at(fabric: &Fabric, id: PortId) -> bool {
     (fabric.ports[id.at()].place.owner as usize) < fabric.memory.crossbars.len()
 }
 
-/// The port's transmission keeps an input, too.
-pub(super) fn sends(fabric: &Fabric, id: PortId) -> bool {
+/// Whether the port's transmission keeps an input busy.
+pub(super) fn holds_input(fabric: &Fabric, id: PortId) -> bool {
     let place = &fabric.ports[id.at()].place;
     fabric.memory.crossbars.get(place.owner as usize).is_some_and(|own| own.source(place.number).is_some())
 }
 
-/// If the port's transmission has ended, its switch joins what is idle; true if the port sends again.
-pub(super) fn sent(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> bool {
-    if !sends(fabric, id) {
+/// If the port's transmission has ended, matches what is idle at its switch. True if the port sends again.
+pub(super) fn end_transmission(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> bool {
+    if !holds_input(fabric, id) {
         return false;
     }
-    join(fabric, cx, id);
-    sends(fabric, id)
+    match_idle(fabric, cx, id);
+    holds_input(fabric, id)
 }
 
-/// The switch of the port `id`, which decides now, joins what is idle at this instant, and those outputs send.
-pub(super) fn join(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+/// Matches the idle inputs and outputs of the switch of the port `id`, which decides now, and lets those outputs
+/// send.
+pub(super) fn match_idle(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let switch = fabric.ports[id.at()].place.owner as usize;
     let mut pairs = Vec::new();
     loop {
@@ -91,13 +92,13 @@ pub(super) fn join(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
             let now = cx.now;
             fabric.dequeue_at(cx, port, now);
             if port != id {
-                fabric.rest(cx, port);
+                fabric.schedule_or_block(cx, port);
             }
         }
     }
 }
 
-/// The outputs of a switch that may send a packet at this instant. Those whose transmission is over part from
+/// The outputs of a switch that may send a packet at this instant. Outputs whose transmission has ended release
 /// their inputs.
 fn free(fabric: &mut Fabric, cx: &mut Cx, switch: usize) -> Ends {
     let mut free = Ends::default();
@@ -109,7 +110,7 @@ fn free(fabric: &mut Fabric, cx: &mut Cx, switch: usize) -> Ends {
         fabric.release_deferred(cx, id);
         fabric.memory.crossbars[switch].part(n as u8);
         let gate = &fabric.gates[id.at()];
-        // A frame goes before everything.
+        // Frames go before everything else.
         if !gate.stopped && gate.frames.is_empty() && fabric.ports[id.at()].waiting.packets > 0 {
             free.insert(n as u8);
         }

@@ -1,4 +1,4 @@
-//! Pauses that wait for each other.
+//! Search for deadlocks: pauses that wait for each other.
 
 use crate::fabric::gate::Gates;
 use crate::fabric::memory::Memory;
@@ -14,12 +14,13 @@ pub(crate) struct WaitGraph<'a> {
 }
 
 impl WaitGraph<'_> {
-    /// A port has just been paused, or a packet of a paused ingress has joined its queue: the ports that wait for each
-    /// other around a cycle with it which cannot end, and those behind them; none: there is no such cycle.
+    /// The deadlock that a port is part of, when it has just been paused, or a packet of a paused ingress has
+    /// joined its queue: the ports that wait for each other around a cycle that cannot end, and those behind them.
+    /// Empty: there is none.
     ///
-    /// If each of the egresses that matter is paused itself, and so on around a cycle, no packet ever moves:
-    /// the largest set of paused ports whose ingresses would keep them so even if every egress outside the set
-    /// drained and nothing more came.
+    /// If each of the egresses that matter is paused itself, and so on around a cycle, no packet ever moves. The
+    /// result is the largest set of paused ports whose ingresses would keep them paused even if every egress
+    /// outside the set drained and nothing more arrived.
     #[cold]
     pub fn deadlock(&self, from: PortId) -> Vec<PortId> {
         if !self.closes_cycle(from) {
@@ -40,7 +41,7 @@ impl WaitGraph<'_> {
         self.connected(from, stuck)
     }
 
-    /// Those of a set that wait for a port, for which it waits, and so on.
+    /// Those ports of a set that wait for a port, directly or indirectly, or for which it waits.
     fn connected(&self, from: PortId, mut set: Vec<PortId>) -> Vec<PortId> {
         let mut found: Vec<PortId> = set.extract_if(.., |id| *id == from).collect();
         let mut next = 0;
@@ -53,21 +54,22 @@ impl WaitGraph<'_> {
         found
     }
 
-    /// The ingress at the port's far end has bytes that wait for that egress.
+    /// Whether the ingress at the port's far end has bytes that wait for the egress `out`.
     fn waits_for(&self, id: PortId, out: PortId) -> bool {
         let back = &self.ports[id.reverse().at()];
         let owner = back.place.owner;
         owner == self.ports[out.at()].place.owner && self.memory.held(out, back.place.number) > 0
     }
 
-    /// The ingress at the port's far end keeps it paused.
+    /// Whether the ingress at the port's far end keeps it paused.
     pub fn holds_back(&self, id: PortId) -> bool {
         let back = &self.ports[id.reverse().at()];
         back.place.owner != u32::MAX
             && self.memory.switches[back.place.owner as usize].has_paused(usize::from(back.place.number))
     }
 
-    /// The ingress at the port's far end would have it go on if the switch had left what waits for egresses of the set.
+    /// Whether the ingress at the port's far end would resume it if only what waits for egresses of the set were
+    /// left in the switch.
     fn resumes_with(&self, id: PortId, set: &[PortId]) -> bool {
         let back = &self.ports[id.reverse().at()];
         let switch = back.place.owner as usize;
@@ -77,7 +79,7 @@ impl WaitGraph<'_> {
         self.memory.switches[switch].resumes_with(usize::from(back.place.number), left)
     }
 
-    /// Following paused egresses that hold bytes of the ingress leads back to it.
+    /// Whether following paused egresses that hold bytes of the ingress leads back to the port.
     fn closes_cycle(&self, from: PortId) -> bool {
         let mut seen = vec![from];
         let mut next = 0;

@@ -1,4 +1,4 @@
-//! The state of a port on the reference lane, and how its machine finds packets.
+//! The state of a port on the reference lane, and its machine's access to packets.
 
 use crate::arena::{Arena, Packets};
 use crate::port::{Lane, Port};
@@ -10,7 +10,7 @@ use thalweg_net::spec::NetworkSpec;
 use thalweg_units::PortId;
 use thalweg_wire::{Handle, NO_SIDE, Packet, Side};
 
-/// A port that runs the machine itself.
+/// A port on the reference lane.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Reference {
     pub egress: Egress,
@@ -19,16 +19,16 @@ pub(crate) struct Reference {
 }
 
 impl Reference {
-    /// A port of a network.
+    /// The machine of a port.
     ///
     /// # Errors
-    /// If a parameter is out of range, or what is wanted of the port goes with the other lanes only.
+    /// If a parameter is out of range, or the port needs something that only the other lanes support.
     pub fn new(spec: &NetworkSpec, id: PortId) -> Result<Self, Invalid> {
         Ok(Self { egress: Egress::new(&spec.egress(id)?, spec.seed, u64::from(id.0))?, lost: 0 })
     }
 }
 
-/// The queue of a port that has one: its lane names where it is kept.
+/// The queue of a port that has one; where it is kept depends on the lane.
 pub(crate) fn queue_of<'a>(port: &Port, queues: &'a [Queue], egresses: &'a [Reference]) -> Option<&'a Queue> {
     match port.mode.lane {
         Lane::Express => None,

@@ -1,4 +1,4 @@
-//! Where hosts and their network meet: packets enter, NICs are notified of what waits for them, flows come and go.
+//! The fabric's interface to hosts: packets enter, NICs learn that flows have packets, flows open and close paths.
 
 use super::Fabric;
 use super::gate::{Foreseen, Foresight};
@@ -8,7 +8,7 @@ use thalweg_units::{FlowId, PortId};
 use thalweg_wire::{Handle, NO_SIDE, Packet, Side};
 
 impl Fabric {
-    /// A packet enters; `side`: its cold header, if it names one.
+    /// Stores a packet that enters the network. `side`: its cold headers, if it has any.
     #[inline(always)]
     pub fn insert(&mut self, packet: &mut Packet, side: &Side) -> Handle {
         if packet.side != NO_SIDE {
@@ -19,25 +19,25 @@ impl Fabric {
         self.packets.insert(*packet)
     }
 
-    /// A packet of a replay enters, without a cold header; `times`: its timetable.
+    /// Stores a packet of a replay, without cold headers. `times`: its timetable.
     pub fn insert_recorded(&mut self, packet: Packet, times: impl ExactSizeIterator<Item = i64>) -> Handle {
         let handle = self.packets.insert(packet);
-        self.stages.carried.on_entry(handle, times);
+        self.mechanisms.headers.carried.on_entry(handle, times);
         handle
     }
 
-    /// The edge of a host has written into a packet that has come to it.
+    /// Replaces a packet that the edge of its host has changed.
     pub fn rewrite(&mut self, handle: Handle, packet: Packet) {
         self.packets[handle] = packet;
     }
 
-    /// Flows of its host may have something for a NIC, or have nothing: it is not woken.
+    /// Notes whether flows of a NIC's host may have packets for it. The port is not woken.
     #[inline(always)]
     pub fn set_input_ready(&mut self, nic: PortId, ready: bool) {
         self.gates[nic.at()].input_ready = ready;
     }
 
-    /// The same, and unless it is paused its port decides.
+    /// As [`Fabric::set_input_ready`], and wakes the port unless it is paused.
     pub fn offer(&mut self, cx: &mut Cx, nic: PortId, ready: bool) {
         let gate = &mut self.gates[nic.at()];
         gate.input_ready = ready;
@@ -46,13 +46,13 @@ impl Fabric {
         }
     }
 
-    /// The flows of a NIC's host will have nothing for it when its link is free.
+    /// Notes that the flows of a NIC's host will have nothing to send when its link is free.
     #[inline(always)]
     pub fn foresee(&mut self, nic: PortId, foreseen: Foreseen) {
         self.gates[nic.at()].foresight = Foresight::Stands(foreseen);
     }
 
-    /// What a NIC foresaw, if that has become uncertain: it is forgotten.
+    /// Takes what a NIC foresaw, if it has been recalled.
     #[inline(always)]
     pub fn take_recalled(&mut self, nic: PortId) -> Option<Foreseen> {
         let foresight = &mut self.gates[nic.at()].foresight;
@@ -61,19 +61,19 @@ impl Fabric {
         Some(foreseen)
     }
 
-    /// Since this was asked last, the neighbour of a NIC has resumed queues that flows may wait for.
+    /// Whether the neighbour of a NIC has resumed queues that flows may wait for since the last call.
     #[inline(always)]
     pub fn take_freed(&mut self, nic: PortId) -> bool {
         std::mem::take(&mut self.gates[nic.at()].freed)
     }
 
-    /// A flow is over, and none of its packets is left.
+    /// Frees the path of a flow that is over and has no packets left in the network.
     #[inline(always)]
     pub fn close_path(&mut self, flow: FlowId) {
         self.paths.close(flow);
     }
 
-    /// The hosts have missed what was lost.
+    /// Clears the list of lost packets once hosts have accounted for them.
     pub fn forget_lost(&mut self) {
         self.lost.now.clear();
     }

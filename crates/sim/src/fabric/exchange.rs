@@ -1,4 +1,5 @@
-//! A fabric in parts: each has all ports and only its own nodes; what is on a wire that was cut changes parts.
+//! The fabric of a part: it has all ports, of which only those of its own nodes act; packets on boundary wires are
+//! moved between parts.
 
 use super::Fabric;
 use crate::paths::Paths;
@@ -9,38 +10,38 @@ use thalweg_units::PortId;
 use thalweg_wire::Handle;
 
 impl Fabric {
-    /// The far end of a port belongs to another part.
-    pub fn lead_out(&mut self, id: PortId) {
+    /// Marks a port whose wire leads to another part.
+    pub fn mark_outbound(&mut self, id: PortId) {
         self.ports[id.at()].make_outbound();
     }
 
-    /// A port belongs to another part. (If its far end does not, what it sends comes in here.)
-    pub fn lead_in(&mut self, id: PortId) {
+    /// Marks a port that belongs to another part. (If its far end does not, what it sends arrives here.)
+    pub fn mark_inbound(&mut self, id: PortId) {
         self.ports[id.at()].make_inbound();
     }
 
-    /// A frame that goes to another part is no longer here.
+    /// Removes a frame that goes to another part.
     pub fn take_frame(&mut self, handle: Handle) -> Posted {
         let posted = self.gates.frames[handle];
         self.gates.frames.remove(handle);
         posted
     }
 
-    /// A frame has come from another part.
+    /// Stores a frame that comes from another part.
     pub fn put_frame(&mut self, posted: Posted) -> Handle {
         self.gates.frames.insert(posted)
     }
 
-    /// Another part has put something on the wire of a port; true if it is the next to land.
+    /// Puts what comes from another part on the wire of a port. True if it is the next to land.
     #[inline(always)]
-    pub fn come_in(&mut self, id: PortId, flying: Flying) -> bool {
+    pub fn receive(&mut self, id: PortId, flying: Flying) -> bool {
         let port = &mut self.ports[id.at()];
-        // Nothing waits on this side of the wire.
+        // Its queue is in the other part, so it does not wait here.
         port.waiting.started += 1;
         port.flight.insert(flying) == 0
     }
 
-    /// Takes a port of another part's nodes over, with what waits there.
+    /// Takes a port from the part that owns it, with what waits there.
     pub fn take_port(&mut self, other: &mut Self, id: PortId) {
         let id = id.at();
         std::mem::swap(&mut self.ports[id], &mut other.ports[id]);
@@ -56,7 +57,7 @@ impl Fabric {
         }
     }
 
-    /// Takes the memory of another part's switches over.
+    /// Takes the memory of switches from the part that owns them.
     pub fn take_switches(&mut self, other: &mut Self, switches: impl Iterator<Item = usize>) {
         for switch in switches {
             self.memory.take_switch(&mut other.memory, switch);
@@ -64,7 +65,7 @@ impl Fabric {
         self.memory.dropped += other.memory.dropped;
     }
 
-    /// The flows of all parts have these ways.
+    /// Sets the paths of the flows of all parts.
     pub fn set_paths(&mut self, paths: Paths) {
         self.paths = paths;
     }

@@ -1,8 +1,8 @@
 //! Failures: links that fail and are restored, and pause frames that are lost on their way.
 //!
-//! A link that fails loses what is on it, what waits for it, and what still comes to it. Some time later the
-//! routes have converged: paths are laid anew for what the flows send from then on; packets under way keep
-//! theirs. Pinned paths stay.
+//! A link that fails loses what is on it, what waits for it, and what still comes to it. After the convergence time
+//! the routes are recomputed, and flows send on new paths from then on; packets under way keep theirs. Pinned paths
+//! are not changed.
 
 use crate::cx::Cx;
 use crate::events::Phase;
@@ -14,14 +14,14 @@ use thalweg_net::spec::IncidentKind;
 use thalweg_units::{FlowId, NodeId, PortId};
 use thalweg_wire::Frame;
 
-/// An event for each incident.
+/// Schedules an event for each incident.
 pub(crate) fn arm(cx: &mut Cx) {
     for number in 0..cx.spec.incidents.len() {
         cx.schedule(cx.spec.incidents[number].at, Phase::Incident, 2 * number as u32);
     }
 }
 
-/// Something happens (even), or routes have converged after it (odd).
+/// Handles an incident (even entities), or the convergence of routes after it (odd ones).
 pub(crate) fn incident(fabric: &mut Fabric, cx: &mut Cx, entity: u32) {
     let incident = cx.spec.incidents[entity as usize / 2];
     if entity % 2 == 1 {
@@ -50,16 +50,17 @@ fn fail(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
         fabric.catch_up_now(cx, id);
         fabric.outages.fail_in_flight(id, fabric.ports[id.at()].flight.len());
         if !fabric.gates.is_empty() {
-            // No neighbour can pause or resume the port any more. First: what waits in a paused queue is lost too.
+            // No neighbour can pause or resume the port any more. This comes first, so that packets in paused
+            // queues are lost, too.
             let change = fabric.gates[id.at()].paused.clear(cx.now);
             fabric.pauses_changed(cx, id, change, u32::MAX);
             cx.instruments.end_deadlocks(id, cx.now);
         }
         if cx.features.relief {
-            relief::link_fails(fabric, cx, id);
+            relief::on_link_failure(fabric, cx, id);
         }
         if fabric.ports[id.at()].mode.preemptive {
-            cut_off(fabric, cx, id);
+            lose_transmission(fabric, cx, id);
         }
         if fabric.ports[id.at()].on_demand() {
             flush(fabric, cx, id);
@@ -67,17 +68,17 @@ fn fail(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
     }
 }
 
-/// Loses what a preemptive port is transmitting: it is not on the wire before its last bit is out.
-fn cut_off(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+/// Loses what a preemptive port is transmitting: it is not on the wire until its last bit is sent.
+fn lose_transmission(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let Some(handle) = fabric.preempted.stop(id) else { return };
     let port = &mut fabric.ports[id.at()];
     (port.free_at, port.state.tx_pending) = (cx.now, false);
-    port.verdicts.dropped += 1;
+    port.cold.dropped += 1;
     fabric.outages.lost += 1;
     fabric.lose(cx, id, handle, cx.now);
 }
 
-/// Loses what waits at a port.
+/// Loses everything that waits at a port.
 fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     if fabric.ports[id.at()].mode.lane == Lane::Reference {
         return reference::flush(fabric, cx, id);
@@ -94,14 +95,14 @@ fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     while let Some(served) = queue.dequeue(cx.now, &mut fabric.pushed_out) {
         fabric.pushed_out.push(served.handle);
     }
-    port.now_waiting(cx.now, 0, 0);
+    port.set_waiting(cx.now, 0, 0);
     if let Some(pool) = fabric.memory.pools.get_mut(port.place.pool as usize) {
         pool.release(before);
     }
     if let Some(gate) = fabric.gates.get_mut(id.at()) {
         for flying in std::mem::take(&mut gate.control) {
             fabric.outages.lost += 1;
-            fabric.ports[id.at()].verdicts.dropped += 1;
+            fabric.ports[id.at()].cold.dropped += 1;
             fabric.lose(cx, id, flying.handle, cx.now);
         }
     }
@@ -114,7 +115,7 @@ fn restore(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
         return;
     }
     for id in [PortId(2 * link), PortId(2 * link + 1)] {
-        restate(fabric, cx, id);
+        resend_pauses(fabric, cx, id);
         if fabric.ports[id.at()].place.pulls || fabric.gates.get(id.at()).is_some_and(|gate| gate.input_ready)
         {
             fabric.wake(cx, id);
@@ -122,9 +123,9 @@ fn restore(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
     }
 }
 
-/// An ingress that still holds too much says so again: what the neighbour knew of it was forgotten as the link failed,
-/// and what was sent since is lost.
-fn restate(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+/// Re-sends XOFF, or what corresponds to it, from an ingress above its threshold: the neighbour's pause state was
+/// reset when the link failed, and frames sent since were lost.
+fn resend_pauses(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let place = &fabric.ports[id.at()].place;
     if !cx.features.ingress_accounting || place.owner == u32::MAX {
         return;
@@ -132,14 +133,14 @@ fn restate(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let switch = &fabric.memory.switches[place.owner as usize];
     for frame in switch.restate(usize::from(place.number)) {
         match frame {
-            // It is confirmed from time to time, too.
+            // A bitmap also starts the periodic reminders.
             Frame::Bitmap(_) => backpressure::remind(fabric, cx, id),
             frame => fabric.post_frame(cx, id, frame, u32::MAX),
         }
     }
 }
 
-/// New routes for what flows send from now on.
+/// Recomputes the routes, for packets that flows send from now on.
 fn converge(fabric: &mut Fabric, cx: &mut Cx, after: IncidentKind) {
     match after {
         IncidentKind::LinkDown(link) => fabric.outages.converge(link, true),
@@ -161,7 +162,7 @@ fn converge(fabric: &mut Fabric, cx: &mut Cx, after: IncidentKind) {
     }
 }
 
-/// A path without failed links joins the ends of the flow.
+/// Whether a path without failed links connects the ends of a flow.
 pub(crate) fn is_reachable(fabric: &Fabric, cx: &Cx, flow: FlowId) -> bool {
     if fabric.outages.is_intact() {
         return true;

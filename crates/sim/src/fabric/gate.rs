@@ -1,4 +1,4 @@
-//! What gated ports have besides their queues: frames to be sent, packets that bypass the queue, and pauses.
+//! The state of gated ports besides their queues: frames to be sent, packets that bypass the queue, and pauses.
 
 use crate::arena::Arena;
 use crate::port::flying::Flying;
@@ -8,11 +8,11 @@ use thalweg_machines::pause::{Outbox, Paused, Posted};
 use thalweg_units::{FlowId, PortId, Time};
 use thalweg_wire::Frame;
 
-/// Entities of [`crate::events::Phase::Quanta`]: twice the port, and this.
+/// Event entity of [`crate::events::Phase::Quanta`]: 2 · port + `EXPIRY` or `REFRESH`.
 pub(super) const EXPIRY: u32 = 0;
 pub(super) const REFRESH: u32 = 1;
 
-/// How the digest of a run knows that a port sends a frame.
+/// The word that a sent frame contributes to the digest.
 pub(crate) fn frame_mark(id: PortId, frame: &Frame) -> u64 {
     1 << 62 | u64::from(id.0) << 32 | frame_word(frame)
 }
@@ -34,7 +34,7 @@ fn frame_word(frame: &Frame) -> u64 {
     u64::from(word)
 }
 
-/// The gates of a network, by port, and the frames on their wires; empty if no port is gated.
+/// The gates of a network, by port, and the frames on wires; empty if no port is gated.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gates {
     by_port: Vec<Gate>,
@@ -43,27 +43,27 @@ pub(crate) struct Gates {
 }
 
 impl Gates {
-    /// So many, all open.
+    /// Gates for `ports` ports, all open.
     pub fn new(ports: usize) -> Self {
         Self { by_port: vec![Gate::default(); ports], frames: Arena::default() }
     }
-    /// There are none.
+    /// Whether no port is gated.
     pub fn is_empty(&self) -> bool {
         self.by_port.is_empty()
     }
-    /// How many there are.
+    /// Number of gates.
     pub fn len(&self) -> usize {
         self.by_port.len()
     }
-    /// That of a port.
+    /// The gate of a port.
     pub fn get(&self, port: usize) -> Option<&Gate> {
         self.by_port.get(port)
     }
-    /// That of a port.
+    /// The gate of a port, to be changed.
     pub fn get_mut(&mut self, port: usize) -> Option<&mut Gate> {
         self.by_port.get_mut(port)
     }
-    /// All of them.
+    /// All gates.
     pub fn iter(&self) -> impl Iterator<Item = &Gate> {
         self.by_port.iter()
     }
@@ -84,70 +84,70 @@ impl std::ops::IndexMut<usize> for Gates {
     }
 }
 
-/// What has become of what a NIC foresaw: [`crate::hosts`], NIC scheduling.
+/// The state of what a NIC foresaw: [`crate::hosts`], NIC scheduling.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Foresight {
-    /// Nothing was foreseen, or it has come so.
+    /// Nothing is foreseen, or the link has become free as foreseen.
     #[default]
     Nothing,
-    /// Nothing has happened since.
+    /// Nothing has happened since that would change it.
     Stands(Foreseen),
-    /// Something has, before the link was free: its flows are to be polled after all.
+    /// Something has happened before the link was free: its flows are to be polled after all.
     Recalled(Foreseen),
 }
 
-/// That the only flow in turn will have nothing to send when the link is free.
+/// The prediction that the only flow on a NIC's list will have nothing to send when the link is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Foreseen {
-    /// Which, whose packet it sent.
+    /// The flow, whose packet the NIC is sending.
     pub flow: FlowId,
-    /// When the flow may send the next; [`Time::MAX`]: that depends on others.
+    /// When the flow's pace allows its next packet; [`Time::MAX`]: that depends on other events.
     pub paced: Time,
 }
 
 /// The state of a gated port.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Gate {
-    /// Nothing that waits in the queue, or at the flows of the host, may be sent.
+    /// Paused so that nothing that waits in the queue, or at the flows of the host, may be sent.
     pub stopped: bool,
     /// [`crate::port::State::tx_pending`] is set but no event is pending: the port waits to be woken.
     pub blocked: bool,
     /// Flows of its host may have something to send ([`crate::hosts`], NIC scheduling).
     pub input_ready: bool,
-    /// Its host's flows have declared beforehand that they will have nothing when the link is free.
+    /// What is foreseen of its host's flows.
     pub foresight: Foresight,
     /// An event for the end of a pause is pending; it may be early.
     pub expiry_pending: bool,
-    /// The name of the pause that stands ([`crate::border::Border::name`]).
+    /// The name of the pause in force ([`crate::boundary::Boundary::pause_name`]).
     pub record: Option<u32>,
-    /// Frames to be sent; on the reference lane the machine has them.
+    /// Frames to be sent; on the reference lane the machine keeps them.
     pub frames: Outbox,
-    /// Packets that bypass the queue, by their priority.
+    /// Packets that bypass the queue.
     pub control: VecDeque<Flying>,
     /// What the neighbour has paused.
     pub paused: Paused,
-    /// Single queues were resumed that flows of its host, a NIC that pulls, may have waited for.
+    /// Queues were resumed for which flows of its host, whose NIC pulls, may have waited.
     pub freed: bool,
-    /// Packets waiting here for which a queue of the hop before is paused.
+    /// Packets waiting here that are counted against a queue of the previous hop.
     pub held_back: u32,
-    /// The pause that this port has requested from its neighbour, if it expires.
+    /// The pause that this port has requested from its neighbour, if pauses expire.
     pub requested: Requested,
-    /// The bypass limit of the port, while a pause of single queues has it see every packet.
+    /// The bypass limit of the port, kept while paused queues have all packets join the queue.
     pub bypass_limit: Option<u64>,
-    /// Its queue lets nothing leave before: an event is pending then.
+    /// The instant before which its queue lets nothing leave; an event is pending then.
     pub remind_at: Option<Time>,
 }
 
-/// What a port remembers that has sent an XOFF for a time.
+/// What a port that has sent an XOFF with quanta, or a bitmap, keeps in order to repeat it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Requested {
-    /// It sends it again then, if its ingress still needs it.
+    /// When it is sent again, if its ingress still needs it.
     pub refresh: Time,
     /// An event for that is pending; it may be early.
     pub pending: bool,
     /// What made it necessary ([`crate::PauseRecord::cause`]).
     pub cause: u32,
-    /// Reminders sent since nothing was paused any more.
+    /// Consecutive reminders that reported that nothing is paused.
     pub idle: u8,
 }
 

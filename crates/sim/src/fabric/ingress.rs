@@ -1,21 +1,22 @@
-//! Per-ingress accounting: a switch admits a packet by the ingress at which it came, and releases its bytes
-//! as it leaves.
+//! Per-ingress accounting: a switch counts a packet's bytes against the ingress at which it came, and releases them
+//! when it leaves.
 //!
-//! As long as no neighbour is paused and the bytes accounted for, even with those that have left since, are
-//! too few to matter, releases are deferred until their ports are next touched. Near a threshold, or where a
-//! peak may be set, the switch flushes them first, and while any of its ingresses keeps a neighbour paused,
-//! every end of a transmission there is an event.
+//! As long as no neighbour is paused and an ingress is far below its thresholds, even if everything still to be
+//! released is counted, releases are deferred until their ports are next touched. Near a threshold, or where a peak
+//! may be set, the switch flushes them first. While any of its ingresses keeps a neighbour paused, every end of a
+//! transmission there is an event.
 
 use crate::cx::Cx;
 use crate::events::{Events, Phase};
-use crate::fabric::settling::As;
-use crate::fabric::{Fabric, backpressure, relief, settling};
+use crate::fabric::late_departures::Trigger;
+use crate::fabric::{Fabric, backpressure, late_departures, relief};
 use thalweg_machines::pause::Passing;
 use thalweg_units::PortId;
 use thalweg_wire::{Flags, Frame, Handle};
 
 impl Fabric {
-    /// A packet comes to a switch, through the port `from` and bound for `out`: false if there is no room for it.
+    /// Admits a packet to a switch, through the port `from` and bound for `out`. False if there is no memory for
+    /// it.
     #[inline(always)]
     pub(crate) fn admit(
         &mut self,
@@ -33,11 +34,12 @@ impl Fabric {
         }
         let taken = inputs.take(usize::from(input), wire);
         debug_assert!(taken, "a drop is not quiet");
-        self.waits(out, handle, input, wire);
+        self.starts_waiting(out, handle, input, wire);
         true
     }
 
-    /// The same where it may matter, now or to a probe. Not inlined: most packets pass quietly.
+    /// As [`Fabric::admit`] where the packet may cross a threshold or set a peak. Not inlined: most packets do
+    /// neither.
     #[inline(never)]
     fn admit_watched(&mut self, cx: &mut Cx, from: PortId, out: PortId, handle: Handle, wire: u32) -> bool {
         let Fabric { ports, memory, .. } = self;
@@ -52,19 +54,19 @@ impl Fabric {
         let inputs = &mut self.memory.switches[switch];
         if !inputs.take(at, wire) {
             self.memory.dropped += 1;
-            self.ports[out.at()].verdicts.dropped += 1;
+            self.ports[out.at()].cold.dropped += 1;
             return false;
         }
         if (peak || !quiet)
             && let Some(peaks) = self.memory.peaks.get_mut(switch)
         {
-            // Releases are up to date; a headroom may fill where nothing else sets a record.
+            // Releases are up to date here. A headroom may fill without any other record being set.
             peaks.note(inputs, at);
         }
-        self.waits(out, handle, input, wire);
+        self.starts_waiting(out, handle, input, wire);
         if !quiet {
             self.notify_of_taken(cx, from, out, handle);
-            // What was on the wire as the last pause of a cycle arrived may be what keeps it from ending.
+            // A packet that was on the wire when the last pause of a cycle arrived may make the cycle permanent.
             if self.gates[out.at()].stopped && self.memory.switches[switch].has_paused(at) {
                 self.look_for_deadlock(cx, out);
             }
@@ -72,7 +74,8 @@ impl Fabric {
         true
     }
 
-    /// A packet was stored, and that matters: notifies the neighbour of its ingress if the policy requires it.
+    /// Tells the pause policy that a packet was stored near a threshold, and sends the neighbour the resulting
+    /// frame.
     fn notify_of_taken(&mut self, cx: &mut Cx, from: PortId, out: PortId, handle: Handle) {
         let place = &self.ports[out.at()].place;
         let (switch, output) = (place.owner as usize, usize::from(place.number));
@@ -84,7 +87,7 @@ impl Fabric {
             let cause = self.gates[out.at()].record.unwrap_or(u32::MAX);
             self.post_frame(cx, from.reverse(), frame, cause);
             if cx.features.relief {
-                relief::stir(self, cx, switch as u32);
+                relief::start_clock(self, cx, switch as u32);
             }
             if !was_pausing {
                 self.make_eager(cx, switch);
@@ -92,16 +95,16 @@ impl Fabric {
         }
     }
 
-    /// A packet that came by this ingress waits at a switch port.
+    /// Counts a packet that came at the ingress `input` as waiting at a switch port.
     #[inline(always)]
-    fn waits(&mut self, id: PortId, handle: Handle, input: u8, wire: u32) {
+    fn starts_waiting(&mut self, id: PortId, handle: Handle, input: u8, wire: u32) {
         self.packets[handle].input = input;
         self.memory.hold(id, input, |bytes| bytes + wire);
     }
 
-    /// A packet waits no longer at a switch port: which switch, and the packet's ingress there.
+    /// Counts a packet as no longer waiting at a switch port. Returns the switch and the packet's ingress.
     #[inline]
-    fn waits_no_more(&mut self, id: PortId, handle: Handle, wire: u32) -> (usize, u8) {
+    fn stops_waiting(&mut self, id: PortId, handle: Handle, wire: u32) -> (usize, u8) {
         let switch = self.ports[id.at()].place.owner as usize;
         let input = self.packets[handle].input;
         self.memory.hold(id, input, |bytes| bytes - wire);
@@ -111,10 +114,10 @@ impl Fabric {
     /// A packet begins its transmission at a switch port.
     #[inline(always)]
     pub(crate) fn depart(&mut self, cx: &mut Cx, id: PortId, handle: Handle, wire: u32) {
-        if cx.features.apart {
-            settling::settle(self, cx, id, Some(handle), As::Decision);
+        if cx.features.late_departures {
+            late_departures::report_committed(self, cx, id, Some(handle), Trigger::Decision);
         }
-        let (switch, input) = self.waits_no_more(id, handle, wire);
+        let (switch, input) = self.stops_waiting(id, handle, wire);
         if cx.features.backpressure {
             self.notify_of_departed(cx, id, switch, handle);
         }
@@ -125,7 +128,7 @@ impl Fabric {
         }
     }
 
-    /// Policies that pause single queues are notified of what leaves.
+    /// Reports a departure to a policy that pauses single queues.
     #[inline]
     fn notify_of_departed(&mut self, cx: &mut Cx, id: PortId, switch: usize, handle: Handle) {
         let packet = &self.packets[handle];
@@ -136,29 +139,29 @@ impl Fabric {
         }
     }
 
-    /// A departure from the port `id` has a switch send a frame by the port `back`.
+    /// Sends a frame by the port `back`, because of a departure from the port `id` at this instant.
     #[inline(never)]
     pub(super) fn notify_neighbour(&mut self, cx: &mut Cx, id: PortId, back: PortId, frame: Frame) {
-        // That port may have decided first at this instant, even without an event for it.
+        // The port `back` may precede `id` at this instant, and may have decided without an event.
         if cx.events.ties().draw(cx.now, Phase::Decide).precedes(back.0, id.0) {
             self.catch_up_now(cx, back);
         }
         backpressure::notify_of_queue(self, cx, back, frame);
     }
 
-    /// A packet that was admitted is dropped while it waits.
+    /// Releases the bytes of a packet that was admitted and is dropped while it waits.
     pub(crate) fn release_dropped(&mut self, cx: &mut Cx, id: PortId, handle: Handle) {
         if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
             let wire = self.packets[handle].wire;
-            let (switch, input) = self.waits_no_more(id, handle, wire);
+            let (switch, input) = self.stops_waiting(id, handle, wire);
             if self.packets[handle].flags.has(Flags::HELD_BACK) {
-                backpressure::dropped(self, cx, id, handle);
+                backpressure::on_dropped(self, cx, id, handle);
             }
             self.release(cx, switch, input, wire);
         }
     }
 
-    /// What a port transmitted last has left: its bytes are released.
+    /// Releases the bytes of the packet that a port transmitted last, which has left.
     #[inline]
     pub(crate) fn release_deferred(&mut self, cx: &mut Cx, id: PortId) {
         if let Some(deferred) = self.memory.deferred.get_mut(id.at())
@@ -169,7 +172,7 @@ impl Fabric {
         }
     }
 
-    /// Bytes of an ingress are free again.
+    /// Releases bytes of an ingress.
     #[inline]
     fn release(&mut self, cx: &mut Cx, switch: usize, input: u8, wire: u32) {
         let inputs = &mut self.memory.switches[switch];
@@ -179,8 +182,7 @@ impl Fabric {
         }
     }
 
-    /// Bytes were released while some neighbour is paused: notifies that of their ingress if the policy requires
-    /// so.
+    /// Tells the pause policy of a release while some neighbour is paused, and sends the resulting frame.
     #[inline(never)]
     fn notify_of_released(&mut self, cx: &mut Cx, switch: usize, input: u8) {
         let inputs = &mut self.memory.switches[switch];
@@ -190,13 +192,13 @@ impl Fabric {
         self.post_frame(cx, out, frame, u32::MAX);
         if !still {
             for &id in &self.memory.links[switch] {
-                self.ports[id.at()].calm(cx.features.crossbar);
+                self.ports[id.at()].end_eager(cx.features.crossbar);
             }
         }
     }
 
-    /// Makes all releases of a switch up to now. While it keeps a neighbour paused each has an event, so none
-    /// is overdue.
+    /// Applies all deferred releases of a switch up to now. While the switch keeps a neighbour paused, each has an
+    /// event, so none is overdue.
     fn flush_releases(&mut self, cx: &mut Cx, switch: usize) {
         if self.memory.switches[switch].is_pausing() {
             return;
@@ -210,14 +212,14 @@ impl Fabric {
         }
     }
 
-    /// From now on every end of a transmission at the switch is an event.
+    /// Makes every end of a transmission at the switch an event from now on.
     fn make_eager(&mut self, cx: &mut Cx, switch: usize) {
         for n in 0..self.memory.links[switch].len() {
             self.make_port_eager(cx, self.memory.links[switch][n]);
         }
     }
 
-    /// From now on every end of a transmission at the port is an event.
+    /// Makes every end of a transmission at the port an event from now on.
     pub(crate) fn make_port_eager(&mut self, cx: &mut Cx, id: PortId) {
         let serving = self.memory.is_deferred(id);
         let port = &mut self.ports[id.at()];

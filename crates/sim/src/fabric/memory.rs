@@ -17,27 +17,27 @@ pub(crate) struct Memory {
     /// By switch: its ports, in the order of their numbers.
     #[serde(skip)]
     pub links: Vec<Vec<PortId>>,
-    /// By switch, where its egresses share memory.
+    /// By switch: the memory shared by its egresses; else empty.
     pub pools: Vec<Pool>,
-    /// By switch; empty without ingress accounting.
+    /// By switch: the accounting by ingress; empty without it.
     pub switches: Vec<Inputs>,
-    /// By switch: what joins inputs and outputs; empty where an input may send any number of packets at a time.
+    /// By switch: its crossbar; empty where an input may send any number of packets at a time.
     pub crossbars: Vec<Crossbar>,
-    /// By port: ingress and bytes of the packet being transmitted, to be released as it ends; zero bytes: none.
+    /// By port: ingress and bytes of the packet being transmitted, to be released when it ends; zero bytes: none.
     pub deferred: Vec<(u8, u32)>,
-    /// By port, [`Memory::stride`] numbers each: bytes waiting there by the ingress at which they came, under
-    /// flow control.
+    /// By port, [`Memory::stride`] entries each: bytes waiting there, by the ingress at which they came. Empty
+    /// where no pause policy stops ports.
     held: Vec<u32>,
-    /// Likewise: what comes by that ingress is exempt from its accounting; empty: nothing is exempt.
+    /// Likewise: packets that take this turn, from ingress to port, are exempt from backpressure; empty: none are.
     #[serde(skip)]
-    pub elided: Vec<bool>,
-    /// Ports of the switch that has most.
+    pub exempt_turns: Vec<bool>,
+    /// Number of ports of the largest switch.
     #[serde(skip)]
     pub stride: usize,
-    /// By port: packets that have left it while the notice to its switch is under way, and when that arrives;
-    /// empty where all notices arrive at once.
-    pub returning: Vec<VecDeque<(Time, Packet)>>,
-    /// Packets refused.
+    /// By port: departed packets whose notices are under way to the switch, and when these arrive; empty where all
+    /// notices arrive at once.
+    pub notices_under_way: Vec<VecDeque<(Time, Packet)>>,
+    /// Packets refused for want of memory.
     pub dropped: u64,
     /// By port: packets cut to their headers; empty where no queue trims.
     pub trimmed: Vec<u64>,
@@ -46,7 +46,8 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// The memory of switches with these `links`, in a network of `ports` ports, which keep their `peaks` or do not.
+    /// The memory of switches with these `links`, in a network of `ports` ports; `peaks`: whether peaks are
+    /// recorded.
     ///
     /// # Errors
     /// If the sizes contradict each other.
@@ -59,8 +60,8 @@ impl Memory {
         let none = |own: &Vec<PortId>| MemoryPeaks::new(own.len());
         let peaks = if peaks { links.iter().map(none).collect() } else { Vec::new() };
         let pools = Vec::new();
-        let (deferred, elided) = (vec![(0, 0); ports], Vec::new());
-        let (returning, dropped, trimmed) = (Vec::new(), 0, Vec::new());
+        let (deferred, exempt_turns) = (vec![(0, 0); ports], Vec::new());
+        let (notices_under_way, dropped, trimmed) = (Vec::new(), 0, Vec::new());
         Ok(Self {
             links,
             pools,
@@ -68,28 +69,30 @@ impl Memory {
             crossbars,
             deferred,
             held,
-            elided,
+            exempt_turns,
             stride,
-            returning,
+            notices_under_way,
             dropped,
             trimmed,
             peaks,
         })
     }
 
-    /// What comes by these inputs for these outputs is exempt from accounting from now on.
-    pub fn elide(&mut self, ports: &[Port], turns: &[Turn]) {
-        self.elided = vec![false; ports.len() * self.stride];
+    /// Exempts packets that take these turns, from an input to an output, from backpressure.
+    pub fn exempt(&mut self, ports: &[Port], turns: &[Turn]) {
+        self.exempt_turns = vec![false; ports.len() * self.stride];
         for turn in turns {
             let input = ports[turn.from.reverse().at()].place.number;
-            self.elided[turn.to.at() * self.stride + usize::from(input)] = true;
+            self.exempt_turns[turn.to.at() * self.stride + usize::from(input)] = true;
         }
     }
 
-    /// What comes by the ingress `input` for a port is exempt from accounting.
+    /// Whether packets from the ingress `input` to a port are exempt.
     #[inline]
-    pub fn is_elided(&self, out: PortId, input: u8) -> bool {
-        self.elided.get(out.at() * self.stride + usize::from(input)).is_some_and(|elided| *elided)
+    pub fn is_exempt(&self, out: PortId, input: u8) -> bool {
+        self.exempt_turns
+            .get(out.at() * self.stride + usize::from(input))
+            .is_some_and(|exempt_turns| *exempt_turns)
     }
 
     /// Bytes that came at the ingress `input` and wait at a port.
@@ -97,17 +100,17 @@ impl Memory {
         self.held[out.at() * self.stride + usize::from(input)]
     }
 
-    /// Packets that have left a port while the notice to its switch is under way.
-    pub fn returning(&self, id: PortId) -> usize {
-        self.returning.get(id.at()).map_or(0, VecDeque::len)
+    /// Departure notices of a port that are under way to its switch.
+    pub fn notices_under_way(&self, id: PortId) -> usize {
+        self.notices_under_way.get(id.at()).map_or(0, VecDeque::len)
     }
 
-    /// A port transmits a packet whose bytes are still accounted for.
+    /// Whether the bytes of a port's transmission are still to be released.
     pub fn is_deferred(&self, id: PortId) -> bool {
         self.deferred.get(id.at()).is_some_and(|(_, wire)| *wire > 0)
     }
 
-    /// The memory of a switch is what it is in another part of the network, which has run it.
+    /// Takes the memory of a switch from the part that has run it.
     pub fn take_switch(&mut self, other: &mut Self, switch: usize) {
         exchange(&mut self.pools, &mut other.pools, switch);
         exchange(&mut self.switches, &mut other.switches, switch);
@@ -115,27 +118,27 @@ impl Memory {
         exchange(&mut self.peaks, &mut other.peaks, switch);
     }
 
-    /// Likewise what is kept of a port.
+    /// Takes what is kept of a port from the part that has run it.
     pub fn take_port(&mut self, other: &mut Self, port: usize) {
         exchange(&mut self.deferred, &mut other.deferred, port);
-        exchange(&mut self.returning, &mut other.returning, port);
+        exchange(&mut self.notices_under_way, &mut other.notices_under_way, port);
         exchange(&mut self.trimmed, &mut other.trimmed, port);
         for cell in port * self.stride..(port + 1) * self.stride {
             exchange(&mut self.held, &mut other.held, cell);
         }
     }
 
-    /// They change.
+    /// Changes the bytes that came at the ingress `input` and wait at a port.
     #[inline]
     pub fn hold(&mut self, out: PortId, input: u8, change: impl FnOnce(u32) -> u32) {
-        // Without flow control nothing is kept.
+        // The table is empty where no pause policy stops ports.
         if let Some(cell) = self.held.get_mut(out.at() * self.stride + usize::from(input)) {
             *cell = change(*cell);
         }
     }
 }
 
-/// Places of two tables, if they have any.
+/// Swaps an entry of two tables, if they have it.
 fn exchange<T>(mine: &mut [T], its: &mut [T], at: usize) {
     if let (Some(mine), Some(its)) = (mine.get_mut(at), its.get_mut(at)) {
         std::mem::swap(mine, its);
@@ -158,14 +161,14 @@ impl MemoryPeaks {
         Self { inputs: vec![0; inputs], headrooms: vec![0; inputs], shared: 0 }
     }
 
-    /// A packet of `wire` bytes that joins `input` may set a record.
+    /// Whether a packet of `wire` bytes that joins `input` may set a new peak.
     #[inline]
     pub(crate) fn may_grow(&self, memory: &Inputs, input: usize, wire: u32) -> bool {
         let wire = u64::from(wire);
         memory.inputs()[input].bytes + wire > self.inputs[input] || memory.used() + wire > self.shared
     }
 
-    /// A packet has joined `input`, and no release is deferred.
+    /// Updates the peaks after a packet has joined `input`, with no release deferred.
     pub(crate) fn note(&mut self, memory: &Inputs, input: usize) {
         let at = memory.inputs()[input];
         self.inputs[input] = self.inputs[input].max(at.bytes);
@@ -174,7 +177,7 @@ impl MemoryPeaks {
     }
 }
 
-/// Ports by the switch they belong to, numbered.
+/// Numbers the ports of each switch, and returns them by switch.
 pub(crate) fn number_ports(hosts: u32, switches: u32, ports: &mut [Port]) -> Vec<Vec<PortId>> {
     let mut of: Vec<Vec<PortId>> = vec![Vec::new(); switches as usize];
     for id in 0..ports.len() {
@@ -182,8 +185,9 @@ pub(crate) fn number_ports(hosts: u32, switches: u32, ports: &mut [Port]) -> Vec
         if owner.0 >= hosts {
             let own = &mut of[(owner.0 - hosts) as usize];
             ports[id].place.owner = owner.0 - hosts;
-            // A switch with more than 256 ports is refused when the network is built.
-            ports[id].place.number = own.len() as u8;
+            // Numbers are read under per-ingress accounting and by policies that a whole switch runs together; both
+            // refuse switches with more than MOST_PORTS ports. Other switches may have more, and no use for numbers.
+            ports[id].place.number = u8::try_from(own.len()).unwrap_or(u8::MAX);
             own.push(PortId::from(id));
         }
     }

@@ -1,4 +1,4 @@
-//! The next hop where no source route names it: a switch's routing rule chooses, packet by packet.
+//! The next hop without a source route: the routing rule of each switch chooses, packet by packet.
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
@@ -9,15 +9,15 @@ use thalweg_machines::schedule::Limit;
 use thalweg_net::routing::Hop;
 use thalweg_units::{HostId, PortId, Rate};
 
-/// Who finds the way of a packet that has come.
+/// Finds the next hop of a packet that has landed at a switch.
 pub(crate) struct Router<'a> {
     pub fabric: &'a mut Fabric,
     pub cx: &'a mut Cx,
 }
 
 impl Router<'_> {
-    /// The port by which a packet that has come by the port `from` leaves; `None`: no working link leads to its host.
-    /// What it carries for rules is in [`Flying::route`].
+    /// The port by which a packet that came through the port `from` leaves; `None`: no working link leads to its
+    /// host. The value that it carries for rules is in [`Flying::route`].
     #[inline]
     pub fn next_hop(self, from: PortId, landed: &mut Flying) -> Option<PortId> {
         let fabric = &mut *self.fabric;
@@ -27,7 +27,7 @@ impl Router<'_> {
         };
         let place = fabric.ports[from.at()].place;
         if place.from_host {
-            // The far end of the other direction of the same link.
+            // The host is at the far end of the link's other direction.
             let host = HostId(fabric.ports[from.reverse().at()].place.peer.0);
             let choice = !fabric.routes.same_attachment(host, dst);
             landed.route = fabric.paths.rules.stamp(host, landed.route, choice);
@@ -43,16 +43,16 @@ impl Router<'_> {
                 let leaf = if everywhere { fabric.routes.leaf(dst) } else { 0 };
                 let value = landed.route;
                 let mut packet = Passing { flow, dst, value, wire, leaf, enters: place.from_host };
-                let port = self.among(switch, &mut packet, hop);
+                let port = self.choose_among(switch, &mut packet, hop);
                 landed.route = packet.value;
                 Some(port)
             }
         }
     }
 
-    /// The switch's machine chooses among its candidates. Not inlined: every rule is in here.
+    /// The switch's machine chooses among its candidates. Not inlined: it contains every rule.
     #[inline(never)]
-    fn among(self, switch: usize, packet: &mut Passing, hop: Hop) -> PortId {
+    fn choose_among(self, switch: usize, packet: &mut Passing, hop: Hop) -> PortId {
         let Self { fabric, cx } = self;
         let mut machine = fabric.paths.rules.take(switch);
         let now = cx.now;
@@ -65,7 +65,7 @@ impl Router<'_> {
 }
 
 impl Ports<'_> {
-    /// A port that knows what waits there just before now.
+    /// A port whose backlog is up to date just before now.
     #[inline]
     fn caught_up(&mut self, id: PortId) -> &Port {
         if self.fabric.ports[id.at()].on_demand() {
@@ -111,7 +111,7 @@ impl Candidates for Ports<'_> {
         if id.0.is_multiple_of(2) { link.ab.mean_rate() } else { link.ba.mean_rate() }
     }
 
-    /// As of just before now on every lane: what falls due at this instant is decided after all that arrives at it.
+    /// As of just before now on every lane: decisions that fall due at this instant come after all arrivals.
     #[inline]
     fn waiting(&mut self, candidate: usize) -> u64 {
         let (now, id) = (self.cx.now, self.port(candidate));
@@ -125,7 +125,7 @@ impl Candidates for Ports<'_> {
         let kind = usize::from(self.cx.spec.port_discipline[id.at()]);
         let limit = self.cx.spec.disciplines[kind].limit;
         let port = self.caught_up(id);
-        let left = port.left(now);
+        let left = port.remaining_bytes(now);
         let bytes = |of| Load { used: port.waiting.bytes + left, of };
         match limit {
             Limit::Bytes(most) => bytes(most.get()),

@@ -1,4 +1,4 @@
-//! What is broken now.
+//! Failed links, and links that lose pause frames.
 
 use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
@@ -6,22 +6,22 @@ use thalweg_net::routing::Routes;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{PortId, Stream};
 
-/// Failed links, and chances that pause frames are lost.
+/// Failed links, and the loss probabilities of pause frames.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outages {
     /// By link: it has failed.
     pub down: Vec<bool>,
-    /// By link: it had failed, as far as the routes know.
+    /// By link: it had failed when the routes last converged.
     known: Vec<bool>,
-    /// By port: packets of its ring that were in flight on a failed link and will not arrive.
+    /// By port: packets still on its ring that were in flight when the link failed, and are lost on arrival.
     in_flight: Vec<u32>,
-    /// By port: chance that a pause frame is lost, and where the draws come from.
+    /// By port: probability that a pause frame is lost, and its random stream.
     frame_loss: Vec<(f64, Stream)>,
     /// Packets lost so far because a link had failed.
     pub lost: u64,
     /// Pause frames lost so far.
     pub frames_lost: u64,
-    /// The routes as built, once others are in use.
+    /// The routes of the intact network, once others are in use.
     #[serde(skip)]
     pub intact: Option<Box<Routes>>,
 }
@@ -41,39 +41,39 @@ impl Outages {
         }
     }
 
-    /// The routes converge after an incident: they know from now on that a link has failed, or has not. Of incidents
-    /// since, they know nothing yet.
+    /// The routes converge after an incident: from now on they take the state of this link into account. Later
+    /// incidents are not known to them yet.
     pub fn converge(&mut self, link: u32, failed: bool) {
         self.known[link as usize] = failed;
     }
 
-    /// Routes for what was left of the network when they converged last.
+    /// Routes for the network as it was when they last converged.
     pub fn remaining_routes(&self, spec: &NetworkSpec) -> Routes {
         Routes::without(spec.hosts, spec.switches, &spec.links, spec.seed, &self.known)
             .unwrap_or_else(|_| unreachable!("the whole network could be routed"))
     }
 
-    /// No link has failed.
+    /// Whether no link has failed.
     pub fn is_intact(&self) -> bool {
         self.down.iter().all(|down| !down)
     }
 
-    /// A port's link has failed, in a network that may have none that do.
+    /// Whether a port's link has failed, in any network.
     pub fn has_failed(&self, id: PortId) -> bool {
         !self.down.is_empty() && self.is_down(id)
     }
 
-    /// A port's link has failed.
+    /// Whether a port's link has failed, in a network with incidents.
     pub fn is_down(&self, id: PortId) -> bool {
         self.down[id.link().at()]
     }
 
-    /// A port's link fails with so many packets in flight.
+    /// A port's link fails with this many packets in flight.
     pub fn fail_in_flight(&mut self, id: PortId, packets: u32) {
         self.in_flight[id.at()] = packets;
     }
 
-    /// What should land now was in flight on a link when it failed.
+    /// Whether what lands now was in flight when its link failed.
     pub fn failed_in_flight(&mut self, id: PortId) -> bool {
         let failed = &mut self.in_flight[id.at()];
         let lost = *failed > 0;
@@ -81,17 +81,17 @@ impl Outages {
         lost
     }
 
-    /// From now on, frames are lost with this chance on their way to the far end of a port.
+    /// Sets the probability that frames are lost on their way to the far end of a port.
     pub fn set_frame_loss(&mut self, id: usize, chance: f64) {
         self.frame_loss[id].0 = chance;
     }
 
-    /// A pause frame cannot leave: its link has failed.
+    /// Counts a pause frame that cannot leave because its link has failed.
     pub fn lose_frame(&mut self) {
         self.frames_lost += 1;
     }
 
-    /// Something is lost on its way; true if it is a packet.
+    /// Counts a loss on a failed link. True if a packet was lost, false if a frame was.
     pub fn lose_on_the_way(&mut self, flying: &Flying) -> bool {
         let frame = flying.is_frame();
         self.frames_lost += u64::from(frame);

@@ -1,15 +1,14 @@
-//! Congestion points: the notices that ports send to the sources of the flows that pass them, and their way.
+//! Congestion points: notices that switch ports send to the sources of the flows that pass them.
 //!
-//! The machines are [`thalweg_machines::point`]. Here they are notified of what joins and leaves their queue,
-//! and what they report becomes packets of control that begin at the port's switch. These have no source route,
-//! as no flow's path need lead back through that switch: every switch looks up the next hop, as for any
-//! packet to that host. They belong to no end's account of its packets, and one whose flow is over by the
-//! time it arrives is discarded.
+//! The machines are [`thalweg_machines::point`]. They are notified of packets that join and leave their queue.
+//! Their notices become control packets that start at the port's switch. These have no source route, since no
+//! flow's path need lead back through that switch: every switch looks up the next hop. They are not counted as
+//! packets of a flow, and one that arrives after its flow has ended is discarded.
 
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::Fabric;
-use crate::fabric::stages::{LOOKED_UP, Points, Stages};
+use crate::fabric::mechanisms::{LOOKED_UP, Mechanisms, Points};
 use crate::features::notifies;
 use crate::port::Port;
 use crate::port::flying::Flying;
@@ -22,22 +21,22 @@ use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Span};
 use thalweg_wire::{Handle, Kind, Message, Notice, NoticeBody, Packet};
 
-/// A packet on the wire that some congestion point has sent.
+/// Whether a packet on the wire was sent by a congestion point.
 #[inline]
 pub(crate) fn is_looked_up(flying: &Flying) -> bool {
     flying.route == LOOKED_UP
 }
 
-/// The first wake-up of every point.
+/// Schedules the first wake-up of every point.
 pub(crate) fn arm(fabric: &Fabric, cx: &mut Cx) {
-    for (id, point) in fabric.stages.points.by_port.iter().enumerate() {
+    for (id, point) in fabric.mechanisms.points.by_port.iter().enumerate() {
         if let Some(at) = point.as_ref().and_then(CongestionPoint::wake) {
             cx.schedule(at, Phase::Point, id as u32);
         }
     }
 }
 
-/// A port as its point sees it.
+/// A port, as shown to its point.
 fn view(port: &Port) -> View {
     View {
         packets: port.waiting.packets,
@@ -50,10 +49,10 @@ fn view(port: &Port) -> View {
     }
 }
 
-/// A packet has joined the queue of a port, and what that pushed out is gone; `before`: bytes that waited.
+/// Notifies the point of a port of a packet that has joined its queue; `before`: bytes that waited.
 #[inline(never)]
 pub(crate) fn joined(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, before: u64) {
-    let Fabric { stages: Stages { points, .. }, packets, ports, .. } = fabric;
+    let Fabric { mechanisms: Mechanisms { points, .. }, packets, ports, .. } = fabric;
     let packet = &packets[handle];
     let Some(Some(point)) = points.by_port.get_mut(id.at()) else { return };
     if packet.kind != Kind::Data {
@@ -64,24 +63,24 @@ pub(crate) fn joined(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handl
     point.on_join(cx.now, &view, packet, &mut points.notices);
 }
 
-/// A packet that had joined waits no longer.
+/// Notifies the point of a port of a packet that has left its queue.
 #[inline(never)]
 pub(crate) fn left(fabric: &mut Fabric, id: PortId, handle: Handle) {
     let packet = &fabric.packets[handle];
-    if let Some(Some(point)) = fabric.stages.points.by_port.get_mut(id.at())
+    if let Some(Some(point)) = fabric.mechanisms.points.by_port.get_mut(id.at())
         && packet.kind == Kind::Data
     {
         point.on_leave(packet);
     }
 }
 
-/// The queue of a port on the reference lane may have notified of packets, which come or leave at this instant: its
-/// point sends what comes of it as its clock ticks, at this instant too.
+/// Passes packets that the queue of a port reports as they arrive or leave on to its point. The point sends its
+/// notices when its clock ticks, at this same instant.
 #[inline(never)]
 pub(crate) fn notified(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    let Fabric { stages: Stages { points, .. }, packets, ports, egresses, .. } = fabric;
+    let Fabric { mechanisms: Mechanisms { points, .. }, packets, ports, egresses, .. } = fabric;
     let queue = egresses[ports[id.at()].queue as usize].egress.queue_mut();
-    // (A host's queue has no point.)
+    // Queues of hosts have no point.
     let Some(Some(point)) = points.by_port.get_mut(id.at()) else { return queue.take_notified(&mut |_| {}) };
     let pending = point.wake().is_some();
     queue.take_notified(&mut |handle| {
@@ -95,12 +94,12 @@ pub(crate) fn notified(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     }
 }
 
-/// A point's clock.
+/// Runs the clock of a port's point.
 #[inline(never)]
 pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     fabric.catch_up_now(cx, id);
     let view = view(&fabric.ports[id.at()]);
-    let Points { by_port, notices } = &mut fabric.stages.points;
+    let Points { by_port, notices } = &mut fabric.mechanisms.points;
     let Some(point) = &mut by_port[id.at()] else { return };
     point.tick(cx.now, &view, notices);
     if let Some(at) = point.wake() {
@@ -110,26 +109,26 @@ pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     send_notices(fabric, cx, id, Tie::Behind);
 }
 
-/// Where a message comes that meets a decision of its port at the same instant.
+/// The order between a notice and a decision of its output port at the same instant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tie {
-    /// Before it, as what arrives: a packet that joins is the cause.
+    /// The notice comes first, like arrivals: a packet that joins is its cause.
     Before,
-    /// Behind it: clocks tick after all ports have decided, those included that have no event for it.
+    /// The decision comes first: clocks tick after all ports have decided, including those without an event.
     Behind,
 }
 
-/// Sends the notices of the point of a port.
+/// Sends the pending notices of a port's point.
 #[inline(never)]
 pub(super) fn send_notices(fabric: &mut Fabric, cx: &mut Cx, id: PortId, tie: Tie) {
-    if fabric.stages.points.notices.is_empty() {
+    if fabric.mechanisms.points.notices.is_empty() {
         return;
     }
-    let mut notices = std::mem::take(&mut fabric.stages.points.notices);
+    let mut notices = std::mem::take(&mut fabric.mechanisms.points.notices);
     for (flow, body) in notices.drain(..) {
         send(fabric, cx, id, flow, body, tie);
     }
-    fabric.stages.points.notices = notices;
+    fabric.mechanisms.points.notices = notices;
 }
 
 fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, body: NoticeBody, tie: Tie) {
@@ -145,7 +144,7 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, body: Notice
     cx.instruments.tally.injected += 1;
     let handle = fabric.packets.insert(packet);
     let here = fabric.ports[id.reverse().at()].place.peer;
-    let out = way(fabric, cx, here, flow);
+    let out = next_port(fabric, cx, here, flow);
     if let (Tie::Behind, Some(out)) = (tie, out) {
         fabric.catch_up_now(cx, out);
     }
@@ -154,29 +153,29 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, body: Notice
             let flying = Flying::new(handle, &packet);
             fabric.enqueue::<false, true>(cx, PortId::NONE, out, flying, Span::ZERO);
         }
-        // It came by no port: it is lost at its point's.
+        // It came through no port: it counts as lost at the port of its point.
         None => fabric.lose(cx, id, handle, cx.now),
     }
 }
 
-/// A switch passes on what a congestion point has sent.
+/// A switch forwards a notice.
 #[inline(never)]
 pub(crate) fn forward(fabric: &mut Fabric, cx: &mut Cx, from: PortId, here: NodeId, flying: Flying) {
-    match way(fabric, cx, here, fabric.packets[flying.handle].flow) {
+    match next_port(fabric, cx, here, fabric.packets[flying.handle].flow) {
         Some(out) => fabric.enqueue::<false, true>(cx, from, out, flying, Span::ZERO),
         None => fabric.lose(cx, from, flying.handle, cx.now),
     }
 }
 
-/// The port by which a message for the source of a flow leaves a switch.
-fn way(fabric: &Fabric, cx: &Cx, here: NodeId, flow: FlowId) -> Option<PortId> {
+/// The port by which a notice for the source of a flow leaves a switch.
+fn next_port(fabric: &Fabric, cx: &Cx, here: NodeId, flow: FlowId) -> Option<PortId> {
     let ends = &cx.spec.flows[flow.at()];
-    // From here to the source it is no way of an ACK, but one of its own.
+    // The path from here to the source differs from that of ACKs: it starts at this switch.
     let pick = cx.spec.routing.rule.pick(&Ends { src: ends.dst, dst: ends.src, flow, back: true });
     fabric.routes.next(here, ends.src, pick)
 }
 
-/// What a network with congestion points cannot have, and why.
+/// Why a network cannot have congestion points, if it cannot.
 pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
     let own = spec.point.as_ref().is_some_and(|point| point.sends() == Messages::Notifications);
     if own != notifies(spec) {

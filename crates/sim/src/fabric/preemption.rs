@@ -1,7 +1,8 @@
-//! Ports whose transmissions are preempted: preempt-resume without overhead, store-and-forward (ups §2.1, appendix A).
+//! Preemptive ports: preempt-resume without overhead, store and forward (ups §2.1, appendix A).
 //!
-//! A packet goes on the wire when its last bit is out; until then it may be stopped, wait again in its old place and
-//! send later what is left. The end of a transmission is an event, stale if the transmission was stopped.
+//! A packet is put on the wire when its last bit has been sent. Until then its transmission may be stopped; the
+//! packet then waits in its old place, and later only the rest is sent. The end of a transmission is an event,
+//! which is stale if the transmission was stopped.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Span};
@@ -10,9 +11,9 @@ use thalweg_wire::Handle;
 /// The transmissions of preemptive ports.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Preempted {
-    /// By port: what it transmits.
+    /// By port: the packet in transmission.
     current: Vec<Option<Handle>>,
-    /// By handle: what is left of a stopped transmission; zero: it has not begun.
+    /// By handle: the remaining time of a stopped transmission; zero: it has not begun.
     left: Vec<Span>,
 }
 
@@ -22,7 +23,7 @@ impl Preempted {
         self.current.iter().flatten().count()
     }
 
-    /// A port begins, or resumes, a transmission that takes `whole` in all: how long it still takes.
+    /// A port begins or resumes a transmission that takes `whole` in all. Returns the remaining time.
     pub fn start(&mut self, id: PortId, handle: Handle, whole: Span) -> Span {
         let at = handle.0 as usize;
         if self.left.len() <= at {
@@ -36,19 +37,19 @@ impl Preempted {
         if left.is_zero() { whole } else { left }
     }
 
-    /// A stopped packet is lost while it waits.
+    /// Forgets a stopped packet that is lost while it waits.
     pub fn forget(&mut self, handle: Handle) {
         if let Some(left) = self.left.get_mut(handle.0 as usize) {
             *left = Span::ZERO;
         }
     }
 
-    /// A port's transmission ends, or is stopped.
+    /// Ends or stops a port's transmission.
     pub fn stop(&mut self, id: PortId) -> Option<Handle> {
         self.current.get_mut(id.at())?.take()
     }
 
-    /// So much is left of a stopped transmission.
+    /// Keeps the remaining time of a stopped transmission.
     pub fn keep(&mut self, handle: Handle, left: Span) {
         self.left[handle.0 as usize] = left;
     }

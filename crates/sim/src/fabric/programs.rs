@@ -1,5 +1,6 @@
-//! Policies that all ports of a switch run together. Their engine comes to the port that needs it, and what it gives
-//! up of other ports is taken out there. All ports of such a switch are on the reference lane: none decides late.
+//! Policies that all ports of a switch run together. The shared policy engine is lent to whichever port is being
+//! served; victims it names at other ports are dropped there. All ports of such a switch are on the reference lane,
+//! so none decides late.
 
 use super::egress::{Reference, queue_of_mut};
 use super::memory::Memory;
@@ -13,49 +14,49 @@ fn programmed<'a>(ports: &[Port], egresses: &'a mut [Reference], id: PortId) -> 
     queue_of_mut(&ports[id.at()], &mut [], egresses)?.programmed_mut()
 }
 
-/// All ports of a switch, if they run a policy together.
-fn together<'a>(ports: &[Port], memory: &'a Memory, id: PortId) -> &'a [PortId] {
+/// All ports of a port's switch.
+fn ports_of_switch<'a>(ports: &[Port], memory: &'a Memory, id: PortId) -> &'a [PortId] {
     memory.links.get(ports[id.at()].place.owner as usize).map_or(&[], Vec::as_slice)
 }
 
-/// The engine of the port's switch is with the port from now on.
+/// Moves the policy engine of a switch to this port of it.
 #[inline(never)]
-pub(super) fn fetch(ports: &[Port], egresses: &mut [Reference], memory: &Memory, id: PortId) {
+pub(super) fn fetch_engine(ports: &[Port], egresses: &mut [Reference], memory: &Memory, id: PortId) {
     if programmed(ports, egresses, id).is_none_or(|here| here.has_program()) {
         return;
     }
     let lend = |other: &PortId| programmed(ports, egresses, *other)?.lend();
-    let program = together(ports, memory, id).iter().find_map(lend);
+    let program = ports_of_switch(ports, memory, id).iter().find_map(lend);
     if let (Some(here), Some(program)) = (programmed(ports, egresses, id), program) {
         here.receive(program);
     }
 }
 
-/// A packet that has come through the port `from` is known by its input, which may decide which queue it joins.
-pub(super) fn note_input(ports: &[Port], packet: &mut Packet, from: PortId) {
+/// Writes the input by which a packet came into the packet; it may decide which queue the packet joins.
+pub(super) fn set_input(ports: &[Port], packet: &mut Packet, from: PortId) {
     if from != PortId::NONE {
         packet.input = ports[from.reverse().at()].place.number;
     }
 }
 
-/// A packet of another port that the port's policy has given up: where it waited, and which it is.
-pub(super) fn victim(
+/// Takes a packet that the policy has given up at another port: that port, and the packet.
+pub(super) fn take_victim(
     ports: &[Port],
     egresses: &mut [Reference],
     memory: &Memory,
     id: PortId,
 ) -> Option<(PortId, Handle)> {
     let gone = programmed(ports, egresses, id)?.take_elsewhere()?;
-    let port = *together(ports, memory, id).get(usize::from(gone.port))?;
+    let port = *ports_of_switch(ports, memory, id).get(usize::from(gone.port))?;
     let handle = egresses[ports[port.at()].queue as usize].egress.lose(gone.place)?;
     Some((port, handle))
 }
 
-/// Ports join those of their switch.
+/// Connects the ports of each switch whose ports run a policy together.
 ///
 /// # Errors
 /// If a switch has more ports than its policy, or some of its ports run something else.
-pub(crate) fn join(
+pub(crate) fn join_ports(
     spec: &NetworkSpec,
     ports: &[Port],
     egresses: &mut [Reference],

@@ -1,11 +1,10 @@
-//! What a relief promises over time, for checks of a run: Escape's invariants I10 and I11 (Menikkumbura,
-//! Purdue 2022, §4.4).
+//! Checks of what relief guarantees within some time: Escape's invariants I10 and I11 (Menikkumbura, Purdue 2022,
+//! §4.4).
 //!
-//! Between two looks much may happen that is not seen, so that only what many looks in a row find as it was
-//! counts as standing still.
+//! Much may happen unseen between two observations, so something counts as standing still only after many
+//! observations in a row without change.
 
-use crate::fabric::relief::look;
-use crate::fabric::{Fabric, carried};
+use crate::fabric::{Fabric, carried, relief};
 use crate::instruments::pauses::Deadlock;
 use std::collections::BTreeMap;
 use thalweg_machines::relief::{Passage, Relief};
@@ -13,56 +12,56 @@ use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{PortId, Span, Time};
 use thalweg_wire::Handle;
 
-/// Looks that must have found the same.
-const LOOKS: u32 = 32;
+/// Number of observations without change.
+const OBSERVATIONS: u32 = 32;
 /// I11: how long a cycle of pauses may stand still.
 const CYCLE: Span = Span::from_ms(5);
 
-/// What stood still when the network was last looked at.
+/// What had not changed at the last observations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Promises {
-    /// By paused port and flow that may pass: the flow's first packet there, and when the port's queue last sent.
-    waits: BTreeMap<(PortId, u32), Still<(Handle, Time)>>,
-    /// By cycle of pauses: packets that its ports have sent.
-    cycles: BTreeMap<usize, Still<u64>>,
+    /// By paused port and flow that may pass: the flow's first packet there, and when the port last sent.
+    waits: BTreeMap<(PortId, u32), Unchanged<(Handle, Time)>>,
+    /// By cycle of pauses: the number of packets that its ports have sent.
+    cycles: BTreeMap<usize, Unchanged<u64>>,
     /// The largest packet seen to wait (B).
     largest: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Still<T> {
+struct Unchanged<T> {
     what: T,
     since: Time,
-    looks: u32,
+    observations: u32,
 }
 
-impl<T: PartialEq> Still<T> {
-    /// It is seen, and was so `before`, or was not.
-    fn again(what: T, before: Option<&Self>, now: Time) -> Self {
+impl<T: PartialEq> Unchanged<T> {
+    /// Observes `what`; `before`: the previous observation, if any.
+    fn observed(what: T, before: Option<&Self>, now: Time) -> Self {
         let before = before.filter(|before| before.what == what);
-        let (since, looks) = before.map_or((now, 0), |before| (before.since, before.looks + 1));
-        Self { what, since, looks }
+        let (since, observations) = before.map_or((now, 0), |before| (before.since, before.observations + 1));
+        Self { what, since, observations }
     }
     fn longer_than(&self, bound: Span, now: Time) -> bool {
-        self.looks >= LOOKS && now.since(self.since) > bound
+        self.observations >= OBSERVATIONS && now.since(self.since) > bound
     }
 }
 
 /// A flow that may pass the pause of a port at which it waits.
-struct Chance {
+struct Passable {
     port: PortId,
     flow: u32,
     first: Handle,
-    /// Within which a packet of it is to be lifted.
+    /// Time within which one of its packets must be lifted.
     bound: Span,
 }
 
 impl Promises {
-    /// Looks at the network, after an event.
+    /// Observes the network after an event.
     ///
     /// # Errors
-    /// What is promised and has not happened.
-    pub fn look(
+    /// Names what was guaranteed and has not happened.
+    pub fn observe(
         &mut self,
         fabric: &Fabric,
         spec: &NetworkSpec,
@@ -72,12 +71,12 @@ impl Promises {
         if spec.relief.is_none() {
             return Ok(());
         }
-        let chances = self.chances(fabric, spec);
-        self.look_at_cycles(fabric, now, deadlocks, &chances)?;
+        let passable = self.passable(fabric, spec);
+        self.observe_cycles(fabric, now, deadlocks, &passable)?;
         let mut waits = BTreeMap::new();
-        for Chance { port, flow, first, bound } in &chances {
-            let what = (*first, fabric.stages.relief.last_sent[port.at()]);
-            let still = Still::again(what, self.waits.get(&(*port, *flow)), now);
+        for Passable { port, flow, first, bound } in &passable {
+            let what = (*first, fabric.mechanisms.relief.last_sent[port.at()]);
+            let still = Unchanged::observed(what, self.waits.get(&(*port, *flow)), now);
             if still.longer_than(*bound, now) {
                 let waited = now.since(still.since);
                 return Err(format!(
@@ -91,28 +90,28 @@ impl Promises {
         Ok(())
     }
 
-    /// I11. What no switch can name stands still for good (M9 of the algorithm: nothing open ahead, or flows
-    /// that have never passed).
-    fn look_at_cycles(
+    /// Checks I11. Flows that no switch can name may stand still for ever (M9 of the algorithm: nothing open ahead,
+    /// or flows that have never passed).
+    fn observe_cycles(
         &mut self,
         fabric: &Fabric,
         now: Time,
         deadlocks: &[Deadlock],
-        chances: &[Chance],
+        passable: &[Passable],
     ) -> Result<(), String> {
         let mut cycles = BTreeMap::new();
         for (number, deadlock) in deadlocks.iter().enumerate().filter(|(_, d)| d.ended == Time::MAX) {
             let moved = deadlock.ports.iter().map(|id| carried::begun(fabric, *id, now).0).sum();
-            let still = Still::again(moved, self.cycles.get(&number), now);
-            let chance = || chances.iter().find(|chance| deadlock.ports.contains(&chance.port));
+            let still = Unchanged::observed(moved, self.cycles.get(&number), now);
+            let flow = || passable.iter().find(|flow| deadlock.ports.contains(&flow.port));
             if still.longer_than(CYCLE, now)
-                && let Some(chance) = chance()
+                && let Some(flow) = flow()
             {
                 return Err(format!(
                     "no packet of a cycle of {} paused ports has moved for {}, and the flow that signals call {} could pass",
                     deadlock.ports.len(),
                     now.since(still.since),
-                    chance.flow
+                    flow.flow
                 ));
             }
             cycles.insert(number, still);
@@ -121,14 +120,14 @@ impl Promises {
         Ok(())
     }
 
-    /// Flows that wait at a paused port, and that the switch behind it can name: their output there is open,
-    /// with places free at both.
-    fn chances(&mut self, fabric: &Fabric, spec: &NetworkSpec) -> Vec<Chance> {
-        let machines = &fabric.stages.relief.machines;
+    /// Flows that wait at a paused port and can be named by the switch behind it: their output there is open, and
+    /// places are free at both switches.
+    fn passable(&mut self, fabric: &Fabric, spec: &NetworkSpec) -> Vec<Passable> {
+        let machines = &fabric.mechanisms.relief.machines;
         let pool = spec.relief.map_or(0, |relief| relief.more());
         let (mut made, mut firsts) = (Vec::new(), BTreeMap::new());
         for (switch, machine) in machines.iter().enumerate() {
-            let (passages, turn) = machine.passages(&look(fabric, spec.hosts, switch));
+            let (passages, turn) = machine.passages(&relief::view(fabric, spec.hosts, switch));
             for Passage { flow, input, output } in &passages {
                 let port = fabric.memory.links[switch][*input].reverse();
                 let at = &fabric.ports[port.at()];
@@ -136,27 +135,28 @@ impl Promises {
                 if !fabric.gates[port.at()].paused.any() || !before.has_place(usize::from(at.place.number)) {
                     continue;
                 }
-                let theirs = firsts.entry(port).or_insert_with(|| self.firsts(fabric, port));
+                let theirs = firsts.entry(port).or_insert_with(|| self.first_packets(fabric, port));
                 let Some(first) = theirs.get(flow) else { continue };
-                // I10: Δ^esc, there and back, and what is in the lane; for each that wants the same places.
+                // I10: Δ^esc, twice the round trip of the link, and the escape queue; for each flow that competes
+                // for the same places.
                 let others = passages.iter().filter(|p| p.output == *output).count() as u64;
                 let once = at.span(self.largest).saturating_mul(pool + 2);
                 let hop = spec.links[port.link().at()].delay().saturating_mul(4);
                 let bound = (turn + hop + once).saturating_mul(others);
-                made.push(Chance { port, flow: *flow, first: *first, bound });
+                made.push(Passable { port, flow: *flow, first: *first, bound });
             }
         }
         made
     }
 
     /// The first packet of each flow that waits at a port.
-    fn firsts(&mut self, fabric: &Fabric, port: PortId) -> BTreeMap<u32, Handle> {
+    fn first_packets(&mut self, fabric: &Fabric, port: PortId) -> BTreeMap<u32, Handle> {
         let mut first = BTreeMap::new();
         let queue = fabric.queue(port).and_then(|queue| queue.liftable());
         for handle in queue.into_iter().flat_map(|queue| queue.in_order()) {
             let packet = &fabric.packets[handle];
             self.largest = self.largest.max(packet.wire);
-            first.entry(fabric.stages.relief.name(packet)).or_insert(handle);
+            first.entry(fabric.mechanisms.relief.name(packet)).or_insert(handle);
         }
         first
     }

@@ -1,11 +1,11 @@
-//! What others may see of the fabric. They change nothing: see [`super::entry`] and [`super::exchange`].
+//! Read access to the fabric. What changes it from outside is in [`super::entry`] and [`super::exchange`].
 
 use super::egress::Reference;
 use super::gate::Gates;
+use super::mechanisms::Mechanisms;
 use super::memory::Memory;
 use super::outages::Outages;
 use super::preemption::Preempted;
-use super::stages::Stages;
 use super::{Fabric, Lost};
 use crate::arena::{Arena, Packets};
 use crate::paths::Paths;
@@ -29,7 +29,7 @@ impl Fabric {
     pub fn egresses(&self) -> &[Reference] {
         &self.egresses
     }
-    /// What gated ports have besides their queues.
+    /// The state of gated ports besides their queues.
     #[inline(always)]
     pub fn gates(&self) -> &Gates {
         &self.gates
@@ -43,29 +43,29 @@ impl Fabric {
     pub fn packets(&self) -> &Packets {
         &self.packets
     }
-    /// Their cold headers.
+    /// The cold headers of packets.
     #[inline(always)]
     pub fn sides(&self) -> &Arena<Side> {
         &self.sides
     }
-    /// Where packets go.
+    /// The routes.
     pub fn routes(&self) -> &Routes {
         &self.routes
     }
-    /// The ways of the active flows.
+    /// The paths of the active flows.
     #[inline(always)]
     pub fn paths(&self) -> &Paths {
         &self.paths
     }
-    /// What header stages remember.
-    pub fn stages(&self) -> &Stages {
-        &self.stages
+    /// The state of header stages, congestion points and reliefs.
+    pub fn mechanisms(&self) -> &Mechanisms {
+        &self.mechanisms
     }
-    /// Transmissions that were interrupted.
+    /// The transmissions of preemptive ports.
     pub fn preempted(&self) -> &Preempted {
         &self.preempted
     }
-    /// What is broken.
+    /// Failed links and lossy pause frames.
     pub fn outages(&self) -> &Outages {
         &self.outages
     }
@@ -73,7 +73,7 @@ impl Fabric {
     pub fn first_ready(&self) -> Option<PortId> {
         self.tx_ready.last().copied()
     }
-    /// Packets that hosts are still to miss.
+    /// Packets lost or trimmed in this event, not yet reported to their hosts.
     #[inline(always)]
     pub fn lost(&self) -> &[Lost] {
         &self.lost.now

@@ -1,21 +1,21 @@
 //! The reference lane: a port that runs [`thalweg_machines::egress::Egress`] itself.
 //!
-//! Any link, any stage. The machine is notified of each arrival. Whenever something waits, the instant at
-//! which the machine is to be polled next is an event: two per packet-hop. The other lanes are short cuts of
-//! this one.
+//! It supports any link and any stage. The machine is notified of each arrival. Whenever something waits, the
+//! instant at which it is to be polled next is an event: two events per packet-hop. The other lanes are short cuts
+//! of this one.
 //!
-//! Such a port is gated: frames, pauses and NICs that pull are the business of [`crate::fabric`], gated
-//! ports, but what is paused and what waits, control packets and frames too, the machine knows.
+//! Such a port is gated (see [`crate::fabric::gated`]), but the machine itself keeps what is paused and what waits,
+//! control packets and frames included.
 //!
-//! Nothing here is inlined: the way of a packet on the other lanes should fit into the instruction cache.
+//! Nothing here is inlined: the common path of a packet on the other lanes should fit into the instruction cache.
 
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::egress::Held;
+use crate::fabric::late_departures::Trigger;
 use crate::fabric::outages::Outages;
-use crate::fabric::settling::As;
-use crate::fabric::sharing::Room;
-use crate::fabric::{Fabric, Fate, Lost, backpressure, points, programs, settling, sharing, trimming};
+use crate::fabric::sharing::Fit;
+use crate::fabric::{Fabric, Fate, Lost, backpressure, late_departures, points, programs, sharing, trimming};
 use crate::instruments::Instruments;
 use crate::port::Booked;
 use crate::port::flying::Flying;
@@ -25,7 +25,7 @@ use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
 use thalweg_wire::{Handle, Kind};
 
-/// A packet for which there is room in the switch joins the port.
+/// A packet for which there is memory in the switch joins the port.
 #[inline(never)]
 pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId, flying: Flying) {
     let Flying { handle, route, .. } = flying;
@@ -33,20 +33,20 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
     if cx.features.headers {
         fabric.note_arrival(cx, id, handle);
     }
-    let room = sharing::find_room(fabric, cx, id, handle);
-    if room == Room::None {
-        fabric.ports[id.at()].verdicts.dropped += 1;
+    let fit = sharing::find_fit(fabric, cx, id, handle);
+    if fit == Fit::Never {
+        fabric.ports[id.at()].cold.dropped += 1;
         return fabric.lose(cx, id, handle, cx.now);
     }
     let before = fabric.ports[id.at()].waiting.bytes;
     if cx.features.programs {
-        programs::note_input(&fabric.ports, &mut fabric.packets[handle], from);
-        programs::fetch(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
+        programs::set_input(&fabric.ports, &mut fabric.packets[handle], from);
+        programs::fetch_engine(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
     }
     let mut arrived = arrive(fabric, &mut cx.instruments, cx.now, id, handle);
-    if room == Room::Own
+    if fit == Fit::AfterPushOut
         && arrived != Arrived::Dropped
-        && sharing::make_room(fabric, cx.now, id, handle, before)
+        && sharing::push_out_for(fabric, cx.now, id, handle, before)
     {
         arrived = Arrived::Dropped;
     }
@@ -63,8 +63,8 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
     note_queue(fabric, cx.now, id);
     if cx.features.backpressure && arrived != Arrived::Dropped {
         backpressure::note_overfull(fabric, cx, from, id, handle);
-        if cx.features.apart {
-            settling::settle(fabric, cx, id, None, As::Arrival);
+        if cx.features.late_departures {
+            late_departures::report_committed(fabric, cx, id, None, Trigger::Arrival);
         }
     }
     let port = &mut fabric.ports[id.at()];
@@ -74,7 +74,7 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
         let at = port.free_at;
         if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
     } else if fabric.gates[id.at()].blocked && fabric.reference(id).is_some_and(|r| r.egress.is_ready()) {
-        // What has come belongs to a queue that is not paused.
+        // The packet belongs to a queue that is not paused.
         fabric.wake(cx, id);
     }
     if let Arrived::Trimmed { handle, cut } = arrived {
@@ -83,37 +83,25 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
         trimming::note(memory, &mut cx.instruments.tally, (id, &ports[id.at()]), packet, cut);
         lost.now.push(Lost { packet: *packet, fate: Fate::Trimmed });
     }
-    if arrived == Arrived::Dropped {
-        fabric.ports[id.at()].verdicts.dropped += 1;
-        fabric.release_dropped(cx, id, handle);
-        fabric.lose(cx, id, handle, cx.now);
-    } else if cx.features.points {
-        points::joined(fabric, cx, id, handle, before);
-    }
-    if !fabric.pushed_out.is_empty() || cx.features.programs {
-        fabric.lose_pushed_out(cx, id, cx.now);
-    }
-    if cx.features.points {
-        points::send_notices(fabric, cx, id, points::Tie::Before);
-    }
+    fabric.conclude_joining(cx, id, handle, before, arrived == Arrived::Dropped);
 }
 
-/// The port is to send a frame.
+/// Gives the machine a frame to send.
 #[inline(never)]
 pub(crate) fn post(fabric: &mut Fabric, id: PortId, posted: Posted) {
     fabric.egresses[fabric.ports[id.at()].queue as usize].egress.post(posted);
 }
 
-/// A packet takes the lane of control packets, which neither memory nor queue counts.
+/// A packet joins the control queue, which is counted neither as memory nor as part of the queue.
 #[inline(never)]
-pub(crate) fn enqueue_first(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
+pub(crate) fn enqueue_control(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
     fabric.packets[flying.handle].route = flying.route;
     debug_assert!(fabric.packets[flying.handle].is_control(), "NICs that pull are handed nothing else");
     let arrived = arrive(fabric, &mut cx.instruments, cx.now, id, flying.handle);
     debug_assert_eq!(arrived, Arrived::Admitted);
 }
 
-/// A NIC has pulled a packet: it leaves, unless the link is shut just now.
+/// A NIC has pulled a packet: it leaves at once, unless the link cannot send just now.
 #[inline(never)]
 pub(crate) fn transmit_pulled(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
     fabric.packets[flying.handle].route = flying.route;
@@ -123,7 +111,7 @@ pub(crate) fn transmit_pulled(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flyi
     send(fabric, cx, id);
     let port = &mut fabric.ports[id.at()];
     if port.free_at <= cx.now && port.waiting.packets == 0 {
-        // It left at once: there may be room for another.
+        // It left at once and took no time: another may follow.
         port.state.tx_pending = true;
         fabric.schedule_tx(cx, id);
     }
@@ -142,23 +130,23 @@ fn arrive(fabric: &mut Fabric, look: &mut Instruments, now: Time, id: PortId, ha
     arrived
 }
 
-/// What waits has changed: the port's own account, and that of memory shared by outputs.
+/// Updates the port's counters, and those of memory shared by outputs, after the queue has changed.
 pub(super) fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
     let Fabric { ports, egresses, memory, gates, .. } = fabric;
     let port = &mut ports[id.at()];
     let egress = &egresses[port.queue as usize].egress;
     let (before, after) = (port.waiting.bytes, egress.queue().bytes());
-    port.now_waiting(now, egress.queue().packets(), after);
-    port.verdicts.marked = egress.totals().marked;
-    // Which queues hold what waits may decide whether the port is stopped.
+    port.set_waiting(now, egress.queue().packets(), after);
+    port.cold.marked = egress.totals().marked;
+    // Whether the port is stopped may depend on which queues hold packets.
     gates[id.at()].stopped = egress.is_stopped();
     if let Some(pool) = memory.pools.get_mut(port.place.pool as usize) {
         if after >= before { pool.take(after - before) } else { pool.release(before - after) }
     }
 }
 
-/// The instant has come at which the port wanted to be polled. Returns true if a NIC is to pull a packet from
-/// its host's flows.
+/// Polls the port at an instant that it has scheduled. Returns true if a NIC has to pull a packet from its host's
+/// flows.
 #[inline(never)]
 pub(crate) fn tx(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> bool {
     if fabric.ports[id.at()].free_at <= cx.now {
@@ -177,22 +165,22 @@ pub(crate) fn tx(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> bool {
             return true;
         }
     }
-    rest(fabric, cx, id);
+    schedule_or_block(fabric, cx, id);
     false
 }
 
-/// Frames cannot leave: the link has failed.
+/// Drops all frames, which cannot leave because the link has failed.
 fn drop_frames(egress: &mut Egress, outages: &mut Outages) {
     while egress.drop_frame().is_some() {
         outages.lose_frame();
     }
 }
 
-/// All that the machine has to send now.
+/// Sends everything that the machine has to send now.
 fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     loop {
         if cx.features.programs {
-            programs::fetch(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
+            programs::fetch_engine(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
         }
         let Fabric { ports, egresses, packets, sides, pushed_out, .. } = fabric;
         let egress = &mut egresses[ports[id.at()].queue as usize].egress;
@@ -222,7 +210,7 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     }
 }
 
-/// A packet begins its transmission.
+/// Begins the transmission of a packet.
 fn depart(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, arrives: Option<Time>) {
     if cx.instruments.firsts.pending > 0 && fabric.ports[id.at()].place.from_host {
         cx.instruments.firsts.done(handle, Some(cx.now));
@@ -231,13 +219,13 @@ fn depart(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, arrives:
         let now = cx.now;
         fabric.note_departure(cx, id, handle, now);
     }
-    let Fabric { ports, egresses, packets, stages, .. } = fabric;
+    let Fabric { ports, egresses, packets, mechanisms, .. } = fabric;
     let (port, packet) = (&ports[id.at()], &mut packets[handle]);
     let first = egresses[port.queue as usize].egress.is_first(packet);
-    let lifted = cx.features.relief && !first && stages.relief.departs(id, port, packet, cx.now);
+    let lifted = cx.features.relief && !first && mechanisms.relief.on_departure(id, port, packet, cx.now);
     let flying = Flying::new(handle, &fabric.packets[handle]);
     if cx.features.ingress_accounting && fabric.ports[id.at()].place.owner != u32::MAX && !first && !lifted {
-        // What left at this very instant has left.
+        // A packet whose transmission ended at this instant has left.
         fabric.release_deferred(cx, id);
         fabric.depart(cx, id, handle, flying.wire);
     }
@@ -259,10 +247,10 @@ fn depart(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, arrives:
     }
 }
 
-/// A frame begins its transmission.
+/// Begins the transmission of a frame.
 fn send_frame(fabric: &mut Fabric, cx: &mut Cx, id: PortId, posted: Posted, arrives: Option<Time>) {
     let now = cx.now;
-    let flying = fabric.note_frame(cx, id, now, posted);
+    let flying = fabric.begin_frame(cx, id, now, posted);
     match arrives {
         Some(arrive) => fly(fabric, cx, id, Flying { arrive, ..flying }),
         None => {
@@ -273,15 +261,15 @@ fn send_frame(fabric: &mut Fabric, cx: &mut Cx, id: PortId, posted: Posted, arri
 }
 
 fn fly(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flying: Flying) {
-    if let Booked::First(at) = fabric.ports[id.at()].fly_in_order(flying) {
+    if let Booked::First(at) = fabric.ports[id.at()].insert_on_wire(flying) {
         cx.schedule(at, Phase::Arrive, id.0);
     }
 }
 
-/// After a decision: the next one is an event if anything is to be decided; blocked if only another part can
-/// unblock the port.
+/// After a decision: schedules the next one, if anything is to be decided; blocks the port if only other events can
+/// unblock it.
 #[inline(never)]
-pub(crate) fn rest(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+pub(crate) fn schedule_or_block(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let port = &fabric.ports[id.at()];
     if port.state.tx_pending {
         return;
@@ -290,7 +278,7 @@ pub(crate) fn rest(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let egress = &fabric.egresses[port.queue as usize].egress;
     let pulls = gate.input_ready && !gate.stopped;
     let free_at = port.free_at.max(cx.now);
-    // What is ready and could be sent now has been, or will not be.
+    // If something is ready and the link were open now, it would have been sent already.
     let opens = if egress.is_ready() || pulls { egress.opens(free_at) } else { Time::MAX };
     let deferred = fabric.memory.is_deferred(id);
     let at = if deferred {
@@ -302,9 +290,9 @@ pub(crate) fn rest(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     };
     let paused = gate.paused.any();
     if at < Time::MAX && !deferred && egress.is_slowed(free_at) {
-        // A frame, a control packet or a higher rate may have something leave before: each of them wakes the port.
+        // A frame, a control packet or a higher rate may allow an earlier departure: each of them wakes the port.
         fabric.block(id);
-        remind(fabric, cx, id, at);
+        wake_at(fabric, cx, id, at);
     } else if at < Time::MAX {
         fabric.ports[id.at()].state.tx_pending = true;
         if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
@@ -312,13 +300,13 @@ pub(crate) fn rest(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         fabric.block(id);
     } else if let Some(at) = egress.queue().held_until().filter(|at| *at > cx.now) {
         fabric.block(id);
-        remind(fabric, cx, id, at);
+        wake_at(fabric, cx, id, at);
     }
 }
 
-/// The queue, or the rate that the neighbour leaves, lets nothing leave before this instant: then the port is woken.
-/// What comes meanwhile wakes it, too.
-fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId, at: Time) {
+/// Wakes the port at the instant before which its queue, or the rate left by its neighbour, lets nothing leave.
+/// Whatever comes earlier wakes it, too.
+fn wake_at(fabric: &mut Fabric, cx: &mut Cx, id: PortId, at: Time) {
     let gate = &mut fabric.gates[id.at()];
     if gate.remind_at.is_none_or(|pending| at < pending) {
         gate.remind_at = Some(at);
@@ -326,7 +314,7 @@ fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId, at: Time) {
     }
 }
 
-/// The neighbour has paused something, or lets it go on. True: nothing that waits may leave.
+/// Applies what the neighbour has paused. True if nothing that waits may leave.
 #[inline(never)]
 pub(crate) fn set_paused(fabric: &mut Fabric, id: PortId) -> bool {
     let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
@@ -334,13 +322,13 @@ pub(crate) fn set_paused(fabric: &mut Fabric, id: PortId) -> bool {
     egress.is_stopped()
 }
 
-/// The machine's control planes wake; something that was held back may be sent.
+/// Runs the machine's control planes; packets that were held back may leave then.
 #[inline(never)]
 pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let gate = &mut fabric.gates[id.at()];
     let reminded = gate.remind_at.is_some_and(|at| at <= cx.now);
     gate.remind_at = gate.remind_at.filter(|at| *at > cx.now);
-    programs::fetch(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
+    programs::fetch_engine(&fabric.ports, &mut fabric.egresses, &fabric.memory, id);
     let egress = &mut fabric.egresses[fabric.ports[id.at()].queue as usize].egress;
     egress.tick(cx.now);
     let wake = egress.wake_control_plane();
@@ -353,18 +341,18 @@ pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         port.state.tx_pending = true;
         fabric.schedule_tx(cx, id);
     }
-    // A reminder is none of the control plane's, which has its own events.
+    // A reminder is not a wake-up of the control plane, which has its own events.
     if let Some(at) = wake.filter(|_| !reminded) {
         let at = at.max(cx.now + Span::from_ps(1));
         cx.schedule(at, Phase::Tick, id.0);
     }
 }
 
-/// Loses what waits at a port whose link has failed.
+/// Loses everything that waits at a port whose link has failed.
 #[inline(never)]
 pub(crate) fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let Fabric { ports, egresses, packets, sides, pushed_out, memory, .. } = fabric;
-    programs::fetch(ports, egresses, memory, id);
+    programs::fetch_engine(ports, egresses, memory, id);
     let egress = &mut egresses[ports[id.at()].queue as usize].egress;
     egress.drain(cx.now, &mut Held { packets, sides }, pushed_out);
     let mut control = Vec::new();
@@ -372,7 +360,7 @@ pub(crate) fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     note_queue(fabric, cx.now, id);
     for handle in control {
         fabric.outages.lost += 1;
-        fabric.ports[id.at()].verdicts.dropped += 1;
+        fabric.ports[id.at()].cold.dropped += 1;
         fabric.lose(cx, id, handle, cx.now);
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;

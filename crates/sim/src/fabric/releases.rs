@@ -1,9 +1,9 @@
-//! Releases of reliefs on their last hop, which have no event of their own.
+//! Releases of reliefs on their last hop: they have no event of their own.
 //!
 //! A release only increments a counter of its receiver ([`Signal::only_counts`]), so it is applied when that
 //! counter is next read: all that have arrived by then, in the order of events. A release takes its time on
 //! the link as any other frame does, but no place among what is on the wire. Where links may fail, and on the
-//! reference lane, it lands at an event like others.
+//! reference lane, a release lands at an event like other frames.
 //!
 //! [`Signal::only_counts`]: thalweg_wire::Signal::only_counts
 
@@ -14,10 +14,10 @@ use crate::fabric::reliefs::Releases;
 use thalweg_units::{PortId, Time};
 use thalweg_wire::Signal;
 
-/// The port `id` has sent one, which reaches a switch at `arrive`.
+/// Notes a release that the port `id` has sent and that reaches a switch at `arrive`.
 pub(super) fn send(fabric: &mut Fabric, id: PortId, arrive: Time, signal: Signal) {
     let switch = fabric.ports[id.reverse().at()].place.owner as usize;
-    let Releases { under_way, quiet_until } = &mut fabric.stages.relief.releases;
+    let Releases { under_way, quiet_until } = &mut fabric.mechanisms.relief.releases;
     under_way[id.at()].push_back((arrive, signal));
     quiet_until[switch] = quiet_until[switch].min(arrive);
 }
@@ -25,19 +25,19 @@ pub(super) fn send(fabric: &mut Fabric, id: PortId, arrive: Time, signal: Signal
 /// Whether no release arrives at a switch up to `end`, so that there is nothing to apply.
 #[inline]
 pub(super) fn is_quiet(fabric: &Fabric, switch: usize, end: Time) -> bool {
-    fabric.stages.relief.releases.quiet_until[switch] > end
+    fabric.mechanisms.relief.releases.quiet_until[switch] > end
 }
 
-/// The next release due at a switch before (`end.0`, `end.1`), the instant and the port of the event being
-/// processed: the number of the switch's port by which it came, when, and what. Releases only count, and do
-/// not read what others have counted: those of one port may be applied after those of another.
+/// Takes the next release due at a switch before (`end.0`, `end.1`), the instant and the port of the event being
+/// processed. Returns the number of the switch's port by which it came, its arrival time, and the signal. Releases
+/// only increment counters and do not read others, so those of one port may be applied after those of another.
 pub(super) fn next(
     fabric: &mut Fabric,
     cx: &mut Cx,
     switch: usize,
     end: (Time, PortId),
 ) -> Option<(usize, Time, Signal)> {
-    let Releases { under_way, quiet_until } = &mut fabric.stages.relief.releases;
+    let Releases { under_way, quiet_until } = &mut fabric.mechanisms.relief.releases;
     let draw = cx.events.ties().draw(end.0, Phase::Arrive);
     let mut quiet = Time::MAX;
     for (number, back) in fabric.memory.links[switch].iter().enumerate() {
@@ -54,8 +54,8 @@ pub(super) fn next(
     None
 }
 
-/// When the last of those arrives that do until the run is over.
+/// The arrival of the last release before the end of the run.
 pub(super) fn last(fabric: &Fabric, cx: &Cx) -> Option<Time> {
-    let all = fabric.stages.relief.releases.under_way.iter().flatten();
+    let all = fabric.mechanisms.relief.releases.under_way.iter().flatten();
     all.map(|(at, _)| *at).filter(|at| *at <= cx.spec.stop.until).max()
 }

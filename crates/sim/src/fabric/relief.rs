@@ -1,30 +1,30 @@
-//! Relief: switches lift packets that wait behind a pause, or break cycles of ports that wait for each other.
+//! Relief: switches let packets overtake others that wait behind a pause (*lift* them), or break cycles of ports
+//! that wait for each other.
 //!
-//! The machines are [`thalweg_machines::relief`], one for each switch. Here they see their switch, and what
-//! they want is done. A packet that escapes is in the lane of its port
-//! ([`thalweg_machines::schedule::liftable`]), which has memory of its own: no input counts it. Its
-//! [hop tag](thalweg_wire::Packet::hop) states how many hops it still escapes.
+//! The machines are [`thalweg_machines::relief`], one for each switch. This file shows them their switch, and
+//! performs their acts. A packet that escapes waits in the escape queue of its port
+//! ([`thalweg_machines::schedule::liftable`]), which has memory of its own and is not counted by per-ingress
+//! accounting. Its [hop tag](thalweg_wire::Packet::hop) states for how many more hops it escapes.
 
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::egress::{Reference, queue_of, queue_of_mut};
 use crate::fabric::gate::Gates;
+use crate::fabric::mechanisms::Mechanisms;
 use crate::fabric::memory::Memory;
 use crate::fabric::outages::Outages;
 use crate::fabric::reliefs::Reliefs;
-use crate::fabric::stages::Stages;
 use crate::fabric::{Fabric, reference, releases};
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Lane, Port};
-use thalweg_machines::link::LinkSpec;
 use thalweg_machines::relief::{Act, Relief, ReliefMachine, SwitchView};
 use thalweg_machines::schedule::liftable::{HEADER, Liftable};
 use thalweg_machines::schedule::{Discipline, Managed, Queue};
-use thalweg_net::spec::{Incident, IncidentKind, NetworkSpec};
+use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
 use thalweg_wire::{Frame, Handle, HopTag, Signal};
 
-/// A switch as its relief sees it.
+/// A switch, as shown to its relief.
 pub(super) struct View<'a> {
     links: &'a [PortId],
     ports: &'a [Port],
@@ -43,7 +43,7 @@ impl View<'_> {
     }
 }
 
-/// The queue of a port, if packets can be lifted out of it.
+/// The queue of a port, if packets can be lifted from it.
 fn queue(fabric: &mut Fabric, id: PortId) -> Option<&mut Managed<Liftable>> {
     let Fabric { ports, queues, egresses, .. } = fabric;
     queue_of_mut(&ports[id.at()], queues, egresses)?.liftable_mut()
@@ -60,7 +60,7 @@ impl SwitchView for View<'_> {
         let NodeId(peer) = self.ports[self.links[port].at()].place.peer;
         peer >= self.hosts
     }
-    /// Not one whose link has failed: it receives nothing.
+    /// False for an input whose link has failed: it receives nothing.
     fn has_paused(&self, input: usize) -> bool {
         let id = self.links[input];
         let owner = self.ports[id.at()].place.owner;
@@ -84,15 +84,16 @@ impl SwitchView for View<'_> {
     }
 }
 
-/// Calls the relief of a switch with a view of the switch; its acts are kept for [`carry_out`].
-fn call<R>(
+/// Calls the relief of a switch with a view of the switch. Its acts are kept for [`perform_acts`].
+fn with_view<R>(
     fabric: &mut Fabric,
     hosts: u32,
     switch: usize,
     body: impl FnOnce(&mut ReliefMachine, &View<'_>, &mut Vec<Act>) -> R,
 ) -> R {
-    let Fabric { stages: Stages { relief, .. }, ports, gates, memory, queues, egresses, outages, .. } =
-        fabric;
+    let Fabric {
+        mechanisms: Mechanisms { relief, .. }, ports, gates, memory, queues, egresses, outages, ..
+    } = fabric;
     let Reliefs { machines, last_sent, acts, .. } = relief;
     let view = View {
         links: &memory.links[switch],
@@ -108,24 +109,25 @@ fn call<R>(
     body(&mut machines[switch], &view, acts)
 }
 
-/// A switch, for who only looks.
-pub(super) fn look(fabric: &Fabric, hosts: u32, switch: usize) -> View<'_> {
-    let Fabric { stages, ports, gates, memory, queues, egresses, outages, .. } = fabric;
-    let (links, last_sent) = (memory.links[switch].as_slice(), stages.relief.last_sent.as_slice());
+/// A read-only view of a switch.
+pub(super) fn view(fabric: &Fabric, hosts: u32, switch: usize) -> View<'_> {
+    let Fabric { mechanisms, ports, gates, memory, queues, egresses, outages, .. } = fabric;
+    let (links, last_sent) = (memory.links[switch].as_slice(), mechanisms.relief.last_sent.as_slice());
     View { links, ports, gates, memory, queues, egresses, last_sent, outages, hosts }
 }
 
-/// A packet comes to a port of a switch. True: it goes on as others do; false: it escapes, and is in the
-/// port's lane. (Neither this nor what leaves is inlined: few networks have it.)
+/// Handles a packet that comes to a port of a switch. True if it joins the ordinary queue; false if it was put in
+/// the port's escape queue. (Neither this function nor [`Reliefs::on_departure`] is inlined: few networks have
+/// relief.)
 #[inline(never)]
-pub(super) fn enters(
+pub(super) fn joins_queue(
     fabric: &mut Fabric,
     cx: &mut Cx,
     from: PortId,
     id: PortId,
     flying: &mut Flying,
 ) -> bool {
-    let Fabric { ports, packets, stages: Stages { relief, .. }, .. } = &mut *fabric;
+    let Fabric { ports, packets, mechanisms: Mechanisms { relief, .. }, .. } = &mut *fabric;
     let input = ports[from.reverse().at()].place.number;
     let (switch, output) = (ports[id.at()].place.owner as usize, usize::from(ports[id.at()].place.number));
     let packet = &packets[flying.handle];
@@ -134,15 +136,15 @@ pub(super) fn enters(
     if !relief.machines[switch].recalls(name, usize::from(input), output) {
         let now = cx.now;
         apply_releases(fabric, cx, switch, (now, from));
-        fabric.stages.relief.machines[switch].on_passing(name, usize::from(input), output);
+        fabric.mechanisms.relief.machines[switch].on_passing(name, usize::from(input), output);
     }
-    hops == 0 || !escapes(fabric, cx, from, id, flying, name)
+    hops == 0 || !try_escape(fabric, cx, from, id, flying, name)
 }
 
-/// Handles a packet with an escape header. Returns whether it was put in the port's escape lane: not if no
+/// Handles a packet with an escape header. Returns whether it was put in the port's escape queue. It was not if no
 /// place is reserved for it, or if another packet of its flow has taken that place.
 #[cold]
-fn escapes(
+fn try_escape(
     fabric: &mut Fabric,
     cx: &mut Cx,
     from: PortId,
@@ -154,7 +156,7 @@ fn escapes(
     let (input, place) = (fabric.ports[from.reverse().at()].place.number, fabric.ports[id.at()].place);
     let now = cx.now;
     apply_releases(fabric, cx, place.owner as usize, (now, from));
-    let machine = &mut fabric.stages.relief.machines[place.owner as usize];
+    let machine = &mut fabric.mechanisms.relief.machines[place.owner as usize];
     let packet = &mut fabric.packets[handle];
     let hops = packet.hop.escape_hops();
     packet.wire -= HEADER;
@@ -170,31 +172,38 @@ fn escapes(
     } else {
         fabric.catch_up(cx, id);
         fabric.spill(id);
-        fabric.join(cx, id, flying);
+        fabric.join_queue(cx, id, flying);
         fabric.note_held(cx, id);
     }
     true
 }
 
-/// A port knows the first packet of each flow that waits in its queue, by the names that signals give them.
-fn index(fabric: &mut Fabric, id: PortId) {
+/// Has a port's queue index the first waiting packet of each flow, by the identifiers used in signals.
+fn index_flows(fabric: &mut Fabric, id: PortId) {
     fabric.spill(id);
-    let Fabric { ports, queues, egresses, packets, stages: Stages { relief, .. }, .. } = fabric;
+    let Fabric { ports, queues, egresses, packets, mechanisms: Mechanisms { relief, .. }, .. } = fabric;
     if let Some(queue) = queue_of_mut(&ports[id.at()], queues, egresses).and_then(Queue::liftable_mut) {
         queue.order_mut().index(|handle| FlowId(relief.name(&packets[handle])));
     }
 }
 
-/// The first packet of the flow that waits in a port's queue joins the port's lane, if there is one.
+/// Moves the first packet of a flow from a port's queue to its escape queue. False if there is none.
 fn lift(fabric: &mut Fabric, cx: &mut Cx, id: PortId, name: u32, hops: u16) -> bool {
     fabric.catch_up(cx, id);
-    index(fabric, id);
+    index_flows(fabric, id);
     let lifted = queue(fabric, id).and_then(|queue| queue.order_mut().lift(FlowId(name), hops));
-    has_left(fabric, cx, id, lifted, hops)
+    move_to_escape_queue(fabric, cx, id, lifted, hops)
 }
 
-/// A packet, if there was one, waits in its port's lane now, and no longer in the queue: its input is rid of it.
-fn has_left(fabric: &mut Fabric, cx: &mut Cx, id: PortId, lifted: Option<Handle>, hops: u16) -> bool {
+/// Accounts for a packet, if any, that was moved from the queue to the escape queue: its ingress releases the
+/// bytes.
+fn move_to_escape_queue(
+    fabric: &mut Fabric,
+    cx: &mut Cx,
+    id: PortId,
+    lifted: Option<Handle>,
+    hops: u16,
+) -> bool {
     let Some(handle) = lifted else { return false };
     fabric.packets[handle].hop = HopTag::escaping(hops);
     fabric.release_dropped(cx, id, handle);
@@ -206,10 +215,10 @@ fn has_left(fabric: &mut Fabric, cx: &mut Cx, id: PortId, lifted: Option<Handle>
     true
 }
 
-/// The clock of a switch's relief is to run while there is something to do.
+/// Starts the clock of a switch's relief, unless it is running.
 #[inline(never)]
-pub(super) fn stir(fabric: &mut Fabric, cx: &mut Cx, switch: u32) {
-    let relief = &mut fabric.stages.relief;
+pub(super) fn start_clock(fabric: &mut Fabric, cx: &mut Cx, switch: u32) {
+    let relief = &mut fabric.mechanisms.relief;
     if let Some(pending) = relief.pending.get_mut(switch as usize).filter(|pending| !**pending) {
         *pending = true;
         let at = relief.machines[switch as usize].next(cx.now);
@@ -217,24 +226,24 @@ pub(super) fn stir(fabric: &mut Fabric, cx: &mut Cx, switch: u32) {
     }
 }
 
-/// It runs.
+/// Runs one tick of a switch's relief, and re-arms it while it is active.
 pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, switch: u32) {
-    fabric.stages.relief.pending[switch as usize] = false;
+    fabric.mechanisms.relief.pending[switch as usize] = false;
     let (hosts, now) = (cx.spec.hosts, cx.now);
     for number in 0..fabric.memory.links[switch as usize].len() {
-        // At this instant ports have decided.
+        // Ports have decided at this instant, including those without an event for it.
         let id = fabric.memory.links[switch as usize][number];
         fabric.catch_up_now(cx, id);
     }
     apply_releases(fabric, cx, switch as usize, (now, PortId::NONE));
-    call(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
-    carry_out(fabric, cx, switch as usize);
-    if call(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
-        stir(fabric, cx, switch);
+    with_view(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
+    perform_acts(fabric, cx, switch as usize);
+    if with_view(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
+        start_clock(fabric, cx, switch);
     }
 }
 
-/// A signal has come by a port, which leads back to who sent it. Hosts take no notice.
+/// Handles a signal that came through the far end of the port `back`. Hosts ignore signals.
 pub(super) fn signal_lands(fabric: &mut Fabric, cx: &mut Cx, back: PortId, signal: Signal) {
     let place = &fabric.ports[back.at()].place;
     if place.owner == u32::MAX {
@@ -244,39 +253,41 @@ pub(super) fn signal_lands(fabric: &mut Fabric, cx: &mut Cx, back: PortId, signa
     let now = cx.now;
     apply_releases(fabric, cx, switch, (now, back.reverse()));
     fabric.catch_up(cx, back);
-    // (Where it finds no place, the names of what waits are not needed.)
-    if matches!(signal, Signal::Token { .. }) && fabric.stages.relief.machines[switch].has_place(port) {
-        index(fabric, back);
+    // Without a free place, the index of waiting flows is not needed.
+    if matches!(signal, Signal::Token { .. }) && fabric.mechanisms.relief.machines[switch].has_place(port) {
+        index_flows(fabric, back);
     }
-    receives(fabric, cx, switch, port, now, signal);
-    carry_out(fabric, cx, switch);
+    apply_signal(fabric, cx, switch, port, now, signal);
+    perform_acts(fabric, cx, switch);
 }
 
-/// Applies a signal that has come by a port at the instant `at` to the relief of its switch.
-fn receives(fabric: &mut Fabric, cx: &Cx, switch: usize, port: usize, at: Time, signal: Signal) {
-    call(fabric, cx.spec.hosts, switch, |relief, view, acts| relief.on_signal(at, port, signal, view, acts));
+/// Applies a signal that came by a port at the instant `at` to the relief of its switch.
+fn apply_signal(fabric: &mut Fabric, cx: &Cx, switch: usize, port: usize, at: Time, signal: Signal) {
+    with_view(fabric, cx.spec.hosts, switch, |relief, view, acts| {
+        relief.on_signal(at, port, signal, view, acts)
+    });
 }
 
-/// Applies to the relief of a switch the releases that have arrived before what lands at the instant and by
-/// the port of `end`.
+/// Applies to the relief of a switch the releases that have arrived before the event at `end`: an instant, and the
+/// port whose arrival is being processed.
 #[inline]
 fn apply_releases(fabric: &mut Fabric, cx: &mut Cx, switch: usize, end: (Time, PortId)) {
     if releases::is_quiet(fabric, switch, end.0) {
         return;
     }
     while let Some((port, at, signal)) = releases::next(fabric, cx, switch, end) {
-        receives(fabric, cx, switch, port, at, signal);
+        apply_signal(fabric, cx, switch, port, at, signal);
     }
 }
 
 /// Applies the releases that have arrived before `end`, at all switches.
 pub(super) fn apply_all_releases(fabric: &mut Fabric, cx: &mut Cx, end: Time) {
-    for switch in 0..fabric.stages.relief.machines.len() {
+    for switch in 0..fabric.mechanisms.relief.machines.len() {
         apply_releases(fabric, cx, switch, (end, PortId(0)));
     }
 }
 
-/// Applies the releases that arrive until the run is over, when nothing else will happen.
+/// Applies the releases that arrive until the end of the run, when no events are left.
 #[cold]
 pub(crate) fn apply_remaining_releases(fabric: &mut Fabric, cx: &mut Cx) {
     if let Some(last) = releases::last(fabric, cx) {
@@ -285,25 +296,26 @@ pub(crate) fn apply_remaining_releases(fabric: &mut Fabric, cx: &mut Cx) {
     }
 }
 
-/// A packet comes to a switch's port whose link has failed, and is lost. If it escapes, its place is free.
+/// A packet bound for a port whose link has failed is about to be lost. If it escapes, the place reserved for it
+/// becomes free.
 #[cold]
-pub(super) fn finds_no_link(fabric: &mut Fabric, id: PortId, handle: Handle) {
+pub(super) fn on_packet_for_failed_link(fabric: &mut Fabric, id: PortId, handle: Handle) {
     let (packet, place) = (&mut fabric.packets[handle], &fabric.ports[id.at()].place);
     let hops = packet.hop.escape_hops();
     if hops > 0 && place.owner != u32::MAX {
-        let name = fabric.stages.relief.name(packet);
+        let name = fabric.mechanisms.relief.name(packet);
         let (machine, output) =
-            (&mut fabric.stages.relief.machines[place.owner as usize], usize::from(place.number));
+            (&mut fabric.mechanisms.relief.machines[place.owner as usize], usize::from(place.number));
         if machine.on_escaping(name, output, hops) {
             machine.on_sent(output);
         }
     }
 }
 
-/// A port's link has failed. What is in its lane is lost (no input counts it), and so is what its relief had
-/// reserved for packets that were to come by it.
+/// A port's link has failed: loses its escape queue (which per-ingress accounting does not count), and frees what
+/// its relief had reserved for packets that were to arrive by this link.
 #[cold]
-pub(super) fn link_fails(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
+pub(super) fn on_link_failure(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let place = fabric.ports[id.at()].place;
     if place.owner == u32::MAX {
         return;
@@ -311,20 +323,20 @@ pub(super) fn link_fails(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     let (switch, number) = (place.owner as usize, usize::from(place.number));
     fabric.spill(id);
     while let Some(entry) = queue(fabric, id).and_then(|queue| queue.give_up(cx.now, Liftable::take_lifted)) {
-        fabric.stages.relief.machines[switch].on_sent(number);
-        fabric.ports[id.at()].verdicts.dropped += 1;
+        fabric.mechanisms.relief.machines[switch].on_sent(number);
+        fabric.ports[id.at()].cold.dropped += 1;
         fabric.outages.lost += 1;
         fabric.lose(cx, id, entry.handle, cx.now);
     }
     note_queue(fabric, cx.now, id);
-    let Reliefs { machines, acts, .. } = &mut fabric.stages.relief;
+    let Reliefs { machines, acts, .. } = &mut fabric.mechanisms.relief;
     machines[switch].on_link_down(number, acts);
-    carry_out(fabric, cx, switch);
+    perform_acts(fabric, cx, switch);
 }
 
-/// Does what the relief of a switch wants.
-fn carry_out(fabric: &mut Fabric, cx: &mut Cx, switch: usize) {
-    let mut acts = std::mem::take(&mut fabric.stages.relief.acts);
+/// Performs the acts that the relief of a switch has decided on.
+fn perform_acts(fabric: &mut Fabric, cx: &mut Cx, switch: usize) {
+    let mut acts = std::mem::take(&mut fabric.mechanisms.relief.acts);
     for act in acts.drain(..) {
         let port = |fabric: &Fabric, number: usize| fabric.memory.links[switch][number];
         match act {
@@ -343,10 +355,10 @@ fn carry_out(fabric: &mut Fabric, cx: &mut Cx, switch: usize) {
             Act::GiveUp(output) => give_up(fabric, cx, switch, port(fabric, output)),
         }
     }
-    fabric.stages.relief.acts = acts;
+    fabric.mechanisms.relief.acts = acts;
 }
 
-/// The first packet of a port's queue that came by the input joins its lane.
+/// Moves the first packet of a port's queue that came by `input` to its escape queue.
 fn lift_first(fabric: &mut Fabric, cx: &mut Cx, id: PortId, input: usize) {
     fabric.catch_up(cx, id);
     fabric.spill(id);
@@ -354,11 +366,10 @@ fn lift_first(fabric: &mut Fabric, cx: &mut Cx, id: PortId, input: usize) {
     let queue = queue_of_mut(&ports[id.at()], queues, egresses).and_then(Queue::liftable_mut);
     let came = |handle: Handle| usize::from(packets[handle].input) == input;
     let lifted = queue.and_then(|queue| queue.order_mut().lift_first(1, came));
-    has_left(fabric, cx, id, lifted, 1);
+    move_to_escape_queue(fabric, cx, id, lifted, 1);
 }
 
-/// A port loses packets from the head of its queue on, until no input that it holds bytes of keeps its
-/// neighbour paused.
+/// Drops packets from the head of a port's queue until no input of which it holds bytes keeps its neighbour paused.
 fn give_up(fabric: &mut Fabric, cx: &mut Cx, switch: usize, id: PortId) {
     let inputs = fabric.memory.links[switch].len();
     fabric.spill(id);
@@ -375,90 +386,22 @@ fn give_up(fabric: &mut Fabric, cx: &mut Cx, switch: usize, id: PortId) {
         };
         fabric.release_dropped(cx, id, entry.handle);
         note_queue(fabric, cx.now, id);
-        fabric.ports[id.at()].verdicts.dropped += 1;
+        fabric.ports[id.at()].cold.dropped += 1;
         fabric.lose(cx, id, entry.handle, cx.now);
     }
 }
 
-/// A port's own account of what waits.
+/// Updates a port's counters after its queue has changed.
 fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
     if fabric.ports[id.at()].mode.lane == Lane::Reference {
         return reference::note_queue(fabric, now, id);
     }
     if let Some((packets, bytes)) = queue(fabric, id).map(|queue| (queue.packets(), queue.bytes())) {
-        fabric.ports[id.at()].now_waiting(now, packets, bytes);
+        fabric.ports[id.at()].set_waiting(now, packets, bytes);
     }
 }
 
-/// What must hold at every instant, at every switch.
-pub(crate) fn check(fabric: &Fabric, spec: &NetworkSpec) -> Result<(), String> {
-    for (switch, machine) in fabric.stages.relief.machines.iter().enumerate() {
-        let links = &fabric.memory.links[switch];
-        let lifted: Vec<u32> = links.iter().map(|id| lifted(fabric, *id)).collect();
-        let laws = || {
-            machine.check(&lifted)?;
-            check_lanes(fabric, links)?;
-            check_inputs(fabric, switch)
-        };
-        laws().map_err(|law| format!("switch {switch}: {law}"))?;
-    }
-    let in_order = |way: &LinkSpec| !way.jitter.is_some_and(|jitter| jitter.reorder);
-    // A packet that takes another way, because a link has failed or works again, may overtake those on the old one.
-    let same_way = |incident: &Incident| matches!(incident.what, IncidentKind::PauseLoss(..));
-    let kept = spec.relief.is_some()
-        && spec.incidents.iter().all(same_way)
-        && fabric.stages.relief.machines.iter().all(Relief::substitutes)
-        && spec.links.iter().all(|link| in_order(&link.ab) && in_order(&link.ba));
-    if kept && fabric.stages.relief.reordered > 0 {
-        return Err(format!(
-            "{} packets left for their hosts behind later ones of their flows",
-            fabric.stages.relief.reordered
-        ));
-    }
-    Ok(())
-}
-
-/// Packets in a port's lane.
-fn lifted(fabric: &Fabric, id: PortId) -> u32 {
-    fabric.queue(id).and_then(|queue| queue.liftable()).map_or(0, Liftable::lifted)
-}
-
-/// I12: no pause holds what is in a lane.
-fn check_lanes(fabric: &Fabric, links: &[PortId]) -> Result<(), String> {
-    let held = |id: &&PortId| fabric.gates[id.at()].stopped && lifted(fabric, **id) > 0;
-    let Some(id) = links.iter().find(held) else { return Ok(()) };
-    Err(format!("a pause holds the {} packets in the lane of port {}", lifted(fabric, *id), id.0))
-}
-
-/// I12: what is in lanes counts for no input, so that none pauses its neighbour because of it.
-fn check_inputs(fabric: &Fabric, switch: usize) -> Result<(), String> {
-    let (links, memory) = (&fabric.memory.links[switch], &fabric.memory.switches[switch]);
-    for (input, books) in memory.inputs().iter().enumerate() {
-        let waiting: u64 = links.iter().map(|id| u64::from(fabric.memory.held(*id, input as u8))).sum();
-        let leaving = links.iter().map(|id| fabric.memory.deferred[id.at()]);
-        let leaving: u64 = leaving.filter(|d| usize::from(d.0) == input).map(|d| u64::from(d.1)).sum();
-        if books.bytes != waiting + leaving {
-            let bytes = books.bytes;
-            return Err(format!(
-                "input {input} counts {bytes} B, and {waiting} B wait outside lanes, {leaving} B are leaving"
-            ));
-        }
-        if memory.has_paused(input) && books.bytes <= memory.resumes_at() {
-            return Err(format!(
-                "input {input} keeps its neighbour paused and holds {} B outside lanes",
-                books.bytes
-            ));
-        }
-    }
-    Ok(())
-}
-
-/// Bytes in a port's lane.
-pub(crate) fn lifted_bytes(fabric: &Fabric, id: PortId) -> u64 {
-    fabric.queue(id).and_then(|queue| queue.liftable()).map_or(0, Liftable::lifted_bytes)
-}
-
-/// What a network with relief cannot have, and why.
+/// Why a network cannot have relief, if it cannot.
 pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
     spec.relief.as_ref()?;
     if spec.inputs.is_none_or(|inputs| !inputs.stops_ports()) {

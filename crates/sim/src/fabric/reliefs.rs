@@ -14,44 +14,45 @@ use thalweg_wire::{Flags, HopTag, Kind, Packet, Signal};
 /// The reliefs of a network; empty if it has none.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Reliefs {
-    /// By switch.
+    /// The machines, by switch.
     pub machines: Vec<ReliefMachine>,
-    /// By switch: an event for its clock is pending.
+    /// By switch: an event for its relief's clock is pending.
     pub pending: Vec<bool>,
-    /// By flow: the number of its connection, which is what signals name.
+    /// By flow: the number of its connection, which is used in signals.
     #[serde(skip)]
     connections: Vec<u32>,
     /// By port: when its queue last sent.
     pub last_sent: Vec<Time>,
-    /// By flow: when the last packet that left for its host was sent, and the byte behind it.
+    /// By flow: the send time of the last data packet that left a port towards its host, and the offset behind that
+    /// packet.
     pub last_out: Vec<(Time, u64)>,
     /// Releases on their last hop.
     pub releases: Releases,
     /// Packets that left for their host behind one of their flow that was sent later.
     pub reordered: u64,
-    /// Within an event: what is to be done.
+    /// Within an event: acts still to be performed.
     #[serde(skip)]
     pub acts: Vec<Act>,
 }
 
-/// Releases on their last hop that are under way: see [`crate::fabric::releases`].
+/// Releases in transit on their last hop: see [`crate::fabric::releases`].
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Releases {
-    /// By the port that has sent them: when they arrive, in that order.
+    /// By the port that has sent them: their arrival times and contents, in order.
     pub under_way: Vec<VecDeque<(Time, Signal)>>,
-    /// By switch: before this none arrives there.
+    /// By switch: no release arrives before this instant.
     pub quiet_until: Vec<Time>,
 }
 
 impl Releases {
-    /// None yet.
+    /// No releases yet.
     fn new(ports: usize, switches: usize) -> Self {
         Self { under_way: vec![VecDeque::new(); ports], quiet_until: vec![Time::MAX; switches] }
     }
 }
 
 impl Reliefs {
-    /// Those of a network.
+    /// The reliefs of a network.
     ///
     /// # Errors
     /// If parameters are impossible.
@@ -73,12 +74,12 @@ impl Reliefs {
         })
     }
 
-    /// Takes over what follows from the specification.
+    /// Copies what follows from the specification and is not saved.
     pub fn resume(&mut self, built: Self) {
         self.connections = built.connections;
     }
 
-    /// What all of them have done so far.
+    /// The sums over all switches.
     pub fn tally(&self) -> Tally {
         self.machines.iter().map(Relief::tally).fold(Tally::default(), |a, b| Tally {
             tokens: a.tokens + b.tokens,
@@ -92,10 +93,10 @@ impl Reliefs {
         })
     }
 
-    /// A packet begins to leave a port. True: it was in the lane, and no input counts it. (Not inlined: few
-    /// networks have it.)
+    /// Accounts for a packet that begins to leave a port. Returns whether it left through the escape queue, which
+    /// per-ingress accounting does not count. (Not inlined: few networks have relief.)
     #[inline(never)]
-    pub fn departs(&mut self, id: PortId, port: &Port, packet: &mut Packet, at: Time) -> bool {
+    pub fn on_departure(&mut self, id: PortId, port: &Port, packet: &mut Packet, at: Time) -> bool {
         if port.place.owner == u32::MAX {
             return false;
         }
@@ -110,22 +111,22 @@ impl Reliefs {
         if port.leads_to_host() && packet.kind == Kind::Data {
             let last = &mut self.last_out[packet.flow.at()];
             let again = packet.flags.has(Flags::RETRANSMISSION);
-            // Some transports send a flow's bytes in another order than theirs: it is the order of sending
-            // that is kept.
+            // Some transports send a flow's bytes in another order than that of their offsets: what must be kept is
+            // the order of sending.
             self.reordered += u64::from(!again && (packet.stamp, packet.seq) < *last);
             *last = (packet.stamp, packet.seq + u64::from(packet.payload));
         }
         hops > 0
     }
 
-    /// What signals call a packet's flow: all flows of a connection, and those that come back the other way.
+    /// The flow identifier used in signals: connection number and direction. All flows of a connection share it.
     #[inline]
     pub fn name(&self, packet: &Packet) -> u32 {
         2 * self.connections[packet.flow.at()] + u32::from(!travels_forward(packet.kind))
     }
 }
 
-/// Flows that share a connection have one number, all others one of their own.
+/// By flow: the number of its connection; a flow without a shared connection gets a number of its own.
 fn connections(spec: &NetworkSpec) -> Vec<u32> {
     let shared = spec.flows.iter().map(|flow| flow.connection).filter(|c| *c != u32::MAX).max();
     let mut next = shared.map_or(0, |most| most + 1);

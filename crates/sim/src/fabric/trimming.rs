@@ -1,5 +1,5 @@
-//! Packets that a queue has cut to their headers: what is written into them, and what their port and the run count.
-//! (Memory that outputs share learns of it with the rest of what an arrival has changed.)
+//! Packets that a queue has cut to their headers: what is written into them, and what is counted. (Memory that
+//! outputs share is updated with the other effects of the arrival.)
 
 use super::memory::Memory;
 use crate::instruments::Tally;
@@ -7,7 +7,7 @@ use crate::port::Port;
 use thalweg_units::PortId;
 use thalweg_wire::{Flags, Packet};
 
-/// A packet has been cut at the port `id`, by so many bytes.
+/// Accounts for a packet that was cut at the port `id`, by `cut` bytes.
 #[cold]
 pub(super) fn note(
     memory: &mut Memory,

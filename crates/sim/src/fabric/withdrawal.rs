@@ -1,4 +1,5 @@
-//! Packets that leave the queue of their host because they are no longer needed. They count as dropped there.
+//! Packets that are removed from the queue of their host's NIC because they are no longer needed. They count as
+//! dropped there.
 
 use crate::cx::Cx;
 use crate::fabric::{Fabric, reference};
@@ -7,9 +8,10 @@ use thalweg_machines::schedule::Discipline;
 use thalweg_units::{FlowId, PortId};
 use thalweg_wire::{Handle, Kind};
 
-/// Data of a flow, of this class and less important ones, leaves the queue of a port, wherever it waits there.
+/// Removes the waiting data packets of a flow, of this class and less important ones, from a port.
 ///
-/// What an express port holds has its place on the wire booked: such ports are refused when the network is built.
+/// Departures of express ports are booked and cannot be cancelled: such ports are refused when the network is
+/// built.
 #[inline(never)]
 pub(crate) fn withdraw(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowId, class: u8) {
     if fabric.ports[id.at()].waiting.packets == 0 || !fabric.ports[id.at()].on_demand() {
@@ -29,7 +31,7 @@ pub(crate) fn withdraw(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowI
     if on_demand {
         let queue = &mut queues[port.queue as usize];
         queue.withdraw(&mut belongs, pushed_out);
-        port.now_waiting(cx.now, queue.packets(), queue.bytes());
+        port.set_waiting(cx.now, queue.packets(), queue.bytes());
     } else {
         egresses[port.queue as usize].egress.withdraw(&mut belongs, pushed_out);
         reference::note_queue(fabric, cx.now, id);

@@ -1,21 +1,21 @@
-//! What waits for each flow and each computation, and for how many others it still waits.
+//! Dependencies between flows and computations: what follows each of them, and for how many others it still waits.
 
 use super::record::FlowRecord;
 use super::works::WorkRecord;
 use thalweg_net::spec::{Edge, End, Precedence, Predecessor, Step};
 use thalweg_units::{FlowId, Rows, Time, WorkId};
 
-/// [`Precedence`] the other way round, with what is left of it. Nothing of it is saved: it follows from the
-/// specification and from how far flows and computations are.
+/// The inverse of [`Precedence`], with counts of what is left. It is not saved: it follows from the specification
+/// and from the progress of flows and computations.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Followers {
-    /// A row per flow: those that follow it, and which of its ends they wait for; none if nothing follows a flow.
+    /// A row per flow: what follows it, and which of its ends that waits for; no rows if nothing follows a flow.
     of_flows: Rows<(End, Step)>,
-    /// The same of computations.
+    /// A row per computation, likewise.
     of_works: Rows<(Edge, Step)>,
     /// Per flow: how many ends it still waits for.
     flows: Vec<u32>,
-    /// The same per computation.
+    /// Per computation: how many ends it still waits for.
     works: Vec<u32>,
 }
 
@@ -49,14 +49,14 @@ impl Followers {
         }
     }
 
-    /// A flow has come to this end: those that wait for nothing else any more.
+    /// What a flow releases when it reaches this end: followers that wait for nothing else.
     pub fn released_by(&mut self, flow: FlowId, end: End) -> impl Iterator<Item = Step> {
         let Self { of_flows, flows, works, .. } = self;
         let waiting = of_flows.row(flow.at()).iter().filter(move |(of, _)| *of == end);
         waiting.map(|(_, follower)| *follower).filter(|follower| count_down(flows, works, *follower))
     }
 
-    /// The same of a computation.
+    /// What a computation releases when it reaches this edge.
     pub fn released_by_work(&mut self, work: WorkId, edge: Edge) -> impl Iterator<Item = Step> {
         let Self { of_works, flows, works, .. } = self;
         let waiting = of_works.row(work.at()).iter().filter(move |(of, _)| *of == edge);
@@ -64,7 +64,7 @@ impl Followers {
     }
 }
 
-/// One less to wait for; true: it was the last.
+/// Counts one predecessor less. True if it was the last.
 fn count_down(flows: &mut [u32], works: &mut [u32], step: Step) -> bool {
     let left = match step {
         Step::Flow(flow) => &mut flows[flow.at()],
@@ -74,7 +74,7 @@ fn count_down(flows: &mut [u32], works: &mut [u32], step: Step) -> bool {
     *left == 0
 }
 
-/// What follows each of so many, a row for each; no rows if nothing does.
+/// A row of followers for each of `leaders` entities; no rows if nothing follows any.
 fn by_leader<T: Ord + Copy>(leaders: usize, mut pairs: Vec<(usize, T)>) -> Rows<T> {
     let mut of = Rows::default();
     if pairs.is_empty() {

@@ -1,5 +1,5 @@
-//! The life of every flow and every computation: when it starts, what follows it, what became of it. The two ends of
-//! a flow are its hosts'.
+//! The life of every flow and every computation: when it starts, what follows it, and its results. The two ends of
+//! a flow are kept by its hosts.
 
 mod followers;
 pub(crate) mod record;
@@ -19,11 +19,11 @@ use works::{WorkRecord, Works};
 /// Running totals of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FlowTally {
-    /// That have started.
+    /// Flows that have started.
     pub started: u64,
-    /// Complete at both ends.
+    /// Flows complete at both ends.
     pub done: u64,
-    /// Measured ones complete at both ends.
+    /// Measured flows complete at both ends.
     pub measured_done: u64,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Flows {
     works: Works,
     #[serde(skip)]
     followers: Followers,
-    /// Flows that count towards the statistics.
+    /// Number of measured flows.
     #[serde(skip)]
     measured_total: u64,
 }
@@ -55,7 +55,7 @@ impl Flows {
         }
     }
 
-    /// What became of each.
+    /// The record of each flow.
     pub fn records(&self) -> &[FlowRecord] {
         &self.records
     }
@@ -65,38 +65,38 @@ impl Flows {
         self.tally
     }
 
-    /// What became of each computation.
+    /// The record of each computation.
     pub fn works(&self) -> &[WorkRecord] {
         self.works.records()
     }
 
-    /// Computations that the run waits for and that are not over.
+    /// Measured computations that are not over.
     pub fn works_left(&self) -> u64 {
         self.works.left()
     }
 
-    /// How many count towards the statistics.
+    /// Number of measured flows.
     pub fn measured_total(&self) -> u64 {
         self.measured_total
     }
 
-    /// What became of a flow whose ends are in several parts.
+    /// Sets the record of a flow whose ends are in several parts.
     pub fn set_record(&mut self, flow: FlowId, record: FlowRecord) {
         self.records[flow.at()] = record;
     }
 
-    /// What became of a computation of another part.
+    /// Sets the record of a computation of another part.
     pub fn set_work(&mut self, work: WorkId, record: WorkRecord) {
         self.works.set_record(work, record);
     }
 
-    /// The totals of several parts.
+    /// Sets the totals of several parts.
     pub fn set_tally(&mut self, tally: FlowTally, works_left: u64) {
         self.tally = tally;
         self.works.set_left(works_left);
     }
 
-    /// Takes the place of these freshly built flows.
+    /// Puts saved flows in place of these freshly built ones.
     pub fn resume(self, spec: &NetworkSpec, saved: Self) -> Result<Self, String> {
         if saved.records.len() != self.records.len() {
             return Err("its flows do not fit its network".into());
@@ -110,7 +110,7 @@ impl Flows {
     pub fn schedule_next_start(&mut self, cx: &mut Cx, from: u32) {
         let mut next = from;
         while let Some(flow) = cx.spec.flows.get(next as usize) {
-            if !cx.spec.precedence.follows(FlowId(next)) && cx.border.is_home(flow.src) {
+            if !cx.spec.precedence.follows(FlowId(next)) && cx.boundary.is_home(flow.src) {
                 cx.schedule(flow.start, Phase::Start, next);
                 break;
             }
@@ -119,7 +119,7 @@ impl Flows {
         self.next_start = next;
     }
 
-    /// A flow starts.
+    /// Starts a flow.
     pub fn start(&mut self, cx: &mut Cx, flow: FlowId) {
         if flow.0 == self.next_start {
             self.schedule_next_start(cx, flow.0 + 1);
@@ -133,9 +133,9 @@ impl Flows {
         self.release(cx, flow, End::Started);
     }
 
-    /// Whose event it is that belongs to this entity ([`Phase::Start`]).
+    /// Decodes the entity of [`Phase::Start`]: a flow, or a computation.
     #[inline]
-    pub fn step(&self, entity: u32) -> Step {
+    pub fn step_of(&self, entity: u32) -> Step {
         match (entity as usize).checked_sub(self.records.len()) {
             None => Step::Flow(FlowId(entity)),
             Some(work) => Step::Work(WorkId::from(work)),
@@ -146,17 +146,17 @@ impl Flows {
     pub fn schedule_works(&self, cx: &mut Cx) {
         for number in (0..cx.spec.works.len()).map(WorkId::from) {
             let spec = cx.spec.works[number.at()];
-            if cx.spec.precedence.of_work(number).is_empty() && cx.border.is_home(spec.host) {
+            if cx.spec.precedence.of_work(number).is_empty() && cx.boundary.is_home(spec.host) {
                 schedule_work(cx, spec.start, number);
             }
         }
     }
 
-    /// A computation is ready, or over.
-    pub fn work(&mut self, cx: &mut Cx, work: WorkId) {
+    /// Handles the event of a computation that is ready, or over.
+    pub fn on_work_event(&mut self, cx: &mut Cx, work: WorkId) {
         if self.works.is_under_way(work) {
             self.end_work(cx, work);
-        } else if self.works.is_ready(work) {
+        } else if self.works.claim_processor(work) {
             self.begin_work(cx, work);
         }
     }
@@ -176,43 +176,43 @@ impl Flows {
         if !cx.spec.works[work.at()].measured {
             return;
         }
-        if cx.features.parted {
-            cx.border.works_ended += 1;
+        if cx.features.partitioned {
+            cx.boundary.works_ended += 1;
         } else {
             self.works.count_done();
             self.stop_if_done(cx);
         }
     }
 
-    /// A message has arrived whole.
+    /// Sets the number of bytes delivered.
     pub fn deliver(&mut self, flow: FlowId, bytes: u64) {
         self.records[flow.at()].delivered = bytes;
     }
 
-    /// A flow's last byte has arrived.
+    /// Notes that a flow's last byte has arrived.
     pub fn received(&mut self, cx: &mut Cx, flow: FlowId) {
         self.records[flow.at()].received = cx.now;
         self.release(cx, flow, End::Received);
     }
 
-    /// A flow's sender has nothing left to wait for.
+    /// Notes that a flow's sender has nothing left to wait for.
     pub fn acked(&mut self, cx: &mut Cx, flow: FlowId) {
         self.records[flow.at()].acked = cx.now;
         self.release(cx, flow, End::Acked);
     }
 
-    /// What waited for this end of a flow, and for nothing else any more, starts after its own pause.
+    /// Schedules what waited for this end of a flow, and for nothing else any more, after a pause of its own.
     // CHOICE: the hosts of followers know at once, wherever they are, without a packet. This is the only
     // place where a flow starts because of what happened at another host.
     fn release(&mut self, cx: &mut Cx, flow: FlowId, end: End) {
-        self.followers.released_by(flow, end).for_each(|follower| follow(cx, follower));
+        self.followers.released_by(flow, end).for_each(|follower| schedule_follower(cx, follower));
     }
 
     fn release_by_work(&mut self, cx: &mut Cx, work: WorkId, edge: Edge) {
-        self.followers.released_by_work(work, edge).for_each(|follower| follow(cx, follower));
+        self.followers.released_by_work(work, edge).for_each(|follower| schedule_follower(cx, follower));
     }
 
-    /// A flow is complete at both ends.
+    /// Counts a flow that is complete at both ends.
     pub fn count_done(&mut self, cx: &mut Cx, flow: FlowId) {
         self.tally.done += 1;
         if cx.spec.flows[flow.at()].measured {
@@ -221,20 +221,20 @@ impl Flows {
         }
     }
 
-    /// The run is over if all that it waits for is.
+    /// Ends the run if all measured flows and computations are done.
     fn stop_if_done(&self, cx: &mut Cx) {
         let done = self.tally.measured_done == self.measured_total && self.works.left() == 0;
         cx.stopped |= done && cx.spec.stop.when_measured_done;
     }
 
-    /// A packet of a flow is lost.
+    /// Counts a lost packet of a flow.
     pub fn lose(&mut self, packet: &Packet) {
         let record = &mut self.records[packet.flow.at()];
         record.counts.drops += 1;
         record.counts.data_drops += u64::from(packet.kind == Kind::Data);
     }
 
-    /// A packet of a flow has been cut to its header.
+    /// Counts a packet of a flow that was cut to its header.
     pub fn trim(&mut self, flow: FlowId) {
         self.records[flow.at()].counts.trims += 1;
     }
@@ -245,13 +245,13 @@ impl Flows {
     }
 }
 
-/// Something happens to a computation then.
+/// Schedules the next event of a computation.
 fn schedule_work(cx: &mut Cx, at: Time, work: WorkId) {
     cx.schedule(at, Phase::Start, cx.spec.flows.len() as u32 + work.0);
 }
 
-/// What waits for nothing else any more starts, or is ready, after its own pause.
-fn follow(cx: &mut Cx, follower: Step) {
+/// Schedules a follower that waits for nothing else: it starts, or is ready, after a pause of its own.
+fn schedule_follower(cx: &mut Cx, follower: Step) {
     match follower {
         Step::Flow(flow) => {
             let pause = Span::from_ps(cx.spec.flows[flow.at()].start.ps());

@@ -1,30 +1,30 @@
-//! What is known of every flow.
+//! The records of flows.
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::transport::SenderStats;
 use thalweg_net::spec::End;
 use thalweg_units::{Span, Time};
 
-/// A flow's packets, in numbers.
+/// Counts of a flow's packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowCounts {
     /// Data packets sent.
     pub sent: u64,
-    /// Of those, sent again.
+    /// Retransmissions among those.
     pub retransmitted: u64,
     /// Expiries of its retransmission timer.
     pub timeouts: u64,
-    /// Its packets lost in queues and on links, ACKs included.
+    /// Its packets dropped by ports and lost on links, including ACKs.
     pub drops: u64,
     /// Of those, data packets.
     pub data_drops: u64,
-    /// Its data packets that were cut to their headers; these are no drops.
+    /// Its data packets that were cut to their headers; these do not count as drops.
     pub trims: u64,
     /// Credits that came when there was nothing left to send (ExpressPass).
     pub wasted_credits: u64,
 }
 
-/// What became of a flow so far: one per flow, so it is kept small.
+/// The results of a flow so far. There is one per flow, so it is kept small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowRecord {
     /// When it started; [`Time::MAX`]: not yet.
@@ -37,9 +37,9 @@ pub struct FlowRecord {
     pub delivered: u64,
     /// Sum of the round trips that its sender measured, ps.
     pub rtt_sum: u128,
-    /// How many these were.
+    /// Number of these measurements.
     pub rtts: u64,
-    /// Its packets, in numbers.
+    /// Counts of its packets.
     pub counts: FlowCounts,
 }
 
@@ -58,7 +58,7 @@ impl Default for FlowRecord {
 }
 
 impl FlowRecord {
-    /// When it came to this end; [`Time::MAX`]: not yet.
+    /// When it reached this end; [`Time::MAX`]: not yet.
     pub fn ended(&self, end: End) -> Time {
         match end {
             End::Received => self.received,
@@ -67,7 +67,7 @@ impl FlowRecord {
         }
     }
 
-    /// Copies what its sender knows, and how much has been delivered.
+    /// Copies the sender's statistics and the bytes delivered.
     pub(crate) fn count(&mut self, stats: &SenderStats, delivered: u64) {
         self.delivered = delivered;
         self.rtt_sum = stats.rtt_sum;
@@ -87,12 +87,12 @@ impl FlowRecord {
 pub enum FlowEnd {
     /// Complete at both ends.
     Completed,
-    /// It had no end, was stopped ([`thalweg_net::spec::FlowSpec::until`]), and what it had sent is complete at both
-    /// ends.
+    /// An endless flow that was stopped ([`thalweg_net::spec::FlowSpec::until`]), and what it had sent is complete
+    /// at both ends.
     Stopped,
-    /// The run ended first, by its clock, its budget of events, or because all measured flows were done.
+    /// The run ended first: by its time limit, by its budget of events, or because all measured flows were done.
     Censored,
-    /// It never started: the run ended first, or a flow it follows never completed.
+    /// It never started: the run ended first, or a flow that it follows never completed.
     NotStarted,
     /// Its sender waits for something that will never come: none of its packets is in the network, and no timer runs.
     Stalled,
@@ -102,12 +102,13 @@ pub enum FlowEnd {
     Unreachable,
 }
 
-/// What became of a flow, for tables.
+/// The results of a flow, for tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowOutcome {
     /// When it started.
     pub started: Option<Time>,
-    /// When its first packet left its host: later than its start if it waits behind others, or behind a pause.
+    /// When its first packet left its host: later than its start if the packet waited behind others, or behind a
+    /// pause.
     pub begun: Option<Time>,
     /// When its last byte arrived at its receiver.
     pub received: Option<Time>,
@@ -117,9 +118,9 @@ pub struct FlowOutcome {
     pub delivered: u64,
     /// Sum of the round trips that its sender measured, ps.
     pub rtt_sum: u128,
-    /// How many these were.
+    /// Number of these measurements.
     pub rtts: u64,
-    /// Its packets, in numbers.
+    /// Counts of its packets.
     pub counts: FlowCounts,
     /// How it ended.
     pub end: FlowEnd,
@@ -132,7 +133,7 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    /// When it came to this end.
+    /// When it reached this end.
     pub fn ended(&self, end: End) -> Option<Time> {
         match end {
             End::Received => self.received,

@@ -1,16 +1,17 @@
-//! Computations: what is ready waits for its processor, those that are ready first come first; then it takes its time.
+//! Computations: one that is ready waits for its processor, first come, first served, and then occupies it for its
+//! duration.
 
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 use thalweg_net::spec::{Edge, WorkSpec};
 use thalweg_units::{Time, WorkId};
 
-/// What became of a computation so far.
+/// The results of a computation so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkRecord {
     /// When it got its processor; [`Time::MAX`]: not yet.
     pub begun: Time,
-    /// When it was over; [`Time::MAX`]: not yet.
+    /// When it ended; [`Time::MAX`]: not yet.
     pub ended: Time,
 }
 
@@ -21,7 +22,7 @@ impl Default for WorkRecord {
 }
 
 impl WorkRecord {
-    /// When it came to this edge; [`Time::MAX`]: not yet.
+    /// When it reached this edge; [`Time::MAX`]: not yet.
     pub fn reached(&self, edge: Edge) -> Time {
         match edge {
             Edge::Begun => self.begun,
@@ -34,19 +35,19 @@ impl WorkRecord {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Processor {
     busy: bool,
-    /// What is ready, in the order in which it became so.
+    /// Computations that are ready, in the order in which they became so.
     waiting: VecDeque<WorkId>,
 }
 
-/// Every computation, and the processors that they share.
+/// All computations, and the processors that they share.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Works {
     records: Vec<WorkRecord>,
-    /// The processors that are named, by host and number.
+    /// The processors, by host and number.
     processors: Vec<Processor>,
-    /// Measured ones that are not over.
+    /// Number of measured computations that are not over.
     left: u64,
-    /// By computation: its processor, as a place among `processors`, if it needs any.
+    /// By computation: index of its processor, if it needs one.
     #[serde(skip)]
     on: Vec<Option<u32>>,
 }
@@ -64,7 +65,7 @@ impl Works {
         }
     }
 
-    /// Takes the place of these freshly made ones.
+    /// Puts saved computations in place of these freshly built ones.
     pub fn resume(self, saved: Self) -> Result<Self, String> {
         let fits = saved.records.len() == self.records.len()
             && saved.processors.len() == self.processors.len()
@@ -83,7 +84,7 @@ impl Works {
         self.records[work.at()] = record;
     }
 
-    /// Measured ones that are not over.
+    /// Number of measured computations that are not over.
     pub fn left(&self) -> u64 {
         self.left
     }
@@ -92,13 +93,13 @@ impl Works {
         self.left = left;
     }
 
-    /// It has begun.
+    /// Whether it has begun.
     pub fn is_under_way(&self, work: WorkId) -> bool {
         self.records[work.at()].begun != Time::MAX
     }
 
-    /// It is ready: true if its processor is free for it, which is then busy with it.
-    pub fn is_ready(&mut self, work: WorkId) -> bool {
+    /// A computation is ready: claims its processor, or queues for it. True if it has the processor.
+    pub fn claim_processor(&mut self, work: WorkId) -> bool {
         let Some(place) = self.on[work.at()] else { return true };
         let processor = &mut self.processors[place as usize];
         if processor.busy {
@@ -113,7 +114,7 @@ impl Works {
         self.records[work.at()].begun = now;
     }
 
-    /// It is over: what its processor does next.
+    /// Ends a computation. Returns the next one of its processor.
     pub fn end(&mut self, work: WorkId, now: Time) -> Option<WorkId> {
         self.records[work.at()].ended = now;
         let processor = &mut self.processors[self.on[work.at()]? as usize];
@@ -122,7 +123,7 @@ impl Works {
         next
     }
 
-    /// One of those that the run waits for is over.
+    /// Counts a measured computation that is over.
     pub fn count_done(&mut self) {
         self.left -= 1;
     }

@@ -1,11 +1,12 @@
-//! Calls of hosts' agents ([`thalweg_machines::host`]), and the packets that hosts send for them. Networks
-//! without a transport that has any pass by with one branch.
+//! Calls of hosts' agents ([`thalweg_machines::host`]), and the packets that hosts send for them. In networks
+//! without agents this costs one branch.
 
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::Fabric;
+use crate::hosts::Hosts;
 use crate::hosts::agents::Seat;
-use crate::hosts::{Hosts, inject};
+use crate::hosts::hand_over::inject;
 use crate::paths::travels_forward;
 use thalweg_machines::host::{Came, End};
 use thalweg_machines::transport::Transmit;
@@ -13,7 +14,7 @@ use thalweg_units::{FlowId, PortId, Time};
 use thalweg_wire::{Packet, Side};
 
 impl Hosts {
-    /// A flow begins: its source's agent is notified.
+    /// Notifies the agent of a flow's source that the flow begins.
     #[cold]
     pub(super) fn agent_begins(&mut self, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
         let sending = &self.sending[slot];
@@ -24,8 +25,8 @@ impl Hosts {
         self.pump_agent(cx, fabric, at);
     }
 
-    /// A packet has come to an end of its flow: the agent of its host receives it, too, unless the end is over. That
-    /// agent, which may now have something to send.
+    /// Shows a packet that has come to an end of its flow to the agent of its host, unless that end is over.
+    /// Returns the agent, which may have something to send now.
     #[inline(never)]
     pub(super) fn agent_receives(
         &mut self,
@@ -48,7 +49,7 @@ impl Hosts {
         Some(at)
     }
 
-    /// An end of a flow is over.
+    /// Notifies an agent that its end of a flow is over.
     #[cold]
     pub(super) fn agent_forgets(&mut self, cx: &Cx, slot: usize, flow: FlowId, end: End) {
         let host = match end {
@@ -59,13 +60,13 @@ impl Hosts {
         let Seat { agent, transport, .. } = &mut self.agents.all[at];
         agent.on_over(&cx.spec.transports[usize::from(*transport)], cx.now, flow, end);
         if end == End::Destination && agent.holds(flow) {
-            // So the flow's ends stay, wherever the other one is.
+            // Keeps the ends of the flow, even if the other one is in another part.
             let receiving = &mut self.receiving[slot];
             (receiving.held, receiving.balance) = (true, receiving.balance.wrapping_add(1));
         }
     }
 
-    /// An agent's timer event.
+    /// Handles an agent's timer event.
     #[cold]
     pub fn agent_timer(&mut self, cx: &mut Cx, fabric: &mut Fabric, at: u32) {
         let at = at as usize;
@@ -78,7 +79,7 @@ impl Hosts {
         self.pump_agent(cx, fabric, at);
     }
 
-    /// Sends what an agent has to send, and keeps its timer event early enough.
+    /// Sends what an agent has to send, and ensures that its timer event is early enough.
     pub(super) fn pump_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, at: usize) {
         let mut packet = Packet::default();
         let mut paced = Time::MAX;
@@ -103,7 +104,7 @@ impl Hosts {
         }
     }
 
-    /// A control packet of the agent at this place travels as its flow's.
+    /// Sends a control packet of the agent at index `at` as a packet of its flow.
     fn send_for_agent(&mut self, cx: &mut Cx, fabric: &mut Fabric, packet: &mut Packet, at: usize) {
         let flow = packet.flow;
         let slot = fabric.paths().slot(flow) as usize;
@@ -114,7 +115,7 @@ impl Hosts {
             ((sending.host, sending.peer), path)
         } else {
             if receiving.held && !self.agents.all[at].agent.holds(flow) {
-                // The last one takes the place of what was counted as the flow was held.
+                // The last packet takes the place of the one that was counted when the flow was held.
                 receiving.held = false;
             } else {
                 receiving.balance = receiving.balance.wrapping_add(1);
@@ -124,8 +125,8 @@ impl Hosts {
         inject(cx, fabric, flow, ends, path, (packet, &self.scratch));
     }
 
-    /// Where the flow that a NIC takes next stands in its round-robin list: in front, unless an agent has its
-    /// own order for the flows of that one's transport.
+    /// Position of the flow that a NIC takes next in its round-robin list: the first one, unless an agent orders
+    /// the flows of that one's transport.
     #[inline(never)]
     pub(super) fn next_by_agent(&self, fabric: &Fabric, id: PortId) -> usize {
         let slots = || self.nics[id.at()].ready.iter().map(|flow| (flow, fabric.paths().slot(*flow)));

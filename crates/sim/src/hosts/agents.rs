@@ -1,4 +1,4 @@
-//! The agents above the flows of hosts, and where they work.
+//! The agents of hosts, each above all flows of a transport at its host.
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::host::Agent;
@@ -10,11 +10,11 @@ use thalweg_units::{HostId, Rate, Time};
 pub(super) struct Agents {
     /// The transports that have one, by index in the specification, ascending.
     transports: Vec<u16>,
-    /// By host, and of each by transport.
+    /// By host, and for each host by transport.
     pub all: Vec<Seat>,
 }
 
-/// An agent where it works.
+/// An agent and its place.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Seat {
     pub agent: Agent,
@@ -24,8 +24,8 @@ pub(super) struct Seat {
 }
 
 impl Agents {
-    /// Those of a network, by the rates at which packets come to its hosts: an agent calls for packets, and those come
-    /// by the direction of a link that leads to its host.
+    /// The agents of a network. `arrival_rate`: the rate at which packets reach a host, since agents call for
+    /// packets.
     pub fn new(spec: &NetworkSpec, arrival_rate: impl Fn(HostId) -> Rate) -> Self {
         let served = (0..).zip(&spec.transports).filter(|(_, transport)| Agent::serves(transport));
         let transports: Vec<u16> = served.map(|(at, _)| at).collect();
@@ -40,14 +40,14 @@ impl Agents {
         Self { transports, all }
     }
 
-    /// The agent of a transport's flows at a host.
+    /// Index of the agent of a transport's flows at a host.
     #[inline]
     pub fn at(&self, host: HostId, transport: u16) -> Option<usize> {
         let place = self.transports.iter().position(|t| *t == transport)?;
         Some(host.at() * self.transports.len() + place)
     }
 
-    /// It was written for the same network.
+    /// Whether both are of the same network.
     pub fn fits(&self, other: &Self) -> bool {
         self.transports == other.transports && self.all.len() == other.all.len()
     }

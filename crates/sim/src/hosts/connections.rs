@@ -1,6 +1,6 @@
-//! Connections: a flow that has started gets the two ends of one, completes at either, and gives them back.
+//! Connections: a flow that has started gets two ends, completes at each, and gives them back.
 //!
-//! A connection may carry more than one flow: one after the other, and the controller goes on where it was.
+//! A connection may carry several flows, one after the other; the controller's state is handed on.
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
@@ -21,7 +21,7 @@ use thalweg_net::spec::FlowSpec;
 use thalweg_units::{FlowId, PortId, Span, Stream, Time};
 
 impl Hosts {
-    /// A flow starts; it is sent at once, unless it waits for those before it on its connection.
+    /// Starts a flow. It is sent at once, unless it waits for earlier flows of its connection.
     pub fn start(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         flows.start(cx, flow);
         let FlowSpec { connection: number, back_to_back, .. } = cx.spec.flows[flow.at()];
@@ -37,7 +37,7 @@ impl Hosts {
         self.begin(cx, fabric, flows, flow);
     }
 
-    /// A message has started: it follows what its connection has.
+    /// Appends a message that has started to the stream of its connection.
     fn append(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let spec = cx.spec.flows[flow.at()];
         let before = self.streams.carrier(&spec);
@@ -48,7 +48,7 @@ impl Hosts {
         let transport = &cx.spec.transports[spec.transport as usize];
         let sending = &mut self.sending[slot];
         let mut append = |bytes| sending.sender.append(transport, cx.now, bytes).expect("checked when built");
-        // The first is there already, but its last packet counts as full.
+        // The first message is there already, but its last packet counts as full.
         let from = append(0);
         let to = if before.is_some() { append(spec.size) } else { from };
         self.receiving[slot].receiver.resize(to);
@@ -62,7 +62,7 @@ impl Hosts {
         self.pump_sender(cx, fabric, flows, slot, before.unwrap_or(flow));
     }
 
-    /// A flow that has started gets its two ends and sends what it may.
+    /// Gives a flow that has started its two ends, and sends what it may.
     fn begin(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let spec = cx.spec.flows[flow.at()];
         let slot = self.open(cx, fabric, flow, &spec);
@@ -78,12 +78,12 @@ impl Hosts {
         self.close_if_over(fabric, flows, flow);
     }
 
-    /// A flow without end stops: its application has no more for it.
+    /// Stops an endless flow: its application has no more data.
     #[cold]
     pub fn stop(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
-            return; // it waits for the connection: see `begin`
+            return; // it still waits for its connection: see `begin`
         }
         let slot = slot as usize;
         let sending = &mut self.sending[slot];
@@ -98,7 +98,7 @@ impl Hosts {
         self.close_if_over(fabric, flows, flow);
     }
 
-    /// A flow gets its two ends, and a path.
+    /// Gives a flow two ends and a path. Returns its slot.
     pub fn open(&mut self, cx: &Cx, fabric: &mut Fabric, flow: FlowId, spec: &FlowSpec) -> usize {
         let transport = &cx.spec.transports[spec.transport as usize];
         let path = fabric.lay_path(&cx.spec, flow);
@@ -116,8 +116,9 @@ impl Hosts {
             ..start_of(transport, line, fabric.ports(), &path, middle)
         };
         let stream = Stream::new(cx.spec.seed, "transport", u64::from(flow.0));
-        // What a user's controller does as it is made is done once: in the part that its flow is sent from.
-        let mut sender = if cx.border.is_home(spec.src) {
+        // Creating a user's controller may have side effects, so it is done once: in the part that the flow is sent
+        // from.
+        let mut sender = if cx.boundary.is_home(spec.src) {
             transport
                 .sender(flow, spec.size, &start, stream)
                 .expect("a controller accepts for every flow what it accepted before the run")
@@ -127,7 +128,7 @@ impl Hosts {
         let stream = Stream::new(cx.spec.seed, "receiver", u64::from(flow.0));
         let receiver = transport.receiver(flow, spec.size, stream);
         self.inherit(spec.connection, &mut sender);
-        let claims = cx.features.backpressure && cx.border.is_home(spec.src);
+        let claims = cx.features.backpressure && cx.boundary.is_home(spec.src);
         let queue = if claims { self.claim_queue(fabric, spec.src) } else { 0 };
         let sending = Sending {
             sender,
@@ -163,12 +164,12 @@ impl Hosts {
             self.receiving.push(receiving);
         }
         if cx.features.delays {
-            self.delays.expect(cx, slot, spec);
+            self.delays.open_slot(cx, slot, spec);
         }
         slot
     }
 
-    /// What the flow before on the same connection has learnt.
+    /// Hands on what the previous flow on the same connection has learnt.
     fn inherit(&mut self, connection: u32, sender: &mut Sender) {
         let before = self.shared.get_mut(connection as usize).and_then(|c| c.before.take());
         if let Some(before) = before {
@@ -176,7 +177,7 @@ impl Hosts {
         }
     }
 
-    /// The flow's last byte has arrived.
+    /// Notes that the flow's last byte has arrived.
     #[cold]
     pub(super) fn received(&mut self, cx: &mut Cx, flows: &mut Flows, slot: usize, flow: FlowId) {
         self.receiving[slot].complete = true;
@@ -187,7 +188,7 @@ impl Hosts {
         self.count_if_done(cx, flows, slot, flow);
     }
 
-    /// The flow's sender has nothing left to wait for: the next one of its connection begins.
+    /// Notes that the flow's sender has nothing left to wait for; the next flow of its connection begins.
     #[cold]
     pub(super) fn acked(
         &mut self,
@@ -202,7 +203,7 @@ impl Hosts {
             self.take_back(cx, fabric, slot, flow);
         }
         if cx.features.backpressure {
-            self.give_queue_back(fabric, slot);
+            self.return_queue(fabric, slot);
         }
         if cx.features.agents {
             self.agent_forgets(cx, slot, flow, End::Source);
@@ -210,7 +211,7 @@ impl Hosts {
         self.count_if_done(cx, flows, slot, flow);
         let number = cx.spec.flows[flow.at()].connection;
         let Some(connection) = self.shared.get_mut(number as usize) else { return };
-        // Before the next flow has its controller: records go on, and are not copied.
+        // Taken before the next flow gets the controller: its records continue, and are not copied.
         self.logs.extend(self.sending[slot].sender.take_log());
         connection.before = self.sending[slot].sender.hand_over();
         match connection.waiting.pop_front() {
@@ -219,7 +220,7 @@ impl Hosts {
         }
     }
 
-    /// Of what the flow still has in the queue of its NIC, some is of no use any more.
+    /// Withdraws packets of the flow that still wait in the queue of its NIC and are of no use any more.
     fn take_back(&self, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
         let Sending { sender, host, transport, .. } = &self.sending[slot];
         if let Some(class) = sender.takes_back(&cx.spec.transports[*transport as usize]) {
@@ -228,16 +229,16 @@ impl Hosts {
     }
 
     fn count_if_done(&self, cx: &mut Cx, flows: &mut Flows, slot: usize, flow: FlowId) {
-        if cx.features.parted {
+        if cx.features.partitioned {
             // Its other end may be in another part.
-            return cx.border.ended.push(flow);
+            return cx.boundary.ended.push(flow);
         }
         if self.sending[slot].complete && self.receiving[slot].complete {
             flows.count_done(cx, flow);
         }
     }
 
-    /// Takes a finished flow's slot back once none of its packets is left in the network.
+    /// Frees the slot of a finished flow once none of its packets is left in the network.
     #[inline]
     pub(super) fn close_if_over(&mut self, fabric: &mut Fabric, flows: &mut Flows, flow: FlowId) {
         let slot = fabric.paths().slot(flow);
@@ -262,12 +263,12 @@ impl Hosts {
         self.logs.extend(sender.take_log());
     }
 
-    /// The flow whose ends carry a flow.
+    /// The flow whose ends carry this one.
     pub fn carrier(&self, flow: FlowId, spec: &FlowSpec) -> FlowId {
         self.streams.carrier(spec).unwrap_or(flow)
     }
 
-    /// A flow's record, with what its ends know if it is still active.
+    /// A flow's record, including what its ends know if it is still active.
     pub fn record(&self, fabric: &Fabric, flows: &Flows, flow: FlowId, spec: &FlowSpec) -> FlowRecord {
         let mut record = flows.records()[flow.at()];
         if let Some((sender, receiver)) = self.ends(fabric.paths().slot(flow)) {
@@ -282,7 +283,8 @@ impl Hosts {
     }
 }
 
-/// What a controller starts from: the line's rate, the largest if that changes, and the empty path's round trip.
+/// What a controller starts from: the line rate (the largest if it varies), and the round-trip time of the empty
+/// path.
 fn start_of(
     transport: &TransportSpec,
     line: &LinkSpec,

@@ -1,4 +1,4 @@
-//! What the receiving edge does to a packet before the transport sees it.
+//! The receiving edge: what happens to a packet before the transport sees it.
 
 use crate::cx::Cx;
 use crate::hosts::Hosts;
@@ -7,8 +7,8 @@ use thalweg_units::Span;
 use thalweg_wire::{Ecn, Kind, Meaning, Packet};
 
 impl Hosts {
-    /// What the receiving edge does to a data packet, knowing how long it waited on its way (ups §4): false if it is
-    /// dropped.
+    /// Applies the edge's queue management to a data packet, given how long it waited on its way (ups §4). False if
+    /// it is dropped.
     pub(crate) fn pass_edge(
         &mut self,
         cx: &mut Cx,

@@ -13,14 +13,14 @@ pub struct Sending {
     pub sender: Sender,
     /// Its pending timer event; [`Time::MAX`]: none. Re-armed lazily: the event may be early.
     pub timer: Time,
-    /// Another of its timer events that is pending, later than that one; [`Time::MAX`]: none, or unknown.
+    /// A later timer event of its own that is also pending; [`Time::MAX`]: none, or unknown.
     pub later: Time,
     /// Its host.
     pub host: HostId,
-    /// The other end's.
+    /// The host of the other end.
     pub peer: HostId,
-    /// Data packets sent minus ACKs received, wrapping: with [`Receiving::balance`] it gives how many
-    /// of the flow's packets are in the network, without either end touching the other's memory.
+    /// Data packets sent minus ACKs received, wrapping. The sum with [`Receiving::balance`] is the number of the
+    /// flow's packets in the network, without either end touching the other's memory.
     pub balance: u32,
     /// The stream whose messages it sends, if any: see [`crate::hosts::streams`].
     pub stream: u32,
@@ -28,9 +28,9 @@ pub struct Sending {
     pub transport: u16,
     /// It is in the round-robin list of its host's NIC.
     pub ready: bool,
-    /// A packet has left, as far as the sender is concerned: see [`crate::instruments::firsts`].
+    /// It is known when its first packet leaves: see [`crate::instruments::firsts`].
     pub begun: bool,
-    /// Number of its queue at its host's NIC, under backpressure.
+    /// Its queue number at its host's NIC, under backpressure.
     pub queue: u16,
     /// Every byte is acknowledged, and this has been recorded.
     pub complete: bool,
@@ -41,11 +41,11 @@ pub struct Sending {
 pub struct Receiving {
     /// The machine.
     pub receiver: Receiver,
-    /// As for [`Sending`].
+    /// As [`Sending::timer`].
     pub timer: Time,
     /// Its host.
     pub host: HostId,
-    /// The other end's.
+    /// The host of the other end.
     pub peer: HostId,
     /// ACKs sent minus data packets received, wrapping.
     pub balance: u32,
@@ -53,7 +53,7 @@ pub struct Receiving {
     pub transport: u16,
     /// The flow's bytes have all arrived, and this has been recorded.
     pub complete: bool,
-    /// Its host's agent holds it since: it counts in the balance as if a packet were on its way.
+    /// Complete, but held by its host's agent: it counts in the balance as if a packet were under way.
     pub held: bool,
 }
 
@@ -64,11 +64,11 @@ pub(crate) struct Connection {
     pub busy: bool,
     /// Flows that have started and wait for their turn.
     pub waiting: VecDeque<FlowId>,
-    /// Of the flow before, or rather of all before.
+    /// What the previous flow has handed over, including what it got from earlier ones.
     pub before: Option<HandOver>,
 }
 
-/// As many shared connections as the flows name.
+/// The shared connections that the flows name.
 pub(crate) fn connections(flows: &[FlowSpec]) -> Vec<Connection> {
     let named = flows.iter().filter(|flow| !flow.back_to_back).map(|flow| flow.connection);
     let named = named.filter(|number| *number != u32::MAX);

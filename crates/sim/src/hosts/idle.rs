@@ -1,19 +1,20 @@
-//! Packets that leave only when a NIC has nothing else to send: the NIC has a queue, and when that is empty
-//! and its link free it polls the flows of its host for one (RC3's second loop in pull mode).
+//! Packets that leave only when a NIC has nothing else to send: the NIC has a queue; when the queue is empty and
+//! the link free, the NIC polls the flows of its host for one packet (RC3's second loop in pull mode).
 //!
-//! What a flow gives joins the empty queue, and leaves at once: limits, marks and counters of the port are
-//! what they are for every other packet. Of several flows the one whose packet is of the most important class
-//! is polled; of those of one class, each in turn.
+//! Such a packet joins the empty queue and leaves at once, so that limits, marks and counters of the port apply to
+//! it as to every other packet. Among several flows, one whose packet is of the most important class is polled;
+//! flows of one class take turns.
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
-use crate::hosts::{Hosts, inject};
+use crate::hosts::Hosts;
+use crate::hosts::hand_over::inject;
 use crate::paths::NO_SLOT;
 use thalweg_machines::transport::Transmit;
 use thalweg_units::{FlowId, PortId};
 use thalweg_wire::Packet;
 
-/// A flow has done what it could by itself: from now on its NIC may poll it.
+/// Lets the NIC poll a flow that has sent what it may send by itself.
 pub(super) fn offer(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
     let sending = &mut hosts.sending[slot];
     let transport = &cx.spec.transports[sending.transport as usize];
@@ -26,7 +27,7 @@ pub(super) fn offer(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, slot: u
     fabric.offer(cx, id, true);
 }
 
-/// A NIC has nothing else to send, and its link is free.
+/// Polls flows for a NIC that has nothing else to send and whose link is free.
 pub(crate) fn pull(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, id: PortId) {
     // Otherwise the flows wait until the link is restored.
     if cx.features.failures && fabric.outages().is_down(id) {
@@ -53,7 +54,7 @@ pub(crate) fn pull(hosts: &mut Hosts, cx: &mut Cx, fabric: &mut Fabric, id: Port
     fabric.set_input_ready(id, !hosts.nics[id.at()].ready.is_empty());
 }
 
-/// The flow that is polled next leaves its place among those that have something.
+/// Takes the flow to be polled next from those that have something.
 fn next(hosts: &mut Hosts, cx: &Cx, fabric: &Fabric, id: PortId) -> Option<(FlowId, usize)> {
     let Hosts { nics, sending, .. } = hosts;
     let ready = &mut nics[id.at()].ready;

@@ -1,22 +1,23 @@
-//! NIC scheduling: a NIC that pulls takes a packet from its host's flows whenever its link is free, one from
-//! each that may send in turn.
+//! NIC scheduling. A NIC that pulls takes a packet from its host's flows whenever its link is free, from those that
+//! may send in turn.
 //!
-//! A flow that has nothing to send, or may not send yet, leaves the round-robin list; what unblocks it (an
-//! arrival, a timer) puts it at its end.
+//! A flow that has nothing to send, or may not send yet, leaves the round-robin list; what unblocks it (an arrival,
+//! a timer) appends it again.
 //!
-//! A NIC that has sent a packet of the only flow on the list determines at once what that flow will have when
-//! the link is free. If it will have nothing, because of its pace or its window, it is not polled then: the
-//! end of that transmission is no event, and the flow's timer is set. If anything happens at the NIC before
-//! (a packet comes for a flow, another flow begins, a control packet is to leave, a pause lands), what was
-//! foreseen is recalled ([`Fabric::recall`]): the flow is first in turn again, and the end of the
-//! transmission an event. So nothing is different but the number of events.
+//! A NIC that has sent a packet of the only flow on the list determines at once whether that flow will have another
+//! when the link is free. If it will not, because of its pace or its window, the flow is not polled then: the end
+//! of the transmission has no event, and the flow's timer is set. If anything happens at the NIC before (a packet
+//! arrives for a flow, another flow begins, a control packet is to leave, a pause lands), the prediction is
+//! recalled ([`Fabric::recall`]): the flow is first in turn again, and the end of the transmission is an event. So
+//! nothing changes but the number of events.
 
 use crate::cx::Cx;
 use crate::fabric::Fabric;
 use crate::fabric::gate::Foreseen;
 use crate::flows::Flows;
+use crate::hosts::Hosts;
 use crate::hosts::ends::Sending;
-use crate::hosts::{Hosts, prepare};
+use crate::hosts::hand_over::prepare;
 use crate::paths::{NO_SLOT, Paths};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -34,22 +35,22 @@ pub(super) struct Nic {
     pub ready: VecDeque<FlowId>,
     /// Flows whose queue is paused, in the order in which their turn came.
     held: VecDeque<FlowId>,
-    /// The numbers of their queues.
-    queues: Numbers,
-    /// Or, where they keep their places, all of them.
+    /// The queue numbers of flows, under backpressure.
+    queues: QueueNumbers,
+    /// All flows, where the NIC's order scans them in fixed places.
     places: Places,
 }
 
-/// Numbers of queues, each for one flow as long as there are enough.
+/// Queue numbers, each used by one flow as long as there are enough.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-struct Numbers {
-    /// Flows of each number.
+struct QueueNumbers {
+    /// By queue number: the flows that use it.
     flows: Vec<u32>,
     last: u16,
 }
 
-impl Numbers {
-    /// One for a flow: the next free one.
+impl QueueNumbers {
+    /// Claims a number for a flow: the next free one.
     // CHOICE BFC §3.5: a NIC has as many queues as a bitmap has bits, 256 (2047 in the artifact). Flows
     // beyond that share theirs. A queue is its flow's until the sender is done. The numbers go round, so that one is
     // used again as late as possible: the resume of the flow before it may still be on its way.
@@ -62,21 +63,21 @@ impl Numbers {
         self.flows[usize::from(self.last)] += 1;
         self.last
     }
-    /// The flow is over.
+    /// Gives a number back.
     fn give_back(&mut self, queue: u16) {
         self.flows[usize::from(queue)] -= 1;
     }
 }
 
 impl Nic {
-    /// Some flow may have something to send.
+    /// Whether some flow may have something to send.
     fn is_ready(&self) -> bool {
         !self.ready.is_empty() || !self.places.is_empty()
     }
 }
 
 impl Hosts {
-    /// A flow may have something to send.
+    /// Notes that a flow may have something to send, and lets its NIC decide.
     pub(super) fn offer(
         &mut self,
         cx: &mut Cx,
@@ -90,7 +91,7 @@ impl Hosts {
             if fabric.recall(cx, id) {
                 fabric.offer(cx, id, true);
             }
-            self.put_back(cx, fabric, id);
+            self.undo_foresight(cx, fabric, id);
         }
         let sending = &mut self.sending[slot];
         let nic = &mut self.nics[id.at()];
@@ -108,15 +109,15 @@ impl Hosts {
             fabric.offer(cx, id, true);
         }
         let standing = self.sending[slot].sender.standing(scan);
-        self.settle(cx, fabric, flows, slot, flow, standing);
+        self.after_drain(cx, fabric, flows, slot, flow, standing);
     }
 
-    /// When the NIC scans its flows next, if it is for this flow's sake.
+    /// When the NIC scans its flows next, if that is because of this flow.
     pub(super) fn scan_of(&self, nic: PortId, flow: FlowId, now: Time) -> Option<Time> {
         self.nics[nic.at()].places.timer_of(flow, now)
     }
 
-    /// A NIC's link is free: the next packet leaves, if any flow has one.
+    /// Sends the next packet of a NIC whose link is free, if any flow has one.
     pub fn pull(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
         if cx.features.nic_detours {
             return self.pull_with_detours(cx, fabric, flows, id);
@@ -125,7 +126,7 @@ impl Hosts {
         fabric.set_input_ready(id, !self.nics[id.at()].ready.is_empty());
     }
 
-    /// The same where the next flow is not simply that whose turn it is, or none may be polled.
+    /// As [`Hosts::pull`] where the next flow is not simply the first of the list, or none may be polled.
     #[inline(never)]
     fn pull_with_detours(&mut self, cx: &mut Cx, fabric: &mut Fabric, flows: &mut Flows, id: PortId) {
         // Otherwise the flows wait until the link is restored.
@@ -147,7 +148,7 @@ impl Hosts {
         id: PortId,
     ) {
         if cx.features.foresees {
-            self.put_back(cx, fabric, id);
+            self.undo_foresight(cx, fabric, id);
         }
         let mut packet = Packet::default();
         while let Some(flow) = self.next_ready::<DETOURS>(cx, fabric, id) {
@@ -179,7 +180,7 @@ impl Hosts {
                 Transmit::At(at) => paced = at,
             }
             let standing = self.sending[slot].sender.standing(paced);
-            self.settle(cx, fabric, flows, slot, flow, standing);
+            self.after_drain(cx, fabric, flows, slot, flow, standing);
             if answer == Transmit::Packet {
                 return;
             }
@@ -187,8 +188,8 @@ impl Hosts {
         }
     }
 
-    /// A NIC has sent a packet of a flow. Returns when the flow's pace allows the next one, if the flow is
-    /// the only one in turn and will have nothing when the link is free: it is not polled then.
+    /// After a NIC has sent a packet of a flow: if the flow is the only one on the list and will have nothing to
+    /// send when the link is free, removes it from the list. Returns when its pace allows the next packet.
     #[inline]
     fn foresee(&mut self, cx: &Cx, fabric: &mut Fabric, id: PortId, slot: usize, flow: FlowId) -> Time {
         let (nic, sending) = (&mut self.nics[id.at()], &mut self.sending[slot]);
@@ -208,9 +209,9 @@ impl Hosts {
         paced
     }
 
-    /// What a NIC foresaw is uncertain: all is as if it had foreseen nothing.
+    /// Undoes a recalled prediction: the state is as if nothing had been foreseen.
     #[inline]
-    pub(super) fn put_back(&mut self, cx: &mut Cx, fabric: &mut Fabric, id: PortId) {
+    pub(super) fn undo_foresight(&mut self, cx: &mut Cx, fabric: &mut Fabric, id: PortId) {
         let Some(Foreseen { flow, paced }) = fabric.take_recalled(id) else { return };
         let slot = fabric.paths().slot(flow);
         if slot == NO_SLOT {
@@ -226,7 +227,7 @@ impl Hosts {
         }
     }
 
-    /// The flow that is polled next leaves the round-robin list.
+    /// Takes the flow to be polled next from the round-robin list.
     #[inline]
     fn next_ready<const DETOURS: bool>(
         &mut self,
@@ -247,7 +248,7 @@ impl Hosts {
         self.nics[id.at()].ready.remove(place)
     }
 
-    /// The one that the NIC's order picks of those whose queue is not paused.
+    /// Takes the flow that the NIC's order picks among those whose queue is not paused.
     fn next_picked(&mut self, cx: &Cx, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
         let first = self.next_unpaused(fabric, id)?;
         let Self { nics, sending, .. } = self;
@@ -258,7 +259,8 @@ impl Hosts {
         ready.remove(place)
     }
 
-    /// The same past those whose queue the switch has paused: they wait apart until something is resumed.
+    /// Takes the next flow whose queue is not paused. Flows with paused queues wait in a list of their own until
+    /// something is resumed.
     // CHOICE BFC §3.5: a flow that is resumed takes the last place in the round.
     fn next_unpaused(&mut self, fabric: &mut Fabric, id: PortId) -> Option<FlowId> {
         let freed = fabric.take_freed(id);
@@ -284,14 +286,14 @@ impl Hosts {
         next
     }
 
-    /// A queue of a host's NIC for a flow.
+    /// Claims a queue number of a host's NIC for a flow.
     pub(super) fn claim_queue(&mut self, fabric: &Fabric, host: HostId) -> u16 {
         let nic = fabric.routes().nic(host);
         self.nics.get_mut(nic.at()).map_or(0, |nic| nic.queues.claim())
     }
 
-    /// The flow's sender is done: its queue is free.
-    pub(super) fn give_queue_back(&mut self, fabric: &Fabric, slot: usize) {
+    /// Gives back the queue number of a flow whose sender is done.
+    pub(super) fn return_queue(&mut self, fabric: &Fabric, slot: usize) {
         let Sending { host, queue, .. } = self.sending[slot];
         let nic = self.nics.get_mut(fabric.routes().nic(host).at());
         if let Some(nic) = nic.filter(|nic| !nic.queues.flows.is_empty()) {
@@ -314,7 +316,7 @@ impl Hosts {
                 let slot = fabric.paths().slot(flow) as usize;
                 self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
                 let standing = self.sending[slot].sender.standing(Time::MAX);
-                self.settle(cx, fabric, flows, slot, flow, standing);
+                self.after_drain(cx, fabric, flows, slot, flow, standing);
             }
             Scan::Timer(flow, at) => {
                 let slot = fabric.paths().slot(flow) as usize;
@@ -324,7 +326,7 @@ impl Hosts {
         }
     }
 
-    /// What a flow was polled for leaves.
+    /// Sends the packet that a flow was polled for.
     #[inline]
     fn send_pulled(
         &mut self,
@@ -349,13 +351,13 @@ impl Hosts {
     }
 }
 
-/// The flow's queue is paused, or the flow itself.
+/// Whether the flow's queue, or the flow itself, is paused.
 #[inline]
 fn is_held(paused: &Paused, flow: FlowId, queue: u16) -> bool {
     paused.queues().has(queue) || paused.flows().contains(&flow)
 }
 
-/// The flows of a NIC that may send, as an order that picks sees them.
+/// The flows of a NIC that may send, as shown to an order that picks.
 struct Ready<'a> {
     ready: &'a VecDeque<FlowId>,
     sending: &'a [Sending],
@@ -375,7 +377,7 @@ impl Waiting for Ready<'_> {
     fn count(&self) -> usize {
         self.ready.len()
     }
-    /// One that is over is polled at once, and forgotten.
+    /// A flow that is over has nothing left, so it is polled at once and removed.
     fn left(&self, place: usize) -> u64 {
         self.sender(place).map_or(0, |sending| sending.sender.remaining())
     }
@@ -384,7 +386,7 @@ impl Waiting for Ready<'_> {
     }
 }
 
-/// The flows of a NIC, as its scan sees them.
+/// The flows of a NIC, as shown to its scan.
 struct Senders<'a> {
     sending: &'a mut [Sending],
     paths: &'a Paths,

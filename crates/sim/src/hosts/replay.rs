@@ -1,7 +1,7 @@
-//! A recorded schedule run again: packets are injected where and when they entered the recorded network (ups §2.1).
+//! Replay of a recorded schedule: packets are injected where and when they entered the recorded network (ups §2.1).
 //!
-//! Flows never start in a replay; they only name where their packets go. Packets are pushed a few at a time, in the
-//! order in which they enter: a replay needs memory for what is in the network, not for the recording.
+//! Flows never start in a replay; they only name the paths of packets. Packets are pushed a few at a time, in the
+//! order in which they enter: a replay needs memory for the packets in the network, not for the whole recording.
 
 use crate::cx::Cx;
 use crate::events::Phase;
@@ -18,11 +18,11 @@ use thalweg_wire::{Handle, Kind, Packet};
 pub struct Injection<'a> {
     /// The flow whose path it takes.
     pub flow: FlowId,
-    /// With the flow's data; otherwise against it, as ACKs.
+    /// Whether it travels with the flow's data; otherwise against it, as ACKs do.
     pub forward: bool,
     /// Bytes on the wire.
     pub wire: u32,
-    /// What its [`Exit`] will be called.
+    /// The number that its [`Exit`] will have.
     pub number: u64,
     /// i(p): when its NIC begins to transmit it.
     pub at: Time,
@@ -36,7 +36,7 @@ pub struct Injection<'a> {
 /// A packet that has left the replayed network.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exit {
-    /// As injected.
+    /// Its number, as injected.
     pub number: u64,
     /// o'(p): when its last bit reached its host.
     pub at: Time,
@@ -70,7 +70,7 @@ pub(crate) struct Replay {
     times: VecDeque<i64>,
     /// Nothing more will be pushed.
     ended: bool,
-    /// By slot: packets in the network.
+    /// By slot: number of packets in the network.
     packets: Vec<u32>,
     #[serde(skip)]
     exits: Vec<Exit>,
@@ -95,23 +95,23 @@ impl Replay {
         cx.stopped = false;
     }
 
-    /// It waits for its next packet.
+    /// Whether it waits for its next packet.
     pub fn needs_input(&self) -> bool {
         self.input.is_empty() && !self.ended
     }
 
-    /// The packets that have left since this was called last.
+    /// The packets that have left since the last call.
     pub fn take_exits(&mut self) -> Vec<Exit> {
         std::mem::take(&mut self.exits)
     }
 
-    /// The next packet enters.
+    /// Injects the next packet.
     pub fn inject(&mut self, cx: &mut Cx, fabric: &mut Fabric) {
         let next = self.input.pop_front().expect("an injection has a packet");
         debug_assert!(next.at == cx.now, "packets are pushed in order");
         match self.input.front().map(|f| f.at) {
             Some(at) => cx.schedule(at.max(cx.now), Phase::Inject, 0),
-            // Not a moment further without knowing what comes.
+            // The run must not continue before the next packet is known.
             None => cx.stopped = !self.ended,
         }
         let slot = match fabric.paths().slot(next.flow) {
@@ -150,7 +150,7 @@ impl Replay {
         fabric.enqueue::<false, true>(cx, PortId::NONE, nic, Flying::new(handle, &packet), Span::ZERO);
     }
 
-    /// A packet has reached its host.
+    /// Takes a packet that has reached its host out of the network.
     pub fn leave(&mut self, cx: &mut Cx, fabric: &mut Fabric, handle: Handle) {
         let packet = fabric.packets()[handle];
         cx.instruments.tally.delivered += 1;

@@ -1,9 +1,9 @@
-//! Queue pairs that carry their flows back to back: each flow is a message of one stream, and the next one's
-//! first packet follows the last one's as the window and the rate allow.
+//! Queue pairs that carry their flows back to back: each flow is a message of one stream, and the first packet of
+//! the next message follows the last one of this message as window and rate allow.
 //!
-//! The stream's packets bear the number of the connection's first flow, its carrier, which keeps its ends and
-//! its path to the end of the run. What is counted per packet (losses, retransmissions, round trips) is the
-//! connection's and stands in the carrier's record; a message has its own times and its bytes.
+//! The stream's packets carry the number of the connection's first flow, its *carrier*, which keeps its ends and
+//! its path until the end of the run. What is counted per packet (losses, retransmissions, round trips) belongs to
+//! the connection and is in the carrier's record; a message has times and bytes of its own.
 
 use crate::cx::Cx;
 use crate::flows::Flows;
@@ -24,11 +24,11 @@ pub(crate) struct Streams(Vec<Stream>);
 /// A connection that carries messages back to back.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Stream {
-    /// Whose number its packets bear; [`FlowId::NONE`]: nothing has been sent.
+    /// The carrier; [`FlowId::NONE`]: nothing has been sent.
     carrier: FlowId,
     /// Messages that are not over, in order.
     messages: VecDeque<Message>,
-    /// How many of them have begun, have arrived, are acknowledged.
+    /// How many of these messages have begun, have arrived, are acknowledged.
     begun: usize,
     arrived: usize,
     acked: usize,
@@ -45,7 +45,7 @@ struct Message {
 }
 
 impl Streams {
-    /// As many as the flows name.
+    /// The streams that the flows name.
     pub fn new(flows: &[FlowSpec]) -> Self {
         let named = flows.iter().filter(|flow| flow.back_to_back).map(|flow| flow.connection);
         let none =
@@ -53,37 +53,37 @@ impl Streams {
         Self(vec![none; named.max().map_or(0, |highest| highest as usize + 1)])
     }
 
-    /// The flow whose ends carry a flow that is a message, if anything was sent on its connection.
+    /// The flow whose ends carry a message, if anything was sent on its connection.
     pub fn carrier(&self, flow: &FlowSpec) -> Option<FlowId> {
         let stream = self.0.get(flow.connection as usize).filter(|_| flow.back_to_back)?;
         (stream.carrier != FlowId::NONE).then_some(stream.carrier)
     }
 
-    /// The first message of a connection: its ends carry the others.
+    /// Adds the first message of a connection, whose ends carry the others.
     pub fn begin(&mut self, number: u32, flow: FlowId, to: u64) {
         self.0[number as usize].carrier = flow;
         self.push(number, flow, 0, to);
     }
 
-    /// The next message, in these places of the stream.
+    /// Adds the next message, which occupies these offsets of the stream.
     pub fn push(&mut self, number: u32, flow: FlowId, from: u64, to: u64) {
         self.0[number as usize].messages.push_back(Message { flow, from, to });
     }
 
-    /// The message, other than the carrier, that begins at this place of a stream.
+    /// The message, other than the carrier, that begins at this offset of a stream.
     pub fn message_at(&self, number: u32, seq: u64) -> Option<FlowId> {
         let Stream { messages, carrier, .. } = self.0.get(number as usize)?;
         let place = messages.binary_search_by_key(&seq, |message| message.from).ok()?;
         Some(messages[place].flow).filter(|flow| flow != carrier)
     }
 
-    /// The sender has sent something, or received an acknowledgement.
+    /// Updates messages after the sender has sent something or received an acknowledgement.
     #[inline(never)]
     pub fn note_sent(&mut self, cx: &mut Cx, flows: &mut Flows, number: u32, progress: Progress) {
         let stream = &mut self.0[number as usize];
         while let Some(next) = stream.messages.get(stream.begun).filter(|m| m.from < progress.sent) {
-            // (The carrier's first packet bears its number: its departure is seen at the NIC. So is that of every
-            // message where NICs have queues.)
+            // The departure of the carrier's first packet is observed at the NIC by its number; so are those of all
+            // messages where NICs have queues.
             if next.flow != stream.carrier && cx.features.nic_pull {
                 cx.instruments.firsts.leave(next.flow, cx.now);
             }
@@ -96,7 +96,7 @@ impl Streams {
         stream.forget(cx, flows);
     }
 
-    /// All before this place has arrived.
+    /// Updates messages after everything before offset `received` has arrived.
     #[inline(never)]
     pub fn note_arrived(&mut self, cx: &mut Cx, flows: &mut Flows, number: u32, received: u64) {
         let stream = &mut self.0[number as usize];
@@ -108,7 +108,8 @@ impl Streams {
         stream.forget(cx, flows);
     }
 
-    /// How much of a message has arrived, where all before `received` has; the carrier's record is the connection's.
+    /// Completes a message's record where everything before offset `received` has arrived. (The carrier's record is
+    /// the connection's.)
     pub fn complete(&self, record: &mut FlowRecord, flow: FlowId, spec: &FlowSpec, received: u64) {
         let Some(stream) = self.0.get(spec.connection as usize).filter(|_| spec.back_to_back) else { return };
         if stream.carrier == flow {
@@ -120,7 +121,7 @@ impl Streams {
 }
 
 impl Stream {
-    /// What is over at both ends.
+    /// Removes messages that are over at both ends.
     fn forget(&mut self, cx: &mut Cx, flows: &mut Flows) {
         while self.arrived > 0 && self.acked > 0 {
             let Some(message) = self.messages.pop_front() else { return };
@@ -130,7 +131,7 @@ impl Stream {
     }
 }
 
-/// Why flows cannot be messages of one stream.
+/// Why flows cannot be messages of one stream, if they cannot.
 pub(crate) fn refusal(spec: &NetworkSpec) -> Option<&'static str> {
     let mut messages = spec.flows.iter().filter(|flow| flow.back_to_back);
     messages.find_map(|flow| {

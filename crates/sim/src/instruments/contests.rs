@@ -1,23 +1,23 @@
-//! Contested ties: packets that join one queue at one instant by different links, so that only a draw, or
-//! their links' numbers, decide which is first ([`Ties`](crate::events::Ties)).
+//! Contested ties: packets that join one queue at one instant from different links, so that only a draw, or the
+//! links' numbers, decides their order ([`Ties`](crate::events::Ties)).
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Time};
 
-/// How many there were so far.
+/// Counts contested ties.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Contests {
-    /// Packets that found another one of their instant in their queue.
+    /// Packets that joined a queue which another packet had joined at the same instant.
     pub decided: u64,
-    /// The packet at hand has landed at the same instant as others; another one will.
+    /// The packet at hand has landed at the same instant as another.
     tied: bool,
     more: bool,
-    /// By port: when one of those last joined its queue. Empty until the first does.
+    /// By port: when such a packet last joined its queue. Empty until the first does.
     joined: Vec<Time>,
 }
 
 impl Contests {
-    /// A packet lands; `more`: the next event is another one that lands at this instant.
+    /// A packet lands; `more`: another one lands at this instant after it.
     #[inline(always)]
     pub fn note_landing(&mut self, more: bool) {
         self.tied = more | self.more;

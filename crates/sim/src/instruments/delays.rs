@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
-/// Bits of a value that its bin keeps below the highest one: 128 bins per octave, each 0.8 % wide.
+/// Number of bits below a value's highest one that its bin keeps: 128 bins per octave, each 0.8 % wide.
 const KEPT: u32 = 7;
 
-/// The distribution of delays. Integers only: the same on every machine, and the sum of two distributions is that of
-/// both.
+/// The distribution of delays. It uses integers only, so results are the same on every machine, and merging is
+/// exact.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delays {
     /// Per bin: bins of one picosecond up to 2^7, then 2^7 bins per octave.
@@ -51,7 +51,7 @@ impl Delays {
         self.bins[bin] += 1;
     }
 
-    /// Adds those of another distribution.
+    /// Adds the counts of another distribution.
     pub fn merge(&mut self, other: &Self) {
         self.bins.resize(self.bins.len().max(other.bins.len()), 0);
         self.bins.iter_mut().zip(&other.bins).for_each(|(mine, more)| *mine += more);
@@ -60,23 +60,23 @@ impl Delays {
         self.max = self.max.max(other.max);
     }
 
-    /// Packets.
+    /// Number of packets.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean; `None` without packets.
+    /// Mean delay; `None` without packets.
     pub fn mean(&self) -> Option<Span> {
         let mean = self.sum.checked_div(u128::from(self.count))?;
         u64::try_from(mean).ok().map(Span::from_ps)
     }
 
-    /// The largest.
+    /// Largest delay; `None` without packets.
     pub fn max(&self) -> Option<Span> {
         (self.count > 0).then(|| Span::from_ps(self.max))
     }
 
-    /// The nearest-rank quantile of so many thousandths, as the middle of its bin: 0.4 % from the value at most.
+    /// The nearest-rank quantile of `p` thousandths, as the middle of its bin: within 0.4 % of the value.
     pub fn permille(&self, p: u64) -> Option<Span> {
         let rank = (u128::from(self.count) * u128::from(p)).div_ceil(1000).max(1);
         let mut below = 0u128;
@@ -85,7 +85,7 @@ impl Delays {
             below >= rank
         })?;
         let (from, last) = (from_of(bin), from_of(bin + 1) - 1);
-        // (No value is larger than the largest.)
+        // No value exceeds the largest.
         Some(Span::from_ps((from + (last - from).div_ceil(2)).min(self.max)))
     }
 }

@@ -1,4 +1,5 @@
-//! When the first packet of each flow left its host: on its NIC's link, not in its queue.
+//! When the first packet of each flow left its host: when its transmission began at its NIC, not when it joined the
+//! queue.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
@@ -9,9 +10,9 @@ use thalweg_wire::Handle;
 pub(crate) struct Firsts {
     /// By flow; [`Time::MAX`]: not yet.
     begun: Vec<Time>,
-    /// By handle: the flow of a packet that waits in the queue of its NIC and may be the first to leave.
+    /// By handle: the flow of a packet that waits at its NIC and may be its flow's first to leave.
     waiting: Vec<FlowId>,
-    /// How many of them there are.
+    /// Number of packets in `waiting`.
     pub pending: u32,
 }
 
@@ -25,13 +26,13 @@ impl Firsts {
         self.begun[flow.at()]
     }
 
-    /// A packet of a flow leaves at `at`.
+    /// Notes that a packet of a flow leaves at `at`.
     pub fn leave(&mut self, flow: FlowId, at: Time) {
         let begun = &mut self.begun[flow.at()];
         *begun = at.min(*begun);
     }
 
-    /// A packet joins the queue of its NIC, and none of its flow has left.
+    /// Notes a packet that joins its NIC while none of its flow has left.
     pub fn wait(&mut self, flow: FlowId, handle: Handle) {
         let at = handle.0 as usize;
         if self.waiting.len() <= at {
@@ -41,7 +42,7 @@ impl Firsts {
         self.waiting[at] = flow;
     }
 
-    /// A packet leaves the queue of its NIC, on the link at an instant or dropped.
+    /// Notes that a packet leaves its NIC: transmitted at an instant, or dropped (`None`).
     #[cold]
     pub fn done(&mut self, handle: Handle, left: Option<Time>) {
         let Some(flow) = self.waiting.get_mut(handle.0 as usize).filter(|flow| **flow != FlowId::NONE) else {

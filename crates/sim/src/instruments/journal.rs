@@ -1,4 +1,5 @@
-//! Where each packet in the network has been so far: kept apart from the packets, while runs are recorded or replayed.
+//! The journal of packets in the network: where each has been so far. It is kept apart from the packets, while runs
+//! are recorded or replayed.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Time};
@@ -7,13 +8,13 @@ use thalweg_wire::Handle;
 /// One packet under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Trace {
-    /// When it was given to its NIC.
+    /// When it was handed to its NIC.
     pub handed: Time,
     /// When its NIC began to transmit it, perhaps in the future; [`Time::MAX`]: not known yet, or not under way.
     pub ingress: Time,
-    /// When it reached the port where it is.
+    /// When it reached its present port.
     arrived: Time,
-    /// When the switch port that was the last to say so begins to transmit it, perhaps in the future.
+    /// When the last switch port to report it begins to transmit it, perhaps in the future.
     begins: Time,
     /// Time spent waiting at switch ports, ps.
     pub waited: u64,
@@ -24,8 +25,8 @@ pub(crate) struct Trace {
 }
 
 impl Trace {
-    /// As it is at `now`. A port that knows a departure as the packet arrives has counted the whole wait: one that has
-    /// not ended counts, as at any other port, when it does.
+    /// The trace as of `now`. A port that knows departures on arrival has counted the whole wait in advance; a wait
+    /// that has not ended is subtracted, since other ports count it when it ends.
     pub fn as_of(self, now: Time) -> Self {
         if self.begins <= now {
             return self;
@@ -57,11 +58,11 @@ pub(crate) struct Hops<'a> {
     pub arrivals: &'a [u64],
     /// When its service began, ps; 0: not yet.
     pub starts: &'a [u64],
-    /// Which they are.
+    /// The ports.
     pub ports: &'a [PortId],
 }
 
-/// All packets under way, by handle.
+/// The traces of all packets under way, by handle.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Journal {
     traces: Vec<Trace>,
@@ -74,12 +75,13 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// For paths of some `stride` switch ports: a packet that is under way as links fail may take a longer one.
+    /// A journal for paths of about `stride` switch ports. (A packet that is under way when links fail may pass
+    /// more.)
     pub fn new(stride: usize, keep_hops: bool) -> Self {
         Self { traces: Vec::new(), times: Vec::new(), ports: Vec::new(), stride: stride.max(1), keep_hops }
     }
 
-    /// A packet is given to its NIC.
+    /// Begins the trace of a packet that is handed to its NIC.
     pub fn hand(&mut self, handle: Handle, now: Time) {
         let at = handle.0 as usize;
         if self.traces.len() <= at {
@@ -92,13 +94,13 @@ impl Journal {
         self.traces[at] = Trace { handed: now, ..NOWHERE };
     }
 
-    /// Its NIC begins to transmit it.
+    /// Notes that a packet's NIC begins to transmit it.
     #[inline]
     pub fn enter(&mut self, handle: Handle, begins: Time) {
         self.traces[handle.0 as usize].ingress = begins;
     }
 
-    /// It comes to a switch port.
+    /// Notes that a packet comes to a switch port.
     #[inline]
     pub fn arrive(&mut self, handle: Handle, port: PortId, now: Time) {
         if self.keep_hops && usize::from(self.traces[handle.0 as usize].hops) == self.stride {
@@ -115,7 +117,7 @@ impl Journal {
         trace.hops += 1;
     }
 
-    /// Room for twice as many switch ports per packet.
+    /// Doubles the number of switch ports per packet.
     #[cold]
     fn widen(&mut self) {
         self.times = widened(&self.times, self.stride, 0);
@@ -123,7 +125,7 @@ impl Journal {
         self.stride *= 2;
     }
 
-    /// The switch port begins to transmit it.
+    /// Notes that the present switch port begins to transmit a packet at `at`.
     #[inline]
     pub fn depart(&mut self, handle: Handle, at: Time) {
         let trace = &mut self.traces[handle.0 as usize];
@@ -136,13 +138,13 @@ impl Journal {
         }
     }
 
-    /// It leaves the network: where it has been.
+    /// Ends the trace of a packet that leaves the network, and returns it.
     #[inline]
     pub fn leave(&mut self, handle: Handle) -> Trace {
         std::mem::replace(&mut self.traces[handle.0 as usize], NOWHERE)
     }
 
-    /// Its switch ports so far; none if hops are not kept.
+    /// A packet's switch ports so far; none if hops are not kept.
     pub fn hops(&self, handle: Handle, hops: u8) -> Hops<'_> {
         if !self.keep_hops {
             return Hops::default();
@@ -155,19 +157,19 @@ impl Journal {
         }
     }
 
-    /// The earliest entry among the packets under way.
+    /// The earliest ingress among the packets under way.
     pub fn earliest(&self) -> Time {
         self.traces.iter().map(|t| t.ingress).min().unwrap_or(Time::MAX)
     }
 
-    /// Packets that are in the network at `now`.
+    /// Packets that have entered the network before `now`.
     pub fn inside(&self, now: Time) -> impl Iterator<Item = (Handle, Trace)> + '_ {
         let entered = move |(_, t): &(usize, &Trace)| t.ingress < now;
         self.traces.iter().enumerate().filter(entered).map(|(i, t)| (Handle(i as u32), *t))
     }
 }
 
-/// Rows of `stride`, each with as many of `nothing` behind it.
+/// Doubles the length of rows of `stride` entries, filled up with `nothing`.
 fn widened<T: Copy>(rows: &[T], stride: usize, nothing: T) -> Vec<T> {
     rows.chunks(stride)
         .flat_map(|row| row.iter().copied().chain(std::iter::repeat_n(nothing, stride)))
@@ -178,7 +180,7 @@ fn widened<T: Copy>(rows: &[T], stride: usize, nothing: T) -> Vec<T> {
 mod tests {
     use super::*;
 
-    /// Links fail while the first packet is under way, and it comes to more ports than any path has.
+    /// Links fail while the first packet is under way, so it passes more ports than any path has.
     #[test]
     fn a_packet_that_takes_a_longer_way_writes_over_no_other() {
         let mut journal = Journal::new(2, true);

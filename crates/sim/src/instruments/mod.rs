@@ -1,4 +1,4 @@
-//! What looks on and changes nothing: tallies, digest, probes, records of packets and of pauses.
+//! Observers that change nothing: tallies, digest, probes, records of packets and of pauses.
 
 pub(crate) mod contests;
 pub mod delays;
@@ -31,26 +31,26 @@ pub struct Tally {
     pub injected: u64,
     /// Packets that reached their host.
     pub delivered: u64,
-    /// Packets dropped in queues.
+    /// Packets discarded by ports: see [`crate::Counters::packets_dropped`].
     pub dropped: u64,
-    /// Packets lost on links.
+    /// Packets lost on lossy links.
     pub lost: u64,
-    /// Packets cut to their headers: these are delivered, or dropped, as others are.
+    /// Packets cut to their headers; later these are delivered or dropped like others.
     pub trimmed: u64,
-    /// The same in bytes of payload.
+    /// These counts in bytes of payload.
     pub payload: PayloadTally,
-    /// Pause frames sent: XOFF.
+    /// Frames sent that stop or slow down a neighbour, of any pause policy.
     pub pause_frames: u64,
-    /// Pause frames sent: XON.
+    /// Frames sent that let a neighbour go on, of any pause policy.
     pub resume_frames: u64,
-    /// Packets that made a queue too long and are exempt from accounting, lest pauses form a cycle.
-    pub spared: u64,
+    /// Packets that made a queue too long and were exempt from backpressure, lest pauses form a cycle.
+    pub exempt_packets: u64,
     /// What the queue management at receiving edges has done.
     pub edge: EdgeTally,
 }
 
 impl Tally {
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another part.
     pub(crate) fn add(&mut self, other: &Self) {
         let Self {
             injected,
@@ -61,7 +61,7 @@ impl Tally {
             payload,
             pause_frames,
             resume_frames,
-            spared,
+            exempt_packets,
             edge,
         } = self;
         let sums = [
@@ -76,18 +76,18 @@ impl Tally {
             (&mut payload.cut, other.payload.cut),
             (pause_frames, other.pause_frames),
             (resume_frames, other.resume_frames),
-            (spared, other.spared),
+            (exempt_packets, other.exempt_packets),
             (&mut edge.dropped, other.edge.dropped),
             (&mut edge.marked, other.edge.marked),
         ];
         sums.into_iter().for_each(|(mine, its)| *mine += its);
     }
 
-    /// Where queues trim: what was sent is what has arrived, was dropped, was cut off, or is in the network (`live`);
-    /// and ports and flows count the same packets.
+    /// Where queues trim, checks that the payload injected is the payload delivered, dropped, cut off, or in the
+    /// network (`live`), and that ports and flows count the same trimmed packets.
     ///
     /// # Errors
-    /// If it is not so, with the numbers.
+    /// Names what does not add up, with the numbers.
     pub(crate) fn check_payload(&self, live: u64, at_ports: u64, of_flows: u64) -> Result<(), String> {
         let PayloadTally { injected, delivered, dropped, cut } = self.payload;
         if injected != delivered + dropped + cut + live {
@@ -106,16 +106,16 @@ impl Tally {
     }
 }
 
-/// Bytes of payload: of all packets that were dropped or cut, and, where queues trim, of all others.
+/// Bytes of payload. `dropped` and `cut` are always counted, the other two only where queues trim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PayloadTally {
-    /// HandOver to NICs.
+    /// Handed to NICs.
     pub injected: u64,
-    /// At their hosts.
+    /// Delivered at hosts.
     pub delivered: u64,
-    /// Dropped in queues, or lost on links.
+    /// Dropped by ports, or lost on links.
     pub dropped: u64,
-    /// Cut off.
+    /// Cut off by trimming.
     pub cut: u64,
 }
 
@@ -126,7 +126,7 @@ pub struct EdgeTally {
     pub dropped: u64,
     /// Packets marked there.
     pub marked: u64,
-    /// Edge CoDel: how often a flow started afresh, and why.
+    /// Edge CoDel: how often a flow's state was refreshed, and why.
     pub refreshes: Refreshes,
 }
 
@@ -138,11 +138,11 @@ pub(crate) struct Instruments {
     pub tally: Tally,
     pub contests: Contests,
     pub probes: Probes,
-    /// By group of flows: what their data packets waited on their way, if that is measured.
+    /// By group of flows: waiting times of their data packets, if these are measured.
     pub delays: Vec<Delays>,
-    /// Of packets that arrive from the one instant on and before the other.
+    /// Waiting times are measured for packets that arrive from the first instant on and before the second.
     pub delay_window: (Time, Time),
-    /// Where packets have been: of recorded runs.
+    /// Where packets have been, in recorded runs and in replays that keep hops.
     pub journal: Option<Journal>,
     pub recorder: Option<Recorder>,
     pub pauses: Vec<PauseRecord>,
@@ -151,10 +151,10 @@ pub(crate) struct Instruments {
 }
 
 impl Instruments {
-    /// For paths of at most `longest` ports.
+    /// The instruments of a network whose paths have at most `longest` ports.
     pub fn new(spec: &NetworkSpec, longest: usize) -> Self {
         let ports = if spec.probes.priority_histogram.is_some() { 2 * spec.links.len() } else { 0 };
-        // A replay needs a journal only for hops: what a packet waited follows from when it left.
+        // A replay needs a journal only for hops: the waiting time of a packet follows from its exit time.
         let hops = spec.probes.record.is_some_and(|r| r.hops);
         let journal = if spec.replay { hops } else { spec.probes.record.is_some() };
         Self {
@@ -168,13 +168,13 @@ impl Instruments {
         }
     }
 
-    /// Adds what happens at an instant to the digest.
+    /// Adds something that happens at an instant to the digest.
     #[inline(always)]
     pub fn mark(&mut self, at: Time, what: u64) {
         self.digest = self.digest.wrapping_add(fold64(at.ps(), what));
     }
 
-    /// These ports wait for each other, if they are any: a deadlock, or one that stands and has grown.
+    /// Notes a deadlock of these ports, unless the list is empty: a new one, or the growth of one that stands.
     pub fn note_deadlock(&mut self, ports: Vec<PortId>, now: Time) {
         let stands = |d: &&mut Deadlock| d.ended == Time::MAX && d.ports.iter().any(|id| ports.contains(id));
         match self.deadlocks.iter_mut().find(stands) {
@@ -188,13 +188,13 @@ impl Instruments {
         }
     }
 
-    /// A port goes on: cycles that it was part of are broken.
+    /// Ends the deadlocks that a port was part of, because it was resumed.
     pub fn end_deadlocks(&mut self, port: PortId, now: Time) {
         let stands = |d: &&mut Deadlock| d.ended == Time::MAX && d.ports.contains(&port);
         self.deadlocks.iter_mut().filter(stands).for_each(|d| d.ended = now);
     }
 
-    /// A packet of a recorded run has reached its host, or is lost.
+    /// Records a packet of a recorded run that has reached its host or is lost.
     pub fn record(&mut self, handle: Handle, packet: &Packet, end: End, now: Time) {
         match (&mut self.recorder, &mut self.journal) {
             (Some(recorder), Some(journal)) => recorder.record(journal, handle, packet, end, now),
@@ -203,7 +203,8 @@ impl Instruments {
         }
     }
 
-    /// The rows that are ready; at the `end` of a recorded run all, packets that are still in the network included.
+    /// The recorded packets that are ready; at the `end` of a recorded run all of them, including those still in
+    /// the network.
     pub fn take_recorded(&mut self, end: bool, packets: &Packets, now: Time) -> Recorded {
         match (&mut self.recorder, &self.journal) {
             (Some(recorder), Some(journal)) if end => recorder.take_all(journal, packets, now),

@@ -1,18 +1,19 @@
-//! What controllers report of themselves, sample by sample: columns as they are first met.
+//! Quantities that controllers report about themselves, sample by sample. Columns are created when they are first
+//! reported.
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::Quantity;
 
-/// Columns of the samples of controllers, next to those that all have.
+/// Columns of controller samples in addition to those that all controllers have.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OwnColumns {
     columns: Vec<Quantity>,
-    /// Which sample, which column, its value if it has one: in the order of samples.
+    /// Sample, column, and value if it has one; in the order of samples.
     values: Vec<(u32, u16, Option<f64>)>,
 }
 
 impl OwnColumns {
-    /// Sample number `sample`, which is not before any other, has this to report.
+    /// Records the report of sample number `sample`. Samples are recorded in ascending order.
     pub(crate) fn record<'a>(
         &mut self,
         sample: usize,
@@ -28,14 +29,14 @@ impl OwnColumns {
         }
     }
 
-    /// What sample number `sample` had to report.
+    /// The report of sample number `sample`.
     pub(crate) fn of(&self, sample: usize) -> impl Iterator<Item = (&Quantity, Option<f64>)> {
         let first = self.values.partition_point(|(number, ..)| (*number as usize) < sample);
         let own = self.values[first..].iter().take_while(move |(number, ..)| *number as usize == sample);
         own.map(|(_, column, value)| (&self.columns[usize::from(*column)], *value))
     }
 
-    /// The columns, each with a value for every one of so many samples.
+    /// The columns, each with an entry for every one of `samples` samples.
     pub fn columns(&self, samples: usize) -> Vec<(&Quantity, Vec<Option<f64>>)> {
         let mut out: Vec<_> = self.columns.iter().map(|of| (of, vec![None; samples])).collect();
         for (sample, column, value) in &self.values {

@@ -1,9 +1,9 @@
-//! Priority flow control between neighbours: what was paused when, and by what.
+//! Records of pauses of whole ports: which port was paused when, and why; and deadlocks.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Time};
 
-/// A pause of a port, from the XOFF's arrival there to the XON's.
+/// A pause of a port, from the arrival of the XOFF to that of the XON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PauseRecord {
     /// The port that was paused.
@@ -12,17 +12,17 @@ pub struct PauseRecord {
     pub began: Time,
     /// When the XON arrived, or the last XOFF expired; [`Time::MAX`]: not yet.
     pub ended: Time,
-    /// The pause that caused it, by its number in [`crate::Sim::pauses`]: that of the output that the packet
-    /// which crossed the threshold was bound for; `u32::MAX`: a root, that output was merely busy.
+    /// The pause that caused it, by its number in [`crate::Sim::pauses`]: the pause of the output port for which
+    /// the packet that crossed the threshold was bound; `u32::MAX`: a root, that output was not paused.
     pub cause: u32,
 }
 
-/// A cycle of pauses that cannot end by themselves: something else may break it.
+/// A cycle of pauses that cannot end by themselves; an incident or relief may break it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Deadlock {
-    /// When it closed.
+    /// When the cycle closed.
     pub at: Time,
-    /// When a port of it went on; [`Time::MAX`]: it stands.
+    /// When one of its ports was resumed; [`Time::MAX`]: not yet.
     pub ended: Time,
     /// The ports that wait for each other, and those behind them.
     pub ports: Vec<PortId>,

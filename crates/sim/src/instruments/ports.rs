@@ -1,4 +1,4 @@
-//! Records of ports: what arrives there, in which order, and what the port decides of it.
+//! Records of ports: what arrives, in which order, and what the port decides.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,12 +9,12 @@ use thalweg_record::log::Log;
 use thalweg_units::{PortId, Time};
 use thalweg_wire::{Handle, Packet};
 
-/// The records of a run. Such ports are on the reference lane.
+/// The port records of a run. Recorded ports are on the reference lane.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PortRecords(BTreeMap<PortId, Log>);
 
 impl PortRecords {
-    /// Of a network of which nothing has happened yet.
+    /// The records of a network at time zero.
     ///
     /// # Errors
     /// If a port's record could not be replayed, with the reason.
@@ -27,20 +27,20 @@ impl PortRecords {
         spec.probes.ports.iter().map(record).collect::<Result<_, String>>().map(Self)
     }
 
-    /// No port is recorded.
+    /// Whether no port is recorded.
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// A packet is handed to a port.
+    /// Records that a packet arrives at a port.
     pub(crate) fn arrives(&mut self, id: PortId, now: Time, handle: Handle, packet: &Packet) {
         if let Some(log) = self.0.get_mut(&id) {
             log.arrives(now, handle, packet);
         }
     }
 
-    /// What became of it, and which packets were `given_up` for it.
+    /// Records what the port did with an arrival, and the packets `given_up` for it.
     pub(crate) fn arrived(
         &mut self,
         id: PortId,
@@ -58,7 +58,7 @@ impl PortRecords {
         }
     }
 
-    /// What a port does now, and which packets it has `given_up`.
+    /// Records what a port decides now, and the packets that it has `given_up`.
     pub(crate) fn polled(
         &mut self,
         id: PortId,
@@ -75,7 +75,7 @@ impl PortRecords {
         log.decided(now);
     }
 
-    /// The records, by port, each whole as of now.
+    /// The records, by port, each complete as of now.
     pub fn whole(&self, now: Time) -> impl Iterator<Item = (PortId, Vec<u8>)> {
         self.0.iter().map(move |(id, log)| (*id, log.whole(now)))
     }

@@ -1,4 +1,4 @@
-//! Time series and counts that a run records besides its flows.
+//! Time series and counts that probes record.
 
 use super::own::OwnColumns;
 use super::ports::PortRecords;
@@ -11,7 +11,7 @@ pub(crate) const LINKS: u32 = 1;
 pub(crate) const CONTROLLERS: u32 = 2;
 pub(crate) const CARRIED: u32 = 3;
 
-/// One look at one queue.
+/// A sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QueueSample {
     /// When.
@@ -26,13 +26,13 @@ pub struct QueueSample {
     pub dropped: u64,
     /// Packets marked here so far.
     pub marked: u64,
-    /// Flows of which packets wait, and queues that hold them, if that is requested.
+    /// Number of flows of which data wait, if requested.
     pub flows: u32,
-    /// See [`QueueSample::flows`].
+    /// Number of queues that hold packets, if requested.
     pub occupied: u32,
 }
 
-/// One look at one link direction.
+/// A sample of a link direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkSample {
     /// When.
@@ -43,11 +43,11 @@ pub struct LinkSample {
     pub packets: u64,
     /// Bytes carried so far.
     pub bytes: u64,
-    /// What the port takes the link's rate for, bits per second, if it must estimate that; 0 before it can.
+    /// The port's estimate of its link's rate, bits per second, if it must estimate that; 0: no estimate yet.
     pub estimate: Option<u64>,
 }
 
-/// One look at one sender.
+/// A sample of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ControllerSample {
     /// When.
@@ -58,7 +58,7 @@ pub struct ControllerSample {
     pub window: u64,
     /// Slow-start threshold in payload bytes; `u64::MAX`: none.
     pub threshold: u64,
-    /// Payload bytes in the network.
+    /// Payload bytes in flight.
     pub in_flight: u64,
     /// Smoothed round-trip time in picoseconds; 0: no sample yet.
     pub srtt: u64,
@@ -70,14 +70,15 @@ pub struct ControllerSample {
     pub pace: Option<u64>,
 }
 
-/// What one part of a network knows of a flow as its sender is looked at: see [`crate::parts`].
+/// What one part of a network knows of a flow when its sender is sampled: see [`crate::parts`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PartSample {
     /// When.
     pub at: Time,
     /// Whose.
     pub flow: FlowId,
-    /// Packets that its ends in this part have sent, less those that they have taken, wrapping.
+    /// Packets that its ends in this part have sent, less those that they have received or that were lost here,
+    /// wrapping.
     pub balance: u32,
     /// Ends in this part that are complete.
     pub complete: u8,
@@ -94,13 +95,13 @@ pub struct Completion {
     pub at: Time,
     /// Whose.
     pub flow: FlowId,
-    /// As its controller was given it.
+    /// The round-trip time, as given to its controller.
     pub rtt: Span,
     /// The controller's pace after it, bits per second, if it has one.
     pub pace: Option<u64>,
 }
 
-/// What the probes have seen.
+/// What the probes have recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Probes {
     /// Queue lengths.
@@ -111,17 +112,18 @@ pub struct Probes {
     pub controllers: Vec<ControllerSample>,
     /// What their controllers reported.
     pub own: OwnColumns,
-    /// In a part of a network: what it knows of the flows that are looked at.
+    /// In a part of a network: what it knows of the sampled flows.
     pub(crate) in_part: Vec<PartSample>,
     /// Round trips.
     pub completions: Vec<Completion>,
-    /// Per port: bytes carried until the first instant of `ProbeSpec::carried`; since the second: between the two.
+    /// Per port: bytes carried until the first instant of `ProbeSpec::carried`; from the second instant on, bytes
+    /// carried between the two.
     pub carried: Vec<u64>,
     /// The second instant has passed.
     pub carried_closed: bool,
     /// Per port, per ADS priority: packets that joined its queue.
     pub priorities: Vec<Vec<u64>>,
-    /// What passed ports that are recorded.
+    /// Records of ports.
     pub ports: PortRecords,
 }
 

@@ -1,7 +1,8 @@
 //! A run's packets as columns: what universal packet scheduling calls a schedule (ups §2.1).
 //!
-//! A packet's row is complete when it leaves; rows are handed out in the order in which packets entered. What
-//! waits to be handed out is bounded: a packet that outlives [`WINDOW`] others comes late, behind younger ones.
+//! A packet's row is complete when it leaves the network; rows are handed out in the order in which packets
+//! entered. The number of rows that wait is bounded: a packet that outlives [`WINDOW`] others is handed out late,
+//! behind younger ones.
 
 use crate::arena::Packets;
 use crate::instruments::journal::{Hops, Journal, Trace};
@@ -10,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Time};
 use thalweg_wire::{Ecn, Handle, Packet};
 
-/// Rows between two attempts to hand some out.
+/// Number of rows between two attempts to hand some out.
 const STRIDE: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
-/// Most rows that wait for an older packet.
+/// Largest number of rows that wait for an older packet.
 const WINDOW: usize = if cfg!(test) { 1 << 7 } else { 1 << 20 };
 
-/// Packets in the order in which their NICs began to transmit them (then by flow, direction, position), but for
-/// those that come late: see the module. Times in picoseconds.
+/// Packets in the order in which their NICs began to transmit them (then by flow, direction, position), except for
+/// late ones: see the module. Times in picoseconds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recorded {
     /// The flow.
@@ -27,36 +28,36 @@ pub struct Recorded {
     pub seq: Vec<u64>,
     /// Bytes on the wire.
     pub wire: Vec<u32>,
-    /// When it was given to its NIC.
+    /// When it was handed to its NIC.
     pub handed: Vec<u64>,
-    /// i(p): when its NIC began to transmit it; where it was dropped there, when that was.
+    /// i(p): when its NIC began to transmit it; if it was dropped there, when that was.
     pub ingress: Vec<u64>,
     /// o(p): when its last bit reached its host; `u64::MAX`: not before the run ended.
     pub exit: Vec<u64>,
-    /// When it was dropped, or lost on a link; `u64::MAX`: it was not.
+    /// When it was dropped, or lost on a link; `u64::MAX`: never.
     pub lost: Vec<u64>,
     /// The port that it was lost at; `u32::MAX`: none.
     pub lost_at: Vec<u32>,
-    /// 1: congestion was experienced on its way, so far; 0 of what was lost.
+    /// 1: it was marked CE on its way; 0: it was not, or it was lost.
     pub marked: Vec<u8>,
     /// Time spent waiting at switch ports.
     pub waited: Vec<u64>,
-    /// Switch ports at which it had to wait: those that were busy or had others waiting when it came.
+    /// Number of switch ports at which it had to wait: those that were busy or had others waiting when it came.
     pub queues: Vec<u8>,
-    /// Switch ports it came to.
+    /// Number of switch ports that it came to.
     pub hops: Vec<u8>,
-    /// If hops are recorded: its visits to them, packets one after the other.
+    /// If hops are recorded: the visits to these ports, packet by packet.
     pub visits: Visits,
 }
 
-/// Switch ports that packets came to, as many for each as its `hops`.
+/// Visits of packets to switch ports, `hops` of them for each packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Visits {
     /// When it came.
     pub arrivals: Vec<u64>,
     /// When its service began; 0: not before the run ended, or it was lost there.
     pub starts: Vec<u64>,
-    /// Which port.
+    /// The port.
     pub ports: Vec<u32>,
 }
 
@@ -79,25 +80,25 @@ struct Row {
     ports: Vec<PortId>,
 }
 
-/// What has become of a packet.
+/// The end of a packet's record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     /// Its last bit has reached its host.
     Arrived(Time),
-    /// It was dropped, or lost on a link: when, and at which port.
+    /// It was dropped, or lost on a link, at this instant and port.
     Lost(Time, PortId),
-    /// It is in the network still, at this instant.
+    /// It is still in the network at this instant.
     Inside(Time),
 }
 
-/// Rows on their way out.
+/// Rows to be handed out.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Recorder {
-    /// Complete, in order of exit or, since the last attempt, of ingress.
+    /// Complete rows: those that the last attempt left, by ingress, and then newer ones, by exit.
     done: Vec<Row>,
-    /// To be handed out next.
+    /// Rows to be handed out next.
     ready: Vec<Row>,
-    /// The next attempt is due when this many are done.
+    /// The next attempt is due when `done` has this many rows.
     due: usize,
 }
 
@@ -108,7 +109,7 @@ impl Recorder {
             End::Arrived(at) => (at, None, trace),
             End::Lost(at, port) => (Time::MAX, Some((at, port)), trace),
             End::Inside(now) => {
-                // Service that has its place booked has not begun.
+                // Service that is only booked has not begun.
                 if let Some(start) = times.last_mut().filter(|start| **start > now.ps()) {
                     *start = 0;
                 }
@@ -118,7 +119,7 @@ impl Recorder {
         self.done.push(Row {
             ingress: trace.ingress.min(lost.map_or(Time::MAX, |(at, _)| at)),
             lost,
-            // Of what is dropped it is no matter, and depends on which comes first at the port.
+            // Marks of dropped packets are not recorded: they depend on the order of events at the port.
             marked: packet.ecn == Ecn::Ce && lost.is_none(),
             flow: packet.flow.0,
             forward: travels_forward(packet.kind),
@@ -138,7 +139,7 @@ impl Recorder {
         self.done.sort_unstable_by_key(|r| (r.ingress, r.flow, !r.forward, r.seq, r.exit));
     }
 
-    /// Hands out the rows behind which no older packet can come, or the older half if too many wait.
+    /// Moves the rows behind which no older packet can come to `ready`, or the older half if too many wait.
     fn flush(&mut self, earliest: Time) {
         self.sort();
         let mut settled = self.done.partition_point(|r| r.ingress < earliest);
@@ -149,7 +150,7 @@ impl Recorder {
         self.due = self.done.len() + STRIDE;
     }
 
-    /// A packet has left the network.
+    /// Records a packet that has left the network.
     pub fn record(&mut self, journal: &mut Journal, handle: Handle, packet: &Packet, end: End, now: Time) {
         let trace = journal.leave(handle);
         self.add(packet, trace, end, journal.hops(handle, trace.hops));
@@ -158,12 +159,12 @@ impl Recorder {
         }
     }
 
-    /// The rows that are ready.
+    /// Takes the rows that are ready.
     pub fn take(&mut self) -> Recorded {
         columns(std::mem::take(&mut self.ready))
     }
 
-    /// All rows, those of packets that are still in the network included.
+    /// Takes all rows, including those of packets that are still in the network.
     pub fn take_all(&mut self, journal: &Journal, packets: &Packets, now: Time) -> Recorded {
         for (handle, trace) in journal.inside(now) {
             self.add(&packets[handle], trace, End::Inside(now), journal.hops(handle, trace.hops));
@@ -203,8 +204,8 @@ mod tests {
     use super::*;
     use thalweg_units::{FlowId, Stream};
 
-    /// Packets that enter one after the other and leave at random, one of them much later than all others:
-    /// what is handed out, in order.
+    /// Packets that enter one after the other and leave at random times, one of them much later than all others.
+    /// Returns what is handed out, in order.
     fn hand_out(packets: u64, straggler: Option<u64>) -> Vec<Row> {
         let mut draw = Stream::new(1, "recording", 0);
         let mut exits: Vec<(u64, u64)> = (0..packets)

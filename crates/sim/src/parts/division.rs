@@ -1,52 +1,53 @@
-//! Where the traffic of a network is, and parts of about as much work each that exchange little of it.
+//! Division of a network: estimates where its traffic is, and forms parts with about equal work that exchange
+//! little traffic.
 
-use crate::border::Number;
+use crate::boundary::Number;
 use crate::sim::Sim;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 
-/// Flows whose paths are looked at to find out where the traffic is.
+/// Number of flows whose paths are sampled to estimate the traffic.
 const LOOKED_AT: usize = 20_000;
-/// A part may have so many hundredths of its share of the work.
+/// Largest work of a part, in hundredths of its share.
 const BALANCE: u64 = 104;
-/// Times that all groups are looked at for a better part.
+/// Largest number of rounds in which groups move to better parts.
 const ROUNDS: usize = 8;
-/// Bytes of a packet of which nothing else is known.
+/// Assumed packet size in bytes.
 pub(super) const PACKET: u64 = 1500;
 
-/// How much passes each group of nodes, and goes between two.
+/// Estimated traffic of each group of nodes, and between two groups.
 pub(super) struct Traffic {
-    /// About so many packet-hops in all.
+    /// Estimated number of packet-hops of the run.
     hops: u64,
-    /// It lasts about so long.
+    /// Estimated duration of the run.
     lasts: Span,
     /// By group: bytes that its ports send.
     work: Vec<u64>,
-    /// By group: its neighbours, and bytes between both.
+    /// By group: its neighbours, and the bytes exchanged with each.
     near: Vec<Vec<(usize, u64)>>,
 }
 
 impl Traffic {
-    /// Of a network whose nodes are in so many groups.
+    /// The traffic of a network whose nodes are in `count` groups.
     pub fn of(sim: &Sim, groups: &[usize], count: usize) -> Self {
         let spec = &sim.cx.spec;
         let mut carried = vec![1u64; 2 * spec.links.len()];
         let every = spec.flows.len().div_ceil(LOOKED_AT).max(1);
-        let could = |id: PortId, from: Time| {
+        let capacity = |id: PortId, from: Time| {
             let (bps, time) = (spec.direction(id).mean_rate().bps(), spec.stop.until.since(from).ps());
             u64::try_from(u128::from(bps) * u128::from(time) / 8_000_000_000_000).unwrap_or(u64::MAX)
         };
         for (number, flow) in spec.flows.iter().enumerate().step_by(every) {
             let path = sim.fabric.lay_path(spec, FlowId::from(number));
             let path = || path.iter().copied().filter(|id| *id != PortId::NONE);
-            // No more than the slowest link of its path carries until the end, and of those without end as much as of a
-            // long one.
-            let most = path().map(|id| could(id, flow.start)).min().unwrap_or(0);
+            // At most what the slowest link of its path carries until the end; an endless flow counts as a long
+            // one.
+            let most = path().map(|id| capacity(id, flow.start)).min().unwrap_or(0);
             let bytes = flow.size.min(most).min(1 << 30);
             path().for_each(|id| carried[id.at()] = carried[id.at()].saturating_add(bytes));
         }
-        // Together no more than each link carries.
+        // Altogether at most what each link carries.
         for (id, bytes) in carried.iter_mut().enumerate() {
-            *bytes = (*bytes).min(could(PortId::from(id), Time::ZERO) / every as u64).max(1);
+            *bytes = (*bytes).min(capacity(PortId::from(id), Time::ZERO) / every as u64).max(1);
         }
         let hops = carried.iter().sum::<u64>() / PACKET * every as u64;
         let busy = |(id, bytes): (usize, &u64)| {
@@ -69,12 +70,12 @@ impl Traffic {
         traffic
     }
 
-    /// About so many packet-hops in all.
+    /// Estimated number of packet-hops of the run.
     pub fn hops(&self) -> u64 {
         self.hops
     }
 
-    /// Packet-hops of such a window.
+    /// Estimated number of packet-hops in a window of this length.
     pub fn hops_in(&self, window: Span) -> u128 {
         u128::from(self.hops) * u128::from(window.ps()) / u128::from(self.lasts.ps().max(1))
     }
@@ -86,13 +87,13 @@ impl Traffic {
         }
     }
 
-    /// By group: its part. First those in a row, as much work for each part as for the others; then each group moves to
-    /// the part that it has most to do with, as long as that part does not have too much (Fiduccia and Mattheyses, DAC
-    /// 1982, without their buckets).
+    /// By group: its part. Initially, consecutive groups form parts with equal work. Then each group moves to the
+    /// part that it exchanges most traffic with, as long as that part does not get too much work (Fiduccia and
+    /// Mattheyses, DAC 1982, without their buckets).
     pub fn divide(&self, parts: usize) -> Vec<Number> {
         let total: u64 = self.work.iter().sum();
         let share = (total / parts as u64).max(1);
-        // Where groups are large, as near as they allow.
+        // Large groups allow a coarser balance only.
         let largest = self.work.iter().copied().max().unwrap_or(0);
         let most = (share * BALANCE / 100).max(share + largest / 2);
         let mut before = 0;
@@ -129,12 +130,12 @@ impl Traffic {
                 break;
             }
         }
-        // Parts without any work are none.
+        // Empty parts are left out.
         numbered(&of).into_iter().map(|part| part as Number).collect()
     }
 }
 
-/// The same sets by numbers without gaps, in the order in which they come first.
+/// Renumbers sets without gaps, in the order of their first members.
 pub(super) fn numbered(sets: &[usize]) -> Vec<usize> {
     let mut numbers = vec![None; sets.iter().max().map_or(0, |last| last + 1)];
     let mut count = 0;

@@ -1,19 +1,19 @@
-//! One run on several threads.
+//! One run on several threads: conservative parallel simulation.
 //!
-//! A network is cut along wires that take time ([`plan`]): hosts stay with their switch. Each [`part`] is the whole
-//! network, of which only its own nodes do anything, with an event queue, packets and instruments of its own. Parts
-//! run side by side through a *window*: from the first event anywhere until the least delay of a wire between two of
-//! them has passed, nothing that happens in one can matter to another (Chandy and Misra, CACM 1981; windows as in
-//! Lubachevsky's bounded lag, CACM 1989). Between windows packets change parts, and flows are closed.
+//! A network is partitioned along wires with a propagation delay ([`plan`]); hosts stay with their switch. Each
+//! [`part`] (a logical process) is a copy of the whole network in which only its own nodes act, with an event
+//! queue, packets and instruments of its own. Parts run in parallel through a *window*: from the first event
+//! anywhere until the smallest delay of a wire between two parts (the *lookahead*) has passed, nothing that happens
+//! in one part can affect another (Chandy and Misra, CACM 1981; windows as in Lubachevsky's bounded lag, CACM
+//! 1989). At the barrier between windows, packets move between parts, and flows are closed.
 //!
-//! The result is that of the whole network, bit by bit: events of one instant have an order that no history decides
-//! ([`crate::events`]), what is drawn is drawn per entity, and the digest is a sum. The instant at which a run ends
-//! because all its flows are complete is found by taking turns: in a window in which that may happen, one thread
-//! takes the events of all parts in their order.
+//! The result is that of the undivided network, bit by bit: the order of events of one instant does not depend on
+//! history ([`crate::events`]), random numbers are drawn per entity, and the digest is a sum. A run that ends when
+//! all its measured flows are complete must end at the exact instant: in a window in which that may happen, one
+//! thread processes the events of all parts in their order.
 
-mod crossing;
+mod barrier;
 mod division;
-mod gate;
 mod part;
 mod plan;
 mod samples;
@@ -21,13 +21,14 @@ mod saved;
 mod sync;
 #[cfg(test)]
 mod tests;
+mod transfer;
 mod whole;
 
-use crate::border::Batch;
+use crate::boundary::Batch;
 use crate::events::{Event, Events};
 use crate::results::Counters;
-use crate::sim::{Pause, Sim};
-use gate::Gate;
+use crate::sim::{Halt, Sim};
+use barrier::Barrier;
 use part::Part;
 pub use plan::{Plan, Undivided};
 use serde::{Deserialize, Serialize};
@@ -41,194 +42,194 @@ use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, PortId, Span, Time};
 use whole::Owners;
 
-/// A network that is run in parts.
+/// A partitioned network.
 #[derive(Debug)]
-pub struct Parted {
+pub struct Partitioned {
     parts: Vec<Mutex<Part>>,
     plan: Plan,
-    score: Score,
+    state: BarrierState,
 }
 
-impl Clone for Parted {
+impl Clone for Partitioned {
     fn clone(&self) -> Self {
-        let parts = self.parts.iter().map(|part| Mutex::new(held(part).clone())).collect();
-        Self { parts, plan: self.plan.clone(), score: self.score.clone() }
+        let parts = self.parts.iter().map(|part| Mutex::new(lock(part).clone())).collect();
+        Self { parts, plan: self.plan.clone(), state: self.state.clone() }
     }
 }
 
-/// What is known between windows.
+/// What is known of the whole run at the barrier between windows.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct Score {
-    /// By flow: complete ends.
+struct BarrierState {
+    /// By flow: number of complete ends.
     ends: Vec<u8>,
-    /// Flows that are complete, and may have packets in the network.
+    /// Flows that are complete and may still have packets in the network.
     closing: Vec<FlowId>,
     done: u64,
     measured_done: u64,
     measured_total: u64,
-    /// Measured computations that are not over.
+    /// Number of measured computations that are not over.
     works_left: u64,
-    /// Of the flows from this number on none can be incomplete for longer than a window: see [`Score::goes_on`].
-    unseen: usize,
-    /// The ports that probes look at.
+    /// No flow from this number on can keep the run going for a window: see [`BarrierState::outlasts`].
+    unchecked: usize,
+    /// The ports that probes sample: queues, links.
     probed: [Vec<PortId>; 2],
     stopped: bool,
 }
 
-/// What comes after a window.
-enum Step {
-    /// Another one, until this instant.
+/// What follows a barrier.
+enum Next {
+    /// Another window, until this instant.
     Window(Time),
-    /// None for now.
-    Pause(Pause),
+    /// No further window for now.
+    Halt(Halt),
 }
 
 type Parts<'a> = Vec<MutexGuard<'a, Part>>;
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Parted {
-    /// A network of which nothing has happened, in the parts of a plan for it.
+impl Partitioned {
+    /// Partitions a network at time zero by a plan for it.
     pub fn new(whole: &Sim, plan: Plan) -> Self {
         let spec = &whole.cx.spec;
         let ports = |probe: &Option<(Span, Vec<PortId>)>| {
             probe.as_ref().map_or(Vec::new(), |(_, ports)| ports.clone())
         };
-        let score = Score {
+        let state = BarrierState {
             ends: vec![0; spec.flows.len()],
             closing: Vec::new(),
             done: 0,
             measured_done: 0,
             measured_total: whole.flows.measured_total(),
             works_left: whole.flows.works_left(),
-            unseen: spec.flows.len(),
+            unchecked: spec.flows.len(),
             probed: [ports(&spec.probes.queues), ports(&spec.probes.links)],
             stopped: false,
         };
         let parts = (0..plan.parts()).map(|me| Mutex::new(Part::new(whole, &plan, me))).collect();
-        Self { parts, plan, score }
+        Self { parts, plan, state }
     }
 
-    /// The plan that it is run by.
+    /// The plan of the partition.
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// As [`Sim::run_until`], on so many threads; a window that has begun is taken to its end.
-    pub fn run_until(&mut self, threads: usize, max_events: u64, at: Time) -> Pause {
+    /// As [`Sim::run_until`], on `threads` threads; a window that has begun is completed.
+    pub fn run_until(&mut self, threads: usize, max_events: u64, at: Time) -> Halt {
         let threads = threads.clamp(1, self.parts.len());
-        let Self { parts, plan, score } = self;
+        let Self { parts, plan, state } = self;
         let parts = &parts[..];
-        let goal = events(parts).saturating_add(max_events);
-        let (gate, end, over) = (Gate::new(threads), AtomicU64::new(0), AtomicBool::new(false));
+        let goal = processed(&lock_all(parts)).saturating_add(max_events);
+        let (barrier, end, over) = (Barrier::new(threads), AtomicU64::new(0), AtomicBool::new(false));
         let failed: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
-        // Of users' machines, with the part that each is in.
+        // Failures of users' machines, with the number of the part.
         let failures: Mutex<Vec<(usize, Failed)>> = Mutex::new(Vec::new());
-        let window = |first: usize| {
+        let run_window = |first: usize| {
             let end = Time::from_ps(end.load(Ordering::Acquire));
             let run = || {
                 for (number, part) in parts.iter().enumerate().skip(first).step_by(threads) {
-                    held(part).run_before(end);
+                    lock(part).run_before(end);
                     if let Some(failed) = plugin::take_failure() {
-                        held(&failures).push((number, failed));
+                        lock(&failures).push((number, failed));
                     }
                 }
             };
             if let Err(what) = catch_unwind(AssertUnwindSafe(run)) {
-                held(&failed).get_or_insert(what);
+                lock(&failed).get_or_insert(what);
             }
         };
-        let pause = std::thread::scope(|scope| {
+        let halt = std::thread::scope(|scope| {
             for thread in 1..threads {
-                let (gate, over, window) = (&gate, &over, &window);
+                let (barrier, over, run_window) = (&barrier, &over, &run_window);
                 scope.spawn(move || {
                     loop {
-                        gate.pass();
+                        barrier.wait();
                         if over.load(Ordering::Acquire) {
                             break;
                         }
-                        window(thread);
-                        gate.pass();
+                        run_window(thread);
+                        barrier.wait();
                     }
                 });
             }
-            let conduct = || {
+            let coordinate = || {
                 loop {
-                    match score.step(parts, plan, goal, at) {
-                        Step::Pause(pause) => return pause,
-                        Step::Window(until) => end.store(until.ps(), Ordering::Release),
+                    match state.next_window(parts, plan, goal, at) {
+                        Next::Halt(halt) => return halt,
+                        Next::Window(until) => end.store(until.ps(), Ordering::Release),
                     }
-                    gate.pass();
-                    window(0);
-                    gate.pass();
-                    if held(&failed).is_some() {
-                        return Pause::Ended;
+                    barrier.wait();
+                    run_window(0);
+                    barrier.wait();
+                    if lock(&failed).is_some() {
+                        return Halt::Ended;
                     }
-                    // The first one, as if it had been run whole (what is made before a call has no instant), on this
-                    // thread: where failures are looked for.
-                    let first = held(&failures).drain(..).min_by_key(|(number, failed)| (failed.at, *number));
+                    // Report the first failure, as an undivided run would have (failures before any call have no
+                    // instant), on this thread, where failures are looked for.
+                    let first = lock(&failures).drain(..).min_by_key(|(number, failed)| (failed.at, *number));
                     if let Some((_, first)) = first {
                         plugin::fail(first);
-                        score.stopped = true;
-                        return Pause::Ended;
+                        state.stopped = true;
+                        return Halt::Ended;
                     }
                 }
             };
-            let pause = catch_unwind(AssertUnwindSafe(conduct));
-            // The others wait for the next window.
+            let halt = catch_unwind(AssertUnwindSafe(coordinate));
+            // The other threads wait for the next window: release them.
             over.store(true, Ordering::Release);
-            gate.pass();
-            pause
+            barrier.wait();
+            halt
         });
         let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
-        match (pause, failed) {
+        match (halt, failed) {
             (Err(what), _) | (_, Some(what)) => resume_unwind(what),
-            (Ok(pause), None) => pause,
+            (Ok(halt), None) => halt,
         }
     }
 
-    /// The whole network as it is at present, to be read; it goes nowhere.
+    /// The whole network in its present state, to be read; it cannot be run.
     pub fn view(&self) -> Sim {
-        gather(&self.plan, &self.score, self.parts.iter().map(|part| held(part).clone()).collect())
+        gather(&self.plan, &self.state, self.parts.iter().map(|part| lock(part).clone()).collect())
     }
 
-    /// The same of a run that has ended, without a copy.
+    /// As [`Partitioned::view`] for a run that has ended, without a copy.
     pub fn into_view(self) -> Sim {
         let parts =
             self.parts.into_iter().map(|part| part.into_inner().unwrap_or_else(PoisonError::into_inner));
-        gather(&self.plan, &self.score, parts.collect())
+        gather(&self.plan, &self.state, parts.collect())
     }
 
     /// As [`Sim::take_decisions`].
     pub fn take_decisions(&mut self) -> Vec<Log> {
-        let mut logs: Vec<Log> = self.parts.iter().flat_map(|part| held(part).sim.take_decisions()).collect();
+        let mut logs: Vec<Log> = self.parts.iter().flat_map(|part| lock(part).sim.take_decisions()).collect();
         logs.sort_by_key(Log::flow);
         logs
     }
 
     /// The instant of the last event.
     pub fn now(&self) -> Time {
-        self.parts.iter().map(|part| held(part).sim.cx.now).max().unwrap_or(Time::ZERO)
+        self.parts.iter().map(|part| lock(part).sim.cx.now).max().unwrap_or(Time::ZERO)
     }
 
-    /// What has happened so far.
+    /// What the run has done so far.
     pub fn counters(&self) -> Counters {
-        let parts = self.parts.iter().map(|part| held(part).sim.counters());
+        let parts = self.parts.iter().map(|part| lock(part).sim.counters());
         let sum = parts.reduce(|sum, part| sum.plus(&part)).unwrap_or_default();
-        let Score { done, measured_done, .. } = self.score;
+        let BarrierState { done, measured_done, .. } = self.state;
         Counters { flows_done: done, measured_done, ..sum }
     }
 }
 
-fn gather(plan: &Plan, score: &Score, parts: Vec<Part>) -> Sim {
-    let Score { done, measured_done, works_left, probed, stopped, .. } = score;
+fn gather(plan: &Plan, state: &BarrierState, parts: Vec<Part>) -> Sim {
+    let BarrierState { done, measured_done, works_left, probed, stopped, .. } = state;
     let done = (*done, *measured_done);
     let owners = Owners { of_node: plan.of_node(), done, works_left: *works_left, probed: probed.clone() };
     let now = parts.iter().map(|part| part.sim.cx.now).max().unwrap_or(Time::ZERO);
     let ready = |mut part: Part| {
-        part.come_in();
+        part.import();
         part.sim.cx.now = now;
         part.sim.cx.stopped = *stopped;
         part.sim.catch_up();
@@ -237,55 +238,59 @@ fn gather(plan: &Plan, score: &Score, parts: Vec<Part>) -> Sim {
     whole::gather(parts.into_iter().map(ready).collect(), &owners)
 }
 
-/// Events that have been processed.
-fn events(parts: &[Mutex<Part>]) -> u64 {
-    parts.iter().map(|part| held(part).sim.processed).sum()
+fn lock_all(parts: &[Mutex<Part>]) -> Parts<'_> {
+    parts.iter().map(lock).collect()
 }
 
-impl Score {
-    /// Packets change parts, flows are closed, and the next window is found, or why there is none.
-    fn step(&mut self, parts: &[Mutex<Part>], plan: &Plan, goal: u64, at: Time) -> Step {
-        let mut parts: Parts<'_> = parts.iter().map(held).collect();
+/// Events that all parts have processed.
+fn processed(parts: &Parts<'_>) -> u64 {
+    parts.iter().map(|part| part.sim.processed).sum()
+}
+
+impl BarrierState {
+    /// Moves packets between parts, closes flows, and finds the next window, or why there is none.
+    fn next_window(&mut self, parts: &[Mutex<Part>], plan: &Plan, goal: u64, at: Time) -> Next {
+        let mut parts = lock_all(parts);
         loop {
             self.exchange(&mut parts);
             if self.stopped {
-                return Step::Pause(Pause::Ended);
+                return Next::Halt(Halt::Ended);
             }
             let Some(next) = parts.iter().filter_map(|part| part.next()).min() else {
                 self.stopped = true;
-                return Step::Pause(Pause::Ended);
+                return Next::Halt(Halt::Ended);
             };
             let stop = parts[0].sim.cx.spec.stop.until;
             let until = stop.min(at);
             if next > until {
                 if until < stop {
-                    return Step::Pause(Pause::Reached);
+                    return Next::Halt(Halt::Reached);
                 }
                 parts[0].sim.cx.now = until;
                 self.stopped = true;
-                return Step::Pause(Pause::Ended);
+                return Next::Halt(Halt::Ended);
             }
-            if parts.iter().map(|part| part.sim.processed).sum::<u64>() >= goal {
-                return Step::Pause(Pause::Budget);
+            if processed(&parts) >= goal {
+                return Next::Halt(Halt::Budget);
             }
             let end = next.saturating_add(plan.lookahead()).min(until.saturating_add(Span::from_ps(1)));
-            if self.goes_on(&parts, plan, end - next) {
-                return Step::Window(end);
+            if self.outlasts(&parts, plan, end - next) {
+                return Next::Window(end);
             }
-            self.take_turns(&mut parts, end);
+            self.run_sequentially(&mut parts, end);
         }
     }
 
-    /// What has left a part comes to where it goes, and flows end.
+    /// Hands the batches of all parts to their destinations, and closes flows without packets.
     fn exchange(&mut self, parts: &mut Parts<'_>) {
         for from in 0..parts.len() {
             for to in 0..parts.len() {
-                if parts[from].sim.cx.border.out[to].crossings().is_empty() {
+                if parts[from].sim.cx.boundary.out[to].transfers().is_empty() {
                     continue;
                 }
                 let empty = std::mem::take(&mut parts[to].inbox[from]);
-                debug_assert!(empty.crossings().is_empty(), "what was sent before has come in");
-                parts[to].inbox[from] = std::mem::replace(&mut parts[from].sim.cx.border.out[to], empty);
+                debug_assert!(empty.transfers().is_empty(), "earlier transfers were imported");
+                parts[to].inbox[from] = std::mem::replace(&mut parts[from].sim.cx.boundary.out[to], empty);
             }
             self.note_ends(&mut parts[from]);
         }
@@ -300,17 +305,16 @@ impl Score {
         self.closing = closing;
     }
 
-    /// All measured flows are complete, all measured computations over.
-    fn waits_for_nothing(&self) -> bool {
+    /// Whether all measured flows are complete and all measured computations over.
+    fn is_all_done(&self) -> bool {
         self.measured_done == self.measured_total && self.works_left == 0
     }
 
-    /// Counts the ends of flows that have become complete in a part, and computations that are over; true: the run is
-    /// over.
-    ///
+    /// Counts the ends of flows that have become complete in a part, and computations that are over. True if the
+    /// run is over.
     fn note_ends(&mut self, part: &mut Part) -> bool {
         let cx = &mut part.sim.cx;
-        for flow in cx.border.ended.drain(..) {
+        for flow in cx.boundary.ended.drain(..) {
             self.ends[flow.at()] += 1;
             if self.ends[flow.at()] < 2 {
                 continue;
@@ -318,26 +322,27 @@ impl Score {
             self.done += 1;
             self.measured_done += u64::from(cx.spec.flows[flow.at()].measured);
             self.closing.push(flow);
-            let all = cx.spec.flows[flow.at()].measured && self.waits_for_nothing();
+            let all = cx.spec.flows[flow.at()].measured && self.is_all_done();
             self.stopped |= all && cx.spec.stop.when_measured_done;
         }
-        let over = std::mem::take(&mut cx.border.works_ended);
+        let over = std::mem::take(&mut cx.boundary.works_ended);
         if over > 0 {
             self.works_left -= over;
-            self.stopped |= self.waits_for_nothing() && cx.spec.stop.when_measured_done;
+            self.stopped |= self.is_all_done() && cx.spec.stop.when_measured_done;
         }
         self.stopped
     }
 
-    /// Some flow that the run waits for cannot become complete within a window of that length: its ends are in two
-    /// parts, neither is complete, and the sender is only once an ACK of all has come to it; or what its receiver lacks
-    /// does not fit through its link.
-    fn goes_on(&mut self, parts: &Parts<'_>, plan: &Plan, window: Span) -> bool {
+    /// Whether the run certainly does not end within a window of that length: its end does not depend on flows, or
+    /// some flow that it waits for cannot complete in the window. Either the flow's ends are in two parts and
+    /// neither is complete: the sender completes only when an ACK of everything has crossed. Or what its receiver
+    /// lacks does not fit through its link.
+    fn outlasts(&mut self, parts: &Parts<'_>, plan: &Plan, window: Span) -> bool {
         let spec: &NetworkSpec = &parts[0].sim.cx.spec;
-        if !spec.stop.when_measured_done || self.waits_for_nothing() {
+        if !spec.stop.when_measured_done || self.is_all_done() {
             return true;
         }
-        while let Some(flow) = self.unseen.checked_sub(1).map(FlowId::from) {
+        while let Some(flow) = self.unchecked.checked_sub(1).map(FlowId::from) {
             let ends = &spec.flows[flow.at()];
             let transport = &spec.transports[usize::from(ends.transport)];
             if ends.measured && self.ends[flow.at()] < 2 {
@@ -357,14 +362,14 @@ impl Score {
                     return true;
                 }
             }
-            self.unseen -= 1;
+            self.unchecked -= 1;
         }
         false
     }
 
-    /// The events before `end` in their order, wherever they are, or until the run is over.
-    fn take_turns(&mut self, parts: &mut Parts<'_>, end: Time) {
-        parts.iter_mut().for_each(|part| part.come_in());
+    /// Processes the events of all parts before `end` in their order on this thread, until the run is over.
+    fn run_sequentially(&mut self, parts: &mut Parts<'_>, end: Time) {
+        parts.iter_mut().for_each(|part| part.import());
         let ties = parts[0].sim.cx.events.ties();
         let earlier = |a: Event, b: Event| if b.precedes(&a, ties) { b } else { a };
         loop {
@@ -372,7 +377,7 @@ impl Score {
             let next = firsts.clone().reduce(|a, b| if b.1.precedes(&a.1, ties) { b } else { a });
             let Some((turn, _)) = next.filter(|(_, event)| event.at < end) else { return };
             let second = firsts.filter(|(at, _)| *at != turn).map(|(_, event)| event).reduce(earlier);
-            parts[turn].take_turn(second);
+            parts[turn].process_first(second);
             if self.note_ends(&mut parts[turn]) {
                 return;
             }
@@ -381,7 +386,7 @@ impl Score {
 }
 
 const _: () = {
-    /// Batches and parts go from thread to thread.
+    /// Batches and parts move between threads.
     const fn moves<T: Send>() {}
     moves::<Batch>();
     moves::<Part>();

@@ -1,13 +1,14 @@
-//! One part: the network, of which only its own nodes do anything.
+//! One part: a copy of the network in which only its own nodes act.
 
 use super::plan::Plan;
-use crate::border::{Batch, Border, Number};
+use crate::boundary::{Batch, Boundary, Number};
 use crate::events::{Event, Events, Phase, Tag};
 use crate::paths::NO_SLOT;
 use crate::sim::Sim;
 use thalweg_units::{FlowId, PortId, Time};
 
-/// A part, and what others have sent it. No two share a line of memory, nor the one that is fetched with it.
+/// A part, and what others have sent it. Padded to two cache lines to avoid false sharing and adjacent-line
+/// prefetch.
 #[derive(Clone, Debug)]
 #[repr(align(128))]
 pub(super) struct Part {
@@ -16,10 +17,10 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Part `me` of a network of which nothing has happened.
+    /// Part `me` of a network at time zero.
     pub fn new(whole: &Sim, plan: &Plan, me: Number) -> Self {
         let mut sim = whole.clone();
-        enclose(&mut sim, plan, me);
+        restrict(&mut sim, plan, me);
         let mut armed = Vec::new();
         while let Some(event) = sim.cx.events.pop() {
             armed.push(event);
@@ -28,7 +29,7 @@ impl Part {
             let own = match event.tag.phase() {
                 Phase::Start => false,
                 Phase::Tick | Phase::Point => {
-                    sim.cx.border.owns(sim.cx.spec.ends(PortId(event.tag.entity())).0.at())
+                    sim.cx.boundary.owns(sim.cx.spec.ends(PortId(event.tag.entity())).0.at())
                 }
                 _ => true,
             };
@@ -42,24 +43,24 @@ impl Part {
     }
 }
 
-/// What makes a network part of one.
-pub(super) fn enclose(sim: &mut Sim, plan: &Plan, me: Number) {
+/// Restricts a copy of the whole network to part `me`.
+pub(super) fn restrict(sim: &mut Sim, plan: &Plan, me: Number) {
     let spec = &sim.cx.spec;
     let ends = (0..2 * spec.links.len()).map(|id| spec.ends(PortId::from(id))).map(|(a, b)| (a.at(), b.at()));
-    sim.cx.border = Border::new(me, plan.of_node(), ends);
-    sim.cx.features.parted = true;
+    sim.cx.boundary = Boundary::new(me, plan.of_node(), ends);
+    sim.cx.features.partitioned = true;
     sim.hosts.keep_slots();
     for id in (0..sim.fabric.ports().len()).map(PortId::from) {
-        if sim.cx.border.is_left_by(id) {
-            sim.fabric.lead_out(id);
-        } else if !sim.cx.border.owns(sim.cx.spec.ends(id).0.at()) {
-            sim.fabric.lead_in(id);
+        if sim.cx.boundary.leads_out(id) {
+            sim.fabric.mark_outbound(id);
+        } else if !sim.cx.boundary.owns(sim.cx.spec.ends(id).0.at()) {
+            sim.fabric.mark_inbound(id);
         }
     }
-    // Its own ports, about as many as have something on their wires.
+    // Sized for its own ports: about as many events are pending.
     sim.cx.events.resize(sim.fabric.ports().len() / usize::from(plan.parts()));
     let owns: Vec<bool> = (0..sim.fabric.ports().len())
-        .map(|id| sim.cx.border.owns(sim.cx.spec.ends(PortId::from(id)).0.at()))
+        .map(|id| sim.cx.boundary.owns(sim.cx.spec.ends(PortId::from(id)).0.at()))
         .collect();
     let probes = &mut sim.cx.spec.probes;
     for (_, ports) in probes.queues.iter_mut().chain(&mut probes.links) {
@@ -68,14 +69,14 @@ pub(super) fn enclose(sim: &mut Sim, plan: &Plan, me: Number) {
 }
 
 impl Part {
-    /// A window: what others have sent, all events before `end`, and what leaves.
+    /// Runs a window: imports what others have sent, processes all events before `end`, and exports what has left.
     pub fn run_before(&mut self, end: Time) {
-        self.come_in();
+        self.import();
         self.sim.process_before(end, u64::MAX);
-        self.go_out();
+        self.export();
     }
 
-    /// When something happens here next, as far as it is known here.
+    /// When something happens in this part next, as far as is known here.
     pub fn next(&self) -> Option<Time> {
         let arrives = self.inbox.iter().filter_map(Batch::earliest).min();
         let first = self.sim.cx.events.first().map(|event| event.at);
@@ -92,9 +93,9 @@ impl Part {
         }
     }
 
-    /// What [`Part::first`] is, and nothing that comes after `elsewhere`.
-    pub fn take_turn(&mut self, elsewhere: Option<Event>) {
-        self.sim.cx.border.elsewhere = elsewhere;
+    /// Processes [`Part::first`], and what follows at this instant unless `first_elsewhere` precedes it.
+    pub fn process_first(&mut self, first_elsewhere: Option<Event>) {
+        self.sim.cx.boundary.first_elsewhere = first_elsewhere;
         match self.first() {
             Some(first) if self.sim.cx.events.first() == Some(first) => {
                 if let Some(event) = self.sim.cx.events.pop() {
@@ -103,17 +104,17 @@ impl Part {
             }
             _ => self.sim.settle_ready(),
         }
-        self.sim.cx.border.elsewhere = None;
-        self.go_out();
+        self.sim.cx.boundary.first_elsewhere = None;
+        self.export();
     }
 
-    /// Packets of a flow sent less those that have arrived or were lost, of what happened here.
+    /// Packets of a flow sent less those arrived or lost, as far as this happened in this part.
     pub fn balance(&self, flow: FlowId) -> u32 {
         let both = self.sim.hosts.both(self.sim.fabric.paths().slot(flow));
         both.map_or(0, |(sending, receiving)| sending.balance.wrapping_add(receiving.balance))
     }
 
-    /// A flow is over everywhere.
+    /// Closes a flow that is over in all parts.
     pub fn close(&mut self, flow: FlowId) {
         let Sim { cx, fabric, hosts, flows, .. } = &mut self.sim;
         let slot = fabric.paths().slot(flow);
@@ -121,9 +122,9 @@ impl Part {
             return;
         }
         let ends = &cx.spec.flows[flow.at()];
-        if cx.border.is_home(ends.src) {
+        if cx.boundary.is_home(ends.src) {
             hosts.write(flows, slot as usize, flow);
-        } else if cx.border.is_home(ends.dst) {
+        } else if cx.boundary.is_home(ends.dst) {
             let (_, receiver) = hosts.ends(slot).expect("a slot has ends");
             flows.deliver(flow, receiver.received());
         }

@@ -1,7 +1,7 @@
-//! Which nodes go together: a network cut into parts along wires that take time.
+//! Plans: which nodes form parts. Networks are cut along wires with a propagation delay.
 
 use super::division::{PACKET, Traffic, numbered};
-use crate::border::Number;
+use crate::boundary::Number;
 use crate::features::Features;
 use crate::port::Lane;
 use crate::sim::Sim;
@@ -12,18 +12,18 @@ use thalweg_net::dependencies::{Dependencies, Ways};
 use thalweg_net::spec::{End, LinkSpec, NetworkSpec, Predecessor};
 use thalweg_units::{FlowId, HostId, Rate, Span, Time, WorkId};
 
-/// Why a network is run whole.
+/// Why a network cannot be partitioned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Undivided(&'static str);
 
-/// Packet-hops of a run from which its parts are made in less time than they save.
+/// Number of packet-hops of a run above which partitioning saves more time than it takes.
 const WORTH: u64 = 1_000_000;
-/// Packet-hops in a part's window, from which threads wait for each other in less time than
-/// they save: some ten microseconds of work.
+/// Number of packet-hops per part and window above which parallel windows save more time than the barriers take:
+/// some ten microseconds of work.
 const FULL: u128 = 100;
 
-/// Parts of a network.
+/// A partition of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Plan {
     parts: Number,
@@ -33,25 +33,25 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// At most `parts` parts of a network of which nothing has happened yet.
+    /// Plans at most `parts` parts of a network at time zero.
     ///
     /// # Errors
-    /// If it is run whole, with the reason.
+    /// If it cannot be partitioned, with the reason.
     pub fn new(sim: &Sim, parts: usize) -> Result<Self, Undivided> {
         let spec = &sim.cx.spec;
-        if let Some(why) = reason(spec, &sim.cx.features) {
+        if let Some(why) = obstacle(spec, &sim.cx.features) {
             return Err(Undivided(why));
         }
-        let mut together = Together::new((spec.hosts + spec.switches) as usize);
-        join_nodes(sim, &mut together);
-        join_flows(spec, &mut together);
-        let groups = together.groups();
+        let mut sets = NodeSets::new((spec.hosts + spec.switches) as usize);
+        join_nodes(sim, &mut sets);
+        join_flows(spec, &mut sets);
+        let groups = sets.groups();
         let most = groups.iter().max().map_or(0, |last| last + 1);
         let traffic = Traffic::of(sim, &groups, most);
         let parts = parts.min(most).min(usize::from(Number::MAX) - 1);
         if parts < 2 {
             let inner = |(_, link): &(usize, &LinkSpec)| link.a.0 >= spec.hosts && link.b.0 >= spec.hosts;
-            let bound = |(number, link): (usize, &LinkSpec)| !is_instant(link) && is_bound(sim, number);
+            let bound = |(number, link): (usize, &LinkSpec)| !is_instant(link) && cannot_be_cut(sim, number);
             return Err(Undivided(match spec.links.iter().enumerate().filter(inner).any(bound) {
                 true => {
                     "its wires change, lose or delay packets, or their ports hold packets back or interrupt them"
@@ -64,8 +64,8 @@ impl Plan {
         let is_cut = |link: &&LinkSpec| of_node[link.a.at()] != of_node[link.b.at()];
         let delays = spec.links.iter().filter(is_cut).map(|link| link.ab.delay.min(link.ba.delay));
         let lookahead = delays.min().ok_or(Undivided("all traffic is in one part of it"))?;
-        // Where no cycle of ports can wait for each other there is no deadlock to look for (Goyal, MIT 2022, App. D,
-        // Theorem 2).
+        // Deadlocks are searched for in the whole network. Where the routes allow no cycle of ports that wait for
+        // each other there are none (Goyal, MIT 2022, App. D, Theorem 2).
         if spec.inputs.is_some_and(|inputs| inputs.stops_ports()) && has_cycle(spec) {
             return Err(Undivided("pauses may form a cycle, which is looked for in the whole network"));
         }
@@ -76,7 +76,7 @@ impl Plan {
         Ok(Self { parts, of_node, lookahead, pays })
     }
 
-    /// How many.
+    /// Number of parts.
     pub fn parts(&self) -> Number {
         self.parts
     }
@@ -86,30 +86,30 @@ impl Plan {
         &self.of_node
     }
 
-    /// A thread for each part is worth its while: the run is long enough for the parts to be made, and windows have
-    /// enough in them for threads to wait for each other; and what a user's controllers do can be done side by side.
+    /// Whether a thread for each part pays: the run is long enough for parts to be made, windows have enough work
+    /// for threads to wait for each other, and users' controllers can run in parallel.
     pub fn pays(&self) -> bool {
         self.pays
     }
 
-    /// How long nothing that happens in one part can matter to another.
+    /// The lookahead: how long nothing that happens in one part can affect another.
     pub fn lookahead(&self) -> Span {
         self.lookahead
     }
 }
 
-/// Flows are controlled by who runs the network.
-fn is_outside(transport: &TransportSpec) -> bool {
+/// Whether flows are controlled by decisions from outside.
+fn is_decided_outside(transport: &TransportSpec) -> bool {
     transport.controller().is_some_and(|controller| controller.needs().decided)
 }
 
-/// Flows are controlled by what threads do not make faster.
+/// Whether flows are controlled by code that does not run in parallel.
 fn is_serial(transport: &TransportSpec) -> bool {
     matches!(transport.controller(), Some(ControllerSpec::Custom(own)) if custom::declared(&own.name).serial)
 }
 
-/// What looks at several nodes at one instant.
-fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
+/// Why a network cannot be partitioned: something acts on several nodes at one instant.
+fn obstacle(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
     let sees = |t: &TransportSpec| t.sees_receiver();
     let (probes, stop) = (&spec.probes, &spec.stop);
     let reasons = [
@@ -127,7 +127,7 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
         ),
         (spec.transports.iter().any(sees), "a sender sees what its receiver has"),
         (
-            spec.transports.iter().any(is_outside),
+            spec.transports.iter().any(is_decided_outside),
             "controllers are decided from outside, each as it waits for that",
         ),
         (!probes.ports.is_empty(), "what passes a port is recorded in the order of the whole network"),
@@ -138,18 +138,18 @@ fn reason(spec: &NetworkSpec, features: &Features) -> Option<&'static str> {
     reasons.iter().find(|(applies, _)| *applies).map(|(_, why)| *why)
 }
 
-/// Ports may come to wait for each other.
+/// Whether ports may wait for each other in a cycle.
 fn has_cycle(spec: &NetworkSpec) -> bool {
     Dependencies::of(&Ways::of(spec)).is_ok_and(|graph| graph.cycle().is_some())
 }
 
-/// Nodes between which a wire takes no time, or that share it in other ways.
-fn join_nodes(sim: &Sim, together: &mut Together) {
+/// Joins nodes that must be in one part: hosts and their switches, and ends of wires that cannot be cut.
+fn join_nodes(sim: &Sim, sets: &mut NodeSets) {
     let spec = &sim.cx.spec;
     for (number, link) in spec.links.iter().enumerate() {
         let at_host = link.a.0 < spec.hosts || link.b.0 < spec.hosts;
-        if at_host || is_instant(link) || is_bound(sim, number) {
-            together.join(link.a.at(), link.b.at());
+        if at_host || is_instant(link) || cannot_be_cut(sim, number) {
+            sets.join(link.a.at(), link.b.at());
         }
     }
 }
@@ -158,35 +158,36 @@ fn is_instant(link: &LinkSpec) -> bool {
     link.ab.delay.is_zero() || link.ba.delay.is_zero()
 }
 
-/// What is on the wire may overtake or be taken back, or its ports are on the reference lane.
-fn is_bound(sim: &Sim, link: usize) -> bool {
+/// Whether a wire cannot be cut: packets on it may overtake or be cancelled, or its ports are on the reference
+/// lane.
+fn cannot_be_cut(sim: &Sim, link: usize) -> bool {
     let ports = [2 * link, 2 * link + 1].map(|id| &sim.fabric.ports()[id]);
     ports.iter().any(|port| port.mode.lane == Lane::Reference || port.mode.preemptive)
 }
 
-/// Hosts that act on each other at one instant.
-fn join_flows(spec: &NetworkSpec, together: &mut Together) {
+/// Joins hosts that act on each other at one instant.
+fn join_flows(spec: &NetworkSpec, sets: &mut NodeSets) {
     for (number, flow) in spec.flows.iter().enumerate() {
-        // Its sender stops, and what its receiver is to get is known at once.
+        // When its sender stops, its receiver knows at once how much to expect.
         if flow.until != Time::MAX {
-            together.join(flow.src.at(), flow.dst.at());
+            sets.join(flow.src.at(), flow.dst.at());
         }
         if spec.precedence.is_empty() {
             continue;
         }
-        // One before has come to the end that it waits for, and it starts.
+        // A flow starts when a predecessor reaches the end that it waits for.
         for before in spec.precedence.of(FlowId::from(number)) {
-            together.join(place_of(spec, before).at(), flow.src.at());
+            sets.join(place_of(spec, before).at(), flow.src.at());
         }
     }
     for (number, work) in spec.works.iter().enumerate() {
         for before in spec.precedence.of_work(WorkId::from(number)) {
-            together.join(place_of(spec, before).at(), work.host.at());
+            sets.join(place_of(spec, before).at(), work.host.at());
         }
     }
 }
 
-/// Where it happens.
+/// The host at which it happens.
 fn place_of(spec: &NetworkSpec, what: &Predecessor) -> HostId {
     match *what {
         Predecessor::Flow { flow, end: End::Received } => spec.flows[flow.at()].dst,
@@ -195,10 +196,10 @@ fn place_of(spec: &NetworkSpec, what: &Predecessor) -> HostId {
     }
 }
 
-/// Sets of nodes that stay together (union-find, with paths halved).
-struct Together(Vec<usize>);
+/// Sets of nodes that stay in one part (union-find with path halving).
+struct NodeSets(Vec<usize>);
 
-impl Together {
+impl NodeSets {
     fn new(nodes: usize) -> Self {
         Self((0..nodes).collect())
     }
@@ -223,7 +224,7 @@ impl Together {
     }
 }
 
-/// Packets that all links can carry in a window, half used.
+/// Packets that all links carry in a window at half their capacity.
 fn window_hops(spec: &NetworkSpec, window: Span) -> u128 {
     let rates = spec.links.iter().flat_map(|link| [link.ab.mean_rate(), link.ba.mean_rate()]);
     let bps: u128 = rates.filter(|rate| *rate != Rate::INFINITE).map(|rate| u128::from(rate.bps())).sum();

@@ -1,7 +1,7 @@
-//! Looks at senders in a network that was run in parts.
+//! Samples of senders in a partitioned network.
 //!
-//! A flow's sender is in one part, its receiver perhaps in another, and packets of it may have been lost in a third.
-//! Each part notes what it knows; here the looks are as those at the whole network.
+//! A flow's sender is in one part, its receiver perhaps in another, and its packets may have been lost in a third.
+//! Each part notes what it knows; here that is combined to the samples of an undivided run.
 
 use crate::instruments::own::OwnColumns;
 use crate::instruments::probe::{ControllerSample, PartSample, Probes};
@@ -17,8 +17,9 @@ struct Known {
     arrived: u64,
 }
 
-/// The looks of all parts together, and what controllers reported then; `flows`: at which, in their order.
-pub(super) fn together(flows: &[FlowId], all: &[&Probes]) -> (Vec<ControllerSample>, OwnColumns) {
+/// Combines the samples of all parts, and what controllers reported then; `flows`: the sampled flows, in their
+/// order.
+pub(super) fn combine(flows: &[FlowId], all: &[&Probes]) -> (Vec<ControllerSample>, OwnColumns) {
     let places: BTreeMap<FlowId, usize> =
         flows.iter().enumerate().map(|(place, flow)| (*flow, place)).collect();
     let mut known: BTreeMap<(Time, FlowId), Known> = BTreeMap::new();
@@ -29,7 +30,7 @@ pub(super) fn together(flows: &[FlowId], all: &[&Probes]) -> (Vec<ControllerSamp
         of.complete += complete;
         (of.delivered, of.arrived) = (of.delivered + delivered, of.arrived + arrived);
     }
-    // In the order in which one would have looked.
+    // In the order of sampling of an undivided run.
     let mut looks: Vec<(Time, usize, usize, usize)> = Vec::new();
     for (part, probes) in all.iter().enumerate() {
         let look =
@@ -41,7 +42,7 @@ pub(super) fn together(flows: &[FlowId], all: &[&Probes]) -> (Vec<ControllerSamp
     for (_, _, part, number) in looks {
         let sample = all[part].controllers[number];
         let Some(of) = known.get(&(sample.at, sample.flow)) else { continue };
-        // Over by then: run whole, it is forgotten at once, and in parts between two windows.
+        // The flow was over by then: an undivided run forgets it at once, a partitioned one at the next barrier.
         if of.balance == 0 && of.complete == 2 {
             continue;
         }

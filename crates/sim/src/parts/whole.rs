@@ -1,6 +1,6 @@
-//! The parts of a network put together again, to be read as if it had been run whole.
+//! Assembles the parts of a network, to be read like an undivided run.
 
-use crate::border::{Border, Number};
+use crate::boundary::{Boundary, Number};
 use crate::events::{Event, Events, Phase, Tag, Ties};
 use crate::flows::FlowTally;
 use crate::hosts::ends::{Receiving, Sending};
@@ -13,18 +13,18 @@ use crate::sim::Sim;
 use std::collections::BTreeMap;
 use thalweg_units::{FlowId, PortId, Time, WorkId};
 
-/// Whose nodes are whose, and what only all parts together know.
+/// Which part owns each node, and what is known of the whole run only.
 pub(super) struct Owners<'a> {
     pub of_node: &'a [Number],
-    /// Complete flows, all and measured ones.
+    /// Number of complete flows: all, and measured ones.
     pub done: (u64, u64),
-    /// Measured computations that are not over.
+    /// Number of measured computations that are not over.
     pub works_left: u64,
-    /// The ports that probes look at, in the order of the scenario.
+    /// The ports that probes sample (queues, links), in the order of the scenario.
     pub probed: [Vec<PortId>; 2],
 }
 
-/// A network that can be read, and goes nowhere: packets stay where they are, in the memory of their parts.
+/// Assembles a network that can be read but not run: packets stay in the memory of their parts.
 pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
     let mut whole = parts.remove(0);
     whole.cx.stopped = true;
@@ -34,23 +34,24 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
         whole.hosts.take_logs_of(&mut part.hosts);
     }
     let all = std::iter::once(&mut whole).chain(&mut parts).map(|part| &mut part.cx);
-    let pauses = all.flat_map(|cx| named(std::mem::take(&mut cx.instruments.pauses), &cx.border)).collect();
+    let pauses =
+        all.flat_map(|cx| with_names(std::mem::take(&mut cx.instruments.pauses), &cx.boundary)).collect();
     whole.cx.instruments.pauses = in_order(pauses, whole.cx.events.ties());
     take_flows(&mut whole, &mut parts, owners);
     for part in &mut parts {
-        add(&mut whole.cx.instruments, &mut part.cx.instruments);
+        add_instruments(&mut whole.cx.instruments, &mut part.cx.instruments);
     }
     let [queues, links] = &owners.probed;
     let seen = &mut whole.cx.instruments.probes;
     let (of_queues, of_links) = (places(queues), places(links));
     seen.queues.sort_by_key(|sample| (sample.at, of_queues.get(&sample.port)));
     seen.links.sort_by_key(|sample| (sample.at, of_links.get(&sample.port)));
-    // Each with the ACK that gave it.
+    // In the order in which the ACKs landed.
     let nic = |flow: FlowId| whole.fabric.routes().nic(whole.cx.spec.flows[flow.at()].src);
     sort_landed(&mut seen.completions, whole.cx.events.ties(), |one| (one.at, nic(one.flow)));
     if let Some((_, flows)) = &whole.cx.spec.probes.controllers {
         let all = std::iter::once(&whole).chain(&parts).map(|part| &part.cx.instruments.probes);
-        let (controllers, own) = samples::together(flows, &all.collect::<Vec<_>>());
+        let (controllers, own) = samples::combine(flows, &all.collect::<Vec<_>>());
         let seen = &mut whole.cx.instruments.probes;
         (seen.controllers, seen.own, seen.in_part) = (controllers, own, Vec::new());
     }
@@ -61,12 +62,12 @@ pub(super) fn gather(mut parts: Vec<Sim>, owners: &Owners<'_>) -> Sim {
     whole
 }
 
-/// Where each port stands in a list.
+/// Position of each port in a list.
 fn places(ports: &[PortId]) -> BTreeMap<PortId, usize> {
     ports.iter().enumerate().map(|(place, port)| (*port, place)).collect()
 }
 
-/// The ports of a part's nodes, with what waits there.
+/// Takes the ports of a part's nodes, with what waits there.
 fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Number) {
     let (mine, its) = (&mut whole.fabric, &mut part.fabric);
     for id in 0..mine.ports().len() {
@@ -84,14 +85,14 @@ fn take_nodes(whole: &mut Sim, part: &mut Sim, of_node: &[Number], number: Numbe
     mine.take_switches(its, (0..switches).filter(|switch| of_node[first + switch] == number));
 }
 
-/// The pauses of a part, with their names.
-fn named(pauses: Vec<PauseRecord>, border: &Border) -> Vec<(u32, PauseRecord)> {
-    pauses.into_iter().enumerate().map(|(number, pause)| (border.name(number), pause)).collect()
+/// The pauses of a part, with their global names.
+fn with_names(pauses: Vec<PauseRecord>, boundary: &Boundary) -> Vec<(u32, PauseRecord)> {
+    pauses.into_iter().enumerate().map(|(number, pause)| (boundary.pause_name(number), pause)).collect()
 }
 
-/// Pauses in the order in which they began, each with the number of the one that caused it.
+/// Pauses in the order in which they began; causes become numbers in this order.
 fn in_order(mut all: Vec<(u32, PauseRecord)>, ties: Ties) -> Vec<PauseRecord> {
-    // Each began as a frame landed, by the wire that leads to its port.
+    // Each began when a frame landed, over the wire that leads to its port.
     sort_landed(&mut all, ties, |(_, pause)| (pause.began, pause.port));
     let numbers: BTreeMap<u32, u32> = (0..).zip(&all).map(|(number, (name, _))| (*name, number)).collect();
     let numbered = |(_, pause): (u32, PauseRecord)| {
@@ -101,7 +102,7 @@ fn in_order(mut all: Vec<(u32, PauseRecord)>, ties: Ties) -> Vec<PauseRecord> {
     all.into_iter().map(numbered).collect()
 }
 
-/// Sorts by what landed: when, and at which port; what did at once stays as it is.
+/// Sorts by the landing that caused each entry: its instant and port. Entries of one landing keep their order.
 fn sort_landed<T>(list: &mut [T], ties: Ties, of: impl Fn(&T) -> (Time, PortId)) {
     let landed = |one: &T| {
         let (at, port) = of(one);
@@ -113,10 +114,10 @@ fn sort_landed<T>(list: &mut [T], ties: Ties, of: impl Fn(&T) -> (Time, PortId))
     });
 }
 
-/// The ends of a part's flows by slot, as long as nothing has taken them.
+/// The ends of a part's flows by slot; `None`: taken.
 type Ends = (Vec<Option<Sending>>, Vec<Option<Receiving>>);
 
-/// Both ends of every flow, and what is counted of it.
+/// Takes both ends of every flow, and combines its counts.
 fn take_flows(whole: &mut Sim, parts: &mut [Sim], owners: &Owners<'_>) {
     // Ends by part and slot.
     let mut ends: Vec<Ends> = std::iter::once(&mut *whole)
@@ -150,7 +151,8 @@ fn take_flows(whole: &mut Sim, parts: &mut [Sim], owners: &Owners<'_>) {
         whole.flows.set_record(flow, record);
         let Some(path) = path else { continue };
         paths.open(flow, &path, false);
-        // Both ends count what is in the network, wherever it was sent, lost or taken.
+        // The balances of all parts add up to the packets in the network, wherever these were sent, lost or
+        // received.
         let mut balance = 0u32;
         for ((sending, receiving), slot) in ends.iter().zip(&slots) {
             let place = *slot as usize;
@@ -158,7 +160,7 @@ fn take_flows(whole: &mut Sim, parts: &mut [Sim], owners: &Owners<'_>) {
             let taken = receiving.get(place).and_then(Option::as_ref).map_or(0, |end| end.balance);
             balance = balance.wrapping_add(sent).wrapping_add(taken);
         }
-        // Where no packet has come, its receiver is as it was made.
+        // If no packet has reached the receiver's part, the receiver is still in its initial state.
         let there = if slots[usize::from(to)] == NO_SLOT { from } else { to };
         let sending = ends[usize::from(from)].0[open as usize].take().expect("one flow has a slot");
         let place = slots[usize::from(there)] as usize;
@@ -177,8 +179,8 @@ fn take_flows(whole: &mut Sim, parts: &mut [Sim], owners: &Owners<'_>) {
     }
 }
 
-/// What the instruments of a part have seen.
-fn add(whole: &mut Instruments, part: &mut Instruments) {
+/// Adds what the instruments of a part have recorded.
+fn add_instruments(whole: &mut Instruments, part: &mut Instruments) {
     whole.digest = whole.digest.wrapping_add(part.digest);
     whole.tally.add(&part.tally);
     whole.contests.decided += part.contests.decided;

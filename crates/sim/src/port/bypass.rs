@@ -1,32 +1,32 @@
 //! The bypass slot of an on-demand port: a place for one packet that the queue need not order.
 //!
-//! A packet that finds nothing waiting takes it (*single*): if it leaves before another comes, no order of
-//! service would have made a difference, and the queue need not see it. When another comes, the slot is
-//! spilled: the packet joins the queue, as of its own arrival. A packet that will go first whatever comes
-//! (*control*: an ACK where control precedes data) takes it, too: the queue counts it, and orders the others.
+//! A packet that finds nothing waiting takes the slot (*single*): if it leaves before another comes, the order of
+//! service makes no difference, and the queue need not see it. When another packet comes, the slot is spilled: its
+//! packet joins the queue, as of its own arrival. A packet that goes first whatever comes (*control*: an ACK where
+//! control precedes data) may take the slot, too: the queue counts it, and orders only the others.
 
 use crate::port::flying::Flying;
 use crate::port::{Bypass, Port};
 use thalweg_units::Time;
 
 impl Port {
-    /// How long packets may be that take the slot because nothing else waits.
+    /// Sets the largest size of packets that take the slot because nothing else waits.
     pub fn set_bypass_limit(&mut self, up_to: u64) {
-        self.room.bytes = up_to;
+        self.limits.bytes = up_to;
     }
 
     /// See [`Port::set_bypass_limit`].
     pub fn bypass_limit(&self) -> u64 {
-        self.room.bytes
+        self.limits.bytes
     }
 
-    /// Nothing waits, and the queue need not see a packet of `wire` bytes that finds it so.
+    /// Whether a packet of `wire` bytes may take the slot because nothing waits.
     #[inline(always)]
     pub fn may_bypass_single(&self, wire: u32) -> bool {
-        self.waiting.packets == 0 && u64::from(wire) <= self.room.bytes
+        self.waiting.packets == 0 && u64::from(wire) <= self.limits.bytes
     }
 
-    /// A packet finds nothing waiting.
+    /// Puts a packet that finds nothing waiting into the slot.
     #[inline(always)]
     pub fn bypass_single(&mut self, now: Time, flying: Flying) {
         self.state.bypass = Bypass::Single;
@@ -37,19 +37,19 @@ impl Port {
         self.note_queue(self.waiting.bytes);
     }
 
-    /// The slot is free, and no other part looks at what waits in between.
+    /// Whether a control packet may take the slot: it is free, and nothing observes the queue in between.
     #[inline(always)]
     pub fn may_bypass_control(&self) -> bool {
         self.state.bypass == Bypass::Empty && !self.state.eager && !self.mode.gated
     }
 
-    /// A packet goes before all that waits.
+    /// Puts a control packet, which precedes all that waits, into the slot.
     #[inline(always)]
     pub fn bypass_control(&mut self, now: Time, flying: Flying) {
         debug_assert_eq!(self.state.bypass, Bypass::Empty);
         self.state.bypass = Bypass::Control;
         self.slot = flying;
-        self.now_waiting(now, self.waiting.packets + 1, self.waiting.bytes + u64::from(flying.wire));
+        self.set_waiting(now, self.waiting.packets + 1, self.waiting.bytes + u64::from(flying.wire));
         self.note_queue(self.waiting.bytes);
     }
 
@@ -59,7 +59,7 @@ impl Port {
         self.state.bypass
     }
 
-    /// The packet that was the only one waiting, and since when; it joins the queue.
+    /// Takes the packet that was the only one waiting out of the slot, to join the queue; also its arrival time.
     #[inline(always)]
     pub fn spill(&mut self) -> (Flying, Time) {
         debug_assert_eq!(self.state.bypass, Bypass::Single);
@@ -67,11 +67,11 @@ impl Port {
         (self.slot, self.waited.since)
     }
 
-    /// The packet in the slot leaves at `at`.
+    /// Takes the packet that leaves at `at` out of the slot.
     #[inline(always)]
     pub fn take_bypass(&mut self, at: Time) -> Flying {
         self.state.bypass = Bypass::Empty;
-        self.now_waiting(at, self.waiting.packets - 1, self.waiting.bytes - u64::from(self.slot.wire));
+        self.set_waiting(at, self.waiting.packets - 1, self.waiting.bytes - u64::from(self.slot.wire));
         self.slot
     }
 }

@@ -1,25 +1,25 @@
-//! Express ports: FIFO with memory of their own, so that a packet's departure is known as it arrives.
+//! Express ports: FIFO queues with memory of their own, so that a packet's departure is known when it arrives.
 
 use crate::port::flying::Flying;
-use crate::port::{Booked, Bypass, Lane, Port};
+use crate::port::{Backlog, Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
 use thalweg_machines::stage::{Arrival, HeaderStage, View};
 use thalweg_units::{Span, Time};
 use thalweg_wire::{Handle, Packet};
 
 impl Port {
-    /// When a booked packet's transmission begins.
+    /// The beginning of a booked packet's transmission.
     #[inline(always)]
     fn begins(&self, booked: &Flying) -> Time {
         booked.arrive + self.early(booked.wire) - self.timing.delay - self.span(booked.wire)
     }
 
-    /// Counts packets whose transmission began before `now` as waiting no more. One that
-    /// begins at `now` still waits: ports choose after arrivals have landed.
+    /// No longer counts packets whose transmission began before `now` as waiting. One whose transmission begins at
+    /// `now` still waits: ports decide after all arrivals of an instant.
     #[inline]
     pub(super) fn retire(&mut self, now: Time) {
         while self.waiting.packets > 0 {
-            let next = self.flight.get(self.waiting.started).expect("who waits is on the ring");
+            let next = self.flight.get(self.waiting.started).expect("waiting packets are on the ring");
             if self.begins(next) >= now {
                 break;
             }
@@ -29,52 +29,52 @@ impl Port {
         }
     }
 
-    /// Books a place on the wire for `packet`, not before `ready`; marks it if the queue decides so.
+    /// Books the transmission of `packet`, not before `ready`; marks it if the queue management decides so.
     #[inline]
     pub fn book(&mut self, now: Time, ready: Time, flying: Flying, packet: &mut Packet) -> Booked {
         let wire = flying.wire;
-        // What is counted may still hold packets that have begun: it is never too little. As long as even
-        // that is too little to matter, the ring need not be read.
+        // The counters may still include packets that have begun: they are upper bounds. As long as even those stay
+        // below all limits, the ring need not be read.
         let more = self.waiting.bytes + u64::from(wire);
-        if self.waiting.packets >= self.quiet_below.min(self.room.packets)
-            || more > self.room.bytes
-            || more > u64::from(self.room.max_queue)
+        if self.waiting.packets >= self.quiet_below.min(self.limits.packets)
+            || more > self.limits.bytes
+            || more > u64::from(self.limits.max_queue)
         {
             self.retire(now);
         }
         let advice =
             if self.waiting.packets < self.quiet_below { Arrival::Admit } else { self.advice(now, packet) };
         if advice == Arrival::Drop
-            || self.waiting.bytes + u64::from(wire) > self.room.bytes
-            || self.waiting.packets >= self.room.packets
+            || self.waiting.bytes + u64::from(wire) > self.limits.bytes
+            || self.waiting.packets >= self.limits.packets
         {
-            self.verdicts.dropped += 1;
+            self.cold.dropped += 1;
             return Booked::Dropped;
         }
         if advice == Arrival::Mark {
             packet.ecn = thalweg_wire::Ecn::Ce;
-            self.verdicts.marked += 1;
+            self.cold.marked += 1;
         }
         let begins = ready.max(self.free_at);
-        self.wait(u128::from((begins - now).ps()));
+        self.add_waited(u128::from((begins - now).ps()));
         self.waiting.packets += 1;
         self.waiting.bytes += u64::from(wire);
-        if self.waiting.bytes > u64::from(self.room.max_queue) {
-            // Only just retired: exact.
+        if self.waiting.bytes > u64::from(self.limits.max_queue) {
+            // Exact: packets that have begun were just retired.
             self.note_queue(self.waiting.bytes);
         }
         self.free_at = begins + self.span(wire);
         self.sent.packets += 1;
         self.sent.bytes += u64::from(wire);
         let arrive = self.free_at + self.timing.delay - self.early(wire);
-        self.fly(Flying { arrive, ..flying })
+        self.push_on_wire(Flying { arrive, ..flying })
     }
 
-    /// Prefetches the parts of the ring that a booking touches: the end, and the first packet that waits if what is
-    /// counted must be brought up to date.
+    /// Prefetches the parts of the ring that a booking touches: the end, and the first waiting packet if the
+    /// counters must be brought up to date.
     #[inline(always)]
     pub fn prefetch_ring(&self) {
-        if self.waiting.packets >= self.quiet_below.min(self.room.packets)
+        if self.waiting.packets >= self.quiet_below.min(self.limits.packets)
             && let Some(next) = self.flight.get(self.waiting.started)
         {
             prefetch(next);
@@ -82,7 +82,7 @@ impl Port {
         prefetch(self.flight.end());
     }
 
-    /// What the queue management decides.
+    /// The decision of the queue management.
     #[inline]
     fn advice(&mut self, now: Time, packet: &Packet) -> Arrival {
         let idle_for = if self.waiting.packets == 0 { now.since(self.free_at) } else { Span::ZERO };
@@ -90,11 +90,11 @@ impl Port {
         let rate = self.serializer.rate();
         let (wire, sent, waited) = (packet.wire, self.sent.bytes - bytes, Span::ZERO);
         let view = View { packets, bytes, wire, rate, sent, idle_for, waited };
-        self.verdicts.stage.on_arrival(now, &view, packet)
+        self.cold.stage.on_arrival(now, &view, packet)
     }
 
-    /// Packets and bytes waiting at `now`.
-    pub fn express_backlog(&self, now: Time) -> (u32, u64) {
+    /// What waits at `now`.
+    pub fn express_backlog(&self, now: Time) -> Backlog {
         let (mut packets, mut bytes) = (self.waiting.packets, self.waiting.bytes);
         for next in self.flight.iter().skip(self.waiting.started as usize) {
             if self.begins(next) > now {
@@ -103,10 +103,10 @@ impl Port {
             packets -= 1;
             bytes -= u64::from(next.wire);
         }
-        (packets, bytes)
+        Backlog { packets, bytes }
     }
 
-    /// What waits at `now` and is in no queue: what an express port has booked, or a packet that bypasses the queue
+    /// What waits at `now` outside of any queue: what an express port has booked, or a packet in the bypass slot
     /// because nothing else waits.
     pub fn outside_queue(&self, now: Time) -> impl Iterator<Item = &Flying> {
         let express = self.mode.lane == Lane::Express;
@@ -115,7 +115,7 @@ impl Port {
         booked.chain((self.bypass() == Bypass::Single).then_some(&self.slot))
     }
 
-    /// When the transmission ends that began last, at `now` or before.
+    /// The end of the transmission that began last, at `now` or before.
     pub(super) fn express_end(&self, now: Time) -> Option<Time> {
         let begun = self.flight.iter().take_while(|booked| self.begins(booked) <= now).last();
         let taken = || (self.slot.handle != Handle::NONE).then_some(&self.slot);
@@ -123,7 +123,7 @@ impl Port {
         Some(self.begins(last) + self.span(last.wire))
     }
 
-    /// When the transmission ends of the last of those that wait no more.
+    /// The end of the last transmission among the packets that no longer count as waiting.
     pub(super) fn end_of_started(&self) -> Option<Time> {
         let started = self.waiting.started.checked_sub(1).and_then(|last| self.flight.get(last));
         let taken = || (self.slot.handle != Handle::NONE).then_some(&self.slot);
@@ -131,20 +131,20 @@ impl Port {
         Some(self.begins(last) + self.span(last.wire))
     }
 
-    /// How long those packets will still wait, summed (packet · ps), that have not begun at `now`.
+    /// The sum of the times that waiting packets will still wait from `now` on (packet · ps).
     pub(super) fn booked_ahead(&self, now: Time) -> u128 {
         let waiting = self.flight.iter().skip(self.waiting.started as usize);
         waiting.map(|booked| u128::from(self.begins(booked).since(now).ps())).sum()
     }
 
-    /// Bytes that wait just before `now`.
+    /// Bytes waiting just before `now`.
     #[inline]
     pub fn waits_before(&mut self, now: Time) -> u64 {
         self.retire(now);
         self.waiting.bytes
     }
 
-    /// What waits is as counted, recounted from the ring.
+    /// Whether the counters of what waits agree with a recount of the ring.
     pub fn express_recount(&self) -> bool {
         let waiting = self.flight.iter().skip(self.waiting.started as usize);
         let (n, bytes) = waiting.fold((0u32, 0u64), |(n, b), f| (n + 1, b + u64::from(f.wire)));

@@ -1,33 +1,36 @@
 //! An output port: a queue, a transmitter, and the packets on the wire behind it.
 //!
-//! The wire is a ring of packets in the order of their arrival; only the first one has an event.
-//! A port whose queue needs no decision at the end of a transmission (FIFO, no shared memory) puts
-//! packets on the ring as they come, departure already known: one event per hop ([`Lane::Express`]).
-//! Every other queue is dequeued on demand ([`Lane::OnDemand`]): at an event of its own if others see
-//! the queue in between (shared memory), else when the port is next touched, as of the instant
-//! at which it fell idle; then, too, a hop has one event.
-//! Both are short cuts of the whole port as one machine ([`Lane::Reference`]), which runs on any link: two events.
+//! The wire is a ring of packets in the order of their arrival; only the first one has an event. There are three
+//! lanes. A port whose queue needs no decision at the end of a transmission (FIFO, no shared memory) puts packets
+//! on the ring as they come, departure already known: one event per hop ([`Lane::Express`]). Every other queue on a
+//! plain link is dequeued on demand ([`Lane::OnDemand`]): at an event of its own if the queue is observed in
+//! between (shared memory), else when the port is next touched, as of the instant at which it fell idle; a hop then
+//! has one event, too. Both are short cuts of the whole port as one machine ([`Lane::Reference`]), which supports
+//! any link and needs two events per hop.
 
 mod bypass;
 mod express;
 pub mod flying;
 mod ring;
+mod state;
 
 use crate::port::flying::Flying;
 use crate::port::ring::Ring;
+pub use crate::port::state::{Bypass, FarEnd, Mode, Place, State, Timing, Waiting};
+use crate::port::state::{Cold, Limits, Overflow, Sent, Waited};
 use serde::{Deserialize, Serialize};
 use thalweg_machines::link::LinkSpec;
 use thalweg_machines::stage::{HeaderStage, StageMachine};
 use thalweg_units::{NodeId, Serializer, Span, Time};
 
-/// How the port's queue works.
+/// How a port is simulated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Lane {
     /// FIFO with its own memory: departure times are known on arrival.
     Express,
-    /// A queue discipline that is dequeued when the port is idle.
+    /// A queue discipline that is dequeued when the port is free.
     OnDemand,
-    /// The whole port as one machine, on any link: what the other two are short cuts of.
+    /// The whole port as one machine, on any link; the other two are short cuts of it.
     Reference,
 }
 
@@ -42,171 +45,33 @@ pub struct PortTotals {
     pub dropped: u64,
     /// Packets marked CE at this port.
     pub marked: u64,
-    /// Packets cut to their headers at this port: these are not dropped.
+    /// Packets cut to their headers at this port; they do not count as dropped.
     pub trimmed: u64,
-    /// Largest queue in bytes, the packet that joins it included, the one being transmitted not;
-    /// at most 2³² − 1.
+    /// Longest queue in bytes, including the packet that joins it, without the one being transmitted.
     pub max_queue: u64,
     /// Time that packets have waited here so far, summed (packet · ps).
     pub waited: u128,
-    /// How often its neighbour made it pause.
+    /// How often its neighbour paused it.
     pub pauses: u64,
-    /// For how long in all, ps; a pause that stands counts so far.
+    /// Total time that it was paused, ps, including the pause in force.
     pub paused: u64,
     /// Packets put on the wire that the link has lost.
     pub lost: u64,
-    /// Bytes that could have left when nothing waited: of links that have opportunities to send.
+    /// Bytes that could have left while nothing waited, on links with discrete opportunities to send.
     pub unused: u64,
+}
+
+/// What waits at a port, without the packet being transmitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Packets.
+    pub packets: u32,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
 /// No whole number of picoseconds per byte.
 const SLOW: u64 = u64::MAX;
-
-/// What waits at a port.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[repr(C)]
-pub struct Waiting {
-    /// Bytes of the packets waiting.
-    pub bytes: u64,
-    /// Packets waiting: express, those of the ring that have not begun transmission; on demand, as its discipline
-    /// says (kept here so that looking costs no cache miss).
-    pub packets: u32,
-    /// Express: how many packets of the ring, from its head, do not wait any more.
-    pub(crate) started: u32,
-}
-
-/// What is at the far end of a port's wire.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum FarEnd {
-    /// A switch.
-    Switch,
-    /// A host.
-    Host,
-    /// Another part of the network ([`crate::parts`]).
-    Part,
-}
-
-/// What a port is.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[repr(C)]
-pub struct Mode {
-    /// How the queue works.
-    pub lane: Lane,
-    /// What its wire leads to.
-    pub far_end: FarEnd,
-    /// The far end may forward a packet before it has arrived whole.
-    cuts: bool,
-    /// On demand: a transmission is preempted by a packet that should go first.
-    pub preemptive: bool,
-    /// On demand: see [`crate::fabric`], gated ports.
-    pub gated: bool,
-}
-
-/// What the bypass slot holds: see [`Port::bypass`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Bypass {
-    /// All that waits is in the queue.
-    Empty,
-    /// The only packet that waits; the queue does not know of it.
-    Single,
-    /// A control packet that goes first whatever comes; the queue only counts it.
-    Control,
-}
-
-/// What becomes of a port's next decision (on demand).
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[repr(C)]
-pub struct State {
-    /// It will decide at an event, or at the end of this instant.
-    pub tx_pending: bool,
-    /// Every end of a transmission has an event, because others look at the queue in between.
-    pub eager: bool,
-    /// Whether a packet waits in the bypass slot.
-    pub(crate) bypass: Bypass,
-}
-
-/// How long things take.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[repr(C)]
-pub struct Timing {
-    /// Time on the wire per byte, ps; [`SLOW`]: the serializer knows.
-    ps_per_byte: u64,
-    /// Propagation.
-    pub delay: Span,
-}
-
-/// How much may wait, and how much has.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-#[repr(C)]
-pub(crate) struct Room {
-    /// Express: limit of the bytes waiting. On demand: the largest packet that may wait in the bypass slot.
-    pub bytes: u64,
-    /// Express: limit of the packets waiting.
-    pub packets: u32,
-    /// See [`PortTotals::max_queue`], and [`Beyond::max_queue`].
-    pub max_queue: u32,
-}
-
-/// What has been put on the wire.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[repr(C)]
-pub(crate) struct Sent {
-    /// See [`PortTotals::packets`].
-    pub packets: u64,
-    /// See [`PortTotals::bytes`].
-    pub bytes: u64,
-}
-
-/// How long packets have waited.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[repr(C)]
-pub(crate) struct Waited {
-    /// See [`PortTotals::waited`]: its lower half.
-    pub total: u64,
-    /// On demand: since when the queue has had its length.
-    pub since: Time,
-}
-
-/// What few ports count: more than fits in the line of what every booking touches.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Beyond {
-    /// Upper half of [`Waited::total`].
-    pub waited: u64,
-    /// The longest queue, if it has ever been longer than 4 GiB.
-    pub max_queue: u64,
-}
-
-/// Where a port is.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub struct Place {
-    /// Far end.
-    pub peer: NodeId,
-    /// On demand: the switch whose shared memory it uses; `u32::MAX`: it has its own.
-    pub pool: u32,
-    /// The switch it belongs to; `u32::MAX`: a host.
-    pub owner: u32,
-    /// Its number among the links of that switch.
-    pub number: u8,
-    /// It belongs to a host.
-    pub from_host: bool,
-    /// Gated: it pulls packets from its host's flows.
-    pub pulls: bool,
-    /// Cut-through: bytes after which the far end may forward.
-    cut_header: u32,
-}
-
-/// What a port does not pass on as it came, and what few ports count: all that a packet seldom touches.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Verdicts {
-    /// See [`PortTotals::dropped`].
-    pub dropped: u64,
-    /// See [`PortTotals::marked`].
-    pub marked: u64,
-    /// Express: active queue management.
-    pub stage: StageMachine,
-    /// Sums that have outgrown their place.
-    pub beyond: Beyond,
-}
 
 /// One direction of a link with the queue that feeds it.
 ///
@@ -214,7 +79,7 @@ pub(crate) struct Verdicts {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub struct Port {
-    /// The ring.
+    /// The packets on the wire.
     pub flight: Ring,
     /// When the transmitter is free.
     pub free_at: Time,
@@ -222,44 +87,45 @@ pub struct Port {
     pub waiting: Waiting,
     /// Express: with fewer packets waiting, the queue management admits everything.
     pub(crate) quiet_below: u32,
-    /// On demand: position of its discipline among the network's.
+    /// Index of its queue (on demand) or machine (reference).
     pub queue: u32,
-    /// What it is.
+    /// The kind of the port.
     pub mode: Mode,
-    /// What becomes of its next decision.
+    /// The state of its next decision.
     pub state: State,
 
-    /// How long things take.
+    /// Transmission and propagation times.
     pub timing: Timing,
-    /// How much may wait, and how much has.
-    pub(crate) room: Room,
-    /// What it has put on the wire.
+    /// How much may wait, and the longest queue so far.
+    pub(crate) limits: Limits,
+    /// Counters of what it has put on the wire.
     pub(crate) sent: Sent,
-    /// How long packets have waited.
+    /// Counters of waiting times.
     pub(crate) waited: Waited,
 
-    /// On demand: the bypass slot. Express, outbound: what began last of what was taken off the ring.
+    /// On demand: the bypass slot. Express, with a wire to another part: the packet whose transmission began last
+    /// among those taken off the ring.
     pub(crate) slot: Flying,
-    /// Time on the wire; of links that are not of a fixed rate: at their long-run rate.
+    /// Transmission times; on links without a fixed rate, at their long-run rate.
     pub serializer: Serializer,
-    /// Where it is.
+    /// Its place in the network.
     pub place: Place,
-    /// What it does not pass on as it came.
-    pub(crate) verdicts: Verdicts,
+    /// What packets rarely touch.
+    pub(crate) cold: Cold,
 }
 
 const _: () = assert!(size_of::<Port>() <= 256);
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(std::mem::offset_of!(Port, timing) == 64 && std::mem::offset_of!(Port, slot) == 128);
 
-/// What became of a packet at an express port.
+/// The result of putting something on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Booked {
-    /// Its place on the wire is booked; the ring was empty, so its arrival needs an event.
+    /// It is on the ring, which was empty: its arrival needs an event.
     First(Time),
-    /// Its place on the wire is booked behind others.
+    /// It is on the ring behind others.
     Behind,
-    /// It was dropped.
+    /// It was dropped (express).
     Dropped,
 }
 
@@ -283,7 +149,7 @@ impl Port {
             mode: Mode { lane, far_end, cuts: false, preemptive: false, gated: false },
             state: State { tx_pending: false, eager: false, bypass: Bypass::Empty },
             timing: Timing { ps_per_byte: serializer.ps_per_byte().unwrap_or(SLOW), delay: link.delay },
-            room: Room { bytes: limit.0, packets: limit.1, max_queue: 0 },
+            limits: Limits { bytes: limit.0, packets: limit.1, max_queue: 0 },
             sent: Sent::default(),
             waited: Waited::default(),
             slot: Flying::EMPTY,
@@ -297,7 +163,7 @@ impl Port {
                 pulls: false,
                 cut_header: 0,
             },
-            verdicts: Verdicts { dropped: 0, marked: 0, stage, beyond: Beyond::default() },
+            cold: Cold { dropped: 0, marked: 0, stage, overflow: Overflow::default() },
         }
     }
 
@@ -307,12 +173,13 @@ impl Port {
         self.place.cut_header = header;
     }
 
-    /// Another part of the network has the queue, and this one only what the wire brings.
+    /// Another part of the network has the queue; this part has only what arrives from the wire.
     pub(crate) fn make_inbound(&mut self) {
         (self.mode.lane, self.queue) = (Lane::Express, u32::MAX);
     }
 
-    /// Its wire leads to another part: what it sends is needed there as soon as it is sent.
+    /// Its wire leads to another part, which must get what it sends as soon as it is sent: every end of a
+    /// transmission is an event.
     pub(crate) fn make_outbound(&mut self) {
         self.mode.far_end = FarEnd::Part;
         if self.mode.lane == Lane::OnDemand {
@@ -321,30 +188,31 @@ impl Port {
         }
     }
 
-    /// The ends of its transmissions need no events any more, unless something else has `observed` them all along.
-    pub(crate) fn calm(&mut self, observed: bool) {
+    /// Ends of transmissions need no events any more, unless something else has `observed` them all along.
+    pub(crate) fn end_eager(&mut self, observed: bool) {
         self.state.eager = observed || self.mode.lane == Lane::Reference || self.is_outbound();
     }
 
-    /// The far end is a host.
+    /// Whether the far end is a host.
     #[inline(always)]
     pub fn leads_to_host(&self) -> bool {
         self.mode.far_end == FarEnd::Host
     }
 
-    /// The far end is another part of the network.
+    /// Whether the wire leads to another part of the network.
     #[inline(always)]
     pub fn is_outbound(&self) -> bool {
         self.mode.far_end == FarEnd::Part
     }
 
-    /// Departures are not known on arrival.
+    /// Whether departures are not known on arrival (on-demand and reference lanes).
     #[inline(always)]
     pub fn on_demand(&self) -> bool {
         self.mode.lane != Lane::Express
     }
 
-    /// On demand: when it was to decide, if that was before `before` and nothing reminds it.
+    /// On demand: the instant at which it should have decided, if that is before `before` and no event is pending
+    /// for it.
     #[inline(always)]
     pub fn overdue(&self, before: Time) -> Option<Time> {
         // One branch that is hard to predict instead of four.
@@ -356,16 +224,16 @@ impl Port {
     /// What the port has done so far.
     pub fn totals(&self, now: Time) -> PortTotals {
         let waits = if self.on_demand() { self.waiting.packets } else { 0 };
-        // Express: counted as each was booked.
+        // Express ports count waiting times when packets are booked.
         let ahead = if self.on_demand() { 0 } else { self.booked_ahead(now) };
         PortTotals {
             packets: self.sent.packets,
             bytes: self.sent.bytes,
-            dropped: self.verdicts.dropped,
-            marked: self.verdicts.marked,
+            dropped: self.cold.dropped,
+            marked: self.cold.marked,
             trimmed: 0,
-            max_queue: self.verdicts.beyond.max_queue.max(u64::from(self.room.max_queue)),
-            waited: (u128::from(self.verdicts.beyond.waited) << 64 | u128::from(self.waited.total))
+            max_queue: self.cold.overflow.max_queue.max(u64::from(self.limits.max_queue)),
+            waited: (u128::from(self.cold.overflow.waited) << 64 | u128::from(self.waited.total))
                 + u128::from(waits) * u128::from(now.since(self.waited.since).ps())
                 - ahead,
             pauses: 0,
@@ -375,7 +243,7 @@ impl Port {
         }
     }
 
-    /// When the last bit leaves of the packet that is being transmitted at `now` and is counted as sent already.
+    /// The end of the transmission of a packet that is being transmitted at `now` and already counts as sent.
     pub fn transmitting_until(&self, now: Time) -> Option<Time> {
         let end = match self.mode.lane {
             Lane::Express => self.express_end(now)?,
@@ -385,16 +253,16 @@ impl Port {
         (end > now && !self.mode.preemptive && !is_frame()).then_some(end)
     }
 
-    /// Bytes that are left of the packet in transmission just before `now`, at the link's rate in the long run.
-    /// Express: after [`Port::waits_before`].
+    /// Remaining bytes of the packet in transmission just before `now`, at the link's long-run rate. Express: after
+    /// [`Port::waits_before`].
     #[inline]
-    pub fn left(&self, now: Time) -> u64 {
+    pub fn remaining_bytes(&self, now: Time) -> u64 {
         let end = if self.mode.lane == Lane::Express { self.end_of_started() } else { Some(self.free_at) };
         let left = end.filter(|end| *end > now).map(|end| self.serializer.rate().over(end - now).get());
         left.map_or(0, |bytes| bytes.max(1))
     }
 
-    /// Time on the wire of `wire` bytes.
+    /// Transmission time of `wire` bytes.
     #[inline(always)]
     pub fn span(&self, wire: u32) -> Span {
         if self.timing.ps_per_byte == SLOW {
@@ -403,7 +271,7 @@ impl Port {
         Span::from_ps(self.timing.ps_per_byte * u64::from(wire))
     }
 
-    /// How long before its last bit a packet of `wire` bytes may be handled at the far end.
+    /// How long before its last bit arrives a packet of `wire` bytes may be forwarded at the far end (cut-through).
     #[inline(always)]
     pub fn early(&self, wire: u32) -> Span {
         if !self.mode.cuts {
@@ -412,17 +280,18 @@ impl Port {
         self.span(wire).saturating_sub(self.span(self.place.cut_header))
     }
 
-    /// Puts a packet on the ring.
+    /// Appends a packet to the ring.
     #[inline]
-    pub(crate) fn fly(&mut self, flying: Flying) -> Booked {
+    pub(crate) fn push_on_wire(&mut self, flying: Flying) -> Booked {
         let first = self.flight.is_empty();
         self.flight.push_back(flying);
         if first { Booked::First(flying.arrive) } else { Booked::Behind }
     }
 
-    /// What has just been put on the ring leaves this part of the network. Express: it stays there as long as it waits.
-    /// What transmits is kept apart: how much of it is out by some instant counts as at any other port.
-    pub(crate) fn leave(&mut self, now: Time) -> Option<Flying> {
+    /// Returns what was just put on the ring, to be sent to another part of the network. On demand, it is taken off
+    /// the ring. Express: it stays there as long as it waits; the packet in transmission is kept apart, so that the
+    /// bytes sent by some instant count as at any other port.
+    pub(crate) fn take_outbound(&mut self, now: Time) -> Option<Flying> {
         if self.on_demand() {
             return self.flight.pop_back();
         }
@@ -435,41 +304,43 @@ impl Port {
         self.flight.back().copied()
     }
 
-    /// Puts a packet on the ring by its arrival, behind those that arrive with it: [`Booked::First`] if it is the next.
-    pub(crate) fn fly_in_order(&mut self, flying: Flying) -> Booked {
+    /// Inserts a packet into the ring by its arrival, behind those that arrive at the same instant.
+    /// [`Booked::First`] if it is the next to arrive.
+    pub(crate) fn insert_on_wire(&mut self, flying: Flying) -> Booked {
         if self.flight.insert(flying) == 0 { Booked::First(flying.arrive) } else { Booked::Behind }
     }
 
-    /// Nothing lands now, as it was foreseen: something else has overtaken it.
+    /// Whether the event for an arrival is stale, because another packet has overtaken the one that it was
+    /// scheduled for.
     #[inline]
     pub fn is_overtaken(&self, now: Time) -> bool {
         self.mode.lane == Lane::Reference && self.flight.front().is_none_or(|first| first.arrive > now)
     }
 
-    /// The queue now holds this many bytes.
+    /// Notes that the queue has reached this length.
     #[inline(always)]
     pub fn note_queue(&mut self, bytes: u64) {
         match u32::try_from(bytes) {
-            Ok(bytes) => self.room.max_queue = self.room.max_queue.max(bytes),
+            Ok(bytes) => self.limits.max_queue = self.limits.max_queue.max(bytes),
             Err(_) => {
-                self.room.max_queue = u32::MAX;
-                self.verdicts.beyond.max_queue = self.verdicts.beyond.max_queue.max(bytes);
+                self.limits.max_queue = u32::MAX;
+                self.cold.overflow.max_queue = self.cold.overflow.max_queue.max(bytes);
             }
         }
     }
 
-    /// Packets have waited so long, summed.
+    /// Adds to the sum of waiting times (packet · ps).
     #[inline(always)]
-    pub fn wait(&mut self, sum: u128) {
+    pub fn add_waited(&mut self, sum: u128) {
         let total = u128::from(self.waited.total) + sum;
         self.waited.total = total as u64;
-        self.verdicts.beyond.waited += (total >> 64) as u64;
+        self.cold.overflow.waited += (total >> 64) as u64;
     }
 
-    /// On demand: the queue now holds `packets` of `bytes` in all.
+    /// On demand: sets what waits to `packets` packets of `bytes` bytes in all.
     #[inline(always)]
-    pub fn now_waiting(&mut self, now: Time, packets: u32, bytes: u64) {
-        self.wait(u128::from(self.waiting.packets) * u128::from((now - self.waited.since).ps()));
+    pub fn set_waiting(&mut self, now: Time, packets: u32, bytes: u64) {
+        self.add_waited(u128::from(self.waiting.packets) * u128::from((now - self.waited.since).ps()));
         self.waited.since = now;
         self.waiting.packets = packets;
         self.waiting.bytes = bytes;
@@ -483,30 +354,31 @@ impl Port {
         self.free_at = now + self.span(wire);
         self.sent.packets += 1;
         self.sent.bytes += u64::from(wire);
-        self.fly(Flying { arrive: self.free_at + self.timing.delay, ..flying })
+        self.push_on_wire(Flying { arrive: self.free_at + self.timing.delay, ..flying })
     }
 
-    /// Gated: transmits a pause frame now; it counts as no packet.
+    /// Gated: transmits a pause frame now. It does not count as a packet.
     pub fn transmit_frame(&mut self, now: Time, flying: Flying) -> Booked {
         let arrive = self.occupy(now, flying.wire);
-        self.fly(Flying { arrive, ..flying })
+        self.push_on_wire(Flying { arrive, ..flying })
     }
 
-    /// Gated: is busy for so many bytes from now on. When their last bit reaches the far end.
+    /// Gated: occupies the transmitter for `wire` bytes from now on. Returns when their last bit reaches the far
+    /// end.
     pub fn occupy(&mut self, now: Time, wire: u32) -> Time {
         debug_assert!(self.free_at <= now);
         self.free_at = now + self.span(wire);
         self.free_at + self.timing.delay
     }
 
-    /// Preemptive: the last bit of a packet has been sent now.
+    /// Preemptive: puts a packet whose last bit has been sent on the wire.
     pub fn finish(&mut self, now: Time, flying: Flying) -> Booked {
         self.sent.packets += 1;
         self.sent.bytes += u64::from(flying.wire);
-        self.fly(Flying { arrive: now + self.timing.delay, ..flying })
+        self.push_on_wire(Flying { arrive: now + self.timing.delay, ..flying })
     }
 
-    /// The packet at the head of the ring has arrived; also the one behind it.
+    /// Takes the packet that has arrived from the head of the ring; also the one behind it.
     #[inline]
     pub fn land(&mut self) -> (Flying, Option<Flying>) {
         let landed = self.flight.pop_front().expect("an arrival has a packet");
@@ -538,7 +410,7 @@ mod tests {
         let (packets, bytes) = (10_000_000, 15_000_000_000);
         for seconds in [0, 1000] {
             port.note_queue(bytes);
-            port.now_waiting(Time::ZERO + Span::from_secs(seconds), packets, bytes);
+            port.set_waiting(Time::ZERO + Span::from_secs(seconds), packets, bytes);
         }
         let totals = port.totals(Time::ZERO + Span::from_secs(2000));
         assert_eq!((totals.waited, totals.max_queue), (20_000_000_000_000_000_000_000, bytes));

@@ -1,4 +1,4 @@
-//! The ring of a wire: first in, first out, in a power of two of slots, in 24 bytes of its port's first cache line.
+//! The ring buffer of a wire: a power of two of slots, in 24 bytes of its port's first cache line.
 
 use crate::port::flying::Flying;
 use serde::{Deserialize, Serialize};
@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Vec<Flying>", into = "Vec<Flying>")]
 pub struct Ring {
-    /// A power of two of them, or none.
+    /// A power of two of slots, or none.
     slots: Box<[Flying]>,
-    /// Slot of the first packet, before it is wrapped around.
+    /// Slot of the first packet, modulo the number of slots.
     head: u32,
     len: u32,
 }
@@ -20,13 +20,13 @@ impl Ring {
         self.head.wrapping_add(index) as usize & self.slots.len().wrapping_sub(1)
     }
 
-    /// How many packets there are.
+    /// Number of packets.
     #[inline(always)]
     pub fn len(&self) -> u32 {
         self.len
     }
 
-    /// There is none.
+    /// Whether there is no packet.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.len == 0
@@ -61,7 +61,7 @@ impl Ring {
         self.len += 1;
     }
 
-    /// Puts a packet where it belongs by its arrival, behind those that arrive with it: behind how many others.
+    /// Inserts a packet by its arrival, behind those that arrive at the same instant. Returns how many precede it.
     pub fn insert(&mut self, flying: Flying) -> u32 {
         self.push_back(flying);
         let mut index = self.len - 1;
@@ -76,7 +76,7 @@ impl Ring {
         index
     }
 
-    /// Takes the first packet out.
+    /// Takes the first packet.
     #[inline(always)]
     pub fn pop_front(&mut self) -> Option<Flying> {
         let first = *self.front()?;
@@ -85,21 +85,21 @@ impl Ring {
         Some(first)
     }
 
-    /// Takes the last packet out.
+    /// Takes the last packet.
     pub fn pop_back(&mut self) -> Option<Flying> {
         let last = *self.back()?;
         self.len -= 1;
         Some(last)
     }
 
-    /// Takes so many packets out, of those there are, the first ones.
+    /// Removes the first `packets` packets, or all if there are fewer.
     pub fn skip(&mut self, packets: u32) {
         let packets = packets.min(self.len);
         self.head = self.head.wrapping_add(packets);
         self.len -= packets;
     }
 
-    /// Where the next packet will be kept: a hint for prefetching.
+    /// The address of the slot for the next packet, to be prefetched.
     #[inline(always)]
     pub fn end(&self) -> *const Flying {
         self.slots.as_ptr().wrapping_add(self.slot(self.len))
@@ -110,7 +110,7 @@ impl Ring {
         (0..self.len).map(|index| &self.slots[self.slot(index)])
     }
 
-    /// Twice as many slots.
+    /// Doubles the number of slots.
     #[cold]
     fn grow(&mut self) {
         let room = (2 * self.slots.len()).max(4);

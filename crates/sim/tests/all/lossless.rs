@@ -371,7 +371,7 @@ fn after_a_failure_routes_converge_and_flows_complete() {
                 saved = Some(sim.save());
             }
         }
-        assert!(sim.lost_to_incidents().0 > 0, "something was on the link");
+        assert!(sim.lost_to_incidents().packets > 0, "something was on the link");
         for f in 0..8 {
             assert_eq!(sim.outcome(FlowId(f)).end, FlowEnd::Completed, "flow {f}, gated: {gated}");
         }
@@ -396,7 +396,7 @@ fn every_packet_that_a_failure_costs_is_counted_at_one_port() {
         let mut sim = Network::new(spec).unwrap();
         while sim.run(1_000_000) {}
         let at_ports: u64 = (0..sim.ports().len()).map(|port| sim.totals(PortId::from(port)).dropped).sum();
-        assert!(sim.lost_to_incidents().0 > 0);
+        assert!(sim.lost_to_incidents().packets > 0);
         assert_eq!(
             at_ports,
             sim.counters().packets_dropped,
@@ -452,7 +452,7 @@ fn lost_pause_frames_cost_packets_or_time_but_nothing_hangs() {
     lossy_frames(pfc(20_000, 20_000, 9000), &mut spec);
     let mut sim = Network::new(spec).unwrap();
     while sim.run_checked(1000, 100).unwrap() {}
-    let (_, frames) = sim.lost_to_incidents();
+    let frames = sim.lost_to_incidents().frames;
     assert!(frames > 0);
     // An XOFF that is lost overflows the headroom; an XON that is lost stops the port for good, unless the next one
     // comes through. TCP's timers notice the first; the run's clock ends the second.

@@ -6,8 +6,8 @@ use proptest::prelude::*;
 use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec, priority};
 use thalweg_machines::transport::UdpPace;
 use thalweg_net::spec::*;
-use thalweg_sim::Pause;
-use thalweg_sim::parts::{Parted, Plan};
+use thalweg_sim::Halt;
+use thalweg_sim::parts::{Partitioned, Plan};
 use thalweg_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 
 /// In so many parts, with a pause every so many events: all that can be seen from outside is as if it had been run
@@ -15,17 +15,17 @@ use thalweg_units::{Bytes, NodeId, PortId, Rate, Span, Time};
 fn agree(spec: NetworkSpec, parts: usize, threads: usize, events: u64) -> Result<u16, TestCaseError> {
     let mut whole = Network::new(spec.clone()).unwrap();
     let Ok(plan) = Plan::new(&whole, parts) else { return Ok(0) };
-    let mut parted = Parted::new(&whole, plan);
+    let mut parted = Partitioned::new(&whole, plan);
     while whole.run(1 << 20) {}
     for turn in 1.. {
-        if parted.run_until(threads, events, Time::MAX) == Pause::Ended {
+        if parted.run_until(threads, events, Time::MAX) == Halt::Ended {
             break;
         }
         // What one number of threads has saved another takes up.
         if turn % 5 == 0 {
             let saved = parted.save_after(vec![]);
             let threads = 1 + (threads + turn) % 3;
-            parted = Parted::load(&saved).unwrap().unwrap();
+            parted = Partitioned::load(&saved).unwrap().unwrap();
             prop_assert_eq!(&parted.save_after(vec![]), &saved);
             prop_assert_eq!(&parted.spec(), whole.spec());
             parted.run_until(threads, events, Time::MAX);
@@ -39,7 +39,7 @@ fn agree(spec: NetworkSpec, parts: usize, threads: usize, events: u64) -> Result
     }
     for port in (0..whole.ports().len()).map(PortId::from) {
         let (mut a, mut b) = (view.totals(port), whole.totals(port));
-        if view.backlog(port).0 > 0 {
+        if view.backlog(port).packets > 0 {
             // What still waits has been counted up to some decision.
             (a.waited, b.waited) = (0, 0);
         }

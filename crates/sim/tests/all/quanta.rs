@@ -73,7 +73,7 @@ fn a_lost_xon_is_replaced_by_the_end_of_the_quanta() {
     assert_eq!(pauses(&hung)[0].ended, Time::MAX);
     assert_ne!(hung.outcome(FlowId(0)).end, FlowEnd::Completed);
     let healed = finished(incast(QUANTA, lost_at(ended)));
-    assert_eq!(healed.lost_to_incidents().1, 1);
+    assert_eq!(healed.lost_to_incidents().frames, 1);
     let refreshes = (ended.since(began).ps() - 1) / (LASTS / 2).ps();
     assert!(refreshes > 0);
     assert_eq!(pauses(&healed)[0].began, began);
@@ -89,7 +89,7 @@ fn a_lost_request_comes_again() {
     let lossy = finished(incast(None, lost_at(began)));
     assert!(lossy.counters().packets_dropped > 0);
     let repaired = finished(incast(QUANTA, lost_at(began)));
-    assert_eq!(repaired.lost_to_incidents().1, 1);
+    assert_eq!(repaired.lost_to_incidents().frames, 1);
     assert_eq!(pauses(&repaired)[0].began, began + LASTS / 2);
     assert_eq!(repaired.counters().packets_dropped, 0);
     assert_eq!(repaired.outcome(FlowId(0)).end, FlowEnd::Completed);
@@ -125,6 +125,6 @@ fn a_failed_link_gets_no_xoff_and_a_restored_one_gets_it_again() {
     let sim = finished(incast(QUANTA, fails));
     assert_eq!(pauses(&sim)[0].ended, later(1), "no neighbour can say any more whether the port may send");
     assert!(pauses(&sim).iter().all(|p| p.ended != Time::MAX));
-    let (_, frames) = sim.lost_to_incidents();
+    let frames = sim.lost_to_incidents().frames;
     assert!(frames <= 2, "{frames} frames sent onto a failed link");
 }

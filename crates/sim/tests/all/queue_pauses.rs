@@ -7,6 +7,7 @@ use thalweg_machines::pause::pfc::Params;
 use thalweg_machines::schedule::{DisciplineSpec, priority};
 use thalweg_machines::transport::UdpPace;
 use thalweg_net::spec::*;
+use thalweg_sim::port::Backlog;
 use thalweg_units::{Bytes, FlowId, PortId, Rate, Span, Time};
 use thalweg_wire::{Classes, Frame, QueueSet};
 
@@ -94,7 +95,8 @@ fn a_network_without_flow_control_has_no_frames() {
     assert!(
         sim.send_frame(BACK, Frame::Xon { classes: Classes::ALL })
             .unwrap_err()
-            .contains("without flow control")
+            .to_string()
+            .contains("no pause policy")
     );
 }
 
@@ -139,6 +141,6 @@ fn what_waits_in_a_paused_queue_is_lost_with_its_link() {
     let mut sim = Network::new(spec).expect("a network");
     send_frame(&mut sim, 30, Frame::PauseQueue { queue: 1 });
     run_until(&mut sim, Time::from_us(100));
-    assert_eq!(sim.backlog(PortId(5)), (0, 0));
+    assert_eq!(sim.backlog(PortId(5)), Backlog::default());
     while sim.run_checked(1000, 1).expect("laws hold") {}
 }

@@ -42,7 +42,7 @@ pub fn agree(spec: NetworkSpec) -> Result<(), TestCaseError> {
     prop_assert_eq!(short.lost_to_incidents(), long.lost_to_incidents());
     for port in (0..short.ports().len()).map(PortId::from) {
         let (mut a, mut b) = (short.totals(port), long.totals(port));
-        if short.backlog(port).0 > 0 {
+        if short.backlog(port).packets > 0 {
             // What still waits has been counted up to some decision.
             (a.waited, b.waited) = (0, 0);
         }
@@ -621,7 +621,7 @@ fn a_link_that_fails_loses_what_is_on_it_also_if_it_is_odd() {
     assert!(refused.contains("overtake each other cannot fail"), "{refused}");
     spec.incidents = fails(4);
     let sim = run_checked(spec, 1);
-    assert!(sim.lost_to_incidents().0 > 0);
+    assert!(sim.lost_to_incidents().packets > 0);
     assert_eq!(sim.counters().flows_done, 60);
 }
 

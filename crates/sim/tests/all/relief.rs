@@ -9,6 +9,7 @@ use thalweg_machines::relief::{ReliefMachine, ReliefSpec, deadlock_breaker, loop
 use thalweg_machines::schedule::{DisciplineSpec, OrderSpec};
 use thalweg_machines::transport::{TransportSpec, UdpPace};
 use thalweg_net::spec::*;
+use thalweg_sim::ReliefTotals;
 use thalweg_units::{Bytes, FlowId, NodeId, PortId, Rate, Span, Stream, Time};
 
 const RATE: Rate = Rate::from_gbps(40);
@@ -84,7 +85,7 @@ fn the_ring_is_used_as_much_as_the_pool_allows() {
     for (pool, expected) in [(1, [0.17, 0.08, 0.09]), (8, [0.29, 0.71, 0.74]), (32, [0.29, 0.79, 1.00])] {
         for (flows, expected) in [1, 5, 10].into_iter().zip(expected) {
             let sim = greedy(flows, Params { pool, ..Params::default() }, 4);
-            let (tally, reordered) = sim.relief().expect("there is relief");
+            let ReliefTotals { tally, reordered } = sim.relief().expect("there is relief");
             let used = utilisation(&sim);
             eprintln!("pool {pool}, {flows} flows: {used:.3} for {expected}");
             // The switches behind the references all make their tokens at the same instants: with a pool of
@@ -131,7 +132,7 @@ fn as_published_escaping_packets_overtake_what_waits_at_an_open_port() {
             50_000,
             25_000,
         );
-        run_checked(spec, 997).relief().expect("there is relief").1
+        run_checked(spec, 997).relief().expect("there is relief").reordered
     };
     assert!(reordered(Rule::Paper) > 100);
     assert_eq!(reordered(Rule::Substitute), 0);
@@ -145,7 +146,7 @@ fn as_published_packets_are_reordered_in_networks_in_which_they_are_not_otherwis
         let spec = random(seed);
         let Some(ReliefSpec::Escape(params)) = spec.relief else { continue };
         let spec = NetworkSpec { relief: Some(escape(Params { order: Rule::Paper, ..params })), ..spec };
-        let (tally, reordered) = run_checked(spec, 997).relief().expect("there is relief");
+        let ReliefTotals { tally, reordered } = run_checked(spec, 997).relief().expect("there is relief");
         paper += u64::from(reordered > 0);
         far += u64::from(reordered > 0 && tally.furthest > 1);
     }
@@ -167,7 +168,7 @@ fn when_all_has_arrived_nothing_is_reserved_unless_reservations_leak() {
     let sim = end(Reclaim::Release);
     assert_eq!(delivered(&sim), 15 * 300_000);
     assert!(pools(&sim).iter().all(|pool| *pool == 8), "{:?}", pools(&sim));
-    let (tally, _) = sim.relief().expect("there is relief");
+    let ReliefTotals { tally, .. } = sim.relief().expect("there is relief");
     assert_eq!(tally.tokens, tally.lifted + tally.ended_pool + tally.ended_source, "every token ends");
     assert!(pools(&end(Reclaim::None)).iter().any(|pool| *pool < 8));
 }
@@ -187,7 +188,7 @@ fn without_a_pause_nothing_escapes_and_nothing_is_different() {
     let without =
         run_checked(slow(NetworkSpec { inputs: Some(pfc(100_000, 50_000, HEADROOM)), ..without }), 997);
     assert_eq!(with.counters().pause_frames, 0);
-    assert_eq!(with.relief().expect("there is relief").0.signals, 0);
+    assert_eq!(with.relief().expect("there is relief").tally.signals, 0);
     assert_eq!(with.digest(), without.digest());
 }
 
@@ -204,7 +205,7 @@ fn the_others_break_the_cycle_too() {
         let stop = StopSpec { until: Time::from_ms(6), ..spec.stop };
         let mut sim = Network::new(NetworkSpec { stop, ..spec.clone() }).expect("a network");
         while sim.run(100_000) {}
-        let (tally, reordered) = sim.relief().expect("there is relief");
+        let ReliefTotals { tally, reordered } = sim.relief().expect("there is relief");
         assert!(tally.cycles > 0 && reordered == 0);
         assert!(!sim.deadlocks().is_empty() && sim.deadlocks()[0].ended < Time::MAX);
         assert_eq!(sim.counters().packets_dropped > 0, drops);
@@ -316,7 +317,7 @@ fn in_any_network_nothing_is_lost_or_reordered_and_everything_arrives() {
             continue;
         }
         let sim = run_checked(spec, 1009);
-        let (tally, reordered) = sim.relief().expect("there is relief");
+        let ReliefTotals { tally, reordered } = sim.relief().expect("there is relief");
         assert_eq!((sim.counters().packets_dropped, reordered), (0, 0), "seed {seed}");
         pauses += sim.counters().pause_frames;
         lifted += tally.lifted;
@@ -421,7 +422,7 @@ fn a_link_that_fails_takes_along_what_was_reserved_for_its_packets_and_nothing_e
         let others: Vec<usize> = (0..spec.flows.len()).filter(|flow| !uses(*flow)).collect();
         let sizes: Vec<u64> = spec.flows.iter().map(|f| f.size).collect();
         let sim = run_checked(NetworkSpec { incidents, ..spec }, 1009);
-        let (tally, reordered) = sim.relief().expect("there is relief");
+        let ReliefTotals { tally, reordered } = sim.relief().expect("there is relief");
         assert_eq!(reordered, 0, "seed {seed}");
         for flow in others {
             assert_eq!(

@@ -189,7 +189,7 @@ fn what_waits_is_lost_with_its_link_wherever_it_waits() {
         let (down, up) = (IncidentKind::LinkDown(seed as u32), IncidentKind::LinkUp(seed as u32));
         spec.incidents = vec![Incident { at: at(0), what: down }, Incident { at: at(30), what: up }];
         let late = run_checked(spec.clone(), 1);
-        assert!(late.lost_to_incidents().0 > 0, "{order:?}, seed {seed}: the link is busy");
+        assert!(late.lost_to_incidents().packets > 0, "{order:?}, seed {seed}: the link is busy");
         spec.shared_buffer =
             Some(SharedBufferSpec { total: Bytes::new(1 << 40), sharing: SharingSpec::complete() });
         let at_once = run_checked(spec, 100);

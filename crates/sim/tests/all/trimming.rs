@@ -72,7 +72,7 @@ fn a_flow_alone_runs_at_line_rate_and_with_half_the_pulls_at_half_of_it() {
         let mut spec = around(3, vec![flow(0, 1, 960_000, Time::ZERO)]);
         spec.transports = vec![TransportSpec::Ndp(NdpSpec { pull_share, window, ..NDP })];
         let sim = run(spec);
-        received(&sim, 0).since(Time::ZERO).saturating_sub(sim.ideal(FlowId(0)).0)
+        received(&sim, 0).since(Time::ZERO).saturating_sub(sim.ideal(FlowId(0)).received)
     };
     assert_eq!(at(1.0, 8), Span::ZERO);
     // Pulls begin with the first packet, at 4 us; the one numbered k calls for packet 8 + k, and is 2 us behind the one

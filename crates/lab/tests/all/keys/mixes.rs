@@ -50,7 +50,7 @@ fn agree(short: &Sim, long: &Sim) -> Result<(), String> {
             return Err(format!("flow {}: {a:?}, without short cuts {b:?}", flow.0));
         }
     }
-    for port in (0..short.ports().len()).map(PortId::from).filter(|port| short.backlog(*port).0 == 0) {
+    for port in (0..short.ports().len()).map(PortId::from).filter(|port| short.backlog(*port).packets == 0) {
         let (a, b) = (short.totals(port), long.totals(port));
         if a != b {
             return Err(format!("port {}: {a:?}, without short cuts {b:?}", port.0));

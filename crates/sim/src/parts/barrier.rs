@@ -1,44 +1,47 @@
-//! A gate at which threads wait for each other: those that come early look on for a while, then sleep.
+//! A barrier between windows: threads that arrive early spin for a while, then sleep.
 
 use super::sync::{AtomicUsize, Condvar, LOOKS, Mutex, Ordering, fence, spin_loop};
 use std::sync::PoisonError;
 
-/// It opens when all have come, and is then closed again.
+/// A reusable barrier: it opens when all threads have arrived, and closes again.
 #[derive(Debug)]
-pub(super) struct Gate {
+pub(super) struct Barrier {
     threads: usize,
+    /// Threads that have arrived since it opened last.
     waiting: AtomicUsize,
-    /// How often it has opened.
+    /// Number of times that it has opened.
     opened: AtomicUsize,
+    /// Threads that wait on `wakeup`.
     asleep: AtomicUsize,
-    bed: Mutex<()>,
-    bell: Condvar,
+    sleepers: Mutex<()>,
+    wakeup: Condvar,
 }
 
-impl Gate {
-    /// For so many threads.
+impl Barrier {
+    /// A barrier for `threads` threads.
     pub fn new(threads: usize) -> Self {
         Self {
             threads,
             waiting: AtomicUsize::new(0),
             opened: AtomicUsize::new(0),
             asleep: AtomicUsize::new(0),
-            bed: Mutex::new(()),
-            bell: Condvar::new(),
+            sleepers: Mutex::new(()),
+            wakeup: Condvar::new(),
         }
     }
 
-    /// Waits for all others. What any has done before is seen by all afterwards.
-    pub fn pass(&self) {
+    /// Waits for all other threads. What any thread has written before is visible to all afterwards.
+    pub fn wait(&self) {
         let before = self.opened.load(Ordering::Acquire);
         if self.waiting.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.waiting.store(0, Ordering::Relaxed);
             self.opened.store(before.wrapping_add(1), Ordering::Release);
-            // In one order with the other side's: it is seen asleep, or sees the gate open.
+            // Pairs with the fence of a thread that falls asleep: either it is counted in `asleep` here, or it sees
+            // the barrier open.
             fence(Ordering::SeqCst);
             if self.asleep.load(Ordering::Relaxed) > 0 {
-                drop(self.bed.lock().unwrap_or_else(PoisonError::into_inner));
-                self.bell.notify_all();
+                drop(self.sleepers.lock().unwrap_or_else(PoisonError::into_inner));
+                self.wakeup.notify_all();
             }
             return;
         }
@@ -49,11 +52,11 @@ impl Gate {
             }
             spin_loop();
         }
-        let mut bed = self.bed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sleepers = self.sleepers.lock().unwrap_or_else(PoisonError::into_inner);
         self.asleep.fetch_add(1, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         while !is_open() {
-            bed = self.bell.wait(bed).unwrap_or_else(PoisonError::into_inner);
+            sleepers = self.wakeup.wait(sleepers).unwrap_or_else(PoisonError::into_inner);
         }
         self.asleep.fetch_sub(1, Ordering::Relaxed);
     }
