@@ -64,8 +64,13 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     ends = nics(run, "group").join(transports(run), on="group")
     rows = rows.join(ends, on="flow", how="left", maintain_order="left")
     forward = pl.col("forward") == 1
+    # Set-up has no payload: all of it is headers, however long they are.
+    is_set_up = pl.col("kind").is_in(["syn", "syn-ack"]) & pl.col("tcp")
     rows = rows.with_columns(
-        src=pl.when(forward).then("src").otherwise("dst"), dst=pl.when(forward).then("dst").otherwise("src")
+        header=pl.when(is_set_up).then("wire").otherwise("header"),
+        seq=pl.col("seq").fill_null(0),
+        src=pl.when(forward).then("src").otherwise("dst"),
+        dst=pl.when(forward).then("dst").otherwise("src"),
     )
     here = pl.col("lost_at") == pl.col("interface")
     first = table.with_row_index("interface").unique("from", keep="first", maintain_order=True)
@@ -73,15 +78,14 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     seen = [
         rows.join(first, on="src", how="left", maintain_order="left").with_columns(
             at=pl.col("ingress_ps"),
-            # What a NIC drops has no instant but that.
-            lost=pl.when(here).then(pl.when(pl.col("ingress_ps") == pl.col("lost_ps")).then(1).otherwise(2)),
+            lost=pl.when(here).then(1 + pl.col("lost_on_link")),
         )
     ]
     if "ports" in rows.columns:
         hops = rows.explode("arrivals_ps", "starts_ps", "ports").rename({"ports": "interface"})
         hops = hops.filter(pl.col("interface").is_not_null()).with_columns(
             at=pl.coalesce("starts_ps", pl.when(here).then("lost_ps")),
-            lost=pl.when(here).then(pl.when(pl.col("starts_ps").is_null()).then(1).otherwise(2)),
+            lost=pl.when(here).then(1 + pl.col("lost_on_link")),
         )
         # What waits as the run ends has not been sent.
         seen.append(hops.filter(pl.col("at").is_not_null()))

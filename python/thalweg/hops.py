@@ -43,13 +43,14 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
     rows = rows.join(nics(run).lazy(), on="flow", how="left")
     rows = rows.with_columns(host=pl.when(pl.col("forward") == 1).then("src").otherwise("dst"))
     table = run.tables["ports"].lazy()
-    common = ["packet", "flow", "forward", "seq", "wire", "marked", "exit_ps", "lost_ps", "lost_at"]
+    common = ["packet", "flow", "forward", "kind", "seq", "wire", "marked", "exit_ps", "lost_ps", "lost_at"]
     nic = _with_nics(rows, table, recorded).select(
         *common,
         hop=pl.lit(0, pl.Int64),
         port="nic",
         came_ps="handed_ps",
-        start_ps=pl.when((pl.col("lost_at") == pl.col("nic")) & (pl.col("lost_ps") == pl.col("ingress_ps")))
+        # What a NIC dropped was not transmitted: its one instant is that of its loss.
+        start_ps=pl.when((pl.col("lost_at") == pl.col("nic")) & (pl.col("lost_on_link") == 0))
         .then(None)
         .otherwise("ingress_ps"),
     )

@@ -21,23 +21,28 @@ if TYPE_CHECKING:
     import polars
     import pyarrow as pa
 
-FORMAT, VERSION = "thalweg packets", 3
+FORMAT, VERSION = "thalweg packets", 4
 PACKETS, LATE = "packets.parquet", "late.parquet"
 # Rows of a row group: what is in memory at a time is a small multiple of this.
 GROUP = 1 << 18
 _MARK = b"thalweg.recording"
 
+# What packets are, in the order of the engine's codes.
+KINDS = ["data", "ack", "syn", "syn-ack", "control"]
+
 # name -> (unit, meaning); list columns only if hops are recorded.
 COLUMNS = {
     "flow": ("", "number of the flow"),
     "forward": ("", "travels with the flow's data; false: comes back (ACKs)"),
-    "seq": ("B", "data: offset of the first payload byte; ACK: next byte expected"),
+    "kind": ("", "data; ack; syn: set-up, or a message to the receiver; syn-ack; control: a message to the sender"),
+    "seq": ("B", "data: offset of the first payload byte; ACK: next byte expected; null: a message without a number"),
     "wire": ("B", "on the wire"),
     "handed_ps": ("ps", "when it was given to its NIC"),
     "ingress_ps": ("ps", "i(p): when its NIC began to transmit it; where it was dropped there, when that was"),
     "exit_ps": ("ps", "o(p): when its last bit reached its host; null: it was lost, or the run ended before"),
     "lost_ps": ("ps", "when it was dropped, or lost on a link; null: it was not"),
     "lost_at": ("", "the port that it was lost at; null: none"),
+    "lost_on_link": ("", "1: on that port's link, as it was transmitted; 0: the port dropped it, or it was not lost"),
     "marked": ("", "congestion was experienced on its way; 0 of what was lost"),
     "waited_ps": ("ps", "time spent waiting at switch ports"),
     "queues": ("", "switch ports at which it had to wait"),
@@ -62,12 +67,13 @@ def schema(hops: bool) -> pa.Schema:
 
     types = {"flow": pa.uint32(), "wire": pa.uint32(), "seq": pa.uint64(), "forward": pa.uint8()}
     types |= {"queues": pa.uint8(), "hops": pa.uint8(), "lost_at": pa.uint32(), "marked": pa.uint8()}
+    types |= {"kind": pa.dictionary(pa.uint8(), pa.string()), "lost_on_link": pa.uint8()}
     wanted = COLUMNS | (HOP_COLUMNS if hops else {})
     fields = []
     for name, (unit, doc) in wanted.items():
         of = pa.uint32() if name == "ports" else pa.int64()
         kind = pa.list_(pa.field("element", of, nullable=name == "starts_ps")) if name in HOP_COLUMNS else of
-        nullable = name in ("exit_ps", "lost_ps", "lost_at")
+        nullable = name in ("exit_ps", "lost_ps", "lost_at", "seq")
         fields.append(pa.field(name, types.get(name, kind), nullable=nullable, metadata={"unit": unit, "doc": doc}))
     return pa.schema(fields, metadata={"table": "packets", "doc": "One row per packet."})
 
@@ -106,7 +112,7 @@ class Writer:
             self._schema,
             compression="zstd",
             compression_level=1,
-            use_dictionary=["flow", "forward", "wire", "handed_ps", "lost_at", "marked", "queues", "hops"],
+            use_dictionary=[name for name in COLUMNS if name not in (*delta, *plain)],
             column_encoding=dict.fromkeys((*delta, *plain), "DELTA_BINARY_PACKED"),
             write_statistics=False,
             write_page_checksum=True,
@@ -148,7 +154,12 @@ class Writer:
         seen |= {k: v.view(np.int64) for k, v in seen.items() if v.dtype == np.uint64 and k != "seq"}
         missing = {"exit_ps": seen["exit"] < 0, "lost_ps": seen["lost"] < 0, "lost_at": seen["lost"] < 0}
         missing |= {"starts_ps": seen["starts"] == 0} if self._hops else {}
-        found = lambda name: pa.array(seen[name.removesuffix("_ps")], mask=missing.get(name))  # noqa: E731
+        missing |= {"seq": seen["seq"] == np.iinfo(np.uint64).max}
+
+        def found(name: str) -> pa.Array:
+            made = pa.array(seen[name.removesuffix("_ps")], mask=missing.get(name))
+            return pa.DictionaryArray.from_arrays(made, KINDS) if name == "kind" else made
+
         arrays = [found(name) for name in COLUMNS]
         if self._hops:
             bounds = pa.array(np.concatenate(([0], np.cumsum(seen["hops"], dtype=np.int64))).astype(np.int32))

@@ -37,7 +37,7 @@ impl RecordingCounts {
             run.1 += 1;
             self.packets += 1;
             let exit = rows.exit[row];
-            if rows.lost[row] != u64::MAX {
+            if rows.losses.at[row] != u64::MAX {
                 self.lost += 1;
                 continue;
             }
@@ -122,7 +122,10 @@ mod tests {
             handed: vec![1_000_000; 5],
             ingress: vec![2_000_000; 5],
             exit: vec![4_000_000, 9_000_000, u64::MAX, 9_000_000, u64::MAX],
-            lost: vec![u64::MAX, u64::MAX, u64::MAX, u64::MAX, 3_000_000],
+            losses: thalweg_sim::recording::Losses {
+                at: vec![u64::MAX, u64::MAX, u64::MAX, u64::MAX, 3_000_000],
+                ..Default::default()
+            },
             waited: vec![500_000; 5],
             queues: vec![1, 0, 3, 1, 0],
             hops: vec![2, 3, 9, 4, 9],

@@ -131,6 +131,8 @@ impl Simulation {
         let dict = PyDict::new(py);
         let u8s = [
             ("forward", rows.forward),
+            ("kind", rows.kind),
+            ("lost_on_link", rows.losses.on_link),
             ("queues", rows.queues),
             ("hops", rows.hops),
             ("marked", rows.marked),
@@ -138,7 +140,7 @@ impl Simulation {
         let u32s = [
             ("flow", rows.flow),
             ("wire", rows.wire),
-            ("lost_at", rows.lost_at),
+            ("lost_at", rows.losses.port),
             ("ports", rows.visits.ports),
         ];
         let u64s = [
@@ -146,7 +148,7 @@ impl Simulation {
             ("handed", rows.handed),
             ("ingress", rows.ingress),
             ("exit", rows.exit),
-            ("lost", rows.lost),
+            ("lost", rows.losses.at),
             ("waited", rows.waited),
             ("arrivals", rows.visits.arrivals),
             ("starts", rows.visits.starts),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from thalweg import captures, recording
+from thalweg import recording
 from thalweg.decisions import DECISIONS
 from thalweg.errors import ScenarioError
 from thalweg.hops import transmissions
@@ -64,9 +64,7 @@ class Drawing:
         run, writer = self._run, self._writer
         sent = None if packets is None else transmissions(run, packets, self._ports or None)
         if sent is not None:
-            header = captures.transports(run)
-            sent = sent.join(run.flows.select(pl.col("id").alias("flow"), "group"), on="flow", how="left")
-            sent = sent.join(header, on="group", how="left").with_columns(kind=_KIND)
+            sent = sent.with_columns(pl.col("kind").cast(pl.String), pl.col("seq").fill_null(-1))
         pauses = self._pauses()
         by_port = {} if sent is None else {key[0]: part for key, part in sent.group_by("port", maintain_order=True)}
         nodes: dict[str, int] = {}
@@ -90,7 +88,7 @@ class Drawing:
         # What was dropped in the queue has no start, and stands where it was dropped.
         rows = sent.select(names).sort(pl.coalesce("start_ps", "lost_ps"), maintain_order=True, nulls_last=True)
         for flow, kind, seq, wire, marked, starts, ends, lost_at, lost, came in rows.iter_rows():
-            about = {"flow": flow, "seq": seq, "bytes": wire, "kind": kind}
+            about = {"flow": flow, "bytes": wire, "kind": kind} | ({"seq": seq} if seq >= 0 else {})
             if starts is not None:
                 waited = {"waited_ps": starts - came} | ({"marked": 1} if marked else {})
                 writer.slice(track, f"flow {flow}", starts, ends, about | waited)
@@ -174,7 +172,7 @@ class Drawing:
     def _events(self, packets: pl.LazyFrame | None) -> dict[int, list[tuple[str, int, dict]]]:
         """Of each flow: retransmissions as they leave, expiries of its timer."""
         found: dict[int, list[tuple[str, int, dict]]] = {}
-        for flow, seq, wire, at in () if packets is None else _sent_again(self._run, packets):
+        for flow, seq, wire, at in () if packets is None else _sent_again(packets):
             found.setdefault(flow, []).append(("retransmission", at, {"seq": seq, "bytes": wire}))
         run = self._run
         if run.path is not None and (run.path / DECISIONS).is_file():
@@ -213,19 +211,8 @@ class Drawing:
 
 
 # A SYN has no payload; what comes back is an ACK, or a message of the transport.
-_KIND = (
-    pl.when(pl.col("forward") == 0)
-    .then(pl.lit("ACK or control"))
-    .when(pl.col("tcp") & (pl.col("wire") <= pl.col("header")))
-    .then(pl.lit("SYN"))
-    .otherwise(pl.lit("data"))
-)
-
-
-def _sent_again(run: RunData, packets: pl.LazyFrame) -> Iterator[tuple[int, int, int, int]]:
+def _sent_again(packets: pl.LazyFrame) -> Iterator[tuple[int, int, int, int]]:
     """Flow, position, bytes and instant of data packets whose position was sent before."""
-    flows = run.flows.lazy().select(pl.col("id").alias("flow"), "group")
-    rows = packets.join(flows, on="flow", how="left")
-    rows = rows.join(captures.transports(run).lazy(), on="group", how="left").filter(_KIND == "data")
+    rows = packets.filter(pl.col("kind") == "data")
     again = rows.sort("handed_ps", "packet").filter(pl.int_range(pl.len()).over("flow", "seq") > 0)
     yield from again.select("flow", "seq", "wire", "ingress_ps").collect().iter_rows()

@@ -49,7 +49,7 @@ fn both(text: &str, set: &[(&str, &str)]) -> (Vec<i128>, Vec<i128>, Vec<i128>) {
     let mut first = vec![-1i128; run.spec().flows.len()];
     for (row, flow) in rows.flow.iter().enumerate() {
         // What its NIC drops has not left.
-        if rows.lost[row] == rows.ingress[row] {
+        if rows.losses.at[row] == rows.ingress[row] {
             continue;
         }
         let first = &mut first[FlowId(*flow).at()];

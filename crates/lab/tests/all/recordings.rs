@@ -28,7 +28,7 @@ fn every_packet_has_a_row_and_drops_name_their_port() {
     ];
     for set in settings {
         let (run, rows) = recorded(set);
-        let lost: Vec<usize> = (0..rows.flow.len()).filter(|row| rows.lost[*row] != NONE).collect();
+        let lost: Vec<usize> = (0..rows.flow.len()).filter(|row| rows.losses.at[*row] != NONE).collect();
         assert!(lost.len() > 20, "{set:?}: {}", lost.len());
         // Data rows are what senders sent.
         let sent: i128 = column(&run, "flows", "packets").iter().sum();
@@ -38,7 +38,7 @@ fn every_packet_has_a_row_and_drops_name_their_port() {
         let dropped = column(&run, "ports", "dropped");
         let on_links = column(&run, "ports", "lost");
         for (port, drops) in dropped.iter().enumerate() {
-            let here = lost.iter().filter(|row| rows.lost_at[**row] as usize == port).count();
+            let here = lost.iter().filter(|row| rows.losses.port[**row] as usize == port).count();
             assert_eq!(here as i128, drops + on_links[port], "{set:?}: port {port}");
         }
         // The last port that a packet came to is the one that it was lost at, unless that was its NIC.
@@ -46,10 +46,14 @@ fn every_packet_has_a_row_and_drops_name_their_port() {
         let mut first = 0;
         for (row, hops) in rows.hops.iter().map(|h| usize::from(*h)).enumerate() {
             let ports = &rows.visits.ports[first..first + hops];
-            if rows.lost[row] != NONE && hosts[rows.lost_at[row] as usize] >= 6 {
-                assert_eq!(ports.last(), Some(&rows.lost_at[row]), "{set:?}");
+            if rows.losses.at[row] != NONE && hosts[rows.losses.port[row] as usize] >= 6 {
+                assert_eq!(ports.last(), Some(&rows.losses.port[row]), "{set:?}");
             }
-            assert_eq!(rows.exit[row] == NONE, rows.lost[row] != NONE, "{set:?}: nothing is left inside");
+            assert_eq!(
+                rows.exit[row] == NONE,
+                rows.losses.at[row] != NONE,
+                "{set:?}: nothing is left inside"
+            );
             first += hops;
         }
     }
@@ -64,7 +68,7 @@ fn marks_are_recorded() {
     ];
     let (run, rows) = recorded(&set);
     let marked = rows.marked.iter().filter(|m| **m == 1).count() as i128;
-    assert_eq!(rows.lost.iter().filter(|l| **l != NONE).count(), 0, "nothing is dropped");
+    assert_eq!(rows.losses.at.iter().filter(|l| **l != NONE).count(), 0, "nothing is dropped");
     // What a NIC has marked the switch marks again, and both count it.
     assert_eq!(Some(&marked), column(&run, "ports", "marked").iter().max());
     assert!(marked > 50);

@@ -26,7 +26,7 @@ impl Fabric {
             let delay = self.delay_to_source(packet.route);
             Fate::Notified(if delay.is_zero() { port.span(wire) } else { delay })
         };
-        self.report_lost(cx, End::Lost(at, id), handle, fate);
+        self.report_lost(cx, End::Dropped(at, id), handle, fate);
     }
 
     /// Loses a packet for which no route is left at the far end of the port `from`, because links have failed.
@@ -42,7 +42,7 @@ impl Fabric {
     pub(crate) fn lose_on_link(&mut self, cx: &mut Cx, id: PortId, handle: Handle) {
         cx.instruments.tally.lost += 1;
         cx.instruments.tally.payload.dropped += self.packets[handle].data_bytes();
-        self.report_lost(cx, End::Lost(cx.now, id), handle, Fate::Gone);
+        self.report_lost(cx, End::LostOnLink(cx.now, id), handle, Fate::Gone);
     }
 
     /// Sum of the propagation delays from the node reached at position `route` of a path back to the flow's source.

@@ -9,7 +9,7 @@ use crate::instruments::journal::{Hops, Journal, Trace};
 use crate::paths::travels_forward;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Time};
-use thalweg_wire::{Ecn, Handle, Packet};
+use thalweg_wire::{Ecn, Handle, Kind, Packet};
 
 /// Number of rows between two attempts to hand some out.
 const STRIDE: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
@@ -24,7 +24,9 @@ pub struct Recorded {
     pub flow: Vec<u32>,
     /// 1: travels with the flow's data; 0: comes back (ACKs).
     pub forward: Vec<u8>,
-    /// Data: offset of the first payload byte. ACK: next byte expected.
+    /// What it is, by its place among [`Kind`]'s variants.
+    pub kind: Vec<u8>,
+    /// Data: offset of the first payload byte. ACK: next byte expected. `u64::MAX`: a message without a number.
     pub seq: Vec<u64>,
     /// Bytes on the wire.
     pub wire: Vec<u32>,
@@ -34,10 +36,8 @@ pub struct Recorded {
     pub ingress: Vec<u64>,
     /// o(p): when its last bit reached its host; `u64::MAX`: not before the run ended.
     pub exit: Vec<u64>,
-    /// When it was dropped, or lost on a link; `u64::MAX`: never.
-    pub lost: Vec<u64>,
-    /// The port that it was lost at; `u32::MAX`: none.
-    pub lost_at: Vec<u32>,
+    /// What was lost.
+    pub losses: Losses,
     /// 1: it was marked CE on its way; 0: it was not, or it was lost.
     pub marked: Vec<u8>,
     /// Time spent waiting at switch ports.
@@ -48,6 +48,17 @@ pub struct Recorded {
     pub hops: Vec<u8>,
     /// If hops are recorded: the visits to these ports, packet by packet.
     pub visits: Visits,
+}
+
+/// Packets that were dropped, or lost on a link: a row for each packet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Losses {
+    /// When; `u64::MAX`: never.
+    pub at: Vec<u64>,
+    /// The port; `u32::MAX`: none.
+    pub port: Vec<u32>,
+    /// 1: on the port's link, after its transmission had begun; 0: the port dropped it, or it was not lost.
+    pub on_link: Vec<u8>,
 }
 
 /// Visits of packets to switch ports, `hops` of them for each packet.
@@ -65,10 +76,10 @@ pub struct Visits {
 struct Row {
     ingress: Time,
     flow: u32,
-    forward: bool,
+    kind: Kind,
     seq: u64,
     exit: Time,
-    lost: Option<(Time, PortId)>,
+    lost: Option<Lost>,
     marked: bool,
     handed: Time,
     waited: u64,
@@ -80,13 +91,23 @@ struct Row {
     ports: Vec<PortId>,
 }
 
+/// A packet's loss.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Lost {
+    at: Time,
+    port: PortId,
+    on_link: bool,
+}
+
 /// The end of a packet's record.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum End {
     /// Its last bit has reached its host.
     Arrived(Time),
-    /// It was dropped, or lost on a link, at this instant and port.
-    Lost(Time, PortId),
+    /// It was dropped at this instant by this port.
+    Dropped(Time, PortId),
+    /// It was lost on this port's link, whose transmission began at this instant.
+    LostOnLink(Time, PortId),
     /// It is still in the network at this instant.
     Inside(Time),
 }
@@ -107,7 +128,8 @@ impl Recorder {
         let mut times = [hops.arrivals, hops.starts].concat();
         let (exit, lost, trace) = match ends {
             End::Arrived(at) => (at, None, trace),
-            End::Lost(at, port) => (Time::MAX, Some((at, port)), trace),
+            End::Dropped(at, port) => (Time::MAX, Some(Lost { at, port, on_link: false }), trace),
+            End::LostOnLink(at, port) => (Time::MAX, Some(Lost { at, port, on_link: true }), trace),
             End::Inside(now) => {
                 // Service that is only booked has not begun.
                 if let Some(start) = times.last_mut().filter(|start| **start > now.ps()) {
@@ -117,12 +139,12 @@ impl Recorder {
             }
         };
         self.done.push(Row {
-            ingress: trace.ingress.min(lost.map_or(Time::MAX, |(at, _)| at)),
+            ingress: trace.ingress.min(lost.map_or(Time::MAX, |lost| lost.at)),
             lost,
             // Marks of dropped packets are not recorded: they depend on the order of events at the port.
             marked: packet.ecn == Ecn::Ce && lost.is_none(),
             flow: packet.flow.0,
-            forward: travels_forward(packet.kind),
+            kind: packet.kind,
             seq: packet.seq,
             exit,
             handed: trace.handed,
@@ -136,7 +158,7 @@ impl Recorder {
     }
 
     fn sort(&mut self) {
-        self.done.sort_unstable_by_key(|r| (r.ingress, r.flow, !r.forward, r.seq, r.exit));
+        self.done.sort_unstable_by_key(|r| (r.ingress, r.flow, !travels_forward(r.kind), r.seq, r.exit));
     }
 
     /// Moves the rows behind which no older packet can come to `ready`, or the older half if too many wait.
@@ -182,14 +204,16 @@ fn columns(rows: Vec<Row>) -> Recorded {
         out.visits.arrivals.extend_from_slice(arrivals);
         out.visits.starts.extend_from_slice(starts);
         out.flow.push(row.flow);
-        out.forward.push(u8::from(row.forward));
+        out.forward.push(u8::from(travels_forward(row.kind)));
+        out.kind.push(row.kind as u8);
         out.seq.push(row.seq);
         out.wire.push(row.wire);
         out.handed.push(row.handed.ps());
         out.ingress.push(row.ingress.ps());
         out.exit.push(row.exit.ps());
-        out.lost.push(row.lost.map_or(u64::MAX, |(at, _)| at.ps()));
-        out.lost_at.push(row.lost.map_or(u32::MAX, |(_, port)| port.0));
+        out.losses.at.push(row.lost.map_or(u64::MAX, |lost| lost.at.ps()));
+        out.losses.port.push(row.lost.map_or(u32::MAX, |lost| lost.port.0));
+        out.losses.on_link.push(u8::from(row.lost.is_some_and(|lost| lost.on_link)));
         out.marked.push(u8::from(row.marked));
         out.visits.ports.extend(row.ports.iter().map(|port| port.0));
         out.waited.push(row.waited);

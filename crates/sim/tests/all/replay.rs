@@ -49,8 +49,10 @@ fn record(mut spec: NetworkSpec, hops: bool) -> Recorded {
         all.waited.extend(more.waited);
         all.queues.extend(more.queues);
         all.hops.extend(more.hops);
-        all.lost.extend(more.lost);
-        all.lost_at.extend(more.lost_at);
+        all.kind.extend(more.kind);
+        all.losses.at.extend(more.losses.at);
+        all.losses.port.extend(more.losses.port);
+        all.losses.on_link.extend(more.losses.on_link);
         all.marked.extend(more.marked);
         all.visits.arrivals.extend(more.visits.arrivals);
         all.visits.starts.extend(more.visits.starts);
