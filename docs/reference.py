@@ -465,9 +465,9 @@ def studies(_: str) -> str:
 
 
 def scenario(page: str, name: str) -> thalweg.Scenario:
-    """A scenario that a page shows, by its name."""
-    blocks = re.findall(r"```toml\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
-    return thalweg.Scenario.from_toml(next(b for b in blocks if b.startswith(f'name = "{name}"\n')))
+    """A scenario that a page's commands write into a file, by its name."""
+    files = re.findall(r"<<'END'\n(.*?)END\n", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    return thalweg.Scenario.from_toml(next(text for text in files if text.startswith(f'name = "{name}"\n')))
 
 
 def shares(what: str) -> str:

@@ -68,7 +68,7 @@ def trace(name: str, each: int):
 
     with tempfile.TemporaryDirectory() as folder:
         run = scenario(name, each)
-        thalweg.run(run, Path(folder) / "run", progress=False, record="hops")
+        thalweg.run(run, out=Path(folder) / "run", progress=False, record="hops")
         rows = pl.read_parquet(Path(folder) / "run" / "packets.parquet")
     came = rows.filter(pl.col("ports").list.len() > 0).with_columns(
         at=pl.col("arrivals_ps").list.first(), start=pl.col("starts_ps").list.first().fill_null(-1)

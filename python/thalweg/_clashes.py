@@ -34,7 +34,7 @@ def check(name: str, cls: type, file: str, space: Mapping[str, Any], registered:
 
 
 def _are_two(cls: type, file: str, space: Mapping[str, Any], old: type, old_file: str, old_space: Mapping) -> bool:
-    # A class that a function makes is made as often as it is called, and a prompt is no file.
+    # A class that a function makes is made as often as it is called, and a prompt is not a file.
     made = any("<locals>" in one.__qualname__ for one in (cls, old))
     return (
         file == old_file

@@ -43,5 +43,5 @@ def threads(number: object) -> int | None:
 def seed(number: object, key: str = "seed") -> int:
     """A number that chance starts from."""
     if not is_whole(number) or not 0 <= number <= SEEDS:
-        raise refuse(f"`{brief(number)}` is no seed", key=key, hint="a whole number of 64 bits, from 0")
+        raise refuse(f"`{brief(number)}` is not a seed", key=key, hint="a whole number of 64 bits, from 0")
     return int(number)

@@ -15,14 +15,14 @@ def settings(what: object, key: str = "set") -> dict[Any, Any]:
         return {}
     if not isinstance(what, Mapping):
         hint = 'for example {"seed": 3}'
-        raise refuse(f"`{brief(what)}` is no table of keys and their values", key=key, hint=hint)
+        raise refuse(f"`{brief(what)}` is not a table of keys and their values", key=key, hint=hint)
     return dict(what)
 
 
 def name(what: object, key: str, hint: str | None = None) -> str:
     """What something is called."""
     if not isinstance(what, str):
-        raise refuse(f"`{brief(what)}` is no name", key=key, hint=hint)
+        raise refuse(f"`{brief(what)}` is not a name", key=key, hint=hint)
     return what
 
 
@@ -31,7 +31,7 @@ def items(what: object, key: str, hint: str | None = None) -> list:
     if isinstance(what, str):
         return [what]
     if not isinstance(what, Iterable) or isinstance(what, Mapping):
-        raise refuse(f"`{brief(what)}` is no list", key=key, hint=hint)
+        raise refuse(f"`{brief(what)}` is not a list", key=key, hint=hint)
     return list(what)
 
 

@@ -404,7 +404,7 @@ def read_json(path: Path) -> dict | None:
 
 
 def _json(value) -> bytes:
-    # Bytes of a command line that are no text stay halves of surrogates, as JSON writes them.
+    # Bytes of a command line that are not text stay halves of surrogates, as JSON writes them.
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
 
 

@@ -126,7 +126,7 @@ RUN: Shape = _table(
     incidents_=_maybe(_table(packets_lost=_whole, pause_frames_lost=_whole)),
     packets_=_maybe(_table(recorded=_whole, inside=_whole, most_common_wire_bytes_=_maybe(_whole))),
     size_classes_=_list(_table(name=_text, flows_=_whole, **_times)),
-    groups_=_list(_table(name_=_text, endless_=_maybe(_endless), job_=_maybe(_job), **_times)),
+    groups_=_list(_table(name=_text, endless_=_maybe(_endless), job_=_maybe(_job), **_times)),
 )
 REPLAY: Shape = _table(
     digest=_text,

@@ -126,17 +126,19 @@ def checked(table: pyarrow.Table, name: str, file: object) -> pyarrow.Table:
     for column, wanted in TABLES.get(name, {}).items():
         if column not in table.column_names:
             if wanted.always:
-                reason = f"is no table of {name}: it has no column `{column}` ({wanted.kind})"
+                reason = f"is not a table of {name}: it has no column `{column}` ({wanted.kind})"
                 raise refuse(reason, file=file, hint=AGAIN)
             continue
         if table.column_names.count(column) > 1:
-            raise refuse(f"is no table of {name}: it has two columns `{column}`", file=file, hint=AGAIN)
+            raise refuse(f"is not a table of {name}: it has two columns `{column}`", file=file, hint=AGAIN)
         found = table.column(column)
         if not _is(found.type, wanted.kind):
-            reason = f"is no table of {name}: its column `{column}` holds {found.type}, not {wanted.kind}"
+            reason = f"is not a table of {name}: its column `{column}` holds {found.type}, not {wanted.kind}"
             raise refuse(reason, file=file, hint=AGAIN)
         if found.null_count and not wanted.gaps:
-            reason = f"is no table of {name}: its column `{column}` ({wanted.kind}) has {found.null_count} empty cells"
+            reason = (
+                f"is not a table of {name}: its column `{column}` ({wanted.kind}) has {found.null_count} empty cells"
+            )
             raise refuse(reason, file=file, hint=AGAIN)
     return table
 
@@ -154,9 +156,7 @@ def fitting(table: pyarrow.Table, name: str, file: object, others: Tables) -> py
             continue
         known = table.num_rows if of == name else others.arrow(of).num_rows
         least, most = (found.as_py() for found in pyarrow.compute.min_max(table[column]).values())
-        # Older versions wrote -1 for none.
-        floor = -1 if TABLES[name][column].gaps else 0
-        if least is not None and not floor <= least <= most < known:
+        if least is not None and not 0 <= least <= most < known:
             wrong = most if most >= known else least
             reason = f"its column `{column}` names row {wrong} of the table {of}, which has {known}"
             raise refuse(reason, file=file, hint=AGAIN)

@@ -54,7 +54,7 @@ def moves(results: RunData) -> bool:
     return any(name in results.tables and results.tables.arrow(name).num_rows for name in SAMPLED)
 
 
-def animate(results: RunData):
+def animate(results: RunData) -> Any:
     """A widget for notebooks (Jupyter, VS Code, Colab, marimo). Needs `pip install 'thalweg[notebook]'`.
 
     `ScenarioError`: the run has no samples; it says which key makes them.

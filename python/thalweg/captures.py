@@ -22,7 +22,7 @@ MARK = "by thalweg"
 _BATCH = 1 << 18
 
 
-def pcap(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> int:
+def pcap(run: RunData, path: str | Path, *, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> int:
     """Writes the packets of a recorded run as they left the ports on their way: how many records there are.
 
     An interface per port and direction, named after its ends; a packet has a record for every port that sent it, with
@@ -145,14 +145,14 @@ def transports(run: RunData) -> polars.DataFrame:
     return pl.DataFrame(rows, schema={"group": pl.UInt32, "header": pl.UInt32, "tcp": pl.Boolean}, orient="row")
 
 
-def qlog(record: bytes | str | Path, place: str | Path, flows: Sequence[int] = ()) -> list[Path]:
+def qlog(record: bytes | str | Path, out: str | Path, *, flows: Sequence[int] = ()) -> list[Path]:
     """Writes recorded decisions (`measure.decisions`, or `--record` of a real connection) as qlog: one file per flow,
-    `flow-N.sqlog` in the folder `place`. Which files.
+    `flow-N.sqlog` in the folder `out`. Returns the files that were written.
 
     Raises:
         ScenarioError: there is no record, it is damaged, or has no such flow.
     """
-    folder, written = _input.path(place, "a folder"), []
+    folder, written = _input.path(out, "a folder"), []
     if not isinstance(record, bytes):
         record = _input.path(record, "a record of decisions, or a run directory")
     title = MARK if isinstance(record, bytes) else f"{record.name} {MARK}"

@@ -16,6 +16,10 @@ from thalweg.results import Results
 from thalweg.settings import text
 
 if TYPE_CHECKING:
+    import numpy as np
+    import polars
+    from numpy.typing import ArrayLike
+
     from thalweg.plots import Figure
     from thalweg.sweeps import Runs
 
@@ -111,7 +115,7 @@ class Comparison:
     numbers: list[Number] = field(default_factory=list)
 
     @property
-    def frame(self):
+    def frame(self) -> polars.DataFrame:
         """The size classes."""
         import polars
 
@@ -272,13 +276,13 @@ def label(results: Results, letter: str) -> str:
     return f"{letter}: {results.path.name if results.path else results.name}"
 
 
-def fct(results: Results):
+def fct(results: Results) -> tuple[np.ndarray, np.ndarray]:
     """`(sizes in bytes, FCT in seconds)` of the measured flows that ended."""
     flows = results.measured()
     return flows["size"].to_numpy(), flows["fct_ps"].to_numpy() * 1e-12
 
 
-def ks_distance(a, b) -> float:
+def ks_distance(a: ArrayLike, b: ArrayLike) -> float:
     """Kolmogorov–Smirnov: the largest distance between two empirical distribution functions."""
     import numpy as np
 
@@ -289,7 +293,7 @@ def ks_distance(a, b) -> float:
     return float(np.max(np.abs(below_a - below_b)))
 
 
-def statistics(values) -> dict[str, float]:
+def statistics(values: np.ndarray) -> dict[str, float]:
     """Mean and percentiles; nearest rank, as in the summary."""
     import numpy as np
 
@@ -442,7 +446,7 @@ class SweepComparison:
     rows: list[dict]
 
     @property
-    def frame(self):
+    def frame(self) -> polars.DataFrame:
         import polars
 
         return polars.DataFrame(self.rows, infer_schema_length=None)

@@ -68,7 +68,7 @@ import runpy
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -91,7 +91,9 @@ _PRINTS: dict[str, str] = {}
 _IMPORTED: dict[str, str] = {}
 
 
-def controller(name: str, *, ecn: bool = False, telemetry: bool = False, params: Mapping[str, Any] | None = None):
+def controller(
+    name: str, *, ecn: bool = False, telemetry: bool = False, params: Mapping[str, Any] | None = None
+) -> Callable[[type], type]:
     """Class decorator: makes the class available to scenarios under `name`.
 
     `ecn`: it wants to be notified of marks. `telemetry`: and of what switches write into packets. `params`: its
@@ -145,7 +147,7 @@ def _kind(value) -> str:
     return kinds.get(type(value), "nothing")
 
 
-def make(cls, flow):
+def make(cls: type, flow: Any) -> Any:
     """One flow's instance (called by the engine)."""
     made = cls(flow)
     if not hasattr(made, "permit") and not hasattr(made, "window"):
@@ -173,7 +175,7 @@ def failure(name: str, flow: int | None, now_ps: int | None, doing: str, e: Base
     return error
 
 
-def save_state(instance, flow: int = 0) -> bytes:
+def save_state(instance: Any, flow: int = 0) -> bytes:
     """An instance's state as JSON (called by the engine)."""
     state, held = instance.__getstate__(), {}
     if type(state) is tuple and len(state) == 2:  # attributes and slots

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from thalweg import _format, plots
+from thalweg.rundata import RunData
 
 MOST = 8  # flows that are named
 
@@ -43,7 +44,7 @@ def said(deadlock: Mapping, names: Sequence[str] | None = None) -> str:
     return text + (f"; behind them ports {', '.join(behind)}" if behind else "")
 
 
-def lines(results) -> list[str]:
+def lines(results: RunData) -> list[str]:
     """What a run says of its deadlocks: those that stand first."""
     pauses = results.summary.get("pauses") or {}
     found = sorted(pauses.get("deadlocks", []), key=lambda d: d.get("ended_us") is not None)
@@ -51,7 +52,7 @@ def lines(results) -> list[str]:
     return [said(deadlock, names) for deadlock in found]
 
 
-def drawn(deadlock: Mapping, names: Sequence[str] | None = None):
+def drawn(deadlock: Mapping, names: Sequence[str] | None = None) -> plots.Figure:
     """The cycle as arrows: which nodes wait for which, and how many flows wait there."""
     ring = cycle(deadlock)
     with plots.style():

@@ -7,11 +7,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _core, _places, _toml
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
 from thalweg.scenario import Scenario
+
+if TYPE_CHECKING:
+    from thalweg.plots import Figure
 
 RATE = re.compile(r"[0-9.]+ *[kMGT]?bps")
 # Ends of the link that options describe.
@@ -119,7 +122,7 @@ def _transmitter(text: str) -> dict[str, Any]:
 
 
 def _by_option(found: Diagnostic, links: str) -> Diagnostic:
-    """What is wrong with an option, not with the line of a file that nobody wrote."""
+    """The same error, about an option instead of a line of the scenario that the options made."""
     key = re.sub(r"\.\d+.*", "", found.key)
     option = links if key == "link" else OPTIONS.get(found.key) or OPTIONS.get(key)
     if not option:
@@ -134,7 +137,7 @@ def ports(scenario: Scenario, between: Sequence[str] | None = None) -> list[dict
 
     `between` names the nodes along the path, each the neighbour of the one before: two nodes are one port each way,
     more are a chain. Without it the port is the bottleneck. Of a chain the rate is its least and the delay that of
-    all of it, and `hops` has the same of each port. Raises `ScenarioError`: for nodes that are no path, and by key
+    all of it, and `hops` has the same of each port. Raises `ScenarioError`: for nodes that are not a path, and by key
     for what real packets cannot have.
 
         ports(scenario, ["switch0", "switch1", "switch2"])
@@ -251,7 +254,7 @@ def _times(found: Mapping[str, Any], *which: str) -> str:
     return " / ".join(_time(found[f"{name}_ns"]) for name in which)
 
 
-def picture(outcome: Mapping[str, Any]):
+def picture(outcome: Mapping[str, Any]) -> Figure:
     """Throughput and queueing delay over time, both directions."""
     import numpy as np
 

@@ -26,11 +26,11 @@ LOOK_EVERY = 0.1
 
 def run(
     scenario: Scenario | str | Path | Mapping,
+    *,
+    set: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
     progress: bool | Reporter | None = None,
     check: bool = False,
-    set: Mapping[str, Any] | None = None,
-    *,
     max_seconds: float | None = None,
     record: bool | str = False,
     force: bool = False,
@@ -38,15 +38,18 @@ def run(
 ) -> Results:
     """Runs a scenario.
 
-    `out`: the run directory to write; `None` keeps nothing on disk. Only an older run is ever replaced.
-    `progress`: `None` shows a bar on a terminal, `True` always says something, `False` nothing. `check`:
-    invariants are checked all along. `max_seconds`: stop after so much of your time; the results are then
-    valid and marked partial. `record`: records every packet into the run directory, as `measure.packets` does
-    (`"hops"`: with the times at every switch port), for `thalweg.replay`. A run whose estimated memory is
-    more than there is free is refused, unless `force` is true. `threads`: for this one run, as many at most as its
-    network can be cut into parts; `None`: one per core for a large network that can be cut, else one. The results
-    are the same, byte by byte. Raises `ScenarioError`, and `Interrupted` (a
-    `KeyboardInterrupt` with `.results`) on Ctrl-C.
+    `set`: dotted keys and the values that replace the scenario's. `out`: the run directory to write; `None` keeps
+    nothing on disk. An older run there is replaced, any other folder is not. `progress`: `None` shows a bar on a
+    terminal, `True` always reports progress, `False` prints nothing. `check`: checks the engine's invariants during
+    the run. `max_seconds`: stops after so much wall-clock time; the results are then valid and marked partial.
+    `record`: records every packet into the run directory, as `measure.packets` does (`"hops"`: with the times at every
+    switch port), for `thalweg.replay`. A run that needs more memory than is free, by its estimate, is refused, unless
+    `force` is true. `threads`: threads for this run, at most one per part that its network can be cut into; `None`:
+    one per core for a large network that can be cut, else one. The results do not depend on it, byte by byte.
+
+    Raises:
+        ScenarioError: the scenario is wrong, an argument is, or `out` cannot be written.
+        Interrupted: Ctrl-C; a `KeyboardInterrupt` whose `results` are those so far.
     """
     threads, out, max_seconds = _counts.threads(threads), _input.maybe(out, "a run directory"), _budget(max_seconds)
     scenario = as_scenario(scenario, {**_given.settings(set), **record_setting(record)})
@@ -75,16 +78,16 @@ def record_setting(record: bool | str, decisions: bool = False) -> dict:
 
 
 def resume(
-    directory: str | Path,
-    progress: bool | Reporter | None = None,
+    run: str | Path,
     *,
+    progress: bool | Reporter | None = None,
     check: bool = False,
     max_seconds: float | None = None,
     threads: int | None = None,
 ) -> Results:
-    """Continues a partial run from its snapshot, to the same end as if it had not been stopped, on any number of
-    threads."""
-    threads, directory = _counts.threads(threads), _input.path(directory, "a run directory")
+    """Continues a partial run, named by its run directory, from its snapshot. The results are those of a run that was
+    never stopped, on any number of threads."""
+    threads, directory = _counts.threads(threads), _input.path(run, "a run directory")
     max_seconds = _budget(max_seconds)
     before = Results.load(directory)
     _places.check_free(directory)
@@ -206,7 +209,7 @@ _driving_lock = threading.Lock()
 
 
 def drive(
-    simulation,
+    simulation: _core.Simulation,
     report: Reporter,
     max_seconds: float | None = None,
     stop: Event | None = None,
@@ -307,7 +310,9 @@ def interrupts() -> Iterator[Signals]:
             signal.signal(s, signal.default_int_handler)
 
 
-def collect(simulation, scenario_toml: str, stopped: str | None, elapsed: float, origin: dict) -> Results:
+def collect(
+    simulation: _core.Simulation, scenario_toml: str, stopped: str | None, elapsed: float, origin: dict
+) -> Results:
     """Takes the tables and the summary out of a simulation."""
     tables = {}
     for name, doc, columns in simulation.tables():

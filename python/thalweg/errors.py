@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 
@@ -30,7 +31,7 @@ class Diagnostic:
 class ScenarioError(ValueError):
     """A scenario, a file or an argument that cannot be used. Holds one `Diagnostic` per thing found."""
 
-    def __init__(self, diagnostics):
+    def __init__(self, diagnostics: ScenarioError | Diagnostic | str | Iterable[Diagnostic | Mapping[str, object]]):
         # Of a text, or of another of its kind: Gymnasium's workers raise anew what was raised in them.
         if isinstance(diagnostics, ScenarioError):
             diagnostics = diagnostics.diagnostics
@@ -89,7 +90,7 @@ def brief(given: object, most: int = 200) -> str:
 LISTED = 12
 
 
-def nearest(word: object, known) -> str | None:
+def nearest(word: object, known: Iterable) -> str | None:
     """ "did you mean …? (known: …)" for a word that is not among the known ones: all of them, or, of many, those that
     are near."""
     word, known = str(word), sorted(set(map(str, known)))
@@ -104,7 +105,7 @@ def nearest(word: object, known) -> str | None:
     return f"{said}({more})" if close else f"(known: {', '.join(others)}, …)"
 
 
-def near(word: str, known, most: int = 6) -> list[str]:
+def near(word: str, known: Iterable[str], most: int = 6) -> list[str]:
     """The names that a word may have been meant for, nearest first: names it begins with (`bbrv1`), names that begin
     with it, names like it, and dotted names whose parts are like it."""
     import difflib

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from thalweg import _core, _given, headline
 from thalweg.errors import ScenarioError, nearest, refuse
@@ -32,7 +32,7 @@ def foresee(metric: str, scenarios: Sequence[Scenario]) -> None:
 _OPT_IN = (("packet_queueing_us", "measure.delays = true"), ("memory.", "measure.memory = true"))
 
 
-def no_metric(metric: str, known) -> ScenarioError:
+def no_metric(metric: str, known: Iterable[str]) -> ScenarioError:
     """These runs have no such number: what makes it, or what was meant."""
     key = next((key for begin, key in _OPT_IN if metric.startswith(begin) and metric not in known), None)
     hint = f"set {key}" if key else nearest(metric, known)

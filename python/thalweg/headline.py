@@ -87,7 +87,7 @@ def _endless(summary: Mapping) -> list[tuple[str, str]]:
 
 def _sections(summary: Mapping) -> list[tuple[str, str]]:
     """What the flows without end of each section got together, if there are several sections of them."""
-    found = [g for g in summary.get("groups") or () if "name" in g and (g.get("endless") or {}).get("flows")]
+    found = [g for g in summary.get("groups") or () if (g.get("endless") or {}).get("flows")]
     if len(found) < 2:
         return []
     parts = []
@@ -272,7 +272,7 @@ def section_table(summary: Mapping) -> tuple[tuple[str, ...], list[tuple]]:
     """Heads, and a row for each section of traffic, where there are several: its name and controller, how many flows,
     what those without end got together, completion times and slowdowns of the others. Columns without a value are left
     out."""
-    groups = [g for g in summary.get("groups") or () if "name" in g]
+    groups = summary.get("groups") or []
     if len(groups) < 2:
         return (), []
     times = [(g.get("fct_us") or {}).get(s) for g in groups for s in ("mean", "p99")]
@@ -340,9 +340,8 @@ def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] =
                 flat |= scalars(numbers, f"{name}.{part['name']}.", taken)
         elif key == "groups":
             for part in value:
-                # Of an older version: no names.
                 numbers = {k: v for k, v in part.items() if isinstance(v, Mapping | int | float)}
-                flat |= scalars(numbers, f"{name}.{part['name']}.", taken) if "name" in part else {}
+                flat |= scalars(numbers, f"{name}.{part['name']}.", taken)
         elif isinstance(value, Mapping):
             flat |= scalars(value, f"{name}.", taken)
         elif isinstance(value, int | float | str | bool) or value is None:

@@ -35,7 +35,7 @@ def load(path: str | Path) -> str:
     >>> thalweg.libraries.load("target/release/libauthor_cc.so")
     'author-cc'
 
-    Raises `ScenarioError`: there is no such file, it is no library for thalweg or for another version, or a controller
+    Raises `ScenarioError`: there is no such file, it is not a library of this version of thalweg, or a controller
     of thalweg's or of this process has the name.
     """
     from thalweg import controllers

@@ -1,12 +1,8 @@
-"""Scenario files of earlier versions: names that have changed since, written anew in their place.
+"""Scenario files of earlier versions: each renamed key or choice is replaced by its new name.
 
-    >>> found = migrated('topology = { kind = "dumbbell", pairs = 1, bottleneck_delay = "1ms" }')
-    >>> found.text
-    'topology = { kind = "dumbbell", pairs = 1, delay = "1ms" }'
-
-Which names these are is the engine's affair: it refuses each with what it is called now. Comments, order and spaces
-stay as they are, for nothing but the word is replaced, and no replacement is kept unless the file then reads as before
-but for that one name.
+The engine knows the renamed ones: it refuses an old name and says what it is called now. No name has changed since
+0.1.0, the first version, so there is nothing to migrate yet. Only the word itself is replaced; comments, order and
+spaces stay. A replacement is kept only if the file then reads as before but for that one name.
 """
 
 from __future__ import annotations
@@ -22,10 +18,8 @@ from thalweg.scenario import Scenario
 
 # As the engine writes it of a key, of a table's kind, and of a plain word.
 _NOW = re.compile(r"^(?:it is called `(?P<one>[^`]+)` now|`[^`]+` is now called `(?P<other>[^`]+)`)")
-# Files were once `path`, in every table that has them.
-_PATH = ("path", "did you mean `file`?")
 _WORD = re.compile(r"^`(?P<old>[^`]+)` is not a choice$")
-# A table that is renamed may hold more names of old: as often as this the file is read again.
+# A renamed table may hold more old names: the file is read again at most this often.
 _ROUNDS = 32
 
 
@@ -52,16 +46,16 @@ class Migrated:
 
 
 def migrated(text: str, file: str = "<text>", directory: Path | str = ".") -> Migrated:
-    """The scenario with every name of an earlier version replaced.
+    """The scenario with every renamed key and choice under its new name.
 
-    Raises `ScenarioError` for what is no TOML, and for a name that cannot be replaced safely (it names the line).
+    Raises `ScenarioError` for what is not TOML, and for a name that cannot be replaced safely (it names the line).
     """
     found = Migrated(text)
     for _ in range(_ROUNDS):
         try:
             tomllib.loads(found.text)
         except tomllib.TOMLDecodeError as e:
-            raise refuse(f"is no TOML: {e}", file=file) from None
+            raise refuse(f"is not TOML: {e}", file=file) from None
         try:
             Scenario(found.text, file, directory)
         except ScenarioError as e:
@@ -80,13 +74,11 @@ def migrated(text: str, file: str = "<text>", directory: Path | str = ".") -> Mi
             found.text = _replaced(found.text, d, old, new)
         found.renamed += [Renamed(line, d.key, old, new) for (line, _, old, new), d in places.items()]
         found.renamed.sort(key=lambda r: r.line)
-    raise refuse("names of earlier versions do not come to an end", file=file)
+    raise refuse("renaming does not come to an end", file=file)
 
 
 def _names(wrong: Diagnostic) -> tuple[str, str] | None:
     """What a diagnostic reports as renamed: the name that is written, and the one of today."""
-    if (wrong.key.rsplit(".", 1)[-1], wrong.hint) == _PATH:
-        return "path", "file"
     now = _NOW.match(wrong.hint or "")
     if now is None:
         return None

@@ -73,14 +73,14 @@ class Planned:
 
 def plan(
     base: Scenario,
-    over: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]],
+    vary: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]],
     folder: Path | None,
     check: bool = False,
 ) -> list[Planned]:
     """All runs of a sweep, in its order. Nothing is run or written; a setting that cannot be is refused."""
     made: list[Planned] = []
     places: set[Path] = set()
-    for n, point in enumerate(points(over)):
+    for n, point in enumerate(points(vary)):
         scenario = base.with_(point.set)
         name = folder_name(point.labels)
         key = f"{n:04d} {name}"

@@ -131,9 +131,9 @@ def lines(
     ylabel: str,
     *,
     errors: Mapping[str, Sequence[float | None]] | None = None,
-    log_x=False,
-    log_y=False,
-    title="",
+    log_x: bool = False,
+    log_y: bool = False,
+    title: str = "",
 ) -> Figure:
     """Curves over a parameter; `errors`: error bars (half of their length)."""
     with style():

@@ -69,7 +69,7 @@ def find(source: str | Path) -> Path:
         return path
     if str(source) in names():
         return LIBRARY / f"{source}.oq"
-    reason = f"`{source}` is no file, and no policy of the library"
+    reason = f"`{source}` is neither a file nor a policy of the library"
     raise refuse(reason, hint=nearest(str(source), names()))
 
 
@@ -113,7 +113,7 @@ def load(source: str | Path) -> Policy:
 def parse(written: str, name: str = "policy.oq") -> Policy:
     """A policy from its text. Raises `ScenarioError`."""
     if not isinstance(written, str):
-        raise refuse(f"a {type(written).__name__} is no text of a policy", file=name, hint="`load` takes a path")
+        raise refuse(f"a {type(written).__name__} is not the text of a policy", file=name, hint="`load` takes a path")
     wrong = mistakes(written, name)
     if wrong:
         raise ScenarioError(wrong)

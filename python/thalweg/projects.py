@@ -29,7 +29,7 @@ RUST_WORDS = (
 )
 
 
-def new(kind: str, name: str, out: str | Path | None = None, checkout: str | Path | None = None) -> Path:
+def new(kind: str, name: str, *, out: str | Path | None = None, checkout: str | Path | None = None) -> Path:
     """Writes a project and answers with its folder.
 
     `kind`: `"python"` or `"rust"`, a controller, or `"study"`. `name`: what scenarios, or `thalweg reproduce`, will
@@ -74,7 +74,7 @@ def _crate(checkout: str | Path | None) -> str:
         return _toml.inline(_core.VERSION)
     crate = _input.path(checkout, "a source tree").resolve() / "crates" / "plugin"
     if not (crate / "Cargo.toml").is_file():
-        raise refuse("is no source tree of thalweg: it has no crates/plugin", file=checkout)
+        raise refuse("is not a source tree of thalweg: it has no crates/plugin", file=checkout)
     return _toml.inline({"path": str(crate)})
 
 
@@ -87,7 +87,7 @@ def files(kind: str) -> list[str]:
 def _words(kind: str, name: str) -> dict[str, str]:
     """What stands for what in templates. Refuses names that a package, or a controller, cannot have."""
     if not re.fullmatch(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*", name):
-        raise refuse(f"`{name}` is no name of a package", hint="small letters, digits and single hyphens: author-cc")
+        raise refuse(f"`{name}` is not a name of a package", hint="small letters, digits and single hyphens: author-cc")
     package = name.replace("-", "_")
     # `test` is missing in Python's list of its modules.
     if keyword.iskeyword(package) or package in sys.stdlib_module_names or package in ("test", "tests", "thalweg"):

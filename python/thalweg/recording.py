@@ -197,7 +197,7 @@ class Writer:
     def __enter__(self) -> Writer:
         return self
 
-    def __exit__(self, *failure) -> None:
+    def __exit__(self, *failure: object) -> None:
         # Closed already, unless the run has failed: then the folder is about to be removed.
         self._thread.shutdown()
         self._main.close()

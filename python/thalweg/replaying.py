@@ -36,11 +36,12 @@ _FED = {
 
 def replay(
     run: Results | str | Path,
+    *,
     scheduler: str = "lstf",
     preemptive: bool = False,
-    out: str | Path | None = None,
     threshold: str | int | None = None,
     bucket: str | int | None = None,
+    out: str | Path | None = None,
     progress: bool | Reporter | None = None,
 ) -> Results:
     """Runs a recorded run's packets again, with another scheduler at every switch port.

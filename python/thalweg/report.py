@@ -51,7 +51,7 @@ code { font-size: .9em; } details { margin-top: .6rem; } details summary { color
 """
 
 
-def picture(fig, caption: str) -> str:
+def picture(fig: plots.Figure, caption: str) -> str:
     """A figure inside the page. As an image, not inline SVG: identifiers of several figures would collide."""
     return framed(plots.svg(fig), caption)
 

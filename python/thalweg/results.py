@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _input, _places, _shapes, _tables
 from thalweg.decisions import DECISIONS
@@ -66,14 +66,14 @@ class Results(RunData):
             _places.add_file(path.parent, path.name)
         return path
 
-    def animate(self):
+    def animate(self) -> Any:
         """The run in a notebook: its network with queues that fill, a time slider, curves. Needs samples
         (`measure.queues`) and `pip install 'thalweg[notebook]'`: see `thalweg.animation.animate`."""
         from thalweg.animation import animate
 
         return animate(self)
 
-    def explain(self, flow: int, evidence: Evidence | None = None) -> Explanation:
+    def explain(self, flow: int, *, evidence: Evidence | None = None) -> Explanation:
         """Why a flow took so long: its completion time as a sum of intervals with one cause each.
 
         Looks in the run's recording; a run without one is run again, recorded, into a temporary folder, which is kept
@@ -81,22 +81,22 @@ class Results(RunData):
         """
         from thalweg.explaining import explain
 
-        made = explain(self, flow, evidence or self._evidence)
+        made = explain(self, flow, evidence=evidence or self._evidence)
         self._evidence = self._evidence or made.evidence
         return made
 
-    def slowest(self, most: int = 5, by: str = "slowdown") -> Slowest:
+    def slowest(self, most: int = 5, *, by: str = "slowdown") -> Slowest:
         """The flows that were late: `most` that have not completed, with why, and `most` of the others, by slowdown or
         by `time`. `print` shows them; `explain` takes one apart. See `thalweg.explaining.slowest`."""
         from thalweg.explaining import slowest
 
-        return slowest(self, most, by)
+        return slowest(self, most, by=by)
 
-    def trace(self, path: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
+    def trace(self, path: str | Path, *, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
         """Writes what was recorded as a timeline for Perfetto: see `thalweg.tracing.perfetto`."""
         from thalweg.tracing import perfetto
 
-        return perfetto(self, path, flows, ports)
+        return perfetto(self, path, flows=flows, ports=ports)
 
     def save(self, path: str | Path) -> Path:
         """Writes the run directory: complete, or not at all. Only an older run is replaced; where the results are.

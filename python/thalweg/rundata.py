@@ -13,6 +13,7 @@ from thalweg.errors import ScenarioError, refuse
 from thalweg.scenario import Scenario, transport_of
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
     import polars
     import pyarrow
@@ -22,7 +23,7 @@ SECONDS_PER = {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s"
 
 # Tables that a run has only if they were requested.
 WAYS = {
-    "packets": "a recording is no table: it is `results.packets`, after `thalweg run --record`",
+    "packets": "a recording is not a table: it is `results.packets`, after `thalweg run --record`",
     "late": "replays have it: `thalweg replay`",
     "ratios": "replays have it: `thalweg replay`",
     "lateness": "replays have it: `thalweg replay`",
@@ -131,10 +132,10 @@ class RunData:
         try:
             found = tomllib.loads(self._scenario_toml)
         except tomllib.TOMLDecodeError as e:
-            raise self._damaged("scenario.toml", f"is no scenario: {e}") from None
+            raise self._damaged("scenario.toml", f"is not a scenario: {e}") from None
         for key, kind in (("topology", dict), ("traffic", list), ("transport", dict)):
             if not isinstance(found.get(key), kind):
-                raise self._damaged("scenario.toml", f"is no resolved scenario: it has no `{key}`")
+                raise self._damaged("scenario.toml", f"is not a resolved scenario: it has no `{key}`")
         return found
 
     @cached_property
@@ -154,7 +155,7 @@ class RunData:
         """Numbers of flows, or of ports, that callers name; refused if there are no such ones."""
         known, place = self.tables[table].height, self.path or "this run"
         if isinstance(wanted, str) or not isinstance(wanted, Iterable):
-            raise refuse(f"`{wanted!r}` is no list of {table}", file=place, hint="for example [0, 1]")
+            raise refuse(f"`{wanted!r}` is not a list of {table}", file=place, hint="for example [0, 1]")
         wanted = list(wanted)
         for number in wanted:
             if not is_whole(number) or not 0 <= number < known:
@@ -199,15 +200,14 @@ class RunData:
         text = [{k.decode(): v.decode() for k, v in (f.metadata or {}).items()} for f in fields]
         return [(f.name, t.get("unit", ""), t.get("doc", "")) for f, t in zip(fields, text, strict=True)]
 
-    def seconds(self, column: str, table: str = "flows"):
-        """A column of times as a NumPy array of seconds, whatever unit it is kept in."""
+    def seconds(self, column: str, table: str = "flows") -> np.ndarray:
+        """A column of times as a NumPy array of seconds, whatever unit it is kept in; NaN where there is no time."""
         import numpy as np
 
         for name, unit, _ in self.columns(table):
             if name == column or name == f"{column}_{unit}":
                 values = self.tables[table][name].to_numpy().astype(np.float64)
-                # Older versions wrote -1 where there is no time.
-                return np.where(values < 0, np.nan, values) * SECONDS_PER[unit or "s"]
+                return values * SECONDS_PER[unit or "s"]
         from thalweg.errors import nearest
 
         known = [name.removesuffix(f"_{unit}") for name, unit, _ in self.columns(table) if unit in SECONDS_PER]
@@ -235,18 +235,15 @@ class RunData:
         import polars as pl
 
         frame = self.tables[table]
-        if "nodes" not in self.tables:  # of an older version
-            return frame
         names = self.tables["nodes"]
         columns = [c for c in NODES.get(table, ()) if c in frame.columns]
         called = [pl.col(c).replace_strict(names["node"], names["name"], return_dtype=pl.String) for c in columns]
         return frame.with_columns(called)
 
-    def busiest(self, most: int = 10, by: str = "used %") -> polars.DataFrame:
-        """The ports that were used most, a line each, in columns for people: link and direction, its rate, how much
-        of it was used in the
-        whole run, packets dropped, the longest queue, and the mean wait of a packet there. `by`: another of these
-        columns."""
+    def busiest(self, most: int = 10, *, by: str = "utilisation") -> polars.DataFrame:
+        """The ports that were used most, a row each: `link` (its two ends by name), `rate_bps`, `utilisation` (the
+        share of that rate that was used in the whole run), `dropped` (packets), `max_queue` (the longest queue, bytes),
+        `wait_ps` (the mean wait of a packet in the queue) and `port` (its number). `by`: the column to rank by."""
         import polars as pl
 
         from thalweg.errors import nearest
@@ -254,11 +251,11 @@ class RunData:
         most = count(most, "most")
         frame = self.named("ports").select(
             pl.format("{} → {}", "from", "to").alias("link"),
-            (pl.col("rate_bps") * 1e-6).alias("Mb/s"),
-            (pl.col("utilisation") * 100).round(1).alias("used %"),
+            "rate_bps",
+            "utilisation",
             "dropped",
-            (pl.col("max_queue") * 1e-3).alias("max KB"),
-            (pl.col("waited_ps") / pl.max_horizontal("packets", 1) * 1e-9).round(4).alias("wait ms"),
+            "max_queue",
+            (pl.col("waited_ps") / pl.max_horizontal("packets", 1)).alias("wait_ps"),
             "port",
         )
         if by not in frame.columns:
@@ -274,7 +271,7 @@ class RunData:
         return self.tables.arrow(table).to_pandas()
 
 
-def arrow_table(name: str, doc: str, columns) -> pyarrow.Table:
+def arrow_table(name: str, doc: str, columns: Iterable[tuple]) -> pyarrow.Table:
     """A table of the engine as Arrow, without copying numbers."""
     import numpy as np
     import pyarrow as pa

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from matplotlib.lines import Line2D
@@ -34,7 +35,7 @@ def slowdown_by_size(
     percentiles = _given.items(percentiles, "percentiles", "for example (50, 99)")
     for q in percentiles:
         if not isinstance(q, Real) or not 0 <= q <= 100:
-            raise refuse(f"`{q!r}` is no percentile", key="percentiles", hint="numbers from 0 to 100")
+            raise refuse(f"`{q!r}` is not a percentile", key="percentiles", hint="numbers from 0 to 100")
     with style():
         fig, ax = figure()
         most = 1
@@ -102,7 +103,9 @@ def _binned(ax, edges, counts, total: int, label: str, **kw) -> None:
     ax.step(edges, y, where="post", label=label, **kw)
 
 
-def replay_ratios(runs: Mapping[str, RunData], *, with_nic: bool = False, xlim=(1e-2, 1e2)) -> Figure:
+def replay_ratios(
+    runs: Mapping[str, RunData], *, with_nic: bool = False, xlim: tuple[float, float] = (1e-2, 1e2)
+) -> Figure:
     """Distribution of (queueing delay in the replay + 1 ns) / (queueing delay in the original + 1 ns) of each
     replay."""
     with style():
@@ -372,11 +375,11 @@ class Plots:
         """The topology with the use of every link, and the busiest one named."""
         return networkplot.utilisation(self._results)
 
-    def job(self, **kw) -> Figure:
+    def job(self, **kw: Any) -> Figure:
         """When the hosts of jobs computed, and when messages were on their way to them."""
         return jobplot.timeline(self._results, **kw)
 
-    def slowdown(self, **kw) -> Figure:
+    def slowdown(self, **kw: Any) -> Figure:
         """FCT slowdown by flow size."""
         return slowdown_by_size({self._results.name: self._results}, **kw)
 
@@ -399,20 +402,20 @@ class Plots:
             {self._results.name: throughputs(self._results)}, "throughput of flows without end (Gb/s)", log=False
         )
 
-    def queues(self, **kw) -> Figure:
+    def queues(self, **kw: Any) -> Figure:
         """Queue lengths over time; needs a run that sampled queues."""
         return self._sampled("queues", ("bytes", "packets"), ("port",), **({"ylabel": "queue length"} | kw))
 
-    def windows(self, **kw) -> Figure:
+    def windows(self, **kw: Any) -> Figure:
         """Congestion windows over time; needs a run that sampled controllers."""
         return self._sampled("controllers", ("window", "cwnd"), ("flow",), **kw)
 
-    def rates(self, **kw) -> Figure:
+    def rates(self, **kw: Any) -> Figure:
         """Throughput of flows over time, as their bytes arrived; needs a run that sampled controllers."""
         self._needs("controllers")
         return rates_over_time(self._results, **kw)
 
-    def links(self, **kw) -> Figure:
+    def links(self, **kw: Any) -> Figure:
         """How much of each link was used over time; needs a run that sampled links."""
         self._needs("links")
         return links_over_time(self._results, **kw)
@@ -451,7 +454,7 @@ class Plots:
         """How late a replay's packets were."""
         return replay_lateness({"": self._results})
 
-    def pauses(self, **kw) -> Figure:
+    def pauses(self, **kw: Any) -> Figure:
         """Which ports were paused when; needs a run that kept its pauses."""
         self._needs("pauses")
         return pauses.timeline(self._results.named("pauses"), **kw)

@@ -25,7 +25,7 @@ class Scenario:
     """
 
     def __init__(self, text: str, file: str = "<text>", directory: Path | str = ".", set: Mapping | None = None):
-        # A file's name may hold bytes that are no text: they are shown, not lost.
+        # A file's name may hold bytes that are not text: they are shown, not lost.
         shown = file.encode("utf-8", "backslashreplace").decode()
         self._text, self._file, self._directory = _plain.word(text, file=shown), shown, Path(directory)
         self._set = {str(k): None if v is None else _setting(str(k), v) for k, v in _given.settings(set).items()}
@@ -52,7 +52,7 @@ class Scenario:
         """Reads TOML text. Raises `ScenarioError`."""
         if not isinstance(text, str):
             hint = "`.decode()` it" if isinstance(text, bytes) else "`Scenario.from_dict` takes a dictionary"
-            raise refuse(f"a {type(text).__name__} is no text", file="<text>", hint=hint)
+            raise refuse(f"a {type(text).__name__} is not text", file="<text>", hint=hint)
         return cls(text, set=set)
 
     @classmethod
@@ -90,7 +90,7 @@ class Scenario:
         part, largest first), `seconds`. Nothing is drawn to find out."""
         return self._core.estimate()
 
-    def estimate_fct(self, **how) -> Estimate:
+    def estimate_fct(self, **how: Any) -> Estimate:
         """Completion times estimated from simulations of one link at a time; see `thalweg.estimating.estimate_fct` for
         what may be said of how.
 
@@ -113,7 +113,7 @@ class Scenario:
         """The delivery opportunities of a link in Mahimahi's format; `port` says which, if links have
         different ones."""
         if port is not None and not (_counts.is_whole(port) and 0 <= port < 1 << 32):
-            raise refuse(f"`{port!r}` is no port", key="port", hint="a whole number, from 0")
+            raise refuse(f"`{port!r}` is not a port", key="port", hint="a whole number, from 0")
         return self._core.trace_text(port)
 
     def inputs(self) -> dict[str, str]:
@@ -229,10 +229,10 @@ def read_text(path: Path) -> str:
         return _input.text(path, _input.SCENARIO)
     except FileNotFoundError:
         try:
-            beside = [p.name for p in path.parent.iterdir() if p.suffix == path.suffix and p.is_file()]
+            there = [p.name for p in path.parent.iterdir() if p.suffix == path.suffix and p.is_file()]
         except OSError:
-            beside = []
-        raise refuse("no such file", file=path, hint=nearest(path.name, beside)) from None
+            there = []
+        raise refuse("no such file", file=path, hint=nearest(path.name, there)) from None
     except IsADirectoryError:
         hint = "a run directory: use its scenario.toml" if (path / "scenario.toml").exists() else None
         raise refuse("is a directory, not a scenario file", file=path, hint=hint) from None

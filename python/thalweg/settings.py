@@ -27,21 +27,23 @@ class Point:
         return Point(self.set | other.set, self.labels | other.labels)
 
 
-def points(over: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]]) -> list[Point]:
+def points(vary: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]]) -> list[Point]:
     """All combinations of a mapping's entries, or a list of settings as it is.
 
     An entry is a dotted key with a list of values, or a name of your own with named variants, each with its settings:
     `{"variant": {"dctcp": {…}, "mine": {…}}, "seed": range(5)}`.
     """
-    if not isinstance(over, Mapping | Iterable) or isinstance(over, str):
+    if not isinstance(vary, Mapping | Iterable) or isinstance(vary, str):
         hint = 'for example {"seed": range(5)}'
-        raise refuse(f"`{brief(over)}` is no table of keys and their values", key="over", hint=hint)
-    if not isinstance(over, Mapping):
-        listed = [_plain(point) for point in over]
+        raise refuse(f"`{brief(vary)}` is not a table of keys and their values", key="vary", hint=hint)
+    if not isinstance(vary, Mapping):
+        listed = [_plain(point) for point in vary]
         if not listed:
-            raise refuse("the list of settings is empty: nothing would run", key="over", hint="{} is the base alone")
+            raise refuse(
+                "the list of settings is empty: nothing would run", key="vary", hint="{} is the scenario as it is"
+            )
         return listed
-    parts = [list(_part(str(key), values)) for key, values in over.items()]
+    parts = [list(_part(str(key), values)) for key, values in vary.items()]
     return [_joined(combination) for combination in itertools.product(*parts)]
 
 
@@ -85,7 +87,7 @@ def _joined(parts: Sequence[Point]) -> Point:
     return whole
 
 
-def text(value) -> str:
+def text(value: Any) -> str:
     """A setting as the user would write it."""
     return "–" if value is None else _toml.override(value)
 

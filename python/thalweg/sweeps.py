@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from thalweg import _counts, _given, _input, _places, _rundir, headline
 from thalweg._html import table, titled
@@ -33,8 +33,8 @@ MOST_ROWS = 24
 
 
 def sweep(
-    base: Scenario | str | Path | Mapping,
-    over: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]],
+    scenario: Scenario | str | Path | Mapping,
+    vary: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]],
     *,
     jobs: int | None = None,
     progress: bool | None = None,
@@ -45,9 +45,9 @@ def sweep(
     executor: Any = None,
     shard: str | tuple[int, int] | None = None,
 ) -> Runs:
-    """Runs variants of `base`.
+    """Runs variants of a scenario.
 
-    `over` maps dotted keys to lists of values (all combinations are run), or is a list of `{key: value}`.
+    `vary` maps dotted keys to lists of values (all combinations are run), or is a list of `{key: value}`.
     What differs in more than one key is a named variant, under a name of your own:
 
     >>> variants = {"dctcp": {"transport.congestion": "dctcp", "switch.marking": marking}, "mine": mine}
@@ -67,7 +67,7 @@ def sweep(
     """
     jobs, folder = _counts.jobs(jobs), _input.maybe(out, "a folder")
     part = None if shard is None else Shard.given(shard)
-    planned = plan(as_scenario(base), over, folder, check)
+    planned = plan(as_scenario(scenario), vary, folder, check)
     if metric is not None:
         foresee(metric, [one.job.scenario for one in planned])
     if part is not None and folder is None:
@@ -158,7 +158,13 @@ class Runs(Sequence):
         """What was changed, by run; of a named variant its name."""
         return [p.labels for p in self.settings]
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: int) -> Results: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Runs: ...
+
+    def __getitem__(self, index: int | slice) -> Results | Runs:
         if isinstance(index, slice):
             return Runs(self.settings[index], self.results[index])
         return self.results[index]
@@ -272,13 +278,13 @@ class Runs(Sequence):
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
-    def plot(self, metric: str | None = None, **kw) -> Figure:
+    def plot(self, metric: str | None = None, **kw: Any) -> Figure:
         """A metric over what was varied, with error bars over the seeds: `thalweg.sweepfigure.over`."""
         from thalweg import sweepfigure
 
         return sweepfigure.over(self, metric, **kw)
 
-    def pareto(self, x: str | None = None, y: str | None = None, **kw) -> Figure:
+    def pareto(self, x: str | None = None, y: str | None = None, **kw: Any) -> Figure:
         """Two metrics against each other, with the settings that no other one beats in both (throughput over the 95th
         percentile of queueing delay unless named): `thalweg.sweepfigure.pareto`."""
         from thalweg import sweepfigure
@@ -296,7 +302,7 @@ class Runs(Sequence):
         return titled(self.title(metric), table(head, rows[:MOST_ROWS]), more, said, every)
 
     def unfinished(self, metric: str) -> str:
-        """Of completion times and slowdowns: how many of their flows had not ended, if any, and are no part of them."""
+        """How many flows had not ended, if any, and so are not counted in completion times and slowdowns."""
         shares = [headline.unfinished(r.summary, metric) for r in self.results]
         least, most = min(shares, default=0.0), max(shares, default=0.0)
         if not most:

@@ -29,14 +29,14 @@ def sections(runs: Runs) -> polars.DataFrame:
     """A row for each setting and section of traffic.
 
     Columns: the varied keys, section, controller, runs (seeds), and those of `flows`, `censored` (flows that had not
-    ended, which are no part of completion times and slowdowns; only where there are any), `endless.sum_gbps`,
+    ended, which are not part of completion times and slowdowns; only where there are any), `endless.sum_gbps`,
     `fct_us.mean`, `fct_us.p99`, `slowdown.mean`, `slowdown.p99` and `packet_queueing_us.p99` that any section has: the
     mean over the seeds and `±`, half its 95 % confidence interval (null: a single seed).
     """
     import polars as pl
 
     known = set(runs.metrics())
-    names = dict.fromkeys(g["name"] for r in runs for g in r.summary.get("groups") or () if "name" in g)
+    names = dict.fromkeys(g["name"] for r in runs for g in r.summary.get("groups") or ())
     of = {name: {m: f"groups.{name}.{m}" for m in SHOWN if f"groups.{name}.{m}" in known} for name in names}
     shown = [m for m in SHOWN if any(m in found for found in of.values())]
     rows = []

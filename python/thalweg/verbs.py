@@ -27,6 +27,7 @@ and calls give the same packets. Settings of a pair, all optional (`verbs.settin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from thalweg import _core
 from thalweg.errors import refuse
@@ -155,7 +156,7 @@ class Region:
 class Pair:
     """A requester and a responder, connected. Requests are posted in order and begin when `run` or `step` is called."""
 
-    def __init__(self, **settings):
+    def __init__(self, **settings: Any):
         self._core = _core.VerbsPair(settings)
         self._posted = self._receives = 0
 

@@ -175,11 +175,11 @@ def references(_: str) -> Iterator[Row]:
 def recorded(_: str) -> Iterator[Row]:
     """A recording, and its packets again under every scheduler that replays have."""
     with tempfile.TemporaryDirectory() as folder:
-        run = thalweg.run(Scenario.from_toml(RECORDED), Path(folder) / "recorded", progress=False)
+        run = thalweg.run(Scenario.from_toml(RECORDED), out=Path(folder) / "recorded", progress=False)
         yield Row("recorded", run.meta["events"], run.meta["packet_hops"], run.digest)
         for scheduler in _core.candidates():
             for preemptive in (False, True):
-                again = thalweg.replay(run, scheduler, preemptive, progress=False)
+                again = thalweg.replay(run, scheduler=scheduler, preemptive=preemptive, progress=False)
                 late = "".join(again.tables[t].write_csv() for t in ("lateness", "ratios"))
                 digest = hashlib.blake2s(late.encode(), digest_size=8).hexdigest()
                 name = f"recorded/{scheduler}{'+preemptive' if preemptive else ''}"

@@ -205,7 +205,7 @@ def test_networks_whose_paths_go_up_and_then_down_always_drain(tmp_path, seed):
 
 
 def test_a_ring_stands_still_as_often_as_all_its_ports_have_both_flows_in_one_queue(tmp_path):
-    """Of m queues, drawn at random: once in m³. With sixteen a cycle of the graph is no deadlock any more
+    """Of m queues, drawn at random: once in m³. With sixteen a cycle of the graph is not a deadlock any more
     (App. D says when there is none, not when there is one)."""
     links = [(f"h{n}", f"s{n % 3}") for n in range(6)] + [("s0", "s1"), ("s1", "s2"), ("s2", "s0")]
     paths = [[f"s{(n + k) % 3}" for k in range(3)] for n in range(3)]

@@ -39,7 +39,7 @@ QUIET = 'kind = "poisson"\nsizes = "heavy-tailed"\nload = 0.0000001\nuntil = "1m
 def run(tmp_path_factory):
     place = tmp_path_factory.mktemp("captures")
     (place / "s.toml").write_text(SCENARIO)
-    return thalweg.run(place / "s.toml", place / "run")
+    return thalweg.run(place / "s.toml", out=place / "run")
 
 
 def blocks(file):
@@ -106,7 +106,7 @@ def test_datagrams_next_to_tcp_are_udp_s_and_telemetry_is_no_payload(tmp_path):
         ],
         "run": {"until": "10ms"},
     }
-    run = thalweg.run(thalweg.Scenario.from_dict(document), tmp_path / "run", record="hops")
+    run = thalweg.run(thalweg.Scenario.from_dict(document), out=tmp_path / "run", record="hops")
     # A packet of HPCC's has 1460 B of payload and 82 B of headers, 42 of them telemetry: 60 after IP's, TCP's longest.
     assert captures.transports(run).rows() == [(0, 82, True), (1, 0, False)]
     captures.pcap(run, tmp_path / "run.pcapng")
@@ -150,7 +150,7 @@ def test_decisions_are_replayed_and_compared(run, tmp_path):
     assert [r.flow for r in found] == list(range(5))
     assert all(r.differs is None and r.same == r.decisions > 50 for r in found)
     assert decisions.compare(run.path, run.path) == {}
-    other = thalweg.run(run.path / "scenario.toml", tmp_path / "other", set={"switch.buffer": "40KB"})
+    other = thalweg.run(run.path / "scenario.toml", out=tmp_path / "other", set={"switch.buffer": "40KB"})
     parted = decisions.compare(run.path, other.path)
     assert parted and all("are the same; then" in words for words in parted.values())
     damaged = tmp_path / "cut.bin"
@@ -168,7 +168,7 @@ def test_of_a_run_without_packets_there_is_nothing_to_export(tmp_path, cli):
     quiet = SCENARIO.replace('kind = "incast"\nfan_in = 5\nsize = "200KB"', QUIET).replace(
         'until = "1s"', 'until = "2ms"'
     )
-    run = thalweg.run(thalweg.Scenario.from_toml(quiet, SAMPLED), tmp_path / "run", progress=False)
+    run = thalweg.run(thalweg.Scenario.from_toml(quiet, SAMPLED), out=tmp_path / "run", progress=False)
     assert not run.flows.height
     for figure in (run.plot.rates, run.plot.windows):
         with pytest.raises(ScenarioError, match="run: the table `controllers` has no rows: there is nothing to draw"):

@@ -263,10 +263,10 @@ def test_a_broken_file_of_sweeps_is_refused(tiny, cli):
     said = cli("reproduce", "tiny", "--choices")
     assert said.code == 2
     assert "choices.json" in said.err
-    assert "is no file of swept choices" in said.err
+    assert "is not a file of swept choices" in said.err
 
 
-def test_every_studys_choices_are_read():
+def test_every_study_loads_and_reads_its_choices():
     """Importing a study refuses a choice that no setting reads."""
     declared = {name: papers.find(name) for name in papers.discover()}
     for paper in declared.values():

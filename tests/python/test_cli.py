@@ -263,20 +263,51 @@ def test_a_reader_that_leaves_is_no_error(process):
         assert head.stderr.read() == ""
 
 
+# Its first ACK waits until the run has been interrupted: the run is then stopped after its first few events.
+WAITS = """\
+import time
+from pathlib import Path
+import thalweg
+
+BEGUN, PRESSED = Path("begun"), Path("pressed")
+
+@thalweg.controller("waits")
+class Waits:
+    def __init__(self, flow):
+        self.window = flow.initial_window
+
+    def on_ack(self, ack):
+        BEGUN.touch()
+        while not PRESSED.exists():
+            time.sleep(0.001)
+        self.window += 1000 * ack.acked / self.window
+
+    def on_loss(self, loss):
+        self.window = max(self.window / 2, 2000)
+
+    on_timeout = on_loss
+"""
+
+
 def test_ctrl_c_leaves_a_valid_partial_result_that_resumes_to_the_same_end(process, file, tmp_path, cli):
-    straight = json.loads(cli("run", file, "--json", "--out", "straight", *sets(LONG)).out)
-    running = process("run", file.name, "--out", "cut", *sets(LONG))
-    time.sleep(1.5)
+    (tmp_path / "waits.py").write_text(WAITS)
+    waits = sets({"transport.congestion": '{ kind = "custom", name = "waits" }'})
+    running = process("run", file.name, "--out", "cut", "--import", "waits.py", *waits)
+    while running.poll() is None and not (tmp_path / "begun").exists():
+        time.sleep(0.001)
     running.send_signal(signal.SIGINT)
+    (tmp_path / "pressed").touch()
     _, err = running.communicate(timeout=30)
     assert running.returncode == 130, err
     assert "--resume" in err and "Traceback" not in err
     summary = json.loads((tmp_path / "cut" / "summary.json").read_text())
     assert summary["partial"] is True and (tmp_path / "cut" / "snapshot.bin").exists()
-    resumed = cli("run", "--resume", "cut", "--json")
+    straight = json.loads(cli("run", file, "--json", "--out", "straight", "--import", "waits.py", *waits).out)
+    assert 0 < summary["simulated_seconds"] < straight["simulated_seconds"]
+    resumed = cli("run", "--resume", "cut", "--json", "--import", "waits.py")
     assert json.loads(resumed.out)["digest"] == straight["digest"]
     assert not (tmp_path / "cut" / "snapshot.bin").exists()
-    done = cli("run", "--resume", "cut")
+    done = cli("run", "--resume", "cut", "--import", "waits.py")
     assert done.code == 2 and "complete" in done.err
 
 

@@ -355,10 +355,14 @@ def test_what_a_file_raises_while_it_is_imported_is_at_its_line(cli, file, tmp_p
     assert found.code == 2 and found.err.startswith(said) and found.err.count("\n") == 1, found
 
 
-def press(times, pause=0.15):
+def press(times, ready, pause=0.15):
+    """Ctrl-C so many times, the first as soon as it is `ready`."""
+
     def run():
+        while not ready():
+            time.sleep(0.001)
         for _ in range(times):
-            time.sleep(pause)
+            time.sleep(pause)  # one signal is lost in another that has not been handled
             os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=run).start()
@@ -367,25 +371,25 @@ def press(times, pause=0.15):
 def test_the_second_ctrl_c_gets_out_of_a_callback_that_never_returns(scenario, tmp_path, default_signals):
     @thalweg.controller("loops")
     class Loops(Base):
-        fresh, on = True, True
+        inside, on = set(), True
 
         def on_ack(self, ack):
-            if Loops.fresh:
-                Loops.fresh = False
-                press(2)
+            Loops.inside.add(threading.get_ident())
             while Loops.on:
                 pass
 
-    line = rf"(?:{(first := Loops.on_ack.__code__.co_firstlineno + 4)}|{first + 1})"
+    line = rf"(?:{(first := Loops.on_ack.__code__.co_firstlineno + 2)}|{first + 1})"
     mine = scenario.with_(python_controller("loops"))
     try:
+        press(2, lambda: len(Loops.inside) == 1)
         with pytest.raises(
             thalweg.Interrupted, match=rf"^{HERE}:{line}: controller `loops`, flow \d+, at .*: interrupted in on_ack"
         ) as e:
-            thalweg.run(mine, tmp_path / "r")
+            thalweg.run(mine, out=tmp_path / "r")
         assert e.value.results is None and list(tmp_path.iterdir()) == []
         # In threads, which no signal reaches.
-        Loops.fresh = True
+        Loops.inside.clear()
+        press(2, lambda: len(Loops.inside) == 2)
         with pytest.raises(thalweg.Interrupted):
             pool.perform_all([pool.Job("a", mine), pool.Job("b", mine)], 2)
     finally:

@@ -76,6 +76,7 @@ def test_a_cell_may_be_run_again_and_a_function_may_make_many():
     for _ in range(2):
         thalweg.controller("made-in-a-function")(type("X", (Plain,), {"__qualname__": "f.<locals>.X"}))
         thalweg.controller("made-in-a-function")(type("Y", (Plain,), {"__qualname__": "f.<locals>.Y"}))
+    assert [controllers.names().count(name) for name in ("of-cells", "made-in-a-function")] == [1, 1]
 
 
 def test_two_files_of_one_command_that_register_one_name_are_refused(cli, file, tmp_path):

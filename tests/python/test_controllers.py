@@ -73,7 +73,7 @@ def _ctrl_c_inside_a_controller(scenario, tmp_path):
     straight = thalweg.run(mine)
     Counted.kill = True
     with pytest.raises(thalweg.Interrupted):
-        thalweg.run(mine, tmp_path / "r")
+        thalweg.run(mine, out=tmp_path / "r")
     assert thalweg.Results.load(tmp_path / "r").partial
     assert thalweg.resume(tmp_path / "r").digest == straight.digest
 

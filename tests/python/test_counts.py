@@ -30,12 +30,12 @@ DOORS = {
     "tune jobs": lambda n: tuned(jobs=n),
     "tune trials": lambda n: tuned(trials=n),
     "tune seeds": lambda n: tuned(seeds=n),
-    "tune at_once": lambda n: tuned(at_once=n),
+    "tune batch": lambda n: tuned(batch=n),
     "estimate_fct jobs": lambda n: of().estimate_fct(jobs=n),
     "estimate_fct draws": lambda n: of().estimate_fct(draws=n),
     "reproduce jobs": lambda n: papers.reproduce("irn", jobs=n, out="out"),
     "papers.sweep jobs": lambda n: papers.sweep("irn", "*", jobs=n, out="out"),
-    "run threads": lambda n: thalweg.run(of(), "out", threads=n),
+    "run threads": lambda n: thalweg.run(of(), out="out", threads=n),
     "resume threads": lambda n: thalweg.resume("out", threads=n),
     "environments threads": lambda n: gym.CongestionVectorEnv(None, 2, threads=n),
     "environments num_envs": lambda n: gym.CongestionVectorEnv(None, n),
@@ -58,7 +58,7 @@ def test_a_seed_is_a_whole_number_of_64_bits(wrong, tmp_path):
     doors = [lambda s: tuned(seed=s, out=tmp_path / "out"), lambda s: of().estimate_fct(seed=s)]
     doors += [lambda s: gym.CongestionEnv(seeds=[s]), lambda s: gym.CongestionVectorEnv(None, 1).reset(seed=[s])]
     for door in doors:
-        with pytest.raises(ScenarioError, match=r"`seeds?`: `.*` is no seed; a whole number of 64 bits, from 0"):
+        with pytest.raises(ScenarioError, match=r"`seeds?`: `.*` is not a seed; a whole number of 64 bits, from 0"):
             door(wrong)
     assert not list(tmp_path.iterdir())
 
@@ -73,7 +73,7 @@ def test_numbers_of_numpy_count():
 @pytest.mark.parametrize("wrong", ["x", math.nan, -1, True, []])
 def test_a_time_budget_is_a_number_of_seconds(wrong, tmp_path):
     with pytest.raises(ScenarioError, match=r"`max_seconds`: `.*` is not a number of seconds"):
-        thalweg.run(of(), tmp_path / "out", max_seconds=wrong)
+        thalweg.run(of(), out=tmp_path / "out", max_seconds=wrong)
     assert not list(tmp_path.iterdir())
 
 

@@ -70,9 +70,9 @@ def runs(tmp_path_factory):
     place = tmp_path_factory.mktemp("damage")
     (place / "job.goal").write_text(TRACE)
     (place / "job.toml").write_text(JOB)
-    thalweg.run(thalweg.Scenario.load(place / "job.toml"), place / "job", progress=False)
-    run = thalweg.run(thalweg.Scenario.from_toml(SCENARIO), place / "run", progress=False)
-    thalweg.replay(run, "lstf", out=place / "replay", progress=False)
+    thalweg.run(thalweg.Scenario.load(place / "job.toml"), out=place / "job", progress=False)
+    run = thalweg.run(thalweg.Scenario.from_toml(SCENARIO), out=place / "run", progress=False)
+    thalweg.replay(run, scheduler="lstf", out=place / "replay", progress=False)
     return {name: Results.load(place / name) for name in ("job", "run", "replay")}
 
 
@@ -123,7 +123,7 @@ def test_a_column_that_is_missing_or_of_another_kind_is_refused_by_its_name(runs
         with pytest.raises(ScenarioError) as refused:
             Results.load(folder).tables[name]
         said = str(refused.value)
-        assert said.startswith(f"{file}: is no table of {name}: it") and said.endswith(f"; {_tables.AGAIN}"), said
+        assert said.startswith(f"{file}: is not a table of {name}: it") and said.endswith(f"; {_tables.AGAIN}"), said
         return said
 
     for at, (column, kind) in enumerate((c, _tables.TABLES[name][c]) for c in whole.column_names):
@@ -179,7 +179,7 @@ def every_explanation(run, whole, place):
 
 def every_slow_flow(run, whole, place):
     for by in ("slowdown", "time"):
-        found = run.slowest(3, by)
+        found = run.slowest(3, by=by)
         str(found), found.to_dict(), found._repr_html_()
 
 
@@ -198,10 +198,10 @@ READERS = {
     "deadlocks": lambda run, whole, place: deadlocks.lines(run),
     "view": lambda run, whole, place: (animation.moves(run), animation._json(run)),
     "pcap": lambda run, whole, place: captures.pcap(run, place),
-    "pcap of a flow": lambda run, whole, place: captures.pcap(run, place, [0], [3]),
+    "pcap of a flow": lambda run, whole, place: captures.pcap(run, place, flows=[0], ports=[3]),
     "qlog": lambda run, whole, place: captures.qlog(run.path, place),
     "decisions": lambda run, whole, place: run.decisions,
-    "replay": lambda run, whole, place: thalweg.replay(run, "lstf", progress=False),
+    "replay": lambda run, whole, place: thalweg.replay(run, scheduler="lstf", progress=False),
     "tables": lambda run, whole, place: (run.busiest(), run.measured(), [run.named(t) for t in run.tables]),
     "notebook": lambda run, whole, place: (repr(run), run._repr_html_()),
     "save": lambda run, whole, place: run.save(place),

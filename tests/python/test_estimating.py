@@ -279,7 +279,7 @@ def test_errors_of_the_command_are_one_line(cli, tmp_path, words, reason):
 
 
 def test_a_folder_of_other_things_is_refused_before_anything_is_run(cli, tmp_path, monkeypatch):
-    monkeypatch.setattr("thalweg.estimating.estimate_fct", lambda *_, **__: pytest.fail("it was run"))
+    monkeypatch.setattr("thalweg.estimating.flows_of", lambda *_, **__: pytest.fail("it was run"))
     file = tmp_path / "fabric.toml"
     file.write_text(FABRIC + POISSON)
     (tmp_path / "mine").mkdir()

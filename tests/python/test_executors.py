@@ -17,7 +17,7 @@ import pytest
 
 import thalweg
 from conftest import LOAD, SCENARIO, SEED, contents, python_controller
-from thalweg import pool
+from thalweg import engine, pool
 from thalweg.cli.sweeping import write
 from thalweg.executors import driving, tasks
 from thalweg.results import Results
@@ -132,6 +132,7 @@ def test_a_sweep_on_two_dask_workers_loses_nothing_under_random_kills(scenario, 
 # A dose of 13 ends the process as soon as a run with a dose of 2, which takes its time, is under way somewhere.
 POISONED = """\
 import os
+import signal
 import time
 from pathlib import Path
 import thalweg
@@ -154,7 +155,7 @@ class Poisoned:
                 time.sleep(0.01)
             if not THERE.exists():
                 THERE.touch()
-                time.sleep(20)  # it dies meanwhile, however busy the machine is
+                signal.pause()  # until the pool, which the other's death breaks, ends this process, too
             self.slow = False
 
     def on_loss(self, loss): ...
@@ -331,9 +332,8 @@ def test_a_preempted_job_keeps_a_snapshot_and_goes_on_from_it(scenario, tmp_path
     perform, receipts = tasks.Perform(), []
     running = threading.Thread(target=lambda: receipts.append(perform(task)))
     running.start()
-    while not hasattr(perform, "_thread") or not perform._thread.is_alive():
+    while not hasattr(perform, "_thread") or perform._thread.ident not in engine._driving:
         time.sleep(0.001)
-    time.sleep(0.2)
     again = perform.checkpoint(task)
     running.join()
     assert receipts[0].stopped and Results.load(job.out).partial

@@ -273,7 +273,7 @@ def test_the_command_has_two_uses(cli, tmp_path):
     assert [e["flow"] for e in both] == [0, 1] and both[1]["fct_ps"] == sum(both[1]["sums"].values()) == fct
     assert cli("explain", "cubic").out.startswith("cubic, a choice of")
     wrong = cli("explain", "cubic", "--flow", "1")
-    assert wrong.code == 2 and "`cubic` is no run directory" in wrong.err
+    assert wrong.code == 2 and "`cubic` is not a run directory" in wrong.err
     assert "flows are 0 to 1" in cli("explain", "r", "--flow", "2").err
     assert "of which flow?" in cli("explain", "r", "--every").err
 
@@ -364,8 +364,8 @@ def test_the_command_lists_the_slowest_flows_and_how_one_is_explained(cli, tmp_p
     assert "--slowest" in cli("explain", tmp_path / "r").out
     for wrong, why in (
         (("--by", "time"), "--slowest"),
-        (("--slowest", "0"), "no number of flows"),
-        (("--slowest", "some"), "no number of flows"),
+        (("--slowest", "0"), "not a number of flows"),
+        (("--slowest", "some"), "not a number of flows"),
         (("--slowest", "--flow", "1"), "flow 1"),
         (("--slowest", "--every"), "--every"),
         (("--slowest", "--by", "tim"), "did you mean `time`"),

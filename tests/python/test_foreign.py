@@ -120,7 +120,7 @@ def test_nodes_keep_their_names_in_tables_and_legends(tmp_path):
         '[topology]\nkind = "file"\nformat = "links-csv"\nfile = "links.csv"\n[measure]\nqueues = { every = "1us" }\n'
         '[[traffic]]\nkind = "list"\nfile = "flows.csv"\n'
     )
-    results = thalweg.run(path, tmp_path / "r", progress=False)
+    results = thalweg.run(path, out=tmp_path / "r", progress=False)
     for r in (results, thalweg.Results.load(tmp_path / "r")):
         assert r.tables["nodes"]["name"].to_list() == ["web", "db", "cache", "tor"]
         assert r.named().select("src", "dst").rows() == [("web", "cache"), ("db", "cache")]

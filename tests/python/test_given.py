@@ -13,7 +13,7 @@ from thalweg import Results, Runs, Scenario, ScenarioError, papers, policies, ru
 def run(tmp_path_factory):
     set = {"traffic.0.until": "1ms", "measure.queues": {"every": "100us"}, "run.until": "2ms"}
     place = tmp_path_factory.mktemp("given") / "run"
-    return thalweg.run(Scenario.from_toml(SCENARIO, set), place, progress=False, record="hops")
+    return thalweg.run(Scenario.from_toml(SCENARIO, set), out=place, progress=False, record="hops")
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ TABLES = {
 @pytest.mark.parametrize("what", NO_TABLE)
 def test_settings_are_keys_and_their_values(run, door, what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ScenarioError, match=r"`.*` is no table of keys and their values"):
+    with pytest.raises(ScenarioError, match=r"`.*` is not a table of keys and their values"):
         TABLES[door](run, what)
     assert not list(tmp_path.iterdir())
 
@@ -66,7 +66,7 @@ NAMES = {
 @pytest.mark.parametrize("what", NO_NAME)
 def test_a_name_is_a_text(run, runs, door, what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ScenarioError, match=r"`\w+`: `.*` is no name"):
+    with pytest.raises(ScenarioError, match=r"`\w+`: `.*` is not a name"):
         NAMES[door](run, runs, what)
 
 
@@ -86,7 +86,7 @@ LISTS = {
 @pytest.mark.parametrize("what", [5, math.nan, True, {"a": 1}])
 def test_a_list_is_one(run, door, what, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ScenarioError, match=r"`[\w.]+`: `.*` is no list"):
+    with pytest.raises(ScenarioError, match=r"`[\w.]+`: `.*` is not a list"):
         LISTS[door](run, what)
 
 
@@ -95,13 +95,13 @@ OTHERS = {
     "a named table": (lambda run: run.named({}), KeyError, "no table `{}`"),
     "threshold": (lambda run: thalweg.replay(run, threshold=[]), ScenarioError, "the threshold `[]` is not a time"),
     "bucket": (lambda run: thalweg.replay(run, bucket=1.5), ScenarioError, "the bucket `1.5` is not a time"),
-    "port": (lambda run: run.scenario.trace_text("x"), ScenarioError, "`port`: `'x'` is no port"),
-    "evidence": (lambda run: run.explain(0, "x"), ScenarioError, "`evidence`: `x` is no record to look in"),
+    "port": (lambda run: run.scenario.trace_text("x"), ScenarioError, "`port`: `'x'` is not a port"),
+    "evidence": (lambda run: run.explain(0, evidence="x"), ScenarioError, "`evidence`: `x` is not a record to look in"),
     "bins": (lambda run: run.plot.slowdown(bins="x"), ScenarioError, "`bins`: `x` is not a whole number above zero"),
     "most": (lambda run: run.plot.queues(most=0), ScenarioError, "`most`: `0` is not a whole number above zero"),
-    "percentile": (lambda run: run.plot.slowdown(percentiles=[101]), ScenarioError, "`101` is no percentile"),
+    "percentile": (lambda run: run.plot.slowdown(percentiles=[101]), ScenarioError, "`101` is not a percentile"),
     "record": (lambda run: thalweg.run(run.scenario, record=[]), ScenarioError, "`record` is True, False"),
-    "a policy": (lambda run: policies.parse(5), ScenarioError, "policy.oq: a int is no text of a policy"),
+    "a policy": (lambda run: policies.parse(5), ScenarioError, "policy.oq: a int is not the text of a policy"),
     "traffic": (lambda run: policies.load("fifo").traffic("x"), ScenarioError, "`packets`: `x` is not a whole number"),
     "runs": (lambda run: Runs([{}, {}], [run]), ScenarioError, "2 settings and 1 results; one for each run"),
 }

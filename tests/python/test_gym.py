@@ -73,7 +73,7 @@ def test_gymnasium_finds_nothing_wrong():
 
     for given in ({}, {"action": "window-and-pace", "every": "20ms"}, {"scenario": scenario(THREE)}):
         with warnings.catch_warnings():
-            # Rows of flows are no image; windows and paces have the units of the path.
+            # Rows of flows are not an image; windows and paces have the units of the path.
             warnings.filterwarnings("ignore", message=".*unconventional shape")
             if "action" in given:
                 warnings.filterwarnings("ignore", message=".*symmetric and normalized")
@@ -212,19 +212,19 @@ def test_networks_vary_by_seed_alone():
         ({"observe": ["rtt", "los"]}, "no feature is called `los`; did you mean `lost`"),
         ({"observe": []}, "observes nothing"),
         ({"every": "10 parsecs"}, 'for example "10ms", or "round-trip"'),
-        ({"every": "0ms"}, "no time between decisions"),
+        ({"every": "0ms"}, "not a time between decisions"),
         ({"max_steps": 0}, "`max_steps`: `0` is not a whole number above zero"),
         ({"max_steps": 1.5}, "`max_steps`: `1.5` is not a whole number above zero"),
-        ({"every": 5}, "no time between decisions"),
-        ({"observe": "rate"}, "`rate` is no list of features"),
+        ({"every": 5}, "not a time between decisions"),
+        ({"observe": "rate"}, "`rate` is not a list of features"),
         ({"observe": ["rate", "rate"]}, "named twice"),
         ({"observe": {"mine": 5}}, "`observe.mine`: `5` is not a function of a `Seen`"),
         ({"reward": 5}, "`reward`: `5` is not a function"),
         ({"vary": 5}, "`vary`: `5` is not a function"),
         ({"vary": lambda _: 5}, "`vary` returns keys and their values"),
-        ({"seeds": 5}, "`5` are no seeds"),
-        ({"seeds": ["x"]}, "`seeds`: `x` is no seed; a whole number of 64 bits"),
-        ({"seeds": [-1]}, "`seeds`: `-1` is no seed"),
+        ({"seeds": 5}, "`5` are not seeds"),
+        ({"seeds": ["x"]}, "`seeds`: `x` is not a seed; a whole number of 64 bits"),
+        ({"seeds": [-1]}, "`seeds`: `-1` is not a seed"),
         ({"seeds": []}, "no seed to draw from"),
         ({"render_mode": "human"}, "nothing to render"),
         ({"scenario": scenario(LINK.replace("external", "cubic"))}, "`transport.congestion`"),

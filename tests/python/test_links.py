@@ -39,7 +39,7 @@ def test_a_run_can_be_run_again_from_its_directory_and_names_its_trace(tmp_path)
     (tmp_path / "x.trace").write_text("1\n2\n2\n7\n")
     traced = {"kind": "traced", "file": str(tmp_path / "x.trace")}
     scenario = short(**{"link.0.transmitter": traced, "run.until": "2s"})
-    results = thalweg.run(scenario, tmp_path / "r", progress=False)
+    results = thalweg.run(scenario, out=tmp_path / "r", progress=False)
     meta = json.loads((tmp_path / "r/meta.json").read_text())
     assert len(meta["inputs"][str(tmp_path / "x.trace")]) == 16
     again = thalweg.run(thalweg.Results.load(tmp_path / "r").scenario, progress=False)

@@ -86,7 +86,7 @@ def test_what_does_not_fit_is_refused_with_the_sum_before_it_is_made(text, part,
     monkeypatch.setattr(_core, "Simulation", lambda core: made.append(core))
     scenario = thalweg.Scenario.from_toml('name = "large"\n' + text)
     with pytest.raises(thalweg.ScenarioError) as e:
-        thalweg.run(scenario, tmp_path / "out", progress=False)
+        thalweg.run(scenario, out=tmp_path / "out", progress=False)
     line = str(e.value)
     assert line.startswith("large: needs about ") and "\n" not in line
     assert f" of memory: {part} " in line and "; 8 GiB are free; " in line and "force=True" in line

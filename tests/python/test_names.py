@@ -23,7 +23,7 @@ POLICY = "q = Queue(64 pkts);\nout = Port(q);\n"
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    return thalweg.run(thalweg.Scenario.from_toml(TEXT), tmp_path_factory.mktemp("names") / "run")
+    return thalweg.run(thalweg.Scenario.from_toml(TEXT), out=tmp_path_factory.mktemp("names") / "run")
 
 
 DOORS = {
@@ -32,7 +32,7 @@ DOORS = {
     "results": thalweg.Results.load,
     "resume": thalweg.resume,
     "runs": Runs.load,
-    "replay": lambda what: thalweg.replay(what, "lstf"),
+    "replay": lambda what: thalweg.replay(what, scheduler="lstf"),
     "sweep": lambda what: thalweg.sweep(what, {"seed": [1]}),
     "compare": lambda what: thalweg.compare(what, what),
     "policies": policies.load,
@@ -80,12 +80,12 @@ PLACES = {
     "tune": lambda run, what: thalweg.tune(run.scenario, {"seed": "1..5"}, "drops", out=what),
 }
 MAYBE = {
-    "run": lambda run, what: thalweg.run(run.scenario, what),
-    "replay": lambda run, what: thalweg.replay(run, "lstf", out=what),
+    "run": lambda run, what: thalweg.run(run.scenario, out=what),
+    "replay": lambda run, what: thalweg.replay(run, scheduler="lstf", out=what),
     "sweep": lambda run, what: thalweg.sweep(run.scenario, {"seed": [1]}, out=what),
     "exam": lambda run, what: thalweg.exam("cubic", out=what),
     "reproduce": lambda run, what: papers.reproduce("irn", out=what),
-    "estimate": lambda run, what: run.scenario.estimate_fct(folder=what),
+    "estimate": lambda run, what: run.scenario.estimate_fct(out=what),
     "project": lambda run, what: projects.new("study", "author-study", out=what),
     "crate": lambda run, what: papers.pack("irn", out=what),
 }
@@ -124,7 +124,7 @@ NAMED = {
     "exam, of a module": lambda what: thalweg.exam(what + "a:b"),
     "study": papers.find,
     "scale": lambda what: papers.reproduce("irn", scale=what),
-    "scheduler": lambda what: thalweg.replay(".", what),
+    "scheduler": lambda what: thalweg.replay(".", scheduler=what),
     "executor": lambda what: thalweg.sweep(thalweg.Scenario.from_toml(TEXT), {"seed": [1]}, executor=what),
     "figure": lambda what: plots.save(None, "x", formats=what),
 }
@@ -139,14 +139,14 @@ def test_a_text_in_the_place_of_a_name_is_shown_by_its_first_line(door, run, mon
 
 
 def test_a_refusal_is_made_of_a_text_or_of_another():
-    first = ScenarioError([Diagnostic("is no rate", key="rate", hint="1Gbps")])
+    first = ScenarioError([Diagnostic("is not a rate", key="rate", hint="1Gbps")])
     for other in (ScenarioError(first), ScenarioError(first.diagnostics[0]), pickle.loads(pickle.dumps(first))):
-        assert str(other) == str(first) == "`rate`: is no rate; 1Gbps" and other.diagnostics == first.diagnostics
+        assert str(other) == str(first) == "`rate`: is not a rate; 1Gbps" and other.diagnostics == first.diagnostics
     assert str(ScenarioError("no way")) == "no way"
 
 
 def test_a_scenario_that_is_no_text():
-    for wrong, says in ((b"seed = 1", "bytes is no text; `.decode()` it"), ({"seed": 1}, "`Scenario.from_dict`")):
+    for wrong, says in ((b"seed = 1", "bytes is not text; `.decode()` it"), ({"seed": 1}, "`Scenario.from_dict`")):
         with pytest.raises(ScenarioError, match=says.replace("(", r"\(").replace(")", r"\)")):
             thalweg.Scenario.from_toml(wrong)
 
@@ -154,14 +154,14 @@ def test_a_scenario_that_is_no_text():
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     scenario = thalweg.Scenario.from_toml(TEXT)
-    return thalweg.run(scenario, tmp_path_factory.mktemp("recorded") / "run", progress=False, record="hops")
+    return thalweg.run(scenario, out=tmp_path_factory.mktemp("recorded") / "run", progress=False, record="hops")
 
 
 OF_FLOWS = {
     "explain": lambda run, flow, place: run.explain(flow),
-    "pcap": lambda run, flow, place: captures.pcap(run, place, [flow]),
+    "pcap": lambda run, flow, place: captures.pcap(run, place, flows=[flow]),
     "pcap, ports": lambda run, port, place: captures.pcap(run, place, ports=[port]),
-    "trace": lambda run, flow, place: run.trace(place, [flow]),
+    "trace": lambda run, flow, place: run.trace(place, flows=[flow]),
     "trace, ports": lambda run, port, place: run.trace(place, ports=[port]),
 }
 
@@ -177,10 +177,10 @@ def test_flows_and_ports_that_are_not_there(recorded, tmp_path, door, number):
 @pytest.mark.parametrize("wrong", [5, "0", None])
 def test_flows_are_a_list(recorded, tmp_path, wrong):
     for write in (
-        lambda: captures.pcap(recorded, tmp_path / "file", wrong),
-        lambda: recorded.trace(tmp_path / "f", wrong),
+        lambda: captures.pcap(recorded, tmp_path / "file", flows=wrong),
+        lambda: recorded.trace(tmp_path / "f", flows=wrong),
     ):
-        with pytest.raises(ScenarioError, match=r"is no list of flows; for example \[0, 1\]"):
+        with pytest.raises(ScenarioError, match=r"is not a list of flows; for example \[0, 1\]"):
             write()
 
 
@@ -216,7 +216,7 @@ def test_a_table_in_the_place_of_another(run, tmp_path, table, instead):
     damaged = tmp_path / "run"
     shutil.copytree(run.path, damaged)
     shutil.copy(damaged / f"{instead}.parquet", damaged / f"{table}.parquet")
-    with pytest.raises(ScenarioError, match=f"{table}.parquet: is no table of {table}: it has no column"):
+    with pytest.raises(ScenarioError, match=f"{table}.parquet: is not a table of {table}: it has no column"):
         thalweg.Results.load(damaged).tables[table]
 
 

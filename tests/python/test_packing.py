@@ -151,16 +151,16 @@ def test_a_license_is_an_address_or_an_identifier_in_the_letters_of_the_list(lic
 @pytest.mark.parametrize(
     ("license", "why"),
     [
-        ("Foo Bar", "is no SPDX identifier"),
+        ("Foo Bar", "is not an SPDX identifier"),
         ("CC BY 4.0", "did you mean `CC-BY-4.0`"),
-        ("", "is no SPDX identifier"),
+        ("", "is not an SPDX identifier"),
         ("MIT OR Apache-2.0", "one name"),
-        ("http://", "no address"),
-        ("https://example.org/my license", "no address"),
+        ("http://", "not an address"),
+        ("https://example.org/my license", "not an address"),
         ("CC-BY-4", "did you mean `CC-BY-4.0`"),
         ("Apche-2.0", "did you mean `Apache-2.0`"),
         ("GPL-3.0", "`GPL-3.0-only` or `GPL-3.0-or-later`"),
-        ("../../x", "is no SPDX identifier"),
+        ("../../x", "is not an SPDX identifier"),
     ],
 )
 def test_what_is_no_license_is_refused_and_nothing_is_written(license, why, results, tmp_path, cli):

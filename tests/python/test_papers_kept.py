@@ -19,7 +19,7 @@ def test_verdicts_are_kept_beside_the_claims_and_those_not_asked_for_stay(tiny, 
     kept = _verdicts.kept(papers.find("tiny"), "quick")
     assert {i: (v.status, v.runs) for i, v in kept.items()} == {"T-1": ("pass", 2), "T-2": ("fail", 1)}
     assert kept["T-1"].seconds > 0 and kept["T-1"].machine and len(file.read_text().splitlines()) == 4
-    # A verdict on a bound that has changed is no verdict.
+    # A verdict on a bound that has changed is not a verdict.
     text = (tiny / "claims.toml").read_text()
     (tiny / "claims.toml").write_text(text.replace("max = 100", "max = 90"))
     assert list(_verdicts.kept(papers.find("tiny"), "quick")) == ["T-2"]

@@ -72,7 +72,7 @@ def test_a_figure_belongs_to_the_claims_of_its_number_and_to_those_it_names():
     assert not belongs(Measure(print, (), "Figure 1b", ("X-F1b",)), claim)
     hyphens = papers.Claim("X-F2.5a", "", "2.5.1, Figure 2-5", "", "", "", {})
     assert belongs(Measure(print, (), "Figure 2-5: time"), hyphens)
-    assert not belongs(Measure(print, (), "Figure 2-6: rate"), hyphens), "the chapter is no figure"
+    assert not belongs(Measure(print, (), "Figure 2-6: rate"), hyphens), "the chapter is not a figure"
     assert not belongs(Measure(print, (), "Figure 2-2"), hyphens)
     by_name = papers.Claim("X-F2.5", "", "2.5.1", "", "", "", {})
     shown = {

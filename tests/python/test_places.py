@@ -89,7 +89,7 @@ def test_whatever_writes_asks_first(cli, file, scenario, tmp_path):
         assert (said.code, said.out, said.err.count("\n")) == (2, "", 1) and "in the way" in said.err, (argv, said.err)
     results = thalweg.run(scenario)
     for write in (
-        lambda: thalweg.run(scenario, tmp_path / "x"),
+        lambda: thalweg.run(scenario, out=tmp_path / "x"),
         lambda: results.save(tmp_path / "x"),
         lambda: results.report(tmp_path / "x"),
         lambda: thalweg.sweep(scenario, {LOAD: [0.3]}, out=tmp_path / "x"),
@@ -160,11 +160,11 @@ def test_an_older_run_is_replaced_and_said_so_but_nothing_that_was_put_beside_it
 
 
 def test_a_listed_name_that_is_now_a_link_or_a_folder_is_not_ours(scenario, tmp_path):
-    thalweg.run(scenario, tmp_path / "x")
+    thalweg.run(scenario, out=tmp_path / "x")
     (tmp_path / "x" / "summary.json").rename(tmp_path / "s.json")
     (tmp_path / "x" / "summary.json").symlink_to(tmp_path / "s.json")
     with pytest.raises(thalweg.ScenarioError, match=r"did not write \(summary.json\)"):
-        thalweg.run(scenario, tmp_path / "x")
+        thalweg.run(scenario, out=tmp_path / "x")
 
 
 def test_hints_name_options_that_there_are(cli, file, tmp_path, monkeypatch):
@@ -257,7 +257,7 @@ def test_a_place_that_is_taken_meanwhile_costs_no_run(scenario, tmp_path, capsys
             (tmp_path / "x").mkdir()
             (tmp_path / "x" / "thesis.txt").touch()
 
-    results = thalweg.run(scenario, tmp_path / "x", progress=Meddler())
+    results = thalweg.run(scenario, out=tmp_path / "x", progress=Meddler())
     assert results.path == tmp_path / "x-2" and Results.load(tmp_path / "x-2").digest == results.digest
     assert "go to" in capsys.readouterr().err and (tmp_path / "x" / "thesis.txt").exists()
 
@@ -273,7 +273,7 @@ def test_signals_while_results_are_saved_lose_nothing(scenario, tmp_path, monkey
 
     monkeypatch.setattr(Results, "_write", hit)
     with pytest.raises(thalweg.Interrupted) as e:
-        thalweg.run(scenario, tmp_path / "x")
+        thalweg.run(scenario, out=tmp_path / "x")
     assert capsys.readouterr().err.count("being saved") == 4
     monkeypatch.undo()
     kept = Results.load(tmp_path / "x")
@@ -298,7 +298,7 @@ if where == "between":
         hit()
     Path.rename = once
 if where == "behind": _places._remove_listed = hit
-thalweg.run(scenario, "x", set={"seed": 77})
+thalweg.run(scenario, out="x", set={"seed": 77})
 """
 
 
@@ -329,7 +329,7 @@ def test_folders_that_are_only_called_so_or_still_being_written_stay(scenario, t
     (tmp_path / ".x.thalweg-0123456789ac.older").mkdir()
     with _places.appearing(tmp_path / "y") as place:
         (place.folder / "half").touch()
-        thalweg.run(scenario, tmp_path / "z")
+        thalweg.run(scenario, out=tmp_path / "z")
         assert (place.folder / "half").exists()
         _places.seal(place.folder, {})
     assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -351,7 +351,7 @@ def export_trace(run, file):
 
 @pytest.mark.parametrize("export", [export_pcap, export_trace])
 def test_of_two_exports_to_one_file_at_once_both_end_well(scenario, tmp_path, monkeypatch, export):
-    run = thalweg.run(scenario, tmp_path / "run", progress=False, record="hops", set={"traffic.0.until": "1ms"})
+    run = thalweg.run(scenario, out=tmp_path / "run", progress=False, record="hops", set={"traffic.0.until": "1ms"})
     file = tmp_path / "file"
     export(run, file)
     alone = file.read_bytes()

@@ -29,8 +29,11 @@ def one(tmp_path):
 WRONG = {
     "no file": (["check", "nowhere.oq"], "nowhere.oq: no such file"),
     "a folder": (["show", "."], ".: is a directory"),
-    "not in the library": (["show", "fifoo"], "`fifoo` is no file, and no policy of the library; did you mean `fifo`"),
-    "nothing like it": (["show", "zzz"], "`zzz` is no file, and no policy of the library"),
+    "not in the library": (
+        ["show", "fifoo"],
+        "`fifoo` is neither a file nor a policy of the library; did you mean `fifo`",
+    ),
+    "nothing like it": (["show", "zzz"], "`zzz` is neither a file nor a policy of the library"),
     "not text": (["check", "latin.oq"], "latin.oq: is not UTF-8 text"),
     "a pipe": (["check", "/dev/null"], "/dev/null: is not a regular file"),
     "no part": ([], "PART"),
@@ -52,7 +55,7 @@ WRONG = {
     "no load": (["run", "fifo", "--load", "0"], "`0` is not a load above zero"),
     "link and cycles": (["run", "fifo", "--cycle", "1us", "--link", "1Gbps"], "--link is where ports send"),
     "core and cycles": (["run", "fifo", "--cycle", "1us", "--core", "9ns"], "--core has costs where ports send"),
-    "no cycle": (["run", "fifo", "--cycle", "0ns"], "--cycle: `0ns` is no time above zero"),
+    "no cycle": (["run", "fifo", "--cycle", "0ns"], "--cycle: `0ns` is not a time above zero"),
     "no rate": (["run", "fifo", "--link", "fast"], "`fast` is not a rate such as 100Mbps"),
     "a link without effect": (["run", "tail-drop", "--link", "40Gbps"], "--link has no effect: every port has a rate"),
     "faster than its link": (["run", "fast.oq"], "port out sends at 20000 Mb/s, more than its link"),
@@ -76,7 +79,7 @@ WRONG = {
         ["run", "one.oq", "--trace", "bad/far.csv"],
         "bad/far.csv:2: `at_ns`: `99999999999999999` is not between 0",
     ),
-    "long": (["run", "one.oq", "--trace", "bad/long.csv"], "bad/long.csv:2: is no row of a CSV file: field larger"),
+    "long": (["run", "one.oq", "--trace", "bad/long.csv"], "bad/long.csv:2: is not a row of a CSV file: field larger"),
     "order": (
         ["run", "one.oq", "--trace", "bad/order.csv"],
         "bad/order.csv:4: `at_ns`: `4` is earlier than the packet of line 2",

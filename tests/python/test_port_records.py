@@ -34,13 +34,13 @@ until = "1s"
 def run(tmp_path_factory):
     place = tmp_path_factory.mktemp("records")
     (place / "s.toml").write_text(SCENARIO)
-    return thalweg.run(place / "s.toml", place / "run")
+    return thalweg.run(place / "s.toml", out=place / "run")
 
 
 def test_a_recorded_port_replays_without_its_network_and_changes_no_result(run, cli, tmp_path):
     assert [p.name for p in run.path.glob("*.port")] == ["port1.port"]
     assert "port1.port" in json.loads((run.path / "meta.json").read_text())["files"]
-    plain = thalweg.run(thalweg.Scenario.from_toml(SCENARIO.replace("port_records = [1]", "")), None)
+    plain = thalweg.run(thalweg.Scenario.from_toml(SCENARIO.replace("port_records = [1]", "")), out=None)
     assert plain.summary["digest"] == run.summary["digest"]
     said = cli("replay-port", run.path, "--json")
     (found,) = json.loads(said.out).values()
@@ -72,5 +72,5 @@ def test_a_changed_record_names_the_first_difference(run, cli, tmp_path):
 )
 def test_what_cannot_be_replayed_is_refused_by_key(change, words):
     with pytest.raises(ScenarioError) as refused:
-        thalweg.run(thalweg.Scenario.from_toml(SCENARIO).with_(change), None)
+        thalweg.run(thalweg.Scenario.from_toml(SCENARIO).with_(change), out=None)
     assert all(word in str(refused.value) for word in words), refused.value

@@ -71,12 +71,12 @@ def test_a_new_study_passes_its_tests_and_is_reproduced_once_it_is_installed(cli
 
 def test_a_new_controller_in_rust_is_the_example_that_cargo_tests(tmp_path):
     """Compiling it takes a minute; `cargo test -p thalweg-plugin` has done it."""
-    project = projects.new("rust", "author-cc", tmp_path / "p", checkout=ROOT)
+    project = projects.new("rust", "author-cc", out=tmp_path / "p", checkout=ROOT)
     example = ROOT / "crates" / "plugin" / "examples" / "author_cc.rs"
     assert (project / "src" / "lib.rs").read_text() == example.read_text()
     manifest = tomllib.loads((project / "Cargo.toml").read_text())
     assert manifest["dependencies"]["thalweg-plugin"] == {"path": str(ROOT / "crates" / "plugin")}
-    published = tomllib.loads((projects.new("rust", "author-cc", tmp_path / "q") / "Cargo.toml").read_text())
+    published = tomllib.loads((projects.new("rust", "author-cc", out=tmp_path / "q") / "Cargo.toml").read_text())
     assert published["dependencies"]["thalweg-plugin"] == thalweg.__version__
     entries = tomllib.loads((project / "pyproject.toml").read_text())["project"]["entry-points"]
     assert entries == {"thalweg.controllers": {"author-cc": "author_cc"}}
@@ -84,7 +84,7 @@ def test_a_new_controller_in_rust_is_the_example_that_cargo_tests(tmp_path):
 
 @pytest.mark.parametrize("kind", projects.KINDS)
 def test_nothing_of_a_template_is_left(kind, tmp_path):
-    folder = projects.new(kind, "some-name", tmp_path / "p")
+    folder = projects.new(kind, "some-name", out=tmp_path / "p")
     written = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
     assert written == sorted(f.replace("PACKAGE", "some_name") for f in projects.files(kind))
     for file in written:
@@ -105,7 +105,7 @@ def test_nothing_of_a_template_is_left(kind, tmp_path):
         (("controller", "cubic"), "`cubic` is taken: `thalweg list` has one"),
         (("controller", "custom"), "`custom` is taken"),
         (("study", "irn"), "`irn` is taken"),
-        (("controller", "Author"), "`Author` is no name of a package"),
+        (("controller", "Author"), "`Author` is not a name of a package"),
         (("controller", "json"), "`json` would be the module `json`"),
         (("controller", "test"), "`test` would be the module `test`, which Python or thalweg has"),
         (("study", "test"), "`test` would be the module `test`, which Python or thalweg has"),
@@ -118,7 +118,7 @@ def test_nothing_of_a_template_is_left(kind, tmp_path):
         (("study", "author", "--out", "there"), "there: is there already; choose another --out"),
         (("study", "author", "--python"), "--python cannot take effect"),
         (("controller", "author", "--checkout", "."), "--checkout cannot take effect"),
-        (("controller", "author", "--rust", "--checkout", "there"), "there: is no source tree of thalweg"),
+        (("controller", "author", "--rust", "--checkout", "there"), "there: is not a source tree of thalweg"),
     ],
 )
 def test_a_name_or_place_that_is_taken_is_refused(cli, tmp_path, argv, why):
@@ -181,5 +181,5 @@ def test_flows_that_do_not_end_count_with_the_time_they_were_under_way():
 
 def test_the_version_that_is_required_is_this_one(tmp_path):
     for kind in projects.KINDS:
-        project = projects.new(kind, "some-name", tmp_path / kind) / "pyproject.toml"
+        project = projects.new(kind, "some-name", out=tmp_path / kind) / "pyproject.toml"
         assert tomllib.loads(project.read_text())["project"]["dependencies"] == [f"thalweg>={thalweg.__version__}"]

@@ -39,7 +39,7 @@ def is_aligned(line: str) -> bool:
     return bool(re.search(r"\S {3,}\S", line))
 
 
-# Strings and characters, in which `//` begins no comment, and comments; lifetimes are no characters.
+# Strings and characters, in which `//` begins no comment, and comments; lifetimes are not characters.
 RUST = re.compile(
     r'b?r(#*)".*?"\1|"(?:\\.|[^"\\])*"|\'(?:\\(?:u\{\w+\}|x\w\w|.)|[^\'\\\n])\'|/\*.*?\*/|(?P<comment>//[^\n]*)',
     flags=re.DOTALL,

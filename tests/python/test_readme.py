@@ -1,30 +1,30 @@
-"""The README's examples are run, and its two forms of one scenario are one scenario."""
+"""The README's example is run, and its two forms of one scenario are one scenario; so are the tutorial's commands."""
 
+import os
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import thalweg
+from thalweg.examples import incast
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-GETTING_STARTED = (ROOT / "docs" / "getting-started.md").read_text(encoding="utf-8")
+GETTING_STARTED, LINKS = (
+    (ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("getting-started.md", "links.md")
+)
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page, flags=re.DOTALL | re.MULTILINE)
 
 
 def scenario(name: str) -> str:
     return next(text for text in blocks("toml") if text.startswith(f'name = "{name}"\n'))
-
-
-def commands(file: str) -> list[list[str]]:
-    """What the README types with a file, without `thalweg`."""
-    lines = "".join(blocks("sh")).replace("\\\n", " ").splitlines()
-    return [words[1:] for words in map(shlex.split, lines) if words[:1] == ["thalweg"] and file in words]
 
 
 def test_the_python_example_runs_and_is_short(tmp_path, monkeypatch, capsys):
@@ -49,31 +49,51 @@ def test_the_toml_example_runs_and_gives_the_same_digest(cli, tmp_path):
     assert results.digest == thalweg.run(thalweg.Scenario.from_toml(text, set={"switch.scheduler": "srpt"})).digest
 
 
-def test_three_controllers_share_a_bottleneck_by_fair_queueing_and_not_by_fifo(cli, tmp_path):
-    (tmp_path / "fairness.toml").write_text(scenario("fairness"))
-    run, sweep = commands("fairness.toml")
-    assert cli(*run, "--quiet").code == 0
-    results = thalweg.Results.load(tmp_path / "runs" / "fairness")
-    assert (results.path / "report.html").is_file()
-    assert results.summary["endless"]["jain"] > 0.95
-    said = cli(*sweep, "--quiet")
-    assert said.code == 0, said.err
-    assert len(list((tmp_path / "runs" / "fairness-sweep").glob("*seed=*"))) == 15
-
-
-def test_the_cellular_example_compares_four_schemes(cli, tmp_path):
-    (tmp_path / "lte.toml").write_text(scenario("lte"))
-    (sweep,) = commands("lte.toml")
-    said = cli(*sweep)
+def test_the_cellular_link_compares_four_schemes(cli, tmp_path):
+    (sweep,) = (block for block in blocks("sh", LINKS) if "--variant" in block)
+    words = shlex.split(sweep.replace("\\\n", " ").replace("docs/", f"{ROOT}/docs/"))[1:]
+    said = cli(*words)
     assert said.code == 0, said.err
     assert all(f"\n{name} " in said.out for name in ("cubic", "cubic+codel", "bbr", "abc"))
-    assert (tmp_path / "runs" / "lte-sweep" / "sweep.png").is_file()
+    assert (tmp_path / "runs" / "cellular-sweep" / "sweep.png").is_file()
 
 
-def test_several_controllers_are_the_second_example_here_and_in_getting_started():
-    assert [re.match(r'name = "(.*)"', text)[1] for text in blocks("toml")][:2] == ["incast", "fairness"]
-    shown = re.findall(r'from_toml\("""\n(.*?)"""\)', GETTING_STARTED, flags=re.DOTALL)
-    assert thalweg.Scenario.from_toml(shown[1]) == thalweg.Scenario.from_toml(scenario("fairness"))
+def checked(script: str) -> str:
+    """The script, each command of which ends it unless its exit code is the one that its comment names, else 0."""
+    lines = []
+    for line in script.splitlines():
+        wanted = re.search(r"# .*exit code (\d+)", line)
+        lines.append(line)
+        if line.startswith("thalweg "):
+            lines.append(f"code=$?; [ $code = {wanted[1] if wanted else 0} ] || {{ echo 'exit code' $code; exit 99; }}")
+    return "\n".join(lines)
+
+
+def test_the_commands_of_getting_started_work_in_the_order_of_the_page(tmp_path):
+    (tmp_path / "thalweg").write_text(f'#!/bin/sh\nexec {sys.executable} -m thalweg "$@"\n')
+    (tmp_path / "thalweg").chmod(0o755)
+    installation, *commands = blocks("sh", GETTING_STARTED)
+    assert "make build" in installation and len(commands) >= 6
+    said = subprocess.run(
+        ["sh", "-x", "-c", checked("".join(commands))],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"},
+    )
+    assert said.returncode == 0, said.stderr + said.stdout[-2000:]
+    first = tmp_path / "first"
+    assert (first / "runs" / "incast" / "report.html").is_file() and (first / "incast.png").is_file()
+    shares = [
+        thalweg.Results.load(first / "runs" / name).summary["endless"]["jain"] for name in ("fairness", "fq-codel")
+    ]
+    assert shares[0] < 0.5 and shares[1] > 0.95
+    assert len(list((first / "runs" / "fairness-sweep").glob("*seed=*"))) == 15
+
+
+def test_the_tutorial_shows_the_scenario_of_the_demo_and_of_the_readme():
+    (shown,) = blocks("toml", GETTING_STARTED)
+    assert shown == incast.SCENARIO == scenario("incast")
 
 
 def test_the_table_of_speeds_is_short_and_a_part_of_the_whole():

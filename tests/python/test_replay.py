@@ -57,7 +57,7 @@ ROWS = ("flow", "forward", "wire", "handed_ps", "ingress_ps", "exit_ps", "waited
 @pytest.fixture(scope="module")
 def run(tmp_path_factory) -> thalweg.Results:
     """A recorded run, with hops."""
-    return thalweg.run(thalweg.Scenario.from_toml(CHAIN), tmp_path_factory.mktemp("runs") / "chain", record="hops")
+    return thalweg.run(thalweg.Scenario.from_toml(CHAIN), out=tmp_path_factory.mktemp("runs") / "chain", record="hops")
 
 
 @pytest.fixture
@@ -119,14 +119,14 @@ def test_a_recording_holds_every_packet_in_order_of_entry(run):
 
 def test_recording_changes_nothing_and_costs_few_bytes(run, tmp_path):
     plain = thalweg.run(thalweg.Scenario.from_toml(CHAIN))
-    lean = thalweg.run(thalweg.Scenario.from_toml(CHAIN), tmp_path / "lean", record=True)
+    lean = thalweg.run(thalweg.Scenario.from_toml(CHAIN), out=tmp_path / "lean", record=True)
     assert plain.digest == lean.digest == run.digest
     assert (lean.path / recording.PACKETS).stat().st_size < 30 * lean.summary["packets"]["recorded"]
 
 
 @pytest.mark.parametrize("scheduler", ["lstf", "edf", "priority", "omniscient"])
 def test_what_a_replay_reports_agrees_with_itself(run, scheduler):
-    replay = thalweg.replay(run, scheduler)
+    replay = thalweg.replay(run, scheduler=scheduler)
     s, lateness, ratios = replay.summary, replay.tables["lateness"], replay.tables["ratios"]
     assert (s["packets"], s["not_compared"]) == (run.summary["packets"]["left"], run.summary["packets"]["inside"])
     assert s["never_left"] == 0 and lateness["packets"].sum() == s["packets"]
@@ -139,27 +139,30 @@ def test_what_a_replay_reports_agrees_with_itself(run, scheduler):
 
 
 def test_the_wider_the_buckets_the_more_a_replay_is_like_fifo(run):
-    exact, tiny, wide = (thalweg.replay(run, "lstf", bucket=b) for b in (None, 1, "1ms"))
+    exact, tiny, wide = (thalweg.replay(run, scheduler="lstf", bucket=b) for b in (None, 1, "1ms"))
     assert tiny.digest == exact.digest and exact.summary["bucket_us"] == 0
     assert wide.summary["bucket_us"] == 1000 and wide.meta["replay"]["bucket_ps"] == 10**9
     assert wide.summary["overdue"] > 1.5 * exact.summary["overdue"]
     # All in one bucket: in order of arrival, whatever headers hold.
-    assert thalweg.replay(run, "lstf", bucket="1000s").digest == thalweg.replay(run, "priority", bucket="1000s").digest
+    assert (
+        thalweg.replay(run, scheduler="lstf", bucket="1000s").digest
+        == thalweg.replay(run, scheduler="priority", bucket="1000s").digest
+    )
 
 
 def test_candidates_order_as_theory_says(run):
-    late = {s: thalweg.replay(run, s).summary["overdue_packets"] for s in ("lstf", "priority")}
+    late = {s: thalweg.replay(run, scheduler=s).summary["overdue_packets"] for s in ("lstf", "priority")}
     assert 0 < late["lstf"] < late["priority"]
-    lstf, edf = (thalweg.replay(run, s) for s in ("lstf", "edf"))
+    lstf, edf = (thalweg.replay(run, scheduler=s) for s in ("lstf", "edf"))
     assert lstf.digest == edf.digest and lstf.tables["ratios"].equals(edf.tables["ratios"])
-    assert thalweg.replay(run, "omniscient", preemptive=True).summary["overdue_packets"] == 0
+    assert thalweg.replay(run, scheduler="omniscient", preemptive=True).summary["overdue_packets"] == 0
     # Preemptive LSTF is never late behind two congestion points; here there may be more, and few are.
-    assert thalweg.replay(run, "lstf", preemptive=True).summary["overdue"] < 0.1 * lstf.summary["overdue"]
+    assert thalweg.replay(run, scheduler="lstf", preemptive=True).summary["overdue"] < 0.1 * lstf.summary["overdue"]
 
 
 def test_one_fifo_switch_is_replayed_exactly(tmp_path):
     one = {"topology": '{ kind = "star", hosts = 6, rate = "1Gbps" }', "switch.scheduler": "fifo", "run.until": "1s"}
-    run = thalweg.run(thalweg.Scenario.from_toml(CHAIN, one), tmp_path / "r", record=True)
+    run = thalweg.run(thalweg.Scenario.from_toml(CHAIN, one), out=tmp_path / "r", record=True)
     s = thalweg.replay(run).summary
     # Alike in every packet: nothing is early either.
     assert (s["overdue"], s["not_compared"], s["ratio"]["p1"], s["ratio"]["p99"]) == (0.0, 0, 1.0, 1.0)
@@ -187,7 +190,7 @@ def test_a_replay_is_the_same_however_it_is_fed(run, monkeypatch):
 
 def test_tcp_with_acks_is_replayed(tmp_path):
     tcp = CHAIN.replace('kind = "udp"', 'kind = "tcp"')
-    run = thalweg.run(thalweg.Scenario.from_toml(tcp), tmp_path / "r", record=True)
+    run = thalweg.run(thalweg.Scenario.from_toml(tcp), out=tmp_path / "r", record=True)
     forward = pq.read_table(run.path / recording.PACKETS)["forward"].to_numpy()
     assert 0.3 < forward.mean() < 0.7
     assert thalweg.replay(run).summary["packets"] == run.summary["packets"]["left"]
@@ -232,7 +235,7 @@ def test_stragglers_are_kept_apart_and_read_in_their_place(tmp_path, monkeypatch
 
 def test_a_stopped_run_leaves_a_valid_recording_that_cannot_be_continued(tmp_path, cli):
     long = thalweg.Scenario.from_toml(CHAIN, {"traffic.0.until": "20s", "run.until": "20s"})
-    run = thalweg.run(long, tmp_path / "r", record=True, max_seconds=0.5)
+    run = thalweg.run(long, out=tmp_path / "r", record=True, max_seconds=0.5)
     assert run.partial and recording.Reader(run.path).about["complete"] is False
     replay = thalweg.replay(run)
     assert replay.summary["original"]["partial"] and replay.summary["packets"] == run.summary["packets"]["left"]
@@ -273,7 +276,7 @@ def test_runs_that_were_not_recorded_are_refused(run, cli, tmp_path):
     assert "no such run directory" in refused("nowhere", cli=cli)
     (tmp_path / "empty").mkdir()
     assert "not a run directory" in refused("empty", cli=cli)
-    thalweg.run(thalweg.Scenario.from_toml(SCENARIO), tmp_path / "plain")
+    thalweg.run(thalweg.Scenario.from_toml(SCENARIO), out=tmp_path / "plain")
     assert "its packets were not recorded; run it again with `thalweg run … --record`" in refused("plain", cli=cli)
     thalweg.replay(run, out=tmp_path / "again")
     assert "is a replay itself" in refused("again", cli=cli)
@@ -283,11 +286,11 @@ def test_a_recorded_run_needs_a_place(tmp_path):
     with pytest.raises(ScenarioError, match="needs a run directory"):
         thalweg.run(thalweg.Scenario.from_toml(CHAIN), record=True)
     with pytest.raises(ScenarioError, match='True, False or "hops"'):
-        thalweg.run(thalweg.Scenario.from_toml(CHAIN), tmp_path / "r", record="all")
+        thalweg.run(thalweg.Scenario.from_toml(CHAIN), out=tmp_path / "r", record="all")
 
 
 def test_omniscience_needs_hops(tmp_path, cli):
-    thalweg.run(thalweg.Scenario.from_toml(CHAIN), tmp_path / "r", record=True)
+    thalweg.run(thalweg.Scenario.from_toml(CHAIN), out=tmp_path / "r", record=True)
     assert "run it again with --record-hops" in refused("r", "--scheduler", "omniscient", cli=cli)
 
 
@@ -312,7 +315,7 @@ def test_omniscience_needs_hops(tmp_path, cli):
     ],
 )
 def test_networks_that_cannot_be_repeated_are_refused(tmp_path, cli, settings, scheduler, reason):
-    thalweg.run(thalweg.Scenario.from_toml(CHAIN, settings), tmp_path / "r", record="hops")
+    thalweg.run(thalweg.Scenario.from_toml(CHAIN, settings), out=tmp_path / "r", record="hops")
     assert re.search(reason, refused("r", "--scheduler", scheduler, cli=cli))
 
 
@@ -550,5 +553,5 @@ fan_in = 3
 size = "30KB"
 receiver = 0
 """
-    run = thalweg.run(thalweg.Scenario.from_toml(text), tmp_path / "r", record=True)
+    run = thalweg.run(thalweg.Scenario.from_toml(text), out=tmp_path / "r", record=True)
     assert thalweg.replay(run).summary["threshold_us"] == 1.2

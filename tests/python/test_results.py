@@ -51,7 +51,7 @@ def test_the_estimate_is_made_of_numbers(scenario):
 
 
 def test_results_survive_the_disk(scenario, tmp_path):
-    results = thalweg.run(scenario, tmp_path / "r")
+    results = thalweg.run(scenario, out=tmp_path / "r")
     back = thalweg.Results.load(tmp_path / "r")
     assert back.digest == results.digest and back.summary == results.summary
     assert back.flows.equals(results.flows)
@@ -62,7 +62,7 @@ def test_results_survive_the_disk(scenario, tmp_path):
 
 
 def test_columns_name_their_unit_and_meaning_in_the_file(scenario, tmp_path):
-    thalweg.run(scenario, tmp_path / "r")
+    thalweg.run(scenario, out=tmp_path / "r")
     schema = pq.read_schema(tmp_path / "r" / "flows.parquet")
     for field in schema:
         assert b"unit" in field.metadata and field.metadata[b"doc"], field.name
@@ -101,7 +101,7 @@ def test_notebooks_show_results_and_figures(scenario):
 
 def test_two_runs_have_the_same_bytes(scenario, tmp_path):
     for name in "ab":
-        thalweg.run(scenario, tmp_path / name)
+        thalweg.run(scenario, out=tmp_path / name)
     for name in ("scenario.toml", "summary.json", "flows.parquet"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
@@ -133,7 +133,7 @@ def test_a_saved_simulation_ends_like_the_straight_one(scenario):
 def test_a_partial_result_is_valid_and_resumes(scenario, tmp_path):
     long = scenario.with_(LONG)
     straight = thalweg.run(long)
-    cut = thalweg.run(long, tmp_path / "r", max_seconds=0.05)
+    cut = thalweg.run(long, out=tmp_path / "r", max_seconds=0.05)
     assert cut.partial and cut.meta["stopped"] == "time budget"
     assert thalweg.Results.load(tmp_path / "r").flows.height > 0
     cut.report(tmp_path / "partial.html")
@@ -145,7 +145,7 @@ def test_a_partial_result_is_valid_and_resumes(scenario, tmp_path):
 
 
 def test_a_damaged_snapshot_is_refused_by_name(scenario, tmp_path, cli):
-    thalweg.run(scenario.with_(LONG), tmp_path / "r", max_seconds=0.05)
+    thalweg.run(scenario.with_(LONG), out=tmp_path / "r", max_seconds=0.05)
     file = tmp_path / "r" / "snapshot.bin"
     damaged = bytearray(file.read_bytes())
     damaged[len(damaged) // 2] ^= 1
@@ -186,10 +186,10 @@ def test_an_interrupt_carries_the_results(scenario, monkeypatch):
 
 
 def test_a_failed_write_leaves_nothing_and_spoils_nothing(scenario, tmp_path, monkeypatch):
-    before = thalweg.run(scenario, tmp_path / "r")
+    before = thalweg.run(scenario, out=tmp_path / "r")
     monkeypatch.setattr(pq, "write_table", lambda *a, **k: (_ for _ in ()).throw(OSError(28, "no space")))
     with pytest.raises(OSError) as e:
-        thalweg.run(scenario.with_(seed=4), tmp_path / "r")
+        thalweg.run(scenario.with_(seed=4), out=tmp_path / "r")
     assert e.value.filename == str(tmp_path / "r")
     assert [p.name for p in tmp_path.iterdir()] == ["r"]
     monkeypatch.undo()

@@ -44,7 +44,7 @@ def test_every_line_of_a_page_is_a_row_and_sections_are_in_order(page):
     table = [line for line in lines if line.startswith("|")]
     assert table[:2] == ["| § | requirement | status | where |", "|---|---|---|---|"]
     found = rows(page)
-    assert len(found) == len(table) - 2, "a line that is no row"
+    assert len(found) == len(table) - 2, "a line that is not a row"
     assert {status for _, _, status, _ in found} <= set(STATUSES)
     order = [[int(part) for part in number(section).split(".")] for section, *_ in found]
     assert order == sorted(order)

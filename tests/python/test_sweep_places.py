@@ -38,7 +38,7 @@ def test_what_is_missing_is_named(package, on, extra, cli, tmp_path, monkeypatch
 
 
 def test_wrong_executors_are_refused(short, cli, tmp_path):
-    with pytest.raises(thalweg.ScenarioError, match="is no executor: it has no `submit`"):
+    with pytest.raises(thalweg.ScenarioError, match="is not an executor: it has no `submit`"):
         thalweg.sweep(short, OVER, progress=False, executor=7)
     (tmp_path / "tiny.toml").write_text(SCENARIO)
     for argv, expected in (
@@ -110,7 +110,7 @@ def test_why_a_worker_was_lost_is_shown_in_whole_sentences(why, said):
 
 
 def test_results_travel_to_other_processes(short, tmp_path):
-    kept = thalweg.run(short.with_({"measure.queues": {"every": "1ms"}}), tmp_path / "r", progress=False)
+    kept = thalweg.run(short.with_({"measure.queues": {"every": "1ms"}}), out=tmp_path / "r", progress=False)
     for results in (kept, Results.load(tmp_path / "r")):
         there = pickle.loads(pickle.dumps(results))
         assert there.digest == kept.digest and there.summary == kept.summary and there.meta == results.meta

@@ -187,7 +187,7 @@ def test_the_command_takes_named_variants(cli, file, tmp_path):
     ("over", "more", "said"),
     [
         ({SEED: 5}, {}, "`seed`: a key of a sweep has a list of values; write {'seed': [5]}"),
-        ([], {}, "`over`: the list of settings is empty"),
+        ([], {}, "`vary`: the list of settings is empty"),
         ({SEED: []}, {}, "`seed`: the list of values is empty"),
         ({"variant": {}}, {}, "`variant`: the table of variants is empty"),
         ({SEED: [1]}, {"jobs": 0}, "`jobs`: `0` is not a whole number above zero"),

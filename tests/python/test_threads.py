@@ -54,7 +54,7 @@ def files(folder: Path) -> dict[str, str]:
 def test_every_file_is_the_same_on_any_number_of_threads(tmp_path):
     kept = {}
     for threads in (1, 2, 3, 4):
-        run = thalweg.run(Scenario.from_toml(LEAVES), tmp_path / str(threads), progress=False, threads=threads)
+        run = thalweg.run(Scenario.from_toml(LEAVES), out=tmp_path / str(threads), progress=False, threads=threads)
         assert run.meta["threads"] == threads
         kept[threads] = files(tmp_path / str(threads))
     assert {"summary.json", "flows.parquet"} <= kept[1].keys()
@@ -69,7 +69,7 @@ def test_remote_memory_access_and_its_pauses_are_the_same_too(tmp_path, scheme):
     scenario = Scenario.from_toml(plain).with_({"measure.pauses": "pfc" in scheme, "traffic.1.size": "200KB"})
     kept = {}
     for threads in (1, 2, 4):
-        run = thalweg.run(scenario, tmp_path / str(threads), progress=False, threads=threads)
+        run = thalweg.run(scenario, out=tmp_path / str(threads), progress=False, threads=threads)
         assert run.meta["threads"] == threads
         kept[threads] = files(tmp_path / str(threads))
     if scheme == "roce+voq-pfc":
@@ -121,7 +121,7 @@ def test_a_run_that_was_stopped_goes_on_with_another_number_of_threads(tmp_path)
     straight = thalweg.run(scenario, progress=False, threads=1)
     for first, second in ((3, 1), (2, 4), (1, 2)):
         out = tmp_path / f"{first}-{second}"
-        begun = thalweg.run(scenario, out, progress=False, threads=first, max_seconds=1e-3)
+        begun = thalweg.run(scenario, out=out, progress=False, threads=first, max_seconds=1e-3)
         assert begun.partial
         ended = thalweg.resume(out, progress=False, threads=second)
         assert not ended.partial and ended.digest == straight.digest
@@ -218,7 +218,7 @@ def test_controllers_in_python_are_called_from_any_thread(own, tmp_path):
     kept = {}
     for threads in (1, 2, 4):
         own.clear()
-        run = thalweg.run(Scenario.from_toml(OWN), tmp_path / str(threads), progress=False, threads=threads)
+        run = thalweg.run(Scenario.from_toml(OWN), out=tmp_path / str(threads), progress=False, threads=threads)
         assert run.meta["threads"] == threads
         # One more is made before anything happens, to see whether it can be.
         assert sorted(own) == [0, *range(run.tables["flows"].height)]
@@ -229,7 +229,7 @@ def test_controllers_in_python_are_called_from_any_thread(own, tmp_path):
 def test_a_run_with_controllers_in_python_goes_on_with_another_number_of_threads(own, tmp_path):
     scenario = Scenario.from_toml(OWN)
     straight = thalweg.run(scenario, progress=False, threads=1)
-    begun = thalweg.run(scenario, tmp_path / "r", progress=False, threads=3, max_seconds=1e-3)
+    begun = thalweg.run(scenario, out=tmp_path / "r", progress=False, threads=3, max_seconds=1e-3)
     assert begun.partial
     ended = thalweg.resume(tmp_path / "r", progress=False, threads=2)
     assert not ended.partial and ended.digest == straight.digest

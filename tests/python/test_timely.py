@@ -351,7 +351,7 @@ def test_every_scenario_file_runs_by_itself():
         assert thalweg.Scenario.load(file).estimate()["flows"] > 0
 
 
-def test_every_run_is_a_scenario(tmp_path):
+def test_every_run_of_the_study_loads(tmp_path):
     for spec in PAPER.module("study").runs("quick"):
         more = spec.prepare({}, tmp_path) if spec.prepare else {}
         thalweg.Scenario.load(PAPER.folder / spec.scenario, {**spec.set, **more})

@@ -55,7 +55,7 @@ def runs(tmp_path_factory):
     made = {}
     for text in (LOSSY, PAUSED):
         scenario = thalweg.Scenario.from_toml(text)
-        made[scenario.name] = thalweg.run(scenario, place / scenario.name, progress=False)
+        made[scenario.name] = thalweg.run(scenario, out=place / scenario.name, progress=False)
     return made
 
 
@@ -174,13 +174,13 @@ def test_pauses_are_slices_and_arrows_lead_along_their_causes(runs, tmp_path):
 
 def test_what_was_not_recorded_is_named_with_its_key(runs, tmp_path):
     sets = {"measure.packets": None, "measure.pauses": None}
-    bare = thalweg.run(thalweg.Scenario.from_toml(PAUSED).with_(sets), tmp_path / "bare", progress=False)
+    bare = thalweg.run(thalweg.Scenario.from_toml(PAUSED).with_(sets), out=tmp_path / "bare", progress=False)
     drawn = bare.trace(tmp_path / "t.pftrace")
     assert drawn.transmissions == 0 and drawn.flows == 10
     assert [line for line in drawn.missing if "--record-hops" in line]
     assert [line for line in drawn.missing if "measure.pauses = true" in line]
     assert [line for line in drawn.missing if "measure.controllers" in line]
-    nics = thalweg.run(thalweg.Scenario.from_toml(PAUSED), tmp_path / "n", record=True, progress=False)
+    nics = thalweg.run(thalweg.Scenario.from_toml(PAUSED), out=tmp_path / "n", record=True, progress=False)
     drawn = nics.trace(tmp_path / "t.pftrace")
     assert drawn.transmissions == nics.packets.collect().height
     assert "measure.packets = { hops = true }" in drawn.missing[0]
@@ -191,7 +191,7 @@ def test_no_key_is_advised_that_the_run_would_refuse(scheme, tmp_path):
     text = PAUSED.split("[switch.pfc]")[0].replace("roce+pfc", scheme)
     text += '[[link]]\nwhich = "host-links"\nloss = { independent = 0.1 }\n'
     text += '[[traffic]]\nreceiver = 0\nkind = "incast"\nfan_in = 11\nsize = "500KB"\n[measure]\npackets = { hops = true }\n'
-    run = thalweg.run(thalweg.Scenario.from_toml(text), tmp_path / "r", progress=False)
+    run = thalweg.run(thalweg.Scenario.from_toml(text), out=tmp_path / "r", progress=False)
     assert run.flows["timeouts"].sum()
     missing = run.trace(tmp_path / "t.pftrace").missing
     assert [line for line in missing if "when timeouts fired" in line]

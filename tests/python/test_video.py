@@ -25,7 +25,7 @@ until = "60s"
 
 def pair(video: str, rate="100Mbps", delay="5ms", size="100KB", keys=None, out=None) -> thalweg.Results:
     scenario = thalweg.Scenario.from_toml(PAIR.format(rate=rate, delay=delay, video=video, size=size), keys or {})
-    return thalweg.run(scenario, out, progress=False)
+    return thalweg.run(scenario, out=out, progress=False)
 
 
 def requests(run: thalweg.Results, rate: int, chunk: int, buffer: int, size: int) -> list[tuple[int, int]]:

@@ -57,7 +57,7 @@ def mahimahi(trace: str, scheme: str, seed: int = 1, **more) -> Outcome:
         } | own | more  # fmt: skip
         results = thalweg.run(
             thalweg.Scenario(text, "mahimahi.toml", folder, overrides),
-            Path(folder) / "run",
+            out=Path(folder) / "run",
             record="hops",
             progress=False,
         )

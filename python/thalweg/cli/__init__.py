@@ -105,7 +105,7 @@ def _say_notes(e: BaseException) -> None:
 
 
 def _refuse_bytes(words: Sequence[str]) -> None:
-    """What is no text cannot be written into a result, nor shown. (What follows `--` is another program's.)"""
+    """What is not text cannot be written into a result, nor shown. (What follows `--` is another program's.)"""
     from thalweg.errors import refuse
 
     for word in itertools.takewhile(lambda word: word != "--", map(str, words)):

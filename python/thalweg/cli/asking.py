@@ -177,7 +177,7 @@ def explain(args) -> int:
     ]
     if extra:
         raise refuse(
-            f"thalweg explain: what is `{extra[0]}`?", hint=f"`{args.key}` is no run directory: flows are of runs"
+            f"thalweg explain: what is `{extra[0]}`?", hint=f"`{args.key}` is not a run directory: flows are of runs"
         )
     parts = meanings(args.key)
     if not parts:

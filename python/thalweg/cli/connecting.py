@@ -191,7 +191,7 @@ def attach(args) -> int:
     _free(args.record)
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if words is args.words and words and words[0].startswith("-"):
-        raise refuse(f"thalweg attach: `{words[0]}` is no command", hint="options stand before the controller")
+        raise refuse(f"thalweg attach: `{words[0]}` is not a command", hint="options stand before the controller")
     if not words:
         raise refuse("thalweg attach: give a command after `--`", hint="thalweg attach cubic -- iperf3 -c HOST")
     attached = _refused(_core.KernelAttached, staged(args, _core.kernel_check), int(args.line_rate), bool(args.record))

@@ -17,7 +17,7 @@ def new(args) -> int:
     from thalweg import projects
 
     kind = "study" if args.what == "study" else args.language or "python"
-    folder = projects.new(kind, args.new, args.out, args.checkout)
+    folder = projects.new(kind, args.new, out=args.out, checkout=args.checkout)
     print(f"{folder}: {len([p for p in folder.rglob('*') if p.is_file()])} files; then")
     test = f"thalweg reproduce {args.new}" if args.what == "study" else f"thalweg exam {args.new}"
     install = "cargo test\n  pip install '.[test]'" if kind == "rust" else "pip install -e '.[test]'"

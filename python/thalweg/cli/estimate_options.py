@@ -31,28 +31,34 @@ def fraction(text: str) -> float:
 
 def estimates(command: Callable, sets: Callable, voice: Callable, forced: Callable, tables: Callable) -> None:
     """The command."""
-    p = command("estimate", "estimating:estimate", "what a run would cost; --fct: completion times, link by link")
+    p = command(
+        "estimate",
+        "estimating:estimate",
+        "estimate what a run would cost; --fct: estimate completion times, link by link",
+    )
     p.add_argument("scenario", metavar="FILE", help="scenario file (TOML), or run directory")
     p.add_argument("--fct", action="store_true", help="estimate slowdowns of flows from simulations of single links")
-    p.add_argument("--against", metavar="RUN", help="with --fct: a run directory of the same scenario, to compare with")
-    p.add_argument("--seed", type=whole_number, metavar="S", help="with --fct: of the draws (default: the scenario's)")
+    p.add_argument("--against", metavar="RUN", help="with --fct: compare with this run directory of the same scenario")
     p.add_argument(
-        "--draws", type=count, metavar="N", help="with --fct: sums that are drawn for each flow (default: 32)"
+        "--seed", type=whole_number, metavar="S", help="with --fct: seed of the random draws (default: the scenario's)"
     )
+    p.add_argument("--draws", type=count, metavar="N", help="with --fct: random draws per flow (default: 32)")
     p.add_argument(
         "--buckets",
         type=bucket_rule,
         metavar="FLOWS,SPAN",
-        help="with --fct: flows of a link that are taken together have so many at least, and sizes so many times apart "
-        "(default: 100,2)",
+        help="with --fct: bucket the flows of a link by size, at least FLOWS in a bucket, whose largest is at least SPAN times "
+        "its smallest (default: 100,2)",
     )
     p.add_argument(
         "--cluster",
         type=fraction,
         metavar="FRACTION",
-        help="with --fct: links whose load, flow sizes and gaps differ by no more have one simulation together",
+        help="with --fct: let one simulation stand for links whose load, flow sizes and gaps differ by at most this fraction",
     )
-    p.add_argument("-o", "--out", metavar="DIR", help="with --fct: write the tables of classes, flows and links here")
+    p.add_argument(
+        "-o", "--out", metavar="DIR", help="with --fct: write the tables of classes, flows and links to this folder"
+    )
     sets(p)
     places(p)
     voice(p, "print what was found as one JSON object")

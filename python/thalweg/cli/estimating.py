@@ -32,7 +32,6 @@ def estimate(args) -> int:
 
 
 def _fct(args, scenario) -> int:
-    from thalweg import _places
     from thalweg.cli.sweeping import executor_of
     from thalweg.cli.tabling import Tabled
     from thalweg.estimating import Buckets, estimate_fct
@@ -40,8 +39,6 @@ def _fct(args, scenario) -> int:
 
     out = Path(args.out) if args.out else None
     run = Results.load(args.against) if args.against else None
-    if out is not None:
-        _places.claim(out, "estimate")
     found = estimate_fct(
         scenario,
         jobs=args.jobs,
@@ -51,15 +48,13 @@ def _fct(args, scenario) -> int:
         cluster=args.cluster,
         progress=not (args.quiet or (args.json and not sys.stderr.isatty())),
         executor=executor_of(args),
-        folder=out,
+        out=out,
         force=args.force,
     )
     table = found.classes if run is None else found.against(run)
     what = "slowdown by flow size, estimated link by link"
     head, rows = _shown(table)
     tabled = Tabled(args, [(what, head, rows)], (table.columns, table.rows()))
-    if out is not None:
-        found.save(out)
     if args.json:
         about = {"seconds": found.seconds, "links": found.links.to_dicts()}
         print(json.dumps({"classes": table.to_dicts()} | about, ensure_ascii=False))

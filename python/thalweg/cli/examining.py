@@ -105,7 +105,7 @@ def bars(values: list[float]) -> str:
 
 
 def print_marks(done) -> None:
-    """As wide as it need be where the output is no terminal; a terminal that is too narrow gets no bars."""
+    """As wide as it need be where the output is not a terminal; a terminal that is too narrow gets no bars."""
     from rich.table import Table
 
     from thalweg._console import console

@@ -42,7 +42,7 @@ def _slowest_flows(results, wanted: list[str], args) -> int:
     if wanted or args.every or args.csv:
         what = "--csv" if args.csv else "--every" if args.every else f"flow {wanted[0]}"
         raise refuse(f"thalweg explain: --slowest lists flows, {what} is of one", hint="first one, then the other")
-    found = slowest(results, args.slowest, args.by or "slowdown")
+    found = slowest(results, args.slowest, by=args.by or "slowdown")
     if args.json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
         return OK
@@ -57,12 +57,12 @@ def _explain_flows(results, wanted: list[str], args) -> int:
     for flow in wanted:
         if not flow.isdecimal() or int(flow) >= flows:
             hint = f"flows are 0 to {flows - 1}" if flows else "it has no flows"
-            raise refuse(f"thalweg explain: `{flow}` is no flow of this run", hint=hint)
+            raise refuse(f"thalweg explain: `{flow}` is not a flow of this run", hint=hint)
     numbers = [int(flow) for flow in wanted]
     complete = [n for n in numbers if results.flows["fct_ps"][n] is not None]
     evidence = _evidence(results, args) if complete else None
     try:
-        found = {n: results.explain(n, evidence) for n in complete}
+        found = {n: results.explain(n, evidence=evidence) for n in complete}
         for place, n in enumerate(numbers if not args.json else ()):
             print(("\n" if place else "") + "\n".join(_known(results, n)))
             if n in found:
@@ -109,9 +109,8 @@ def _known(results, flow: int) -> list[str]:
     from thalweg import _format, _units
 
     row = results.named("flows").row(flow, named=True)
-    time = lambda key: None if row.get(key) is None or row[key] < 0 else _format.simulated(row[key])  # noqa: E731
-    # Older versions wrote a number for no end.
-    endless = row["size"] is None or row["size"] >= 2**64 - 1
+    time = lambda key: None if row.get(key) is None else _format.simulated(row[key])  # noqa: E731
+    endless = row["size"] is None
     size = "without end" if endless else _units.quantity(row["size"], "B")
     status = "still sending at the end" if endless and row["status"] == "censored" else row["status"]
     out = [f"flow {flow}: {row['src']} → {row['dst']}, {size}, {status}"]
@@ -129,7 +128,7 @@ def _known(results, flow: int) -> list[str]:
         out.append(f"took {took}{alone}: slowdown {_units.digits(row['slowdown'])}")
     if (got := row["delivered"]) and endless and row["start_ps"] is not None:
         end = round(results.summary.get("simulated_seconds", 0.0) * 1e12)
-        life = (row["received_ps"] if (row.get("received_ps") or -1) >= 0 else end) - row["start_ps"]
+        life = (end if row.get("received_ps") is None else row["received_ps"]) - row["start_ps"]
         rate = f", {_units.quantity(8e3 * got / life, 'gbps')}" if life > 0 else ""
         out.append(f"delivered {_units.quantity(got, 'B')} in order{rate}")
     if (trip := time("rtt_ps")) is not None:

@@ -31,7 +31,7 @@ def trace(args) -> int:
     run = Path(args.run)
     file = Path(args.out) if args.out else run.with_name(f"{run.absolute().name}.pftrace")
     try:
-        drawn = Results.load(run).trace(file, args.flow, args.port)
+        drawn = Results.load(run).trace(file, flows=args.flow, ports=args.port)
     except ImportError as e:
         raise refuse(f"thalweg trace: {e}") from None
     parts = [
@@ -50,7 +50,7 @@ def write_pcap(run, file: str | Path, flows=(), ports=()) -> str:
     """Writes the file; what it is, in a line."""
     from thalweg import captures
 
-    records = captures.pcap(run, file, flows, ports)
+    records = captures.pcap(run, file, flows=flows, ports=ports)
     return f"{file}: {_format.plural(records, 'record')} of packets"
 
 
@@ -58,5 +58,5 @@ def write_qlog(record, folder: str | Path, flows=()) -> str:
     """Writes the files; what they are, in a line."""
     from thalweg import captures
 
-    written = captures.qlog(record, folder, flows)
+    written = captures.qlog(record, folder, flows=flows)
     return f"{folder}: {_format.plural(len(written), 'flow')} as qlog"

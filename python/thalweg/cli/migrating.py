@@ -37,7 +37,7 @@ def _read(path: Path) -> tuple[str, str]:
     """A byte-order mark, if there is one, and the text behind it with its ends of lines."""
     from thalweg.scenario import read_text
 
-    read_text(path)  # refuses what is no file, too large, or no text
+    read_text(path)  # refuses what is not a file, too large, or no text
     text = path.read_bytes().decode("utf-8")
     bare = text.removeprefix("\ufeff")
     return text[: len(text) - len(bare)], bare

@@ -15,11 +15,6 @@ from thalweg.cli.sweep_options import jobs, places, sweeps
 from thalweg.cli.values import Change, Once, count, positive_int, setting
 from thalweg.errors import Diagnostic, nearest
 
-# Options of older versions, and what to write instead.
-RENAMED = {
-    "--beside": "it is called `--against` now",
-    "--no-plot": "a picture is drawn only where `--plot FILE` names one",
-}
 SHELLS = ("bash", "zsh", "fish")
 # As the engine has them; written out because loading it would slow every command down.
 WIRES = ("packet", "xdp")
@@ -39,8 +34,7 @@ class Parser(argparse.ArgumentParser):
         choice = re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if unknown:
             flag = unknown[1].split("=")[0]
-            hint = RENAMED.get(flag) or nearest(flag, self._flags())
-            message = str(Diagnostic(f"no option is called `{flag}`", hint=hint))
+            message = str(Diagnostic(f"no option is called `{flag}`", hint=nearest(flag, self._flags())))
         elif choice:
             where = f"{choice[1]}: " if choice[1].startswith("-") else ""
             known = [c.strip(" '") for c in choice[3].split(",")]
@@ -89,7 +83,7 @@ def port_number(text: str) -> int:
 
 def some_flows(text: str) -> int:
     if not text.isdecimal() or not 1 <= int(text) < 1 << 32:
-        raise argparse.ArgumentTypeError(f"`{text}` is no number of flows; RUN comes first: RUN --slowest 5")
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of flows; RUN comes first: RUN --slowest 5")
     return int(text)
 
 
@@ -161,7 +155,7 @@ def sets(p: Parser) -> None:
         type=setting,
         default=[],
         metavar="KEY=VALUE",
-        help="change a dotted key (repeatable)",
+        help="set a key by its dotted name, such as switch.buffer=1MB (repeatable)",
     )
     p.add_argument(
         "--unset",
@@ -169,7 +163,7 @@ def sets(p: Parser) -> None:
         action=Change,
         type=lambda key: (key, None),
         metavar="KEY",
-        help="take a dotted key out, as if it were not written (repeatable)",
+        help="remove a dotted key, so that its default holds (repeatable)",
     )
     plugins(p)
 
@@ -181,22 +175,22 @@ def plugins(p: Parser) -> None:
         dest="imports",
         default=[],
         metavar="MODULE",
-        help="a module or .py file with Python controllers, or a library with one (.so; repeatable)",
+        help="Python module, .py file or library (.so) to load controllers from (repeatable)",
     )
 
 
 def voice(p: Parser, what: str) -> None:
-    p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    p.add_argument("--quiet", action="store_true", help="print nothing but errors")
     p.add_argument("--json", action="store_true", help=what)
 
 
 def tables(p: Parser, what: str) -> None:
-    p.add_argument("--latex", metavar="FILE", help=f"also write {what} here, as LaTeX (booktabs)")
-    p.add_argument("--csv", metavar="FILE", help=f"also write {what} here, as CSV")
+    p.add_argument("--latex", metavar="FILE", help=f"also write {what} to this file, as LaTeX (booktabs)")
+    p.add_argument("--csv", metavar="FILE", help=f"also write {what} to this file, as CSV")
 
 
 def forced(p: Parser) -> None:
-    p.add_argument("--force", action="store_true", help="run also what needs more memory than is free")
+    p.add_argument("--force", action="store_true", help="run even if the estimate exceeds free memory")
 
 
 def _run(command: Callable) -> None:
@@ -204,12 +198,12 @@ def _run(command: Callable) -> None:
     p = command("run", "running:run", "run a scenario")
     p.add_argument("scenario", nargs="?", metavar="FILE", help="scenario file (TOML)")
     p.add_argument(
-        "--out", metavar="DIR", help="run directory to write (default: runs/NAME); only an older run is ever replaced"
+        "--out", metavar="DIR", help="run directory to write (default: runs/NAME); replaces an older run, nothing else"
     )
     p.add_argument("--no-out", action="store_true", help="keep no results on disk")
     sets(p)
     voice(p, "print the summary as one JSON object")
-    p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
+    p.add_argument("--check", action="store_true", help="check the engine's invariants during the run (slower)")
     forced(p)
     p.add_argument("--resume", metavar="DIR", help="continue a partial run")
     p.add_argument("--report", action="store_true", help="write report.html into the run directory")
@@ -217,25 +211,25 @@ def _run(command: Callable) -> None:
         "--threads",
         type=positive_int,
         metavar="N",
-        help="for this run (default: one per core for a large network that can be cut); the results are the same",
+        help="threads for this run (default: one per core if the network is large and can be cut into parts, else 1); results do not depend on it",
     )
     p.add_argument("--record", action="store_true", help="record every packet, for `thalweg replay`")
     p.add_argument(
-        "--record-hops", action="store_true", help="record when every packet came to and left every switch port, too"
+        "--record-hops", action="store_true", help="also record when every packet arrived at and left every switch port"
     )
-    p.add_argument("--pcap", metavar="FILE", help="record with hops, and write the packets as pcapng here")
-    p.add_argument("--qlog", metavar="DIR", help="record decisions, and write them as qlog into this folder")
+    p.add_argument("--pcap", metavar="FILE", help="as --record-hops, and write the packets to this file as pcapng")
+    p.add_argument("--qlog", metavar="DIR", help="record controllers' decisions, and write them to this folder as qlog")
     p.add_argument(
         "--max-seconds",
         type=positive_seconds,
         metavar="S",
-        help="stop after so much wall-clock time; the result is partial",
+        help="stop after this many seconds of wall-clock time; the result is partial",
     )
 
 
 def _exam(command: Callable) -> None:
     """The exam of controllers."""
-    p = command("exam", "examining:exam", "run a controller through some thirty situations, against others")
+    p = command("exam", "examining:exam", "run a controller through 35 situations and compare it with others")
     p.add_argument(
         "controller",
         nargs="?",
@@ -258,28 +252,30 @@ def _exam(command: Callable) -> None:
     p.add_argument(
         "--out",
         metavar="DIR",
-        help="folder of page, table, picture and all runs, which are not run twice (default: runs/exam)",
+        help="folder for the page, the table, the picture and all runs; complete runs in it are reused (default: runs/exam)",
     )
-    p.add_argument("--no-report", action="store_true", help="write no page, table and picture")
+    p.add_argument("--no-report", action="store_true", help="write no page, no table and no picture")
     voice(p, "print the marks as one JSON array")
 
 
 def _replay(command: Callable) -> None:
     """A recorded run under another scheduler."""
-    p = command("replay", "replaying:replay", "run a recorded run's packets again, under another scheduler")
+    p = command("replay", "replaying:replay", "send a recorded run's packets again, under another scheduler")
     p.add_argument("run", metavar="RUN", help="run directory of a recorded run (`thalweg run --record`)")
     p.add_argument(
         "--scheduler",
         choices=REPLAYERS,
         default="lstf",
-        help="what headers hold and switch ports do with them (default: lstf)",
+        help="scheduler of all switch ports (default: lstf)",
     )
-    p.add_argument("--preemptive", action="store_true", help="a more urgent packet interrupts a transmission")
-    p.add_argument("--bucket", metavar="TIME", help="sort only so finely, as a calendar queue does (default: exactly)")
+    p.add_argument("--preemptive", action="store_true", help="let a more urgent packet interrupt a transmission")
+    p.add_argument(
+        "--bucket", metavar="TIME", help="sort in buckets of this width, as a calendar queue does (default: exactly)"
+    )
     p.add_argument(
         "--threshold",
         metavar="TIME",
-        help="also count packets later than this (default: a packet time on the slowest link used)",
+        help="also count packets that are later than this (default: a packet time on the slowest link used)",
     )
     p.add_argument("--out", metavar="DIR", help="directory to write (default: RUN-SCHEDULER)")
     p.add_argument("--no-out", action="store_true", help="keep no results on disk")
@@ -296,43 +292,51 @@ def _shell(command: Callable) -> None:
         "scenario",
         nargs="?",
         metavar="SCENARIO",
-        help="scenario whose link, or chain of links, is emulated, instead of options",
+        help="scenario whose link, or chain of links, is emulated; instead of the options below",
     )
     p.add_argument(
         "--port",
         metavar="FROM:TO",
         help="which link of a scenario: two nodes, or more for a chain of ports, such as switch0:switch1:switch2 (default: its bottleneck)",
     )
-    p.add_argument("--rate", metavar="RATE", help="of both directions, such as 100Mbps")
-    p.add_argument("--delay", metavar="TIME", help="each way, such as 20ms (default: 0ms)")
+    p.add_argument("--rate", metavar="RATE", help="rate of both directions, such as 100Mbps")
+    p.add_argument("--delay", metavar="TIME", help="one-way delay, such as 20ms (default: 0ms)")
     p.add_argument("--queue", metavar="NAME", help="a scheduler or a marking, such as fq-codel, pie (default: fifo)")
     p.add_argument("--policy", metavar="FILE", help="a policy of the OpenQueue language as the queue, such as fifo.oq")
-    p.add_argument("--buffer", metavar="SIZE", help="of each direction, such as 100KB, 1bdp (default: 500KB)")
-    p.add_argument("--loss", type=share, metavar="P", help="each way, of every packet, such as 0.001")
-    p.add_argument("--up", metavar="TRACE", help="towards the far end: a trace file of Mahimahi, or a rate")
-    p.add_argument("--down", metavar="TRACE", help="and back")
+    p.add_argument("--buffer", metavar="SIZE", help="buffer of each direction, such as 100KB, 1bdp (default: 500KB)")
+    p.add_argument(
+        "--loss", type=share, metavar="P", help="probability that a packet is lost, in each direction, such as 0.001"
+    )
+    p.add_argument("--up", metavar="TRACE", help="link towards the far end: a Mahimahi trace file, or a rate")
+    p.add_argument("--down", metavar="TRACE", help="link back: a Mahimahi trace file, or a rate")
     sets(p)
     p.add_argument(
         "--at-both-ends",
         metavar="COMMAND",
-        help="run this at the far end meanwhile, such as 'iperf3 -s'; in COMMAND, {peer} is the far end's address, {peer6} of IPv6",
+        help="run this at the far end meanwhile, such as 'iperf3 -s'; in the command, {peer} is the far end's IPv4 address and {peer6} its IPv6 address",
     )
     p.add_argument(
         "--outside",
         action="store_true",
-        help="the far end leads on to this machine's network, by slirp4netns: for commands such as curl https://...",
+        help="connect the far end to this machine's network with slirp4netns, for commands such as curl https://...",
     )
     p.add_argument(
-        "--record", metavar="DIR", help="record what passes the ports, a file each, for `thalweg replay-port`"
+        "--record", metavar="DIR", help="record what passes the ports, one file per port, for `thalweg replay-port`"
     )
-    p.add_argument("--pcap", metavar="DIR", help="capture what passes the ports: up.pcapng, down.pcapng")
+    p.add_argument("--pcap", metavar="DIR", help="capture what passes the ports, as up.pcapng and down.pcapng")
     p.add_argument("--wire", choices=WIRES, help="how frames get in and out (default: packet)")
-    p.add_argument("--out", metavar="DIR", help="folder of numbers and picture (default: runs/shell, runs/NAME-shell)")
-    p.add_argument("--no-out", action="store_true", help="keep no numbers and no picture")
+    p.add_argument(
+        "--out", metavar="DIR", help="folder for the numbers and the picture (default: runs/shell, or runs/NAME-shell)"
+    )
+    p.add_argument("--no-out", action="store_true", help="write no numbers and no picture")
     p.add_argument("--print-scenario", action="store_true", help="print the scenario that the options make, and stop")
     voice(p, "print the outcome as one JSON object, on stderr")
 
-    p = command("replay-port", "shelling:replay_port", "run what ports recorded through the same ports, offline")
+    p = command(
+        "replay-port",
+        "shelling:replay_port",
+        "send recorded arrivals through the same ports again, offline, and compare",
+    )
     p.add_argument(
         "record",
         metavar="RECORD",
@@ -343,37 +347,41 @@ def _shell(command: Callable) -> None:
 
 def _drawing(command: Callable) -> None:
     """The page and the figures of a run that is there."""
-    p = command("report", "drawing:report", "write the page of a run that is there: summary, figures, tables")
-    p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
+    p = command("report", "drawing:report", "write the HTML report of an existing run")
+    p.add_argument("run", metavar="RUN", help="run directory, or one in a sweep's folder")
     p.add_argument("--out", metavar="FILE", help="page to write (default: report.html in the run directory)")
     tables(p, "the summary's tables")
 
-    p = command("plot", "drawing:plot", "write the figures of a run that is there")
-    p.add_argument("run", metavar="RUN", help="run directory, also one of a sweep's")
-    p.add_argument("figures", nargs="*", metavar="FIGURE", help="which ones (default: all that it has data for)")
-    p.add_argument("--list", action="store_true", help="print which there are")
-    p.add_argument("--format", action="append", choices=("png", "svg", "pdf"), help="(repeatable; default: all three)")
-    p.add_argument("--out", metavar="DIR", help="folder to write (default: RUN-figures)")
+    p = command("plot", "drawing:plot", "draw the figures of an existing run")
+    p.add_argument("run", metavar="RUN", help="run directory, or one in a sweep's folder")
+    p.add_argument(
+        "figures", nargs="*", metavar="FIGURE", help="figures to draw (default: all that the run has data for)"
+    )
+    p.add_argument("--list", action="store_true", help="list the figures")
+    p.add_argument(
+        "--format", action="append", choices=("png", "svg", "pdf"), help="file format (repeatable; default: all three)"
+    )
+    p.add_argument("--out", metavar="DIR", help="folder to write to (default: RUN-figures)")
 
 
 def _reproduce(command: Callable) -> None:
     """A study and its claims."""
-    p = command("reproduce", "reproducing:reproduce", "run a paper's study and judge its claims")
-    p.add_argument("paper", metavar="NAME", help="see `thalweg list papers`; or a folder with claims.toml")
+    p = command("reproduce", "reproducing:reproduce", "run a study of a published paper and judge its claims")
+    p.add_argument("paper", metavar="NAME", help="a study (`thalweg list papers`), or a folder with claims.toml")
     p.add_argument(
         "--claim",
         action="append",
         metavar="ID",
-        help="only this claim (`IRN-F4a` or just `F4a`; or those that a pattern such as 'F4*' matches), its figures and the runs they need (repeatable)",
+        help="judge only this claim (`IRN-F4a` or just `F4a`), or those that a pattern such as 'F4*' matches, with their figures (repeatable)",
     )
     p.add_argument(
         "--handful",
         action="store_true",
-        help="only the few claims that the study names for quick looks, a minute at most, and the figures that their runs suffice for",
+        help="judge only the few claims that the study names for a quick look (a minute at most)",
     )
     forced(p)
     p.add_argument(
-        "--no-figures", action="store_true", help="draw no figures: of --claim only what the claims need is run"
+        "--no-figures", action="store_true", help="draw no figures; with --claim, run only what the claims need"
     )
     p.add_argument(
         "--scale",
@@ -384,66 +392,69 @@ def _reproduce(command: Callable) -> None:
     places(p)
     p.add_argument("--out", metavar="DIR", help="output folder, also the cache of runs (default: out/NAME-SCALE)")
     voice(p, "print the verdicts as one JSON object")
-    p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
+    p.add_argument("--check", action="store_true", help="check the engine's invariants during the run (slower)")
     p.add_argument(
         "--strict",
         action="store_true",
-        help="exit code 1 also if a claim fails (not if this scale does not decide it)",
+        help="exit code 1 if a claim fails (but not if this scale does not decide it)",
     )
     p.add_argument(
         "--keep-verdicts",
         action="store_true",
-        help="write the verdicts into the study's folder, SCALE/verdicts.json, next to those that are there",
+        help="write the verdicts to SCALE/verdicts.json in the study's folder, keeping those of other claims",
     )
     p.add_argument(
         "--choices",
         action="store_true",
-        help="run nothing: list what the paper leaves open, what the study chose, and what sweeps of it found",
+        help="run nothing: list what the paper leaves open, what the study chose, and what other choices gave",
     )
     p.add_argument(
         "--choice",
         action="append",
-        metavar="CHOICE",
-        help="judge the claims that this choice may decide under each of its values (or those that a pattern such as '*' matches; repeatable); --keep-verdicts writes SCALE/choices.json",
+        metavar="NAME",
+        help="judge the claims that depend on this choice under each of its values; NAME may be a pattern such as '*' (repeatable); --keep-verdicts writes SCALE/choices.json",
     )
     p.add_argument(
         "--kept-rows",
         action="store_true",
-        help="a claim about several others takes those that are not requested from there instead of running them",
+        help="for a claim about several others, take their verdicts from SCALE/verdicts.json instead of running them",
     )
 
 
 def _demo(command: Callable) -> None:
     """What there is to see."""
-    p = command("demo", "demo:demo", "what there is to see in the first minute: an incast, a handful of a study")
+    p = command("demo", "demo:demo", "a first look: an incast, drawn, and a few claims of a study (a minute)")
     jobs(p)
+    p.add_argument("--no-study", action="store_true", help="only the incast (seconds)")
     p.add_argument("--out", metavar="DIR", default="out/demo", help="output folder (default: out/demo)")
 
 
 def _asking(command: Callable) -> None:
     """What there is, and what it means; without a run."""
-    p = command("list", "asking:list_", "what there is to choose from")
+    p = command("list", "asking:list_", "list what can be chosen: controllers, schedulers, topologies, papers, …")
     p.add_argument(
         "kind",
         nargs="?",
         metavar="KIND",
         help="schemes, topologies, workloads, schedulers, controllers, papers, claims, …",
     )
-    p.add_argument("of", nargs="?", metavar="PAPER", help="whose claims")
-    p.add_argument("--all", action="store_true", help="everything of every kind")
+    p.add_argument("of", nargs="?", metavar="PAPER", help="of `claims`: the study")
+    p.add_argument("--all", action="store_true", help="list all kinds in full")
     p.add_argument("--json", action="store_true", help="print one JSON array")
     plugins(p)
 
-    p = command("show", "asking:show", "print the resolved scenario, every default written out")
+    p = command("show", "asking:show", "print the resolved scenario, with every default written out")
     p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
     sets(p)
-    p.add_argument("--json", action="store_true", help="as one JSON object")
-    p.add_argument("--full", action="store_true", help="on a terminal, too: of several transports also what they share")
+    p.add_argument("--json", action="store_true", help="print one JSON object")
+    p.add_argument(
+        "--full", action="store_true", help="on a terminal, repeat for each transport also the keys that several share"
+    )
 
     p = command(
         "explain",
         "asking:explain",
-        "what a key, choice or scheme means; of a run, why a flow took so long, or why all stands still",
+        "explain a key, choice or scheme; of a run, why a flow took so long, or a deadlock",
     )
     p.usage = (
         "%(prog)s NAME\n       %(prog)s RUN --slowest [N] [--by slowdown|time] [--json]\n"
@@ -451,30 +462,30 @@ def _asking(command: Callable) -> None:
     )
     p.epilog = (
         "NAME is a key (or the end of one), a choice, a scheme, a metric or a study: `thalweg explain cubic`. "
-        "RUN is a run directory: with --flow the completion time is taken apart, into what the flow takes alone, "
-        "waits behind whose packets, pauses, losses and timeouts; they add up to the picosecond. A run whose packets "
-        "were not recorded with their hops is run again for that, into a temporary folder. --slowest lists the flows "
-        "that were late. Without either: which ports wait for each other, and whose packets."
+        "RUN is a run directory. --flow divides a flow's completion time into intervals with one cause each: the time "
+        "that it would take alone, waits behind other packets, pauses, losses and timeouts. They add up exactly. A run "
+        "whose hops were not recorded is run again into a temporary folder. --slowest lists the slowest flows. Without "
+        "either, the ports that wait for each other in a deadlock are printed."
     )
-    p.add_argument("key", metavar="NAME|RUN", help="what is explained: a name, or a run directory")
-    p.add_argument("flow_given", nargs="*", metavar="FLOW", help="of a run: the same as --flow")
-    p.add_argument("--flow", action="append", default=[], metavar="N", help="of a run: this flow (repeatable)")
+    p.add_argument("key", metavar="NAME|RUN", help="a name, or a run directory")
+    p.add_argument("flow_given", nargs="*", metavar="FLOW", help="of a run: as --flow")
+    p.add_argument("--flow", action="append", default=[], metavar="N", help="of a run: explain this flow (repeatable)")
     p.add_argument(
         "--slowest",
         nargs="?",
         const=5,
         type=some_flows,
         metavar="N",
-        help="of a run: the N flows with the greatest slowdown (5), and those that have not completed",
+        help="of a run: list the N flows with the greatest slowdown (5), and those that have not completed",
     )
-    p.add_argument("--by", metavar="WHAT", help="of --slowest: rank by `slowdown` (default) or `time`, which they took")
-    p.add_argument("--every", action="store_true", help="of a flow: also every interval, from its start on")
-    p.add_argument("--csv", metavar="FILE", help="of flows: write every interval as a row here")
-    p.add_argument("--json", action="store_true", help="of flows: print one JSON array; with --slowest one object")
+    p.add_argument("--by", metavar="WHAT", help="with --slowest: rank by `slowdown` (default) or by completion `time`")
+    p.add_argument("--every", action="store_true", help="of a flow: also print every interval")
+    p.add_argument("--csv", metavar="FILE", help="of flows: write every interval as a row to this file")
+    p.add_argument("--json", action="store_true", help="of flows: print one JSON array; with --slowest, one object")
     plugins(p)
 
-    p = command("check", "checking:check", "look for what could go wrong in a network, without a run")
-    p.add_argument("what", choices=("deadlock",), help="deadlock: whether pauses can wait for each other in a circle")
+    p = command("check", "checking:check", "look for possible deadlocks in a network, without a run")
+    p.add_argument("what", choices=("deadlock",), help="deadlock: can pauses wait for each other in a cycle?")
     p.add_argument(
         "network",
         metavar="NETWORK",
@@ -498,9 +509,11 @@ def _exporting(command: Callable) -> None:
         "--port", type=port_number, action="append", default=[], metavar="N", help="only this port (repeatable)"
     )
 
-    p = command("export-qlog", "exporting:qlog", "write recorded decisions as qlog, a file per flow, for qvis")
+    p = command(
+        "export-qlog", "exporting:qlog", "write recorded controller decisions as qlog, one file per flow, for qvis"
+    )
     p.add_argument("record", metavar="RECORD", help="run directory (`measure.decisions`), or record of decisions")
-    p.add_argument("folder", metavar="DIR", help="folder to write into")
+    p.add_argument("folder", metavar="DIR", help="folder to write to")
     p.add_argument(
         "--flow", type=flow_number, action="append", default=[], metavar="N", help="only this flow (repeatable)"
     )
@@ -528,7 +541,7 @@ def _exporting(command: Callable) -> None:
     p.add_argument("scenario", metavar="SCENARIO", help="scenario file or run directory")
     sets(p)
     p.add_argument(
-        "--port", type=port_number, metavar="N", help="which direction of a link, if several have different ones"
+        "--port", type=port_number, metavar="N", help="port number of the direction, if directions of links differ"
     )
 
 
@@ -537,25 +550,29 @@ def _comparing(command: Callable) -> None:
     p = command(
         "compare",
         "asking:compare",
-        "two runs, or two sweeps, side by side: keys, throughput, delay, losses, pauses, FCT",
+        "compare two runs, or two sweeps: keys, throughput, delay, losses, pauses, FCT",
     )
     p.add_argument("a", metavar="RUN", help="run directory, or a sweep's folder")
     p.add_argument("b", metavar="RUN")
     p.add_argument(
-        "--metric", action="append", default=[], metavar="COLUMN", help="of two sweeps: what is compared (repeatable)"
+        "--metric",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="of two sweeps: the number to compare (repeatable)",
     )
     p.add_argument("--json", action="store_true", help="print one JSON object")
-    p.add_argument("--plot", metavar="FILE", help="draw both distributions here (.png, .svg or .pdf)")
+    p.add_argument("--plot", metavar="FILE", help="draw both distributions to this file (.png, .svg or .pdf)")
     tables(p, "the printed tables")
 
-    p = command("diff", "asking:diff", "name the first event, or decision, in which two runs differ")
+    p = command("diff", "asking:diff", "find the first event, or decision, in which two runs differ")
     p.add_argument("a", metavar="A", help="scenario file, run directory, or record of decisions")
     p.add_argument("b", metavar="B", help="the same")
     plugins(p)
 
-    p = command("decisions", "asking:decide", "replay what congestion controllers decided, in whatever world")
+    p = command("decisions", "asking:decide", "replay recorded decisions of congestion controllers, and compare")
     p.add_argument("record", metavar="RECORD", help="run directory, or record of decisions (decisions.bin)")
-    p.add_argument("--csv", metavar="FILE", help="also write every call as a row here")
+    p.add_argument("--csv", metavar="FILE", help="also write every call as a row to this file")
     p.add_argument("--json", action="store_true", help="print one JSON object")
     plugins(p)
 
@@ -563,11 +580,13 @@ def _comparing(command: Callable) -> None:
 def _installation(command: Callable) -> None:
     """The engine here, and the shell around it."""
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
-    p.add_argument("workloads", nargs="*", metavar="W", help="W0, W1, …; a prefix takes all (default: all)")
+    p.add_argument("workloads", nargs="*", metavar="W", help="workloads by name or prefix: W0, W1, … (default: all)")
     p.add_argument("--json", action="store_true", help="print one JSON object per workload and line")
-    p.add_argument("--quick", action="store_true", help="smaller workloads, each once")
-    p.add_argument("--repeat", type=count, metavar="N", help="the fastest of so many runs (default: 3)")
-    p.add_argument("--threads", type=positive_int, metavar="N", help="for each run, where its network can be cut")
+    p.add_argument("--quick", action="store_true", help="smaller workloads, one run each")
+    p.add_argument("--repeat", type=count, metavar="N", help="report the fastest of N runs (default: 3)")
+    p.add_argument(
+        "--threads", type=positive_int, metavar="N", help="threads for each run whose network can be cut into parts"
+    )
 
     p = command("doctor", "asking:doctor", "check this installation")
     p.add_argument("--json", action="store_true", help="print one JSON object")
@@ -579,40 +598,47 @@ def _installation(command: Callable) -> None:
 def connections(command: Callable, plugins: Callable) -> None:
     """Real connections."""
     line = {"type": bits_per_second, "default": 10e9, "metavar": "RATE"}
-    most = "the most that a pace may be (default: 10Gbps)"
-    record = "record what controllers decide here, for `thalweg decisions`, `diff`, `export-qlog`"
+    most = "upper bound of the pace (default: 10Gbps)"
+    record = "record the controllers' decisions to this file, for `thalweg decisions`, `diff`, `export-qlog`"
     table = "a name (`thalweg list controllers`), FILE.py:CLASS, MODULE:CLASS, or a table such as '{ kind = \"copa\", delta = 0.1 }'"
 
-    quic = command("quic", "connecting:quic_send", "move a file over QUIC, under any controller that QUIC can carry")
+    quic = command("quic", "connecting:quic_send", "send a file over QUIC, under any controller that QUIC can carry")
     ends = quic.add_subparsers(title="ends", metavar="END", parser_class=Parser, required=True)
 
     p = ends.add_parser("send", help="send a file", description="send a file")
     p.set_defaults(command=_lazy("connecting:quic_send"))
     p.add_argument("file", metavar="FILE", help="the file")
     p.add_argument("--to", required=True, metavar="HOST:PORT", help="where `thalweg quic receive` listens")
-    p.add_argument("--fingerprint", required=True, metavar="HEX", help="of the receiver: it prints its own")
+    p.add_argument(
+        "--fingerprint", required=True, metavar="HEX", help="the receiver's fingerprint, which it prints when it starts"
+    )
     p.add_argument("--congestion", default="cubic", metavar="CONTROLLER", help=f"{table} (default: cubic)")
     p.add_argument("--line-rate", help=most, **line)
     p.add_argument("--record", metavar="FILE", help=record)
-    p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    p.add_argument("--quiet", action="store_true", help="print nothing but errors")
     p.add_argument("--json", action="store_true", help="print the statistics as one JSON object")
     plugins(p)
 
-    p = ends.add_parser("receive", help="receive files", description="receive files, until Ctrl-C")
+    p = ends.add_parser("receive", help="receive files", description="receive files until Ctrl-C")
     p.set_defaults(command=_lazy("connecting:quic_receive"))
-    p.add_argument("--listen", default="[::]:4433", metavar="ADDRESS:PORT", help="(default: [::]:4433)")
-    p.add_argument("--out", required=True, metavar="DIR", help="folder for the files; none that is there is replaced")
-    p.add_argument("--files", type=positive_int, metavar="N", help="end after so many")
-    p.add_argument("--quiet", action="store_true", help="say where it listens and nothing else but errors")
+    p.add_argument(
+        "--listen",
+        default="[::]:4433",
+        metavar="ADDRESS:PORT",
+        help="address and port to listen on (default: [::]:4433)",
+    )
+    p.add_argument("--out", required=True, metavar="DIR", help="folder for the files; existing files are not replaced")
+    p.add_argument("--files", type=positive_int, metavar="N", help="stop after N files")
+    p.add_argument("--quiet", action="store_true", help="print nothing but the address and errors")
 
     p = command(
-        "attach", "connecting:attach", "run a command whose TCP connections are under a controller (Linux, root)"
+        "attach", "connecting:attach", "run a command with its TCP connections under a controller (Linux, root)"
     )
     p.add_argument("congestion", metavar="CONTROLLER", help=table)
     p.add_argument("words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
     p.add_argument("--line-rate", help=most, **line)
     p.add_argument("--record", metavar="FILE", help=record)
-    p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    p.add_argument("--quiet", action="store_true", help="print nothing but errors")
     p.add_argument("--json", action="store_true", help="print the statistics as one JSON object")
     plugins(p)
 

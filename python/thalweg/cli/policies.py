@@ -189,7 +189,7 @@ def _above_zero(time: str, option: str) -> int:
 
     found = policies.ps(time)
     if found < 1:
-        raise refuse(f"{option}: `{time}` is no time above zero")
+        raise refuse(f"{option}: `{time}` is not a time above zero")
     return found
 
 

@@ -38,7 +38,9 @@ def counts(text: str) -> list[int]:
 
 def policies(command: Callable, lazy: Callable, parser: type, positive_int: Callable) -> None:
     """The sub-commands."""
-    whole = command("policy", "policies:check", "policies of queues, buffers and ports, in OpenQueue")
+    whole = command(
+        "policy", "policies:check", "check, run and compile OpenQueue policies of queues, buffers and ports"
+    )
     parts = whole.add_subparsers(title="parts", metavar="PART", parser_class=parser, required=True)
 
     def part(name: str, text: str, file: bool = True) -> argparse.ArgumentParser:
@@ -48,57 +50,66 @@ def policies(command: Callable, lazy: Callable, parser: type, positive_int: Call
             made.add_argument("policy", metavar="FILE", help=FILE)
         return made
 
-    p = part("check", "say whether a policy is right, and what is wrong with it")
-    p.add_argument("--context", action="store_true", help="print the lines that mistakes are about")
-    p.add_argument("--quiet", action="store_true", help="say nothing but errors")
+    p = part("check", "check a policy, and print its errors")
+    p.add_argument("--context", action="store_true", help="also print the lines that have errors")
+    p.add_argument("--quiet", action="store_true", help="print nothing but errors")
     p.add_argument("--json", action="store_true", help="print what was found as one JSON object")
 
-    part("show", "print a policy without comments, and what was chosen for its orders")
+    part("show", "print a policy in normal form, with the data structures chosen for its orders")
 
-    p = part("compile", "print a policy as Rust, or as C for the kernel; or say what the target cannot keep")
-    p.add_argument("--target", choices=TARGETS, default="rust", help="what for (default: rust)")
+    p = part("compile", "print a policy as Rust, or as C for the kernel, or what the target cannot express of it")
+    p.add_argument("--target", choices=TARGETS, default="rust", help="target (default: rust)")
     p.add_argument("--out", metavar="FILE", help="file to write (default: print it)")
 
-    p = part("bench", "measure what a packet costs here, by engine and by how many wait")
-    p.add_argument("--engine", action="append", choices=ENGINES, help="only this one (repeatable; default: all)")
+    p = part("bench", "measure the time per packet, by engine and by queue length")
+    p.add_argument("--engine", action="append", choices=ENGINES, help="measure this engine (repeatable; default: all)")
     p.add_argument(
         "--resident",
         type=counts,
         default=[64, 1024, 16384],
         metavar="N,N",
-        help="how many wait (default: 64,1024,16384)",
+        help="numbers of waiting packets (default: 64,1024,16384)",
     )
-    p.add_argument(
-        "--rounds", type=positive_int, metavar="N", help="arrivals and departures of a lap (default: 100000)"
-    )
+    p.add_argument("--rounds", type=positive_int, metavar="N", help="arrivals and departures per lap (default: 100000)")
     p.add_argument("--json", action="store_true", help="print one JSON array")
 
     p = part("run", "run packets through a policy, in virtual time")
-    p.add_argument("--trace", metavar="FILE", help="packets (CSV): at_ns or at_ps, queue, and what else they have")
-    p.add_argument("--packets", type=positive_int, metavar="N", help="so many random packets (default: 1000)")
-    p.add_argument("--load", type=load, metavar="X", help="of random packets: of what ports can send (default: 1.2)")
-    p.add_argument("--seed", type=positive_int, metavar="N", default=1, help="of packets and of draws (default: 1)")
-    p.add_argument("--link", metavar="RATE", help="of the link behind every port (default: 10Gbps)")
-    p.add_argument("--cycle", metavar="TIME", help="ports work on a packet so long at a time, instead of sending")
+    p.add_argument("--trace", metavar="FILE", help="packets to send (CSV): at_ns or at_ps, queue, and further fields")
     p.add_argument(
-        "--core", metavar="TIME", help="one core does all work, and needs so long for each packet it takes or sends"
+        "--packets", type=positive_int, metavar="N", help="number of random packets, without --trace (default: 1000)"
     )
-    p.add_argument("--engine", choices=ENGINES, default="bytecode", help="which one (default: bytecode)")
+    p.add_argument(
+        "--load",
+        type=load,
+        metavar="X",
+        help="load of the random packets, relative to what the ports can send (default: 1.2)",
+    )
+    p.add_argument(
+        "--seed", type=positive_int, metavar="N", default=1, help="seed of the packets and of random draws (default: 1)"
+    )
+    p.add_argument("--link", metavar="RATE", help="rate of the link behind every port (default: 10Gbps)")
+    p.add_argument(
+        "--cycle", metavar="TIME", help="instead of a link: the time that a port works on a packet per cycle"
+    )
+    p.add_argument(
+        "--core", metavar="TIME", help="let one core do all work, and take this long for each arrival and departure"
+    )
+    p.add_argument("--engine", choices=ENGINES, default="bytecode", help="engine (default: bytecode)")
     p.add_argument(
         "--change",
         type=change,
         action="append",
         default=[],
         metavar="FILE@TIME",
-        help="another policy from then on (repeatable)",
+        help="switch to another policy at this time (repeatable)",
     )
-    p.add_argument("--until", metavar="TIME", help="end then (default: when all packets have gone)")
-    p.add_argument("--out", metavar="FILE", help="write what became of each packet here (CSV)")
+    p.add_argument("--until", metavar="TIME", help="stop at this time (default: when all packets have left)")
+    p.add_argument("--out", metavar="FILE", help="write the fate of each packet to this file (CSV)")
     p.add_argument("--quiet", action="store_true", help="print nothing but errors")
     p.add_argument("--json", action="store_true", help="print counters as one JSON object")
 
-    p = part("list", "the policies of the library", file=False)
+    p = part("list", "list the policies of the library", file=False)
     p.add_argument("--json", action="store_true", help="print one JSON array")
 
-    p = part("copy", "copy a policy of the library, to change it")
-    p.add_argument("to", nargs="?", metavar="TO", help="file or folder (default: NAME.oq here)")
+    p = part("copy", "copy a policy of the library to a file, to change it")
+    p.add_argument("to", nargs="?", metavar="TO", help="file or folder to write (default: NAME.oq here)")

@@ -49,11 +49,11 @@ def _rows(text: str, file: str) -> Iterator[tuple[int, list[str]]]:
         for row in rows:
             yield rows.line_num, [cell.strip() for cell in row]
     except csv.Error as e:
-        raise refuse(f"is no row of a CSV file: {e}", file=f"{file}:{rows.line_num}") from None
+        raise refuse(f"is not a row of a CSV file: {e}", file=f"{file}:{rows.line_num}") from None
 
 
 def _time_of(head: list[str], where: str) -> str:
-    """The column of instants. Refuses heads that are no packets'."""
+    """The column of instants. Refuses heads that are not packets'."""
     known = [*policies.FIELDS, *TIMES]
     for name in head:
         if name not in known:

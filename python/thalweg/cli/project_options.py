@@ -7,9 +7,11 @@ from collections.abc import Callable
 
 def projects(command: Callable, plugins: Callable, voice: Callable) -> None:
     """Adds them to the command line."""
-    p = command("new", "creating:new", "write a project of your own: a controller or a study, with tests that pass")
-    p.add_argument("what", choices=("controller", "study"), help="controller, or study: claims as executable tests")
-    p.add_argument("new", metavar="NAME", help="what scenarios or `thalweg reproduce` will call it, such as author-cc")
+    p = command("new", "creating:new", "create a project for a controller or a study of your own, with tests")
+    p.add_argument(
+        "what", choices=("controller", "study"), help="controller: an algorithm; study: claims as executable tests"
+    )
+    p.add_argument("new", metavar="NAME", help="its name in scenarios or for `thalweg reproduce`, such as author-cc")
     p.add_argument(
         "--python",
         dest="language",
@@ -22,20 +24,24 @@ def projects(command: Callable, plugins: Callable, voice: Callable) -> None:
         dest="language",
         action="store_const",
         const="rust",
-        help="a controller in Rust, as a library that the engine opens, and a package with an entry point",
+        help="a controller in Rust, as a library that the engine loads, in a package with an entry point",
     )
     p.add_argument(
-        "--checkout", metavar="DIR", help="with --rust: a source tree of thalweg, instead of the published crates"
+        "--checkout", metavar="DIR", help="with --rust: use this source tree of thalweg instead of the published crates"
     )
-    p.add_argument("--out", metavar="DIR", help="folder to write, which must not be there (default: NAME)")
+    p.add_argument("--out", metavar="DIR", help="folder to create (default: NAME)")
 
-    p = command("migrate", "migrating:migrate", "write the names of earlier versions in scenario files as they are now")
+    p = command(
+        "migrate",
+        "migrating:migrate",
+        "replace renamed keys in scenario files of earlier versions (since 0.1.0: none, nothing to migrate yet)",
+    )
     p.add_argument("files", nargs="+", metavar="FILE", help="scenario file (TOML); comments and order stay")
     p.add_argument("--dry-run", action="store_true", help="print what would change as a diff, and write nothing")
     plugins(p)
 
-    p = command("pack", "packing:pack", "write a study and its results as an RO-Crate, to be deposited")
-    p.add_argument("study", metavar="STUDY", help="see `thalweg list papers`; or a folder with claims.toml")
+    p = command("pack", "packing:pack", "write a study and its results as an RO-Crate, for an archive")
+    p.add_argument("study", metavar="STUDY", help="a study (`thalweg list papers`), or a folder with claims.toml")
     p.add_argument(
         "--results",
         action="append",
@@ -43,6 +49,10 @@ def projects(command: Callable, plugins: Callable, voice: Callable) -> None:
         metavar="DIR",
         help="output folder of `thalweg reproduce` (repeatable; default: out/STUDY-SCALE)",
     )
-    p.add_argument("--out", metavar="PLACE", help="folder, or archive if it ends in .zip (default: STUDY-crate)")
-    p.add_argument("--license", metavar="NAME", help="of the crate: an SPDX name such as CC-BY-4.0, or an address")
+    p.add_argument(
+        "--out", metavar="PLACE", help="folder to write, or an archive if it ends in .zip (default: STUDY-crate)"
+    )
+    p.add_argument(
+        "--license", metavar="NAME", help="license of the crate: an SPDX identifier such as CC-BY-4.0, or a URL"
+    )
     voice(p, "print the crate's place as one JSON object")

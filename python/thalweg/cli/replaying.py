@@ -23,7 +23,15 @@ def replay(args) -> int:
         refuse_kept(args, "--report", args.report)
         place = None
     show = not (args.quiet or (args.json and not sys.stderr.isatty()))
-    results = again(run, args.scheduler, args.preemptive, place, args.threshold, args.bucket, show)
+    results = again(
+        run,
+        scheduler=args.scheduler,
+        preemptive=args.preemptive,
+        out=place,
+        threshold=args.threshold,
+        bucket=args.bucket,
+        progress=show,
+    )
     page = results.report(results.path / "report.html") if args.report else None
     if args.json:
         print(json.dumps(results.summary, ensure_ascii=False))

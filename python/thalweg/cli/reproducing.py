@@ -18,7 +18,7 @@ COLOURS = {"pass": "green", "fail": "bold red", "error": "bold red", "not-decide
 
 def reproduce(args) -> int:
     """Exit code 1 if a claim could not be evaluated; with `--strict` also if one fails. What a scale does not decide
-    is no failure."""
+    is not a failure."""
     from thalweg import papers
 
     if args.choice or args.choices:

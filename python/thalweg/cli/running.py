@@ -62,7 +62,9 @@ def run(args) -> int:
     try:
         if args.resume is not None:
             place = Path(args.resume)
-            results = engine.resume(place, show, check=args.check, max_seconds=args.max_seconds, threads=args.threads)
+            results = engine.resume(
+                place, progress=show, check=args.check, max_seconds=args.max_seconds, threads=args.threads
+            )
         else:
             from thalweg import _memory, _places
             from thalweg.scenario import as_scenario
@@ -78,9 +80,9 @@ def run(args) -> int:
                 say(estimate_line(scenario))
             results = engine.run(
                 scenario,
-                place,
-                show,
-                args.check,
+                out=place,
+                progress=show,
+                check=args.check,
                 max_seconds=args.max_seconds,
                 force=True,
                 threads=args.threads,

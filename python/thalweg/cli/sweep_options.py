@@ -10,7 +10,7 @@ from thalweg.cli.values import count, listing, part, positive_int, setting, whol
 
 def jobs(p: argparse.ArgumentParser) -> None:
     """How many runs are made at a time."""
-    p.add_argument("--jobs", type=positive_int, metavar="N", help="runs at a time (default: one per core)")
+    p.add_argument("--jobs", type=positive_int, metavar="N", help="number of runs at a time (default: one per core)")
 
 
 def places(p: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def places(p: argparse.ArgumentParser) -> None:
 
 def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable) -> None:
     """The commands."""
-    p = command("sweep", "sweeping:sweep", "run variants of a scenario: one table and one figure")
+    p = command("sweep", "sweeping:sweep", "run variants of a scenario, and make a table and a figure")
     p.add_argument("scenario", metavar="FILE", help="scenario file (TOML)")
     p.add_argument(
         "--vary",
@@ -43,7 +43,7 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         type=listing,
         default=[],
         metavar="KEY=VALUE,VALUE,…",
-        help="a dotted key and its values; several: all combinations",
+        help="a key and its values; with several --vary, all combinations are run",
     )
     p.add_argument(
         "--variant",
@@ -51,13 +51,13 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         nargs="+",
         default=[],
         metavar=("NAME", "KEY=VALUE"),
-        help="a named variant and what it sets, if anything (repeatable)",
+        help="a variant by a name of your own, and the keys it sets (repeatable)",
     )
     p.add_argument(
         "--seeds",
         type=count,
         metavar="N",
-        help="every setting with so many seeds: the scenario's own and those after it",
+        help="run every setting with N seeds: the scenario's own and the following ones",
     )
     sets(p)
     places(p)
@@ -65,7 +65,7 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         "--shard",
         type=part,
         metavar="K/N",
-        help="make only the K-th of N parts of the runs, and no table; without it, all parts together have one",
+        help="run only the K-th of N parts of the sweep, without a table; the same command without --shard makes it from all parts",
     )
     p.add_argument("--dry-run", action="store_true", help="list the runs, their settings and folders; run nothing")
     p.add_argument(
@@ -73,12 +73,12 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         action="append",
         default=[],
         metavar="COLUMN",
-        help="what a printed table and a figure show (default: mean slowdown, else goodput; repeatable)",
+        help="number to tabulate and to draw (default: mean slowdown, else goodput; repeatable)",
     )
     p.add_argument(
         "--out",
         metavar="DIR",
-        help="folder of the table, the figure and all runs, which are not run twice (default: runs/NAME-sweep)",
+        help="folder for the table, the figure and all runs; complete runs in it are reused (default: runs/NAME-sweep)",
     )
     p.add_argument(
         "--latex", action="store_true", help="write the printed table as sweep.tex, those of sections as sections.tex"
@@ -89,10 +89,10 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         help="write means and 95 %% intervals as means.csv, those of sections as sections.csv",
     )
     voice(p, "print runs and means over the seeds as one JSON object")
-    p.add_argument("--check", action="store_true", help="check the engine's invariants all along (slower)")
+    p.add_argument("--check", action="store_true", help="check the engine's invariants during the run (slower)")
     forced(p)
 
-    p = command("tune", "tuning:tune", "search settings of a scenario for the best value of a metric (Optuna)")
+    p = command("tune", "tuning:tune", "search for the settings that minimise or maximise a metric (Optuna)")
     p.add_argument("scenario", metavar="FILE", help="scenario file (TOML)")
     p.add_argument(
         "--vary",
@@ -100,29 +100,30 @@ def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable)
         type=listing,
         default=[],
         metavar="KEY=RANGE",
-        help="a dotted key and where its value is sought: LOW..HIGH, such as 5KB..500KB, LOW..HIGH:log, or VALUE,VALUE "
-        "(repeatable)",
+        help="a key and the range to search: LOW..HIGH, such as 5KB..500KB, LOW..HIGH:log, or VALUE,VALUE (repeatable)",
     )
-    p.add_argument("--objective", required=True, metavar="METRIC", help="a number of the summary, such as drops")
-    p.add_argument("--maximize", action="store_true", help="the largest is the best (default: the smallest)")
-    p.add_argument("--trials", type=count, default=40, metavar="N", help="settings to try in all (default: 40)")
     p.add_argument(
-        "--seeds", type=count, default=1, metavar="N", help="runs per setting, whose mean counts (default: 1)"
+        "--objective", required=True, metavar="METRIC", help="the number of the summary to minimise, such as drops"
     )
-    p.add_argument("--seed", type=whole_number, default=0, metavar="S", help="of the search (default: 0)")
+    p.add_argument("--maximize", action="store_true", help="maximise it instead")
+    p.add_argument("--trials", type=count, default=40, metavar="N", help="number of settings to try (default: 40)")
     p.add_argument(
-        "--at-once",
+        "--seeds", type=count, default=1, metavar="N", help="seeds per setting; their mean counts (default: 1)"
+    )
+    p.add_argument("--seed", type=whole_number, default=0, metavar="S", help="seed of the search (default: 0)")
+    p.add_argument(
+        "--batch",
         type=count,
         default=4,
         metavar="N",
-        help="settings that are chosen before any of them is run; changes which are tried (default: 4)",
+        help="settings to choose at a time, before any of them has run; the search depends on it (default: 4)",
     )
     sets(p)
     places(p)
     p.add_argument(
         "--out",
         metavar="DIR",
-        help="folder of the table, the figure, Optuna's journal and all runs: a search that is there goes on "
+        help="folder for the table, the figure, Optuna's journal and all runs; continues a search that it holds "
         "(default: runs/NAME-tune)",
     )
     voice(p, "print the best setting and all trials as one JSON object")

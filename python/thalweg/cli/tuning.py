@@ -39,7 +39,7 @@ def tune(args) -> int:
         trials=args.trials,
         seeds=args.seeds,
         seed=args.seed,
-        at_once=args.at_once,
+        batch=args.batch,
         jobs=args.jobs,
         progress=not (args.quiet or (args.json and not sys.stderr.isatty())),
         executor=executor_of(args),

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from thalweg import _core, _counts, _input
+from thalweg import _core, _counts, _input, _places
 from thalweg.errors import refuse
 from thalweg.estimating.delays import Buckets
 from thalweg.estimating.estimate import Estimate
@@ -48,7 +48,7 @@ def estimate_fct(
     cluster: float | None = None,
     progress: bool | None = None,
     executor: Any = None,
-    folder: str | Path | None = None,
+    out: str | Path | None = None,
     force: bool = False,
 ) -> Estimate:
     """Estimates the completion times of a scenario's flows from simulations of its links, one by one.
@@ -56,18 +56,20 @@ def estimate_fct(
     `seed`: of the draws (`None`: the scenario's); `draws`: how many per flow. `buckets`: how flows of a link are put
     together by size. `cluster`: links whose loads, flow sizes and gaps differ by no more than this fraction have one
     simulation together; `None`: each has its own. `jobs`, `progress`, `executor`, `force`: as of `thalweg.sweep`; none
-    of them changes a number. `folder`: where files of small scenarios are kept meanwhile, which all workers of an
-    executor must see (`None`: a temporary folder). Raises `ScenarioError` for what cannot be taken apart, each key with
-    the reason and the way out.
+    of them changes a number. `out`: a folder for the tables (`Estimate.save`); the files of the links' simulations are
+    there while these run, so all workers of an executor must see it (`None`: nothing is kept). Raises `ScenarioError`
+    for what cannot be estimated this way: each key, the reason and what to change.
 
     >>> thalweg.Scenario.load("fabric.toml").estimate_fct(jobs=2).classes
     """
     jobs, draws = _counts.jobs(jobs), _counts.count(draws, "draws", "every flow needs one at least")
-    seed, folder = seed if seed is None else _counts.seed(seed), _input.maybe(folder, "a folder")
+    seed, folder = seed if seed is None else _counts.seed(seed), _input.maybe(out, "a folder")
     if cluster is not None and not (isinstance(cluster, Real) and 0 < cluster < 1):
         raise refuse(f"`cluster` is {cluster}: it is a fraction between 0 and 1, such as 0.1")
     scenario = as_scenario(scenario)
     check(scenario)
+    if folder is not None:
+        _places.claim(folder, "estimate")
     begun = time.monotonic()
     flows = flows_of(scenario)
     paths = paths_of(scenario, flows, progress)
@@ -82,7 +84,10 @@ def estimate_fct(
     ):
         how = {"workers": jobs, "progress": progress, "force": force, "executor": on}
         work = Work(scenario, flows.only(chosen), paths.only(chosen), Path(place), how, spent)
-        return work.estimate(buckets or Buckets(), cluster, random, draws)
+        found = work.estimate(buckets or Buckets(), cluster, random, draws)
+    if folder is not None:
+        found.save(folder)
+    return found
 
 
 def _workers(executor: Any, jobs: int | None, folder: Path) -> AbstractContextManager:

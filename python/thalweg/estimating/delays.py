@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Delays:
         """The number of buckets."""
         return len(self._ends)
 
-    def bucket(self, sizes) -> np.ndarray:
+    def bucket(self, sizes: ArrayLike) -> np.ndarray:
         """The place of the bucket that each size belongs to; what is larger than all belongs to the last."""
         return np.minimum(np.searchsorted(self._largest, sizes, side="left"), len(self) - 1)
 

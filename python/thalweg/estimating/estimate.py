@@ -117,10 +117,10 @@ class Estimate:
         parts = (f"p{at}_{what}" for at in PERCENTILES for what in ("run", "estimate", "error_percent"))
         return pl.DataFrame(rows, schema=_schema("class", "flows", *parts), orient="row")
 
-    def save(self, folder: str | Path) -> Path:
+    def save(self, out: str | Path) -> Path:
         """Writes classes.csv, flows.csv, links.csv and the resolved scenario into a folder: a new one, or one of an
         older estimate."""
-        folder = _input.path(folder, "a folder")
+        folder = _input.path(out, "a folder")
         tables = {"classes.csv": self.classes, "flows.csv": self.frame, "links.csv": self.links}
         files = {name: table.write_csv() for name, table in tables.items()} | {"scenario.toml": self.scenario.to_toml()}
         _places.claim(folder, "estimate")

@@ -117,7 +117,7 @@ class Work:
             raise RuntimeError(f"the flows of {run.name} are in another order than they were listed")
         beyond = self._beyond(alone, chosen, lambda path: self._part_shape(path, port))
         per_packet = (_beyond_ideal(run) - beyond) / self._packets[chosen]
-        # Serialisation is rounded up to 1 ps at each of three hops at most; that is no delay.
+        # Serialisation is rounded up to 1 ps at each of three hops at most; that is not a delay.
         per_packet[np.abs(per_packet) <= 3] = 0.0
         found = {}
         for section in np.unique(self._flows.section[chosen]).tolist():

@@ -52,7 +52,14 @@ class Flows:
         """Those at these places."""
         return Flows(**{f.name: getattr(self, f.name)[chosen] for f in fields(self)})
 
-    def csv(self, chosen: Sequence[int], src=None, dst=None, size=None, start=None) -> str:
+    def csv(
+        self,
+        chosen: Sequence[int],
+        src: np.ndarray | None = None,
+        dst: np.ndarray | None = None,
+        size: np.ndarray | None = None,
+        start: np.ndarray | None = None,
+    ) -> str:
         """A flow list of the flows at these places; columns that are given replace their own."""
         import polars as pl
 
@@ -132,7 +139,7 @@ def paths_of(scenario: Scenario, flows: Flows, progress: bool | None) -> Paths:
         if "link" in about:
             table["link"] = about["link"]
         scout = Scenario(_toml.dumps(table), "<paths>", directory=scenario._directory)
-        found = run(scout, Path(folder) / "run", progress=progress)
+        found = run(scout, out=Path(folder) / "run", progress=progress)
         ports, nodes = found.tables["ports"], found.tables["nodes"]
         hops = _first_packets(found)
         delays = dict(hops.group_by("port").agg(_least()).iter_rows())

@@ -92,7 +92,7 @@ def _flows(about: Mapping) -> Iterator[Diagnostic]:
             yield _no(f"{key}.connection", reason, f"--set {key}.connection=fresh, or {RUN}")
         for name in ("writes", "video"):
             if transport.get(name):
-                yield _no(f"{key}.transport.{name}", "its flows wait for what is no link", RUN)
+                yield _no(f"{key}.transport.{name}", "its flows wait for what is not a link", RUN)
         if kind in ("backlogged", "udp"):
             yield _no(f"{key}.kind", f"`{kind}` has no end, and so no completion time", RUN)
         elif kind in FOLLOWING or section.get("iterations", 1) > 1 or section.get("exchange") == "pairwise":

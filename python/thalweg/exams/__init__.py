@@ -103,7 +103,6 @@ def exam(
     progress: bool | None = None,
     out: str | Path | None = None,
     executor: Any = None,
-    beside: None = None,
 ) -> Exam:
     """Runs a controller through the situations, and those that it is compared `against` through the same.
 
@@ -112,8 +111,6 @@ def exam(
     that was interrupted, or is requested again, or of another controller, runs only what is missing.
     `executor`: as of `thalweg.sweep`.
     """
-    if beside is not None:
-        raise refuse("`beside` is called `against` now")
     jobs, folder = _counts.jobs(jobs), _input.maybe(out, "a folder")
     situations = chosen(_given.names(only, "only", 'for example ["steady", "vs-*"]'))
     files = _clashes.Files()

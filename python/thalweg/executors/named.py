@@ -49,7 +49,7 @@ def opened(
     if isinstance(executor, str):
         executor = named(executor) or "local"
         if executor == "local":
-            raise refuse("`local` is no executor", hint="leave it out: runs are made in threads of this process")
+            raise refuse("`local` is not an executor", hint="leave it out: runs are made in threads of this process")
     if isinstance(executor, Named):
         if executor.kind == "slurm":
             from thalweg.executors.slurm import queue as made

@@ -20,7 +20,7 @@ class Workers:
     def __init__(self, executor: Any, most: int | None = None):
         if not callable(getattr(executor, "submit", None)):
             hint = "one of concurrent.futures, Dask's client, submitit's, or a name such as `dask`"
-            raise refuse(f"{executor!r} is no executor: it has no `submit`", hint=hint)
+            raise refuse(f"{executor!r} is not an executor: it has no `submit`", hint=hint)
         self.executor = executor
         # A pool of processes that loses one is gone with all that it was given: it is given little.
         self.most = most or (executor._max_workers if isinstance(executor, ProcessPoolExecutor) else None)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Evidence", "Explanation", "Slowest", "explain", "slowest"]
 
 
-def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Explanation:
+def explain(run: Results, flow: int, *, evidence: Evidence | None = None) -> Explanation:
     """Takes a flow's completion time apart.
 
     `evidence`: the record to look in, where several flows are explained; else the run's own is opened, and a run
@@ -32,14 +32,16 @@ def explain(results: Results, flow: int, evidence: Evidence | None = None) -> Ex
     Raises:
         ScenarioError: there is no such flow; it is not complete; there is no record and the run cannot be made again.
     """
-    (flow,) = results.numbers([flow], "flows")
-    row = results.named("flows").row(flow, named=True)
+    (flow,) = run.numbers([flow], "flows")
+    row = run.named("flows").row(flow, named=True)
     if row["fct_ps"] is None:
         why = row.get("reason") or "it has no end"
-        raise refuse(f"flow {flow} has no completion time to take apart: {why}", file=results.path or "this run")
+        raise refuse(f"flow {flow} has no completion time to take apart: {why}", file=run.path or "this run")
     if not isinstance(evidence, Evidence | None):
         raise refuse(
-            f"`{brief(evidence)}` is no record to look in", key="evidence", hint="leave it out, or `Evidence.of(run)`"
+            f"`{brief(evidence)}` is not a record to look in",
+            key="evidence",
+            hint="leave it out, or `Evidence.of(run)`",
         )
-    evidence = evidence or Evidence.of(results)
+    evidence = evidence or Evidence.of(run)
     return Explanation(row, walk(evidence.flow(flow)), evidence)

@@ -134,7 +134,7 @@ class Evidence:
             raise refuse("was stopped early and has no record of its packets' hops", file=place, hint=hint)
         folder = tempfile.mkdtemp(prefix="thalweg-")
         try:
-            run = engine.run(recorded(results.scenario), Path(folder) / "run", progress)
+            run = engine.run(recorded(results.scenario), out=Path(folder) / "run", progress=progress)
             if run.digest != results.digest:
                 reason = f"is another run when it is made again (digest {run.digest}, not {results.digest})"
                 hint = "made by another version, or its files have changed: run it again with --record-hops"

@@ -25,7 +25,7 @@ _SHORTEST = 8
 _COUNTS = {"lost": "lost", "trims": "trims", "timeouts": "timeouts"}
 
 
-def slowest(results: RunData, most: int = MOST, by: str = "slowdown") -> Slowest:
+def slowest(run: RunData, most: int = MOST, *, by: str = "slowdown") -> Slowest:
     """The flows that were late: up to `most` that have not completed, and up to `most` of those that have.
 
     `by`: `slowdown`, or `time`, how long they took. Of measured flows only, unless none is measured; flows without end
@@ -38,9 +38,9 @@ def slowest(results: RunData, most: int = MOST, by: str = "slowdown") -> Slowest
     """
     if by not in BY:
         raise refuse(f"flows are not ranked by `{by}`", key="by", hint=nearest(str(by), BY) or ", ".join(BY))
-    if "flows" not in results.tables:
-        raise refuse("has no table `flows`", file=results.path or "this run", hint="of a replay see `thalweg report`")
-    return Slowest(results, count(most, "most"), by)
+    if "flows" not in run.tables:
+        raise refuse("has no table `flows`", file=run.path or "this run", hint="of a replay see `thalweg report`")
+    return Slowest(run, count(most, "most"), by)
 
 
 class Slowest:
@@ -60,14 +60,12 @@ class Slowest:
         import polars as pl
 
         flows = self._run.named("flows")
-        # Older versions wrote a number for no end, -1 for no time, and had fewer columns.
-        flows = flows.filter(pl.col("size").is_not_null() & (pl.col("size").cast(pl.Float64) < 2.0**63))
+        flows = flows.filter(pl.col("size").is_not_null())
         if flows["measured"].any():
             flows = flows.filter("measured")
         missing = {"trims": pl.lit(0), "section": pl.lit(""), "reason": pl.lit(None, pl.String)}
         flows = flows.with_columns(**{name: e for name, e in missing.items() if name not in flows.columns})
-        times = [pl.when(pl.col(c) >= 0).then(pl.col(c).cast(pl.Int64)).alias(c) for c in ("start_ps", "fct_ps")]
-        return flows.with_columns(*times, ended=pl.col("status") == "completed")
+        return flows.with_columns(ended=pl.col("status") == "completed")
 
     def _ranked(self, flows: polars.DataFrame, *more: str) -> polars.DataFrame:
         import polars as pl

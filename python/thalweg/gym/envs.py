@@ -12,6 +12,7 @@ from gymnasium.spaces import Box
 from gymnasium.utils import EzPickle
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike
 
 from thalweg import _counts
 from thalweg.errors import refuse
@@ -101,7 +102,7 @@ def _drawn_seeds(seeds: Sequence[int] | None) -> list[int] | None:
     if seeds is None:
         return None
     if not isinstance(seeds, Iterable):
-        raise refuse(f"`{seeds}` are no seeds", key="seeds", hint="a list of whole numbers of 64 bits")
+        raise refuse(f"`{seeds}` are not seeds", key="seeds", hint="a list of whole numbers of 64 bits")
     found = [_counts.seed(seed, "seeds") for seed in seeds]
     if not found:
         raise refuse("there is no seed to draw from", key="seeds", hint="leave it out for the scenario's own")
@@ -171,7 +172,9 @@ class CongestionEnv(_Observed, gymnasium.Env, EzPickle):
         self.observation_space, self.action_space = self._task.observation_space, self._task.action_space
         self._ended, self._closed = True, False
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None):
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begins an episode: that of the scenario with this seed."""
         self._check_open()
         super().reset(seed=seed)
@@ -180,7 +183,7 @@ class CongestionEnv(_Observed, gymnasium.Env, EzPickle):
         self._ended = False
         return self._task.look()[0], self._info()
 
-    def step(self, action):
+    def step(self, action: ArrayLike) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Decides for the flows that wait, and goes on to the next decision."""
         self._check_open()
         if self._ended:
@@ -199,7 +202,7 @@ class CongestionEnv(_Observed, gymnasium.Env, EzPickle):
         self._check_open()
         return self._task.fleet.save(0)
 
-    def restore(self, saved: bytes):
+    def restore(self, saved: bytes) -> tuple[np.ndarray, dict[str, Any]]:
         """Goes on where a snapshot was taken; as `reset`. Steps are counted anew."""
         self._check_open()
         try:
@@ -264,7 +267,9 @@ class CongestionVectorEnv(_Observed, VectorEnv, EzPickle):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._ended, self._begun = np.ones(num_envs, bool), False
 
-    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None):
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[np.ndarray, dict[str, Any]]:
         """Begins all episodes."""
         self._check_open()
         _refuse_options(options)
@@ -275,7 +280,7 @@ class CongestionVectorEnv(_Observed, VectorEnv, EzPickle):
         self._ended[:], self._begun = False, True
         return self._task.look(), self._infos()
 
-    def step(self, actions):
+    def step(self, actions: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Decides for all flows that wait, and goes on to the next decision of each environment."""
         self._check_open()
         if not self._begun:

@@ -52,13 +52,13 @@ def interval_ps(every: str) -> int | None:
         return None
     hint = f'for example "10ms", or "{ROUND_TRIP}"'
     if not isinstance(every, str):
-        raise refuse(f"`{every}` is no time between decisions", key="every", hint=hint)
+        raise refuse(f"`{every}` is not a time between decisions", key="every", hint=hint)
     try:
         ps = _core.span_ps(every)
         if not 1 <= ps < 2**63:
             raise ValueError
     except ValueError:
-        raise refuse(f"`{every}` is no time between decisions", key="every", hint=hint) from None
+        raise refuse(f"`{every}` is not a time between decisions", key="every", hint=hint) from None
     return ps
 
 

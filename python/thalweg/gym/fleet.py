@@ -83,7 +83,7 @@ def seeds_of(seed: int | Sequence[int | None] | None, count: int) -> list[int | 
     if _counts.is_whole(seed):
         return [_counts.seed(int(seed) + n) for n in range(count)]
     if isinstance(seed, str) or not isinstance(seed, Iterable):
-        raise refuse(f"`{seed!r}` is no seed", key="seed", hint="a whole number of 64 bits, or one per environment")
+        raise refuse(f"`{seed!r}` is not a seed", key="seed", hint="a whole number of 64 bits, or one per environment")
     found = [None if one is None else _counts.seed(one) for one in seed]
     if len(found) != count:
         raise refuse(f"{len(found)} seeds for {count} environments", key="seed")

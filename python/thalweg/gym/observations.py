@@ -76,7 +76,7 @@ def features(observe: Observe | None) -> dict[str, Callable[[Seen], np.ndarray]]
     if isinstance(wanted, Mapping):
         return {name: function(feature, f"observe.{name}", "of a `Seen`") for name, feature in wanted.items()}
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
-        raise refuse(f"`{wanted}` is no list of features", key="observe", hint='for example ["rate", "rtt"]')
+        raise refuse(f"`{wanted}` is not a list of features", key="observe", hint='for example ["rate", "rtt"]')
     wanted = list(wanted)
     for name in wanted:
         if wanted.count(name) > 1:

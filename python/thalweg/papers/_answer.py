@@ -132,5 +132,5 @@ def _figure(text: str) -> str:
 
 
 def section(text: str) -> str:
-    """A section as it is cited: `§2.3`; what is no number stays as it is."""
+    """A section as it is cited: `§2.3`; what is not a number stays as it is."""
     return f"§{text}" if text[:1].isdigit() else text

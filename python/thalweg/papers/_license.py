@@ -31,14 +31,14 @@ def address_of(license: str) -> str:
     text = str(license)
     if re.match(r"https?:", text):
         if not urlsplit(text).hostname or re.search(r"\s", text):
-            raise refuse(f"`{brief(text)}` is no address of a license", key="license", hint="for example https://…")
+            raise refuse(f"`{brief(text)}` is not an address of a license", key="license", hint="for example https://…")
         return text
     if not _NAME.fullmatch(text):
         close = near(text, COMMON)
         hint = f"did you mean `{close[0]}`?" if close else "for example CC-BY-4.0, or an address"
         if re.search(r" (OR|AND|WITH) |\+$", text):
             hint = "one name, without `OR`, `AND`, `WITH` and `+`, or the address of a text"
-        raise refuse(f"`{brief(text)}` is no SPDX identifier", key="license", hint=hint)
+        raise refuse(f"`{brief(text)}` is not an SPDX identifier", key="license", hint=hint)
     common = {name.lower(): name for name in COMMON}
     name = common.get(text.lower(), text)
     if name not in COMMON and (meant := _meant(text)):

@@ -92,7 +92,7 @@ def _read(where: Path) -> Table:
         raise refuse(e.strerror or str(e), file=where) from None
     except (ValueError, TypeError, AttributeError) as e:
         hint = "`thalweg reproduce NAME --choice '*'` writes such a file; remove it and write it anew"
-        raise refuse(f"is no file of swept choices ({type(e).__name__}: {e})", file=where, hint=hint) from None
+        raise refuse(f"is not a file of swept choices ({type(e).__name__}: {e})", file=where, hint=hint) from None
 
 
 def add(where: Path, paper: Paper, choice: Choice, rows: Mapping[str, Sequence[ClaimResult]]) -> None:

@@ -90,7 +90,7 @@ def _read(paper: Paper, scale: str) -> dict[str, Verdict]:
         raise refuse(e.strerror or str(e), file=where) from None
     except (ValueError, TypeError, KeyError, AttributeError) as e:
         hint = "`thalweg reproduce --keep-verdicts` writes such a file; remove it and write it anew"
-        raise refuse(f"is no file of verdicts ({type(e).__name__}: {e})", file=where, hint=hint) from None
+        raise refuse(f"is not a file of verdicts ({type(e).__name__}: {e})", file=where, hint=hint) from None
 
 
 def _within(row: Mapping, claim: Claim | None) -> bool:

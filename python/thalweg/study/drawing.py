@@ -23,8 +23,8 @@ def distributions(
     log: bool = False,
     until: float | None = None,
     deciles: bool = False,
-    size=(4.2, 2.8),
-):
+    size: tuple[float, float] = (4.2, 2.8),
+) -> plots.Figure:
     """Distribution functions of many samples, thinned, each with a line of its own, so that two that lie on each
     other are seen. `until`: where the axis ends, short of a tail that no claim is about; `deciles`: they have marks."""
     with plots.style():
@@ -53,7 +53,7 @@ def panels(
     published: Mapping[tuple[str, str], Mapping[float, float]] | None = None,
     width: float = 6.6,
     errors: Mapping[str, Callable] | None = None,
-):
+) -> plots.Figure:
     """A quantity per panel over x. `values`: the panel's label, and a function of an entry of `series`; `published`:
     by panel and series, drawn as diamonds; `errors`: like `values`, half the length of error bars (NaN: none)."""
     with plots.style():
@@ -86,9 +86,9 @@ def over_time(
     tops: Sequence[float | None] = (),
     logs: Sequence[bool] = (),
     until: float | None = None,
-    size=(6.6, 2.7),
+    size: tuple[float, float] = (6.6, 2.7),
     ncols: int = 4,
-):
+) -> plots.Figure:
     """A panel for each label: `series` has for each name a pair (instants in s, values) per panel, drawn in ms and
     times `scales`. `levels`: what is published, dashed.
 
@@ -129,7 +129,12 @@ def _cut(ax, top: float) -> None:
         ax.set_title("highest " + ", ".join(above), loc="right", fontsize=7, color="0.35")
 
 
-def by_size(tables: Mapping[str, Mapping[str, Mapping[float, float]]], names: Mapping[str, str], *, size=(6.6, 2.8)):
+def by_size(
+    tables: Mapping[str, Mapping[str, Mapping[float, float]]],
+    names: Mapping[str, str],
+    *,
+    size: tuple[float, float] = (6.6, 2.8),
+) -> plots.Figure:
     """A panel for each of `tables`, which maps its label to scheme and size class (B): ms, both axes logarithmic."""
     with plots.style():
         fig, axes = plots.figure(*size, columns=len(tables))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from thalweg.papers import once
+from thalweg.rundata import RunData
 
 
 class Flows:
@@ -18,7 +19,7 @@ class Flows:
 
     `times`: columns of times that are read, too, each an attribute in seconds: `Flows(results, "ideal").slowdown`."""
 
-    def __init__(self, results, *times: str):
+    def __init__(self, results: RunData, *times: str):
         table = results.flows
         measured = table["measured"].cast(bool).to_numpy()
         self.counted = measured & ~np.isnan(results.seconds("start"))
@@ -42,6 +43,6 @@ class Flows:
 
 
 @once
-def flows(results) -> Flows:
+def flows(results: RunData) -> Flows:
     """The same with slowdowns, read once per run."""
     return Flows(results, "ideal")

@@ -1,6 +1,6 @@
 """Congestion control of datacenters as published: tables for `transport.congestion` and `switch.marking`, with sources.
 
-What a paper leaves open is no preset: a study sets it, and says so (`CHOICE`). Keys that are not here have the
+What a paper leaves open is not a preset: a study sets it, and says so (`CHOICE`). Keys that are not here have the
 controllers' own defaults (`thalweg explain transport.congestion.KIND`)."""
 
 from __future__ import annotations

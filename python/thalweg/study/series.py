@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from thalweg.rundata import SECONDS_PER
+from thalweg.rundata import SECONDS_PER, RunData
 
 
 def seconds(text: str) -> float:
@@ -36,7 +36,7 @@ class Series(NamedTuple):
 class Recorded:
     """Queues, links and controllers of a run, in seconds, bytes and Gb/s."""
 
-    def __init__(self, results):
+    def __init__(self, results: RunData):
         self.results, self.tables, self.summary = results, results.tables, results.summary
 
     def _of(self, table: str, which: str, number: int, value: str) -> Series:

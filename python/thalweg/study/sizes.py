@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from thalweg.papers import NotCheckable
 
@@ -25,7 +26,7 @@ class Sizes:
         """A size, B; at least 1."""
         return max(1, round(float(np.interp(random.uniform(0, 100), self.percent, self.bytes))))
 
-    def classes(self, size) -> dict[float, np.ndarray]:
+    def classes(self, size: ArrayLike) -> dict[float, np.ndarray]:
         """Indices of the flows of every size class, by its upper edge: classes reach from knot to knot."""
         where = np.searchsorted(self.bytes, size, side="left")
         return {self.bytes[i]: np.flatnonzero(where == i) for i in range(1, len(self.bytes))}

@@ -32,6 +32,7 @@ It needs pytest: `pip install 'thalweg[testing]'`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 try:
@@ -51,7 +52,7 @@ __all__ = ["Sample", "fct_ms", "goodput_mbps", "loss", "slowdown"]
 MARK = "thalweg_exam"
 
 
-def pytest_addoption(parser) -> None:
+def pytest_addoption(parser: pytest.Parser) -> None:
     """`--controller`, `--situation`."""
     group = parser.getgroup("thalweg")
     group.addoption(
@@ -68,13 +69,13 @@ def pytest_addoption(parser) -> None:
     )
 
 
-def pytest_configure(config) -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """The mark, so that `--strict-markers` knows it."""
     about = "thalweg_exam(controller, only=[]): whose exam `thalweg_marks` is, and which situations"
     config.addinivalue_line("markers", about)
 
 
-def pytest_generate_tests(metafunc) -> None:
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test with `thalweg_marks` becomes one per situation."""
     if "thalweg_marks" not in metafunc.fixturenames:
         return
@@ -98,7 +99,7 @@ def pytest_generate_tests(metafunc) -> None:
 
 
 @pytest.fixture
-def thalweg_marks(request) -> Marks:
+def thalweg_marks(request: pytest.FixtureRequest) -> Marks:
     """The marks of one controller in one situation of the exam; a run that ends in an error has `failed`."""
     from thalweg import exams
 
@@ -113,7 +114,7 @@ def _thalweg_runs() -> dict[str, Results]:
 
 
 @pytest.fixture
-def thalweg_run(request, _thalweg_runs) -> Callable[..., Results]:
+def thalweg_run(request: pytest.FixtureRequest, _thalweg_runs: dict[str, Results]) -> Callable[..., Results]:
     """Runs a scenario: a file, a text, a dictionary or a `Scenario`; `set` as `thalweg.run` has it."""
     from thalweg import Scenario, controllers, engine
 
@@ -130,14 +131,14 @@ def thalweg_run(request, _thalweg_runs) -> Callable[..., Results]:
         code = "".join(controllers.fingerprint(name) for name in controllers.names())
         key = f"{found.to_toml()}{sorted(found.inputs().items())}{code}{check}"
         if key not in _thalweg_runs:
-            _thalweg_runs[key] = engine.run(found, None, False, check)
+            _thalweg_runs[key] = engine.run(found, out=None, progress=False, check=check)
         return _thalweg_runs[key]
 
     return run
 
 
 @pytest.fixture
-def thalweg_reproduce(request, tmp_path) -> Callable[..., Study]:
+def thalweg_reproduce(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Study]:
     """Judges a study's claims without figures, in a folder of the test's own."""
     from thalweg import papers
 

@@ -35,14 +35,14 @@ class Traced(NamedTuple):
     missing: list[str]
 
 
-def perfetto(run: RunData, path: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
+def perfetto(run: RunData, path: str | Path, *, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
     """Writes what a run recorded as a timeline: what was drawn, and what was not recorded.
 
     Ports are tracks, grouped by node: transmissions and pauses are slices, bytes that wait a counter, arrows lead from
     a pause to those that it caused. Flows are tracks with retransmissions and timeouts on them, and the windows and
     rates that were sampled. `flows` and `ports`: only these.
 
-    Example: `thalweg.run("incast.toml", "runs/incast", record="hops").trace("incast.pftrace")`.
+    Example: `thalweg.run("incast.toml", out="runs/incast", record="hops").trace("incast.pftrace")`.
 
     Raises:
         ScenarioError: there is no such flow or port; the file cannot be written.

@@ -136,7 +136,7 @@ class Drawing:
             about = {"pause": pause, "by": by, "depth": depth} | ({} if cause is None else {"cause": cause})
             stands = {"stands": 1} if ended is None else {}
             until = max(end, began) if ended is None else ended
-            # An arrow is called by the pause that it leads to, plus one: 0 is no number of an arrow.
+            # An arrow is called by the pause that it leads to, plus one: 0 is not an arrow's number.
             leads = [effect + 1 for effect in effects.get(pause, ())]
             source = None if cause is None else pause + 1
             writer.slice(below, f"paused by {by}", began, until, about | stands, leads, source)

@@ -109,7 +109,7 @@ class Tuning:
 
 
 def tune(
-    base: Scenario | str | Path | Mapping,
+    scenario: Scenario | str | Path | Mapping,
     vary: Mapping[str, str | Sequence],
     objective: str,
     *,
@@ -118,7 +118,7 @@ def tune(
     trials: int = 40,
     seeds: int = 1,
     seed: int = 0,
-    at_once: int = 4,
+    batch: int = 4,
     jobs: int | None = None,
     progress: bool | None = None,
     executor: Any = None,
@@ -128,27 +128,27 @@ def tune(
 
     `vary` maps dotted keys to ranges ("5KB..500KB", "0.1..10:log") or lists of values. Each setting is run with `seeds`
     seeds, the scenario's own and those after it; their mean counts. In completion times and slowdowns flows that had
-    not ended count with the time that they had been under way. `trials` settings are tried in all, chosen
-    `at_once` at a time. The same `seed` (and `at_once`) tries the same settings, whatever makes the runs
-    (`jobs`, `executor`: as of `thalweg.sweep`).
+    not ended count with the time that they had been under way. `trials` settings are tried in all, in batches of
+    `batch`: a batch is chosen before any of it has run. The same `seed` and `batch` try the same settings, whatever
+    makes the runs (`jobs`, `executor`: as of `thalweg.sweep`).
 
     `out`: the folder of all runs and of Optuna's journal; a search that is there goes on, also to more trials. Settings
     that a scenario refuses, or that give no value, count as bad. Raises `ScenarioError` for a metric that no run would
     have, and for a folder of another search.
     """
-    jobs, trials, at_once = _counts.jobs(jobs), _counts.count(trials, "trials"), _counts.count(at_once, "at_once")
+    jobs, trials, batch = _counts.jobs(jobs), _counts.count(trials, "trials"), _counts.count(batch, "batch")
     seeds, seed = _counts.count(seeds, "seeds"), _counts.seed(seed)
-    base, varied, folder = as_scenario(base), ranges(vary), _input.path(out, "a folder")
+    base, varied, folder = as_scenario(scenario), ranges(vary), _input.path(out, "a folder")
     if any(r.key == SEED for r in varied):
         raise refuse(
             "is not sought for: chance would win", key=SEED, hint="`seeds` (`--seeds`) runs each setting often"
         )
     foresee(objective, [_probe(base, varied)])
-    about = _about(base, varied, objective, maximize, seeds, seed, at_once)
+    about = _about(base, varied, objective, maximize, seeds, seed, batch)
     present(executor, folder)
     _places.claim(folder, "tune")
     _check_same(folder, about)
-    search = Search(folder, varied, maximize, seed, at_once)
+    search = Search(folder, varied, maximize, seed, batch)
     _places.write_json(folder / ABOUT, about)
     work = _Work(base, objective, range(base.seed, base.seed + seeds), folder)
     tell = speaks(progress)
@@ -196,7 +196,7 @@ def _trials(search: Search) -> list[Trial]:
     return [Trial(*row) for row in search.measured()]
 
 
-def _about(base: Scenario, varied: Sequence[Range], objective: str, maximize, seeds, seed, at_once) -> dict:
+def _about(base: Scenario, varied: Sequence[Range], objective: str, maximize, seeds, seed, batch) -> dict:
     return {
         "core": _rundir.core_fingerprint(),
         "scenario": base.to_toml(),
@@ -207,11 +207,11 @@ def _about(base: Scenario, varied: Sequence[Range], objective: str, maximize, se
         "maximize": maximize,
         "seeds": seeds,
         "seed": seed,
-        "at_once": at_once,
+        "batch": batch,
     }
 
 
-_WORDS = {"core": "engine", "inputs": "files of the scenario", "at_once": "at-once"}
+_WORDS = {"core": "engine", "inputs": "files of the scenario"}
 
 
 def _check_same(folder: Path, about: dict) -> None:

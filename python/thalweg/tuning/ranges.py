@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from types import ModuleType
 from typing import Any
 
 from thalweg import _given
@@ -14,7 +15,7 @@ from thalweg.settings import split, text, typed
 
 _NUMBER = r"[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
 _RANGE = re.compile(rf"\s*({_NUMBER})\s*([A-Za-zµ%]*)\s*\.\.\s*({_NUMBER})\s*([A-Za-zµ%]*)\s*(:log)?\s*")
-# Digits of a setting that is no whole number: what a person would write.
+# Digits of a setting that is not a whole number: what a person would write.
 DIGITS = 6
 
 
@@ -66,7 +67,7 @@ class Range:
             raise refuse("a value is there twice", key=key)
         return cls(key, choices=values)
 
-    def distribution(self, optuna) -> Any:
+    def distribution(self, optuna: ModuleType) -> Any:
         """As Optuna has it. Values are numbers, or places in `choices`."""
         if self.choices:
             return optuna.distributions.CategoricalDistribution(tuple(range(len(self.choices))))

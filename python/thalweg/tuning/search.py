@@ -33,12 +33,12 @@ def _quiet(optuna: Any) -> Iterator[None]:
 class Search:
     """A study of Optuna's, kept as a journal in a folder (`optuna-dashboard FOLDER/optuna.journal` shows it).
 
-    Settings are chosen in groups of `at_once`; the values of a group are reported together, in its order.
+    Settings are chosen in groups of `batch`; the values of a group are reported together, in its order.
     """
 
-    def __init__(self, folder: Path, varied: Sequence[Range], maximize: bool, seed: int, at_once: int):
+    def __init__(self, folder: Path, varied: Sequence[Range], maximize: bool, seed: int, batch: int):
         self._optuna = optuna = needed("optuna", "tune")
-        self._varied, self._seed, self._at_once = varied, seed, at_once
+        self._varied, self._seed, self._batch = varied, seed, batch
         self._space = {r.key: r.distribution(optuna) for r in varied}
         with _quiet(optuna):
             backend = optuna.storages.journal.JournalFileBackend(str(folder / JOURNAL))
@@ -61,7 +61,7 @@ class Search:
         had chosen come first."""
         done, under_way = len(self._of("COMPLETE", "PRUNED")), self._of("RUNNING")
         with _quiet(self._optuna):
-            while (n := done + len(under_way)) < trials and (not under_way or n % self._at_once):
+            while (n := done + len(under_way)) < trials and (not under_way or n % self._batch):
                 # A stream per trial, so that it does not matter where a search went on.
                 stream = hashlib.sha256(f"{self._seed} {n}".encode()).digest()
                 self._study.sampler = self._optuna.samplers.TPESampler(
