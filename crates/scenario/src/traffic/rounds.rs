@@ -1,9 +1,10 @@
 //! Collective operations in steps: in each of them every host sends one flow and receives one.
 //!
 //! What waits for what: a host sends in a step when all that was sent to it since it sent last has come, and what it
-//! sent then has arrived. In most operations that is what it received and sent in the step before. The first step of an iteration follows
-//! the last one of the iteration before in the same way, after the time to compute: hosts wait for those that send to
-//! them, not for all. That adding up takes no time and that a host knows at once what has arrived are simplifications.
+//! sent then has arrived. In most operations that is what it received and sent in the step before. The first step of an
+//! iteration follows the last one of the iteration before in the same way, after the time to compute: hosts wait for
+//! those that send to them, not for all. That adding up takes no time and that a host knows at once what has arrived
+//! are simplifications.
 
 use super::course::{Course, Fluid};
 use super::drafts::Drafts;

@@ -106,8 +106,8 @@ impl UetSender {
         (self.next < self.size).then(|| self.payload_at(spec, self.next) + spec.header)
     }
 
-    // CHOICE UET §3.6: a source that has no credit left and nothing under way sends a request to send once it has waited
-    // for `retry`: pulls may be lost, and are not acknowledged. Other reading: it waits, as in the consortium's
+    // CHOICE UET §3.6: a source that has no credit left and nothing under way sends a request to send once it has
+    // waited for `retry`: pulls may be lost, and are not acknowledged. Other reading: it waits, as in the consortium's
     // simulator, whose links lose no pulls.
     fn await_credit(&mut self, spec: &UetSpec, now: Time) {
         let starved = !self.has_credit(spec)
