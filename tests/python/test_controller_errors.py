@@ -244,7 +244,7 @@ DATES = ["1979-05-27", "07:32:00", "1979-05-27T07:32:00Z", "1979-05-27 07:32:00.
 @pytest.mark.parametrize("date", DATES)
 def test_a_date_among_parameters_is_refused_by_its_line(scenario, tmp_path, date):
     thalweg.controller("dated", params={"x": None})(type("Dated", (Base,), {}))
-    reason = "dates have no meaning here; in quotes it is a text"
+    reason = "a date is not a value of any key; write it in quotes to make it a string"
     written = """# 1979-05-27, 07:32:00
 name = "of 1979-05-27T07:32:00Z"
 topology = { kind = "star", hosts = 2 }

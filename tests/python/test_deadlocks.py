@@ -80,7 +80,7 @@ def test_a_circle_is_found_among_ports_that_only_lead_into_it():
 @pytest.mark.parametrize(
     ("set", "said"),
     [
-        ({"switch.pfc": None}, "there are no pauses"),
+        ({"switch.pfc": None}, "it relieves paused ports"),
         ({"switch.scheduler": "drr"}, "lifted out of the middle"),
         ({"switch.relief": {"kind": "escape", "pool": 0}}, "pool"),
         ({"switch.gfc": {"first": "60KB", "last": "50KB"}}, "`switch.pfc` pauses whole ports"),

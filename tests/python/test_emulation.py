@@ -160,7 +160,7 @@ WRONG = {
     "no such number": (["lot.toml", "--port", "8:9:99"], "there is no node 99; nodes are numbered 0 to 11"),
     "a node twice": (
         ["lot.toml", "--port", "switch0:switch1:switch0"],
-        "--port switch0:switch1:switch0: `switch0` comes twice; a path passes a node once: "
+        "--port switch0:switch1:switch0: the path passes `switch0` twice; a path passes a node once: "
         "`switch1` is linked to `h3`, `h4`, `switch2`",
     ),
     "half a chain": (["lot.toml", "--port", "switch0:switch1:"], "FROM:TO"),

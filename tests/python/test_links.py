@@ -63,7 +63,7 @@ def test_a_made_up_trace_is_exported_and_runs_the_same(cli, tmp_path):
 @pytest.mark.parametrize(
     ("args", "says"),
     [
-        (["--port", "5"], "port 5 has no delivery opportunities; ports with some: 4"),
+        (["--port", "5"], "port 5 has no trace of delivery opportunities; ports that have one: 4"),
         (["--port", "x"], "`x` is not the number of a port"),
         (
             ["--set", "link.0.transmitter.min=30Mbps"],

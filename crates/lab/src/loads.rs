@@ -24,8 +24,8 @@ pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
     let (from, until) = run.meta.load_window;
     let until = until.min(run.engine.now().ps());
     let window = Time::from_ps(from)..Time::from_ps(until);
-    let into_core = graph.into_core();
-    let mut crossings = Crossings::new(&graph, &into_core);
+    let core_ports = graph.core_ports();
+    let mut crossings = Crossings::new(&graph, &core_ports);
     let (mut offered, mut crossing) = (0.0, 0.0);
     for r in rows.iter().filter(|r| !r.endless()) {
         let start = r.outcome.started.unwrap_or(r.spec.start).ps();
@@ -37,26 +37,27 @@ pub(crate) fn loads(run: &Run, rows: &[FlowRow<'_>]) -> Json {
         }
     }
     let ratio = |bytes: f64, bits: f64| if bits > 0.0 { bytes * 8.0 / bits } else { 0.0 };
-    let could = |port: u32| capacity_in(run, PortId(port), &window);
-    let carried = |ports: &mut dyn Iterator<Item = u32>| {
-        ports.map(|port| run.engine.carried_in_window(PortId(port))).sum::<u64>() as f64
-    };
-    let ends =
-        spec.links.iter().enumerate().flat_map(|(i, l)| [(2 * i as u32, l.a), (2 * i as u32 + 1, l.b)]);
-    let is_counted = |node: NodeId| graph.is_host(node) && graph.is_wide(node);
-    let of_hosts: Vec<u32> = ends.filter(|(_, node)| is_counted(*node)).map(|(port, _)| port).collect();
-    let from_hosts = carried(&mut of_hosts.iter().copied());
+    let could = |port: PortId| capacity_in(run, port, &window);
+    let carried =
+        |ports: &[PortId]| ports.iter().map(|port| run.engine.carried_in_window(*port)).sum::<u64>() as f64;
+    let ends = spec
+        .links
+        .iter()
+        .enumerate()
+        .flat_map(|(i, l)| [(PortId(2 * i as u32), l.a), (PortId(2 * i as u32 + 1), l.b)]);
+    let is_counted = |node: NodeId| graph.is_nic(node) && graph.is_wide(node);
+    let of_hosts: Vec<PortId> = ends.filter(|(_, node)| is_counted(*node)).map(|(port, _)| port).collect();
+    let from_hosts = carried(&of_hosts);
     let hosts: f64 = of_hosts.iter().map(|port| could(*port)).sum();
     // One direction of a link, though both may lead out of an edge switch.
-    let core: f64 =
-        into_core.chunk_by(|a, b| PortId(*a).link() == PortId(*b).link()).map(|link| could(link[0])).sum();
+    let core: f64 = core_ports.chunk_by(|a, b| a.link() == b.link()).map(|link| could(link[0])).sum();
     json!({
         "from_us": from as f64 / 1e6,
         "until_us": until as f64 / 1e6,
         "host_links": { "offered": ratio(offered, hosts), "carried": ratio(from_hosts, hosts) },
         "core_links": {
             "offered": ratio(crossing, core),
-            "carried": ratio(carried(&mut into_core.iter().copied()), core),
+            "carried": ratio(carried(&core_ports), core),
         },
     })
 }
@@ -81,9 +82,9 @@ struct Crossings<'a> {
 }
 
 impl<'a> Crossings<'a> {
-    fn new(graph: &'a Graph, ports: &[u32]) -> Self {
+    fn new(graph: &'a Graph, ports: &[PortId]) -> Self {
         let mut into_core = vec![false; 2 * graph.links.len()];
-        ports.iter().for_each(|port| into_core[*port as usize] = true);
+        ports.iter().for_each(|port| into_core[port.at()] = true);
         Self {
             graph,
             racks: graph.racks(),
@@ -114,7 +115,7 @@ impl<'a> Crossings<'a> {
         let (mut at, mut count) = (from, 0);
         while at != to {
             let nearer =
-                |(_, next): &&(u32, NodeId)| !graph.is_host(*next) && distance[next.at()] < distance[at.at()];
+                |(_, next): &&(u32, NodeId)| !graph.is_nic(*next) && distance[next.at()] < distance[at.at()];
             let Some((link, next)) = adjacency[at.at()].iter().find(nearer) else { return 0 };
             let port = 2 * link + u32::from(graph.links[*link as usize].a != at);
             count += u32::from(self.into_core[port as usize]);

@@ -1,20 +1,21 @@
-//! Whether the tables of a specification agree with each other.
+//! Consistency checks of a specification: what one table refers to exists in another.
 
 use crate::spec::{IncidentKind, NetworkSpec};
 use thalweg_machines::Invalid;
 use thalweg_machines::route::Paths;
 use thalweg_units::{FlowId, Time};
 
-/// The refusal for this reason.
+/// An error with this reason.
 fn wrong<T>(why: String) -> Result<T, Invalid> {
     Err(Invalid::new(why))
 }
 
 impl NetworkSpec {
-    /// What is named exists, and flows are in their order. Parameters are checked where algorithms are made of them.
+    /// Checks that everything referred to exists and that flows are sorted. Parameters of algorithms are checked when the
+    /// algorithms are made.
     ///
     /// # Errors
-    /// The first table that does not agree with another.
+    /// The first inconsistency.
     pub fn check(&self) -> Result<(), Invalid> {
         self.check_ports()?;
         self.check_flows()?;
@@ -48,7 +49,7 @@ impl NetworkSpec {
                 ));
             }
             if flow.until != Time::MAX && flow.size != u64::MAX {
-                return wrong(format!("flow {i} ends with its size and cannot be stopped"));
+                return wrong(format!("flow {i} ends with its size, so it cannot be stopped at a time"));
             }
             if usize::from(flow.transport) >= self.transports.len() {
                 return wrong(format!("flow {i} names a transport that does not exist"));

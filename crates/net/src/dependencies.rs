@@ -344,7 +344,7 @@ impl Turns {
             let mut known = vec![None; self.outputs.len()];
             let mut ahead: Vec<NodeId> = sources.iter().copied().filter(|node| *node != target).collect();
             while let Some(node) = ahead.pop() {
-                if known[node.at()].is_none() && !first.is_host(node) {
+                if known[node.at()].is_none() && !first.is_nic(node) {
                     let ports = onward(node);
                     if node != target {
                         ahead.extend(ports.iter().map(|port| self.far[port.at()]));

@@ -1,4 +1,4 @@
-//! How long a flow takes alone: a closed form in O(links).
+//! The completion time of a flow that is alone in the network, as a closed form in O(links).
 //!
 //! Packets of one size through a tandem of FIFO links keep the spacing of the slowest link so far:
 //! T(i, j) = T(1, j) + (i − 1) · max_{k ≤ j} s_k. ACKs are the same jobs on further links, so one
@@ -22,7 +22,7 @@ pub struct Shape {
     pub ack: u32,
 }
 
-/// A port, as far as a lone flow is concerned.
+/// What counts of a port for a flow that is alone.
 struct Hop {
     serializer: Serializer,
     delay: Span,

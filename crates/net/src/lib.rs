@@ -1,7 +1,6 @@
-//! Floor 3: a network as data, and what follows from it alone.
+//! A network as data, and what can be computed from it without simulating it.
 //!
-//! No time passes here. What simulates a network, checks it, estimates it or takes a part out of it begins with a
-//! [`spec::NetworkSpec`]:
+//! Simulators, checks and estimates of a network, and single ports taken out of it, start from a [`spec::NetworkSpec`]:
 //!
 //! * [`spec`]: nodes, links, queues, flows, incidents, probes;
 //! * [`routing`]: shortest paths of any graph; [`dependencies`]: which ports may have to wait for which;

@@ -1,8 +1,8 @@
 //! One port of a network as a machine of its own, without the network around it.
 //!
-//! What a port needs of others is either a value of its own next to the machine, for its driver to run (memory that its
-//! switch shares or accounts for by input, with the pauses that come of it, and a congestion point), or it keeps the
-//! port from standing alone ([`Entangled`]).
+//! What a port shares with others of its switch is either a value next to the machine, which its driver runs (shared
+//! memory, memory by input with the pauses that follow from it, a congestion point), or it makes a port inseparable from
+//! the network ([`Entangled`]).
 
 use crate::routing::Routes;
 use crate::spec::{Incident, IncidentKind, NetworkSpec, SharedBufferSpec};
@@ -14,7 +14,7 @@ use thalweg_machines::schedule::{DisciplineSpec, Limit, OrderSpec};
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_units::{FlowId, NodeId, PortId};
 
-/// A port that stands alone.
+/// A port without its network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PortSpec {
     /// Its number in the network.
@@ -27,7 +27,7 @@ pub struct PortSpec {
     pub seed: u64,
     /// Link, queue, stages.
     pub egress: EgressSpec,
-    /// The memory that it shares with the other ports of its switch, and who is admitted to it.
+    /// The memory that it shares with the other ports of its switch, and the policy of sharing.
     pub shared: Option<SharedBufferSpec>,
     /// The memory of its switch by input, with the policy that pauses neighbours.
     pub inputs: Option<InputSpec>,
@@ -45,7 +45,7 @@ impl PortSpec {
     }
 }
 
-/// Why a port does not stand alone.
+/// Why a port cannot be separated from its network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Entangled {
@@ -53,27 +53,27 @@ pub enum Entangled {
     #[error("there is no port {0}")]
     Missing(u32),
     /// It has no queue.
-    #[error("its NIC pulls packets from flows (`nic.order`): they wait there, not at the port")]
+    #[error("its NIC pulls packets from flows (`nic.order`), so none waits at the port")]
     Pulls,
-    /// Headers change with the way that is left.
-    #[error("what packets carry from hop to hop decides there, and it depends on the rest of their path")]
+    /// Headers change along the path, and schedulers sort by them.
+    #[error("its decisions depend on headers that change from hop to hop, and these on the rest of the path")]
     Carried,
     /// The slack of flows is written there.
     #[error("the NIC writes slack into packets, which depends on their flows")]
     Slack,
     /// Inputs decide which packet is next.
-    #[error("its queue goes by the inputs at which packets came, or by what its neighbours are notified of")]
+    #[error("its queue depends on the inputs of packets, or on notices to its neighbours")]
     Inputs,
     /// All ports of its switch decide together.
     #[error("all ports of its switch run its policy together")]
     Together,
     /// Packets are taken out of its queue.
-    #[error("relief takes packets out of its queue as other ports of its switch want it")]
+    #[error("relief takes packets out of its queue when other ports of its switch need it")]
     Relief,
-    /// It comes and goes.
+    /// Its link, or pause frames on it, may fail.
     #[error("its link, or pause frames on it, may fail")]
     Fails,
-    /// Not even next to other ports is it a machine of its own.
+    /// Its settings exclude the machine of [`thalweg_machines::egress`].
     #[error(transparent)]
     Lane(#[from] Invalid),
 }
@@ -82,7 +82,7 @@ impl NetworkSpec {
     /// One port, taken out of the network.
     ///
     /// # Errors
-    /// By name, what does not go without the rest of the network.
+    /// What the port needs of the rest of the network.
     pub fn port(&self, id: PortId) -> Result<PortSpec, Entangled> {
         if id.at() >= 2 * self.links.len() {
             return Err(Entangled::Missing(id.0));
@@ -120,8 +120,8 @@ impl NetworkSpec {
         })
     }
 
-    /// The port of a switch at which the rate that is left for each of the flows that pass it is least; the first of
-    /// several. `None`: no flow passes a switch.
+    /// The bottleneck: the port of a switch with the lowest rate per flow that passes it, the first of several. `None` if
+    /// no flow passes a switch.
     pub fn bottleneck(&self, routes: &Routes) -> Option<PortId> {
         let mut flows = vec![0u64; 2 * self.links.len()];
         for flow in (0..self.flows.len()).map(FlowId::from) {
@@ -130,42 +130,44 @@ impl NetworkSpec {
         let ports = (0..flows.len()).map(PortId::from);
         let passed = ports.filter(|id| flows[id.at()] > 0 && self.is_switch(self.ends(*id).0));
         let rate = |id: PortId| u128::from(self.direction(id).mean_rate().bps());
-        // a/m < b/n, in whole numbers.
+        // a/m < b/n as a·n < b·m, without rounding.
         let left = |id: PortId, other: PortId| rate(id) * u128::from(flows[other.at()]);
         passed.min_by(|a, b| left(*a, *b).cmp(&left(*b, *a)))
     }
 
-    /// A port as one machine next to the other ports of its network.
+    /// The machine of a port among the other ports of its network.
     ///
     /// # Errors
-    /// What is wanted of the port that goes without this machine only: see [`thalweg_machines::egress`].
+    /// The setting that this machine does not support: see [`thalweg_machines::egress`].
     pub fn egress(&self, id: PortId) -> Result<EgressSpec, Invalid> {
         let (kind, link) = (self.discipline(id), self.direction(id));
         let in_switch = self.is_switch(self.ends(id).0);
         let why = if !kind.front.is_empty() {
-            "behind stages in front of a queue"
+            "with stages in front of the queue"
         } else if link.is_plain() {
-            "without short cuts"
+            "when ports run their whole machine"
         } else {
             "on links that are not plain (fixed rate and delay, no loss)"
         };
         if kind.preemptive {
-            let why = format!("{why} no transmission is interrupted: its end is not known as it begins");
+            let why = format!(
+                "{why} no transmission can be interrupted: when it ends is not known at its beginning"
+            );
             return Err(why.into());
         }
         if self.cut_through.is_some() {
-            let why = format!("{why} there is no cut-through: when a header arrives is not known");
+            let why = format!("{why} there can be no cut-through: when a header arrives is not known");
             return Err(why.into());
         }
         if link.is_batched() && in_switch && self.inputs.is_some() {
-            let reason = "batches do not go with per-ingress accounting, which releases one packet at a time";
+            let reason = "links that send batches cannot be combined with memory by input, which releases one packet at a time";
             return Err(reason.into());
         }
         let fails =
             |incident: &Incident| matches!(incident.what, IncidentKind::LinkDown(l) if l == id.link().0);
         if link.jitter.is_some_and(|jitter| jitter.reorder) && self.incidents.iter().any(fails) {
             return Err(
-                "a link whose packets overtake each other cannot fail: which are on it is not known in order"
+                "a link whose packets overtake each other cannot fail: a failure needs the packets on it in order"
                     .into(),
             );
         }

@@ -10,17 +10,17 @@ use thalweg_units::{NodeId, PortId, Rate};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{key}`: {why}")]
 pub struct Unrecorded {
-    /// The scenario's key that it comes of.
+    /// The key of the scenario that is the reason.
     pub key: &'static str,
-    /// What of the port depends on more than what arrives there.
+    /// What the decisions of the port depend on apart from arrivals, or what a record cannot hold.
     pub why: String,
 }
 
 impl NetworkSpec {
-    /// The machine of a port whose decisions follow from what arrives there, in its order, and nothing else.
+    /// The machine of a port whose decisions depend on nothing but what arrives there, and in which order.
     ///
     /// # Errors
-    /// By key, what else they depend on; or what it does that a record does not hold.
+    /// If they depend on something else, or if the port does something that a record does not hold.
     pub fn recorded_port(&self, id: PortId) -> Result<EgressSpec, Unrecorded> {
         let refused = |key, why: &str| Err(Unrecorded { key, why: why.into() });
         let this = "measure.port_records";
@@ -38,34 +38,34 @@ impl NetworkSpec {
             (
                 from < NodeId(self.hosts),
                 this,
-                "it is a host's: there flows decide what is sent, and take packets back",
+                "it belongs to a host, where flows decide what is sent and can take packets back",
             ),
             (
                 self.direction(id).mean_rate() == Rate::INFINITE,
                 this,
-                "its link takes no time: nothing waits there",
+                "its link takes no time, so nothing ever waits there",
             ),
             (self.shared_buffer.is_some(), "switch.shared_buffer", "its memory is shared with other ports"),
             (
                 self.inputs.is_some(),
                 "switch.inputs",
-                "its memory is its inputs', and what pauses say decides there, too",
+                "its memory is counted by input, and its decisions also depend on pauses of neighbours",
             ),
             (
                 self.relief.is_some(),
                 "switch.relief",
-                "relief takes packets out of its queue as other ports want it",
+                "relief takes packets out of its queue when other ports need it",
             ),
             (self.incidents.iter().any(|incident| fails(&incident.what)), "incident", "its link fails"),
             (
                 needs.inputs || needs.by_input || needs.apart,
                 "switch.scheduler",
-                "its queue goes by the inputs at which packets came, or by what its neighbours are notified of",
+                "its queue depends on the inputs of packets, or on notices to its neighbours",
             ),
             (
                 needs.together.is_some(),
                 "switch.scheduler",
-                "all ports of its switch run its policy together, and a record is of one",
+                "all ports of its switch run its policy together, and a record holds one port",
             ),
             (
                 needs.notifies,
@@ -75,12 +75,12 @@ impl NetworkSpec {
             (
                 needs.holds_back,
                 "switch.scheduler",
-                "it meters credits, and wakes by clocks that a record does not hold",
+                "it limits the rate of credits by timers, which a record does not hold",
             ),
             (
                 needs.key == Key::Anything,
                 "switch.scheduler",
-                "it is a plug-in, which a record of the port could not be replayed with",
+                "it is a plug-in, which cannot be part of a record",
             ),
         ];
         if let Some((_, key, why)) = reasons.into_iter().find(|(so, ..)| *so) {
@@ -97,7 +97,7 @@ impl NetworkSpec {
         Ok(egress)
     }
 
-    /// This port is recorded.
+    /// True if this port is recorded.
     pub fn records_port(&self, id: PortId) -> bool {
         self.probes.ports.iter().any(|(port, _)| *port == id)
     }

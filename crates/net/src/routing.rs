@@ -34,7 +34,7 @@ pub enum RouteError {
         to: u32,
     },
     /// A pinned path does not follow links.
-    #[error("the path of flow {flow} is not a path: no link joins node {from} and node {to}")]
+    #[error("the pinned path of flow {flow} is not a path: no link joins node {from} and node {to}")]
     NotAPath {
         /// Whose path.
         flow: u32,
@@ -203,7 +203,7 @@ impl Routes {
 
     fn joins(&self, src: HostId, dst: HostId) -> bool {
         let node = self.peer[self.nic[src.at()].at()];
-        match self.is_host(node) {
+        match self.is_nic(node) {
             true => node.0 == dst.0,
             false => self.hop(node, dst) != Hop::Nowhere,
         }
@@ -215,9 +215,9 @@ impl Routes {
         self.peer[port.at()]
     }
 
-    /// True if the node is a host.
+    /// True if the node is a NIC of a host, false if it is a switch.
     #[inline(always)]
-    pub fn is_host(&self, node: NodeId) -> bool {
+    pub fn is_nic(&self, node: NodeId) -> bool {
         node.0 < self.hosts
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use std::path::Path;
 use thalweg_lab::{Progress, Run};
 use thalweg_machines::schedule::policy::Stopped;
-use thalweg_scenario::{Diagnostic, Scenario, Stop, load_changed};
+use thalweg_scenario::{Changes, Diagnostic, Scenario, Source, Stop, load, load_with};
 
 /// What errors call the text.
 const FILE: &str = "scenario.toml";
@@ -59,11 +59,13 @@ fn missing(scenario: &Scenario, took_ps: u64) -> Vec<(String, String)> {
 
 /// A page has one thread, and results do not depend on their number.
 fn loaded(text: &str, set: &[(String, String)]) -> Result<Scenario, Vec<Diagnostic>> {
-    let scenario = load_changed(&Stop::default(), text, FILE, Path::new(""), set, &[])?;
+    let scenario = load(text, FILE, Path::new(""), set)?;
     if scenario.document().run.threads.is_none() {
         return Ok(scenario);
     }
-    load_changed(&Stop::default(), text, FILE, Path::new(""), set, &["run.threads".to_owned()])
+    let source = Source { text, file: FILE, dir: Path::new("") };
+    let changes = Changes { set, unset: &["run.threads".to_owned()] };
+    load_with(&source, &changes, &Stop::default())
 }
 
 fn complete(scenario: &Scenario, progress: &mut dyn FnMut(Progress)) -> Result<Run, Vec<Diagnostic>> {
@@ -110,8 +112,7 @@ size = "1MB"
         let times = found["tables"]["controllers"]["time_ps"].as_array().expect("samples");
         assert!((SAMPLES as usize..SAMPLES as usize + 3).contains(&times.len()), "{}", times.len());
         let text = PAIR.replace("run = { threads = 2 }", "");
-        let scenario =
-            load_changed(&Stop::default(), &text, FILE, Path::new(""), &[], &[]).expect("a scenario");
+        let scenario = load(&text, FILE, Path::new(""), &[]).expect("a scenario");
         let alone = complete(&scenario, &mut |_| {}).expect("a run");
         assert_eq!(found["summary"]["digest"], format!("{:016x}", alone.digest()));
         assert_eq!(found["scenario"], alone.scenario_toml());

@@ -51,7 +51,9 @@ impl Scenario {
         unset: Vec<String>,
     ) -> PyResult<Self> {
         interruptible(py, move |stop| {
-            thalweg_scenario::load_changed(stop, &text, &file, &directory, &set, &unset)
+            let source = thalweg_scenario::Source { text: &text, file: &file, dir: &directory };
+            let changes = thalweg_scenario::Changes { set: &set, unset: &unset };
+            thalweg_scenario::load_with(&source, &changes, stop)
         })?
         .map(|inner| Self { inner: Arc::new(inner) })
         .map_err(|d| scenario_error(py, &d))

@@ -65,12 +65,12 @@ impl Packets for Pool {
 /// # Errors
 /// If the port needs more of its switch than a trace says, by name.
 pub fn play(spec: &PortSpec, trace: &[Arrival]) -> Result<Vec<Fate>, String> {
-    let beside = [
+    let unsupported = [
         (spec.shared.is_some(), "memory that it shares with other ports"),
         (spec.inputs.is_some(), "memory by input, and the pauses that come of it"),
         (spec.point.is_some(), "a congestion point, whose messages go to the sources of flows"),
     ];
-    if let Some((_, what)) = beside.iter().find(|(has, _)| *has) {
+    if let Some((_, what)) = unsupported.iter().find(|(has, _)| *has) {
         return Err(format!("next to the port its switch has {what}: a trace does not say what that does"));
     }
     let mut port = spec.make().map_err(|e| e.to_string())?;

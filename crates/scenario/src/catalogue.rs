@@ -3,7 +3,7 @@
 
 use crate::editors;
 use crate::schema::{Document, scheme};
-use crate::text::check::{present, tag, variants, words};
+use crate::text::schema::{present, tag, variants, words};
 use schemars::generate::SchemaSettings;
 use serde_json::Value as Json;
 use std::collections::BTreeSet;

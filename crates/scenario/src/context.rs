@@ -2,7 +2,7 @@
 
 use crate::diagnostic::quoted;
 use crate::input::{self, Refusal};
-use crate::text::tree::Origin;
+use crate::text::origin::Origin;
 use crate::{Diagnostic, Stop};
 use std::path::Path;
 

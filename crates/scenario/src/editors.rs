@@ -1,7 +1,7 @@
 //! The JSON Schema as editors and validators read it: what the checker does with code is written into it.
 
 use crate::quantity;
-use crate::text::check::{required, tag, variants};
+use crate::text::schema::{required, tag, variants};
 use serde_json::{Map, Value as Json, json};
 
 /// Turns the schema that the checker walks into one that says everything by itself.

@@ -1,13 +1,14 @@
-//! Floor 4: a scenario becomes a network, without the simulator.
+//! Scenarios: their text is read, checked and resolved, and becomes the network that the simulator runs.
 //!
 //! ```text
 //! load(text, file, dir, set) -> Scenario | Vec<Diagnostic>      strict: file, line, key, reason, way out
+//! load_with(source, changes, stop)                              also without some keys, and interruptible
 //! Scenario::{to_toml, to_json, estimate, network, flows_csv}    resolved: every default written out
 //! Scenario::{port, bottleneck}                                  one port of it as a machine of its own
-//! schema() / catalogue(kind) / explain(key)                     what can be written
+//! schema() / catalogue(kind) / explain(key)                     the keys and the choices that exist
 //! ```
 //!
-//! [`Scenario::network`] is a [`thalweg_net::spec::NetworkSpec`]: what runs it, or a part of it, begins there.
+//! [`Scenario::network`] returns a [`thalweg_net::spec::NetworkSpec`], from which a simulator, or one port alone, is made.
 #![forbid(unsafe_code)]
 
 mod catalogue;
@@ -19,6 +20,7 @@ mod estimate;
 #[doc(hidden)]
 pub mod fuzzing;
 mod input;
+mod load;
 mod network;
 pub mod parse;
 mod port;
@@ -41,7 +43,8 @@ pub use catalogue::{
 pub use deadlock::DeadlockCheck;
 pub use diagnostic::{Diagnostic, nearest};
 pub use estimate::Estimate;
-pub use scenario::{Scenario, load, load_changed, load_unless};
+pub use load::{Changes, Source, load, load_with};
+pub use scenario::Scenario;
 pub use sections::Section;
 pub use stop::Stop;
 pub use thalweg_units::notation as quantity;

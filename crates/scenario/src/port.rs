@@ -38,7 +38,7 @@ impl Scenario {
         let nodes = nodes.iter().map(|text| self.node(text.as_ref())).collect::<Result<Vec<u32>, _>>()?;
         let twice = |at: &usize| nodes[..*at].contains(&nodes[*at]);
         if let Some(at) = (1..nodes.len()).find(twice) {
-            let why = format!("`{}` comes twice", self.graph().names.of(nodes[at]));
+            let why = format!("the path passes `{}` twice", self.graph().names.of(nodes[at]));
             let before = nodes[at - 1];
             let hint = match self.neighbours(before, &nodes[..at]) {
                 None => format!("a path passes a node once: end it at `{}`", self.graph().names.of(before)),
@@ -82,8 +82,9 @@ impl Scenario {
                 }
             }
             many => {
-                let why =
-                    format!("there are {many} links between {between}: their ports have the same names");
+                let why = format!(
+                    "there are {many} links between {between}: so the names of nodes do not identify a port"
+                );
                 self.whole_file(why)
             }
         })
@@ -121,7 +122,7 @@ impl Scenario {
         let names = &self.graph().names;
         network.port(id).map_err(|why| {
             let reason = format!(
-                "the port `{}` -> `{}` does not stand alone: {why}",
+                "the port `{}` -> `{}` cannot be simulated alone: {why}",
                 names.of(from.0),
                 names.of(to.0)
             );

@@ -33,8 +33,8 @@ pub(crate) fn generate(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Dra
     for (i, traffic) in doc.traffic.iter().enumerate() {
         let e = expected(cx, doc, graph, i)?;
         if out.len() as f64 + e.flows + e.endless > MOST_FLOWS as f64 {
-            let reason = format!("the section would make about {:.0} flows", e.flows + e.endless);
-            let hint = format!("at most {MOST_FLOWS} flows in a run");
+            let reason = format!("the section would generate about {:.0} flows", e.flows + e.endless);
+            let hint = format!("at most {MOST_FLOWS} flows are possible in a run");
             return Err(cx.error(&format!("traffic.{i}"), reason, hint));
         }
         traffic.pattern.family().generate(&section(cx, doc, graph, i), &mut out)?;

@@ -68,7 +68,7 @@ fn encodings_that_do_not_fit_are_refused() {
         wired("full").replace("marking = { kind = \"abc\", encoding = \"full\" }", "marking = \"abc\"");
     assert_eq!(
         refusals(&mixed),
-        "s.toml:6: `transport.congestion.encoding`: routers have another, by `switch.marking.encoding`; write the same in both"
+        "s.toml:6: `transport.congestion.encoding`: routers use another encoding: `switch.marking.encoding`; write the same in both"
     );
     let step = wired("proxy").replace(
         "nic = { marking = \"none\"",
@@ -76,7 +76,7 @@ fn encodings_that_do_not_fit_are_refused() {
     );
     assert_eq!(
         refusals(&step),
-        "s.toml:6: `transport.congestion.encoding`: `nic.marking` marks for reasons of its own, which would be read as brakes; write \"full\" here and in ABC's marking"
+        "s.toml:6: `transport.congestion.encoding`: `nic.marking` marks packets, too, and with this encoding ABC reads every mark as a brake; write \"full\" here and in ABC's marking"
     );
     let classic = wired("full").replace("delayed_acks", "ecn = \"classic\"\ndelayed_acks");
     assert_eq!(
@@ -123,7 +123,7 @@ fn shares_of_a_rate_that_changes_are_refused() {
         "[[link]]\nwhich = \"core-links\"\ndirection = \"forward\"\ntransmitter = { kind = \"cellular\" }\n";
     assert_eq!(
         refusals(&format!("{NEXT_TO}{link}")),
-        "s.toml:21: `link.0.transmitter`: `switch.scheduler` reckons with the link's rate, which must not change; remove it, or use another scheduler"
+        "s.toml:21: `link.0.transmitter`: `switch.scheduler` computes with a fixed link rate, and the rate of this transmitter varies; remove the key, or use another scheduler"
     );
     assert_eq!(
         refusals(&NEXT_TO.replace("class = 1\n", "")),

@@ -91,7 +91,7 @@ fn windows_that_a_controller_does_not_look_at_are_refused() {
     );
     assert_eq!(
         with("timely", "initial_window = \"5pkts\""),
-        Err("s.toml:5: `transport.initial_window`: it has no effect: a rate that starts at the line's has the largest window from the start; remove the key, or write `max_window`".into())
+        Err("s.toml:5: `transport.initial_window`: it has no effect: a rate that starts at line rate is limited by `max_window` alone from the start; remove the key, or write `max_window`".into())
     );
 }
 
@@ -102,7 +102,7 @@ fn a_useless_key_of_a_scheme_is_reported_as_the_schemes() {
     let errors = load(text, "s.toml", Path::new("."), &set).unwrap_err();
     assert_eq!(
         errors[0].to_string(),
-        "s.toml:2: `transport.initial_window`: it has no effect: the controller begins with a product of rate and round trip of its own; it is of the scheme `tcp+fifo`: write the settings that you want instead of that name (`thalweg show` prints them)"
+        "s.toml:2: `transport.initial_window`: it has no effect: the controller computes its first window from its rate and a round trip; the scheme `tcp+fifo` sets it: replace that name by its settings (`thalweg show` prints them) without this one"
     );
 }
 

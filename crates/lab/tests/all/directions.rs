@@ -122,7 +122,7 @@ fn credits_do_not_go_with_data_whose_rate_changes() {
         [switch]\nscheduler = \"expresspass\"\n[transport]\nkind = \"expresspass\"\n\
         [[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 0\nsize = \"1MB\"\n[run]\nuntil = \"10ms\"\n";
     let found = refusals(text, &[]);
-    assert!(found.iter().any(|one| one.contains("`switch.scheduler` reckons with")), "{found:?}");
+    assert!(found.iter().any(|one| one.contains("`switch.scheduler` computes with")), "{found:?}");
 }
 
 /// NDP §3.2: pulls leave so that the packets that they call for fit the link by which these come.

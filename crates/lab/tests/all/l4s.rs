@@ -157,10 +157,10 @@ fn where_ect1_would_mean_two_things_the_scenario_is_refused() {
     };
     let abc = "marking = { kind = \"abc\", encoding = \"full\" }";
     let both = "[transport]\ncongestion = { kind = \"abc\", encoding = \"full\" }\n[transports.l4s]\ncongestion = \"prague\"";
-    assert!(refused(abc, both).contains("takes for ABC's accelerate"), "{}", refused(abc, both));
+    assert!(refused(abc, both).contains("reads as ABC's accelerate"), "{}", refused(abc, both));
     let full = "[transport]\ncongestion = \"cubic\"\n[transports.l4s]\ncongestion = { kind = \"abc\", encoding = \"full\" }";
     let dual = format!("{DUALPI2}\n{abc}");
-    assert!(refused(&dual, full).contains("takes it for L4S"), "{}", refused(&dual, full));
+    assert!(refused(&dual, full).contains("reads ECT(1) as L4S"), "{}", refused(&dual, full));
     let classic =
         "[transport]\ncongestion = \"cubic\"\n[transports.l4s]\ncongestion = \"prague\"\necn = \"classic\"";
     assert!(refused(DUALPI2, classic).contains("exact echo"), "{}", refused(DUALPI2, classic));

@@ -183,12 +183,12 @@ fn a_trace_is_written_as_it_was_read() {
     assert_eq!(s.trace_text(Some(5)).expect("both ways"), FILES[1].1);
     assert_eq!(
         s.trace_text(Some(0)).expect_err("a host's").to_string(),
-        "s.toml: port 0 has no delivery opportunities; ports with some: 4, 5"
+        "s.toml: port 0 has no trace of delivery opportunities; ports that have one: 4, 5"
     );
     let made = scenario(&streams("transmitter = \"cellular\""), Path::new("."), &[]);
     assert_eq!(
         made.trace_text(None).expect_err("two").to_string(),
-        "s.toml: its links have different traces; choose one of the ports 4, 5"
+        "s.toml: its links have different traces of delivery opportunities; choose one of the ports 4, 5"
     );
     assert_ne!(made.trace_text(Some(4)).expect("one"), made.trace_text(Some(5)).expect("one"));
     // Mahimahi's opportunities are of 1504 B each, and its traces begin again: what is otherwise has no such text.
@@ -201,19 +201,19 @@ fn a_trace_is_written_as_it_was_read() {
     };
     assert_eq!(
         refused("{ kind = \"cellular\", opportunity = \"5000B\" }"),
-        "s.toml: opportunities of 5000B on port 4, and Mahimahi's are of 1504B; write `opportunity = \"1504B\"`, or a \
-         multiple"
+        "s.toml: each opportunity of port 4 delivers 5000 B, and one of Mahimahi's 1504 B; write \
+         `opportunity = \"1504B\"`, or a multiple of it"
     );
     assert_eq!(
         refused("{ kind = \"traced\", file = \"burst.trace\", repeat = false }"),
-        "s.toml: the trace of port 4 ends with its last line, and Mahimahi's begin again there; remove `repeat`"
+        "s.toml: the trace of port 4 does not repeat, and Mahimahi's always start over; remove `repeat`"
     );
     let none = scenario(&streams("loss = { independent = 0.1 }"), Path::new("."), &[]);
     assert!(
         none.trace_text(None)
             .expect_err("none")
             .to_string()
-            .starts_with("s.toml: no link has delivery opportunities; ")
+            .starts_with("s.toml: no link has a trace of delivery opportunities; ")
     );
 }
 
@@ -288,18 +288,18 @@ fn refuses(link: &str, expected: &str) {
 fn queues_of_links_that_cannot_take_effect_are_refused_with_the_way_out() {
     refuses(
         "",
-        "`link.0`: it says nothing about its links; add `transmitter`, `loss`, `jitter`, `buffer` or `marking`",
+        "`link.0`: it sets nothing for its links; add `transmitter`, `loss`, `jitter`, `buffer` or `marking`",
     );
-    refuses("buffer = \"20pkts\"", "`link.0.buffer`: it has no effect: all ports of switches have it");
+    refuses("buffer = \"20pkts\"", "`link.0.buffer`: it has no effect: it is the same as `switch.buffer`");
     refuses("buffer = \"100B\"", "`link.0.buffer`: 100B cannot hold one packet of 1500 bytes");
-    refuses("marking = \"none\"", "`link.0.marking`: it has no effect: all ports of switches have it");
+    refuses("marking = \"none\"", "`link.0.marking`: it has no effect: it is the same as `switch.marking`");
     refuses(
         "marking = { step = \"3pkts\" }",
         "`link.0.marking`: it has no effect: no transport is ECN-capable",
     );
     let twice = "buffer = \"3pkts\"\n[[link]]\nwhich = \"all\"\nbuffer = \"4pkts\"";
-    refuses(twice, "`link.1.buffer`: link 0 says it already");
+    refuses(twice, "`link.1.buffer`: link.0 sets it already");
     let hosts =
         "buffer = \"3pkts\"\n[[link]]\nwhich = \"host-links\"\ndirection = \"forward\"\nbuffer = \"4pkts\"";
-    refuses(hosts, "`link.1.buffer`: it has no effect: only hosts send on these links that way");
+    refuses(hosts, "`link.1.buffer`: it has no effect: only hosts send in this direction of these links");
 }

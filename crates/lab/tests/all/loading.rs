@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use thalweg_lab::Run;
-use thalweg_scenario::{Stop, load, load_unless};
+use thalweg_scenario::{Changes, Source, Stop, load, load_with};
 
 const POISSON: &str = "[topology]\nkind = \"star\"\nhosts = 16\n[[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"1KB\" }\nload = 0.5\n[run]\nuntil = \"100ms\"\n";
 const BUSIEST: &str = "routing = \"lowest\"\n[topology]\nkind = \"leaf-spine\"\nleaves = 100\nspines = 2\nhosts_per_leaf = 50\n[[traffic]]\nkind = \"poisson\"\nsizes = { fixed = \"1KB\" }\nload = 0.5\nof = \"busiest-link\"\n[run]\nuntil = \"1ms\"\n";
@@ -13,11 +13,12 @@ const INCAST: &str = "[topology]\nkind = \"star\"\nhosts = 16\n[[traffic]]\nkind
 fn loading_that_is_not_awaited_stops() {
     let stop = Stop::default();
     let here = Path::new(".");
-    let s = load_unless(&stop, POISSON, "s.toml", here, &[]).expect("right");
+    let source = |text| Source { text, file: "s.toml", dir: here };
+    let s = load_with(&source(POISSON), &Changes::default(), &stop).expect("right");
     let incast = load(INCAST, "s.toml", here, &[]).expect("right");
     stop.raise();
     for text in [BUSIEST, PODS] {
-        let errors = load_unless(&stop, text, "s.toml", here, &[]).expect_err("stopped");
+        let errors = load_with(&source(text), &Changes::default(), &stop).expect_err("stopped");
         assert!(errors[0].to_string().contains("interrupted"), "{}", errors[0]);
     }
     for s in [&s, &incast] {

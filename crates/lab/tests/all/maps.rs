@@ -171,7 +171,7 @@ fn routers_of_every_format_get_hosts() {
         |file, format, more: &str| maps(&dir, file, format, &format!("{links}{more}")).expect_err(more);
     assert_eq!(
         message("net.toml", "thalweg-toml", "hosts_per_router = 1"),
-        "s.toml:7: `topology.hosts_per_router`: `net.toml` has 2 hosts of its own; remove the key: it is for maps of routers"
+        "s.toml:7: `topology.hosts_per_router`: `net.toml` has 2 hosts of its own; remove the key: it is for maps of routers without hosts"
     );
     assert!(
         message("net.toml", "thalweg-toml", "host_rate = \"1Gbps\"")

@@ -58,7 +58,7 @@ fn an_unknown_name_is_refused_with_the_names_that_there_are() {
     assert_eq!(message("\"leaf0\""), format!("s.toml:9: `traffic.0.dst`: `leaf0` is a switch; {hint}"));
     assert_eq!(
         message("\"h0\""),
-        "s.toml:9: `traffic.0.dst`: a flow from host 0 to itself; choose another `dst`"
+        "s.toml:9: `traffic.0.dst`: the flow goes from host 0 to itself; choose another `dst`"
     );
     assert_eq!(
         message("1.5"),
@@ -120,7 +120,10 @@ fn names_of_files_are_kept_to_the_end() {
     assert_eq!(names(&Run::load(&run.save()).expect("loads")), names(&run));
     let message = |flows: &str| with(flows).expect_err("refused");
     assert_eq!(message("typo.csv"), "typo.csv:2: there is no host `wbe`; did you mean `web`?");
-    assert_eq!(message("self.csv"), "self.csv:2: a flow from host 1 (`db`) to itself; src and dst differ");
+    assert_eq!(
+        message("self.csv"),
+        "self.csv:2: the flow goes from host 1 (`db`) to itself; name two different hosts"
+    );
     assert_eq!(
         message("endless.csv"),
         "endless.csv:2: a flow of 18446744073709551615 bytes is too large; at most 9223372036854775807; flows without end are traffic of kind \"backlogged\""

@@ -82,16 +82,20 @@ fn what_cannot_work_is_refused_with_the_way_out() {
     refused(
         FABRIC,
         &[("transport", "tcp")],
-        "`switch.scheduler`: there are transports that do not know packets",
+        "`switch.scheduler`: some transport cannot read trimmed packets",
     );
     refused(FABRIC, &[("transport.window", "0")], "`transport.window`: 0 is out of range");
     refused(FABRIC, &[("transport.pull_share", "1.5")], "`transport.pull_share`: 1.5 is out of range");
-    refused(FABRIC, &[("transport.header", "0B")], "nothing would be left");
+    refused(FABRIC, &[("transport.header", "0B")], "and would be empty");
     refused(FABRIC, &[("transport.paths", "4"), ("routing", "ecmp")], "`transport.paths`: it has no effect");
     refused(FABRIC, &[("switch.buffer", "unlimited")], "nothing is trimmed where everything fits");
     refused(FABRIC, &[("switch.scheduler.turns", "0")], "`switch.scheduler.turns`: 0 is out of range");
-    refused(FABRIC, &[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")], "the last packet says so");
-    refused(FABRIC, &[("traffic.0.class", "1")], "the transport has no classes");
+    refused(
+        FABRIC,
+        &[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")],
+        "the receiver learns the end of a flow",
+    );
+    refused(FABRIC, &[("traffic.0.class", "1")], "whatever the class");
     let tcp = FABRIC.replace("scheme = \"ndp+trim\"", "routing = \"numbered\"");
     refused(&tcp, &[], "no transport numbers its paths");
 }

@@ -86,7 +86,7 @@ fn what_no_end_receives_and_what_contradicts_is_refused() {
     let cases: [(&[(&str, &str)], &str); 5] = [
         (
             &[("transport", "{kind=\"tcp\"}")],
-            "`switch.scheduler`: its policy notifies senders (`notify`), and none listens to notifications of switches \
+            "`switch.scheduler`: its policy notifies senders (`notify`), and no sender reacts to notifications of switches \
              (CNPs); write `transport.kind = \"rdma\"` with `transport.congestion = \"dcqcn\"`, or remove `notify`",
         ),
         (
@@ -94,7 +94,7 @@ fn what_no_end_receives_and_what_contradicts_is_refused() {
                 "nic.scheduler",
                 "{kind=\"policy\",text=\"q = Queue(9 pkts); out = Port(q); q.postAdmAct = (length > 3, notify);\"}",
             )],
-            "`nic.scheduler`: its policy notifies senders (`notify`), and here that is the host itself; write \"fifo\", or \
+            "`nic.scheduler`: its policy notifies senders (`notify`), and at a NIC the sender is the host itself; write \"fifo\", or \
              a policy without `notify`",
         ),
         (
@@ -104,12 +104,12 @@ fn what_no_end_receives_and_what_contradicts_is_refused() {
         ),
         (
             &[("switch.congestion_point", "policy"), ("switch.scheduler", QUIET)],
-            "`switch.congestion_point`: it has no effect: no policy of a switch notifies of anything; write a policy with \
+            "`switch.congestion_point`: it has no effect: no policy of a switch uses `notify`; write a policy with \
              `notify` as `switch.scheduler`, or remove the key",
         ),
         (
             &[("transport.notification", "{kind=\"cnp\",interval=\"20us\"}")],
-            "`transport.notification`: it has no effect: no queue marks packets, so that switches alone notify senders; \
+            "`transport.notification`: it has no effect: no queue marks packets: switches alone notify senders; \
              remove the key",
         ),
     ];

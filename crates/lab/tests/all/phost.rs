@@ -89,13 +89,16 @@ fn tokens_keep_to_the_pace_of_the_link_that_they_call_packets_to() {
 fn what_cannot_work_is_refused_with_the_way_out() {
     wrong(
         &[("nic.order", "queue")],
-        "`transport.kind`: a token is spent when the link is free: what waits in a queue of the NIC would be late; write \
+        "`transport.kind`: phost spends a token when the link is free, so packets must not wait in a queue of the NIC; write \
          `nic.order = \"round-robin\"`",
     );
-    wrong(&[("transport.window", "0")], "`transport.window`: no token would ever be sent; at least 1");
+    wrong(
+        &[("transport.window", "0")],
+        "`transport.window`: with a window of 0 no token is ever sent; at least 1",
+    );
     wrong(
         &[("transport.retry", "0s")],
-        "`transport.retry`: a time of 0 is over before anything comes; write a time above zero",
+        "`transport.retry`: a time of 0 has passed before anything can arrive; write a time above zero",
     );
     wrong(
         &[("transport.token_class", "3")],
@@ -104,7 +107,7 @@ fn what_cannot_work_is_refused_with_the_way_out() {
     let fifo = [("switch.scheduler", "fifo"), ("transport.free_class", "0"), ("transport.token_class", "1")];
     wrong(
         &fifo,
-        "`transport.token_class`: it has no effect: no scheduler looks at classes; use the scheduler priority, or remove the \
+        "`transport.token_class`: it has no effect: no scheduler serves by class; use the scheduler priority, or remove the \
          key",
     );
     wrong(
@@ -114,7 +117,7 @@ fn what_cannot_work_is_refused_with_the_way_out() {
     );
     wrong(
         &[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")],
-        "`traffic.0.transport`: a request names the flow's size, and this one has none; use a pattern whose flows end",
+        "`traffic.0.transport`: a request carries the size of its flow, and a flow without end has none; use traffic whose flows end",
     );
     wrong(
         &[("transport.free_tokens", "0"), ("transport.free_for", "all")],
@@ -126,10 +129,10 @@ fn what_cannot_work_is_refused_with_the_way_out() {
             ("switch.scheduler", "lstf"),
             ("nic.scheduler", "fifo"),
         ],
-        "`transport.kind`: slack and the numbers of tokens would have one header field; remove [slack], or use another transport",
+        "`transport.kind`: slack and token numbers would use the same header field; remove [slack], or use another transport",
     );
     wrong(
         &[("transport.control_size", "0B")],
-        "`transport.control_size`: a packet of 0B is impossible; for example \"40B\"",
+        "`transport.control_size`: 0B is not a packet size: it must be 1 B to 1 MB; for example \"40B\"",
     );
 }

@@ -84,19 +84,19 @@ fn what_no_end_receives_or_sends_is_refused() {
                 ("transport.congestion", "dcqcn"),
                 ("switch.marking", "{kind=\"red-ecn\",min=\"5KB\",max=\"200KB\"}"),
             ],
-            "`switch.congestion_point`: it has no effect: no controller listens to it; write `transport.congestion = \"rocc\"`, or remove the key",
+            "`switch.congestion_point`: it has no effect: no controller reacts to its messages; write `transport.congestion = \"rocc\"`, or remove the key",
         ),
         (
             &[("switch.congestion_point", "qcn")],
-            "`transport.congestion`: rocc listens to congestion points of its own kind, and there are none; write `switch.congestion_point = \"rocc\"`",
+            "`transport.congestion`: rocc needs congestion points of its own kind, and switches have none; write `switch.congestion_point = \"rocc\"`",
         ),
         (
             &[("switch.control_first", "false")],
-            "`switch.control_first`: what congestion points send came by no input, which memory by input would have to count; write `switch.control_first = true`",
+            "`switch.control_first`: messages of congestion points come in by no input, and `switch.inputs` counts the packets of a queue by input; write `switch.control_first = true`",
         ),
         (
             &[("routing", "spray-random")],
-            "`routing`: a rule that chooses packet by packet does not go with `switch.congestion_point`; \
+            "`routing`: `switch.congestion_point` needs flows that keep their path, and this rule chooses one for each packet; \
              write \"ecmp\"",
         ),
         (

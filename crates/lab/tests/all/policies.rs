@@ -199,7 +199,7 @@ fn a_switch_has_no_more_ports_than_its_policy_and_hosts_keep_their_own_queues() 
     };
     let class = ("traffic.1.class", "0");
     let why = wrong(&[("switch.scheduler", &by), class]);
-    assert!(why.contains("has 6 ports, and the policy, which they run together, is for 5"), "{why}");
+    assert!(why.contains("has 6 ports, and the policy that they run together is written for 5"), "{why}");
     let why = wrong(&[("nic.scheduler", &by), class]);
     assert!(why.contains("`nic.scheduler.text`") && why.contains("a NIC is one"), "{why}");
     let six = policy("q[1..6] = Queue(90 pkts); out[i: 1..6] = Port(q[i]);", "");

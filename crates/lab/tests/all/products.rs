@@ -70,8 +70,8 @@ fn a_dumbbell_has_the_names_of_its_siblings() {
     assert_eq!(delays(&[]), (sixth.clone(), sixth));
     // With hosts' links of 1 us the bottleneck has 63.04 - 4 us, each way.
     assert_eq!(delays(&[("topology.host_delay", "1us")]), ("1us".to_owned(), "29520ns".to_owned()));
-    refused(&[("topology.host_delay", "30us")], "serialisation and hosts' links alone take 156960ns");
-    refused(&[("topology.delay", "1us")], "`delay` and `base_rtt` cannot both be given");
+    refused(&[("topology.host_delay", "30us")], "serialisation and `host_delay` alone take 156960ns");
+    refused(&[("topology.delay", "1us")], "`delay` and `base_rtt` are both given");
     refused(
         &[("topology.bottleneck_delay", "1us")],
         "`topology.bottleneck_delay`: unknown key; it is called `delay` now",

@@ -41,11 +41,11 @@ fn wrong(set: &[(&str, &str)], expected: &str) {
 fn what_cannot_work_or_has_no_effect_is_refused() {
     wrong(
         &[("switch.scheduler", "fifo")],
-        "`transport.rc3`: no scheduler looks at classes, so its packets would delay all others; write `switch.scheduler = { kind = \"priority\", classes = 5, control = \"by-class\" }`",
+        "`transport.rc3`: no scheduler serves by class, so packets of rc3 would delay all others; write `switch.scheduler = { kind = \"priority\", classes = 5, control = \"by-class\" }`",
     );
     wrong(
         &[("switch.scheduler.classes", "3")],
-        "`transport.rc3.levels`: it has no effect: 4 levels below the flow's class, and there are 3 classes; at most 2, or give the scheduler more `classes`",
+        "`transport.rc3.levels`: it has no effect: 4 levels below the flow's class need more classes than the 3 that there are; at most 2, or give the scheduler more `classes`",
     );
     wrong(
         &[("transport.rc3.first", "0")],
@@ -57,7 +57,7 @@ fn what_cannot_work_or_has_no_effect_is_refused() {
     );
     wrong(
         &[("transport.ack_class", "data")],
-        "`transport.ack_class`: it has no effect: with rc3 ACKs are of their data's class; remove the key",
+        "`transport.ack_class`: it has no effect: with rc3 ACKs always have the class of their data; remove the key",
     );
     wrong(
         &[("transport.loss", "timeout-only")],
@@ -65,7 +65,7 @@ fn what_cannot_work_or_has_no_effect_is_refused() {
     );
     wrong(
         &[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")],
-        "a flow without end has no tail for rc3 to begin with; give it a size, or remove `rc3`",
+        "rc3 sends the end of a flow first, and a flow without end has none; give it a size, or remove `rc3`",
     );
     wrong(
         &[("transport.rc3.mode", "pull"), ("transport.rc3.together", "8")],
@@ -73,23 +73,23 @@ fn what_cannot_work_or_has_no_effect_is_refused() {
     );
     wrong(
         &[("transport.rc3.mode", "pull"), ("nic.order", "round-robin")],
-        "`transport.rc3.mode`: `pull` waits for the queue of a NIC to be empty, and with this `nic.order` NICs have none; write \"push\": such NICs pull every packet when the link is free",
+        "`transport.rc3.mode`: `pull` waits for the queue of a NIC to be empty, and with this `nic.order` NICs have no queue; write \"push\": such NICs pull every packet when the link is free",
     );
     wrong(
         &[("transport.rc3.mode", "pull"), ("switch.cut_through", "64B")],
-        "`switch.cut_through`: rc3's `pull` goes with store and forward only; remove one of them",
+        "`switch.cut_through`: rc3's `pull` needs store and forward; remove one of them",
     );
     wrong(
         &[("transport.rc3.mode", "pull"), ("switch.preemptive", "true")],
-        "`switch.preemptive`: rc3's `pull` goes with transmissions that nothing interrupts; remove one of them",
+        "`switch.preemptive`: rc3's `pull` needs transmissions that are not interrupted; remove one of them",
     );
     wrong(
         &[("transport.rc3.mode", "pull"), ("transport.rc3.flush", "true")],
-        "`transport.rc3.flush`: it has no effect: none of its packets waits in the queue of a NIC that pulls them; remove the key",
+        "`transport.rc3.flush`: it has no effect: NICs pull these packets, so none of them waits in a queue; remove the key",
     );
     wrong(
         &[("nic.scheduler", "fifo"), ("transport.rc3.flush", "true")],
-        "`transport.rc3.flush`: packets cannot be taken out of the queue that `nic.scheduler` makes; write `nic.scheduler = { kind = \"priority\", .. }`, or remove the key",
+        "`transport.rc3.flush`: packets cannot be removed from the queue of `nic.scheduler`; write `nic.scheduler = { kind = \"priority\", .. }`, or remove the key",
     );
     wrong(
         &[("transport.rc3.mode", "pul")],
@@ -97,7 +97,7 @@ fn what_cannot_work_or_has_no_effect_is_refused() {
     );
     wrong(
         &[("transport.writes", "{first=\"1KB\",chunk=\"0B\",every=\"1ms\"}")],
-        "`transport.writes.chunk`: an application that writes nothing never ends; for example \"64KB\"",
+        "`transport.writes.chunk`: an application that writes 0 bytes at a time never finishes; for example \"64KB\"",
     );
 }
 

@@ -197,47 +197,46 @@ fn what_cannot_work_is_refused_with_the_way_out() {
     wrong(
         HOMA,
         &[("nic.order", "queue")],
-        "`transport.kind`: the message with the least to send goes next: what waits in a queue of the NIC could not be overtaken; \
-         write `nic.order = \"round-robin\"`",
+        "`transport.kind`: homa sends the message with the least left next, so packets must not wait in a queue of the NIC; write `nic.order = \"round-robin\"`",
     );
     wrong(
         HOMA,
         &[("transport.levels", "9")],
-        "`transport.levels`: the switches' scheduler has 8 of them; write fewer, or use the scheduler priority with as many `classes`",
+        "`transport.levels`: the scheduler of the switches has 8 classes; write fewer, or use the scheduler priority with as many `classes`",
     );
     wrong(
         HOMA,
         &[("transport.cutoffs", "[\"2KB\",\"1KB\"]")],
-        "`transport.cutoffs`: they do not rise; write them in ascending order, each once",
+        "`transport.cutoffs`: the cutoffs are not in ascending order; sort them, each once",
     );
     wrong(
         HOMA,
         &[("transport.cutoffs", "[\"1KB\",\"2KB\"]"), ("transport.levels", "2")],
-        "`transport.cutoffs`: 2 cuts make more levels than the 2 that there are; write fewer, or raise `levels`",
+        "`transport.cutoffs`: 2 cutoffs separate 3 levels, and there are 2; write fewer, or raise `levels`",
     );
     wrong(
         HOMA,
         &[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")],
-        "`traffic.0.transport`: packets name their message's size, and this one has none; use a pattern whose flows end",
+        "`traffic.0.transport`: packets carry the size of their message, and a flow without end has none; use traffic whose flows end",
     );
     wrong(
         EXPRESSPASS,
         &[("switch.scheduler", "fifo"), ("nic.scheduler", "expresspass")],
-        "`switch.scheduler`: credits that no port meters call for more data than links carry; write \"expresspass\"",
+        "`switch.scheduler`: every port must limit the rate of credits, and this scheduler does not; write \"expresspass\"",
     );
     wrong(
         EXPRESSPASS,
         &[("transport.credit_max", "70B")],
-        "`transport.credit_max`: the largest, 70B, is below the smallest, 76B; swap them",
+        "`transport.credit_max`: the largest credit, 70B, is smaller than the smallest, 76B; swap them",
     );
     wrong(
         EXPRESSPASS,
         &[("topology", "{kind=\"leaf-spine\",leaves=2,spines=2,hosts_per_leaf=4}")],
-        "`routing.kind`: credits take the way of the data in reverse; write \"ecmp-symmetric\"",
+        "`routing.kind`: data must take the path of its credits in reverse, and this rule does not ensure it; write \"ecmp-symmetric\"",
     );
     wrong(
         EXPRESSPASS,
         &[("traffic.0.class", "1")],
-        "`traffic.0.class`: it has no effect: no scheduler looks at classes; use the scheduler priority, or remove the key",
+        "`traffic.0.class`: it has no effect: no scheduler serves by class; use the scheduler priority, or remove the key",
     );
 }

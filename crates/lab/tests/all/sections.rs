@@ -137,7 +137,7 @@ fn sections_are_called_by_name_by_transport_or_by_kind() {
     let alike = finish(&plain(&three("", "", "name = \"mine\"")));
     assert_eq!(names(&alike), ["backlogged-1", "backlogged-2", "mine"]);
     let twice = errors(&three("name = \"x\"", "name = \"x\"", ""), &[]);
-    assert!(twice[0].contains("`traffic.1.name`: traffic.0 is called `x`, too"), "{twice:?}");
+    assert!(twice[0].contains("`traffic.1.name`: traffic.0 has the name `x`, too"), "{twice:?}");
     assert!(errors(&three("name = \"\"", "", ""), &[])[0].contains("it is empty"));
 }
 

@@ -164,21 +164,25 @@ fn what_cannot_be_is_reported() {
     refused(
         INCAST,
         &[("topology", "{kind=\"pair\"}"), ("traffic.0", "{kind=\"flow\",src=0,dst=1,size=\"1KB\"}")],
-        "`transport.congestion`: the controller reads what switches write, and the topology has none",
+        "`transport.congestion`: the controller reads telemetry (INT) that switches write, and the topology has no switch",
     );
     refused(
         INCAST,
         &[("switch.preemptive", "true"), ("switch.scheduler", "lifo")],
-        "`switch.preemptive`: a transmission that may be interrupted",
+        "`switch.preemptive`: the controller needs telemetry (INT), and an interrupted transmission",
     );
     let cut = [("switch.cut_through", "64B"), ("nic.order", "queue")];
-    refused(INCAST, &cut, "`switch.cut_through`: telemetry is written as a packet leaves the queue");
+    refused(
+        INCAST,
+        &cut,
+        "`switch.cut_through`: the controller needs telemetry (INT), which is written when a whole packet leaves",
+    );
     let long = [
         ("topology", "{kind=\"parking-lot\",bottlenecks=9}"),
         ("traffic.0", "{kind=\"flow\",src=0,dst=1,size=\"1KB\"}"),
     ];
-    refused(INCAST, &long, "there is room for 8, and the longest path has 10");
-    refused(INCAST, &[("transport.acks", "never")], "the controller's window waits for ACKs");
+    refused(INCAST, &long, "room for the telemetry (INT) of 8 switches, and the longest path has 10");
+    refused(INCAST, &[("transport.acks", "never")], "the controller's window advances with ACKs");
     let tcp = "{kind=\"tcp\",congestion=\"hpcc\",initial_window=\"4pkts\"}";
     refused(INCAST, &[("transport", tcp)], "`transport.initial_window`: it has no effect");
 }
@@ -216,8 +220,8 @@ fn a_flow_alone_keeps_its_window_when_its_path_changes() {
 fn telemetry_of_packets_that_pass_different_ports_is_refused() {
     let key = |rule: &str| {
         format!(
-            "`transport.congestion`: `hpcc` compares what the same ports wrote into two packets of a flow, and with \
-             `{rule}` packets pass different ones; write `routing = \"ecmp\"`, or a controller without telemetry"
+            "`transport.congestion`: `hpcc` compares the telemetry of the same ports in packets of one flow, and with \
+             `{rule}` packets of a flow pass different ports; write `routing = \"ecmp\"`, or a controller without telemetry"
         )
     };
     let fabric = "{kind=\"leaf-spine\",leaves=2,spines=2,hosts_per_leaf=2}";

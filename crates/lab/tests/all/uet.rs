@@ -113,22 +113,22 @@ fn refused(pairs: &[(&str, &str)], expected: &str) {
 #[test]
 fn what_cannot_work_is_refused_with_the_way_out() {
     refused(&[("nic.order", "queue")], "`nic.order = \"round-robin\"`");
-    refused(&[("transport.window", "none")], "nothing bounds what is under way");
+    refused(&[("transport.window", "none")], "neither a window nor credits limit the data in flight");
     refused(
         &[("transport.window", "{kind=\"fixed\",size=\"100B\"}")],
-        "a full packet does not fit into 100B",
+        "a full packet is larger than a window of 100B",
     );
     refused(&[("transport.window.products", "0.0")], "out of range");
     refused(&[("transport.window.weight", "0.0")], "out of range");
     refused(&[("transport.credits", "{quanta=0}")], "out of range");
     refused(&[("transport.credits", "{share=1.5}")], "out of range");
-    refused(&[("transport.credits", "{first=\"0B\"}")], "nothing would leave");
+    refused(&[("transport.credits", "{first=\"0B\"}")], "never requests more");
     refused(&[("transport.path_selection", "reps"), ("routing", "ecmp")], "it has no effect");
     refused(&[("transport.path_selection", "{kind=\"random\",values=1}")], "1 is out of range");
     refused(&[("transport.path_selection", "{kind=\"oblivious\",values=48}")], "no power of two");
-    refused(&[("transport.header", "0B")], "nothing would be left");
+    refused(&[("transport.header", "0B")], "and would be empty");
     refused(&[("transport.retry", "0s")], "a time of 0");
-    refused(&[("transport.base_rtt", "0s")], "no round trip takes no time");
-    refused(&[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")], "the last packet says so");
-    refused(&[("traffic.0.class", "1")], "the transport has no classes");
+    refused(&[("transport.base_rtt", "0s")], "a round trip of 0 is impossible");
+    refused(&[("traffic.0", "{kind=\"backlogged\",src=0,dst=1}")], "the receiver learns the end of a flow");
+    refused(&[("traffic.0.class", "1")], "whatever the class");
 }

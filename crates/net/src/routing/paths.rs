@@ -13,7 +13,7 @@ impl Routes {
         while self.peer(port) != NodeId(dst.0) {
             let at = self.peer(port);
             // Hosts do not forward.
-            let Some(next) = (!self.is_host(at)).then(|| self.next(at, dst, pick)).flatten() else {
+            let Some(next) = (!self.is_nic(at)).then(|| self.next(at, dst, pick)).flatten() else {
                 return false;
             };
             port = next;

@@ -1,4 +1,4 @@
-//! Flows: who sends how much to whom, and when.
+//! Flows: source, destination, size and start.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{HostId, Time};
@@ -6,16 +6,16 @@ use thalweg_units::{HostId, Time};
 /// A flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowSpec {
-    /// From.
+    /// The NIC that sends.
     pub src: HostId,
-    /// To; differs from `src`.
+    /// The NIC that receives; differs from `src`.
     pub dst: HostId,
-    /// Payload bytes, at least 1; `u64::MAX`: never ends (backlogged).
+    /// Payload bytes, at least 1; `u64::MAX` for a flow without end (backlogged).
     pub size: u64,
     /// When it starts; for flows that follow others ([`precedence`](super::NetworkSpec::precedence)), the pause after
     /// the last byte of the last of them arrived.
     pub start: Time,
-    /// A flow without end stops at this instant: it ends with what it has sent by then; [`Time::MAX`]: it does not.
+    /// The time at which a flow without end stops sending; it is complete once that is delivered. [`Time::MAX`]: never.
     pub until: Time,
     /// The connection that carries it, with all other flows of the same number (same ends, same transport):
     /// one after the other in the order of their starts, and the controller goes on where the one before left

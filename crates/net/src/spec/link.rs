@@ -1,4 +1,4 @@
-//! Links: who is joined to whom, and by what.
+//! Links: the two nodes that each joins, and its two directions.
 
 use serde::{Deserialize, Serialize};
 use thalweg_machines::link::{LinkSpec as Direction, TransmitterSpec};
@@ -18,8 +18,8 @@ pub struct LinkSpec {
 }
 
 impl LinkSpec {
-    /// Both directions have the same fixed rate and delay; serialisation times are cut down to whole
-    /// multiples of `quantum` (zero: exact, rounded up to 1 ps).
+    /// A link whose directions have the same fixed rate and delay. Serialisation times are rounded down to multiples of
+    /// `quantum`; with a quantum of zero they are exact, rounded up to 1 ps.
     pub fn fixed(a: NodeId, b: NodeId, rate: Rate, delay: Span, quantum: Span) -> Self {
         let mut link = Self::alike(a, b, Direction::fixed(rate, delay));
         link.set_quantum(quantum);

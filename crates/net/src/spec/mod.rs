@@ -57,11 +57,11 @@ pub struct NetworkSpec {
     /// ACKs, NACKs, notifications and set-up pass everything else at every port; no switch counts them, and no pause
     /// holds them but [`NicSpec::pause_control`].
     pub control_first: bool,
-    /// What breaks, and when.
+    /// Failures of links and of pause frames, in order of time.
     pub incidents: Vec<Incident>,
-    /// From a change of the topology to new routes.
+    /// Time from a change of the topology to new routes.
     pub convergence: Span,
-    /// What packets carry from hop to hop for schedulers to go by.
+    /// What packets carry from hop to hop for schedulers to sort by.
     pub carried: CarriedSpec,
     /// Stages behind the queue of every switch port, in their order: what they write into packets as
     /// transmission begins.
@@ -88,11 +88,11 @@ pub struct NetworkSpec {
     pub works: Vec<WorkSpec>,
     /// Which flows and computations start after others instead of by the clock.
     pub precedence: Precedence,
-    /// What is recorded besides the flows.
+    /// What is recorded in addition to the flows.
     pub probes: ProbeSpec,
     /// When the run ends.
     pub stop: StopSpec,
-    /// Which of several events of one instant is first.
+    /// The order of events at one instant.
     pub ties: TieSpec,
     /// Ports may take the lanes that are short cuts of [`thalweg_machines::egress`]. False: every port runs
     /// that machine itself; the results are the same.
@@ -161,7 +161,7 @@ pub struct NicSpec {
 pub struct SharedBufferSpec {
     /// Bytes of one switch.
     pub total: Bytes,
-    /// Who is admitted, and who makes room.
+    /// Which packets are admitted, and which are pushed out.
     pub sharing: SharingSpec,
 }
 

@@ -82,7 +82,7 @@ fn what_needs_the_rest_of_the_network_is_refused_by_name() {
     let mut spec = dumbbell();
     spec.disciplines[0] = DisciplineSpec { order: OrderSpec::srpt(), preemptive: true, ..fifo() };
     let Err(Entangled::Lane(why)) = spec.port(ACROSS) else { panic!("a transmission that is interrupted") };
-    assert!(why.to_string().contains("no transmission is interrupted"), "{why}");
+    assert!(why.to_string().contains("no transmission can be interrupted"), "{why}");
 }
 
 #[test]

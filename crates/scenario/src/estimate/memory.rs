@@ -44,7 +44,7 @@ fn looks(doc: &Document, graph: &Graph, t: &Totals) -> Samples {
     let times = |every: f64| (t.end / every.max(1e-12)).floor() + 1.0;
     let at_switches = || {
         let ends = graph.links.iter().flat_map(|l| [l.a, l.b]);
-        ends.filter(|node| !graph.is_host(*node)).count() as f64
+        ends.filter(|node| !graph.is_nic(*node)).count() as f64
     };
     let ports = |listed: &[u32]| if listed.is_empty() { at_switches() } else { listed.len() as f64 };
     let m = &doc.measure;

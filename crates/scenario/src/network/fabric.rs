@@ -1,4 +1,4 @@
-//! Switch memory, flow control, NICs and what breaks.
+//! Switch memory, flow control, NICs and incidents.
 
 use crate::schema::{Crossbar, Document, Incident, Release};
 use crate::topology::Graph;
@@ -29,7 +29,7 @@ pub(super) fn nic(doc: &Document) -> s::NicSpec {
     s::NicSpec { order: doc.nic.order, pause_control: doc.nic.pause_control }
 }
 
-/// What breaks and what is mended, in order of time; at one instant what is mended comes first.
+/// Incidents in order of time. At one instant, ends come before beginnings.
 pub(crate) fn incidents(doc: &Document, graph: &Graph) -> Vec<s::Incident> {
     let at = |span: Span| Time::from_ps(span.ps());
     let (mut begins, mut out) = (Vec::new(), Vec::new());

@@ -3,7 +3,7 @@
 use super::Listed;
 use crate::Diagnostic;
 use crate::context::Cx;
-use crate::schema::{Connection, Document};
+use crate::schema::{ConnectionSharing, Document};
 use crate::topology::{Choice, Graph};
 use crate::traffic::{Draft, WorkDraft};
 use crate::workload;
@@ -11,20 +11,20 @@ use std::collections::BTreeMap;
 use thalweg_net::spec::{FlowSpec, Precedence, Predecessor, WorkSpec};
 use thalweg_units::{FlowId, HostId, NodeId, Time};
 
-/// What happens in a network.
-pub(super) struct Happenings {
-    /// In the simulator's order.
+/// The flows and computations of all sections of traffic.
+pub(super) struct Workload {
+    /// In the order of the simulator: those with a start time by that, then those that follow others.
     pub flows: Vec<FlowSpec>,
-    /// The same.
+    /// In the order in which sections make them.
     pub works: Vec<WorkSpec>,
-    /// What each follows.
+    /// The predecessors of each flow and computation.
     pub precedence: Precedence,
-    /// What files call the flows.
+    /// The number of each flow in the list that it comes from.
     pub listed: Listed,
 }
 
 /// The flows and computations of all sections.
-pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Happenings, Diagnostic> {
+pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Workload, Diagnostic> {
     let drafts = workload::generate(cx, doc, graph)?;
     let mut order: Vec<usize> = (0..drafts.len()).collect();
     // Those that start by the clock by (start, position), then those that follow, which come after what they follow.
@@ -72,7 +72,7 @@ pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Happen
             group: d.group,
         })
     };
-    // As large as it will be: a fallible collection would grow by doubling.
+    // Allocated once: collecting into a `Result` would grow by doubling.
     let mut flows: Vec<FlowSpec> = Vec::with_capacity(order.len());
     for position in &order {
         flows.push(spec(position)?);
@@ -97,10 +97,10 @@ pub(super) fn flows(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<Happen
         group: d.group,
     };
     let works = drafts.works().iter().map(work).collect();
-    Ok(Happenings { flows, works, precedence, listed })
+    Ok(Workload { flows, works, precedence, listed })
 }
 
-/// The NICs of flows' ends: the hosts themselves, where each has one.
+/// Chooses the NICs of a flow's ends. Where every host has one NIC they have the numbers of the hosts.
 struct Nics<'a> {
     cx: &'a Cx<'a>,
     doc: &'a Document,
@@ -113,20 +113,20 @@ impl<'a> Nics<'a> {
         Self { cx, doc, graph, choice: graph.has_further_nics().then(|| Choice::new(graph, doc.seed)) }
     }
 
-    /// Those of the flow at a position.
+    /// The NICs of the flow at a position.
     fn of(&mut self, position: usize, d: &Draft) -> Result<(HostId, HostId), Diagnostic> {
         let Some(choice) = &mut self.choice else { return Ok((HostId(d.src), HostId(d.dst))) };
-        // Flows that share a connection share its way.
+        // Flows of one connection take the same NICs.
         let key = match self.doc.traffic[usize::from(d.group)].connection {
-            Connection::Fresh => position as u64,
+            ConnectionSharing::Fresh => position as u64,
             _ => u64::from(d.src) << 32 | u64::from(d.dst),
         };
         choice.between(d.src, d.dst, key).ok_or_else(|| {
             let [src, dst] = [d.src, d.dst].map(|host| self.graph.shown(NodeId(host)));
             let reason =
-                format!("no path joins host {src} to host {dst}: their links lead to different networks");
+                format!("no path joins host {src} to host {dst}: their links lead into separate networks");
             let hint =
-                "hosts do not forward: send by way of a host that has a link to both, or join the networks";
+                "hosts do not forward: link the networks by a switch, or send in two flows over a host that is in both";
             self.cx.error(&format!("traffic.{}", d.group), reason, hint)
         })
     }
@@ -137,10 +137,10 @@ fn share_connections(doc: &Document, flows: &mut [FlowSpec]) {
     let mut known: BTreeMap<(u16, u32, u32), u32> = BTreeMap::new();
     for f in flows {
         let connection = doc.traffic[usize::from(f.group)].connection;
-        if connection != Connection::Fresh {
+        if connection != ConnectionSharing::Fresh {
             let next = known.len() as u32;
             f.connection = *known.entry((f.group, f.src.0, f.dst.0)).or_insert(next);
-            f.back_to_back = connection == Connection::BackToBack;
+            f.back_to_back = connection == ConnectionSharing::BackToBack;
         }
     }
 }

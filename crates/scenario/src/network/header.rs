@@ -1,4 +1,4 @@
-//! `[slack]` and `[edge]` as the simulator wants them.
+//! `[slack]` and `[edge]`, translated for the simulator.
 
 use crate::quantity::Delay;
 use crate::resolve::full_packet;
@@ -22,7 +22,7 @@ pub(super) fn slack(slack: &Slack, doc: &Document) -> m::SlackSpec {
     m::SlackSpec { rule, class_offset: slack.class_offset.0 }
 }
 
-/// r_est of a flow of some weight, to the nearest bit per second.
+/// The rate to which a flow of this weight is entitled (r_est), to the nearest bit per second.
 pub(crate) fn entitled(rate: Rate, weight: f64) -> Rate {
     Rate::from_bps(libm::round(rate.bps() as f64 * weight) as u64)
 }
@@ -34,8 +34,8 @@ pub(super) fn edge(edge: Edge, doc: &Document, graph: &Graph) -> EdgeSpec {
         }
         Edge::Ecn { threshold: Delay::Time(threshold) } => EdgeSpec::Ecn { threshold },
         Edge::Ecn { threshold: Delay::Packets(k) } => {
-            // All hosts' links are alike: checked.
-            let rate = graph.host_rates().first().copied().unwrap_or(Rate::INFINITE);
+            // Validation has checked that all hosts' links have the same rate.
+            let rate = graph.nic_rates().first().copied().unwrap_or(Rate::INFINITE);
             let one = Serializer::new(rate, Span::ZERO).span(full_packet(doc));
             EdgeSpec::Ecn { threshold: one.saturating_mul(u64::from(k)) }
         }

@@ -13,17 +13,17 @@ use crate::resolve;
 use crate::schema::{Document, Ties};
 use crate::topology::Graph;
 pub(crate) use fabric::incidents;
-use flows::Happenings;
+use flows::Workload;
 use thalweg_machines::stage::{CarriedSpec, StageSpec};
 use thalweg_net::spec::{CutThrough, NetworkSpec, StopSpec, TieSpec};
 use thalweg_units::Time;
 
-/// By flow, the number that its list gives it; none of a flow that is of no list.
+/// The number of each flow in the list that it comes from; `None` for flows that come from no list.
 pub(crate) type Listed = Vec<Option<u64>>;
 
-/// Builds everything.
+/// Builds the network.
 pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(NetworkSpec, Listed), Diagnostic> {
-    let Happenings { flows, works, precedence, listed } = flows::flows(cx, doc, graph)?;
+    let Workload { flows, works, precedence, listed } = flows::flows(cx, doc, graph)?;
     let (disciplines, port_discipline) = queues::queues(cx, doc, graph)?;
     let header = doc.switch.cut_through.0.get();
     let spec = NetworkSpec {
@@ -53,7 +53,7 @@ pub(crate) fn build(cx: &Cx<'_>, doc: &Document, graph: &Graph) -> Result<(Netwo
         probes: probes::probes(cx, doc, graph, flows.len())?,
         stop: StopSpec {
             until: Time::from_ps(doc.run.until.0.ps()),
-            // Without a measured flow "all are done" is true at once; a measured one without end never is.
+            // With no measured flow all would be done at once; with a measured flow without end they never are.
             when_measured_done: doc.run.stop_when_done
                 && flows.iter().any(|f| f.measured)
                 && !flows.iter().any(|f| f.size == u64::MAX && doc.traffic[usize::from(f.group)].measured),

@@ -1,4 +1,4 @@
-//! What is recorded besides the flows.
+//! `[measure]`: what is recorded in addition to the flows.
 
 use crate::Diagnostic;
 use crate::context::Cx;
@@ -17,10 +17,10 @@ pub(super) fn probes(
         if !listed.is_empty() {
             return listed.iter().map(|p| PortId(*p)).collect();
         }
-        // Hosts that are linked to each other: all ports are theirs.
-        let all = graph.links.iter().all(|l| graph.is_host(l.a) && graph.is_host(l.b));
+        // Where hosts are linked directly, all ports belong to hosts.
+        let all = graph.links.iter().all(|l| graph.is_nic(l.a) && graph.is_nic(l.b));
         let ends = graph.links.iter().enumerate().flat_map(|(i, l)| [(2 * i, l.a), (2 * i + 1, l.b)]);
-        ends.filter(|(_, node)| all || !graph.is_host(*node)).map(|(p, _)| PortId(p as u32)).collect()
+        ends.filter(|(_, node)| all || !graph.is_nic(*node)).map(|(p, _)| PortId(p as u32)).collect()
     };
     let m = &doc.measure;
     let from = Time::from_ps(m.from.0.ps());
@@ -59,7 +59,7 @@ pub(super) fn probes(
     })
 }
 
-/// A port as its record calls it; that there is none is said elsewhere.
+/// The name of a port in its record. (Validation refuses ports that do not exist.)
 fn name(graph: &Graph, port: u32) -> String {
     if !graph.has_port(PortId(port)) {
         return String::new();
@@ -68,16 +68,16 @@ fn name(graph: &Graph, port: u32) -> String {
     format!("{} -> {}", graph.names.of(from.0), graph.names.of(to.0))
 }
 
-/// Ports that are to be recorded can be replayed.
+/// Refuses ports to record that could not be replayed.
 pub(super) fn check_records(cx: &Cx<'_>, spec: &NetworkSpec) -> Result<(), Diagnostic> {
     for (i, (id, name)) in spec.probes.ports.iter().enumerate() {
         if let Err(why) = spec.recorded_port(*id) {
             let reason = format!("the port {name} cannot be recorded and replayed: {}", why.why);
             let key = format!("measure.port_records.{i}");
             let hint = if why.key == "measure.port_records" {
-                "name a port of a switch whose link takes time".to_owned()
+                "name a port of a switch whose link has a delay".to_owned()
             } else {
-                format!("this comes of `{}`", why.key)
+                format!("the reason is `{}`", why.key)
             };
             return Err(cx.error(&key, reason, hint));
         }

@@ -1,4 +1,4 @@
-//! Which of the shortest paths.
+//! `[routing]`: the rule, and what its file gives.
 
 use crate::Diagnostic;
 use crate::context::Cx;
@@ -31,7 +31,7 @@ pub(super) fn routing(
     Ok(RoutingSpec { rule, given })
 }
 
-/// The path of every flow, checked against the links.
+/// The pinned path of every flow, checked against the links.
 fn paths(
     cx: &Cx<'_>,
     file: &str,
@@ -41,16 +41,15 @@ fn paths(
     listed: &[Option<u64>],
 ) -> Result<Vec<PinnedPath>, Diagnostic> {
     if graph.has_further_nics() {
-        let reason =
-            "hosts have several links, and which of them a flow takes follows from the network alone";
-        let hint = "choose a rule that finds paths itself, such as \"ecmp\"";
+        let reason = "hosts have several links, and pinned paths cannot choose between them";
+        let hint = "use a rule that finds paths itself, such as \"ecmp\"";
         return Err(cx.error("routing.kind", reason, hint));
     }
     let rows = tables::paths(text, &graph.names).map_err(|e| e.in_file(file))?;
     let mut by_id: BTreeMap<u64, &tables::PathRow> = BTreeMap::new();
     for row in &rows {
         if let Some(other) = by_id.insert(row.id, row) {
-            let reason = format!("flow {} has a path already, in line {}", row.id, other.line);
+            let reason = format!("flow {} already has a path, in line {}", row.id, other.line);
             return Err(Diagnostic::in_file(file, row.line, reason).hint("write one line for each flow"));
         }
     }
@@ -77,13 +76,13 @@ fn paths(
                     graph.shown(gap[1])
                 );
                 let hint = format!(
-                    "it leads from host {} to host {} over linked switches",
+                    "a path leads from host {} to host {} over switches that are linked",
                     graph.shown(from),
                     graph.shown(to)
                 );
                 return Err(Diagnostic::in_file(file, row.line, reason).hint(hint));
             }
-            if let Some(host) = path.iter().find(|n| graph.is_host(**n)) {
+            if let Some(host) = path.iter().find(|n| graph.is_nic(**n)) {
                 let reason = format!("`{name}` of flow {label} passes host {host}");
                 return Err(Diagnostic::in_file(file, row.line, reason).hint("hosts do not forward"));
             }

@@ -23,16 +23,20 @@ pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, ParseError> {
             continue; // a header, or the mean
         }
         if cells.len() != 2 && cells.len() != 3 {
-            let hint = "expected `size probability`";
-            return Err(ParseError::new(line, format!("{} columns", cells.len()), hint));
+            let hint = "expected two: `size probability`";
+            return Err(ParseError::new(line, format!("the line has {} columns", cells.len()), hint));
         }
         let size: f64 = field(line, "a size", cells.first().copied())?;
         let probability: f64 = field(line, "a probability", cells.last().copied())?;
         if !size.is_finite() || size < 0.0 || !probability.is_finite() || probability < 0.0 {
-            return Err(ParseError::new(line, "sizes and probabilities are finite and not negative", ""));
+            return Err(ParseError::new(line, "a size or probability is negative or not finite", ""));
         }
         if size > MOST {
-            return Err(ParseError::new(line, format!("a flow of {size} bytes"), "at most 1e18"));
+            return Err(ParseError::new(
+                line,
+                format!("a flow of {size} bytes is too large"),
+                "at most 1e18 bytes",
+            ));
         }
         if let Some((_, s, p)) = points.last() {
             if size < *s {
@@ -44,7 +48,7 @@ pub fn parse(text: &str) -> Result<Vec<(f64, f64)>, ParseError> {
             }
             if probability < *p {
                 let reason = format!("the cumulative probability falls from {p} to {probability}");
-                return Err(ParseError::new(line, reason, "it never falls"));
+                return Err(ParseError::new(line, reason, "cumulative probabilities never fall"));
             }
         }
         points.push((line, size, probability));
@@ -91,14 +95,14 @@ mod tests {
         };
         assert_eq!(
             reason("1 0.5\n2 0.4\n"),
-            "2: the cumulative probability falls from 0.5 to 0.4; it never falls"
+            "2: the cumulative probability falls from 0.5 to 0.4; cumulative probabilities never fall"
         );
         assert_eq!(reason("5 0.5\n2 1\n"), "2: the size falls from 5 to 2; sort the points by size");
         assert_eq!(
             reason("1 0.5\n2 0.9\n"),
             "2: the cumulative probability ends at 0.9; it must end at 1 (or at 100 per cent)"
         );
-        assert_eq!(reason("1 0.5\n7\n2 1\n"), "2: 1 columns; expected `size probability`");
+        assert_eq!(reason("1 0.5\n7\n2 1\n"), "2: the line has 1 columns; expected two: `size probability`");
         assert_eq!(reason("1 0.5\nx 1\n"), "2: `x` is not a size; ");
         assert_eq!(reason(""), "0: the file has no points; expected `size probability` on each line");
     }

@@ -31,13 +31,21 @@ pub(crate) fn headed<'a>(
     };
     let (line, first) = first?;
     let Some(which) = headers.iter().position(|h| h.split(',').eq(first.iter().map(AsRef::as_ref))) else {
-        return Err(ParseError::new(line, format!("{} is not the header", header(&first)), expected()));
+        return Err(ParseError::new(
+            line,
+            format!("{} is not the expected header", header(&first)),
+            expected(),
+        ));
     };
     let columns = headers[which].split(',').count();
     let checked = all.map(move |row| {
         let (line, cells) = row?;
         if cells.len() != columns {
-            return Err(ParseError::new(line, format!("{} columns instead of {columns}", cells.len()), ""));
+            return Err(ParseError::new(
+                line,
+                format!("the row has {} columns instead of {columns}", cells.len()),
+                "",
+            ));
         }
         Ok((line, cells))
     });
@@ -144,8 +152,11 @@ mod tests {
     #[test]
     fn a_header_is_shown_only_if_it_looks_like_one() {
         let message = |text: &str| headed(text, &["a,b"]).err().map(|e| e.reason);
-        assert_eq!(message("a,size b\n"), Some("`a,size b` is not the header".into()));
-        assert_eq!(message("root:$6$salt$hash:1:0:::::\n"), Some("the first line is not the header".into()));
+        assert_eq!(message("a,size b\n"), Some("`a,size b` is not the expected header".into()));
+        assert_eq!(
+            message("root:$6$salt$hash:1:0:::::\n"),
+            Some("the first line is not the expected header".into())
+        );
         assert_eq!(message(" \"a\" , b\n"), None);
     }
 }

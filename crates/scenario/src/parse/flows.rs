@@ -119,7 +119,7 @@ pub fn csv(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
         .map(|(n, row)| {
             let (line, cells) = row?;
             if cells.len() != header.len() {
-                let reason = format!("{} columns instead of {}", cells.len(), header.len());
+                let reason = format!("the row has {} columns instead of {}", cells.len(), header.len());
                 return Err(ParseError::new(line, reason, ""));
             }
             let id = columns.id.map(|id| number(line, &cells[id]));
@@ -222,14 +222,18 @@ pub fn hpcc(text: &str, graph: &Graph) -> Result<Vec<FlowRow>, ParseError> {
         let size = size(line, cells.next())?;
         let start = time(line, cells.next().unwrap_or_default(), 1_000_000_000_000)?;
         if let Some(more) = cells.next() {
-            let reason = format!("`{}` after the start", quoted(more));
+            let reason = format!("`{}` follows the start", quoted(more));
             return Err(ParseError::new(line, reason, "a line is `src dst class port size start`"));
         }
         let id = out.len() as u64;
         out.push(FlowRow { line: line as u32, id, src, dst, size, start, after: Vec::new() });
     }
     if out.len() != count {
-        return Err(ParseError::new(first, format!("{} flows instead of {count}", out.len()), ""));
+        return Err(ParseError::new(
+            first,
+            format!("the file has {} flows instead of the {count} that it announces", out.len()),
+            "",
+        ));
     }
     Ok(out)
 }
@@ -401,8 +405,8 @@ mod tests {
         let e = read("src,dst,size_bytes,start_ns,start_s\n").expect_err("twice");
         assert_eq!(e.reason, "there are two columns of starts");
         let e = hpcc("2\n0 1 3 100 5 2.0\n").expect_err("wrong");
-        assert_eq!(e.reason, "1 flows instead of 2");
+        assert_eq!(e.reason, "the file has 1 flows instead of the 2 that it announces");
         let e = hpcc("1\n0 1 3 100 5 2.0 7\n").expect_err("more than there is");
-        assert_eq!((e.line, e.reason.as_str()), (2, "`7` after the start"));
+        assert_eq!((e.line, e.reason.as_str()), (2, "`7` follows the start"));
     }
 }

@@ -58,11 +58,15 @@ pub fn parse(text: &str, hosts: u32) -> Result<Vec<FlowRow>, ParseError> {
             }
             "failure" | "Failures" => {
                 let hint = "remove the lines, and write a section [[incident]] in the scenario";
-                return Err(ParseError::new(line, "failures are not read here", hint));
+                return Err(ParseError::new(line, "failures are not supported in this file", hint));
             }
             ends if ends.contains("->") => connections.push(connection(line, ends, &cells[1..])?),
             other => {
-                return Err(ParseError::new(line, format!("`{}` is not read here", quoted(other)), HEADER));
+                return Err(ParseError::new(
+                    line,
+                    format!("`{}` is not supported here", quoted(other)),
+                    HEADER,
+                ));
             }
         }
     }
@@ -71,12 +75,12 @@ pub fn parse(text: &str, hosts: u32) -> Result<Vec<FlowRow>, ParseError> {
         |key: &str| count(key).ok_or_else(|| ParseError::new(0, format!("`{key}` is missing"), HEADER));
     let (line, nodes) = need("Nodes")?;
     if nodes > u64::from(hosts) {
-        let reason = format!("the matrix is of {nodes} hosts, the topology has {hosts}");
+        let reason = format!("the matrix has {nodes} hosts, and the topology {hosts}");
         return Err(ParseError::new(line, reason, "use the topology that it was made for"));
     }
     for c in &connections {
         if let Some(host) = [c.row.src, c.row.dst].into_iter().find(|host| u64::from(*host) >= nodes) {
-            let reason = format!("host {host} of a matrix of {nodes} hosts");
+            let reason = format!("there is no host {host}: the matrix has {nodes} hosts");
             return Err(ParseError::new(c.row.line as usize, reason, "hosts are numbered from 0"));
         }
     }
@@ -85,7 +89,11 @@ pub fn parse(text: &str, hosts: u32) -> Result<Vec<FlowRow>, ParseError> {
         ("triggers", count("Triggers").unwrap_or((0, 0)), triggers.len()),
     ] {
         if announced != found as u64 {
-            return Err(ParseError::new(line, format!("{found} {key} instead of {announced}"), ""));
+            return Err(ParseError::new(
+                line,
+                format!("the file has {found} {key} instead of the {announced} that it announces"),
+                "",
+            ));
         }
     }
     follow(connections, &triggers)
@@ -197,8 +205,12 @@ fn follow(mut connections: Vec<Connection>, triggers: &Triggers) -> Result<Vec<F
             Kind::Barrier(count) => *count,
         };
         if by != wanted {
-            let reason = format!("{by} connections fire trigger {id}, which waits for {wanted}");
-            return Err(ParseError::new(*line, reason, "a `barrier` waits for as many as its `count` says"));
+            let reason = format!("{by} connections fire trigger {id}, and its `count` is {wanted}");
+            return Err(ParseError::new(
+                *line,
+                reason,
+                "a `barrier` needs as many firing connections as its `count`",
+            ));
         }
     }
     let rows = connections.into_iter().map(|c| {
@@ -247,18 +259,24 @@ mod tests {
         assert_eq!(parse(&sent, 4).expect("a matrix")[2].after, [(1, End::Acked)]);
         assert_eq!(
             message(&MATRIX.replace("count 1", "count 2")),
-            "9: 1 connections fire trigger 2, which waits for 2"
+            "9: 1 connections fire trigger 2, and its `count` is 2"
         );
     }
 
     #[test]
     fn what_is_wrong_or_not_supported_is_reported_with_its_line() {
         let with = |from: &str, to: &str| message(&MATRIX.replacen(from, to, 1));
-        assert_eq!(with("Nodes 4", "Nodes 8"), "1: the matrix is of 8 hosts, the topology has 4");
-        assert_eq!(with("Nodes 4", "Nodes 3"), "6: host 3 of a matrix of 3 hosts");
+        assert_eq!(with("Nodes 4", "Nodes 8"), "1: the matrix has 8 hosts, and the topology 4");
+        assert_eq!(with("Nodes 4", "Nodes 3"), "6: there is no host 3: the matrix has 3 hosts");
         assert_eq!(with("Nodes 4\n", ""), "0: `Nodes` is missing");
-        assert_eq!(with("Connections 4", "Connections 5"), "2: 4 connections instead of 5");
-        assert_eq!(with("Triggers 2", "Triggers 1"), "3: 2 triggers instead of 1");
+        assert_eq!(
+            with("Connections 4", "Connections 5"),
+            "2: the file has 4 connections instead of the 5 that it announces"
+        );
+        assert_eq!(
+            with("Triggers 2", "Triggers 1"),
+            "3: the file has 2 triggers instead of the 1 that it announces"
+        );
         assert_eq!(with("start 1500 ", ""), "6: the connection has no `start` and no `trigger`");
         assert_eq!(
             with("start 1500", "start 1500 trigger 1"),
@@ -271,7 +289,7 @@ mod tests {
         assert_eq!(with("oneshot", "multishot"), "7: `multishot` triggers are not supported");
         assert_eq!(with("trigger id 1 oneshot", "trigger id 3 oneshot"), "5: there is no trigger 1");
         assert_eq!(with("oneshot", ""), "7: the trigger has no type");
-        assert_eq!(with("# by the clock", "Failures 1"), "4: failures are not read here");
-        assert_eq!(with("# by the clock", "speed 1"), "4: `speed` is not read here");
+        assert_eq!(with("# by the clock", "Failures 1"), "4: failures are not supported in this file");
+        assert_eq!(with("# by the clock", "speed 1"), "4: `speed` is not supported here");
     }
 }

@@ -82,15 +82,19 @@ pub(crate) fn matrix(text: &str, hosts: usize) -> Result<Vec<Vec<u64>>, ParseErr
         let (line, cells) = row?;
         if cells.len() != hosts || out.len() == hosts {
             let reason = match out.len() == hosts {
-                true => format!("row {} for {hosts} hosts", hosts + 1),
-                false => format!("{} sizes for {hosts} hosts", cells.len()),
+                true => format!("there is a row {}, for {hosts} hosts", hosts + 1),
+                false => format!("the row has {} sizes, for {hosts} hosts", cells.len()),
             };
             return Err(ParseError::new(line, reason, expected()));
         }
         out.push(cells.iter().map(|cell| flows::size(line, Some(cell))).collect::<Result<_, _>>()?);
     }
     if out.len() < hosts {
-        return Err(ParseError::new(0, format!("{} rows for {hosts} hosts", out.len()), expected()));
+        return Err(ParseError::new(
+            0,
+            format!("the file has {} rows, for {hosts} hosts", out.len()),
+            expected(),
+        ));
     }
     Ok(out)
 }

@@ -28,16 +28,16 @@ pub fn parse(text: &str) -> Result<Trace, ParseError> {
             ParseError::new(line, reason, HINT)
         })?;
         if let Some(last) = ms.last().filter(|last| **last > at) {
-            let hint = "times never fall; is it a list of gaps?";
+            let hint = "times must not fall; does the file list gaps between opportunities?";
             return Err(ParseError::new(line, format!("the time falls from {last} to {at} ms"), hint));
         }
         ms.push(at);
         end = line;
     }
     if ms.is_empty() {
-        return Err(ParseError::new(0, "the trace has no opportunities", HINT));
+        return Err(ParseError::new(0, "the trace has no delivery opportunities", HINT));
     }
-    let hint = "the last line is the length of the trace, after which it begins again: above 0";
+    let hint = "the last line is the length of the trace, after which it starts over, and must be above 0";
     Trace::from_ms(ms).map_err(|reason| ParseError::new(end, reason, hint))
 }
 
@@ -72,8 +72,8 @@ mod tests {
 
     #[test]
     fn what_is_no_trace_is_refused_with_its_line() {
-        assert_eq!(refuse(""), (0, "the trace has no opportunities".into()));
-        assert_eq!(refuse("\n# nothing\n"), (0, "the trace has no opportunities".into()));
+        assert_eq!(refuse(""), (0, "the trace has no delivery opportunities".into()));
+        assert_eq!(refuse("\n# nothing\n"), (0, "the trace has no delivery opportunities".into()));
         assert_eq!(refuse("1\n5\n4\n"), (3, "the time falls from 5 to 4 ms".into()));
         assert_eq!(refuse("1\n-2\n"), (2, "the time `-2` is negative".into()));
         assert_eq!(refuse("1.5\n"), (1, "the time `1.5` is not a whole number of milliseconds".into()));

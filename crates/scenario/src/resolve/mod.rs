@@ -213,8 +213,8 @@ pub(crate) fn by_graph(doc: &mut Document, graph: &Graph) {
     let mut paths = Longest { graph, propagation: None, base_rtt: None, wire: (0, 0) };
     let trims = doc.switch.trims();
     for t in std::iter::once(&mut doc.transport).chain(doc.transports.values_mut()) {
-        let frames = t.frames();
-        (paths.base_rtt, paths.wire) = (None, (u64::from(frames.full), u64::from(frames.ack)));
+        let sizes = t.packet_sizes();
+        (paths.base_rtt, paths.wire) = (None, (u64::from(sizes.full), u64::from(sizes.ack)));
         if let Some(congestion) = t.congestion_mut() {
             congestion.resolve(&mut paths);
         }

@@ -41,7 +41,9 @@ pub use uet::*;
 
 // Algorithms and families of networks and of traffic declare their tables themselves.
 pub use crate::topology::{GraphFile, GraphFormat, Shape, Topology};
-pub use crate::traffic::{Arrivals, Connection, Interpolation, LoadOf, Pairs, Pattern, Sizes, Traffic};
+pub use crate::traffic::{
+    Arrivals, ConnectionSharing, Interpolation, LoadOf, Pairs, Pattern, Sizes, Traffic,
+};
 pub use thalweg_machines::nic::NicOrder;
 pub use thalweg_machines::point::PointSpec as CongestionPoint;
 pub use thalweg_machines::relief::ReliefSpec as Relief;

@@ -165,7 +165,7 @@ pub(crate) fn all() -> impl Iterator<Item = (String, &'static Part, &'static Par
     })
 }
 
-/// A way out for who wrote the name of no scheme: the nearest one, and what all are made of.
+/// The hint for an unknown scheme: the nearest name, and the parts of which schemes are composed.
 pub(crate) fn hint(written: &str) -> String {
     let one_of = |parts: &[Part]| match parts {
         [one] => one.name.to_owned(),

@@ -1,26 +1,31 @@
 //! Walks a document along the JSON Schema: unknown keys, wrong types, wrong units, ranges, choices.
 //!
-//! The schema is generated from the Rust types, so this is the one description of what may be
-//! written; deserialisation after it cannot fail on the user's account. On the way, short forms are
-//! opened: `"drr"` for `{ kind = "drr" }`, `{ fixed = "2MB" }` for `{ kind = "fixed", size = "2MB" }`,
-//! and a name that a user registered for `{ kind = "custom", name = .. }`.
+//! The schema is generated from the Rust types, so that it is the only description of what may be written, and a document
+//! that passes can be deserialised. On the way, short forms are expanded: `"drr"` to `{ kind = "drr" }`,
+//! `{ fixed = "2MB" }` to `{ kind = "fixed", size = "2MB" }`, and a name that a user registered to
+//! `{ kind = "custom", name = .. }`.
 
-use super::tree::{Node, Origin, Value};
+use super::origin::Origin;
+use super::schema::{
+    example, is_registry, is_type, present, range, registered, renamed, required, suggest_word, tag,
+    variants, words, written,
+};
+use super::tree::{Node, Value};
 use crate::diagnostic::{quoted, suggest};
 use crate::{Diagnostic, quantity};
 use serde_json::Value as Json;
 use thalweg_units::Bytes;
 
-/// A node that is written by its name.
+/// A key whose value names a node instead of giving its number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Named {
-    /// The key.
+    /// The dotted key.
     pub path: String,
-    /// Whether it must be a host.
+    /// True if the node must be a host.
     pub host: bool,
 }
 
-/// Checks and opens `root` (which is then put back into the origin by the caller).
+/// Checks `root` and expands its short forms; the caller puts it back into the origin.
 pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> (Vec<Diagnostic>, Vec<Named>) {
     let mut checker = Checker::new(origin, &[]);
     checker.walk(schema, root, "");
@@ -28,27 +33,28 @@ pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> (Vec<
     (checker.errors, checker.named)
 }
 
-/// Opens `root`, under which these will be laid: a table that says no kind is of theirs, not of the default. What is
-/// wrong is not reported.
-pub(crate) fn open_over(schema: &Json, root: &mut Node, origin: &Origin, under: &[Node]) {
+/// Expands the short forms in `root`. A table without a `kind` takes that of the layers `under` it, which will be merged
+/// into it, rather than the default one. Mistakes are not reported: the check after the merge finds them.
+pub(crate) fn expand_over(schema: &Json, root: &mut Node, origin: &Origin, under: &[Node]) {
     Checker::new(origin, under).walk(schema, root, "");
 }
 
 /// Lengths written as multiples of the bandwidth-delay product.
 enum Products {
+    /// The product is not known yet: they are counted.
     Count(usize),
-    /// It is known: they become bytes.
+    /// The product is known: they become bytes.
     Are(Bytes),
 }
 
-/// Whether anything is written as a multiple of the bandwidth-delay product.
+/// True if some length is written as a multiple of the bandwidth-delay product.
 pub(crate) fn has_products(schema: &Json, root: &Node, origin: &Origin) -> bool {
     let mut checker = Checker::new(origin, &[]);
     checker.walk(schema, &mut root.clone(), "");
     matches!(checker.products, Products::Count(n) if n > 0)
 }
 
-/// Writes multiples of the bandwidth-delay product as bytes.
+/// Replaces multiples of the bandwidth-delay product by bytes.
 pub(crate) fn write_products(
     schema: &Json,
     root: &mut Node,
@@ -62,7 +68,7 @@ pub(crate) fn write_products(
 
 struct Checker<'a> {
     origin: &'a Origin,
-    /// What will be laid under the document.
+    /// The scheme's layers, which will be merged under the document.
     under: &'a [Node],
     errors: Vec<Diagnostic>,
     products: Products,
@@ -74,98 +80,11 @@ impl<'a> Checker<'a> {
         Self { origin, under, errors: Vec::new(), products: Products::Count(0), named: Vec::new() }
     }
 
-    /// The kind of the table at this path in what will be laid under the document.
+    /// The kind that the layers under the document give the table at this path.
     fn kind_under(&self, path: &str) -> Option<String> {
         let of = |under: &Node| path.split('.').try_fold(under.clone(), |node, key| node.get(key).cloned());
         self.under.iter().filter_map(of).find_map(|table| table.get("kind")?.text().map(str::to_owned))
     }
-}
-
-/// The alternative that is not `null`.
-pub(crate) fn present(schema: &Json) -> &Json {
-    match schema.get("anyOf").and_then(Json::as_array) {
-        Some(options) => {
-            options.iter().find(|o| o.get("type") != Some(&Json::from("null"))).unwrap_or(schema)
-        }
-        None => schema,
-    }
-}
-
-/// The variants of a tagged enum.
-pub(crate) fn variants(schema: &Json) -> Option<Vec<&Json>> {
-    let options = schema.get("oneOf").and_then(Json::as_array)?;
-    options.iter().all(|o| tag(o).is_some()).then(|| options.iter().collect())
-}
-
-/// The tag of a variant.
-pub(crate) fn tag(variant: &Json) -> Option<&str> {
-    variant.get("properties")?.get("kind")?.get("const")?.as_str()
-}
-
-/// The words of a plain enum.
-pub(crate) fn words(schema: &Json) -> Option<Vec<String>> {
-    let list = |v: &Json| -> Option<Vec<String>> {
-        v.as_array()?.iter().map(|w| w.as_str().map(str::to_owned)).collect()
-    };
-    if let Some(words) = schema.get("enum") {
-        return list(words);
-    }
-    let options = schema.get("oneOf")?.as_array()?;
-    let mut out = Vec::new();
-    for option in options {
-        match (option.get("const"), option.get("enum")) {
-            (Some(word), _) => out.push(word.as_str()?.to_owned()),
-            (_, Some(words)) => out.extend(list(words)?),
-            _ => return None,
-        }
-    }
-    Some(out)
-}
-
-/// What is meant by a word that is none of these; what it is called now, if it is one of earlier versions.
-fn suggest_word(schema: &Json, word: &str, words: &[String]) -> String {
-    let now = schema.get("x-renamed-kinds").and_then(|names| names.get(word)?.as_str());
-    now.map_or_else(|| suggest(word, words), |now| format!("`{word}` is now called `{now}`"))
-}
-
-/// The keys that a table must have.
-pub(crate) fn required(schema: &Json) -> Vec<&str> {
-    let list = schema.get("required").and_then(Json::as_array);
-    list.into_iter().flatten().filter_map(Json::as_str).collect()
-}
-
-fn is_type(schema: &Json, name: &str) -> bool {
-    match schema.get("type") {
-        Some(Json::String(t)) => t == name,
-        Some(Json::Array(list)) => list.iter().any(|t| t == name),
-        _ => false,
-    }
-}
-
-fn join(path: &str, key: &str) -> String {
-    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
-}
-
-/// What a key of earlier versions is called now.
-fn renamed(key: &str) -> Option<&'static str> {
-    match key {
-        "path" => Some("file"),
-        _ => None,
-    }
-}
-
-/// "schedulers" for `scheduler`: what registered names may stand for.
-fn registered(custom: &Json) -> Vec<String> {
-    match custom.get("x-registry").and_then(Json::as_str) {
-        Some("controllers") => thalweg_machines::congestion::custom::controllers(),
-        Some("schedulers") => thalweg_machines::schedule::custom::disciplines(),
-        _ => Vec::new(),
-    }
-}
-
-/// Whether users' own are of this kind.
-fn is_registry(custom: Option<&Json>, kind: &str) -> bool {
-    custom.and_then(|custom| custom.get("x-registry")).is_some_and(|registry| registry == kind)
 }
 
 impl Checker<'_> {
@@ -177,8 +96,8 @@ impl Checker<'_> {
     fn refuse_dates(&mut self, node: &Node, path: &str) {
         match &node.value {
             Value::Date => {
-                let hint = Some("in quotes it is a text".to_owned());
-                self.error(node, path, "dates have no meaning here".to_owned(), hint);
+                let hint = Some("write it in quotes to make it a string".to_owned());
+                self.error(node, path, "a date is not a value of any key".to_owned(), hint);
             }
             Value::Array(items) => {
                 for (i, item) in items.iter().enumerate() {
@@ -278,7 +197,7 @@ impl Checker<'_> {
                 let mut hint =
                     now.map_or_else(|| suggest(&word, &known), |now| format!("it is called `{now}` now"));
                 if now.is_none() && is_registry(custom, "controllers") {
-                    hint.push_str("; one of your own: name its file with `--import FILE`");
+                    hint.push_str("; for a controller of your own, name its file with `--import FILE`");
                 }
                 let reason = format!("`{}` is not a choice", quoted(&word));
                 let node = node.get("kind").cloned().unwrap_or_else(|| node.clone());
@@ -443,49 +362,6 @@ impl Checker<'_> {
     }
 }
 
-fn example(schema: &Json) -> Option<String> {
-    let schema = present(schema);
-    if let Some(variants) = variants(schema) {
-        return variants.first().and_then(|v| tag(v)).map(|t| format!("\"{t}\""));
-    }
-    let first = schema.get("examples").and_then(Json::as_array).and_then(|e| e.first());
-    first.or_else(|| schema.get("default").filter(|d| !d.is_null())).map(Json::to_string)
-}
-
-/// What a key that must be there can be written as.
-fn written(key: &str, schema: &Json) -> Option<String> {
-    let example = example(schema).map(|e| format!("for example `{key} = {e}`"));
-    let one_of = || words(present(schema)).map(|words| format!("one of {}", words.join(", ")));
-    let whole = || is_type(schema, "integer").then(|| "a whole number".to_owned());
-    example.or_else(one_of).or_else(whole)
-}
-
-/// What is allowed, if `x` is not.
-fn range(schema: &Json, x: f64, format: &str) -> Option<String> {
-    let limit = |key: &str| schema.get(key).and_then(Json::as_f64);
-    let top = match format {
-        "uint8" => Some(255.0),
-        "uint16" => Some(65_535.0),
-        "uint32" => Some(4_294_967_295.0),
-        _ => None,
-    };
-    let (above, min) = (limit("exclusiveMinimum"), limit("minimum"));
-    let (below, max) = (limit("exclusiveMaximum"), limit("maximum").or(top));
-    let ok = above.is_none_or(|a| x > a)
-        && min.is_none_or(|m| x >= m)
-        && below.is_none_or(|b| x < b)
-        && max.is_none_or(|m| x <= m);
-    if ok {
-        return None;
-    }
-    // Whole numbers as the schema writes them: as floats the largest would be rounded.
-    let exact = |key: &str, x: f64| match schema.get(key) {
-        Some(Json::Number(n)) if !n.is_f64() => n.to_string(),
-        _ => x.to_string(),
-    };
-    let low =
-        above.map(|a| format!("above {a}")).or(min.map(|m| format!("at least {}", exact("minimum", m))));
-    let high =
-        below.map(|b| format!("below {b}")).or(max.map(|m| format!("at most {}", exact("maximum", m))));
-    Some(format!("allowed: {}", [low, high].into_iter().flatten().collect::<Vec<_>>().join(" and ")))
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

@@ -5,7 +5,8 @@
 //! only overrides leave without traffic are dropped: the scenario is then what it would be, had they not been
 //! written.
 
-use super::tree::{Inherited, MAIN, Node, Origin, Place, Value, uses};
+use super::origin::{Inherited, Origin};
+use super::tree::{MAIN, Node, Place, Value, uses};
 use crate::Diagnostic;
 use crate::schema::Transport;
 use crate::text::check;
@@ -176,7 +177,7 @@ fn drop_unused(origin: &mut Origin, found: &[(String, usize, String)]) {
         && !origin.root.get("transport").is_some_and(|node| set_by_hand(node) && !refined(MAIN));
     let all = origin.root.get("transports").map(|node| keys(node).map(str::to_owned).collect::<Vec<_>>());
     let gone: Vec<String> = all.into_iter().flatten().filter(|name| excused(name)).collect();
-    origin.spares_main = main;
+    origin.main_is_template = main;
     if let Some(Value::Table(entries)) = origin.root.get_mut("transports").map(|node| &mut node.value) {
         entries.retain(|(name, node)| {
             !gone.contains(name) || (set_by_hand(node) && !found.iter().any(|f| f.2 == *name))

@@ -3,4 +3,6 @@
 pub(crate) mod check;
 pub(crate) mod emit;
 pub(crate) mod inline;
+pub(crate) mod origin;
+pub(crate) mod schema;
 pub(crate) mod tree;

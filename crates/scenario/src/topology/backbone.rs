@@ -73,7 +73,7 @@ impl Family for Backbone {
         let (fewest, most) = (self.routers - 1, 2 * self.routers - 3);
         if self.links < fewest || self.links > most {
             let reason = format!("{} routers cannot have {} links", self.routers, self.links);
-            return Err(cx.error("topology.links", reason, format!("from {fewest} to {most}")));
+            return Err(cx.error("topology.links", reason, format!("write from {fewest} to {most}")));
         }
         let hosts = self.routers * self.edges_per_router;
         if 2 * u64::from(hosts) + u64::from(self.links) > MOST_LINKS || hosts < 2 {

@@ -30,7 +30,7 @@ pub struct FatTree {
 impl Family for FatTree {
     fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic> {
         if self.k % 2 == 1 {
-            let reason = format!("k = {} is odd, half of a switch's ports go up", self.k);
+            let reason = format!("k = {} is odd, and half of the k ports of a switch lead up", self.k);
             return Err(cx.error("topology.k", reason, format!("use {} or {}", self.k - 1, self.k + 1)));
         }
         let half = self.k / 2;

@@ -1,6 +1,7 @@
 //! Any graph from a file: reads, numbers hosts first, checks.
 
-use super::{Family, Graph, MOST_LINKS, Names, SLOWEST};
+use super::graph::SLOWEST;
+use super::{Family, Graph, MOST_LINKS, Names};
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::diagnostic::quoted;
@@ -134,7 +135,7 @@ fn with_hosts(cx: &Cx<'_>, f: &GraphFile, raw: RawGraph) -> Result<RawGraph, Dia
         for (key, given) in [("host_rate", f.host_rate.is_some()), ("host_delay", f.host_delay.is_some())] {
             if given {
                 let reason = format!("it has no effect: `{}` has hosts of its own", f.file);
-                let hint = "remove the key; it is of the hosts of `hosts_per_router`";
+                let hint = "remove the key: it is for the hosts that `hosts_per_router` adds";
                 return Err(cx.error(&format!("topology.{key}"), reason, hint));
             }
         }
@@ -142,7 +143,7 @@ fn with_hosts(cx: &Cx<'_>, f: &GraphFile, raw: RawGraph) -> Result<RawGraph, Dia
     };
     if raw.hosts > 0 {
         let reason = format!("`{}` has {} hosts of its own", f.file, raw.hosts);
-        let hint = "remove the key: it is for maps of routers";
+        let hint = "remove the key: it is for maps of routers without hosts";
         return Err(cx.error("topology.hosts_per_router", reason, hint));
     }
     let (rate, delay) = (f.host_rate.map(|r| r.0), f.host_delay.map(|d| d.0));
@@ -187,11 +188,7 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
         if rate < SLOWEST && l.line > 0 {
             let link = format!("the link {} - {} has the rate {rate}", shown(&g, l.a), shown(&g, l.b));
             let reason = format!("`{}`, line {}: {link}", f.file, l.line);
-            return Err(cx.error(
-                "topology.file",
-                reason,
-                format!("links need a rate of at least {SLOWEST}"),
-            ));
+            return Err(cx.error("topology.file", reason, format!("the lowest rate of a link is {SLOWEST}")));
         }
         let geographic = l.geographic.filter(|_| f.geographic && l.delay.is_none());
         placed |= geographic.is_some();
@@ -201,8 +198,10 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
         g.links.push(LinkSpec::fixed(a, b, rate, delay, Span::ZERO));
     }
     if f.geographic && !placed {
-        let reason =
-            format!("it has no effect: no link of `{}` without a delay has two places on the globe", f.file);
+        let reason = format!(
+            "it has no effect: `{}` has no link without a delay between two nodes with coordinates",
+            f.file
+        );
         return Err(cx.error("topology.geographic", reason, "remove the key"));
     }
     if f.rate.is_some() && !any_rate {
@@ -217,11 +216,11 @@ fn assemble(cx: &Cx<'_>, f: &GraphFile, raw: &RawGraph) -> Result<Graph, Diagnos
     g.links.iter().flat_map(|l| [l.a, l.b]).for_each(|node| degree[node.at()] += 1);
     if g.hosts < 2 {
         let reason = format!("`{}` has {} hosts", f.file, g.hosts);
-        return Err(cx.error("topology.file", reason, "a network needs two hosts"));
+        return Err(cx.error("topology.file", reason, "a network needs at least two hosts"));
     }
     let several = degree[..g.hosts as usize].iter().any(|links| *links > 1);
     if let Some(node) = lost(&g, &degree, several) {
-        let what = if g.is_host(node) { "host" } else { "switch" };
+        let what = if g.is_nic(node) { "host" } else { "switch" };
         let from = if several { "" } else { " from host 0" };
         let reason =
             format!("the graph of `{}` is not connected: no path{from} to {what} {}", f.file, g.shown(node));

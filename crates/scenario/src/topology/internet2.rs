@@ -69,7 +69,7 @@ pub struct Internet2 {
 impl Family for Internet2 {
     fn build(&self, cx: &Cx<'_>) -> Result<Graph, Diagnostic> {
         if !self.edge_routers && self.edge_rate.is_some() {
-            let reason = "it has no effect: hosts are linked to the core";
+            let reason = "it has no effect: without edge routers hosts are linked to the core";
             return Err(cx.error("topology.edge_rate", reason, "remove the key or `edge_routers = false`"));
         }
         let slower = |rate: Rate| Q(Rate::from_bps(rate.bps() / u64::from(self.slower)));

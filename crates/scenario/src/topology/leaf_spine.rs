@@ -50,7 +50,7 @@ impl Family for LeafSpine {
         if down < 2 {
             return Err(cx.error(
                 "topology.leaves",
-                "a network of one host carries nothing",
+                "with one host there is no other to send to",
                 "add leaves or hosts",
             ));
         }
@@ -76,7 +76,7 @@ impl Family for LeafSpine {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Frames;
+    use super::super::PacketSizes;
     use super::super::tests::graph;
     use thalweg_units::{NodeId, Span};
 
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(g.core_capacity(), 144 * 10_000_000_000);
         // Data 1200 + 300 + 300 + 1200 ns, ACK 32 + 8 + 8 + 32 ns; (16000 − 3080) / 8 = 1615 ns.
         assert_eq!(g.links[0].delay(), Span::from_ns(1615));
-        assert_eq!(g.base_rtt(Frames { full: 1500, ack: 40 }), Span::from_us(16));
+        assert_eq!(g.base_rtt(PacketSizes { full: 1500, ack: 40 }), Span::from_us(16));
         assert_eq!(g.racks()[17], NodeId(145));
     }
 }

@@ -1,6 +1,7 @@
 //! `[[link]]`: lays other transmitters, losses and jitter over the links that a shape has made.
 
-use super::{Graph, SLOWEST};
+use super::Graph;
+use super::graph::SLOWEST;
 use crate::Diagnostic;
 use crate::context::Cx;
 use crate::parse::trace;
@@ -59,11 +60,11 @@ impl Overlays {
                     link.transmitter = made.map_err(|reason| cx.error(&key, reason, ""))?;
                     let rate = link.mean_rate();
                     if rate < SLOWEST {
-                        let reason = format!("its rate in the long run is {rate}");
+                        let reason = format!("its mean rate is {rate}");
                         return Err(cx.error(
                             &key,
                             reason,
-                            format!("links need a rate of at least {SLOWEST}"),
+                            format!("the lowest rate of a link is {SLOWEST}"),
                         ));
                     }
                 }
@@ -105,7 +106,7 @@ pub(crate) fn ports(graph: &Graph, section: &Link) -> Vec<u32> {
         WhichLinks::All => all.map(|l| 2 * l).collect(),
         WhichLinks::HostLinks | WhichLinks::ServerLinks => {
             let wide = section.which == WhichLinks::HostLinks;
-            let is_such = |node: &NodeId| graph.is_host(*node) && graph.is_wide(*node) == wide;
+            let is_such = |node: &NodeId| graph.is_nic(*node) && graph.is_wide(*node) == wide;
             let host = |l: u32| {
                 let link = &graph.links[l as usize];
                 [link.a, link.b].into_iter().find(is_such).map(|host| from(l, host))

@@ -14,7 +14,7 @@ pub fn next_hops(graph: &Graph, adjacency: &[Vec<(u32, NodeId)>], to: NodeId) ->
             continue;
         }
         let nearer = links.iter().map(|(_, next)| *next).filter(|next| {
-            distance[next.at()] == distance[node] - 1 && (!graph.is_host(*next) || *next == to)
+            distance[next.at()] == distance[node] - 1 && (!graph.is_nic(*next) || *next == to)
         });
         out[node] = nearer.min_by_key(|n| n.0).unwrap_or(NodeId::NONE);
     }

@@ -48,7 +48,7 @@ impl<'a> Nearness<'a> {
         let mut head = 0;
         while let Some(&(node, distance)) = ball.nodes.get(head) {
             head += 1;
-            if self.graph.is_host(node) {
+            if self.graph.is_nic(node) {
                 ball.hosts.push(node.0);
                 if node.0 != host {
                     continue;

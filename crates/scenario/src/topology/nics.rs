@@ -47,7 +47,7 @@ impl Graph {
         let mut links: Vec<Vec<(u32, NodeId)>> = vec![Vec::new(); self.hosts as usize];
         for (number, link) in (0..).zip(&self.links) {
             for (node, other) in [(link.a, link.b), (link.b, link.a)] {
-                if self.is_host(node) {
+                if self.is_nic(node) {
                     links[node.at()].push((number, other));
                 }
             }
@@ -92,7 +92,7 @@ impl Graph {
             while let Some(node) = queue.pop_front() {
                 part.push(node);
                 for (_, next) in &adjacency[node.at()] {
-                    if self.is_host(*next) {
+                    if self.is_nic(*next) {
                         hosts += u32::from(counted[next.at()] != start);
                         counted[next.at()] = start;
                     } else if !seen[next.at()] {
@@ -160,7 +160,7 @@ impl<'a> Choice<'a> {
         if near == NodeId(to.0) {
             return Some(1);
         }
-        if self.graph.is_host(near) || self.graph.is_host(far) {
+        if self.graph.is_nic(near) || self.graph.is_nic(far) {
             return None;
         }
         if near == far {
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::quantity::Q;
     use crate::topology::Names;
-    use thalweg_units::Span;
+    use thalweg_units::{Rate, Span};
 
     /// Links between nodes, of which the first so many are hosts.
     fn network(hosts: u32, switches: u32, links: &[(u32, u32)]) -> Graph {
@@ -208,14 +208,14 @@ mod tests {
         // Two links by either way within a server: the server's own. By number of links: two, not three.
         let pairs = [(0, 1), (3, 2), (0, 2), (3, 1)];
         assert_eq!(taken(&g, &pairs), [Some((4, 5)), Some((7, 6)), Some((0, 2)), Some((3, 1))]);
-        assert_eq!(g.wide_rates(), [1e10; 4]);
+        assert_eq!(g.wide_rates(), [Rate::from_gbps(10); 4]);
     }
 
     /// Two planes, which nothing joins: both NICs of a flow are in the same one, and both are used.
     #[test]
     fn of_two_planes_one_is_drawn_for_each_flow() {
         let g = network(3, 2, &[(0, 3), (0, 4), (1, 4), (1, 3), (2, 3), (2, 4)]);
-        assert_eq!(g.wide_rates(), [2e10; 3]);
+        assert_eq!(g.wide_rates(), [Rate::from_gbps(20); 3]);
         let mut choice = Choice::new(&g, 7);
         let drawn: Vec<_> = (0..400).map(|key| choice.between(0, 1, key).expect("a path")).collect();
         // Of host 0 the first NIC, and of host 1 the second, are on switch 3: links of one reach stay in their order.

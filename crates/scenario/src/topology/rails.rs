@@ -88,7 +88,7 @@ impl Family for Rails {
             return Err(cx.error("topology", reason, format!("at most {MOST_LINKS}")));
         }
         if self.servers_per_leaf.is_some_and(|each| each > self.servers) {
-            let reason = format!("there are {} servers", self.servers);
+            let reason = format!("it is more than the {} servers that there are", self.servers);
             return Err(cx.error("topology.servers_per_leaf", reason, "lower it or remove the key"));
         }
         let useless =
@@ -134,7 +134,7 @@ impl Family for Rails {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Frames, Graph};
+    use super::super::{Graph, PacketSizes};
     use std::path::Path;
     use thalweg_net::spec::NetworkSpec;
     use thalweg_units::{NodeId, Span};
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(leaves, ["leaf0", "leaf1", "leaf4", "leaf7"]);
         assert_eq!(g.names.of(racks[24 + 23].0), "nv5");
         // The way out and back over four links, of 400 Gb/s: 4 × 30 ns + 4 × 0.8 ns, the rest by their delays.
-        assert_eq!(g.base_rtt(Frames { full: 1500, ack: 40 }), Span::from_us(16));
+        assert_eq!(g.base_rtt(PacketSizes { full: 1500, ack: 40 }), Span::from_us(16));
         assert_eq!((g.links[60].delay(), g.links[0].delay()), (Span::from_ns(25), Span::from_ps(1_984_600)));
         // Within servers by NVLink, and by nothing else.
         for flow in &net.flows {
@@ -178,7 +178,7 @@ mod tests {
     fn without_spines_nothing_leaves_its_rail_but_by_way_of_another_gpu() {
         let rails = "servers = 2\ngpus = 2\nspines = 0";
         let wrong = load(rails, ALL).expect_err("no path").replace('`', "");
-        let reason = "no path joins host 0 to host 3: their links lead to different networks";
+        let reason = "no path joins host 0 to host 3: their links lead into separate networks";
         assert!(wrong.contains(reason), "{wrong}");
         let (_, net) =
             load(rails, "kind = \"hierarchical-all-reduce\"\ngroup = 2\nsize = \"1MB\"").expect("rails");

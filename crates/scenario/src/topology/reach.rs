@@ -67,7 +67,7 @@ impl Graph {
             (0..self.nodes() as u32).map(NodeId).filter(|n| distance[n.at()] < u32::MAX).collect();
         order.sort_by_key(|n| distance[n.at()]);
         let mut reach = vec![Span::ZERO; self.nodes()];
-        for node in order.iter().filter(|n| !self.is_host(**n) || **n == host) {
+        for node in order.iter().filter(|n| !self.is_nic(**n) || **n == host) {
             for (link, next) in &adjacency[node.at()] {
                 if distance[next.at()] == distance[node.at()] + 1 {
                     let there = reach[node.at()] + weight(&self.links[*link as usize]);
@@ -87,7 +87,7 @@ impl Graph {
         order.sort_by_key(|n| distance[n.at()]);
         let mut paths = vec![0u32; self.nodes()];
         paths[from.at()] = 1;
-        for node in order.iter().filter(|n| !self.is_host(**n) || **n == from) {
+        for node in order.iter().filter(|n| !self.is_nic(**n) || **n == from) {
             for (_, next) in &adjacency[node.at()] {
                 if distance[next.at()] == distance[node.at()] + 1 {
                     paths[next.at()] = paths[next.at()].saturating_add(paths[node.at()]);
@@ -99,18 +99,18 @@ impl Graph {
 
     /// The fastest link of a host, of several of one those to its widest network: what windows and thresholds go by.
     pub fn fastest_host(&self) -> Rate {
-        let rates = (0..).map(NodeId).zip(self.host_rates());
+        let rates = (0..).map(NodeId).zip(self.nic_rates());
         rates.filter(|(nic, _)| self.is_wide(*nic)).map(|(_, rate)| rate).max().unwrap_or(Rate::ZERO)
     }
 
     /// The slowest link of a host.
     pub(crate) fn slowest_host(&self) -> Rate {
-        self.host_rates().into_iter().min().unwrap_or(Rate::INFINITE)
+        self.nic_rates().into_iter().min().unwrap_or(Rate::INFINITE)
     }
 
     /// The rate of every host's link, if they all have one.
     pub(crate) fn one_host_rate(&self) -> Option<Rate> {
-        let rates = self.host_rates();
+        let rates = self.nic_rates();
         let first = *rates.first()?;
         rates.iter().all(|rate| *rate == first).then_some(first)
     }
@@ -132,7 +132,7 @@ impl Graph {
         for l in &self.links {
             let both = Span::from_ps(l.ab.delay.ps().saturating_add(l.ba.delay.ps()));
             for (to, there, back) in [(l.b, &l.ab, &l.ba), (l.a, &l.ba, &l.ab)] {
-                if !self.is_host(to) {
+                if !self.is_nic(to) {
                     let (rate, back) = (there.mean_rate(), back.mean_rate());
                     all.insert(Input { link: round_trip_bytes(rate, both), rate, back });
                 }

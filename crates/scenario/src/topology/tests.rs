@@ -1,6 +1,7 @@
 use super::*;
-use crate::text::tree::Origin;
+use crate::text::origin::Origin;
 use std::path::Path;
+use thalweg_units::NodeId;
 
 pub(super) fn graph(topology: &str) -> Graph {
     let doc = format!("{topology}\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n");
@@ -26,7 +27,7 @@ fn base_rtt_is_solved_to_the_picosecond() {
     ] {
         for rtt in [50_000_000u64, 50_000_001, 77_777_777] {
             let g = graph(&format!("[topology]\n{shape}\nbase_rtt = \"{rtt}ps\""));
-            let solved = g.base_rtt(Frames { full: 1500, ack: 40 }).ps();
+            let solved = g.base_rtt(PacketSizes { full: 1500, ack: 40 }).ps();
             assert!(solved <= rtt && rtt - solved < 2 * g.longest(), "{shape} {rtt} {solved}");
         }
     }
@@ -108,9 +109,9 @@ fn an_odd_fat_tree_is_refused_where_it_is_written() {
         shape: Shape::FatTree(FatTree { k: 5, rate: Q::of("10Gbps"), delay: None, base_rtt: None }),
         time_quantum: Q(Span::ZERO),
     };
-    let e = build(&cx, &mut t, Frames { full: 1500, ack: 40 }, &Overlays::default()).expect_err("odd");
+    let e = build(&cx, &mut t, PacketSizes { full: 1500, ack: 40 }, &Overlays::default()).expect_err("odd");
     assert_eq!(
         e.to_string(),
-        "f.toml:3: `topology.k`: k = 5 is odd, half of a switch's ports go up; use 4 or 6"
+        "f.toml:3: `topology.k`: k = 5 is odd, and half of the k ports of a switch lead up; use 4 or 6"
     );
 }

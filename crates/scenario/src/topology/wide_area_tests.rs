@@ -3,6 +3,8 @@
 use super::*;
 use std::convert::Infallible;
 use std::path::Path;
+use thalweg_net::spec::LinkSpec;
+use thalweg_units::{NodeId, Rate};
 
 fn graph(topology: &str) -> Graph {
     let doc = format!("{topology}\n[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"1MB\"\n");

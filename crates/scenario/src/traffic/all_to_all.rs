@@ -90,7 +90,7 @@ impl AllToAll {
             (Some(size), None) => return s.size("size", size.0.get()).map(Parts::Alike),
             (None, Some(file)) => file,
             (None, None) => {
-                let reason = "how much hosts send to each other is not given";
+                let reason = "neither `size` nor `matrix` is given";
                 return Err(s.cx.error(&s.key("size"), reason, "write `size = \"1MB\"`, or a `matrix`"));
             }
             (Some(_), Some(_)) => {
@@ -103,7 +103,7 @@ impl AllToAll {
         let others =
             |(from, row): (usize, &Vec<u64>)| row.iter().enumerate().any(|(to, n)| to != from && *n > 0);
         if !rows.iter().enumerate().any(others) {
-            let reason = "no host has anything for another";
+            let reason = "every size between two hosts is 0";
             return Err(Diagnostic::in_file(file, 1, reason).hint("remove the section"));
         }
         Ok(Parts::Given(rows))
@@ -169,7 +169,9 @@ impl Family for AllToAll {
         let waits = (iterations - 1.0) * flows * 2.0 * (hosts - 1.0);
         if self.exchange == Exchange::AtOnce && waits > MOST_WAITS {
             let reason = format!("each flow waits for {} others, {waits:.1e} in all", 2.0 * (hosts - 1.0));
-            let hint = format!("at most {MOST_WAITS:.0e} in all: fewer hosts, or `exchange = \"pairwise\"`");
+            let hint = format!(
+                "at most {MOST_WAITS:.0e} in all: use fewer hosts, or write `exchange = \"pairwise\"`"
+            );
             return Err(s.cx.error(&s.key("iterations"), reason, hint));
         }
         Ok(Expected { flows: iterations * flows, bytes: iterations * bytes, ..Expected::default() })
@@ -258,11 +260,11 @@ mod tests {
     #[test]
     fn a_matrix_that_is_none_is_refused_with_its_line() {
         for (rows, reason) in [
-            ("1,2,3\n4,5\n", "m.csv:2: 2 sizes for 3 hosts"),
-            ("1,2,3\n4,5,6\n", "m.csv: 2 rows for 3 hosts"),
-            ("1,2,3\n4,5,6\n1,1,1\n1,1,1\n", "m.csv:4: row 4 for 3 hosts"),
+            ("1,2,3\n4,5\n", "m.csv:2: the row has 2 sizes, for 3 hosts"),
+            ("1,2,3\n4,5,6\n", "m.csv: the file has 2 rows, for 3 hosts"),
+            ("1,2,3\n4,5,6\n1,1,1\n1,1,1\n", "m.csv:4: there is a row 4, for 3 hosts"),
             ("1,2,3\n4,x,6\n1,1,1\n", "m.csv:2: `x` is not a size in bytes"),
-            ("1,0,0\n0,5,0\n0,0,1\n", "m.csv:1: no host has anything for another"),
+            ("1,0,0\n0,5,0\n0,0,1\n", "m.csv:1: every size between two hosts is 0"),
         ] {
             let section = "kind = \"all-to-all\"\nmatrix = \"m.csv\"";
             let error = in_folder(3, &[("m.csv", rows)], section).expect_err(reason).to_string();
@@ -282,7 +284,7 @@ mod tests {
         assert_eq!(ends(&net.flows), [steps, steps].concat().concat());
         let after = after(&net);
         assert_eq!(after[4..8], [vec![0, 3], vec![0, 1], vec![1, 2], vec![2, 3]]);
-        assert_eq!(after[8], [4, 6], "host 0 has heard from host 2 and sent to it");
-        assert_eq!(after[12], [8, 9], "host 0 has heard from host 1, last");
+        assert_eq!(after[8], [4, 6], "host 0 has received from host 2 and sent to it");
+        assert_eq!(after[12], [8, 9], "host 0 received from host 1 last");
     }
 }

@@ -51,7 +51,7 @@ impl Family for Backlogged {
             }
         }
         if self.count == 1 && !self.spacing.0.is_zero() {
-            return Err(s.useless("spacing", "count", "flow"));
+            return Err(s.ineffective("spacing", "count", "flow"));
         }
         Ok(Expected { endless: f64::from(self.count), ..Expected::default() })
     }

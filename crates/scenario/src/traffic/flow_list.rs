@@ -79,7 +79,11 @@ impl FlowList {
         if !self.jitter.0.is_zero() && self.steps() == 0 {
             let reason =
                 format!("no multiple of {} fits into the jitter, {}", self.jitter_step.0, self.jitter.0);
-            return Err(s.cx.error(&s.key("jitter_step"), reason, "for example \"1ns\""));
+            return Err(s.cx.error(
+                &s.key("jitter_step"),
+                reason,
+                "write a step above zero, and not above the jitter",
+            ));
         }
         let at = |(line, reason, hint): (u32, String, String)| {
             Diagnostic::in_file(&self.file, line, reason).hint(hint)
@@ -98,8 +102,8 @@ impl FlowList {
             );
         }
         if r.src == r.dst {
-            let reason = format!("a flow from host {} to itself", s.graph.shown(NodeId(r.src)));
-            return wrong(reason, "src and dst differ".into());
+            let reason = format!("the flow goes from host {} to itself", s.graph.shown(NodeId(r.src)));
+            return wrong(reason, "name two different hosts".into());
         }
         if r.size == 0 {
             return wrong("a flow has at least 1 byte".into(), "write 1 or more".into());
@@ -107,8 +111,8 @@ impl FlowList {
         let start = Span::from_ps(r.start.saturating_add(self.jitter.0).ps());
         if start >= s.end {
             let reason = match r.after.is_empty() {
-                true => format!("the flow starts at {start}, the run ends at {}", s.end),
-                false => format!("the flow starts {start} after others, the run ends at {}", s.end),
+                true => format!("the flow starts at {start}, and the run ends at {}", s.end),
+                false => format!("the flow starts {start} after others, and the run ends at {}", s.end),
             };
             return wrong(reason, "raise `run.until`".into());
         }
@@ -217,6 +221,6 @@ mod tests {
         let e = in_folder(3, &[("flows.csv", list)], "kind = \"list\"\nfile = \"flows.csv\"")
             .expect_err("a circle");
         let line = e.to_string();
-        assert!(line.contains("flows.csv:2: flows follow each other in a circle: 7, 8"), "{line}");
+        assert!(line.contains("flows.csv:2: flows follow each other in a cycle: 7, 8"), "{line}");
     }
 }

@@ -8,6 +8,7 @@
 //! first, exchange the sums that they have.
 
 use super::Family;
+use super::collective::collective;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
@@ -20,28 +21,18 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use thalweg_units::{Bytes, Span};
 
-/// Hosts in pairs sum up a vector, half by half, again and again: as many bytes as around a ring in fewer, larger steps
-/// (Rabenseifner, ICCS 2004).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct HalvingDoubling {
-    /// The hosts by their places, a power of two of them; all, in the order of their numbers, if not given.
-    #[serde(default)]
-    #[schemars(extend("x-node" = "host"))]
-    pub hosts: Vec<u32>,
-    /// Of each host's vector, payload: flows carry a half of it, a quarter and so on, down to one part per host.
-    #[schemars(extend("examples" = ["1MB"]))]
-    pub size: Q<Bytes>,
-    /// How often.
-    #[serde(default = "default::one")]
-    #[schemars(range(min = 1, max = 10_000_000))]
-    pub iterations: u32,
-    /// Between the end of an iteration at a host and the first that it sends in the next.
-    #[serde(default = "default::zero")]
-    pub compute: Q<Span>,
-    /// When the first halves are sent.
-    #[serde(default = "default::zero")]
-    pub start: Q<Span>,
+collective! {
+    /// Hosts in pairs sum up a vector, half by half, again and again: as many bytes as around a ring in fewer, larger steps
+    /// (Rabenseifner, ICCS 2004).
+    pub struct HalvingDoubling {
+        /// The hosts by their places, a power of two of them; all, in the order of their numbers, if not given.
+        #[serde(default)]
+        #[schemars(extend("x-node" = "host"))]
+        pub hosts: Vec<u32>,
+        /// Of each host's vector, payload: flows carry a half of it, a quarter and so on, down to one part per host.
+        #[schemars(extend("examples" = ["1MB"]))]
+        pub size: Q<Bytes>,
+    }
 }
 
 impl HalvingDoubling {
@@ -74,8 +65,10 @@ impl Family for HalvingDoubling {
         let hosts = s.members("hosts", &self.hosts)?.len();
         if !hosts.is_power_of_two() {
             let below = 1 << hosts.ilog2();
-            let reason = format!("{hosts} hosts cannot be halved down to one");
-            let hint = format!("{below} or {} hosts, or `kind = \"ring-all-reduce\"`", 2 * below);
+            let reason = format!(
+                "{hosts} hosts are not a power of two, and each step halves the vector between pairs"
+            );
+            let hint = format!("use {below} or {} hosts, or `kind = \"ring-all-reduce\"`", 2 * below);
             return Err(s.cx.error(&s.key("hosts"), reason, hint));
         }
         s.chunks(self.size.0.get(), hosts)?;

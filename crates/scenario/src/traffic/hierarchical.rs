@@ -9,6 +9,7 @@
 //! flow goes from one rail to another.
 
 use super::Family;
+use super::collective::collective;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
@@ -21,31 +22,21 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use thalweg_units::{Bytes, Span};
 
-/// Hosts sum up a vector, in groups first and then among groups, around rings, again and again (Jia et al., 2018).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Hierarchical {
-    /// The hosts, group by group; all, in the order of their numbers, if not given.
-    #[serde(default)]
-    #[schemars(extend("x-node" = "host"))]
-    pub hosts: Vec<u32>,
-    /// Hosts in a group: those that follow each other, such as the GPUs of a server.
-    #[schemars(range(min = 2, max = 1_000_000), extend("examples" = [8]))]
-    pub group: u32,
-    /// Of each host's vector, payload: flows within groups carry one of as many chunks as a group has hosts, others one
-    /// of as many parts of a chunk as there are groups.
-    #[schemars(extend("examples" = ["1MB"]))]
-    pub size: Q<Bytes>,
-    /// How often.
-    #[serde(default = "default::one")]
-    #[schemars(range(min = 1, max = 10_000_000))]
-    pub iterations: u32,
-    /// Between the last chunk of an iteration at a host and the first that it sends in the next.
-    #[serde(default = "default::zero")]
-    pub compute: Q<Span>,
-    /// When the first chunks are sent.
-    #[serde(default = "default::zero")]
-    pub start: Q<Span>,
+collective! {
+    /// Hosts sum up a vector, in groups first and then among groups, around rings, again and again (Jia et al., 2018).
+    pub struct Hierarchical {
+        /// The hosts, group by group; all, in the order of their numbers, if not given.
+        #[serde(default)]
+        #[schemars(extend("x-node" = "host"))]
+        pub hosts: Vec<u32>,
+        /// Hosts in a group: those that follow each other, such as the GPUs of a server.
+        #[schemars(range(min = 2, max = 1_000_000), extend("examples" = [8]))]
+        pub group: u32,
+        /// Of each host's vector, payload: flows within groups carry one of as many chunks as a group has hosts, others one
+        /// of as many parts of a chunk as there are groups.
+        #[schemars(extend("examples" = ["1MB"]))]
+        pub size: Q<Bytes>,
+    }
 }
 
 /// Groups of hosts. The vector has a part for each host: a chunk is as many parts as there are groups.
@@ -101,10 +92,12 @@ impl Family for Hierarchical {
         let hosts = s.members("hosts", &self.hosts)?.len();
         let each = self.group as usize;
         if hosts % each > 0 || hosts == each {
-            let reason = format!("{hosts} hosts are not several groups of {each}");
+            let reason = format!("{hosts} hosts cannot be divided into several groups of {each}");
             let divisor = |n: &usize| hosts.is_multiple_of(*n);
             let hint = match (2..hosts).filter(divisor).min_by_key(|n| n.abs_diff(each)) {
-                Some(near) => format!("{near} divides {hosts}; for one group `kind = \"ring-all-reduce\"`"),
+                Some(near) => format!(
+                    "write {near}, which divides {hosts}; for a single group `kind = \"ring-all-reduce\"`"
+                ),
                 None => "`kind = \"ring-all-reduce\"` needs no groups".to_owned(),
             };
             return Err(s.cx.error(&s.key("group"), reason, hint));

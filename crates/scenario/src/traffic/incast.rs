@@ -62,12 +62,12 @@ impl Family for Incast {
             self.period.0.saturating_mul(u64::from(self.repeat - 1)).ps().saturating_add(self.at.0.ps());
         s.start("repeat", Span::from_ps(last))?;
         if self.repeat == 1 && !self.period.0.is_zero() {
-            return Err(s.useless("period", "repeat", "event"));
+            return Err(s.ineffective("period", "repeat", "event"));
         }
         let others = s.graph.hosts - 1;
         if self.senders != Senders::WithReplacement && self.fan_in > others {
             let reason = format!("{} different senders, but there are {others} other hosts", self.fan_in);
-            let hint = format!("at most {others}, or `senders = \"with-replacement\"`");
+            let hint = format!("write at most {others}, or `senders = \"with-replacement\"`");
             return Err(s.cx.error(&s.key("fan_in"), reason, hint));
         }
         let flows = f64::from(self.fan_in) * f64::from(self.repeat);

@@ -1,4 +1,4 @@
-//! Jobs: messages and computations that wait for each other, whatever trace says so.
+//! Jobs: messages and computations that wait for each other. Readers of traces (GOAL, Chakra) make them.
 
 use super::course::{Course, Fluid};
 use super::drafts::{Drafts, WorkDraft};
@@ -17,7 +17,7 @@ pub(crate) enum Task {
     Work { host: u32, cpu: Option<u32>, lasts: Span },
 }
 
-/// How far a task is.
+/// A point in the life of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum When {
     /// It has started.
@@ -26,31 +26,33 @@ pub(crate) enum When {
     Over,
 }
 
-/// An instant in the life of a task.
+/// A task's number, and a point in its life.
 pub(crate) type Moment = (u32, When);
 
 /// What a job does, and what waits for what.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Job {
-    /// Each comes after those that it follows.
+    /// In an order in which each comes after those that it follows.
     tasks: Vec<Task>,
     /// Per task, what it follows.
     after: Rows<Moment>,
 }
 
-/// A task that waits for the same as many others is spared the list: of more instants than that one is made.
+/// The most moments that a task follows directly. Where many tasks wait for the same long list of moments, following
+/// one that stands for all of them saves the lists.
 const MOST_MOMENTS: usize = 4;
 
 impl Job {
-    /// One more task, which follows those instants of others that are there already; with none of them it starts as the
-    /// job does.
+    /// Adds a task that starts after these moments of earlier tasks; without any it starts with the job. Returns its
+    /// number.
     pub fn push(&mut self, task: Task, after: impl IntoIterator<Item = Moment>) -> u32 {
         self.tasks.push(task);
         self.after.push(after);
         (self.tasks.len() - 1) as u32
     }
 
-    /// The instant at which all of these have come, as few instants of which the last one is it.
+    /// At most [`MOST_MOMENTS`] moments of which the last one comes when the last of these does. If there are more, a
+    /// computation of no duration that follows them all takes their place.
     pub fn last_of(&mut self, host: u32, mut moments: Vec<Moment>) -> Vec<Moment> {
         moments.sort_unstable();
         moments.dedup();
@@ -60,8 +62,8 @@ impl Job {
         vec![(self.push(Task::Work { host, cpu: None, lasts: Span::ZERO }, moments), When::Over)]
     }
 
-    /// What the flows are, and about when the last task starts, as if nothing but the links of receivers and the
-    /// processors held anything up.
+    /// The number and bytes of the flows, and an estimate of when the last task starts. It assumes that only receivers'
+    /// links and processors delay anything.
     pub fn expected(&self, graph: &Graph) -> Expected {
         let rate = (graph.host_rate() / 8.0).max(1.0);
         let mut links = vec![0.0f64; graph.hosts as usize];
@@ -98,7 +100,7 @@ impl Job {
         Expected { flows, bytes, endless: 0.0, span: last, active: busy / end }
     }
 
-    /// Puts the tasks where sections put theirs; those that follow nothing start at `start`.
+    /// Appends the flows and computations to `out`. Those that follow nothing start at `start`.
     pub fn lay(&self, s: &Section<'_>, start: Time, out: &mut Drafts) -> Result<(), Diagnostic> {
         let mut places: Vec<u32> = Vec::with_capacity(self.tasks.len());
         for (number, task) in self.tasks.iter().enumerate() {
@@ -142,7 +144,7 @@ fn work(place: u32, edge: Edge) -> Predecessor {
     Predecessor::Work { work: WorkId(place), edge }
 }
 
-/// The course of a job that starts then.
+/// The course over time of a job that starts at `start`, for estimates.
 pub(super) fn course(f: &Fluid, start: Span) -> Course {
     let (e, begin) = (f.expected, start.secs());
     let end = (e.span + f.wire / f.line).max(e.bytes / (f.line * f.hosts)) + f.rtt;

@@ -2,6 +2,7 @@
 //! answers.
 
 mod arrivals;
+mod collective;
 mod course;
 mod declare;
 mod drafts;
@@ -91,7 +92,7 @@ pub struct Traffic {
     pub transport: String,
     /// Which flows share a connection, and with it a queue pair's state. Only with transports of kind `rdma`.
     #[serde(default)]
-    pub connection: Connection,
+    pub connection: ConnectionSharing,
     /// Traffic class of its data: 0 is served first by the scheduler `priority`.
     #[serde(default)]
     pub class: u8,
@@ -114,7 +115,7 @@ impl Traffic {
 /// Which flows share a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Connection {
+pub enum ConnectionSharing {
     /// None: every flow has one of its own.
     #[default]
     Fresh,

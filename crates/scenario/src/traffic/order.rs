@@ -46,7 +46,7 @@ fn numbers(rows: &[FlowRow]) -> Result<BTreeMap<u64, usize>, Wrong> {
     let mut named = BTreeMap::new();
     for (at, row) in rows.iter().enumerate() {
         if named.insert(row.id, at).is_some() {
-            let reason = format!("a flow before is called {} already", row.id);
+            let reason = format!("an earlier flow has the id {}, too", row.id);
             let hint = "give every flow an `id` of its own, or remove the column";
             return Err((row.line, reason, hint.to_owned()));
         }
@@ -62,7 +62,7 @@ fn positions(rows: &[FlowRow], named: &BTreeMap<u64, usize>) -> Result<Vec<Vec<(
             _ if *id == row.id => Err(wrong(format!("flow {id} follows itself"), "remove the number")),
             None => {
                 let reason = format!("flow {} follows flow {id}, which is not in the list", row.id);
-                Err(wrong(reason, "`after` and `after_acked` hold numbers of the column `id`"))
+                Err(wrong(reason, "`after` and `after_acked` refer to numbers of the column `id`"))
             }
             Some(at) => Ok((*at, *end)),
         };
@@ -89,8 +89,8 @@ fn circle(rows: &[FlowRow], follow: &[Vec<(usize, End)>], open: &[usize], stuck:
     let circle = &walk[begin..];
     let names: Vec<String> = circle.iter().take(8).map(|row| rows[*row].id.to_string()).collect();
     let more = if circle.len() > names.len() { ", .." } else { "" };
-    let reason = format!("flows follow each other in a circle: {}{more}", names.join(", "));
-    (rows[circle[0]].line, reason, "one of them must start by the clock".to_owned())
+    let reason = format!("flows follow each other in a cycle: {}{more}", names.join(", "));
+    (rows[circle[0]].line, reason, "let one of them start at a time of its own".to_owned())
 }
 
 #[cfg(test)]
@@ -128,9 +128,9 @@ mod tests {
         assert_eq!((line, reason.as_str()), (3, "flow 11 follows flow 77, which is not in the list"));
         assert_eq!(wrong(&[&[10]]).1, "flow 10 follows itself");
         let (line, reason, _) = wrong(&[&[12], &[], &[13, 11], &[12]]);
-        assert_eq!((line, reason.as_str()), (4, "flows follow each other in a circle: 12, 13"));
+        assert_eq!((line, reason.as_str()), (4, "flows follow each other in a cycle: 12, 13"));
         let mut twice = rows(&[&[], &[], &[11]]);
         twice[0].id = 11;
-        assert_eq!(in_order(&twice).expect_err("two").1, "a flow before is called 11 already");
+        assert_eq!(in_order(&twice).expect_err("two").1, "an earlier flow has the id 11, too");
     }
 }

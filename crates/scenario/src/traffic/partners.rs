@@ -24,7 +24,7 @@ pub enum LoadOf {
         rate: Q<Rate>,
     },
     /// The link between switches that is busiest when every host sends alike to all its partners. Only with the routing
-    /// `lowest`, which says which link that is, or where there is one path between any two hosts.
+    /// `lowest`, which says which link that is, or where only one path joins any two hosts.
     BusiestLink,
 }
 
@@ -39,7 +39,7 @@ pub enum Pairs {
     InterRack,
     /// Two hosts on the same edge switch.
     IntraRack,
-    /// Everybody sends to host 0, which sends nothing.
+    /// Every other host sends to host 0, which sends nothing.
     ToHostZero,
     /// Two hosts at least so many links apart.
     MinLinks {
@@ -100,7 +100,7 @@ pub(super) struct Partners {
 impl Partners {
     pub fn new(s: &Section<'_>, pairs: Pairs) -> Result<Self, Diagnostic> {
         if s.graph.has_further_nics() && !matches!(pairs, Pairs::Uniform | Pairs::ToHostZero) {
-            let reason = "hosts have several links, so it is not one rack that they are in";
+            let reason = "hosts have links to several switches, so no single one is their rack";
             return Err(s.cx.error(
                 &s.key("pairs"),
                 reason,
@@ -195,7 +195,7 @@ fn busiest(s: &Section<'_>, partners: &Partners, back: f64) -> Result<Option<f64
     };
     let carried = lowest::carried(s.graph, weight, || s.cx.proceed())?;
     let ways = s.graph.links.iter().flat_map(|l| [(l, &l.ab), (l, &l.ba)]).zip(&carried);
-    let between = ways.filter(|((l, _), c)| !s.graph.is_host(l.a) && !s.graph.is_host(l.b) && **c > 0.0);
+    let between = ways.filter(|((l, _), c)| !s.graph.is_nic(l.a) && !s.graph.is_nic(l.b) && **c > 0.0);
     Ok(between.map(|((_, way), c)| way.mean_rate().bps() as f64 / c).min_by(f64::total_cmp))
 }
 
@@ -211,12 +211,12 @@ pub(super) fn sources(
 ) -> Result<Vec<(u32, f64)>, Diagnostic> {
     let who: Vec<u32> = (0..s.graph.hosts).filter(|h| partners.count(*h) > 0).collect();
     if who.is_empty() {
-        return Err(s.cx.error(&s.key(key.0), "no pair of hosts of this topology is such a pair", key.1));
+        return Err(s.cx.error(&s.key(key.0), "no two hosts of this topology are such a pair", key.1));
     }
     Ok(match of {
         LoadOf::HostLinks => {
             let rates = s.graph.wide_rates();
-            who.iter().map(|h| (*h, flows(rates[*h as usize]))).collect()
+            who.iter().map(|h| (*h, flows(rates[*h as usize].bps() as f64))).collect()
         }
         LoadOf::CoreLinks => {
             let capacity = s.graph.core_capacity() as f64;
@@ -237,7 +237,7 @@ pub(super) fn sources(
             who.iter().map(|h| (*h, flows(rate.0.bps() as f64))).collect()
         }
         LoadOf::BusiestLink if s.graph.has_further_nics() => {
-            let reason = "hosts have several links, and which of them flows take is not known here";
+            let reason = "hosts have several links, and which of them a flow takes is not known in advance";
             return Err(s.cx.error(&s.key("of"), reason, "write `of = \"host-links\"`, or a rate"));
         }
         LoadOf::BusiestLink if s.graph.hosts > MOST_HOSTS => {

@@ -36,8 +36,8 @@ impl Family for Permutation {
         s.jitter(self.start.0, self.jitter.0)?;
         let hosts = s.graph.hosts;
         if let Some(stride) = self.stride.filter(|stride| stride % hosts == 0) {
-            let reason = format!("a stride of {stride} among {hosts} hosts: each would send to itself");
-            return Err(s.cx.error(&s.key("stride"), reason, format!("1 to {}", hosts - 1)));
+            let reason = format!("with a stride of {stride} each of {hosts} hosts would send to itself");
+            return Err(s.cx.error(&s.key("stride"), reason, format!("write 1 to {}", hosts - 1)));
         }
         Ok(Expected::of(f64::from(s.graph.hosts), s.size("size", self.size.0.get())?))
     }

@@ -155,7 +155,7 @@ fn earliest(mut sequences: Vec<Sequence<'_>>) -> impl Iterator<Item = Draft> {
     std::iter::from_fn(move || {
         loop {
             let Reverse((_, nth)) = next.pop()?;
-            // One that has ended is not asked again.
+            // A sequence that has ended is not polled again.
             if let Some(draft) = sequences[nth].next() {
                 next.push(key(nth, &sequences[nth]));
                 return Some(draft);
@@ -245,7 +245,7 @@ impl Family for Poisson {
 mod tests {
     use super::super::tests::flows;
 
-    /// No more is drawn than is asked for: without the limit these would be 10^9 flows and more.
+    /// No more flows are drawn than are wanted: without the limit these would be 10^9 and more.
     #[test]
     fn the_earliest_flows_are_those_that_all_begin_with() {
         for process in ["per-host", "global"] {

@@ -46,7 +46,7 @@ impl Family for RequestResponse {
         let request = s.size("request", self.request.0.get())? as f64;
         let round = request + s.size("response", self.response.0.get())? as f64;
         if self.count == 1 && !self.think.0.is_zero() {
-            return Err(s.useless("think", "count", "round"));
+            return Err(s.ineffective("think", "count", "round"));
         }
         let rounds = f64::from(self.count);
         Ok(Expected { flows: 2.0 * rounds, bytes: rounds * round, ..Expected::default() })

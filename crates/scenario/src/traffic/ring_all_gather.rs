@@ -7,6 +7,7 @@
 //! instead of chunks: it is this family, too. Fully sharded training is made of both.
 
 use super::Family;
+use super::collective::collective;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
@@ -18,28 +19,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Hosts in a ring pass on their chunks until all have all, again and again; or sum up chunks that end at a host each:
-/// a reduce-scatter has the same flows (Thakur et al., IJHPCA 2005).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RingAllGather {
-    /// The hosts in the order of the ring; all, in the order of their numbers, if not given.
-    #[serde(default)]
-    #[schemars(extend("x-node" = "host"))]
-    pub hosts: Vec<u32>,
-    /// Of all chunks together, payload: what every host has in the end. A flow carries one chunk.
-    #[schemars(extend("examples" = ["1MB"]))]
-    pub size: Q<Bytes>,
-    /// How often.
-    #[serde(default = "default::one")]
-    #[schemars(range(min = 1, max = 10_000_000))]
-    pub iterations: u32,
-    /// Between the last chunk of an iteration at a host and the first that it sends in the next.
-    #[serde(default = "default::zero")]
-    pub compute: Q<Span>,
-    /// When the first chunks are sent.
-    #[serde(default = "default::zero")]
-    pub start: Q<Span>,
+collective! {
+    /// Hosts in a ring pass on their chunks until all have all, again and again; or sum up chunks that end at a host each:
+    /// a reduce-scatter has the same flows (Thakur et al., IJHPCA 2005).
+    pub struct RingAllGather {
+        /// The hosts in the order of the ring; all, in the order of their numbers, if not given.
+        #[serde(default)]
+        #[schemars(extend("x-node" = "host"))]
+        pub hosts: Vec<u32>,
+        /// Of all chunks together, payload: what every host has in the end. A flow carries one chunk.
+        #[schemars(extend("examples" = ["1MB"]))]
+        pub size: Q<Bytes>,
+    }
 }
 
 impl RingAllGather {

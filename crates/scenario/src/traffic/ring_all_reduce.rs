@@ -7,6 +7,7 @@
 //! (all-gather). The chunk that host i sends in step k is number i − k, modulo N.
 
 use super::Family;
+use super::collective::collective;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
@@ -18,27 +19,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Hosts in a ring sum up a vector, chunk by chunk, again and again (Patarasuk & Yuan, JPDC 2009).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct RingAllReduce {
-    /// The hosts in the order of the ring; all, in the order of their numbers, if not given.
-    #[serde(default)]
-    #[schemars(extend("x-node" = "host"))]
-    pub hosts: Vec<u32>,
-    /// Of each host's vector, payload: a flow carries one of as many chunks as there are hosts.
-    #[schemars(extend("examples" = ["1MB"]))]
-    pub size: Q<Bytes>,
-    /// How often.
-    #[serde(default = "default::one")]
-    #[schemars(range(min = 1, max = 10_000_000))]
-    pub iterations: u32,
-    /// Between the last chunk of an iteration at a host and the first that it sends in the next.
-    #[serde(default = "default::zero")]
-    pub compute: Q<Span>,
-    /// When the first chunks are sent.
-    #[serde(default = "default::zero")]
-    pub start: Q<Span>,
+collective! {
+    /// Hosts in a ring sum up a vector, chunk by chunk, again and again (Patarasuk & Yuan, JPDC 2009).
+    pub struct RingAllReduce {
+        /// The hosts in the order of the ring; all, in the order of their numbers, if not given.
+        #[serde(default)]
+        #[schemars(extend("x-node" = "host"))]
+        pub hosts: Vec<u32>,
+        /// Of each host's vector, payload: a flow carries one of as many chunks as there are hosts.
+        #[schemars(extend("examples" = ["1MB"]))]
+        pub size: Q<Bytes>,
+    }
 }
 
 impl RingAllReduce {

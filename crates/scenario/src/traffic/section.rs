@@ -67,10 +67,10 @@ impl Section<'_> {
         let wrong = if hosts.is_empty() { named < ranks as usize } else { named != ranks as usize };
         if wrong {
             let reason = match hosts.is_empty() {
-                true => format!("the trace has {ranks} ranks, the network {named} hosts"),
+                true => format!("the trace has {ranks} ranks, and the network only {named} hosts"),
                 false => format!("the trace has {ranks} ranks, and {named} hosts are named"),
             };
-            return Err(self.cx.error(&self.key(name), reason, "every rank is a host of its own"));
+            return Err(self.cx.error(&self.key(name), reason, "every rank needs a host of its own"));
         }
         let mut all = self.members(name, hosts)?;
         all.truncate(ranks as usize);
@@ -88,7 +88,8 @@ impl Section<'_> {
     /// A vector of so many bytes can be cut into so many chunks.
     pub fn chunks(&self, size: u64, chunks: usize) -> Result<(), Diagnostic> {
         if size < chunks as u64 {
-            let reason = format!("{} are no {chunks} chunks of at least 1 byte", Bytes::new(size));
+            let reason =
+                format!("{} cannot be cut into {chunks} chunks of at least 1 byte", Bytes::new(size));
             return Err(self.cx.error(&self.key("size"), reason, format!("write \"{chunks}B\" or more")));
         }
         self.size("size", size).map(drop)
@@ -96,7 +97,7 @@ impl Section<'_> {
     /// A time to compute lies between iterations.
     pub fn computes(&self, iterations: u32, compute: Span) -> Result<(), Diagnostic> {
         if iterations == 1 && !compute.is_zero() {
-            return Err(self.useless("compute", "iterations", "iteration"));
+            return Err(self.ineffective("compute", "iterations", "iteration"));
         }
         Ok(())
     }
@@ -104,7 +105,7 @@ impl Section<'_> {
     pub fn ends(&self, a: (&str, u32), b: (&str, u32)) -> Result<(u32, u32), Diagnostic> {
         let pair = (self.host(a.0, a.1)?, self.host(b.0, b.1)?);
         if pair.0 == pair.1 {
-            let reason = format!("a flow from host {} to itself", self.graph.shown(NodeId(pair.0)));
+            let reason = format!("the flow goes from host {} to itself", self.graph.shown(NodeId(pair.0)));
             return Err(self.cx.error(&self.key(b.0), reason, format!("choose another `{}`", b.0)));
         }
         Ok(pair)
@@ -141,15 +142,15 @@ impl Section<'_> {
         }
         if until <= from {
             let key = if given { "until" } else { "from" };
-            let reason = format!("no flow can start from {from} until {until}");
-            return Err(self.cx.error(&self.key(key), reason, "`until` is later than `from`"));
+            let reason = format!("flows would start from {from} until {until}, which is no time");
+            return Err(self.cx.error(&self.key(key), reason, "write an `until` later than `from`"));
         }
         Ok((from, until))
     }
     /// Payload of the packets that a load is computed with.
     pub fn packet_payload(&self, bytes: Bytes) -> Result<(), Diagnostic> {
         if bytes.get() == 0 {
-            let hint = "the transport's `mss`, for example \"1460B\"";
+            let hint = "write the transport's `mss`, for example \"1460B\"";
             return Err(self.cx.error(&self.key("packet_payload"), "a packet carries at least 1 byte", hint));
         }
         Ok(())
@@ -170,7 +171,7 @@ impl Section<'_> {
         Ok(first)
     }
     /// A key that only matters if there are several of something.
-    pub fn useless(&self, key: &str, count: &str, one: &str) -> Diagnostic {
+    pub fn ineffective(&self, key: &str, count: &str, one: &str) -> Diagnostic {
         let hint = format!("raise `{count}` or remove the key");
         self.cx.error(&self.key(key), format!("it has no effect: there is one {one}"), hint)
     }

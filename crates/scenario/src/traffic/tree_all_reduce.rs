@@ -10,6 +10,7 @@
 //! takes no time is a simplification.
 
 use super::Family;
+use super::collective::collective;
 use super::course::{Course, Fluid};
 use super::declare::default;
 use super::drafts::Drafts;
@@ -20,32 +21,22 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
-/// Hosts in a tree sum up a vector, upwards and down again, again and again (Thakur et al., IJHPCA 2005). With a `size`
-/// of a few bytes it is a barrier.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TreeAllReduce {
-    /// The hosts by their places in the tree, the root first; all, in the order of their numbers, if not given.
-    #[serde(default)]
-    #[schemars(extend("x-node" = "host"))]
-    pub hosts: Vec<u32>,
-    /// Of each host's vector, payload: every flow carries one.
-    #[schemars(extend("examples" = ["1MB", "64B"]))]
-    pub size: Q<Bytes>,
-    /// Children of a host.
-    #[serde(default = "default::two")]
-    #[schemars(range(min = 1, max = 1_000_000))]
-    pub arity: u32,
-    /// How often.
-    #[serde(default = "default::one")]
-    #[schemars(range(min = 1, max = 10_000_000))]
-    pub iterations: u32,
-    /// From the moment that a host has the sum until it begins the next iteration.
-    #[serde(default = "default::zero")]
-    pub compute: Q<Span>,
-    /// When the first hosts send.
-    #[serde(default = "default::zero")]
-    pub start: Q<Span>,
+collective! {
+    /// Hosts in a tree sum up a vector, upwards and down again, again and again (Thakur et al., IJHPCA 2005). With a `size`
+    /// of a few bytes it is a barrier.
+    pub struct TreeAllReduce {
+        /// The hosts by their places in the tree, the root first; all, in the order of their numbers, if not given.
+        #[serde(default)]
+        #[schemars(extend("x-node" = "host"))]
+        pub hosts: Vec<u32>,
+        /// Of each host's vector, payload: every flow carries one.
+        #[schemars(extend("examples" = ["1MB", "64B"]))]
+        pub size: Q<Bytes>,
+        /// Children of a host.
+        #[serde(default = "default::two")]
+        #[schemars(range(min = 1, max = 1_000_000))]
+        pub arity: u32,
+    }
 }
 
 impl TreeAllReduce {
@@ -68,12 +59,16 @@ impl Family for TreeAllReduce {
         s.start("start", self.start.0)?;
         let hosts = s.members("hosts", &self.hosts)?.len();
         if self.size.0.get() == 0 {
-            return Err(s.cx.error(&s.key("size"), "an empty vector", "at least \"1B\""));
+            return Err(s.cx.error(
+                &s.key("size"),
+                "an empty vector needs no messages",
+                "write at least \"1B\"",
+            ));
         }
         s.size("size", self.size.0.get())?;
         if self.arity as usize >= hosts {
-            let reason = format!("a tree of {hosts} hosts has no host with {} children", self.arity);
-            return Err(s.cx.error(&s.key("arity"), reason, format!("at most {}", hosts - 1)));
+            let reason = format!("in a tree of {hosts} hosts none can have {} children", self.arity);
+            return Err(s.cx.error(&s.key("arity"), reason, format!("write at most {}", hosts - 1)));
         }
         s.computes(self.iterations, self.compute.0)?;
         let flows = f64::from(self.iterations) * 2.0 * (hosts - 1) as f64;

@@ -1,6 +1,6 @@
 //! Transports of kind `expresspass`.
 
-use super::{Kind, bytes};
+use super::{TransportKind, bytes};
 use crate::schema::{ExpressPass, Transport};
 use thalweg_machines::schedule::expresspass;
 use thalweg_machines::transport::{ExpressPassSpec, TransportSpec};
@@ -15,7 +15,7 @@ impl ExpressPass {
     }
 }
 
-impl Kind for ExpressPass {
+impl TransportKind for ExpressPass {
     fn spec(&self) -> TransportSpec {
         TransportSpec::ExpressPass(ExpressPassSpec {
             payload: bytes(self.payload),

@@ -1,6 +1,6 @@
 //! Transports of kind `homa`.
 
-use super::{Kind, bytes};
+use super::{TransportKind, bytes};
 use crate::schema::{Homa, Transport};
 use thalweg_machines::transport::{HomaSpec, TransportSpec};
 
@@ -11,7 +11,7 @@ impl Homa {
     }
 }
 
-impl Kind for Homa {
+impl TransportKind for Homa {
     fn spec(&self) -> TransportSpec {
         // (What depends on other keys has been resolved.)
         let (levels, cutoffs) = (self.levels.unwrap_or(1), self.cuts());

@@ -11,7 +11,7 @@ mod uet;
 
 use crate::quantity::Q;
 use crate::schema::{Document, Rank, Transport, of_kind};
-use crate::topology::Frames;
+use crate::topology::PacketSizes;
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport::{TransportSpec, Wire};
 use thalweg_units::Bytes;
@@ -28,7 +28,7 @@ pub(crate) enum Ranks {
 }
 
 /// A kind of transport, as written in a scenario.
-pub(crate) trait Kind {
+pub(crate) trait TransportKind {
     /// As the machines want it. Sizes too large for a packet become the largest there are.
     fn spec(&self) -> TransportSpec;
     /// Its controller.
@@ -73,40 +73,40 @@ impl Transport {
         self.spec().wire()
     }
     /// A full packet and its ACK, if any comes without losses.
-    pub(crate) fn frames(&self) -> Frames {
+    pub(crate) fn packet_sizes(&self) -> PacketSizes {
         let wire = self.wire();
         let ack = wire.ack.filter(|_| wire.is_acknowledged());
-        Frames { full: wire.full(), ack: ack.unwrap_or(0) }
+        PacketSizes { full: wire.full(), ack: ack.unwrap_or(0) }
     }
-    /// See [`Kind::congestion`].
+    /// See [`TransportKind::congestion`].
     pub(crate) fn congestion(&self) -> Option<&ControllerSpec> {
         of_kind!(self, |t| t.congestion())
     }
-    /// See [`Kind::congestion_mut`].
+    /// See [`TransportKind::congestion_mut`].
     pub(crate) fn congestion_mut(&mut self) -> Option<&mut ControllerSpec> {
         of_kind!(self, |t| t.congestion_mut())
     }
-    /// See [`Kind::ranks`].
+    /// See [`TransportKind::ranks`].
     pub(crate) fn ranks(&self) -> Ranks {
         of_kind!(self, |t| t.ranks())
     }
-    /// See [`Kind::rank`].
+    /// See [`TransportKind::rank`].
     pub(crate) fn rank(&self) -> Rank {
         of_kind!(self, |t| t.rank()).unwrap_or(Rank::None)
     }
-    /// See [`Kind::slows_on_loss`].
+    /// See [`TransportKind::slows_on_loss`].
     pub(crate) fn slows_on_loss(&self) -> bool {
         of_kind!(self, |t| t.slows_on_loss())
     }
-    /// See [`Kind::carries_many`].
+    /// See [`TransportKind::carries_many`].
     pub(crate) fn carries_many(&self) -> bool {
         of_kind!(self, |t| t.carries_many())
     }
-    /// See [`Kind::classes`].
+    /// See [`TransportKind::classes`].
     pub(crate) fn classes(&self) -> u8 {
         of_kind!(self, |t| t.classes())
     }
-    /// See [`Kind::bare`].
+    /// See [`TransportKind::bare`].
     pub(crate) fn bare(&self) -> Transport {
         of_kind!(self, |t| t.bare())
     }

@@ -1,10 +1,10 @@
 //! Transports of kind `ndp`.
 
-use super::{Kind, bytes};
+use super::{TransportKind, bytes};
 use crate::schema::{Ndp, Transport};
 use thalweg_machines::transport::{NdpSpec, TransportSpec};
 
-impl Kind for Ndp {
+impl TransportKind for Ndp {
     fn spec(&self) -> TransportSpec {
         TransportSpec::Ndp(NdpSpec {
             payload: bytes(self.payload),

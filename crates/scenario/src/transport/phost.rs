@@ -1,12 +1,12 @@
 //! Transports of kind `phost`.
 
-use super::{Kind, bytes};
+use super::{TransportKind, bytes};
 use crate::quantity::Q;
 use crate::schema::{FreeFor, Phost, Transport};
 use thalweg_machines::transport::{self, PhostSpec, TransportSpec};
 use thalweg_units::Span;
 
-impl Kind for Phost {
+impl TransportKind for Phost {
     fn spec(&self) -> TransportSpec {
         // (Classes have been resolved.)
         let span = |time: Option<Q<Span>>| time.map(|q| q.0);

@@ -1,12 +1,12 @@
 //! Transports of kind `rdma`.
 
-use super::{Kind, Ranks, bytes};
+use super::{Ranks, TransportKind, bytes};
 use crate::quantity::Cap;
 use crate::schema::{Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Transport};
 use thalweg_machines::congestion::ControllerSpec;
 use thalweg_machines::transport as t;
 
-impl Kind for Rdma {
+impl TransportKind for Rdma {
     fn spec(&self) -> t::TransportSpec {
         t::TransportSpec::Rdma(rdma(self))
     }

@@ -1,12 +1,12 @@
 //! Transports of kind `tcp`.
 
-use super::{Kind, Ranks, bytes};
+use super::{Ranks, TransportKind, bytes};
 use crate::schema::{AckClass, DelayedAcks, EcnMode, Rank, Tcp, Transport, Video};
 use thalweg_machines::congestion::{ControllerSpec, Marks};
 use thalweg_machines::transport as t;
 use thalweg_units::Rate;
 
-impl Kind for Tcp {
+impl TransportKind for Tcp {
     fn spec(&self) -> t::TransportSpec {
         let mss = bytes(self.mss);
         let telemetry = self.telemetry.map_or(0, bytes);

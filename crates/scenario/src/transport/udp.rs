@@ -1,10 +1,10 @@
 //! Transports of kind `udp`.
 
-use super::{Kind, Ranks, bytes};
+use super::{Ranks, TransportKind, bytes};
 use crate::schema::{Pace, Rank, Transport, Udp};
 use thalweg_machines::transport::{TransportSpec, UdpPace, UdpSpec};
 
-impl Kind for Udp {
+impl TransportKind for Udp {
     fn spec(&self) -> TransportSpec {
         TransportSpec::Udp(UdpSpec {
             payload: bytes(self.payload),

@@ -1,6 +1,6 @@
 //! Transports of kind `uet`.
 
-use super::{Kind, bytes};
+use super::{TransportKind, bytes};
 use crate::schema::{NsccWindow, Transport, Uet, UetWindow};
 use thalweg_machines::transport::uet::window::{DctcpSpec, FixedSpec, NsccSpec, UnboundedSpec, WindowSpec};
 use thalweg_machines::transport::{CreditSpec, TransportSpec, UetSpec};
@@ -9,7 +9,7 @@ use thalweg_units::{Bytes, Rate, Span};
 /// The round trip and the link for which gains are stated.
 const ONE: (Span, Rate) = (Span::from_us(12), Rate::from_gbps(100));
 
-impl Kind for Uet {
+impl TransportKind for Uet {
     fn spec(&self) -> TransportSpec {
         // (What depends on the topology has been resolved.)
         TransportSpec::Uet(UetSpec {

@@ -19,7 +19,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
                     [&l.ab, &l.ba].iter().any(|way| way.jitter.is_some_and(|jitter| jitter.reorder))
                 };
                 if graph.between(*link).any(|l| reorders(&graph.links[l as usize])) {
-                    let reason = "of a link whose packets overtake each other it is not known in order which are on it";
+                    let reason = "packets on this link overtake each other (`reorder`), and a link failure needs them in order";
                     r.error(
                         &at("link"),
                         reason,
@@ -30,8 +30,8 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             Incident::PauseLoss { from, until, port, .. } => {
                 times(r, i, "from", from.0, until.map(|q| q.0), doc);
                 if doc.switch.pause_effects().is_none_or(|own| own.reach == Reach::Rates) {
-                    let why = "without `switch.pfc` there are no pause frames";
-                    r.useless(&format!("incident.{i}"), why, "remove it, or write `switch.pfc = {}`");
+                    let why = "without `switch.pfc` there are no pause frames to lose";
+                    r.ineffective(&format!("incident.{i}"), why, "remove it, or write `switch.pfc = {}`");
                 }
                 if let Some(port) = port {
                     frames_of(r, &at("port"), *port, graph);
@@ -47,9 +47,9 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     if doc.routing.convergence != Routing::default().convergence {
         if !fails {
             let hint = "remove the key, or add an [[incident]] of kind \"link-failure\"";
-            r.useless("routing.convergence", "no link ever fails", hint);
+            r.ineffective("routing.convergence", "no link ever fails", hint);
         } else if doc.routing.rule.needs().paths == Paths::Given {
-            r.useless("routing.convergence", "pinned paths do not change", "remove the key");
+            r.ineffective("routing.convergence", "pinned paths do not change", "remove the key");
         }
     }
 }
@@ -57,17 +57,21 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
 fn times(r: &mut Report<'_>, i: usize, name: &str, from: Span, until: Option<Span>, doc: &Document) {
     let end = doc.run.until.0;
     if from >= end {
-        let why = format!("the run ends at {end}");
-        r.useless(&format!("incident.{i}.{name}"), &why, "write an earlier time or raise `run.until`");
+        let why = format!("the run is over by then: it ends at {end}");
+        r.ineffective(&format!("incident.{i}.{name}"), &why, "write an earlier time or raise `run.until`");
     }
     let key = format!("incident.{i}.until");
     match until {
         Some(until) if until <= from => {
-            let reason = format!("it ends at {until}, no later than it begins, {from}");
-            r.error(&key, reason, format!("`until` is later than `{name}`"));
+            let reason = format!("it ends at {until}, and begins at {from}");
+            r.error(&key, reason, format!("write an `until` later than `{name}`"));
         }
         Some(until) if until >= end => {
-            r.useless(&key, &format!("the run ends at {end}"), "remove the key or raise `run.until`");
+            r.ineffective(
+                &key,
+                &format!("the run is over by then: it ends at {end}"),
+                "remove the key or raise `run.until`",
+            );
         }
         _ => {}
     }
@@ -95,20 +99,24 @@ pub(super) fn ends(r: &mut Report<'_>, key: &str, link: [u32; 2], graph: &Graph)
     r.error(key, reason, format!("node {} is linked to {}{more}", shown(link[0]), list.join(", ")));
 }
 
-/// Only switches send pause frames.
+/// The port of a pause loss must be one that sends pause frames: a switch's.
 fn frames_of(r: &mut Report<'_>, key: &str, port: u32, graph: &Graph) {
     if !graph.has_port(PortId(port)) {
         let hint = format!("ports are 0 to {}", 2 * graph.links.len() as i64 - 1);
         return r.error(key, format!("there is no port {port}"), hint);
     }
     let (from, _) = graph.ends(PortId(port));
-    if graph.is_host(from) {
-        let why = format!("port {port} is host {from}'s, and hosts send no pause frames");
-        r.useless(key, &why, format!("the other way is port {}", PortId(port).reverse()));
+    if graph.is_nic(from) {
+        let why = format!("port {port} belongs to host {from}, and hosts send no pause frames");
+        r.ineffective(
+            key,
+            &why,
+            format!("the other direction of the link is port {}", PortId(port).reverse()),
+        );
     }
 }
 
-/// Two incidents that contradict each other.
+/// True if two incidents affect the same link or port at the same time.
 fn overlap(a: &Incident, b: &Incident) -> bool {
     let end = |until: &Option<crate::quantity::Q<Span>>| until.map_or(Span::MAX, |q| q.0);
     let meet = |a: (Span, Span), b: (Span, Span)| a.0 < b.1 && b.0 < a.1;

@@ -12,11 +12,11 @@ pub(super) fn check(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph,
     let (section, full, room) = (format!("link.{i}"), resolve::full_packet(doc), doc.switch.room());
     let at = |name: &str| format!("{section}.{name}");
     let parts = [("buffer", link.buffer.is_some()), ("marking", link.marking.is_some())];
-    let of_switch = |port: &u32| !graph.is_host(graph.ends(PortId(*port)).0);
+    let of_switch = |port: &u32| !graph.is_nic(graph.ends(PortId(*port)).0);
     if !ports.is_empty() && !ports.iter().any(of_switch) {
         for (name, _) in parts.iter().filter(|(_, written)| *written) {
-            let why = format!("only hosts send on these links that way, and they have `nic.{name}`");
-            r.useless(&at(name), &why, "write the other `direction`, or remove the key");
+            let why = format!("only hosts send in this direction of these links, and `nic.{name}` is theirs");
+            r.ineffective(&at(name), &why, "write the other `direction`, or remove the key");
         }
         return;
     }
@@ -24,23 +24,27 @@ pub(super) fn check(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph,
     if let Some(own) = link.buffer {
         queues::buffer(r, &section, own, full);
         if own == room {
-            r.useless(&at("buffer"), "all ports of switches have it", "write another one, or remove the key");
+            r.ineffective(
+                &at("buffer"),
+                "it is the same as `switch.buffer`",
+                "write another one, or remove the key",
+            );
         }
         let sizes_itself = |port: &u32| {
             let (from, _) = graph.ends(PortId(*port));
-            !graph.is_host(from)
+            !graph.is_nic(from)
                 && mixed(from).map_or(&doc.switch.scheduler, |mix| &mix.scheduler).needs().sizes_itself
         };
         if ports.iter().any(sizes_itself) {
-            let why = "the scheduler says itself how much waits";
-            r.useless(&at("buffer"), why, "remove the key");
+            let why = "the scheduler limits its queue itself";
+            r.ineffective(&at("buffer"), why, "remove the key");
         }
     }
     if let Some(own) = link.marking {
         if own == doc.switch.marking {
-            r.useless(
+            r.ineffective(
                 &at("marking"),
-                "all ports of switches have it",
+                "it is the same as `switch.marking`",
                 "write another one, or remove the key",
             );
         }

@@ -1,6 +1,5 @@
-//! `[[link]]`: sections that are about nothing, say nothing, or contradict each other, and rates of the
-//! topology that no link has. (What a section says by itself has been checked when its trace was read:
-//! `topology::links`.)
+//! `[[link]]`: sections that select no link, set nothing, or contradict each other, and rates of the topology that no
+//! link has. (`topology::links` checks the keys of a section by themselves, when it reads its trace.)
 
 use super::{Report, incidents, link_queues};
 use crate::resolve;
@@ -14,7 +13,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     if doc.link.is_empty() {
         return;
     }
-    // Which section speaks of a part of a port.
+    // By port, the section that sets each of the five parts.
     let mut sections: Vec<[Option<usize>; 5]> = vec![[None; 5]; 2 * graph.links.len()];
     for (i, link) in doc.link.iter().enumerate() {
         which(r, i, doc, graph);
@@ -22,7 +21,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
         let parts =
             [transmitter.is_some(), loss.is_some(), jitter.is_some(), buffer.is_some(), marking.is_some()];
         if parts == [false; 5] {
-            let reason = "it says nothing about its links";
+            let reason = "it sets nothing for its links";
             r.error(
                 &format!("link.{i}"),
                 reason,
@@ -43,21 +42,21 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
             if let Some((port, other)) = taken.filter(|(_, other)| *other != i) {
                 let (from, to) = graph.ends(PortId(port));
                 let reason = format!(
-                    "link {other} says it already for the direction from `{}` to `{}`",
+                    "link.{other} sets it already for the direction from `{}` to `{}`",
                     graph.names.of(from.0),
                     graph.names.of(to.0)
                 );
                 r.error(
                     &format!("link.{i}.{name}"),
                     reason,
-                    "let each direction of a link have it from one section",
+                    "set it in one section for each direction of a link",
                 );
             }
             ports.iter().for_each(|port| sections[*port as usize][part] = Some(i));
         }
     }
     if let Ok(plain) =
-        topology::build(r.cx, &mut doc.topology.clone(), doc.transport.frames(), &Overlays::default())
+        topology::build(r.cx, &mut doc.topology.clone(), doc.transport.packet_sizes(), &Overlays::default())
     {
         same_rates(r, doc, &plain);
     }
@@ -71,14 +70,14 @@ fn which(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph) {
         WhichLinks::All | WhichLinks::HostLinks => {}
         WhichLinks::ServerLinks => {
             if topology::ports(graph, link).is_empty() {
-                let why = "no host has a second link, to a network of fewer hosts";
-                r.useless(&key, why, "write \"host-links\", or choose a topology such as \"rails\"");
+                let why = "no host has another link into a smaller network";
+                r.ineffective(&key, why, "write \"host-links\", or choose a topology such as \"rails\"");
             }
         }
         WhichLinks::CoreLinks => {
             if graph.core_links().is_empty() {
                 let why = "no link leads from a switch with hosts to another switch";
-                r.useless(&key, why, "write \"all\", \"host-links\" or { between = [..] }");
+                r.ineffective(&key, why, "write \"all\", \"host-links\" or { between = [..] }");
             }
         }
         WhichLinks::Between { ends } => incidents::ends(r, &format!("{key}.ends"), *ends, graph),
@@ -89,11 +88,11 @@ fn which(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph) {
                 if u64::from(*port) >= most {
                     r.error(&key, format!("there is no port {port}"), format!("ports are 0 to {}", most - 1));
                 } else if ports[..p].contains(port) {
-                    r.useless(&key, &format!("port {port} is listed twice"), "list each once");
+                    r.ineffective(&key, &format!("port {port} is listed twice"), "list each once");
                 }
             }
             if ports.is_empty() {
-                r.useless(
+                r.ineffective(
                     &format!("{key}.ports"),
                     "no port is listed",
                     format!("ports are 0 to {}", most - 1),
@@ -101,17 +100,17 @@ fn which(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph) {
             }
             if link.direction != Direction::Both {
                 let why = "a port is one direction of a link";
-                r.useless(&format!("link.{i}.direction"), why, "remove the key");
+                r.ineffective(&format!("link.{i}.direction"), why, "remove the key");
             }
         }
     }
 }
 
-/// A rate that changes, behind a scheduler that reckons with a fixed one, or against its way if it reckons with that.
+/// A varying rate behind a scheduler that computes with a fixed one, or in the reverse direction if it uses that rate.
 fn reckoned_with(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: &[u32]) {
     let varies = doc.link[i].transmitter.as_ref().is_some_and(|t| !matches!(t, TransmitterKind::Fixed(_)));
-    let of_host = |port: PortId| graph.is_host(graph.ends(port).0);
-    // Those in front of it, and of the ports that lead back those that reckon with its rate.
+    let of_host = |port: PortId| graph.is_nic(graph.ends(port).0);
+    // The ports that send on the link, and those of the reverse direction whose scheduler computes with its rate.
     let reckons = |section: &str, of_hosts: bool| {
         resolve::schedulers(doc).filter(|(key, _)| key.starts_with(section)).any(|(_, s)| {
             let needs = s.needs();
@@ -128,11 +127,13 @@ fn reckoned_with(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, po
         () if reckons("nic", true) => "nic",
         () => return,
     };
-    let reason = format!("`{section}.scheduler` reckons with the link's rate, which must not change");
-    r.error(&format!("link.{i}.transmitter"), reason, "remove it, or use another scheduler");
+    let reason = format!(
+        "`{section}.scheduler` computes with a fixed link rate, and the rate of this transmitter varies"
+    );
+    r.error(&format!("link.{i}.transmitter"), reason, "remove the key, or use another scheduler");
 }
 
-/// Batches for one user, where packets are not first come, first served, or are all for one.
+/// Batches for one user, where all packets go to one host, or where the scheduler does not know the next packet.
 fn one_user(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: &[u32]) {
     if !matches!(&doc.link[i].transmitter, Some(TransmitterKind::Batched(batched)) if batched.one_user) {
         return;
@@ -142,24 +143,26 @@ fn one_user(r: &mut Report<'_>, i: usize, doc: &Document, graph: &Graph, ports: 
         let (near, other) = graph.ends(PortId(*port));
         if far { other } else { near }
     };
-    if graph.hosts <= 2 || !ports.is_empty() && ports.iter().all(|port| graph.is_host(end(port, true))) {
-        return r.useless(&key, "such a link leads to one host", "remove the key");
+    if graph.hosts <= 2 || !ports.is_empty() && ports.iter().all(|port| graph.is_nic(end(port, true))) {
+        return r.ineffective(&key, "all packets on these links go to one host anyway", "remove the key");
     }
     let sorts = |s: &Scheduler| !s.needs().foretells;
     let section = match () {
-        () if sorts(&doc.switch.scheduler) && ports.iter().any(|p| !graph.is_host(end(p, false))) => "switch",
+        () if sorts(&doc.switch.scheduler) && ports.iter().any(|p| !graph.is_nic(end(p, false))) => "switch",
         () if doc.nic.scheduler.as_ref().is_some_and(sorts)
-            && ports.iter().any(|p| graph.is_host(end(p, false))) =>
+            && ports.iter().any(|p| graph.is_nic(end(p, false))) =>
         {
             "nic"
         }
         () => return,
     };
-    let reason = format!("`{section}.scheduler` does not say which packet is next before it leaves");
-    r.error(&key, reason, "remove the key, or let the scheduler be `fifo`");
+    let reason = format!(
+        "batches for one user need the next packet in advance, which `{section}.scheduler` does not know"
+    );
+    r.error(&key, reason, "remove the key, or use the scheduler fifo");
 }
 
-/// A fixed rate that the links have anyway.
+/// A fixed rate that the topology already gives these links.
 fn same_rates(r: &mut Report<'_>, doc: &Document, plain: &Graph) {
     for (i, link) in doc.link.iter().enumerate() {
         let Some(kind @ TransmitterKind::Fixed(fixed)) = &link.transmitter else { continue };
@@ -167,14 +170,18 @@ fn same_rates(r: &mut Report<'_>, doc: &Document, plain: &Graph) {
         if !ports.is_empty() && ports.iter().all(|p| plain.direction(PortId(*p)).mean_rate() == fixed.rate) {
             let why = format!("the topology gives these links the rate {} already", fixed.rate);
             let key = format!("link.{i}.transmitter");
-            r.useless(&key, &why, format!("write another rate, or remove the `{}` transmitter", kind.key()));
+            r.ineffective(
+                &key,
+                &why,
+                format!("write another rate, or remove the `{}` transmitter", kind.key()),
+            );
         }
     }
 }
 
-/// Rates under `[topology]` that no link has, because all their links have a transmitter of their own.
+/// Rates of `[topology]` without effect: every link that has them has a transmitter of its own.
 fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph, links: &Overlays) {
-    // (Of a file the rate is that of links without one: those that there are need it.)
+    // (For a file the rate is that of links without one, and such links need it.)
     if doc.topology.shape.file().is_some() || doc.link.iter().all(|l| l.transmitter.is_none()) {
         return;
     }
@@ -183,14 +190,14 @@ fn idle_rates(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Gr
     for key in &keys {
         let path = format!("topology.{key}");
         if is_idle(r, written, doc, graph, links, key) == Some(true) {
-            let why = "every link that it is about has a transmitter of its own";
-            r.useless(&path, why, "remove the key");
+            let why = "every link that it applies to has a `transmitter` of its own";
+            r.ineffective(&path, why, "remove the key");
         }
     }
 }
 
-/// Whether a rate that differs from its default could be another one without any link being another one;
-/// `None`: who knows.
+/// True if changing a rate that differs from its default would change no link; `None` if `key` is not a rate, or if the
+/// changed topology cannot be built.
 fn is_idle(
     r: &Report<'_>,
     written: &Document,
@@ -209,11 +216,11 @@ fn is_idle(
     if serde_json::to_value(&bare.topology).ok()?.get(key) == resolved.get(key) {
         return Some(false);
     }
-    // Any other key of the topology is none.
+    // Other keys of the topology are not rates.
     let rate: Rate = resolved.get(key)?.as_str()?.parse().ok()?;
     let other = Rate::from_bps(if rate.bps() < 1 << 40 { 2 * rate.bps() } else { rate.bps() / 2 });
     resolved[key] = other.to_string().into();
     let mut topology = serde_json::from_value(resolved).ok()?;
-    let changed = topology::build(r.cx, &mut topology, doc.transport.frames(), links).ok()?;
+    let changed = topology::build(r.cx, &mut topology, doc.transport.packet_sizes(), links).ok()?;
     Some(changed.links == graph.links)
 }

@@ -1,4 +1,4 @@
-//! `switch.inputs`, `switch.control_first` and what hosts make of them.
+//! `switch.inputs`, `switch.control_first`, and the settings of NICs that go with them.
 
 use super::{Report, pauses};
 use crate::quantity::Capacity;
@@ -12,12 +12,12 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     let answered = resolve::used(doc).any(|t| t.wire().is_acknowledged());
     if doc.switch.control_first && !answered && doc.switch.congestion_point.is_none() {
         let why = "nothing is acknowledged, so there are no control packets";
-        r.useless("switch.control_first", why, "remove the key");
+        r.ineffective("switch.control_first", why, "remove the key");
     }
     whole_packets(r, doc);
     if doc.measure.memory && doc.switch.inputs.is_none() {
         let hint = "remove the key, or write `switch.inputs = { memory = \"240KB\" }`";
-        r.useless("measure.memory", "without `switch.inputs` no switch counts by input", hint);
+        r.ineffective("measure.memory", "without `switch.inputs` no switch counts memory by input", hint);
     }
     if let Some(inputs) = doc.switch.inputs {
         memory(r, inputs, doc, graph);
@@ -25,7 +25,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     } else {
         for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
             if s.needs().inputs {
-                let reason = "it serves the inputs of a switch, which has none";
+                let reason = "it serves the inputs of a switch one by one, and `switch.inputs` is not set";
                 let hint = "write `switch.inputs = { memory = \"240KB\" }`, or another scheduler";
                 r.error(&format!("{section}.scheduler"), reason, hint);
             }
@@ -43,30 +43,31 @@ fn crossbar(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
     for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
         if !s.needs().by_input {
             let reason = format!(
-                "`{section}.scheduler` does not serve inputs in turn, so none can be joined with an output"
+                "a crossbar connects inputs and outputs, and `{section}.scheduler` does not serve inputs in turn"
             );
             r.error(key, reason, "write `scheduler = \"input-round-robin\"`");
         }
     }
     if doc.switch.control_first {
-        let reason = "what goes first passes the queues of inputs";
+        let reason = "control packets that go first bypass the crossbar";
         r.error(key, reason, "remove the key or `switch.control_first`");
     }
     if doc.switch.congestion_point.is_some() {
-        let reason = "a congestion point looks at an output that decides for itself";
+        let reason =
+            "a congestion point needs outputs that choose packets independently, which a crossbar prevents";
         r.error(key, reason, "remove the key or `switch.congestion_point`");
     }
     if !doc.switch.stages.is_empty() {
-        let reason = "stages in front of a queue belong to an output that decides for itself";
+        let reason = "stages in front of a queue need outputs that choose packets independently, which a crossbar prevents";
         r.error(key, reason, "remove the key or `switch.stages`");
     }
     if graph.links.iter().any(|link| !(link.ab.is_plain() && link.ba.is_plain())) {
-        let reason = "a link's rate varies, or it has jitter or loss: its port sends when the link says";
-        r.error(key, reason, "links of fixed rate and delay without loss, or remove the key");
+        let reason = "some link has a varying rate, jitter or loss, and then the link decides when its port sends, not the crossbar";
+        r.error(key, reason, "use links of fixed rate and delay without loss, or remove the key");
     }
 }
 
-/// Ports that choose between packets of several kinds wait for whole packets, and for the end of transmissions.
+/// Ports that choose between several kinds of packets need whole packets, and transmissions that are not interrupted.
 fn whole_packets(r: &mut Report<'_>, doc: &Document) {
     let chooses = if doc.switch.inputs.is_some() {
         "switch.inputs"
@@ -77,7 +78,7 @@ fn whole_packets(r: &mut Report<'_>, doc: &Document) {
     } else {
         return;
     };
-    let reason = format!("`{chooses}` goes with store and forward only");
+    let reason = format!("`{chooses}` needs store and forward, and whole transmissions");
     let hint = format!("remove the key or `{chooses}`");
     if doc.switch.cut_through.0.get() > 0 {
         r.error("switch.cut_through", &reason, &hint);
@@ -87,7 +88,7 @@ fn whole_packets(r: &mut Report<'_>, doc: &Document) {
     }
 }
 
-/// A host whose flows are polled in turn has no queue.
+/// A NIC that polls its flows in turn has no queue.
 fn nic(r: &mut Report<'_>, doc: &Document) {
     if doc.nic.scheduler.as_ref().is_some_and(|s| s.needs().inputs) {
         let reason = "a host has no inputs to serve in turn";
@@ -96,18 +97,18 @@ fn nic(r: &mut Report<'_>, doc: &Document) {
     if !doc.nic.order.pulls() {
         return;
     }
-    let why = "with `nic.order = \"round-robin\"` flows keep their packets until the link is free";
+    let why = "with `nic.order = \"round-robin\"` flows keep their packets until the link is free, so NICs have no queue";
     if doc.nic.scheduler.as_ref().is_some_and(|s| *s != Scheduler::default()) {
-        r.useless("nic.scheduler", why, "remove the key");
+        r.ineffective("nic.scheduler", why, "remove the key");
     }
     if doc.nic.buffer.is_some_and(|b| b != Capacity::Unlimited) {
-        r.useless("nic.buffer", why, "remove the key");
+        r.ineffective("nic.buffer", why, "remove the key");
     }
     if !doc.nic.stages.is_empty() {
-        r.useless("nic.stages", why, "remove the key");
+        r.ineffective("nic.stages", why, "remove the key");
     }
     if doc.nic.marking.is_some_and(|m| m != Marking::default()) {
-        r.useless("nic.marking", why, "remove the key");
+        r.ineffective("nic.marking", why, "remove the key");
     }
 }
 
@@ -116,7 +117,7 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
     let (name, bytes) = match (inputs.memory, inputs.shared) {
         (Some(_), Some(_)) => {
             let reason = "`memory` of each input and `shared` memory exclude each other";
-            return r.error("switch.inputs.shared", reason, "remove one");
+            return r.error("switch.inputs.shared", reason, "remove one of the two");
         }
         (None, None) => {
             return r.error("switch.inputs", "no amount of memory is given", "write `memory = \"240KB\"`");
@@ -125,7 +126,7 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
         (None, Some(shared)) => ("shared", shared.0),
     };
     if graph.switches == 0 {
-        return r.useless("switch.inputs", "the topology has no switch", "remove the key");
+        return r.ineffective("switch.inputs", "the topology has no switch", "remove the key");
     }
     if bytes.get() < u64::from(full) {
         let reason = format!("{bytes} cannot hold one packet of {full} bytes");
@@ -133,8 +134,8 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
     }
     let ports = graph.most_ports();
     if ports > MOST_PORTS as u64 {
-        let reason = format!("a switch has {ports} links");
-        r.error("switch.inputs", reason, format!("at most {MOST_PORTS}, or remove the key"));
+        let reason = format!("a switch has {ports} ports, and at most {MOST_PORTS} inputs can be counted");
+        r.error("switch.inputs", reason, "use smaller switches, or remove the key");
     }
     if doc.switch.room() != Capacity::Unlimited {
         let reason = "with memory by input, output queues have no limit of their own";
@@ -143,7 +144,7 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
     for (section, s) in resolve::schedulers(doc).filter(|(section, _)| *section != "nic") {
         if s.needs().sizes_itself {
             let reason = format!(
-                "with memory by input, output queues have no limit of their own, as `{}` has",
+                "with memory by input, output queues have no limit of their own, and the scheduler `{}` sets one",
                 s.key()
             );
             r.error(
@@ -154,7 +155,7 @@ fn memory(r: &mut Report<'_>, inputs: Inputs, doc: &Document, graph: &Graph) {
         }
     }
     if doc.switch.shared_buffer.is_some() {
-        let reason = "memory belongs to inputs or to output ports, not to both";
+        let reason = "memory is counted by input or by output port, not by both";
         r.error("switch.shared_buffer", reason, "remove the key or `switch.inputs`");
     }
 }

@@ -1,4 +1,4 @@
-//! `marking` and `stages` of `[switch]` and `[nic]`: what a stage says of itself, and marks that no sender can receive.
+//! `marking` and `stages` of `[switch]` and `[nic]`: their own keys, and marks or feedback that no sender can use.
 
 use super::Report;
 use crate::resolve;
@@ -7,7 +7,7 @@ use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Marks};
 use thalweg_machines::stage::abc::Encoding;
 use thalweg_machines::stage::{Acts, Around, StageSpec};
 
-/// A queue's stages, one after the other: those in front, and its marking.
+/// Checks a queue's stages in order: those in front of it, and its marking.
 pub(super) fn row(
     r: &mut Report<'_>,
     section: &str,
@@ -19,27 +19,27 @@ pub(super) fn row(
         (0..front.len()).map(|i| format!("{section}.stages.{i}")).chain([format!("{section}.marking")]);
     for (i, (key, marking)) in keys.zip(front.iter().chain([&last])).enumerate() {
         if i < front.len() && *marking == Marking::default() {
-            r.useless(&key, "it does nothing", "remove it");
+            r.ineffective(&key, "the stage `none` does nothing", "remove it");
         }
         if marking.acts() == Acts::Marks && !at.ecn_capable && !resolve::wants_marks(doc) {
             let hint = "write `transport.ecn = \"classic\"`, or the controller dctcp, or remove the marking";
             let why = "no transport is ECN-capable, so no packet can be marked";
-            r.useless(&key, why, hint);
+            r.ineffective(&key, why, hint);
         }
         if let Acts::Signals(kind) = marking.acts() {
             let listens = |c: &ControllerSpec| c.needs().feedback == FeedbackKind::Explicit(kind);
             if !resolve::used(doc).any(|t| t.congestion().is_some_and(listens)) {
                 let hint =
-                    "use its controller, `transport.congestion`, of the same name, or remove the marking";
-                r.useless(&key, "no controller reads its feedback", hint);
+                    "write the controller of the same name as `transport.congestion`, or remove the marking";
+                r.ineffective(&key, "no controller reads its feedback", hint);
             }
         }
         r.report(&key, marking.problems(at));
     }
 }
 
-/// ABC's ends and routers mean the same by the same codepoints, and nothing else marks where a mark is a
-/// brake (Goyal, MIT 2022, §2.4.2).
+/// Senders and routers of ABC must use the same encoding, and nothing else may mark where a mark means brake (Goyal, MIT
+/// 2022, §2.4.2).
 pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
     ect1(doc).into_iter().for_each(|(at, reason, hint)| r.error(&at, reason, hint));
     for (key, t) in resolve::transports(doc) {
@@ -50,16 +50,18 @@ pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
             if let StageSpec::Abc(router) = marking
                 && router.encoding != sender.encoding
             {
-                let reason = format!("routers have another, by `{queue}.encoding`");
+                let reason = format!("routers use another encoding: `{queue}.encoding`");
                 return r.error(&at, reason, "write the same in both");
             }
             if marker.is_some_and(|name| name != marking.key()) && marking.acts().marks() {
-                let reason = format!("`{queue}` marks for reasons of its own, which would be read as brakes");
+                let reason = format!(
+                    "`{queue}` marks packets, too, and with this encoding ABC reads every mark as a brake"
+                );
                 return r.error(&at, reason, "write \"full\" here and in ABC's marking");
             }
         }
         if marker.is_some() && matches!(doc.edge, Some(Edge::Ecn { .. })) {
-            let reason = "the receiving edge marks for reasons of its own, which would be read as brakes";
+            let reason = "[edge] marks packets, too, and with this encoding ABC reads every mark as a brake";
             return r.error(&at, reason, "write \"full\" here and in ABC's marking");
         }
         if t.congestion().is_some_and(|c| c.needs().marks == Marks::Codepoints) {
@@ -75,9 +77,8 @@ pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
     }
 }
 
-/// ECT(1) means one thing on a path: L4S (RFC 9331 §4.1), or what ABC's ends and routers mean by both codepoints
-/// (Goyal, MIT 2022, §2.4.2). And what marks for reasons of its own is not understood where a mark is a brake.
-/// What is wrong: key, reason, hint.
+/// On a path ECT(1) can have only one meaning: L4S (RFC 9331 §4.1) or ABC's accelerate (Goyal, MIT 2022, §2.4.2). And
+/// nothing else may mark where a mark means brake. Returns mistakes as key, reason and hint.
 fn ect1(doc: &Document) -> Vec<(String, String, &'static str)> {
     let dual = resolve::schedulers(doc).find(|(_, s)| s.needs().l4s).map(|(section, _)| section);
     let brakes = |marking: &Marking| matches!(marking, StageSpec::Abc(abc) if abc.encoding == Encoding::Full);
@@ -88,17 +89,19 @@ fn ect1(doc: &Document) -> Vec<(String, String, &'static str)> {
         let (needs, at) = (controller.needs(), format!("{key}.congestion"));
         if let (true, Some(queue)) = (needs.l4s, &router) {
             let reason =
-                format!("it sends ECT(1), which `{queue}` takes for ABC's accelerate and turns into ECT(0)");
+                format!("it sends ECT(1), which `{queue}` reads as ABC's accelerate and changes to ECT(0)");
             let hint = "write `encoding = \"proxy\"` in ABC's marking, or choose a controller with ECT(0)";
             wrong.push((at.clone(), reason, hint));
         }
         if let (Marks::Codepoints, Some(section)) = (needs.marks, dual) {
-            let reason = format!("its ECT(1) means accelerate, and `{section}.scheduler` takes it for L4S");
+            let reason =
+                format!("its ECT(1) means accelerate, and `{section}.scheduler` reads ECT(1) as L4S");
             wrong.push((at.clone(), reason, "choose another scheduler"));
         }
         if let (Some(_), Some(section)) = (needs.marker, dual) {
-            let reason =
-                format!("`{section}.scheduler` marks for reasons of its own, which would be read as brakes");
+            let reason = format!(
+                "`{section}.scheduler` marks packets, and the controller reads every mark as a brake"
+            );
             wrong.push((at, reason, "choose another scheduler"));
         }
     }

@@ -1,4 +1,4 @@
-//! Settings that are impossible, and settings that cannot take effect.
+//! Checks of a resolved document: settings that are impossible, and settings that are ineffective.
 
 mod incidents;
 mod link_queues;
@@ -19,7 +19,9 @@ mod routing;
 mod rules;
 mod schedulers;
 mod slack;
+mod tcp;
 mod transports;
+mod udp;
 mod uet;
 
 use crate::Diagnostic;
@@ -27,67 +29,68 @@ use crate::context::Cx;
 use crate::diagnostic::quoted;
 use crate::resolve;
 use crate::schema::Document;
+use crate::text::origin::Inherited;
 use crate::text::tree;
-use crate::text::tree::Inherited;
 use crate::topology::{Graph, Overlays};
 use thalweg_machines::problems::Problem;
 
-/// Collects what is wrong.
+/// Collects mistakes.
 pub(crate) struct Report<'a> {
     pub cx: &'a Cx<'a>,
     pub errors: Vec<Diagnostic>,
-    /// Keys that a transport of a section has from another one and cannot use: the key, its source, and why.
-    spared: Vec<(Inherited, String, String)>,
+    /// Ineffective keys that a section's transport inherits from another: the key and its source, the reason, the hint.
+    inherited: Vec<(Inherited, String, String)>,
 }
 
-/// What is wrong with a document.
+/// The result of the checks.
 pub(crate) struct Verdict {
     pub errors: Vec<Diagnostic>,
-    /// What is inherited and has no effect there, though elsewhere.
-    pub useless: Vec<String>,
+    /// Inherited keys that are ineffective in the transport that inherits them, though not in every one.
+    pub ineffective: Vec<String>,
 }
 
 impl Report<'_> {
     pub fn error(&mut self, key: &str, reason: impl Into<String>, hint: impl Into<String>) {
         self.errors.push(self.cx.error(key, reason, hint));
     }
-    /// What an algorithm says of its table `key`.
+    /// Reports the problems that an algorithm finds in its own table, `key`.
     pub fn report(&mut self, key: &str, problems: Vec<Problem>) {
         for Problem { key: inner, reason, hint, useless, .. } in problems {
             let key = if inner.is_empty() { key.to_owned() } else { format!("{key}.{inner}") };
             match useless {
-                true => self.useless(&key, &reason, hint),
+                true => self.ineffective(&key, &reason, hint),
                 false => self.error(&key, reason, hint),
             }
         }
     }
-    /// A key that several inherit has an effect if one of them can use it, or its own transport.
+    /// Reports inherited keys that neither a transport that inherits them nor their own can use. Returns the paths of all
+    /// that are ineffective where they are inherited.
     fn settle_inherited(&mut self, doc: &Document) -> Vec<String> {
-        let spared = std::mem::take(&mut self.spared);
-        for (key, why, hint) in &spared {
+        let inherited = std::mem::take(&mut self.inherited);
+        for (key, why, hint) in &inherited {
             let of = |from: &str| self.cx.origin.inherited.iter().filter(|k| k.from == from).count();
-            let cannot = spared.iter().filter(|(k, ..)| k.from == key.from).map(|(k, ..)| &k.path);
+            let cannot = inherited.iter().filter(|(k, ..)| k.from == key.from).map(|(k, ..)| &k.path);
             let cannot: std::collections::BTreeSet<&String> = cannot.collect();
             let source = key.from.strip_prefix("transports.").and_then(|rest| rest.split('.').next());
             let carries = resolve::carries_traffic(doc, source.unwrap_or(tree::MAIN));
             if cannot.len() == of(&key.from) && !carries {
-                self.useless(&key.from, why, hint.as_str());
+                self.ineffective(&key.from, why, hint.as_str());
             }
         }
-        spared.into_iter().map(|(key, ..)| key.path).collect()
+        inherited.into_iter().map(|(key, ..)| key.path).collect()
     }
-    /// A setting that changes nothing.
-    pub fn useless(&mut self, key: &str, why: &str, hint: impl Into<String>) {
+    /// Reports a setting that cannot take effect. One that is inherited may have an effect elsewhere and is kept for later.
+    pub fn ineffective(&mut self, key: &str, why: &str, hint: impl Into<String>) {
         if let Some(key) = self.cx.origin.inherits(key) {
-            return self.spared.push((key.clone(), why.to_owned(), hint.into()));
+            return self.inherited.push((key.clone(), why.to_owned(), hint.into()));
         }
         let reason = format!("it has no effect: {why}");
         match self.cx.origin.scheme_of(key) {
             None => self.error(key, reason, hint),
-            // It can be overridden, not removed.
+            // The user can override it, but not remove it.
             Some(scheme) => {
                 let hint = format!(
-                    "it is of the scheme `{}`: write the settings that you want instead of that name (`thalweg show` prints them)",
+                    "the scheme `{}` sets it: replace that name by its settings (`thalweg show` prints them) without this one",
                     quoted(scheme)
                 );
                 self.error(key, reason, hint);
@@ -104,7 +107,7 @@ pub(crate) fn document(
     graph: &Graph,
     overlays: &Overlays,
 ) -> Verdict {
-    let mut report = Report { cx, errors: Vec::new(), spared: Vec::new() };
+    let mut report = Report { cx, errors: Vec::new(), inherited: Vec::new() };
     name::check(&mut report, &doc.name);
     name::sections(&mut report, &doc.traffic);
     transports::check(&mut report, doc, graph);
@@ -117,6 +120,6 @@ pub(crate) fn document(
     incidents::check(&mut report, doc, graph);
     slack::check(&mut report, doc, graph);
     rules::check(&mut report, written, doc, graph);
-    let useless = report.settle_inherited(doc);
-    Verdict { errors: report.errors, useless }
+    let ineffective = report.settle_inherited(doc);
+    Verdict { errors: report.errors, ineffective }
 }

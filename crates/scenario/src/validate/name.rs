@@ -1,12 +1,12 @@
-//! `name`: it becomes a folder.
+//! `name`, which becomes the name of a folder, and the names of traffic sections.
 
 use super::Report;
 use crate::diagnostic::{invisible, quoted};
 use crate::schema::Traffic;
 
-/// File systems take 255 bytes; what is put before and after the name fits too.
+/// File systems allow 255 bytes; the rest is for what is put before and after the name.
 const LONGEST: usize = 150;
-/// A legend has room for little.
+/// The most characters that a legend has room for.
 const LONGEST_OF_SECTION: usize = 64;
 
 pub(super) fn check(r: &mut Report<'_>, name: &str) {
@@ -18,17 +18,17 @@ pub(super) fn check(r: &mut Report<'_>, name: &str) {
     r.error("name", format!("`{}` cannot be the name of a folder: {why}", quoted(name)), hint);
 }
 
-/// Names of sections of traffic: words of tables, legends and dotted metrics.
+/// Names of traffic sections, which appear in tables, legends and dotted metrics.
 pub(super) fn sections(r: &mut Report<'_>, traffic: &[Traffic]) {
     for (at, section) in traffic.iter().enumerate() {
         let Some(name) = &section.name else { continue };
         let key = format!("traffic.{at}.name");
         let why = match () {
             () if name.is_empty() => "it is empty",
-            () if name.trim() != name => "it begins or ends with a blank",
+            () if name.trim() != name => "it begins or ends with a space",
             () if name.chars().count() > LONGEST_OF_SECTION => "it is longer than 64 characters",
             () if name.chars().any(|c| c.is_control() || invisible(c)) => {
-                "it holds characters that cannot be printed"
+                "it contains characters that cannot be printed"
             }
             () => "",
         };
@@ -39,7 +39,7 @@ pub(super) fn sections(r: &mut Report<'_>, traffic: &[Traffic]) {
                 "for example `name = \"BBR\"`",
             );
         } else if let Some(first) = traffic[..at].iter().position(|t| t.name.as_ref() == Some(name)) {
-            let reason = format!("traffic.{first} is called `{name}`, too");
+            let reason = format!("traffic.{first} has the name `{name}`, too");
             r.error(&key, reason, format!("for example `name = \"{name} 2\"`"));
         }
     }
@@ -51,19 +51,19 @@ fn unfit(name: &str) -> Option<&'static str> {
     } else if name.len() > LONGEST {
         Some("it is longer than 150 bytes")
     } else if name.contains(['/', '\\']) {
-        Some("it holds a `/` or a `\\`")
+        Some("it contains a `/` or a `\\`")
     } else if name.chars().any(|c| c.is_control() || invisible(c)) {
-        Some("it holds characters that cannot be printed")
+        Some("it contains characters that cannot be printed")
     } else if name.starts_with('.') {
         Some("it begins with a dot")
     } else if name.trim() != name {
-        Some("it begins or ends with a blank")
+        Some("it begins or ends with a space")
     } else {
         None
     }
 }
 
-/// What is left of a name when everything doubtful is taken out.
+/// A name without the characters that may cause problems.
 fn fitting(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || "+=,._".contains(c) { c } else { ' ' };
     let plain: String = name.chars().take(80).map(kept).collect();

@@ -12,7 +12,7 @@ use thalweg_units::Bytes;
 pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, graph: &Graph) {
     let full = resolve::full_packet(doc);
     let shared = doc.switch.shared_buffer.as_ref().map(|s| {
-        // (That of the switch with the fewest ports.)
+        // (At the switch with the fewest ports.)
         s.sharing.most(s.total.0.get(), ports_of_switches(graph).0, u64::from(full))
     });
     let room = |buffer: Capacity| buffer.bytes(full).get().min(shared.unwrap_or(u64::MAX));
@@ -20,12 +20,12 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     let own = doc.switch.room();
     buffer(r, "switch", own, full);
     let ecn_capable = resolve::ecn_capable(doc);
-    // A NIC that says nothing of its own marks as switches do.
+    // NICs without settings of their own mark as switches do.
     let everywhere = written.nic.marking.is_none() && doc.nic.marking.is_some();
     let batches = batched(graph, false) || everywhere && batched(graph, true);
     let at = Around { buffer: own, room: room(own), full, ecn_capable, batches };
     marking::row(r, "switch", (&doc.switch.stages, doc.switch.marking), &at, doc);
-    // What the NIC copied from the switch has been reported there.
+    // Settings that the NIC has from the switch have been reported there.
     if let Some(s) = &written.nic.scheduler {
         schedulers::scheduler(r, "nic", s, doc);
     }
@@ -54,7 +54,7 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     if let Some(s) = &doc.switch.shared_buffer {
         let total = s.total.0;
         if graph.switches == 0 {
-            r.useless("switch.shared_buffer", "the topology has no switch", "remove the key");
+            r.ineffective("switch.shared_buffer", "the topology has no switch", "remove the key");
         } else if total.get() < u64::from(full) {
             let reason = format!("{total} cannot hold one packet of {full} bytes");
             r.error("switch.shared_buffer.total", reason, format!("at least \"{full}B\""));
@@ -65,36 +65,39 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     }
     let header = doc.switch.cut_through.0.get();
     if header > 0 && graph.switches == 0 {
-        r.useless("switch.cut_through", "the topology has no switch", "remove the key");
+        r.ineffective("switch.cut_through", "the topology has no switch", "remove the key");
     } else if header >= u64::from(full) {
         let why = format!("no packet is longer than {full} bytes");
-        r.useless("switch.cut_through", &why, "write the header's size, for example \"64B\"");
+        r.ineffective("switch.cut_through", &why, "write the header's size, for example \"64B\"");
     } else if header > 0 {
         let why = if resolve::schedulers(doc).any(|(_, s)| *s != Scheduler::default()) {
-            "the scheduler decides when a packet has arrived whole"
+            "schedulers other than fifo act on complete packets"
         } else if shared.is_some() {
-            "memory is shared by packets that have arrived whole"
+            "a shared buffer counts complete packets"
         } else if !doc.switch.stages.is_empty() || !doc.nic.stages.is_empty() {
-            "stages in front of a queue see packets that have arrived whole"
+            "stages in front of a queue act on complete packets"
         } else if resolve::markings(doc).any(|(_, m)| m.needs().departures) {
-            "marking at departure waits for whole packets"
+            "marking at departure acts on complete packets"
         } else if doc.measure.priority_histogram.is_some() {
-            "a priority histogram counts packets that have arrived whole"
+            "a priority histogram counts complete packets"
         } else {
             ""
         };
         if !why.is_empty() {
-            let hint = "cut-through needs fifo at switches and hosts, marking at arrival, and no shared buffer or histogram";
+            let hint = "cut-through needs the scheduler fifo at switches and hosts, marking at arrival, and no stages, shared buffer or priority histogram";
             r.error("switch.cut_through", why, hint);
         }
         if !graph.has_plain_links() {
             let reason =
-                "on a link of changing rate, with loss or with jitter, when a header arrives is not known";
-            r.error("switch.cut_through", reason, "remove the key, or what `link` says of such links");
+                "it cannot be computed when a header arrives over a link with a varying rate, loss or jitter";
+            r.error(
+                "switch.cut_through",
+                reason,
+                "remove the key, or `transmitter`, `loss` and `jitter` of such links",
+            );
         }
         if doc.incident.iter().any(|incident| matches!(incident, Incident::LinkFailure { .. })) {
-            let reason =
-                "of a packet on a link that fails the header may be links ahead, and nothing would stop it";
+            let reason = "when a link fails, the header of a packet on it may already be several links ahead";
             r.error(
                 "switch.cut_through",
                 reason,
@@ -104,12 +107,12 @@ pub(super) fn check(r: &mut Report<'_>, written: &Document, doc: &Document, grap
     }
 }
 
-/// Some link from a host, or from a switch, sends batches.
+/// True if some link from a host (or else from a switch) sends batches.
 fn batched(graph: &Graph, of_hosts: bool) -> bool {
     graph.links.iter().any(|l| {
         [(l.a, &l.ab), (l.b, &l.ba)]
             .into_iter()
-            .any(|(from, way)| graph.is_host(from) == of_hosts && way.is_batched())
+            .any(|(from, way)| graph.is_nic(from) == of_hosts && way.is_batched())
     })
 }
 
@@ -117,11 +120,11 @@ fn mix(r: &mut Report<'_>, m: &Mix, doc: &Document, graph: &Graph) {
     let key = "switch.mix.nodes";
     let (first, end) = (graph.nics(), graph.nodes() as u32);
     if graph.switches == 0 {
-        return r.useless("switch.mix", "the topology has no switch", "remove the key");
+        return r.ineffective("switch.mix", "the topology has no switch", "remove the key");
     }
     if m.scheduler == doc.switch.scheduler {
-        let why = "all switches have this scheduler";
-        return r.useless("switch.mix.scheduler", why, "write another one or remove `switch.mix`");
+        let why = "it is the same as `switch.scheduler`";
+        return r.ineffective("switch.mix.scheduler", why, "write another one or remove `switch.mix`");
     }
     if let Nodes::Listed { nodes } = &m.nodes
         && let Some(wrong) = nodes.iter().find(|n| **n < first || **n >= end)
@@ -131,23 +134,22 @@ fn mix(r: &mut Report<'_>, m: &Mix, doc: &Document, graph: &Graph) {
     }
     let mixed = (first..end).filter(|n| m.nodes.has(*n)).count();
     if mixed == 0 {
-        r.useless(key, "no switch is meant", format!("switches are {first} to {}", end - 1));
+        r.ineffective(key, "it selects no switch", format!("switches are {first} to {}", end - 1));
     } else if mixed == graph.switches as usize {
-        let why = "every switch is meant, so none has `switch.scheduler`";
+        let why = "it selects every switch, so that none runs `switch.scheduler`";
         r.error(key, why, "write it as `switch.scheduler` and remove `switch.mix`");
     }
 }
 
-/// In a network without switches `[switch]` only says what hosts do that say nothing themselves. (Judged by
-/// the resolved document: a NIC that has no queue takes nothing from `[switch]`, whether or not that is
-/// written out.)
+/// In a network without switches `[switch]` only sets what `[nic]` leaves open. (The resolved document decides: a NIC
+/// without a queue takes nothing from `[switch]`, whether or not that is written out.)
 fn no_switch(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     if graph.switches > 0 {
         return;
     }
     let plain = Switch::default();
     let (nic, s) = (&doc.nic, &doc.switch);
-    let useless = [
+    let ineffective = [
         (
             "scheduler",
             nic.scheduler.as_ref().is_some_and(|n| *n != s.scheduler) && s.scheduler != plain.scheduler,
@@ -156,18 +158,24 @@ fn no_switch(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
         ("stages", !s.stages.is_empty()),
         ("marking", nic.marking.is_some_and(|n| n != s.marking) && s.marking != plain.marking),
     ];
-    for (key, _) in useless.into_iter().filter(|(_, is)| *is) {
-        r.useless(&format!("switch.{key}"), "the topology has no switch", "remove the key");
+    for (key, _) in ineffective.into_iter().filter(|(_, is)| *is) {
+        r.ineffective(&format!("switch.{key}"), "the topology has no switch", "remove the key");
     }
 }
 
-/// What a policy of sharing wants of the queues and transports around it.
+/// What a sharing policy needs of queues and transports.
 fn sharing(shared: &SharedBuffer, doc: &Document) -> Vec<Problem> {
     let (sharing, mut problems) = (&shared.sharing, Problems::default());
     let mut keeps = resolve::schedulers(doc).filter(|(section, s)| *section != "nic" && s.needs().keeps);
     if let (true, Some((section, s))) = (sharing.needs().pushes_out, keeps.next()) {
-        let reason = format!("queues are to give up packets that wait, and `{section}.scheduler` keeps them");
-        problems.wrong("kind", reason, format!("write another scheduler than {}, or `sharing`", s.key()));
+        let reason = format!(
+            "the policy pushes waiting packets out of queues, which `{section}.scheduler` does not allow"
+        );
+        problems.wrong(
+            "kind",
+            reason,
+            format!("use another scheduler than {}, or another `sharing`", s.key()),
+        );
     }
     if sharing.needs().trims {
         problems.0.extend(ndp::trimming(doc));
@@ -176,23 +184,25 @@ fn sharing(shared: &SharedBuffer, doc: &Document) -> Vec<Problem> {
     problems.0
 }
 
-/// Memory that a policy shares out among so many ports that none has room for a packet; or that the ports' own limits
-/// never let fill.
+/// Shared memory that leaves no port room for a packet, and shared memory that never fills because of the ports' own
+/// limits.
 fn split(r: &mut Report<'_>, shared: &SharedBuffer, doc: &Document, ports: u64, full: u32) {
     let (total, own) = (shared.total.0, doc.switch.room());
-    // A queue that trims holds headers besides.
+    // A queue that trims also holds headers.
     let headers = doc.switch.scheduler.needs().trims.map_or(0, Bytes::get);
     let least = shared.sharing.least(u64::from(full), ports);
     if total.get() < least {
-        let reason = format!("of {total} none of {ports} ports is given room for a packet of {full} bytes");
+        let reason =
+            format!("shared by {ports} ports, {total} leaves none of them room for a packet of {full} bytes");
         r.error("switch.shared_buffer.total", reason, format!("at least \"{least}B\""));
     } else if shared.sharing.admits_all(total.get(), ports, own.bytes(full).get().saturating_add(headers)) {
-        let why = format!("the {ports} ports of a switch hold at most {own} each");
-        r.useless("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
+        let why =
+            format!("it never fills: `switch.buffer` limits each of the {ports} ports of a switch to {own}");
+        r.ineffective("switch.shared_buffer", &why, "raise `switch.buffer`, for example to \"unlimited\"");
     }
 }
 
-/// The least and the most ports of a switch.
+/// The smallest and the largest number of ports of a switch.
 fn ports_of_switches(graph: &Graph) -> (u64, u64) {
     let mut degree = vec![0u64; graph.nodes()];
     for l in &graph.links {

@@ -35,11 +35,7 @@ fn registered(r: &mut Report<'_>, key: &str, name: &str, params: &serde_json::Va
     let Some(declared) = thalweg_machines::congestion::custom::declared(name).params else { return };
     let Some(params) = params.as_object() else {
         if !params.is_null() {
-            r.error(
-                &format!("{key}.params"),
-                "is not a table of the controller's parameters",
-                "{ name = value }",
-            );
+            r.error(&format!("{key}.params"), "it is not a table of parameters", "write `{ name = value }`");
         }
         return;
     };

@@ -26,19 +26,22 @@ impl Checked for Rdma {
         if let Recovery::GoBackN { repeat_nack: Some(every) } = t.recovery
             && every.is_zero()
         {
-            r.error(&at("recovery.repeat_nack"), "a NACK every 0ps never ends", "for example \"500us\"");
+            r.error(
+                &at("recovery.repeat_nack"),
+                "the interval between NACKs must be above zero",
+                "for example \"500us\"",
+            );
         }
         if t.recovery == Recovery::DropNotified && !doc.routing.rule.needs().source_routes {
-            let reason = "switches notify of drops on the way that packets have come, and this routing chooses \
-                          packet by packet";
+            let reason = "switches send drop notices back along the path of a packet, and this routing chooses one for each packet";
             r.error(&at("recovery"), reason, "write \"irn\", or `routing = \"ecmp\"`");
         }
         r.report(&at("path_values"), path_values(t, doc).0);
         if matches!(t.rank, Some(Rank::SocketBuffer { .. })) {
-            let reason = "a queue pair is posted whole messages: there is no send buffer";
+            let reason = "queue pairs have no send buffer: hosts post whole messages to them";
             r.error(&at("rank"), reason, "write \"from-here\", \"remaining\" or \"flow-size\"");
         } else if t.rank == Some(Rank::Remaining) && t.acks == Some(RdmaAcks::Never) {
-            let reason = "nothing is acknowledged, so no sender knows what remains";
+            let reason = "without ACKs no sender knows how much of its flow remains";
             r.error(&at("rank"), reason, "write \"from-here\", or `acks = \"per-packet\"`");
         } else {
             super::transports::rank(r, &at("rank"), t.rank, doc);
@@ -56,7 +59,7 @@ impl Checked for Rdma {
             && matches!(self.cap, None | Some(Cap::Off))
             && self.congestion.needs().gives == Gives::Nothing;
         (unbounded && !doc.nic.order.pulls()).then_some((
-            "a flow without end, cap, pace or window would fill the NIC's queue at once and for ever",
+            "a flow without end, cap, pace or window would fill the NIC's queue without limit",
             "write `nic.order = \"round-robin\"`, or give the transport a `cap`",
         ))
     }
@@ -64,7 +67,11 @@ impl Checked for Rdma {
 
 fn packet(r: &mut Report<'_>, key: &str, size: Bytes, example: &str) {
     if size.get() == 0 || size.get() > LARGEST {
-        r.error(key, format!("a packet of {size} is impossible"), format!("for example \"{example}\""));
+        r.error(
+            key,
+            format!("{size} is not a packet size: it must be 1 B to 1 MB"),
+            format!("for example \"{example}\""),
+        );
     }
 }
 
@@ -72,7 +79,11 @@ fn timer(r: &mut Report<'_>, key: &str, t: &Rdma) {
     let at = |name: &str| format!("{key}.timer.{name}");
     let mut positive = |name: &str, span: Span| {
         if span.is_zero() {
-            r.error(&at(name), "a time-out of 0 repeats for ever", "write a time above zero");
+            r.error(
+                &at(name),
+                "a time-out of 0 would expire endlessly at the same instant",
+                "write a time above zero",
+            );
         }
     };
     match t.timer {
@@ -91,12 +102,12 @@ fn timer(r: &mut Report<'_>, key: &str, t: &Rdma) {
         }
     }
     if t.acks == Some(RdmaAcks::Never) {
-        let reason = "without ACKs no timer can know what has arrived";
+        let reason = "without ACKs a retransmission timer cannot know what has arrived";
         r.error(&format!("{key}.timer"), reason, "write \"off\", or `acks = \"per-packet\"`");
     }
 }
 
-/// Something waits for ACKs that never come.
+/// Settings that need ACKs, or an ACK for each packet.
 fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
     let at = |name: &str| format!("{key}.{name}");
     let needs = t.congestion.needs();
@@ -106,22 +117,22 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
         _ => None,
     };
     let waiting = if t.segments.is_some() {
-        Some("the host posts a segment when another is acknowledged")
+        Some("the host posts the next segment when one is acknowledged")
     } else if needs.gives.moves_window() {
-        Some("the controller's window waits for ACKs")
+        Some("the controller's window advances with ACKs")
     } else if needs.round_trips {
-        Some("the controller's round trips are those of ACKs")
+        Some("the controller measures round trips with ACKs")
     } else if capped.is_some() {
-        Some("the cap waits for ACKs")
+        Some("the cap limits packets without ACKs")
     } else if t.notification == Some(Notification::Echo) {
-        Some("the echo of marks travels in ACKs")
+        Some("marks are echoed in ACKs")
     } else if !matches!(t.recovery, Recovery::GoBackN { .. }) {
         Some("the sender learns from ACKs what has arrived")
     } else {
         None
     };
     if matches!(needs.gives, Gives::Window { .. } | Gives::PaceAndWindow) && t.cap == Some(Cap::Off) {
-        let reason = "the controller's window starts as large as the cap, and there is none";
+        let reason = "the controller's window starts at the size of the cap, which is off";
         r.error(&at("cap"), reason, "write \"auto\"");
     }
     match (t.acks, waiting) {
@@ -131,11 +142,12 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
             let posted = t.segments.map(|s| s.bytes.0.get().div_ceil(mtu));
             let segment = posted.unwrap_or(u64::from(t.rtt.segment));
             if needs.gives.moves_window() && t.segments.is_none() {
-                let reason = "a window may be smaller than a segment, whose end alone is acknowledged";
+                let reason =
+                    "only the end of a segment is acknowledged, and a window may be smaller than a segment";
                 r.error(&at("acks"), reason, "write \"per-packet\"");
             } else if let Some(cap) = capped.filter(|cap| u64::from(*cap) < segment) {
                 let reason = format!(
-                    "{cap} packets are less than a segment of {segment}, whose end alone is acknowledged"
+                    "only the end of a segment of {segment} packets is acknowledged, and the cap is {cap}"
                 );
                 r.error(&at("cap"), reason, per_packet);
             }
@@ -158,20 +170,20 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
             packet(r, &at("notification.size"), size.0, "82B");
             if interval.0 > doc.run.until.0 {
                 let why = "the run ends before the second notification";
-                r.useless(&at("notification.interval"), why, "write a shorter time");
+                r.ineffective(&at("notification.interval"), why, "write a shorter time");
             }
         }
         Notification::Off | Notification::Echo => {}
     }
     if now == Notification::Off {
         if needs.marks.required() {
-            let reason = "the controller listens to marks only, and none are reported";
-            r.error(&at("notification"), reason, "remove the key: the controller knows which");
+            let reason = "the controller reacts to ECN marks only, and none are reported to it";
+            r.error(&at("notification"), reason, "remove the key: the default is what the controller needs");
         }
     } else if !marks(doc) && needs.marks.by_default() && by_switches {
         if matches!(now, Notification::Cnp { .. }) && now != Notification::cnp() {
-            let why = "no queue marks packets, so that switches alone notify senders";
-            r.useless(&at("notification"), why, "remove the key");
+            let why = "no queue marks packets: switches alone notify senders";
+            r.ineffective(&at("notification"), why, "remove the key");
         }
     } else if !marks(doc) {
         let (min, max) = resolve::dcqcn_marks(graph);
@@ -181,19 +193,19 @@ fn notification(r: &mut Report<'_>, key: &str, t: &Rdma, doc: &Document, graph: 
         if needs.marks.by_default() {
             r.error(&at("congestion"), "the controller needs ECN marks, but no queue marks packets", hint);
         } else {
-            r.useless(&at("notification"), "no queue marks packets", hint);
+            r.ineffective(&at("notification"), "no queue marks packets", hint);
         }
     } else if matches!(needs.marks, Marks::Echoes) && matches!(now, Notification::Cnp { .. }) {
         let reason = "the controller counts marked bytes, which only ACKs report";
         r.error(&at("notification"), reason, "write \"echo\"");
     } else if !notices(needs.marks, now) && !custom && !red && !free {
-        // (RED drops what it cannot mark: there it matters even so.)
-        let why = "the controller does not listen to marks";
-        r.useless(&at("notification"), why, "write \"off\", or the controller dcqcn or dctcp");
+        // (RED drops what it cannot mark, so that ECN has an effect even then.)
+        let why = "the controller does not react to ECN marks";
+        r.ineffective(&at("notification"), why, "write \"off\", or the controller dcqcn or dctcp");
     }
 }
 
-/// A controller makes something of such notifications.
+/// True if a controller reacts to such notifications.
 fn notices(marks: Marks, notification: Notification) -> bool {
     match marks {
         Marks::Ignored => false,
@@ -211,15 +223,19 @@ fn round_trips(r: &mut Report<'_>, key: &str, t: &Rdma) {
     let counted = t.acks == Some(RdmaAcks::PerSegment) && t.segments.is_none();
     let hint = "remove the key, or use the controller timely";
     if t.segments.is_some() && t.rtt.segment != plain.segment {
-        r.useless(&at("segment"), "each posted segment gives one sample", "write `segments.bytes` instead");
+        r.ineffective(
+            &at("segment"),
+            "each posted segment gives one sample",
+            "write `segments.bytes` instead",
+        );
     } else if !read && !counted && t.rtt.segment != plain.segment {
-        r.useless(&at("segment"), "the controller does not look at round trips", hint);
+        r.ineffective(&at("segment"), "the controller does not use round trips", hint);
     }
     if !read && t.rtt.less_serialization != plain.less_serialization {
-        r.useless(&at("less_serialization"), "the controller does not look at round trips", hint);
+        r.ineffective(&at("less_serialization"), "the controller does not use round trips", hint);
     }
     if !read && !dynamic && t.rtt.noise != plain.noise {
-        r.useless(&at("noise"), "nothing reads round trips", hint);
+        r.ineffective(&at("noise"), "neither the controller nor the timer uses round trips", hint);
     }
 }
 
@@ -227,9 +243,13 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
     let Some(s) = t.segments else { return };
     let at = |name: &str| format!("{key}.segments.{name}");
     if s.bytes.0.get() == 0 || s.bytes.0.get() > 1 << 30 {
-        r.error(&at("bytes"), format!("segments of {} are impossible", s.bytes.0), "for example \"16KB\"");
+        r.error(
+            &at("bytes"),
+            format!("{} is not a segment size: it must be 1 B to 1 GiB", s.bytes.0),
+            "for example \"16KB\"",
+        );
     } else if s.bytes.0 < t.mtu.0 {
-        let reason = format!("a segment of {} is less than a packet of {}", s.bytes.0, t.mtu.0);
+        let reason = format!("a segment of {} is smaller than a packet of {}", s.bytes.0, t.mtu.0);
         r.error(&at("bytes"), reason, format!("at least \"{}\"", t.mtu.0));
     }
     let whole = s.bytes.0.get() % t.mtu.0.get().max(1) == 0;
@@ -242,7 +262,7 @@ fn segments(r: &mut Report<'_>, key: &str, t: &Rdma, graph: &Graph) {
     }
 }
 
-/// Values for switches to hash, and what their senders make of those that come back.
+/// Path values, which switches hash, and their recycling by senders.
 fn path_values(t: &Rdma, doc: &Document) -> Problems {
     let mut problems = Problems::default();
     let Some(values) = t.path_values else { return problems };
@@ -250,11 +270,11 @@ fn path_values(t: &Rdma, doc: &Document) -> Problems {
         let why = format!("the routing `{}` does not hash path values", doc.routing.rule.key());
         problems.useless("", &why, "write `routing = \"entropy\"`, or remove the key");
     } else if values.count < 2 {
-        problems.wrong("count", "one value is no choice", "write at least 2");
+        problems.wrong("count", "with fewer than 2 values there is no choice of path", "write at least 2");
     } else if values.recycle && t.acks == Some(RdmaAcks::Never) {
-        problems.useless("recycle", "nothing is acknowledged", "remove the key");
+        problems.useless("recycle", "values return in ACKs, and nothing is acknowledged", "remove the key");
     } else if values.recycle && t.notification != Some(Notification::Echo) {
-        let reason = "ACKs do not say whether their data was marked, so that every value would seem good";
+        let reason = "ACKs do not say whether their data was marked, so every value would seem good";
         problems.wrong("recycle", reason, "write `notification = \"echo\"`, or remove the key");
     }
     problems

@@ -1,4 +1,4 @@
-//! `[routing]`: what a rule says of itself, and what cannot stand packets of one flow on different paths.
+//! `[routing]`: the keys of a rule, and controllers that need all packets of a flow on one path.
 
 use super::Report;
 use crate::quantity::Capacity;
@@ -24,8 +24,8 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
             // HPCC §4.1: records of another path are thrown away, so that a flow whose packets are sprayed measures
             // nothing.
             let reason = format!(
-                "`{}` compares what the same ports wrote into two packets of a flow, and with `{}` packets pass \
-                 different ones",
+                "`{}` compares the telemetry of the same ports in packets of one flow, and with `{}` packets of a flow \
+                 pass different ports",
                 controller.key(),
                 rule.key()
             );
@@ -35,7 +35,7 @@ pub(super) fn check(r: &mut Report<'_>, doc: &Document, graph: &Graph) {
     }
 }
 
-/// Links of the switch that has most.
+/// The largest number of links of a switch.
 fn links(graph: &Graph) -> u32 {
     let mut links = vec![0; graph.nodes()];
     for link in &graph.links {
@@ -50,7 +50,7 @@ fn uplinks(graph: &Graph) -> u32 {
     let (mut links, mut is_leaf) = (vec![0; graph.nodes()], vec![false; graph.nodes()]);
     for link in &graph.links {
         for (at, far) in [(link.a, link.b), (link.b, link.a)] {
-            let to_host = graph.is_host(far);
+            let to_host = graph.is_nic(far);
             links[at.at()] += u32::from(!to_host);
             is_leaf[at.at()] |= to_host;
         }

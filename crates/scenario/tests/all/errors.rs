@@ -187,7 +187,7 @@ fn impossible_settings() {
     wrong(
         "hosts = 4",
         "hosts = 4\nbase_rtt = \"9us\"\ndelay = \"1us\"",
-        "s.toml:5: `topology.base_rtt`: `delay` and `base_rtt` cannot both be given; remove one: `delay` is solved from `base_rtt`",
+        "s.toml:5: `topology.base_rtt`: `delay` and `base_rtt` are both given, and `delay` is computed from `base_rtt`; remove one of the two",
     );
     wrong(
         "\"newreno\"",
@@ -197,17 +197,17 @@ fn impossible_settings() {
     wrong(
         "buffer = \"100KB\"\n[transport]\ncongestion = \"newreno\"",
         "marking = { kind = \"step\", threshold = \"15pkts\" }\n[transport]\ncongestion = \"dctcp\"\necn = \"off\"",
-        "s.toml:10: `transport.ecn`: the controller listens to ECN marks only, and ECN is off; write \"accurate\" or remove the key",
+        "s.toml:10: `transport.ecn`: the controller reacts to ECN marks only, and ECN is off; write \"accurate\" or remove the key",
     );
     wrong(
         "\"newreno\"",
         "\"newreno\"\nrto = { kind = \"rfc6298\", min = \"2s\", max = \"1s\" }",
-        "s.toml:10: `transport.rto.min`: the floor, 2s, is above the ceiling, 1s; swap them",
+        "s.toml:10: `transport.rto.min`: the smallest time-out, 2s, is above the largest, 1s; swap them",
     );
     wrong(
         "[run]",
         "[measure]\nfrom = \"20ms\"\n[run]",
-        "s.toml:15: `measure.from`: the measured window is empty: from 20ms until 10ms; `from` is before `until`",
+        "s.toml:15: `measure.from`: the measured window is empty: from 20ms until 10ms; write a `from` before `until`",
     );
     wrong(
         "[run]",
@@ -217,7 +217,7 @@ fn impossible_settings() {
     wrong(
         "[run]",
         "[[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 0\nsize = \"1MB\"\n[run]",
-        "s.toml:17: `traffic.1.dst`: a flow from host 0 to itself; choose another `dst`",
+        "s.toml:17: `traffic.1.dst`: the flow goes from host 0 to itself; choose another `dst`",
     );
     wrong(
         "[run]",
@@ -227,12 +227,12 @@ fn impossible_settings() {
     wrong(
         "[run]",
         "[[traffic]]\nkind = \"incast\"\nfan_in = 4\nsize = \"1MB\"\n[run]",
-        "s.toml:16: `traffic.1.fan_in`: 4 different senders, but there are 3 other hosts; at most 3, or `senders = \"with-replacement\"`",
+        "s.toml:16: `traffic.1.fan_in`: 4 different senders, but there are 3 other hosts; write at most 3, or `senders = \"with-replacement\"`",
     );
     wrong(
         "[run]",
         "[[traffic]]\nkind = \"permutation\"\nsize = \"1MB\"\nstride = 8\n[run]",
-        "s.toml:17: `traffic.1.stride`: a stride of 8 among 4 hosts: each would send to itself; 1 to 3",
+        "s.toml:17: `traffic.1.stride`: with a stride of 8 each of 4 hosts would send to itself; write 1 to 3",
     );
     wrong(
         "load = 0.5",
@@ -266,17 +266,17 @@ fn settings_without_effect() {
     wrong(
         "\"newreno\"",
         "\"newreno\"\nrank = \"remaining\"",
-        "s.toml:10: `transport.rank`: it has no effect: no scheduler looks at ranks; use the scheduler sjf, srpt or ads, or remove the key",
+        "s.toml:10: `transport.rank`: it has no effect: no scheduler reads ranks; use the scheduler sjf, srpt or ads, or remove the key",
     );
     wrong(
         "load = 0.5",
         "load = 0.5\nclass = 1",
-        "s.toml:14: `traffic.0.class`: it has no effect: no scheduler looks at classes; use the scheduler priority, or remove the key",
+        "s.toml:14: `traffic.0.class`: it has no effect: no scheduler serves by class; use the scheduler priority, or remove the key",
     );
     wrong(
         "\"newreno\"",
         "\"newreno\"\nloss = \"timeout-only\"\nlimited_transmit = true",
-        "s.toml:11: `transport.limited_transmit`: it has no effect: it acts on duplicate ACKs, and `loss` is timeout-only; write false, or `loss = \"dup-ack\"`",
+        "s.toml:11: `transport.limited_transmit`: it has no effect: limited transmit acts on duplicate ACKs, and `loss` is timeout-only; write false, or `loss = \"dup-ack\"`",
     );
     wrong(
         "[[traffic]]",
@@ -310,7 +310,7 @@ fn overrides_name_themselves() {
     );
     assert_eq!(
         at(&[("traffic.7.load", "0.5")]),
-        ["--set traffic.7.load: `traffic.7.load`: there is no element `7`; positions are counted from 0"]
+        ["--set traffic.7.load: `traffic.7.load`: there is no element `7`; positions count from 0"]
     );
     assert!(
         at(&[("switch.scheduler", "drr"), ("switch.scheduler.quantum", "3000B"), ("seed", "7")]).is_empty()
@@ -365,11 +365,13 @@ fn files_that_are_missing_or_broken() {
     assert_eq!(at(poisson, &list("flows.csv")), ["flows.csv:2: there is no host 9; hosts are 0 to 3"]);
     assert_eq!(
         at(poisson, &list("self.csv")),
-        ["self.csv:3: a flow from host 3 to itself; src and dst differ"]
+        ["self.csv:3: the flow goes from host 3 to itself; name two different hosts"]
     );
     assert_eq!(
         at("\"heavy-tailed\"", "{ file = \"sizes.txt\" }"),
-        ["sizes.txt:2: the cumulative probability falls from 0.5 to 0.4; it never falls"]
+        [
+            "sizes.txt:2: the cumulative probability falls from 0.5 to 0.4; cumulative probabilities never fall"
+        ]
     );
     assert_eq!(
         at("kind = \"star\"\nhosts = 4", "kind = \"file\"\nformat = \"links-csv\"\nfile = \"split.csv\""),
@@ -384,9 +386,9 @@ fn files_that_are_missing_or_broken() {
     for (file, expected) in [
         (
             "paths.csv",
-            "paths.csv:2: `data_path` of flow 0 is not a path: no link from 1 to 5 (`leaf1`); it leads from host 1 to host 2 over linked switches",
+            "paths.csv:2: `data_path` of flow 0 is not a path: no link from 1 to 5 (`leaf1`); a path leads from host 1 to host 2 over switches that are linked",
         ),
-        ("twice.csv", "twice.csv:3: flow 0 has a path already, in line 2; write one line for each flow"),
+        ("twice.csv", "twice.csv:3: flow 0 already has a path, in line 2; write one line for each flow"),
         ("more.csv", "more.csv:3: there is no flow 7; remove the line"),
     ] {
         let s = load(&text.replace("paths.csv", file), "s.toml", &dir.0, &[]).expect("loads");
@@ -400,18 +402,18 @@ fn times_that_would_overflow_the_clock() {
     wrong(
         "hosts = 4",
         "hosts = 4\ndelay = \"1000000s\"",
-        "s.toml:2: `topology`: a round trip through the empty network takes 4000000.000002464 s; at most 1000000s: raise rates or lower delays",
+        "s.toml:2: `topology`: the round trip through the empty network is 4000000.000002464 s; at most 1000000s is allowed: raise link rates or lower delays",
     );
     // A clock so coarse that links would be infinitely fast.
     wrong(
         "hosts = 4",
         "hosts = 4\ntime_quantum = \"3us\"",
-        "s.toml:5: `topology.time_quantum`: cut down to multiples of 3us, a packet of 1500 B takes no time at 10Gbps; at most 1200ns, what it takes",
+        "s.toml:5: `topology.time_quantum`: rounded down to multiples of 3us, the serialisation time of a packet of 1500 B at 10Gbps is zero; write at most the exact serialisation time, 1200ns",
     );
     wrong(
         "hosts = 4",
         "hosts = 4\nrate = \"5bps\"",
-        "s.toml:2: `topology`: a link has the rate 5bps; links need a rate of at least 1kbps",
+        "s.toml:2: `topology`: a link has a rate of 5bps; the lowest rate of a link is 1kbps",
     );
 }
 
@@ -451,12 +453,12 @@ fn settings_that_others_make_idle() {
     wrong(
         from,
         &dctcp("", "\"dctcp-rate\"\ninitial_threshold = \"9pkts\""),
-        "s.toml:11: `transport.initial_threshold`: it has no effect: a rate that starts at the line's has no slow start; remove the key",
+        "s.toml:11: `transport.initial_threshold`: it has no effect: a rate that starts at line rate has no slow start; remove the key",
     );
     wrong(
         from,
         &dctcp("", "\"dctcp-rate\"\nmax_window = \"90pkts\""),
-        "s.toml:11: `transport.max_window`: it has no effect: a rate that starts at the line's never exceeds the initial window; remove the key",
+        "s.toml:11: `transport.max_window`: it has no effect: a rate that starts at line rate never exceeds the initial window; remove the key",
     );
     wrong(
         "\"newreno\"",
@@ -466,7 +468,7 @@ fn settings_that_others_make_idle() {
     wrong(
         from,
         &dctcp("", "\"mintcp\"\necn = \"classic\""),
-        "s.toml:11: `transport.ecn`: it has no effect: the controller does not listen to marks; write \"off\", or the controller newreno or dctcp",
+        "s.toml:11: `transport.ecn`: it has no effect: the controller does not react to ECN marks; write \"off\", or the controller newreno or dctcp",
     );
     wrong(
         "\"newreno\"",
@@ -481,12 +483,12 @@ fn settings_that_others_make_idle() {
     wrong(
         "\"newreno\"",
         "\"newreno\"\ndelayed_acks = { kind = \"on\", delay = \"501ms\" }",
-        "s.toml:10: `transport.delayed_acks.delay`: receivers wait no longer than 500 ms (RFC 5681 §4.2), and not 501ms; lower it",
+        "s.toml:10: `transport.delayed_acks.delay`: 501ms is longer than 500 ms, the most that RFC 5681 §4.2 allows for an ACK; write at most \"500ms\"",
     );
     wrong(
         "\"newreno\"",
         "\"newreno\"\nflight = \"span\"\nlimited_transmit = true",
-        "s.toml:11: `transport.limited_transmit`: it has no effect: counted by span, nothing leaves on a duplicate ACK; write false, or `flight = \"pipe\"`",
+        "s.toml:11: `transport.limited_transmit`: it has no effect: with this `flight` a duplicate ACK makes no room for another segment; write false, or `flight = \"pipe\"`",
     );
     wrong(
         from,
@@ -506,12 +508,12 @@ fn settings_that_others_make_idle() {
     wrong(
         "\"fifo\"\nbuffer = \"100KB\"\n[transport]\ncongestion = \"newreno\"",
         "\"srpt\"\nbuffer = \"100KB\"\n[transport]\nkind = \"udp\"",
-        "s.toml:6: `switch.scheduler`: it has no effect: nothing is acknowledged, so no sender knows what remains; write \"sjf\", or use a transport of kind tcp",
+        "s.toml:6: `switch.scheduler`: it has no effect: without ACKs no sender knows how much of its flow remains; write \"sjf\", or use a transport of kind tcp",
     );
     wrong(
         "[switch]",
         "[routing]\nkind = \"spray-random\"\n[switch]",
-        "s.toml:5: `routing`: it has no effect: there is one path between any two hosts; remove the key",
+        "s.toml:5: `routing`: it has no effect: only one path joins any two hosts, so no rule has a choice; remove the key",
     );
     wrong(
         "\"newreno\"\n[[traffic]]",
@@ -521,7 +523,7 @@ fn settings_that_others_make_idle() {
     wrong(
         "buffer = \"100KB\"",
         "buffer = \"100KB\"\nshared_buffer = { total = \"400KB\" }",
-        "s.toml:8: `switch.shared_buffer`: it has no effect: the 4 ports of a switch hold at most 100KB each; raise `switch.buffer`, for example to \"unlimited\"",
+        "s.toml:8: `switch.shared_buffer`: it has no effect: it never fills: `switch.buffer` limits each of the 4 ports of a switch to 100KB; raise `switch.buffer`, for example to \"unlimited\"",
     );
     wrong(
         "kind = \"star\"\nhosts = 4\n[switch]",
@@ -531,7 +533,7 @@ fn settings_that_others_make_idle() {
     wrong(
         "\"fifo\"",
         "\"fq\"\ncut_through = \"64B\"",
-        "s.toml:7: `switch.cut_through`: the scheduler decides when a packet has arrived whole; cut-through needs fifo at switches and hosts, marking at arrival, and no shared buffer or histogram",
+        "s.toml:7: `switch.cut_through`: schedulers other than fifo act on complete packets; cut-through needs the scheduler fifo at switches and hosts, marking at arrival, and no stages, shared buffer or priority histogram",
     );
 }
 
@@ -550,19 +552,19 @@ fn links_that_are_not_plain_and_links_that_fail_exclude_some_switches() {
     let cases = [
         (
             text("cut_through = \"64B\"", fails),
-            "6: `switch.cut_through`: of a packet on a link that fails the header may",
+            "6: `switch.cut_through`: when a link fails, the header of a packet on it may",
         ),
         (
             text("cut_through = \"64B\"", jitter),
-            "6: `switch.cut_through`: on a link of changing rate, with loss or with",
+            "6: `switch.cut_through`: it cannot be computed when a header arrives over a link",
         ),
         (
             text("scheduler = \"sjf\"\npreemptive = true", jitter),
-            "7: `switch.preemptive`: on a link of changing rate",
+            "7: `switch.preemptive`: it cannot be computed when a transmission ends",
         ),
         (
             text("", &format!("{jitter}{fails}")),
-            "15: `incident.0.link`: of a link whose packets overtake each other",
+            "15: `incident.0.link`: packets on this link overtake each other",
         ),
     ];
     for (text, expected) in cases {
@@ -600,11 +602,11 @@ fn more_files_that_are_missing_or_broken() {
     };
     let star = "kind = \"star\"\nhosts = 4";
     let cases: &[(&str, String, &str)] = &[
-        (poisson, list("short.csv", ""), "short.csv:2: 3 columns instead of 5"),
+        (poisson, list("short.csv", ""), "short.csv:2: the row has 3 columns instead of 5"),
         (
             poisson,
             list("late.csv", ""),
-            "late.csv:2: the flow starts at 20ms, the run ends at 10ms; raise `run.until`",
+            "late.csv:2: the flow starts at 20ms, and the run ends at 10ms; raise `run.until`",
         ),
         (
             poisson,
@@ -616,7 +618,11 @@ fn more_files_that_are_missing_or_broken() {
             list("header.csv", ""),
             "header.csv:1: `src,dst` has no column `start_ns`; expected the header `id,src,dst,size_bytes,start_ns`, in any order; other columns are not read",
         ),
-        (poisson, list("hpcc.txt", "\nformat = \"hpcc\""), "hpcc.txt:1: 1 flows instead of 2"),
+        (
+            poisson,
+            list("hpcc.txt", "\nformat = \"hpcc\""),
+            "hpcc.txt:1: the file has 1 flows instead of the 2 that it announces",
+        ),
         (
             "\"heavy-tailed\"",
             "{ file = \"sizes.txt\" }".into(),
@@ -652,7 +658,7 @@ fn more_files_that_are_missing_or_broken() {
         (
             star,
             graph("gml", "lonely.csv"),
-            "lonely.csv:1: `a,b,rate,delay` stands where a key should; write `key value`",
+            "lonely.csv:1: `a,b,rate,delay` stands where a key is expected; write `key value`",
         ),
         (
             star,
@@ -704,17 +710,15 @@ fn a_row_of_stages() {
         of("[run]", "[nic]\norder = \"round-robin\"\nstages = [\"codel\"]\n[run]"),
     ];
     let expected = [
-        "s.toml:7: `switch.stages.0`: it has no effect: it does nothing; remove it",
+        "s.toml:7: `switch.stages.0`: it has no effect: the stage `none` does nothing; remove it",
         "s.toml:7: `switch.stages.1.burst`: the key is missing; for example `burst = \"64KB\"`",
         "s.toml:7: `switch.stages.0`: `int` is not a choice; known: none, step, red, red-ecn, codel, pie, abc, xcp, rcp, \
          vcp, pi, policer, random-ecn",
         "s.toml:7: `switch.stages`: expected an array, found a string",
-        "s.toml:7: `switch.preemptive`: stages in front of a queue see a transmission as a whole; remove the key or \
+        "s.toml:7: `switch.preemptive`: stages in front of a queue act on whole transmissions; remove the key or \
          `switch.stages`",
-        "s.toml:8: `switch.cut_through`: stages in front of a queue see packets that have arrived whole; cut-through \
-         needs fifo at switches and hosts, marking at arrival, and no shared buffer or histogram",
-        "s.toml:16: `nic.stages`: it has no effect: with `nic.order = \"round-robin\"` flows keep their packets until \
-         the link is free; remove the key",
+        "s.toml:8: `switch.cut_through`: stages in front of a queue act on complete packets; cut-through needs the scheduler fifo at switches and hosts, marking at arrival, and no stages, shared buffer or priority histogram",
+        "s.toml:16: `nic.stages`: it has no effect: with `nic.order = \"round-robin\"` flows keep their packets until the link is free, so NICs have no queue; remove the key",
     ];
     for (found, expected) in found.iter().zip(expected) {
         assert_eq!(found, &[expected]);

@@ -51,17 +51,16 @@ fn traces() {
     assert_eq!(errors_in(RIGHT, &dir.0), Vec::<String>::new());
     let file = |name: &str, expected: &str| wrong(&dir, "x.trace", name, expected);
     let hint = "expected one opportunity on each line: milliseconds from the start of the trace";
-    file("empty.trace", &format!("empty.trace: the trace has no opportunities; {hint}"));
+    file("empty.trace", &format!("empty.trace: the trace has no delivery opportunities; {hint}"));
     file(
         "falls.trace",
-        "falls.trace:3: the time falls from 5 to 4 ms; times never fall; is it a list of gaps?",
+        "falls.trace:3: the time falls from 5 to 4 ms; times must not fall; does the file list gaps between opportunities?",
     );
     file("negative.trace", &format!("negative.trace:2: the time `-2` is negative; {hint}"));
     file("binary.trace", &format!("binary.trace:1: `????` is not a time; {hint}"));
     file(
         "gaps.trace",
-        "gaps.trace:2: the last opportunity is at 0 ms: repeated, the trace would never pass its start; the last line is the \
-         length of the trace, after which it begins again: above 0",
+        "gaps.trace:2: the last opportunity is at 0 ms: repeated, the trace would never pass its start; the last line is the length of the trace, after which it starts over, and must be above 0",
     );
     file(
         "y.trace",
@@ -70,7 +69,7 @@ fn traces() {
     );
     file(
         "slow.trace",
-        "s.toml:9: `link.0.transmitter`: its rate in the long run is 3bps; links need a rate of at least 1kbps",
+        "s.toml:9: `link.0.transmitter`: its mean rate is 3bps; the lowest rate of a link is 1kbps",
     );
     #[cfg(unix)]
     file(
@@ -195,8 +194,8 @@ fn batches_for_one_user_and_what_block_acks_report() {
     assert_eq!(
         with(users, "switch = { scheduler = \"drr\" }"),
         [
-            "s.toml:10: `link.0.transmitter.one_user`: `switch.scheduler` does not say which packet is next before it leaves; \
-          remove the key, or let the scheduler be `fifo`"
+            "s.toml:10: `link.0.transmitter.one_user`: batches for one user need the next packet in advance, which `switch.scheduler` does not know; \
+          remove the key, or use the scheduler fifo"
         ]
     );
     let alone = RIGHT
@@ -206,7 +205,7 @@ fn batches_for_one_user_and_what_block_acks_report() {
     assert_eq!(
         errors_in(&alone, &dir.0),
         [
-            "s.toml:9: `link.0.transmitter.one_user`: it has no effect: such a link leads to one host; remove the key"
+            "s.toml:9: `link.0.transmitter.one_user`: it has no effect: all packets on these links go to one host anyway; remove the key"
         ]
     );
     let abc = "transport = { congestion = \"abc\" }\nswitch = { marking = { kind = \"abc\", exclude_idle = true } }";
@@ -244,7 +243,7 @@ fn losses_and_jitter() {
     );
     part(
         "",
-        "s.toml:7: `link.0`: it says nothing about its links; add `transmitter`, `loss`, `jitter`, `buffer` or `marking`",
+        "s.toml:7: `link.0`: it sets nothing for its links; add `transmitter`, `loss`, `jitter`, `buffer` or `marking`",
     );
 }
 
@@ -296,10 +295,9 @@ fn sections_that_contradict_each_other_and_rates_that_no_link_has() {
     assert_eq!(
         errors_in(&twice, &dir.0),
         [
-            "s.toml:1: `topology.host_rate`: it has no effect: every link that it is about has a transmitter of its own; remove \
+            "s.toml:1: `topology.host_rate`: it has no effect: every link that it applies to has a `transmitter` of its own; remove \
              the key",
-            "s.toml:12: `link.1.transmitter`: link 0 says it already for the direction from `switch0` to `switch1`; let each \
-             direction of a link have it from one section"
+            "s.toml:12: `link.1.transmitter`: link.0 sets it already for the direction from `switch0` to `switch1`; set it in one section for each direction of a link"
         ]
     );
     // Another direction, and another part, are not taken yet.
@@ -307,7 +305,7 @@ fn sections_that_contradict_each_other_and_rates_that_no_link_has() {
     let more = "[[link]]\nwhich = \"all\"\ndirection = \"backward\"\ntransmitter = { fixed = \"1Mbps\" }\n[[link]]\nwhich = \"all\"\n\
                 loss = { independent = 0.1 }\n";
     assert_eq!(errors_in(&(forward + more), &dir.0), Vec::<String>::new());
-    let idle = "every link that it is about has a transmitter of its own; remove the key";
+    let idle = "every link that it applies to has a `transmitter` of its own; remove the key";
     wrong(
         &dir,
         "pairs = 2",

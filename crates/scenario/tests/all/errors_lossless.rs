@@ -82,7 +82,7 @@ fn the_headroom_is_enough_and_the_sum_is_shown() {
     );
     wrong(
         &[("switch.pfc.frame", "0B"), ("switch.pfc.headroom", "9KB")],
-        "`switch.pfc.frame`: a frame of 0B is impossible; for example \"64B\"",
+        "`switch.pfc.frame`: 0B is not a frame size: it must be 1 B to 1 MB; for example \"64B\"",
     );
 }
 
@@ -111,11 +111,11 @@ fn thresholds() {
     // A leaf has two hosts and two spines.
     wrong(
         &[("switch.inputs", "{shared=\"50KB\"}"), ("switch.pfc.threshold", "{xoff=\"7KB\"}")],
-        "`switch.inputs.shared`: 4 inputs of XOFF and headroom 12834 B claim 51336 B, the memory has 50KB; at least \"51336B\"",
+        "`switch.inputs.shared`: the 4 inputs of a switch claim 12834 B each (XOFF and headroom): 51336 B, and the memory has 50KB; at least \"51336B\"",
     );
     wrong(
         &[("switch.inputs", "{shared=\"30KB\"}"), ("switch.pfc.threshold", "dynamic")],
-        "`switch.inputs.shared`: 4 inputs of reserve and headroom 9930 B claim 39720 B, the memory has 30KB; at least \"39720B\"",
+        "`switch.inputs.shared`: the 4 inputs of a switch claim 9930 B each (reserve and headroom): 39720 B, and the memory has 30KB; at least \"39720B\"",
     );
 }
 
@@ -123,7 +123,7 @@ fn thresholds() {
 fn memory_by_input() {
     wrong(
         &[("switch.inputs.shared", "9MB")],
-        "`switch.inputs.shared`: `memory` of each input and `shared` memory exclude each other; remove one",
+        "`switch.inputs.shared`: `memory` of each input and `shared` memory exclude each other; remove one of the two",
     );
     wrong(
         &[("switch", "{inputs={}}")],
@@ -139,15 +139,15 @@ fn memory_by_input() {
     );
     wrong(
         &[("switch.shared_buffer", "{total=\"90KB\"}"), ("nic.buffer", "unlimited")],
-        "`switch.shared_buffer`: memory belongs to inputs or to output ports, not to both; remove the key or `switch.inputs`",
+        "`switch.shared_buffer`: memory is counted by input or by output port, not by both; remove the key or `switch.inputs`",
     );
     wrong(
         &[("switch", "{scheduler=\"input-round-robin\"}")],
-        "`switch.scheduler`: it serves the inputs of a switch, which has none; write `switch.inputs = { memory = \"240KB\" }`, or another scheduler",
+        "`switch.scheduler`: it serves the inputs of a switch one by one, and `switch.inputs` is not set; write `switch.inputs = { memory = \"240KB\" }`, or another scheduler",
     );
     wrong(
         &[("switch", "{pfc={}}")],
-        "`switch.pfc`: flow control looks at the memory of inputs, and there is none; write `switch.inputs = { memory = \"240KB\" }`",
+        "`switch.pfc`: flow control pauses by the memory of inputs, and `switch.inputs` is not set; write `switch.inputs = { memory = \"240KB\" }`",
     );
     wrong(
         &[("topology", "{kind=\"pair\"}"), ("switch", "{inputs={memory=\"60KB\"}}")],
@@ -155,11 +155,11 @@ fn memory_by_input() {
     );
     wrong(
         &[("topology", "{kind=\"star\",hosts=257}")],
-        "`switch.inputs`: a switch has 257 links; at most 256, or remove the key",
+        "`switch.inputs`: a switch has 257 ports, and at most 256 inputs can be counted; use smaller switches, or remove the key",
     );
     wrong(
         &[("switch.marking", "{kind=\"codel\"}")],
-        "`switch.marking`: it drops packets, which a network with flow control does not mend; mark with the kind \"red-ecn\" or \"step\", or remove `switch.pfc`",
+        "`switch.marking`: it drops packets, and `switch.pfc` is for networks that drop none; mark with the kind \"red-ecn\" or \"step\", or remove `switch.pfc`",
     );
 }
 
@@ -170,15 +170,15 @@ fn crossbars() {
     right(&[ONE]);
     wrong(
         &[ONE, ("switch.scheduler", "fifo")],
-        "`switch.inputs.crossbar`: `switch.scheduler` does not serve inputs in turn, so none can be joined with an output; write `scheduler = \"input-round-robin\"`",
+        "`switch.inputs.crossbar`: a crossbar connects inputs and outputs, and `switch.scheduler` does not serve inputs in turn; write `scheduler = \"input-round-robin\"`",
     );
     wrong(
         &[ONE, ("switch.control_first", "true")],
-        "`switch.inputs.crossbar`: what goes first passes the queues of inputs; remove the key or `switch.control_first`",
+        "`switch.inputs.crossbar`: control packets that go first bypass the crossbar; remove the key or `switch.control_first`",
     );
     wrong(
         &[ONE, ("link", "[{which=\"all\",jitter={uniform=\"1us\"}}]")],
-        "`switch.inputs.crossbar`: a link's rate varies, or it has jitter or loss: its port sends when the link says; links of fixed rate and delay without loss, or remove the key",
+        "`switch.inputs.crossbar`: some link has a varying rate, jitter or loss, and then the link decides when its port sends, not the crossbar; use links of fixed rate and delay without loss, or remove the key",
     );
     wrong(
         &[("switch.inputs.crossbar", "one-per-inputs")],
@@ -199,11 +199,11 @@ fn whole_packets_only() {
         let with = |more: &[(&'static str, &'static str)]| [&plain[..], more].concat();
         right(&plain);
         let expected = format!(
-            "`switch.cut_through`: `{key}` goes with store and forward only; remove the key or `{key}`"
+            "`switch.cut_through`: `{key}` needs store and forward, and whole transmissions; remove the key or `{key}`"
         );
         wrong(&with(&[("switch.scheduler", scheduler), ("switch.cut_through", "64B")]), &expected);
         let expected = format!(
-            "`switch.preemptive`: `{key}` goes with store and forward only; remove the key or `{key}`"
+            "`switch.preemptive`: `{key}` needs store and forward, and whole transmissions; remove the key or `{key}`"
         );
         let lifo = [("switch.scheduler", "lifo"), ("nic.scheduler", "fifo"), ("switch.preemptive", "true")];
         wrong(&with(&lifo), &expected);
@@ -212,7 +212,7 @@ fn whole_packets_only() {
 
 #[test]
 fn nics() {
-    let why = "it has no effect: with `nic.order = \"round-robin\"` flows keep their packets until the link is free; remove the key";
+    let why = "it has no effect: with `nic.order = \"round-robin\"` flows keep their packets until the link is free, so NICs have no queue; remove the key";
     wrong(&[("nic.scheduler", "drr")], &format!("`nic.scheduler`: {why}"));
     wrong(&[("nic.buffer", "100KB")], &format!("`nic.buffer`: {why}"));
     let ramp = "{kind=\"red-ecn\",min=\"5KB\",max=\"20KB\"}";
@@ -230,7 +230,7 @@ fn nics() {
     );
     wrong(
         &[("nic", "{pause_control=false}")],
-        "`nic.pause_control`: it has no effect: control packets wait in the queue that is paused; write `switch.control_first = true`, or `nic.order = \"round-robin\"`",
+        "`nic.pause_control`: it has no effect: control packets wait in the queue of data, which is paused with them; write `switch.control_first = true`, or `nic.order = \"round-robin\"`",
     );
     wrong(
         &[("switch.pfc", "{quanta=35}")],
@@ -243,7 +243,7 @@ fn nics() {
     );
     wrong(
         &[("switch", "{scheduler=\"fifo\"}"), ("measure.memory", "true")],
-        "`measure.memory`: it has no effect: without `switch.inputs` no switch counts by input; remove the key, or write `switch.inputs = { memory = \"240KB\" }`",
+        "`measure.memory`: it has no effect: without `switch.inputs` no switch counts memory by input; remove the key, or write `switch.inputs = { memory = \"240KB\" }`",
     );
     wrong(
         &[("transport", "{kind=\"udp\"}"), ("switch.control_first", "true")],
@@ -270,15 +270,15 @@ fn incidents() {
     );
     wrong_failure(
         "at=\"10ms\",link=[4,6]",
-        "`incident.0.at`: it has no effect: the run ends at 10ms; write an earlier time or raise `run.until`",
+        "`incident.0.at`: it has no effect: the run is over by then: it ends at 10ms; write an earlier time or raise `run.until`",
     );
     wrong_failure(
         "at=\"2ms\",until=\"1ms\",link=[4,6]",
-        "`incident.0.until`: it ends at 1ms, no later than it begins, 2ms; `until` is later than `at`",
+        "`incident.0.until`: it ends at 1ms, and begins at 2ms; write an `until` later than `at`",
     );
     wrong_failure(
         "at=\"2ms\",until=\"10ms\",link=[4,6]",
-        "`incident.0.until`: it has no effect: the run ends at 10ms; remove the key or raise `run.until`",
+        "`incident.0.until`: it has no effect: the run is over by then: it ends at 10ms; remove the key or raise `run.until`",
     );
     wrong_failure(
         "at=\"2ms\",until=\"4ms\",link=[4,6]},{kind=\"link-failure\",at=\"3ms\",link=[6,4]",
@@ -296,11 +296,11 @@ fn incidents() {
     right(&[("incident", &loss("probability=0.5"))]);
     wrong(
         &[LOSSY, ("incident", &loss("probability=0.5"))],
-        "`incident.0`: it has no effect: without `switch.pfc` there are no pause frames; remove it, or write `switch.pfc = {}`",
+        "`incident.0`: it has no effect: without `switch.pfc` there are no pause frames to lose; remove it, or write `switch.pfc = {}`",
     );
     wrong(
         &[("incident", &loss("probability=0.5,port=0"))],
-        "`incident.0.port`: it has no effect: port 0 is host 0's, and hosts send no pause frames; the other way is port 1",
+        "`incident.0.port`: it has no effect: port 0 belongs to host 0, and hosts send no pause frames; the other direction of the link is port 1",
     );
     wrong(
         &[("incident", &loss("probability=0.5,port=16"))],
@@ -335,7 +335,7 @@ fn backpressure_that_names_flows_or_elides_is_refused_with_what_it_does_not_fit(
             ("switch.backpressure.pauses", "flow"),
             ("incident", "[{kind=\"pause-loss\",probability=0.5}]"),
         ],
-        "`switch.backpressure.pauses`: frames that name flows are not repeated: with links or frames that fail, flows would wait for ever; write \"queue\", or remove the incidents",
+        "`switch.backpressure.pauses`: pause frames that name flows are not repeated, so one lost in an incident would stop its flow for ever; write \"queue\", or remove the incidents",
     );
     wrong(
         &[
@@ -350,7 +350,7 @@ fn backpressure_that_names_flows_or_elides_is_refused_with_what_it_does_not_fit(
     // A star has nothing that could close a cycle.
     wrong(
         &[BFC, ("topology", "{kind=\"star\",hosts=4}"), ("switch.backpressure.elide", "cycles")],
-        "`switch.backpressure.elide`: it has no effect: no routes here close a cycle of pauses; remove the key",
+        "`switch.backpressure.elide`: it has no effect: no routes of this topology close a cycle of pauses; remove the key",
     );
 }
 
@@ -385,7 +385,7 @@ fn what_the_tofino_does_late_is_refused_where_it_has_no_effect() {
     );
     wrong(
         &[("switch", "{scheduler={kind=\"bfc\",pipelines=2}}")],
-        "`switch.scheduler`: it serves the inputs of a switch, which has none; write `switch.inputs = { memory = \"240KB\" }`, or another scheduler",
+        "`switch.scheduler`: it serves the inputs of a switch one by one, and `switch.inputs` is not set; write `switch.inputs = { memory = \"240KB\" }`, or another scheduler",
     );
 }
 

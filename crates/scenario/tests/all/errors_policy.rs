@@ -68,31 +68,31 @@ fn mistakes_in_policies_and_settings_in_vain_are_reported_where_they_stand() {
         ),
         (
             scheduler("file = \"a2.oq\""),
-            "s.toml:5: `switch.scheduler`: node 3 (`switch0`) has 3 ports, and the policy, which they run together, is for 2; write it for as many ports as the largest switch has",
+            "s.toml:5: `switch.scheduler`: node 3 (`switch0`) has 3 ports, and the policy that they run together is written for 2; write it for as many ports as the largest switch has",
         ),
         (
             RIGHT.replace("[switch]", "[switch]\nbuffer = \"50KB\""),
-            "s.toml:5: `switch.buffer`: it has no effect: the scheduler `policy` says itself how much waits; remove the key, or write \"unlimited\"",
+            "s.toml:5: `switch.buffer`: it has no effect: the scheduler `policy` limits its queue itself; remove the key, or write \"unlimited\"",
         ),
         (
             RIGHT.replace("[switch]", "[switch]\nmarking = { kind = \"red\", min = 5, max = 15 }"),
-            "s.toml:5: `switch.marking`: it has no effect: the scheduler `policy` marks for itself; write \"none\"",
+            "s.toml:5: `switch.marking`: it has no effect: the scheduler `policy` has marking of its own; write \"none\"",
         ),
         (
             RIGHT.replace("[switch]", "[switch]\ninputs = { memory = \"240KB\" }"),
-            "s.toml:6: `switch.scheduler`: with memory by input, output queues have no limit of their own, as `policy` has; write another scheduler, or remove `switch.inputs`",
+            "s.toml:6: `switch.scheduler`: with memory by input, output queues have no limit of their own, and the scheduler `policy` sets one; write another scheduler, or remove `switch.inputs`",
         ),
         (
             scheduler("file = \"mark.oq\""),
-            "s.toml:5: `switch.scheduler`: it has no effect: it marks packets, and no transport's can be marked; write `transport.ecn = \"accurate\"`, or remove what marks",
+            "s.toml:5: `switch.scheduler`: it has no effect: it marks packets, and no transport is ECN-capable; write `transport.ecn = \"accurate\"`, or remove what marks",
         ),
         (
             scheduler("file = \"slack.oq\""),
-            "s.toml:5: `switch.scheduler`: least slack time first needs slack in the packets; for example [slack] with `kind = \"constant\"`",
+            "s.toml:5: `switch.scheduler`: the scheduler lstf sorts by slack, and packets carry none; write [slack], for example with `kind = \"constant\"`",
         ),
         (
             scheduler("file = \"value.oq\", value = \"rank\""),
-            "s.toml:5: `switch.scheduler`: without ranks the scheduler cannot distinguish packets; write `transport.rank = \"flow-size\"`, or [slack]",
+            "s.toml:5: `switch.scheduler`: the scheduler sorts by rank, and no sender writes one; write `transport.rank = \"flow-size\"`, or [slack]",
         ),
         (
             scheduler("file = \"value.oq\""),
@@ -108,7 +108,7 @@ fn mistakes_in_policies_and_settings_in_vain_are_reported_where_they_stand() {
         ),
         (
             RIGHT.replace("[switch]", "[switch]\npreemptive = true"),
-            "s.toml:5: `switch.preemptive`: `switch.scheduler` never puts a later packet before the one being sent; remove the key, or use priority, sjf, srpt, lifo, random, lstf or pifo",
+            "s.toml:5: `switch.preemptive`: `switch.scheduler` never ranks a later packet before the one in transmission; remove the key, or use priority, sjf, srpt, lifo, random, lstf or pifo",
         ),
         (
             RIGHT
@@ -118,7 +118,7 @@ fn mistakes_in_policies_and_settings_in_vain_are_reported_where_they_stand() {
                 )
                 .replace("fifo.oq", "two.oq")
                 .replace("dst = 2", "dst = 2\nclass = 1"),
-            "s.toml:5: `switch.shared_buffer.sharing.kind`: queues are to give up packets that wait, and `switch.scheduler` keeps them; write another scheduler than policy, or `sharing`",
+            "s.toml:5: `switch.shared_buffer.sharing.kind`: the policy pushes waiting packets out of queues, which `switch.scheduler` does not allow; use another scheduler than policy, or another `sharing`",
         ),
         (
             scheduler("file = \"fifo.oq\", changes = [{ at = \"1ms\", file = \"other.oq\" }]"),
@@ -130,7 +130,7 @@ fn mistakes_in_policies_and_settings_in_vain_are_reported_where_they_stand() {
         ),
         (
             scheduler("file = \"fifo.oq\", changes = [{ at = \"1ms\", file = \"three.oq\", ports = [0] }]"),
-            "s.toml:5: `switch.scheduler.changes.0.ports.0`: it has no effect: port 0 is of node 0, which runs another scheduler; the other way is port 1",
+            "s.toml:5: `switch.scheduler.changes.0.ports.0`: it has no effect: port 0 belongs to node 0, which runs another scheduler; the other direction of the link is port 1",
         ),
         (
             scheduler("file = \"fifo.oq\", changes = [{ at = \"5ms\", file = \"three.oq\" }]"),

@@ -9,41 +9,41 @@ fn acks_that_a_sender_waits_for() {
     right(&[GBN, never]);
     wrong(
         &[GBN, never, ("transport.cap", "9"), ("transport.congestion", "aimd")],
-        &refused("the controller's window waits for ACKs"),
+        &refused("the controller's window advances with ACKs"),
     );
     wrong(
         &[GBN, never, ("transport.congestion", "timely")],
-        &refused("the controller's round trips are those of ACKs"),
+        &refused("the controller measures round trips with ACKs"),
     );
-    wrong(&[never], &refused("the cap waits for ACKs"));
+    wrong(&[never], &refused("the cap limits packets without ACKs"));
     wrong(
         &[GBN, never, ("transport.segments", "{}")],
-        &refused("the host posts a segment when another is acknowledged"),
+        &refused("the host posts the next segment when one is acknowledged"),
     );
     wrong(
         &[GBN, never, RAMP, ("transport.congestion", "dcqcn"), ("transport.notification", "echo")],
-        &refused("the echo of marks travels in ACKs"),
+        &refused("marks are echoed in ACKs"),
     );
     wrong(&[never, ("transport.cap", "none")], &refused("the sender learns from ACKs what has arrived"));
     wrong(
         &[GBN, never, ("transport.timer", "fixed")],
-        "`transport.timer`: without ACKs no timer can know what has arrived; write \"off\", or `acks = \"per-packet\"`",
+        "`transport.timer`: without ACKs a retransmission timer cannot know what has arrived; write \"off\", or `acks = \"per-packet\"`",
     );
     wrong(
         &[("transport.cap", "none"), ("transport.congestion", "aimd")],
-        "`transport.cap`: the controller's window starts as large as the cap, and there is none; write \"auto\"",
+        "`transport.cap`: the controller's window starts at the size of the cap, which is off; write \"auto\"",
     );
     wrong(
         &[GBN, ("transport.cap", "16"), ("transport.acks", "per-segment"), ("transport.congestion", "aimd")],
-        "`transport.acks`: a window may be smaller than a segment, whose end alone is acknowledged; write \"per-packet\"",
+        "`transport.acks`: only the end of a segment is acknowledged, and a window may be smaller than a segment; write \"per-packet\"",
     );
     wrong(
         &[("transport.acks", "per-segment"), ("transport.cap", "15")],
-        "`transport.cap`: 15 packets are less than a segment of 16, whose end alone is acknowledged; write `transport.acks = \"per-packet\"`",
+        "`transport.cap`: only the end of a segment of 16 packets is acknowledged, and the cap is 15; write `transport.acks = \"per-packet\"`",
     );
     wrong(
         &[GBN, never, ("measure.fct", "sender")],
-        "`measure.fct`: `sender` waits for ACKs, but no traffic is acknowledged; write `fct = \"receiver\"`",
+        "`measure.fct`: `sender` measures until the last ACK, but no traffic is acknowledged; write `fct = \"receiver\"`",
     );
 }
 
@@ -51,7 +51,7 @@ fn acks_that_a_sender_waits_for() {
 fn notifications() {
     wrong(
         &[RAMP, ("transport.congestion", "dcqcn"), ("transport.notification", "off")],
-        "`transport.notification`: the controller listens to marks only, and none are reported; remove the key: the controller knows which",
+        "`transport.notification`: the controller reacts to ECN marks only, and none are reported to it; remove the key: the default is what the controller needs",
     );
     wrong(
         &[("transport.congestion", "dcqcn")],
@@ -67,7 +67,7 @@ fn notifications() {
     );
     wrong(
         &[RAMP, ("transport.notification", "cnp")],
-        "`transport.notification`: it has no effect: the controller does not listen to marks; write \"off\", or the controller dcqcn or dctcp",
+        "`transport.notification`: it has no effect: the controller does not react to ECN marks; write \"off\", or the controller dcqcn or dctcp",
     );
     wrong(
         &[RAMP],
@@ -106,7 +106,7 @@ fn a_flow_without_end_needs_a_bound_where_hosts_queue() {
             ("transport.recovery", "go-back-n"),
             ("traffic", "[{kind=\"backlogged\",src=0,dst=1}]"),
         ],
-        "`traffic.0.transport`: a flow without end, cap, pace or window would fill the NIC's queue at once and for ever; \
+        "`traffic.0.transport`: a flow without end, cap, pace or window would fill the NIC's queue without limit; \
          write `nic.order = \"round-robin\"`, or give the transport a `cap`",
     );
 }
@@ -119,15 +119,15 @@ fn sizes_and_times() {
     );
     wrong(
         &[("transport.ack_size", "0B")],
-        "`transport.ack_size`: a packet of 0B is impossible; for example \"70B\"",
+        "`transport.ack_size`: 0B is not a packet size: it must be 1 B to 1 MB; for example \"70B\"",
     );
     wrong(
         &[("transport.nack_size", "2MB")],
-        "`transport.nack_size`: a packet of 2MB is impossible; for example \"70B\"",
+        "`transport.nack_size`: 2MB is not a packet size: it must be 1 B to 1 MB; for example \"70B\"",
     );
     wrong(
         &[("transport.recovery", "{kind=\"go-back-n\",repeat_nack=\"0s\"}")],
-        "`transport.recovery.repeat_nack`: a NACK every 0ps never ends; for example \"500us\"",
+        "`transport.recovery.repeat_nack`: the interval between NACKs must be above zero; for example \"500us\"",
     );
     wrong(
         &[("transport.recovery", "{kind=\"go-back-n\",sack=true}")],
@@ -139,7 +139,7 @@ fn sizes_and_times() {
     );
     wrong(
         &[LOSSY, ("transport.timer", "{kind=\"fixed\",value=\"0s\"}")],
-        "`transport.timer.value`: a time-out of 0 repeats for ever; write a time above zero",
+        "`transport.timer.value`: a time-out of 0 would expire endlessly at the same instant; write a time above zero",
     );
     wrong(
         &[("transport.cap", "0")],
@@ -151,7 +151,7 @@ fn sizes_and_times() {
     );
     wrong(
         &[GBN, ("transport.segments", "{bytes=\"1000B\"}")],
-        "`transport.segments.bytes`: a segment of 1KB is less than a packet of 1KiB; at least \"1KiB\"",
+        "`transport.segments.bytes`: a segment of 1KB is smaller than a packet of 1KiB; at least \"1KiB\"",
     );
     wrong(
         &[("transport.segments", "{bytes=\"16KB\"}")],
@@ -168,15 +168,15 @@ fn sizes_and_times() {
 fn round_trips_that_no_controller_reads() {
     wrong(
         &[("transport.rtt", "{segment=4}")],
-        "`transport.rtt.segment`: it has no effect: the controller does not look at round trips; remove the key, or use the controller timely",
+        "`transport.rtt.segment`: it has no effect: the controller does not use round trips; remove the key, or use the controller timely",
     );
     wrong(
         &[("transport.rtt", "{less_serialization=false}")],
-        "`transport.rtt.less_serialization`: it has no effect: the controller does not look at round trips; remove the key, or use the controller timely",
+        "`transport.rtt.less_serialization`: it has no effect: the controller does not use round trips; remove the key, or use the controller timely",
     );
     wrong(
         &[("transport.rtt", "{noise=\"1us\"}")],
-        "`transport.rtt.noise`: it has no effect: nothing reads round trips; remove the key, or use the controller timely",
+        "`transport.rtt.noise`: it has no effect: neither the controller nor the timer uses round trips; remove the key, or use the controller timely",
     );
     wrong(
         &[GBN, ("transport.segments", "{}"), ("transport.rtt", "{segment=4}")],
@@ -239,18 +239,18 @@ fn controllers() {
         "`transport.congestion.back_off`: a time of 0 never passes; for example \"24us\"",
     );
     // Other tests of this program register some.
-    let message = refusals(&[("transport.congestion", "{kind=\"custom\",name=\"nobody\"}")]);
+    let message = refusals(&[("transport.congestion", "{kind=\"custom\",name=\"missing\"}")]);
     assert!(
-        message[0].starts_with("`transport.congestion`: no controller is registered as `nobody`; known: ")
+        message[0].starts_with("`transport.congestion`: no controller is registered as `missing`; known: ")
     );
     right(&[("switch.scheduler", "srpt")]);
     wrong(
         &[("switch.scheduler", "srpt"), ("transport", "{kind=\"phost\"}"), ("nic.order", "round-robin")],
-        "`switch.scheduler`: there are transports that write no ranks to sort by; write \"fifo\" or \"round-robin\"",
+        "`switch.scheduler`: it sorts by rank, and some transport writes no ranks; write \"fifo\" or \"round-robin\"",
     );
     wrong(
         &[("switch.scheduler", "srpt"), ("transport.rank", "{kind=\"socket-buffer\",buffer=\"1MB\"}")],
-        "`transport.rank`: a queue pair is posted whole messages: there is no send buffer; write \"from-here\", \"remaining\" or \"flow-size\"",
+        "`transport.rank`: queue pairs have no send buffer: hosts post whole messages to them; write \"from-here\", \"remaining\" or \"flow-size\"",
     );
 }
 
@@ -259,7 +259,7 @@ fn connections_and_calls() {
     right(&[("traffic.0.connection", "per-pair")]);
     wrong(
         &[("transport", "{kind=\"tcp\"}"), ("traffic.0.connection", "per-pair")],
-        "`traffic.0.connection`: only queue pairs carry one flow after the other; write \"fresh\", or use a transport of kind rdma",
+        "`traffic.0.connection`: only queue pairs (kind rdma) carry several flows over one connection; write \"fresh\", or use a transport of kind rdma",
     );
     wrong(
         &[(
@@ -273,12 +273,12 @@ fn connections_and_calls() {
     for transport in ["{kind=\"tcp\"}", segments] {
         wrong(
             &[("transport", transport), ("traffic.0.connection", "back-to-back")],
-            "`traffic.0.connection`: only queue pairs whose hosts post no segments carry messages back to back; write \"fresh\" or \"per-pair\", or use a transport of kind rdma without `segments`",
+            "`traffic.0.connection`: messages go back to back only over queue pairs whose hosts do not post segments; write \"fresh\" or \"per-pair\", or use a transport of kind rdma without `segments`",
         );
     }
     wrong(
         &[("traffic", "[{kind=\"backlogged\",src=0,dst=1,connection=\"back-to-back\"}]")],
-        "`traffic.0.connection`: what never ends is no message: no flow could follow it; write \"fresh\" or \"per-pair\", or send flows that end",
+        "`traffic.0.connection`: a flow without end never completes, so no other can follow it on its connection; write \"fresh\" or \"per-pair\", or send flows that end",
     );
     let rpc = |inside: &str| format!("[{{kind=\"rpc\",load=0.5{inside}}}]");
     right(&[("traffic", &rpc(""))]);
@@ -288,7 +288,7 @@ fn connections_and_calls() {
     );
     wrong(
         &[("traffic", &rpc(",servers=\"other-pods\""))],
-        "`traffic.0.servers`: no pair of hosts of this topology is such a pair; write `servers = \"others\"`",
+        "`traffic.0.servers`: no two hosts of this topology are such a pair; write `servers = \"others\"`",
     );
     wrong(
         &[("traffic", &rpc(",until=\"11ms\""))],
@@ -296,7 +296,7 @@ fn connections_and_calls() {
     );
     wrong(
         &[("traffic", &rpc(",of=\"busiest-link\""))],
-        "`traffic.0.of`: only the routing `lowest` says which link is busiest; write `routing = \"lowest\"`, or `of = \"core-links\"`",
+        "`traffic.0.of`: only with the routing `lowest` is the busiest link known in advance; write `routing = \"lowest\"`, or `of = \"core-links\"`",
     );
 }
 
@@ -306,8 +306,7 @@ fn drops_are_notified_on_one_path_only() {
     right(&[LOSSY, notified]);
     wrong(
         &[LOSSY, notified, ("routing", "spray-random")],
-        "`transport.recovery`: switches notify of drops on the way that packets have come, and this routing \
-         chooses packet by packet; write \"irn\", or `routing = \"ecmp\"`",
+        "`transport.recovery`: switches send drop notices back along the path of a packet, and this routing chooses one for each packet; write \"irn\", or `routing = \"ecmp\"`",
     );
 }
 

@@ -60,7 +60,7 @@ fn slack_needs_a_reader_and_readers_need_slack() {
     wrong(
         SLACK,
         "",
-        "s.toml:6: `switch.scheduler`: least slack time first needs slack in the packets; for example [slack] with `kind = \"constant\"`",
+        "s.toml:6: `switch.scheduler`: the scheduler lstf sorts by slack, and packets carry none; write [slack], for example with `kind = \"constant\"`",
     );
     wrong(
         SWITCH,
@@ -70,27 +70,27 @@ fn slack_needs_a_reader_and_readers_need_slack() {
     wrong(
         SLACK,
         "[slack]\nkind = \"constant\"\n[nic]\nscheduler = \"lstf\"\n",
-        "s.toml:10: `nic.scheduler`: slack is written as the NIC begins to transmit: its own queue cannot sort by it; write \"fifo\"",
+        "s.toml:10: `nic.scheduler`: slack is written when the NIC begins to transmit, so its own queue cannot sort by it; write \"fifo\"",
     );
     wrong(
         SWITCH,
         "scheduler = \"srpt\"",
-        "s.toml:6: `switch.scheduler`: it sorts by ranks, and NICs write slack into the same header; remove [slack], or use the scheduler lstf with `slack.kind = \"flow-size\"`",
+        "s.toml:6: `switch.scheduler`: it sorts by rank, and [slack] uses the same header field; remove [slack], or use the scheduler lstf with `slack.kind = \"flow-size\"`",
     );
     wrong(
         TCP,
         "rank = \"remaining\"",
-        "s.toml:10: `transport.rank`: it has no effect: NICs write slack into the same header; remove the key, or [slack]",
+        "s.toml:10: `transport.rank`: it has no effect: NICs overwrite ranks with slack, which has the same header field; remove the key, or [slack]",
     );
     wrong(
         SLACK,
         "[slack]\nkind = \"constant\"\n[measure]\npriority_histogram = {}\n",
-        "s.toml:10: `measure.priority_histogram`: it counts ranks, and NICs write slack into the same header; remove the key, or [slack]",
+        "s.toml:10: `measure.priority_histogram`: it counts ranks, and [slack] uses the same header field; remove the key, or [slack]",
     );
     wrong(
         &format!("{SWITCH}\n{SLACK}"),
         "scheduler = \"pifo\"\n",
-        "s.toml:6: `switch.scheduler`: without ranks the scheduler cannot distinguish packets; write `transport.rank = \"flow-size\"`, or [slack]",
+        "s.toml:6: `switch.scheduler`: the scheduler sorts by rank, and no sender writes one; write `transport.rank = \"flow-size\"`, or [slack]",
     );
 }
 
@@ -99,12 +99,12 @@ fn least_slack_wants_exact_links_and_buckets_that_hold_something() {
     wrong(
         "pairs = 2",
         "pairs = 2\ntime_quantum = \"1ns\"",
-        "s.toml:5: `topology.time_quantum`: `switch.scheduler` counts transmission times in picoseconds; remove the key, or use another scheduler",
+        "s.toml:5: `topology.time_quantum`: `switch.scheduler` needs exact transmission times, which a time quantum rounds; remove the key, or use another scheduler",
     );
     wrong(
         "pairs = 2\n[switch]\nscheduler = \"lstf\"",
         "pairs = 2\ntime_quantum = \"1ns\"\n[switch]\nmix = { scheduler = \"lstf\", nodes = \"even\" }",
-        "s.toml:5: `topology.time_quantum`: `switch.mix.scheduler` counts transmission times in picoseconds; remove the key, or use another scheduler",
+        "s.toml:5: `topology.time_quantum`: `switch.mix.scheduler` needs exact transmission times, which a time quantum rounds; remove the key, or use another scheduler",
     );
     wrong(SWITCH, "scheduler = { kind = \"lstf\", bucket = \"10us\" }", "");
     wrong(
@@ -119,7 +119,7 @@ fn impossible_slack() {
     wrong(
         "\"constant\"",
         "\"flow-size\"\nunit = \"0s\"",
-        "s.toml:9: `slack.unit`: with a unit of 0 all flows are alike; for example \"1s\"",
+        "s.toml:9: `slack.unit`: with a unit of 0 flows of all sizes have the same slack; for example \"1s\"",
     );
     wrong(
         "\"constant\"",
@@ -139,12 +139,12 @@ fn impossible_slack() {
     wrong(
         "size = \"1MB\"",
         "size = \"1MB\"\nweight = 2",
-        "s.toml:16: `traffic.0.weight`: it has no effect: no slack rule looks at weights; write [slack] with `kind = \"virtual-clock\"`, or remove the key",
+        "s.toml:16: `traffic.0.weight`: it has no effect: no slack rule uses weights; write [slack] with `kind = \"virtual-clock\"`, or remove the key",
     );
     wrong(
         "kind = \"constant\"\n[transport]\nkind = \"tcp\"",
         "kind = \"flow-size\"\n[transports.x]\nmss = \"1000B\"\n[[traffic]]\nkind = \"flow\"\nsrc = 1\ndst = 3\nsize = \"1KB\"\ntransport = \"x\"",
-        "s.toml:8: `slack.kind`: flow sizes count in packets of 1460 bytes, but transports.x has 1000; give all transports packets of one size",
+        "s.toml:8: `slack.kind`: flow sizes are counted in packets of 1460 bytes, and packets of transports.x carry 1000; give all transports packets of one size",
     );
 }
 
@@ -154,17 +154,17 @@ fn impossible_edges() {
     wrong(
         SLACK,
         "[edge]\nkind = \"codel\"\n",
-        "s.toml:6: `switch.scheduler`: least slack time first needs slack in the packets; for example [slack] with `kind = \"constant\"`",
+        "s.toml:6: `switch.scheduler`: the scheduler lstf sorts by slack, and packets carry none; write [slack], for example with `kind = \"constant\"`",
     );
     wrong(
         &format!("{SWITCH}\n{SLACK}"),
         "[edge]\nkind = \"codel\"\n",
-        "s.toml:6: `edge`: what packets waited is what they used of their slack, and they have none; write [slack], for example with `kind = \"constant\"`",
+        "s.toml:6: `edge`: it computes waiting times from the slack that packets have used, and packets carry none; write [slack], for example with `kind = \"constant\"`",
     );
     wrong(
         SLACK,
         &edge("kind = \"codel\"\nrefresh = \"5ms\""),
-        "s.toml:11: `edge.refresh`: a gap of 5ms is no longer than the target, 5ms; two to four times the target",
+        "s.toml:11: `edge.refresh`: a gap of 5ms is not longer than the target, 5ms; write two to four times the target",
     );
     wrong(
         SLACK,
@@ -210,7 +210,7 @@ fn the_edge_marks_for_dctcp() {
     let e = load(&star, "s.toml", Path::new("."), &[]).expect_err("different links");
     assert_eq!(
         e[0].to_string(),
-        "s.toml:12: `edge.threshold`: hosts' links have different rates, so a packet is no time; write a time, for example \"17.5us\""
+        "s.toml:12: `edge.threshold`: hosts' links have different rates, so a number of packets is no single time; write a time, for example \"17.5us\""
     );
 }
 
@@ -221,22 +221,22 @@ fn who_cannot_be_interrupted() {
     wrong(
         &plain,
         "scheduler = \"drr\"\npreemptive = true\n",
-        "s.toml:7: `switch.preemptive`: `switch.scheduler` never puts a later packet before the one being sent; remove the key, or use priority, sjf, srpt, lifo, random, lstf or pifo",
+        "s.toml:7: `switch.preemptive`: `switch.scheduler` never ranks a later packet before the one in transmission; remove the key, or use priority, sjf, srpt, lifo, random, lstf or pifo",
     );
     wrong(
         &plain,
         "scheduler = \"lifo\"\npreemptive = true\nshared_buffer = { total = \"700KB\" }\n",
-        "s.toml:7: `switch.preemptive`: an interrupted packet has left the shared memory; remove the key or `switch.shared_buffer`",
+        "s.toml:7: `switch.preemptive`: an interrupted packet would have to return to the shared memory, which it has left; remove the key or `switch.shared_buffer`",
     );
     wrong(
         &plain,
         "scheduler = \"lifo\"\npreemptive = true\nmarking = \"codel\"\n",
-        "s.toml:7: `switch.preemptive`: an interrupted packet has passed `codel` already; remove the key, or write `switch.marking = \"none\"`",
+        "s.toml:7: `switch.preemptive`: an interrupted packet would return to the queue after passing its marking, `codel`; remove the key, or write `switch.marking = \"none\"`",
     );
     wrong(
         &plain,
         "scheduler = \"lifo\"\npreemptive = true\nmix = { scheduler = \"fq\" }\n",
-        "s.toml:7: `switch.preemptive`: `switch.mix.scheduler` never puts a later packet before the one being sent; remove the key, or use priority, sjf, srpt, lifo, random, lstf or pifo",
+        "s.toml:7: `switch.preemptive`: `switch.mix.scheduler` never ranks a later packet before the one in transmission; remove the key, or use priority, sjf, srpt, lifo, random, lstf or pifo",
     );
 }
 
@@ -247,7 +247,7 @@ fn impossible_mixes_and_codels() {
     wrong(
         SWITCH,
         &mix("{ scheduler = \"lstf\" }"),
-        "s.toml:7: `switch.mix.scheduler`: it has no effect: all switches have this scheduler; write another one or remove `switch.mix`",
+        "s.toml:7: `switch.mix.scheduler`: it has no effect: it is the same as `switch.scheduler`; write another one or remove `switch.mix`",
     );
     wrong(
         SWITCH,
@@ -257,18 +257,18 @@ fn impossible_mixes_and_codels() {
     wrong(
         SWITCH,
         &mix("{ scheduler = \"fifo\", nodes = { listed = [] } }"),
-        "s.toml:7: `switch.mix.nodes`: it has no effect: no switch is meant; switches are 4 to 5",
+        "s.toml:7: `switch.mix.nodes`: it has no effect: it selects no switch; switches are 4 to 5",
     );
     wrong(
         SWITCH,
         &mix("{ scheduler = \"fifo\", nodes = { listed = [4, 5] } }"),
-        "s.toml:7: `switch.mix.nodes`: every switch is meant, so none has `switch.scheduler`; write it as `switch.scheduler` and remove `switch.mix`",
+        "s.toml:7: `switch.mix.nodes`: it selects every switch, so that none runs `switch.scheduler`; write it as `switch.scheduler` and remove `switch.mix`",
     );
     let plain = format!("{SWITCH}\n{SLACK}");
     wrong(
         &plain,
         "scheduler = \"fq-codel\"\nmarking = \"codel\"\n",
-        "s.toml:7: `switch.marking`: the scheduler has CoDel in every queue; write \"none\", or the scheduler round-robin",
+        "s.toml:7: `switch.marking`: the scheduler already runs CoDel in every queue; write \"none\", or the scheduler round-robin",
     );
     wrong(
         &plain,
@@ -288,12 +288,12 @@ fn impossible_backbones_and_loads() {
     wrong(
         network,
         "kind = \"backbone\"\nlinks = 200",
-        "s.toml:4: `topology.links`: 83 routers cannot have 200 links; from 82 to 163",
+        "s.toml:4: `topology.links`: 83 routers cannot have 200 links; write from 82 to 163",
     );
     wrong(
         network,
         "kind = \"internet2\"\nedge_routers = false\nedge_rate = \"1Gbps\"",
-        "s.toml:5: `topology.edge_rate`: it has no effect: hosts are linked to the core; remove the key or `edge_routers = false`",
+        "s.toml:5: `topology.edge_rate`: it has no effect: without edge routers hosts are linked to the core; remove the key or `edge_routers = false`",
     );
     let flow = "kind = \"flow\"\nsrc = 0\ndst = 2\nsize = \"1MB\"";
     let poisson = |more: &str| format!("kind = \"poisson\"\nsizes = \"heavy-tailed\"\nload = 0.5\n{more}");
@@ -305,7 +305,7 @@ fn impossible_backbones_and_loads() {
     wrong(
         flow,
         &poisson("pairs = { min_links = 4 }"),
-        "s.toml:15: `traffic.0.pairs`: no pair of hosts of this topology is such a pair; write `pairs = \"uniform\"`",
+        "s.toml:15: `traffic.0.pairs`: no two hosts of this topology are such a pair; write `pairs = \"uniform\"`",
     );
     wrong(
         flow,

@@ -20,13 +20,13 @@ fn a_scenario_s_name_is_one_part_of_a_path() {
     assert_eq!(
         message("\"../../victim\""),
         [
-            "s.toml:2: `name`: `../../victim` cannot be the name of a folder: it holds a `/` or a `\\`; for example `name = \"victim\"`"
+            "s.toml:2: `name`: `../../victim` cannot be the name of a folder: it contains a `/` or a `\\`; for example `name = \"victim\"`"
         ]
     );
     assert_eq!(
         message("\"\\u001b[31m\""),
         [
-            "s.toml:2: `name`: `\\u{1b}[31m` cannot be the name of a folder: it holds characters that cannot be printed; for example `name = \"31m\"`"
+            "s.toml:2: `name`: `\\u{1b}[31m` cannot be the name of a folder: it contains characters that cannot be printed; for example `name = \"31m\"`"
         ]
     );
     for name in ["\"/tmp/x\"", "\".\"", "\"..\"", "\"a\\u0000b\"", "\"\"", "'a\\b'", "\" \""] {

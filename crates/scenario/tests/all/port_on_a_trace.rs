@@ -84,12 +84,12 @@ fn ports_along_nodes_are_those_of_neighbours_and_what_is_no_path_is_refused() {
         ),
         (
             vec!["switch0", "switch1", "switch0"],
-            "`switch0` comes twice; a path passes a node once: `switch1` is linked to `h3`, `h4`, `switch2`, \
+            "the path passes `switch0` twice; a path passes a node once: `switch1` is linked to `h3`, `h4`, `switch2`, \
              which it has not passed",
         ),
         (
             vec!["switch0", "h0", "switch0"],
-            "`switch0` comes twice; a path passes a node once: end it at `h0`",
+            "the path passes `switch0` twice; a path passes a node once: end it at `h0`",
         ),
         (vec!["switch0"], "a port is between two nodes"),
     ] {
@@ -110,7 +110,7 @@ fn generated_packets_are_more_than_the_link_carries() {
 fn what_does_not_stand_alone_is_refused_by_name() {
     for (set, key, why) in [
         (("nic", "{ order = \"round-robin\" }"), "nic.order", "pulls packets from flows"),
-        (("switch.scheduler", "\"lstf\""), "switch.scheduler", "what packets carry from hop to hop"),
+        (("switch.scheduler", "\"lstf\""), "switch.scheduler", "headers that change from hop to hop"),
     ] {
         let more: &[(&str, &str)] = match key {
             "nic.order" => &[set],

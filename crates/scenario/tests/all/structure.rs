@@ -10,15 +10,13 @@ fn scenarios_have_no_circles_of_imports_and_no_large_or_spread_structs() {
     let source = Source::of(env!("CARGO_MANIFEST_DIR"));
     let imports = source.imports();
     assert!(
-        imports["scenario"].contains("validate") && imports["network"].contains("topology"),
+        imports["load"].contains("validate") && imports["network"].contains("topology::graph"),
         "{imports:?}"
     );
     let exempt = Exempt {
         // Scenarios, section by section, and sections, key by key.
         tables: &["Document", "Rdma", "Tcp"],
         folders: &[
-            // Checks of pauses look for deadlocks, and that search reads a scenario, which runs the checks.
-            &["deadlock", "scenario", "validate"],
             // Files of links become graphs, and files of flows name hosts of one.
             &["parse", "topology"],
         ],

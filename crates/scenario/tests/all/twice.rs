@@ -61,7 +61,7 @@ fn numbers_of_lists_and_rates_of_files_are_refused_with_their_lines() {
     let list = "[topology]\nkind = \"star\"\nhosts = 4\n[[traffic]]\nkind = \"list\"\nfile = \"list.csv\"\n";
     let found = errors(list, &dir.0);
     assert!(
-        matches!(&found[..], [one] if one.contains("list.csv:3") && one.contains("called 7 already")),
+        matches!(&found[..], [one] if one.contains("list.csv:3") && one.contains("has the id 7, too")),
         "{found:?}"
     );
     let net = "[topology]\nkind = \"file\"\nfile = \"net.csv\"\nformat = \"links-csv\"\n[[traffic]]\n\
@@ -86,7 +86,10 @@ fn schedulers_that_reckon_with_a_rate_are_refused_in_front_of_one_that_changes()
         ["scheduler = \"fq\"", "scheduler = \"bfc\"", "mix = { scheduler = \"fq\", nodes = \"even\" }"]
     {
         let found = with(wrong);
-        assert!(found.iter().any(|one| one.contains("reckons with the link's rate")), "{wrong}: {found:?}");
+        assert!(
+            found.iter().any(|one| one.contains("computes with a fixed link rate")),
+            "{wrong}: {found:?}"
+        );
     }
     assert!(with("scheduler = \"drr\"").is_empty());
 }

@@ -650,5 +650,5 @@ fn what_cannot_run_without_short_cuts_is_refused_with_the_reason() {
     let mut spec = busy(1, OrderSpec::lifo(), StageSpec::tail_drop());
     spec.disciplines[0].preemptive = true;
     spec.shortcuts = false;
-    assert!(refused(spec).contains("without short cuts"));
+    assert!(refused(spec).contains("when ports run their whole machine"));
 }

@@ -114,7 +114,8 @@ const KINDS: [&str; 10] = [
 /// If it is not of that format, or holds what is not supported: which node.
 pub fn parse(bytes: &[u8]) -> Result<Vec<Node>, ParseError> {
     let broken = || {
-        let hint = "Chakra traces are protocol buffers, one file `name.0.et` for each rank; JSON is not read";
+        let hint =
+            "Chakra traces are protocol buffers, one file `name.0.et` for each rank; JSON is not supported";
         ParseError::new(0, "this is not a Chakra trace", hint)
     };
     let mut rest = bytes;
@@ -153,7 +154,7 @@ fn node(bytes: &[u8], broken: &dyn Fn() -> ParseError) -> Result<Node, ParseErro
         1 => What::Nothing,
         2 | 3 => What::Memory(lasts),
         4 if micros == 0 && attributes.ops => {
-            return wrong("has `num_ops`, and no `duration_micros`", "write how long it lasts");
+            return wrong("has `num_ops` but no `duration_micros`", "add its duration");
         }
         4 => What::Compute(lasts),
         5..=7 if attributes.size.is_none() => return wrong("has no `comm_size`", ""),
@@ -172,14 +173,14 @@ fn node(bytes: &[u8], broken: &dyn Fn() -> ParseError) -> Result<Node, ParseErro
         7 => match collective(&attributes) {
             Ok(what) => what,
             Err(reason) => {
-                let hint = "read are ALL_REDUCE, ALL_GATHER, BROADCAST, ALL_TO_ALL and REDUCE_SCATTER";
+                let hint = "supported are ALL_REDUCE, ALL_GATHER, BROADCAST, ALL_TO_ALL and REDUCE_SCATTER";
                 return wrong(&reason, hint);
             }
         },
         8 => return wrong("is a STORAGE_NODE, which is not supported", "remove it"),
         9 => return wrong("is a BATCH_NODE, which is not supported", "remove it"),
         10 => return wrong("is a CHECKPOINT_NODE, which is not supported", "remove it"),
-        _ => return wrong("is of no type that is known", "types are those of `et_def.proto`"),
+        _ => return wrong("has an unknown type", "types are those of `et_def.proto`"),
     };
     after.sort_unstable();
     after.dedup();

@@ -57,9 +57,9 @@ fn what_is_not_supported_is_refused_by_its_name() {
     assert_eq!(refused(8, &[]), "node 5 is a STORAGE_NODE, which is not supported");
     assert_eq!(refused(9, &[]), "node 5 is a BATCH_NODE, which is not supported");
     assert_eq!(refused(10, &[]), "node 5 is a CHECKPOINT_NODE, which is not supported");
-    assert_eq!(refused(0, &[]), "node 5 is of no type that is known");
-    assert_eq!(refused(4, &[attribute("num_ops", 9)]), "node 5 has `num_ops`, and no `duration_micros`");
-    assert_eq!(refused(4, &[text("num_ops", "9.5")]), "node 5 has `num_ops`, and no `duration_micros`");
+    assert_eq!(refused(0, &[]), "node 5 has an unknown type");
+    assert_eq!(refused(4, &[attribute("num_ops", 9)]), "node 5 has `num_ops` but no `duration_micros`");
+    assert_eq!(refused(4, &[text("num_ops", "9.5")]), "node 5 has `num_ops` but no `duration_micros`");
     assert_eq!(refused(4, &[number(7, 3_600_000_001)]), "node 5 lasts more than an hour");
     let reason = "node 5 sends, and has no `comm_dst` or `comm_tag` that is a number";
     assert_eq!(refused(5, &[size()]), reason);

@@ -71,6 +71,6 @@ fn alike(op: &Op, partner: &Op, place: &str) -> Result<(), ParseError> {
     }
     let (line, other) = (op.line.max(partner.line), op.line.min(partner.line));
     let (own, its) = if op.line == line { (size(op), size(partner)) } else { (size(partner), size(op)) };
-    let reason = format!("{own} bytes here, and {its} at the other end, in {place} {other}");
-    Err(ParseError::new(line as usize, reason, "a message is received as it is sent"))
+    let reason = format!("it has {own} bytes, and the other end in {place} {other} has {its}");
+    Err(ParseError::new(line as usize, reason, "a send and its receive have the same size"))
 }

@@ -122,8 +122,7 @@ pub fn parse(text: &str) -> Result<Trace, ParseError> {
     let mut tokens = Tokens::new(text)?;
     let first = tokens.next("`num_ranks`")?;
     if first.text != "num_ranks" {
-        let hint =
-            "a trace begins with `num_ranks 4`; blocks `rank 0 { .. }` follow. Binary files are not read";
+        let hint = "a trace begins with `num_ranks 4`; blocks `rank 0 { .. }` follow. Binary files are not supported";
         return Err(first.wrong("is not `num_ranks`", hint));
     }
     let token = tokens.next("the number of ranks")?;
@@ -170,7 +169,7 @@ fn block<'a>(
         match second.text {
             ":" => {
                 if labels.insert(first.text, op).is_some() {
-                    return Err(first.wrong("is the label of an operation before", "choose another"));
+                    return Err(first.wrong("is the label of an earlier operation", "choose another"));
                 }
                 let word = tokens.next("an operation")?;
                 ops.push(operation(tokens, &word, (rank, ranks))?);
@@ -183,7 +182,12 @@ fn block<'a>(
     for (label, of, wait) in waits {
         let place = |token: &Token<'_>| {
             let known = labels.get(token.text).copied();
-            known.ok_or_else(|| token.wrong(&format!("is no label of rank {rank}"), "labels are of one rank"))
+            known.ok_or_else(|| {
+                token.wrong(
+                    &format!("is not a label of rank {rank}"),
+                    "labels are known within their rank only",
+                )
+            })
         };
         let (op, before) = (place(&label)?, place(&of)?);
         if op == before {
@@ -229,7 +233,7 @@ fn operation(tokens: &mut Tokens<'_>, word: &Token<'_>, (rank, ranks): (u32, u32
             ("cpu", _) => cpu = value.number("a processor")?,
             ("nic", _) => drop(value.number::<u32>("a link")?),
             (_, What::Send { tag, .. } | What::Recv { tag, .. }) => *tag = label(&value)?,
-            _ => return Err(key.wrong("says nothing of a computation", "remove it")),
+            _ => return Err(key.wrong("does not apply to a computation", "remove it")),
         }
     }
     Ok(Op { line: word.line as u32, rank, cpu: Some(cpu), what, after: Vec::new() })
@@ -250,8 +254,8 @@ fn size(tokens: &mut Tokens<'_>) -> Result<u64, ParseError> {
 fn other(tokens: &mut Tokens<'_>, (rank, ranks): (u32, u32)) -> Result<u32, ParseError> {
     let token = tokens.next("a rank")?;
     if token.text == "-1" {
-        let hint = "name the rank: which send such a receive takes depends on what comes first";
-        return Err(token.wrong("is any source, which is not supported", hint));
+        let hint = "name the rank: which send such a receive matches would depend on the order of arrival";
+        return Err(token.wrong("means any source, which is not supported", hint));
     }
     let other = token.rank(ranks)?;
     if other == rank {
@@ -262,8 +266,8 @@ fn other(tokens: &mut Tokens<'_>, (rank, ranks): (u32, u32)) -> Result<u32, Pars
 
 fn label(token: &Token<'_>) -> Result<u32, ParseError> {
     if token.text == "-1" {
-        let hint = "name the tag: which send such a receive takes depends on what comes first";
-        return Err(token.wrong("is any tag, which is not supported", hint));
+        let hint = "name the tag: which send such a receive matches would depend on the order of arrival";
+        return Err(token.wrong("means any tag, which is not supported", hint));
     }
     token.number("a tag")
 }
@@ -280,7 +284,7 @@ impl Token<'_> {
     fn rank(&self, ranks: u32) -> Result<u32, ParseError> {
         let rank = self.number("a rank")?;
         if rank >= ranks {
-            return Err(self.wrong("is no rank", &format!("ranks are 0 to {}", ranks - 1)));
+            return Err(self.wrong("is not a rank", &format!("ranks are 0 to {}", ranks - 1)));
         }
         Ok(rank)
     }

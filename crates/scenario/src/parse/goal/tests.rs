@@ -42,19 +42,19 @@ fn sends_and_receives_of_one_tag_are_matched_in_their_order() {
 #[test]
 fn what_is_wrong_is_reported_with_its_line() {
     let with = |from: &str, to: &str| message(&TRACE.replacen(from, to, 1));
-    assert_eq!(message(""), "1: the trace ends, and `num_ranks` is missing");
+    assert_eq!(message(""), "1: the trace ends where `num_ranks` is expected");
     assert_eq!(with("num_ranks 2", "ranks 2"), "1: `ranks` is not `num_ranks`");
     assert_eq!(with("num_ranks 2", "num_ranks 0"), "1: `0` is not a number of ranks");
     assert_eq!(with("num_ranks 2", "num_ranks x"), "1: `x` is not the number of ranks");
     assert_eq!(with("hello */", "hello"), "2: the comment has no end");
     assert_eq!(with("rank 0", "task 0"), "4: `task` is not `rank`");
-    assert_eq!(with("rank 0", "rank 2"), "4: `2` is no rank");
+    assert_eq!(with("rank 0", "rank 2"), "4: `2` is not a rank");
     assert_eq!(with("rank 1", "rank 0"), "9: rank 0 has a block already, in line 4");
     assert_eq!(with("l1 }", "l1"), "9: `rank` is not an operation");
-    assert_eq!(with("b requires a }", "b requires a"), "12: the trace ends, and `}` is missing");
+    assert_eq!(with("b requires a }", "b requires a"), "12: the trace ends where `}` is expected");
     assert_eq!(with("calc 100", "calc -100"), "5: `-100` is not a time in nanoseconds");
     assert_eq!(with("calc 100", "calc 3600000000001"), "5: `3600000000001` is too long");
-    assert_eq!(with("calc 100 cpu 1", "calc 100 tag 1"), "5: `tag` says nothing of a computation");
+    assert_eq!(with("calc 100 cpu 1", "calc 100 tag 1"), "5: `tag` does not apply to a computation");
     assert_eq!(with("calc 100 cpu 1", "calc 100 cpu 1 cpu 2"), "5: `cpu` is given twice");
     assert_eq!(with("calc 100 cpu 1", "sleep 100"), "5: `sleep` is not an operation");
     assert_eq!(with("cpu 1", "cpu -1"), "5: `-1` is not a processor");
@@ -63,19 +63,19 @@ fn what_is_wrong_is_reported_with_its_line() {
     assert_eq!(with("send 10b", "send 9223372036854775808b"), "6: `9223372036854775808b` is too large");
     assert_eq!(with("to 1", "at 1"), "6: `at` is not `to`");
     assert_eq!(with("to 1", "to 0"), "6: `0` is the rank itself");
-    assert_eq!(with("from 1", "from 2"), "7: `2` is no rank");
-    assert_eq!(with("from 1", "from -1"), "7: `-1` is any source, which is not supported");
-    assert_eq!(with("from 1 tag 6", "from 1 tag -1"), "7: `-1` is any tag, which is not supported");
-    assert_eq!(with("l2: ", "l1: "), "6: `l1` is the label of an operation before");
-    assert_eq!(with("l2 requires l1", "l2 requires a"), "8: `a` is no label of rank 0");
-    assert_eq!(with("l2 requires l1", "l3 requires l1"), "8: `l3` is no label of rank 0");
+    assert_eq!(with("from 1", "from 2"), "7: `2` is not a rank");
+    assert_eq!(with("from 1", "from -1"), "7: `-1` means any source, which is not supported");
+    assert_eq!(with("from 1 tag 6", "from 1 tag -1"), "7: `-1` means any tag, which is not supported");
+    assert_eq!(with("l2: ", "l1: "), "6: `l1` is the label of an earlier operation");
+    assert_eq!(with("l2 requires l1", "l2 requires a"), "8: `a` is not a label of rank 0");
+    assert_eq!(with("l2 requires l1", "l3 requires l1"), "8: `l3` is not a label of rank 0");
     assert_eq!(with("l2 requires l1", "l2 requires l2"), "8: `l2` waits for itself");
     assert_eq!(with("l2 requires l1", "l2 awaits l1"), "8: `l2` is not an operation");
     let lonely = "6: rank 0 sends from 0 to 1 with tag 4, and there is no receive for it";
     assert_eq!(with("1 tag 5", "1 tag 4"), lonely);
     let lonely = "7: rank 0 receives from 1 to 0 with tag 4, and there is no send for it";
     assert_eq!(with("from 1 tag 6", "from 1 tag 4"), lonely);
-    assert_eq!(with("recv 7b", "recv 8b"), "10: 7 bytes here, and 8 at the other end, in line 7");
+    assert_eq!(with("recv 7b", "recv 8b"), "10: it has 7 bytes, and the other end in line 7 has 8");
 }
 
 proptest! {

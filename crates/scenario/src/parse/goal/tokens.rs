@@ -33,7 +33,7 @@ impl<'a> Tokens<'a> {
     /// The next one; an error names what was expected if there is none.
     pub fn next(&mut self, what: &str) -> Result<Token<'a>, ParseError> {
         let Some(token) = self.next else {
-            return Err(ParseError::new(self.line, format!("the trace ends, and {what} is missing"), ""));
+            return Err(ParseError::new(self.line, format!("the trace ends where {what} is expected"), ""));
         };
         self.read()?;
         Ok(token)
@@ -79,7 +79,7 @@ impl<'a> Tokens<'a> {
                 self.pass(self.rest.find('\n').unwrap_or(self.rest.len()));
             } else if self.rest.starts_with("/*") {
                 let Some(end) = self.rest.find("*/") else {
-                    return Err(ParseError::new(self.line, "the comment has no end", "close it by `*/`"));
+                    return Err(ParseError::new(self.line, "the comment has no end", "close it with `*/`"));
                 };
                 self.pass(end + 2);
             } else {

@@ -124,7 +124,11 @@ impl Attributed {
                     let other = &links[other];
                     if (other.rate, other.delay) != (link.rate, link.delay) {
                         let reason = format!("the link has another rate or delay in line {}", other.line);
-                        return Err(ParseError::new(edge.line, reason, "links are alike in both directions"));
+                        return Err(ParseError::new(
+                            edge.line,
+                            reason,
+                            "both directions of a link have the same rate and delay",
+                        ));
                     }
                     continue;
                 }

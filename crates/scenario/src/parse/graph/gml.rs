@@ -70,7 +70,11 @@ impl<'a> Tokens<'a> {
             }
             '"' => {
                 let end = self.rest[1..].find('"').ok_or_else(|| {
-                    ParseError::new(line, "a text is not closed", "write `\"` at its end, `&quot;` within it")
+                    ParseError::new(
+                        line,
+                        "a string is not closed",
+                        "write `\"` at its end, `&quot;` within it",
+                    )
                 })?;
                 Token::Text(&self.take(end + 2)[1..=end])
             }
@@ -153,13 +157,13 @@ fn read(text: &str) -> Result<Attributed, ParseError> {
         let no_key = |what: &str| {
             ParseError::new(
                 line,
-                format!("`{}` stands where a key should", quoted(what)),
+                format!("`{}` stands where a key is expected", quoted(what)),
                 "write `key value`",
             )
         };
         let key = match token {
             Token::Close => {
-                let nothing = || ParseError::new(line, "`]` closes nothing", "");
+                let nothing = || ParseError::new(line, "`]` has no matching `[`", "");
                 let (began, list) = open.pop().ok_or_else(nothing)?;
                 close(&mut found, began, list)?;
                 continue;
@@ -255,16 +259,16 @@ mod tests {
             format!("{}: {}", e.line, e.reason)
         };
         assert_eq!(message(""), "0: there is no `graph [`");
-        assert_eq!(message("<graphml>"), "1: `<graphml>` stands where a key should");
+        assert_eq!(message("<graphml>"), "1: `<graphml>` stands where a key is expected");
         assert_eq!(message("graph [\nnode [\nid 1"), "2: a `[` is not closed");
-        assert_eq!(message("graph [\n]\n]"), "3: `]` closes nothing");
+        assert_eq!(message("graph [\n]\n]"), "3: `]` has no matching `[`");
         assert_eq!(message("graph [\nnode [ label \"x\" ]\n]"), "2: a node has no `id`");
         assert_eq!(message("graph [\nnode [ id 1 ]\nnode [ id 1 ] ]"), "3: node `1` is defined twice");
         assert_eq!(message("graph [ node [ id 1 ]\nedge [ target 1 ] ]"), "2: an edge has no `source`");
         assert_eq!(message("graph [ node [ id 1 ]\nedge [ source 1 target 2 ] ]"), "2: there is no node `2`");
         assert_eq!(message("graph [\nlabel ]"), "2: `label` has no value");
-        assert_eq!(message("graph [\nlabel \"x ]"), "2: a text is not closed");
-        assert_eq!(message("graph [\n1 2 ]"), "2: `1` stands where a key should");
+        assert_eq!(message("graph [\nlabel \"x ]"), "2: a string is not closed");
+        assert_eq!(message("graph [\n1 2 ]"), "2: `1` stands where a key is expected");
         assert_eq!(message("graph [ ]\ngraph [ ]"), "2: there is a second graph");
         let edge = |more: &str| {
             message(&format!("graph [ node [ id 1 ] node [ id 2 ]\nedge [ source 1 target 2\n{more} ] ]"))

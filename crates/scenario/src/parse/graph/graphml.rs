@@ -38,7 +38,7 @@ impl Document {
         let name = tag.local_name().into_inner();
         let get = |wanted: &str| -> Result<Option<String>, ParseError> {
             let broken = |_| {
-                let reason = format!("the attributes of <{}> are broken", quoted(name));
+                let reason = format!("the attributes of <{}> cannot be read", quoted(name));
                 ParseError::new(line, reason, "write name=\"value\"")
             };
             match tag.try_get_attribute(wanted).map_err(broken)? {
@@ -352,7 +352,7 @@ mod tests {
             "2: this is not XML: syntax error: attribute value not closed: `'` not found before end of input"
         );
         assert_eq!(message("<graph>\n<node id='a'>\n"), "2: a tag is not closed");
-        assert_eq!(message("<graph>\n<node id=a b/></graph>"), "2: the attributes of <node> are broken");
+        assert_eq!(message("<graph>\n<node id=a b/></graph>"), "2: the attributes of <node> cannot be read");
         assert_eq!(message("<a>\n<graph></a>").split(':').next(), Some("2"));
         assert_eq!(message("<a>\n&x;</a>"), "2: there is no entity `&x;`");
         assert_eq!(message("plain text"), "0: there is no <graph>");

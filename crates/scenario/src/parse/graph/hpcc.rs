@@ -34,7 +34,7 @@ fn header(line: usize, row: &str) -> Result<Header, ParseError> {
             let switches = number("the number of switches", 1)?;
             let tors = number("the number of ToR switches", 2)?;
             if tors > switches {
-                let reason = format!("the header has {tors} ToRs among {switches} switches");
+                let reason = format!("the header has {tors} ToRs, more than its {switches} switches");
                 return Err(ParseError::new(line, reason, HEADERS));
             }
             (switches, number("the number of links", 3)?)
@@ -69,7 +69,11 @@ pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     let mut last = line;
     while named < switches {
         let Some((line, row)) = rows.next() else {
-            return Err(ParseError::new(0, format!("{named} switch ids instead of {switches}"), ""));
+            return Err(ParseError::new(
+                0,
+                format!("the file lists {named} switch ids instead of {switches}"),
+                "",
+            ));
         };
         for cell in row.split_whitespace() {
             let id: u32 = field(line, "a switch's id", Some(cell))?;
@@ -83,7 +87,7 @@ pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
         last = line;
     }
     if named > switches {
-        let reason = format!("{named} switch ids instead of {switches}");
+        let reason = format!("the file lists {named} switch ids instead of {switches}");
         return Err(ParseError::new(last, reason, HEADERS));
     }
     let (mut host, mut switch) = (0, nodes - switches);
@@ -115,7 +119,11 @@ pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
         last = line;
     }
     if links.len() != count {
-        return Err(ParseError::new(last, format!("{} links instead of {count}", links.len()), HEADERS));
+        return Err(ParseError::new(
+            last,
+            format!("the file has {} links instead of {count}", links.len()),
+            HEADERS,
+        ));
     }
     let graph = RawGraph::new(nodes - switches, nodes, links)?;
     // Where the file does not number hosts first, its numbers live on in the names.
@@ -191,7 +199,7 @@ mod tests {
         assert_eq!(g.names, ["n1", "n2", "n0"]);
         assert_eq!((g.links[1].rate, g.links[1].delay), (Some(Rate::from_gbps(100)), Some(Span::from_us(1))));
         let e = parse("3 1 3\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n").expect_err("a link is missing");
-        assert_eq!((e.line, e.reason.as_str()), (4, "2 links instead of 3"));
+        assert_eq!((e.line, e.reason.as_str()), (4, "the file has 2 links instead of 3"));
     }
 
     #[test]
@@ -213,7 +221,7 @@ mod tests {
             assert!(e.hint.contains("nodes switches tors links"), "{}", e.hint);
         };
         message("3 1 1 1 2", "the header has 5 values");
-        message("3 1 2 2", "the header has 2 ToRs among 1 switches");
+        message("3 1 2 2", "the header has 2 ToRs, more than its 1 switches");
         message("3 1", "the number of links is missing");
         message("3 9 2", "the header has 9 switches among 3 nodes");
     }

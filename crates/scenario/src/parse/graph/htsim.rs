@@ -49,9 +49,9 @@ impl Section {
         let Some(key) = known.iter().copied().find(|key| *key == low) else {
             let hint = match low.as_str() {
                 "queue_up" | "queue_down" => "remove the line; queues are `buffer` under [switch]".to_owned(),
-                _ => format!("known here: {}", known.join(", ")),
+                _ => format!("supported: {}", known.join(", ")),
             };
-            return Err(ParseError::new(line, format!("`{}` is not read here", quoted(word)), hint));
+            return Err(ParseError::new(line, format!("`{}` is not supported here", quoted(word)), hint));
         };
         let value: u64 = field(line, "a whole number", cells.next())?;
         let most = if ["radix_down", "radix_up", "bundle"].contains(&key) { MOST_PORTS } else { MOST };
@@ -104,11 +104,11 @@ pub fn parse(text: &str) -> Result<RawGraph, ParseError> {
     let (header, tiers) = sections(text)?;
     let [nodes, pod] = [header.need("nodes")?, header.need("podsize")?];
     if nodes % pod != 0 {
-        let reason = format!("{nodes} hosts are no whole number of pods of {pod}");
+        let reason = format!("{nodes} hosts cannot be divided into pods of {pod}");
         return Err(ParseError::new(header.at("podsize"), reason, ""));
     }
     if tiers.len() == 2 && pod != nodes {
-        let reason = format!("with two tiers the pod is the whole network, and `Podsize` is {pod}");
+        let reason = format!("with two tiers a pod is the whole network, and `Podsize` is {pod}");
         return Err(ParseError::new(header.at("podsize"), reason, format!("write {nodes}")));
     }
     build(nodes, pod, &tiers)
@@ -221,7 +221,7 @@ fn build(nodes: u64, pod: u64, tiers: &[Section]) -> Result<RawGraph, ParseError
     let switches = pods * (tors + aggs) + cores;
     let links = nodes + pods * aggs * tors * bundle + core.map_or(0, |(_, each, b)| pods * aggs * each * b);
     if nodes + switches > u64::from(super::MOST_NODES) || links > crate::topology::MOST_LINKS {
-        let reason = format!("that are {} nodes and {links} links", nodes + switches);
+        let reason = format!("the network would have {} nodes and {links} links", nodes + switches);
         return Err(ParseError::new(0, reason, format!("at most {} nodes", super::MOST_NODES)));
     }
     let latency = |tier: usize| tiers.get(tier).map_or(0, |section| section.or("switch_latency_ns", 0));
@@ -310,9 +310,9 @@ mod tests {
         assert_eq!(with("Tiers 2", "Tiers 4"), "3: there are 4 tiers; write 2 or 3");
         assert_eq!(
             with("Podsize 8", "Podsize 4").split(';').next(),
-            Some("4: with two tiers the pod is the whole network, and `Podsize` is 4")
+            Some("4: with two tiers a pod is the whole network, and `Podsize` is 4")
         );
-        assert_eq!(with("Podsize 8", "Podsize 3"), "4: 8 hosts are no whole number of pods of 3; ");
+        assert_eq!(with("Podsize 8", "Podsize 3"), "4: 8 hosts cannot be divided into pods of 3; ");
         assert_eq!(with("Radix_Down 4", "Radix_Down 3"), "8: 8 hosts of a pod cannot be divided by 3; ");
         assert!(with("radix_down 2", "radix_down 3").starts_with("15: `radix_down` is 3, and 2 ToRs"));
         assert_eq!(
@@ -320,7 +320,8 @@ mod tests {
             "12: 400 Gb/s come from below and 200 go up, and `Oversubscribed` is 1; write `Oversubscribed 2`"
         );
         assert!(
-            with("Radix_Up 2", "Queue_Up 2").starts_with("9: `Queue_Up` is not read here; remove the line")
+            with("Radix_Up 2", "Queue_Up 2")
+                .starts_with("9: `Queue_Up` is not supported here; remove the line")
         );
         assert!(with("Radix_Up 2", "Radix_Up 2 3").starts_with("9: `3` follows the value"));
         assert!(with("Radix_Up 2", "Radix_Up two").starts_with("9: `two` is not a whole number"));

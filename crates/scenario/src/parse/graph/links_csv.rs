@@ -54,7 +54,11 @@ fn read(text: &str) -> Result<(Vec<RawLink>, Option<Vec<String>>), ParseError> {
     let once = |c: &str| columns.iter().filter(|column| **column == c).count();
     let right = once("a") == 1 && once("b") == 1 && once("rate") < 2 && once("delay") < 2;
     if !right || !columns.iter().all(known) {
-        return Err(ParseError::new(line, format!("{} is not the header", csv::header(&header)), hint));
+        return Err(ParseError::new(
+            line,
+            format!("{} is not the expected header", csv::header(&header)),
+            hint,
+        ));
     }
     let (mut links, mut ends) = (Vec::new(), Vec::new());
     for row in rows {
@@ -62,7 +66,7 @@ fn read(text: &str) -> Result<(Vec<RawLink>, Option<Vec<String>>), ParseError> {
         if cells.len() != columns.len() {
             return Err(ParseError::new(
                 line,
-                format!("{} columns instead of {}", cells.len(), columns.len()),
+                format!("the row has {} columns instead of {}", cells.len(), columns.len()),
                 "",
             ));
         }
@@ -106,8 +110,8 @@ fn by_name(links: &mut [RawLink], ends: &Ends<'_>) -> Result<Vec<String>, ParseE
     for (l, (a, b)) in links.iter_mut().zip(ends) {
         let mut node = |cell: &str| {
             let Some(name) = fit(cell) else {
-                let hint = "1 to 80 printable characters";
-                let reason = format!("`{}` is not a name for a node", quoted(cell));
+                let hint = "a name has 1 to 80 printable characters";
+                let reason = format!("`{}` is not a valid name of a node", quoted(cell));
                 return Err(ParseError::new(l.line as usize, reason, hint));
             };
             let next = names.len() as u32;
@@ -118,7 +122,7 @@ fn by_name(links: &mut [RawLink], ends: &Ends<'_>) -> Result<Vec<String>, ParseE
         };
         (l.a, l.b) = (node(a)?, node(b)?);
         if l.a == l.b {
-            let reason = format!("a link from `{}` to itself", quoted(a));
+            let reason = format!("the link goes from `{}` to itself", quoted(a));
             return Err(ParseError::new(l.line as usize, reason, ""));
         }
     }
@@ -152,8 +156,8 @@ mod tests {
         let swapped = parse("delay,b,a\n,tor,web\n2us,tor,db\n").expect("columns in another order");
         assert_eq!(swapped.links.iter().map(|l| l.delay).collect::<Vec<_>>(), [None, Some(Span::from_us(2))]);
         let message = |text: &str| parse(text).expect_err("wrong").reason;
-        assert_eq!(message("a,b\nx,x\n"), "a link from `x` to itself");
-        assert_eq!(message("a,b\nx,\u{7}\n"), "`\\u{7}` is not a name for a node");
+        assert_eq!(message("a,b\nx,x\n"), "the link goes from `x` to itself");
+        assert_eq!(message("a,b\nx,\u{7}\n"), "`\\u{7}` is not a valid name of a node");
         assert_eq!(message("a,b\n0,-1\n"), "`-1` is not a node");
     }
 }

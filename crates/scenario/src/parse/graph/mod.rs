@@ -56,10 +56,14 @@ impl RawGraph {
     /// Checks the numbers of nodes.
     fn new(hosts: u32, nodes: u32, links: Vec<RawLink>) -> Result<Self, ParseError> {
         if nodes > MOST_NODES {
-            return Err(ParseError::new(0, format!("{nodes} nodes"), format!("at most {MOST_NODES}")));
+            return Err(ParseError::new(
+                0,
+                format!("the graph has {nodes} nodes"),
+                format!("at most {MOST_NODES} are possible"),
+            ));
         }
         if hosts > nodes {
-            return Err(ParseError::new(0, format!("{hosts} hosts among {nodes} nodes"), ""));
+            return Err(ParseError::new(0, format!("the graph has {hosts} hosts among {nodes} nodes"), ""));
         }
         for l in &links {
             for node in [l.a, l.b] {
@@ -69,7 +73,7 @@ impl RawGraph {
                 }
             }
             if l.a == l.b {
-                let reason = format!("a link from node {} to itself", l.a);
+                let reason = format!("the link goes from node {} to itself", l.a);
                 return Err(ParseError::new(l.line as usize, reason, ""));
             }
         }

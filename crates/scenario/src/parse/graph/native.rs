@@ -99,12 +99,12 @@ fn graph(file: &File) -> Result<RawGraph, ParseError> {
     let nodes =
         file.hosts.checked_add(file.switches).ok_or_else(|| ParseError::new(0, "too many nodes", ""))?;
     if !file.names.is_empty() && file.names.len() != nodes as usize {
-        let reason = format!("{} names for {nodes} nodes", file.names.len());
-        return Err(ParseError::new(0, reason, "`names` has one for every node, or is left out"));
+        let reason = format!("there are {} names for {nodes} nodes", file.names.len());
+        return Err(ParseError::new(0, reason, "write a name for every node, or leave out `names`"));
     }
     let fitting = |name: &String| {
-        let hint = "1 to 80 printable characters, not digits alone";
-        let wrong = || ParseError::new(0, format!("`{}` is not a name for a node", quoted(name)), hint);
+        let hint = "a name has 1 to 80 printable characters, not digits alone";
+        let wrong = || ParseError::new(0, format!("`{}` is not a valid name of a node", quoted(name)), hint);
         fit(name).filter(|n| n == name).ok_or_else(wrong)
     };
     let names = file.names.iter().map(fitting).collect::<Result<Vec<String>, _>>()?;
@@ -135,8 +135,8 @@ mod tests {
         assert_eq!(g.links.iter().map(|l| (l.a, l.b)).collect::<Vec<_>>(), [(0, 2), (1, 2)]);
         let message = |from: &str, to: &str| toml(&text.replace(from, to)).expect_err("wrong");
         assert_eq!(message("a=\"web\"", "a=\"wbe\"").reason, "there is no node `wbe`");
-        assert_eq!(message("\"db\", ", "").reason, "2 names for 3 nodes");
-        assert_eq!(message("\"db\"", "\"3\"").reason, "`3` is not a name for a node");
+        assert_eq!(message("\"db\", ", "").reason, "there are 2 names for 3 nodes");
+        assert_eq!(message("\"db\"", "\"3\"").reason, "`3` is not a valid name of a node");
         let e = message("a=1", "a=-1");
         assert_eq!(
             (e.line, e.reason.as_str()),

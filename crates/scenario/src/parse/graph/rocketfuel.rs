@@ -32,7 +32,7 @@ pub fn cch(text: &str) -> Result<RawGraph, ParseError> {
     if routers.is_empty() {
         return Err(ParseError::new(
             0,
-            "there is no router",
+            "the file has no router",
             "expected lines `uid @loc (n) -> <nuid> =name r0`",
         ));
     }
@@ -85,7 +85,7 @@ fn router(line: usize, row: &str) -> Result<Option<(i64, Vec<i64>)>, ParseError>
         } else if cell == "->" {
             arrow = true;
         } else if cell != "+" && cell != "bb" && !cell.starts_with('=') {
-            return Err(wrong(&format!("`{}` is no part of a router", quoted(cell))));
+            return Err(wrong(&format!("`{}` is not part of the line of a router", quoted(cell))));
         }
     }
     if !arrow {
@@ -118,7 +118,7 @@ fn pairs(text: &str, what: &str, delay: fn(f64) -> Option<Span>) -> Result<RawGr
     for (line, row) in lines(text) {
         let cells: Vec<&str> = row.split_whitespace().collect();
         let [from, to, value] = cells[..] else {
-            let reason = format!("{} columns instead of 3", cells.len());
+            let reason = format!("the line has {} columns instead of 3", cells.len());
             return Err(ParseError::new(line, reason, format!("expected two routers and {what}")));
         };
         let value: f64 = field(line, what, Some(value))?;
@@ -138,13 +138,17 @@ fn pairs(text: &str, what: &str, delay: fn(f64) -> Option<Span>) -> Result<RawGr
         let known = links.entry((link.a, link.b)).or_insert(link);
         if known.delay != link.delay {
             let reason = format!("the link has another latency in line {}", known.line);
-            return Err(ParseError::new(line, reason, "links are alike in both directions"));
+            return Err(ParseError::new(
+                line,
+                reason,
+                "both directions of a link have the same rate and delay",
+            ));
         }
     }
     if links.is_empty() {
         return Err(ParseError::new(
             0,
-            "there is no link",
+            "the file has no link",
             format!("expected two routers and {what} per line"),
         ));
     }
@@ -205,13 +209,13 @@ mod tests {
             let e = cch(text).expect_err(reason);
             assert_eq!((e.line, e.reason.as_str()), (line, reason));
         };
-        message("", 0, "there is no router");
+        message("", 0, "the file has no router");
         message("1 Paris (0) -> =x r0", 1, "the location `@..` is missing");
         message("1 @Paris (0) -> =x r0\n1 @Rome (0) -> =y r0", 2, "router 1 is named twice");
         message("1 @Paris (0) =x r0", 1, "`->` is missing");
         message("1 @Paris (0) -> =x rx", 1, "`x` is not a radius `rn`");
         message("1 @Paris (0) -> <x> =x r0", 1, "`x` is not a neighbour's uid");
-        message("1 @Paris (0) -> 2 =x r0", 1, "`2` is no part of a router");
+        message("1 @Paris (0) -> 2 =x r0", 1, "`2` is not part of the line of a router");
         message("1 @Paris (x) -> =x r0", 1, "`x` is not the number of neighbours");
         message("-7 Paris", 1, "a router of another network needs `=address`");
     }
@@ -228,6 +232,6 @@ mod tests {
         assert_eq!((e.line, e.reason.as_str()), (2, "the link has another latency in line 1"));
         assert_eq!(weights("a b 1\nb a 2\nb b 1\n").map(|g| g.links.len()), Ok(1));
         assert_eq!(weights("a b -1\n").expect_err("negative").reason, "`-1` is not a weight");
-        assert_eq!(weights("a b\n").expect_err("two columns").reason, "2 columns instead of 3");
+        assert_eq!(weights("a b\n").expect_err("two columns").reason, "the line has 2 columns instead of 3");
     }
 }

@@ -95,7 +95,7 @@ impl Chakra {
         let trace = translate(&nodes, &self.groups(s)?, self.collectives)
             .map_err(|(reason, hint)| s.cx.error(&s.key("file"), reason, hint))?;
         if trace.messages() == 0 {
-            return Err(s.cx.error(&s.key("file"), "the traces send nothing", "remove the section"));
+            return Err(s.cx.error(&s.key("file"), "the traces contain no messages", "remove the section"));
         }
         let eager = s.eager(self.rendezvous.map(|limit| limit.0), trace.largest())?;
         assemble(&trace, &hosts, self.overhead.0, eager).map_err(|circle| {
@@ -104,7 +104,7 @@ impl Chakra {
             names.dedup();
             let more = if names.len() > 8 { ", .." } else { "" };
             names.truncate(8);
-            let reason = format!("nodes wait for each other in a circle: {}{more}", names.join(", "));
+            let reason = format!("nodes wait for each other in a cycle: {}{more}", names.join(", "));
             s.cx.error(&s.key("file"), reason, "one of them must not wait for the others")
         })
     }

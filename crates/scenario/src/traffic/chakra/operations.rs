@@ -85,7 +85,12 @@ pub(super) fn translate(ranks: &[Vec<Node>], groups: &Groups, order: Collectives
         for node in nodes {
             let (begin, end) = lay(rank, ranks.len() as u32, node, &mut out)?;
             if places.insert(node.id, (begin, end)).is_some() {
-                return wrong(rank, node.id, "has the number of a node before", "number them apart");
+                return wrong(
+                    rank,
+                    node.id,
+                    "has the same number as an earlier node",
+                    "give every node of a rank a number of its own",
+                );
             }
             if let What::Collective { group, .. } = &node.what {
                 let group = group.as_deref();
@@ -102,7 +107,7 @@ pub(super) fn translate(ranks: &[Vec<Node>], groups: &Groups, order: Collectives
             for before in &node.after {
                 let Some((_, end)) = places.get(before) else {
                     let reason = format!("waits for node {before}, which is not in the file");
-                    return wrong(rank, node.id, &reason, "a rank waits for its own nodes");
+                    return wrong(rank, node.id, &reason, "a rank can wait only for its own nodes");
                 };
                 out.follow(places[&node.id].0, &[*end]);
             }
@@ -156,8 +161,8 @@ fn members(group: Option<&str>, groups: &Groups, ranks: u32, call: &Call<'_>) ->
     match groups.get(name) {
         Some(members) => Ok(members.clone()),
         None => {
-            let reason = format!("is of the process group `{name}`, whose ranks are not known");
-            let hint = "name a file with the ranks of every group by `groups`: {\"0\": [0, 1]}";
+            let reason = format!("belongs to the process group `{name}`, whose ranks are not known");
+            let hint = "name a file with the ranks of every group as `groups`: {\"0\": [0, 1]}";
             wrong(call.rank, call.node.id, &reason, hint)
         }
     }
@@ -176,13 +181,21 @@ fn collective(
     let mut by_place = Vec::with_capacity(members.len());
     for rank in members {
         let Some(call) = calls.iter().find(|call| call.rank == *rank) else {
-            let reason = format!("is call {number} of its group, and rank {rank} has none like it");
-            return wrong(first.rank, first.node.id, &reason, "all ranks of a group call its operations");
+            let reason = format!("is call {number} in its group, and rank {rank} makes fewer calls");
+            return wrong(
+                first.rank,
+                first.node.id,
+                &reason,
+                "every rank of a group calls all of its operations",
+            );
         };
         let What::Collective { kind: its, size: of, root: from, .. } = call.node.what else { continue };
         if (its, of) != (kind, size) {
-            let reason = format!("is another operation than node {} of rank {}", first.node.id, first.rank);
-            let hint = "the ranks of a group call operations of one kind and size, one after the other";
+            let reason = format!(
+                "differs in kind or size from node {} of rank {}, the same call of the group",
+                first.node.id, first.rank
+            );
+            let hint = "all ranks of a group call the same operations in the same order";
             return wrong(call.rank, call.node.id, &reason, hint);
         }
         if let (Some(root), Some(from)) = (root, from)
@@ -201,19 +214,29 @@ fn collective(
         by_place.push(call);
     }
     if let Some(call) = calls.iter().find(|call| !members.contains(&call.rank)) {
-        return wrong(call.rank, call.node.id, "is of a process group without its rank", "correct `groups`");
+        return wrong(
+            call.rank,
+            call.node.id,
+            "belongs to a process group that does not contain its rank",
+            "correct `groups`",
+        );
     }
     let root = match root.filter(|_| kind == Collective::Broadcast) {
         None => 0,
         Some(root) => match members.iter().position(|rank| *rank == root) {
             Some(place) => place,
-            None => return wrong(first.rank, first.node.id, "has a root that is not of its group", ""),
+            None => return wrong(first.rank, first.node.id, "has a root that is not in its group", ""),
         },
     };
     *sum += messages(kind, members.len() as u64);
     if *sum > MOST_FLOWS {
         let hint = format!("at most {MOST_FLOWS} of a trace");
-        return wrong(first.rank, first.node.id, "makes too many messages, with those before", &hint);
+        return wrong(
+            first.rank,
+            first.node.id,
+            "exceeds the number of messages that a trace may have",
+            &hint,
+        );
     }
     if members.len() < 2 {
         return Ok(());

@@ -62,9 +62,8 @@ impl Goal {
         let text = s.cx.read(&s.key("file"), &self.file)?;
         let trace = goal::parse(&text).map_err(|e| e.in_file(&self.file))?;
         if trace.messages() == 0 {
-            return Err(
-                Diagnostic::in_file(&self.file, 1, "the trace sends nothing").hint("remove the section")
-            );
+            return Err(Diagnostic::in_file(&self.file, 1, "the trace contains no messages")
+                .hint("remove the section"));
         }
         let hosts = s.ranks("hosts", &self.hosts, trace.ranks)?;
         let eager = s.eager(self.rendezvous.map(|limit| limit.0), trace.largest())?;
@@ -74,7 +73,7 @@ impl Goal {
             let more = if lines.len() > 8 { ", .." } else { "" };
             lines.truncate(8);
             let reason =
-                format!("operations wait for each other in a circle: lines {}{more}", lines.join(", "));
+                format!("operations wait for each other in a cycle: lines {}{more}", lines.join(", "));
             let first = trace.ops[circle[0]].line;
             Diagnostic::in_file(&self.file, first, reason).hint("one of them must not wait for the others")
         })

@@ -113,21 +113,21 @@ fn what_cannot_be_run_is_refused() {
     let circle = "num_ranks 2\nrank 0 { a: recv 1b from 1\n b: send 1b to 1\n b requires a }\n\
         rank 1 { a: recv 1b from 0\n b: send 1b to 0\n b requires a }";
     let e = refused(circle, "");
-    assert!(e.contains("operations wait for each other in a circle: lines"), "{e}");
+    assert!(e.contains("operations wait for each other in a cycle: lines"), "{e}");
     let e = refused("num_ranks 1 rank 0 { calc 5 }", "");
-    assert!(e.contains("t.goal:1: the trace sends nothing; remove the section"), "{e}");
+    assert!(e.contains("t.goal:1: the trace contains no messages; remove the section"), "{e}");
     let e = refused(REQUEST, "hosts = [0, 1, 2]");
     assert!(e.contains("the trace has 2 ranks, and 3 hosts are named"), "{e}");
     let e = refused(&REQUEST.replace("num_ranks 2", "num_ranks 5"), "");
-    assert!(e.contains("the trace has 5 ranks, the network 4 hosts"), "{e}");
+    assert!(e.contains("the trace has 5 ranks, and the network only 4 hosts"), "{e}");
     let e = refused(&REQUEST.replace("10b from", "11b from"), "");
-    assert!(e.contains("t.goal:9: 11 bytes here, and 10 at the other end, in line 3"), "{e}");
+    assert!(e.contains("t.goal:9: it has 11 bytes, and the other end in line 3 has 10"), "{e}");
     // A receive that is posted after what it waits for itself: only large messages wait for that.
     let late = "num_ranks 2\nrank 0 { a: send 9b to 1\n b: send 9b to 1 tag 1\n b requires a }\n\
         rank 1 { a: recv 9b from 0 tag 1\n b: recv 9b from 0\n b requires a }";
     network(late, "");
     let e = refused(late, "rendezvous = \"8B\"");
-    assert!(e.contains("operations wait for each other in a circle"), "{e}");
+    assert!(e.contains("operations wait for each other in a cycle"), "{e}");
 }
 
 #[test]

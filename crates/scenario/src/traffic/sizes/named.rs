@@ -217,7 +217,7 @@ pub(crate) fn build(cx: &Cx<'_>, key: &str, sizes: &Sizes) -> Result<Cdf, Diagno
         Sizes::Bimodal { small, large, small_fraction } => {
             let (small, large) = (positive("small", small.0.get())?, large.0.get());
             if large <= small {
-                let reason = "the larger size is not above the smaller";
+                let reason = "the large size is not above the small one";
                 return Err(cx.error(&format!("{key}.large"), reason, "swap them"));
             }
             Ok(Cdf::atoms(&[(small, *small_fraction), (large, 1.0 - small_fraction)]))

@@ -1,0 +1,25 @@
+//! The keys that all collective operations have.
+
+/// Declares the table of a collective operation: its own keys, followed by those that all of them have. (A shared struct
+/// with serde's `flatten` would do the same, but serde does not support `flatten` together with `deny_unknown_fields`.)
+macro_rules! collective {
+    ($(#[$attribute:meta])* pub struct $name:ident { $($own:tt)* }) => {
+        $(#[$attribute])*
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub struct $name {
+            $($own)*
+            /// How often.
+            #[serde(default = "default::one")]
+            #[schemars(range(min = 1, max = 10_000_000))]
+            pub iterations: u32,
+            /// Time to compute between iterations: from the end of one at a host until the host begins the next.
+            #[serde(default = "default::zero")]
+            pub compute: Q<Span>,
+            /// When the first iteration begins.
+            #[serde(default = "default::zero")]
+            pub start: Q<Span>,
+        }
+    };
+}
+pub(super) use collective;
