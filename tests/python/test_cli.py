@@ -269,7 +269,8 @@ import time
 from pathlib import Path
 import thalweg
 
-BEGUN, PRESSED = Path("begun"), Path("pressed")
+# Absolute: the class stays registered in this process, and is called again from other folders.
+BEGUN, PRESSED = Path("begun").absolute(), Path("pressed").absolute()
 
 @thalweg.controller("waits")
 class Waits:

@@ -1,4 +1,4 @@
-//! Floor 4: packets and decisions as files that other tools read, of simulated, emulated and real runs alike.
+//! Packets and decisions as files that other tools read, of simulated, emulated and real runs alike.
 //!
 //! ```text
 //! pcapng::Writer::{new, interface, packet}   packets with ns stamps, an interface per port, drops as comments

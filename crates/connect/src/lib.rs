@@ -1,4 +1,4 @@
-//! Floor 3: controllers on real connections. The controllers are those of the simulator
+//! Controllers on real connections. The controllers are those of the simulator
 //! ([`thalweg_machines::congestion`]), unchanged.
 //!
 //! A *datapath* is what carries them: `quic` (feature `quic`: quinn-proto under a driver of its own,

@@ -1,4 +1,4 @@
-//! Floor 5: one path of a scenario with real packets. Linux only; elsewhere this crate is empty.
+//! One path of a scenario with real packets. Linux only; elsewhere this crate is empty.
 //!
 //! A command runs in a network namespace whose only way out is the path: the egress port of a scenario towards the far
 //! end, and another one back. Packets are real, hosts are the kernel's, and what the path does with them is decided by

@@ -1,4 +1,4 @@
-//! Floor 7: the exam of congestion controllers, in Rust. A controller, yours or a built-in one, goes through some
+//! The exam of congestion controllers, in Rust. A controller, yours or a built-in one, goes through some
 //! thirty situations, alone and next to others, and gets marks in each: the situations and the marks of `thalweg exam`.
 //!
 //! In your own crate's tests:

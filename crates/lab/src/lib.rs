@@ -1,4 +1,4 @@
-//! Floor 5: the laboratory. A scenario's network is run, and a run becomes tables.
+//! The laboratory. A scenario's network is run, and a run becomes tables.
 //!
 //! The face (Python, benches) uses this and `thalweg_scenario`, and nothing below them:
 //!

@@ -115,3 +115,62 @@ macro_rules! kinds {
     };
 }
 pub(crate) use kinds;
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    /// Tables in a schema that allow keys which they do not name.
+    fn open_tables(schema: &Value, at: &str, open: &mut Vec<String>) {
+        match schema {
+            Value::Object(table) => {
+                let is_closed = ["additionalProperties", "unevaluatedProperties"]
+                    .iter()
+                    .any(|key| table.contains_key(*key));
+                if table.get("properties").is_some_and(|keys| keys.is_object()) && !is_closed {
+                    open.push(at.to_owned());
+                }
+                table.iter().for_each(|(key, value)| open_tables(value, &format!("{at}/{key}"), open));
+            }
+            Value::Array(items) => {
+                for (n, item) in items.iter().enumerate() {
+                    let kind = &item["properties"]["kind"]["const"];
+                    let name = kind.as_str().map_or_else(|| n.to_string(), str::to_owned);
+                    open_tables(item, &format!("{at}/{name}"), open);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn no_table_of_any_kind_takes_a_key_that_it_does_not_name() {
+        let mut open = Vec::new();
+        macro_rules! look {
+            ($($spec:ty),* $(,)?) => {$(
+                let schema = schemars::schema_for!($spec);
+                open_tables(schema.as_value(), stringify!($spec), &mut open);
+            )*};
+        }
+        look!(
+            crate::congestion::ControllerSpec,
+            crate::link::TransmitterKind,
+            crate::point::PointSpec,
+            crate::relief::ReliefSpec,
+            crate::route::RouteSpec,
+            crate::schedule::OrderSpec,
+            crate::sharing::SharingSpec,
+            crate::stage::StageSpec,
+            crate::transport::PathSelectionSpec,
+        );
+        assert!(open.is_empty(), "without `deny_unknown_fields`: {open:#?}");
+    }
+
+    #[test]
+    fn a_key_that_is_not_known_is_refused_as_it_is_read() {
+        let read = |text| serde_json::from_str::<crate::route::RouteSpec>(text).map_err(|e| e.to_string());
+        assert!(read(r#"{ "kind": "flowlet", "entries": 8 }"#).is_ok());
+        let refused = read(r#"{ "kind": "flowlet", "entires": 8 }"#).unwrap_err();
+        assert!(refused.contains("entires") && refused.contains("entries"), "{refused}");
+    }
+}

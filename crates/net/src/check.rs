@@ -11,8 +11,8 @@ fn wrong<T>(why: String) -> Result<T, Invalid> {
 }
 
 impl NetworkSpec {
-    /// Checks that everything referred to exists and that flows are sorted. Parameters of algorithms are checked when the
-    /// algorithms are made.
+    /// Checks that everything referred to exists and that flows are sorted. Parameters of algorithms are checked when
+    /// the algorithms are made.
     ///
     /// # Errors
     /// The first inconsistency.

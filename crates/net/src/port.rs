@@ -1,8 +1,8 @@
 //! One port of a network as a machine of its own, without the network around it.
 //!
 //! What a port shares with others of its switch is either a value next to the machine, which its driver runs (shared
-//! memory, memory by input with the pauses that follow from it, a congestion point), or it makes a port inseparable from
-//! the network ([`Entangled`]).
+//! memory, memory by input with the pauses that follow from it, a congestion point), or it makes a port inseparable
+//! from the network ([`Entangled`]).
 
 use crate::routing::Routes;
 use crate::spec::{Incident, IncidentKind, NetworkSpec, SharedBufferSpec};
@@ -120,8 +120,8 @@ impl NetworkSpec {
         })
     }
 
-    /// The bottleneck: the port of a switch with the lowest rate per flow that passes it, the first of several. `None` if
-    /// no flow passes a switch.
+    /// The bottleneck: the port of a switch with the lowest rate per flow that passes it, the first of several. `None`
+    /// if no flow passes a switch.
     pub fn bottleneck(&self, routes: &Routes) -> Option<PortId> {
         let mut flows = vec![0u64; 2 * self.links.len()];
         for flow in (0..self.flows.len()).map(FlowId::from) {

@@ -1,4 +1,4 @@
-//! Floor 7: the playground. A scenario's text in, what is drawn of its run out, as JSON: in a web page, without files,
+//! The playground. A scenario's text in, what is drawn of its run out, as JSON: in a web page, without files,
 //! threads or a clock.
 //!
 //! ```

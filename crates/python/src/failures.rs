@@ -3,6 +3,7 @@
 use crate::native;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use thalweg_machines::Invalid;
 use thalweg_machines::plugin::{self, Failed};
 use thalweg_machines::schedule::policy::Stopped;
 use thalweg_plugin::host;
@@ -29,8 +30,13 @@ pub fn raised() -> Option<PyErr> {
         Ok(failure) => return Some(native::error_of(*failure)),
         Err(other) => other,
     };
-    Some(match what.downcast::<Stopped>() {
-        Ok(stopped) => Python::attach(|py| refused(py, &stopped.to_string())),
+    let what = match what.downcast::<Stopped>() {
+        Ok(stopped) => return Some(Python::attach(|py| refused(py, &stopped.to_string()))),
+        Err(other) => other,
+    };
+    // A factory that refuses what a flow begins with in the midst of a run.
+    Some(match what.downcast::<Invalid>() {
+        Ok(invalid) => Python::attach(|py| refused(py, &invalid.to_string())),
         Err(_) => PyRuntimeError::new_err("a machine of the run has failed"),
     })
 }

@@ -1,4 +1,4 @@
-//! Floor 8: the laboratory for Python. Translates and forwards; no protocol decision lives here.
+//! The laboratory for Python. Translates and forwards; no protocol decision lives here.
 //!
 //! Python owns the loop: it requests a bounded number of events, with the interpreter released, and in
 //! between draws progress, obeys Ctrl-C and saves. Wrapped by the package `thalweg`; the names here are private.

@@ -1,4 +1,4 @@
-//! Floor 4: what passed a port and what the port decided, as a file, and the same port offline.
+//! What passed a port and what the port decided, as a file, and the same port offline.
 //!
 //! One format, whichever driver ran the port: packets of the kernel, or those of a simulated network. A record begins
 //! with the port ([`Port`]): link, queue, stages, seed. Arrivals and decisions follow in the order in which they

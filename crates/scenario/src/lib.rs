@@ -8,7 +8,8 @@
 //! schema() / catalogue(kind) / explain(key)                     the keys and the choices that exist
 //! ```
 //!
-//! [`Scenario::network`] returns a [`thalweg_net::spec::NetworkSpec`], from which a simulator, or one port alone, is made.
+//! [`Scenario::network`] returns a [`thalweg_net::spec::NetworkSpec`], from which a simulator, or one port alone, is
+//! made.
 #![forbid(unsafe_code)]
 
 mod catalogue;

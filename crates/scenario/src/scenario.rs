@@ -109,8 +109,8 @@ impl Scenario {
     /// have. An opportunity of a multiple of Mahimahi's 1504 B is written as that many lines of one instant.
     ///
     /// # Errors
-    /// If the port has no trace, if links have different traces and no port is given, and if Mahimahi cannot express the
-    /// trace: opportunities of other sizes, and a trace that does not repeat.
+    /// If the port has no trace, if links have different traces and no port is given, and if Mahimahi cannot express
+    /// the trace: opportunities of other sizes, and a trace that does not repeat.
     pub fn trace_text(&self, port: Option<u32>) -> Result<String, Diagnostic> {
         let traces = self.graph.traces();
         let some = |ports: &mut dyn Iterator<Item = u32>| {
@@ -141,7 +141,8 @@ impl Scenario {
         }
     }
 
-    /// A trace in Mahimahi's format: every line is an opportunity of 1504 B, and the trace starts over at its last line.
+    /// A trace in Mahimahi's format: every line is an opportunity of 1504 B, and the trace starts over at its last
+    /// line.
     fn as_of_mahimahi(&self, port: u32, traced: &TracedSpec) -> Result<String, Diagnostic> {
         let (each, rest) = (traced.bytes / OPPORTUNITY, traced.bytes % OPPORTUNITY);
         let refuse = |reason: String, hint: &str| Err(self.whole_file(reason).hint(hint));

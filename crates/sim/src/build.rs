@@ -117,7 +117,7 @@ impl Sim {
                 ports[id.at()].on_demand() && spec.disciplines[kind].order.needs().searchable
             };
             let mut nics = (0..spec.hosts).map(|host| self.fabric.routes().nic(HostId(host)));
-            if needs.takes_back && (spec.nic.order.pulls() || !nics.all(|id| searchable(&id))) {
+            if needs.discards_queued && (spec.nic.order.pulls() || !nics.all(|id| searchable(&id))) {
                 return refuse(
                     "it takes packets out of the queue of its NIC: strict priority can be searched",
                 );

@@ -118,7 +118,7 @@ fn foresees(spec: &NetworkSpec) -> bool {
     spec.nic.order.needs() == Needs { pulls: true, waits: Waits::InTurn }
         && spec.incidents.is_empty()
         && spec.inputs.is_none_or(|inputs| inputs.stops_ports())
-        && spec.transports.iter().any(|t| t.needs().foresees)
+        && spec.transports.iter().any(|t| t.needs().predicts_idle)
         && !spec.transports.iter().any(|t| Agent::serves(t) || t.needs().drop_notices || t.needs().when_idle)
 }
 
@@ -171,7 +171,7 @@ impl Features {
             nic_pull: spec.nic.order.pulls(),
             nic_idle: pulls_when_idle(spec),
             foresees: foresees(spec),
-            takes_back: spec.transports.iter().any(|t| t.needs().takes_back),
+            takes_back: spec.transports.iter().any(|t| t.needs().discards_queued),
             trims: spec.trims(),
             drop_notices,
             nic_picks,

@@ -1,4 +1,4 @@
-//! The simulated network (the layers of the project: `docs/architecture.md`).
+//! The simulated network.
 //!
 //! A packet-level discrete-event simulation. [`Sim`] is a network ([`thalweg_net`]) at an instant, and [`Sim::run`]
 //! advances it. It connects the protocol machines and takes no protocol decision itself.

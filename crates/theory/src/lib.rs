@@ -1,4 +1,4 @@
-//! Floor 5: what is proved about schedulers and transports, as properties that are run.
+//! What is proved about schedulers and transports, as properties that are run.
 //!
 //! Universal packet scheduling: can one scheduler reproduce every schedule? Small random [`Instance`]s, an arbitrary
 //! [`original`] schedule, the [`candidate`] schedulers as an oracle written from their definitions, the same through

@@ -1,4 +1,4 @@
-//! Floor 0: what everything is measured in.
+//! What everything is measured in.
 //!
 //! One type per dimension ([`Time`], [`Span`], [`Rate`], [`Bytes`]), typed identifiers, quantity
 //! strings with compulsory units, and the named random streams. Everything here is an integer:

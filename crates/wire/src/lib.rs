@@ -1,4 +1,4 @@
-//! Floor 1: what travels, as data.
+//! What travels, as data.
 //!
 //! A packet is one cache line of headers that every hop may touch ([`Packet`]); what few packets carry lies in a cold
 //! header of its own ([`Side`]): selective acknowledgements, telemetry, explicit feedback, and what transports, host

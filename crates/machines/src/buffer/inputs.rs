@@ -1,9 +1,9 @@
 //! A switch's memory, accounted by the input at which packets arrived, and its pause policy, if it has one
 //! ([`crate::pause`]).
 //!
-//! Who may store what is an account of its own: every input has its memory (an input-queued switch), or all share one,
-//! by fixed shares or by a dynamic threshold. What arrives between a pause and its effect goes to the headroom. Who
-//! transmits the frames, and when, is the owner's affair.
+//! How memory is divided is a separate contract: every input has its own memory (an input-queued switch), or all share
+//! one, by fixed shares or by a dynamic threshold. What arrives between a pause and its effect goes to the headroom.
+//! The owner transmits the frames.
 
 mod account;
 mod any;
@@ -60,7 +60,7 @@ impl Inputs {
         self.account.used()
     }
 
-    /// What [`Inputs::used`] may come to; 0: none is shared.
+    /// The largest value of [`Inputs::used`]; 0: no memory is shared.
     pub fn pool(&self) -> u64 {
         self.account.pool()
     }
@@ -76,8 +76,8 @@ impl Inputs {
         self.policy.as_ref().is_some_and(|policy| policy.has_paused(input))
     }
 
-    /// Nothing happens if `wire` bytes join the input now, even if some of what is counted here has left
-    /// already: no drop, no frame.
+    /// Whether `wire` more bytes at this input cause neither a drop nor a frame, even if some of the bytes counted here
+    /// have already left.
     #[inline]
     pub fn is_quiet(&self, input: usize, wire: u32) -> bool {
         let (at, wire) = (&self.inputs[input], u64::from(wire));
@@ -120,12 +120,12 @@ impl Inputs {
         self.policy.as_mut().and_then(|policy| policy.on_overfull(now, at))
     }
 
-    /// The frame that periodically confirms to the neighbour of an input what is paused, if any.
+    /// The periodic frame that confirms to the neighbour of an input what is paused, if any.
     pub fn reminder(&self, input: usize) -> Option<Frame> {
         self.policy.as_ref().and_then(|policy| policy.reminder(input))
     }
 
-    /// The frames that state anew what the neighbour of an input is to keep to.
+    /// The frames that restate the pauses to the neighbour of an input.
     pub fn restate(&self, input: usize) -> Vec<Frame> {
         self.policy.as_ref().map_or_else(Vec::new, |policy| policy.restate(input))
     }
@@ -155,19 +155,20 @@ impl Inputs {
         }
     }
 
-    /// What a policy is given about an input.
+    /// The state of an input, for the pause policy.
     #[inline]
     fn held(&self, input: usize) -> Held {
         let Input { bytes, headroom } = self.inputs[input];
         Held { bytes, headroom, threshold: self.account.threshold() }
     }
 
-    /// An input that has paused its neighbour holds more than this; 0: a dynamic threshold decides, or nothing does.
+    /// An input that has paused its neighbour resumes it at this many bytes or less; 0: a dynamic threshold decides, or
+    /// there are no pauses.
     pub fn resumes_at(&self) -> u64 {
         if let Claims::Static { xon, .. } = self.spec.claims() { xon } else { 0 }
     }
 
-    /// The neighbour of a paused input would go on once of every input only so many bytes were left, and nothing came.
+    /// Whether the neighbour of a paused input would resume if every input held only `left` bytes and nothing arrived.
     pub fn resumes_with(&self, input: usize, left: impl Fn(usize) -> u64) -> bool {
         let Some(policy) = &self.policy else { return true };
         let at = |input: usize| self.inputs[input].with(left(input));

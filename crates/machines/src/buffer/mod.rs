@@ -1,4 +1,4 @@
-//! Memory of switches that account for it by the input at which packets came.
+//! Switch memory that is accounted by ingress: for each input, the bytes that arrived there.
 
 mod inputs;
 

@@ -1,8 +1,8 @@
-//! ABC's sender: an ACK of accelerate releases two packets, one of brake none. Goyal,
-//! "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal
-//! et al., NSDI 2020. Needs: an ABC router on the path (`marking = { kind = "abc" }`) and exact echoes: a
-//! marked byte brakes, an unmarked one accelerates. In the full encoding the codepoint decides, and a mark
-//! (CE) affects the other window only (see the stage).
+//! ABC's sender: an ACK that says *accelerate* releases two packets, one that says *brake* releases none. Goyal,
+//! "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.3.1.1, §2.3.1.3, §2.4.1 and §2.6; Goyal et al.,
+//! NSDI 2020. Needs: an ABC router on the path (`marking = { kind = "abc" }`) and exact echoes: a marked byte brakes,
+//! an unmarked one accelerates. With `encoding = "full"` the ECN codepoint decides, and a mark (CE) affects only the
+//! other window.
 //!
 //! CHOICE ABC §2.3: what a loss does to the ABC window is not stated: nothing, losses belong to the other
 //! window. A timeout leaves it, too, but until an ACK comes only the first hole is sent again: cellular links
@@ -22,19 +22,21 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// ABC's sender: two packets for each that accelerates, none for each that brakes (Goyal et al., NSDI 2020).
+/// ABC: an ACK that says accelerate releases two packets, one that says brake releases none (Goyal et al., NSDI 2020).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Segments that the window gains per round trip besides: what makes flows fair (§2.3.1.3).
+    /// Additive increase in segments per round trip, in addition to accelerate and brake; it makes flows converge to
+    /// fair shares (§2.3.1.3).
     #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
     pub additive: f64,
-    /// A second window, CUBIC's, for bottlenecks that say nothing; the smaller one counts (§2.4.1).
+    /// The flow also keeps a CUBIC window, for bottlenecks that are not ABC routers; the smaller window counts
+    /// (§2.4.1).
     pub dual: bool,
-    /// Packets leave at the pace of two windows per round trip, as those of the authors' published sender,
-    /// instead of as ACKs come.
+    /// Packets are paced at two windows per round trip, as in the authors' published sender. Otherwise ACKs clock them
+    /// out.
     pub paced: bool,
-    /// How accelerate and brake are encoded; as at the routers.
+    /// How accelerate and brake are encoded in the ECN field; must be the routers' encoding.
     pub encoding: Encoding,
 }
 

@@ -57,8 +57,7 @@ pub struct Aimd {
 impl Aimd {
     /// The window of a flow that starts.
     ///
-    /// # Errors
-    /// If the initial window has no bound: half of that is no bound either.
+    /// # Errors If the initial window is unlimited: there is nothing to halve.
     pub fn new(start: &Start) -> Result<Self, Invalid> {
         let mss = u64::from(start.mss);
         let max_window = start.max_window.get().max(mss);
@@ -77,7 +76,7 @@ impl Aimd {
 }
 
 impl CongestionControl for Aimd {
-    /// cwnd ← cwnd + a/cwnd for a acknowledged segments, each when it is acknowledged first: selectively, too.
+    /// cwnd ← cwnd + a/cwnd for `a` segments acknowledged for the first time, cumulatively or selectively.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) {
         // CHOICE IRN §4.3.4: queue pairs there always have data; a window that is not used up does not grow

@@ -4,16 +4,16 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// Losses halve the rate, but not each of them.
+/// Halves the rate at losses, at most once per period.
 // CHOICE IRN §4.3.3: at most once in a time that the scenario gives, a round trip. Other reading: at every NACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(super) struct BackOff {
-    /// A loss counts again from here on.
+    /// Losses before this instant are ignored.
     from: Time,
 }
 
 impl BackOff {
-    /// A loss: whether it halves the rate.
+    /// A loss at `now`: returns whether it halves the rate. `every` is the period.
     pub(super) fn strikes(&mut self, now: Time, every: Span) -> bool {
         let strikes = now >= self.from;
         if strikes {

@@ -45,26 +45,28 @@ pub struct Params {
     /// BBRHighGain, the gain of STARTUP; DRAIN has its inverse.
     #[schemars(extend("exclusiveMinimum" = 1.0, "maximum" = 10.0))]
     pub high_gain: f64,
-    /// The window in PROBE_BW, in bandwidth-delay products.
+    /// Window in PROBE_BW, in bandwidth-delay products.
     #[schemars(extend("minimum" = 1.0, "maximum" = 10.0))]
     pub cwnd_gain: f64,
-    /// BtlBwFilterLen, round trips for which a bandwidth counts.
+    /// BtlBwFilterLen: the bottleneck bandwidth is the largest delivery rate of this many round trips.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub bw_rounds: u32,
-    /// RTpropFilterLen, how long a round trip counts; PROBE_RTT follows.
+    /// RTpropFilterLen: the minimum round trip is that of this time; if none as small was measured since, PROBE_RTT
+    /// begins.
     pub rtt_window: Span,
-    /// ProbeRTTDuration, the least time with four segments in flight.
+    /// ProbeRTTDuration: PROBE_RTT keeps at most four segments in flight for at least this time.
     pub probe_rtt: Span,
-    /// The pace is lower than the bandwidth by this fraction, so that queues drain.
+    /// The pace is below the estimated bandwidth by this fraction, so that queues drain.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub margin: f64,
-    /// Segments that hosts at both ends hold back at a time, three of which the window allows for; if not
-    /// given what Linux would send at once: 1 ms of the pace, at least 2, 1 below 1.2 Mbps.
+    /// send_quantum in segments: how much the hosts at both ends batch. The window has room for three of them. If not
+    /// given, what Linux would send at once: 1 ms of the pace, at least 2 segments, or 1 below 1.2 Mbps.
     #[schemars(extend("minimum" = 1, "maximum" = 127))]
     pub quantum: Option<u32>,
-    /// The window allows for ACKs that come in bursts.
+    /// The window has extra room for ACKs that arrive in bursts (ACK aggregation, as in Linux).
     pub aggregation: bool,
-    /// A rate that two lossy intervals agree on is taken for a policer's.
+    /// Detects token-bucket policers, as Linux does: if two lossy intervals have the same throughput, BBR paces at it
+    /// for a while.
     pub policer: bool,
 }
 
@@ -129,7 +131,7 @@ impl Parameters for Params {
         Ok(Bbr::new(start, *self))
     }
 
-    /// So short that stories of microseconds see every state.
+    /// Times are so short that test sequences of microseconds reach every state.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let short = Self {
@@ -152,7 +154,7 @@ enum State {
     ProbeRtt,
 }
 
-/// Where the transport's loss repair stands.
+/// The state of the transport's loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Repair {
     /// There is none.
@@ -165,20 +167,20 @@ enum Repair {
 
 /// BBRMinPipeCwnd, segments.
 const MIN_PIPE: u64 = 4;
-/// Below this Linux hands down single segments.
+/// Below this pace, in bits per second, Linux sends single segments.
 const SMALL_PACE: u64 = 1_200_000;
 
-/// The window, and the repair of losses that bears on it; bytes.
+/// The window and its state during loss recovery; bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Window {
     /// `cwnd`, and `prior_cwnd`.
     cwnd: u64,
     prior: u64,
-    /// The window before the last ACK, and what that delivered: for the loss that may follow from it.
+    /// The window before the last ACK, and the bytes which that ACK delivered: needed if a loss is inferred from it.
     before: u64,
     acked: u64,
     repair: Repair,
-    /// Repair ends when this is acknowledged.
+    /// Recovery ends when this byte is acknowledged.
     recover: u64,
     /// `packet_conservation`.
     conserves: bool,
@@ -189,7 +191,7 @@ impl Window {
         Self { cwnd, prior: 0, before: cwnd, acked: 0, repair: Repair::No, recover: 0, conserves: false }
     }
 
-    /// BBRSaveCwnd; `good`: neither repair nor PROBE_RTT holds it down.
+    /// BBRSaveCwnd; `good`: neither recovery nor PROBE_RTT has reduced the window.
     fn save(&mut self, good: bool) {
         self.prior = if good { self.cwnd } else { self.prior.max(self.cwnd) };
     }
@@ -269,7 +271,7 @@ impl Bbr {
         }
     }
 
-    /// A pace somewhat below `gain` times the bandwidth.
+    /// The pace: `gain` times the bandwidth, less the margin.
     fn paced(&self, bandwidth: f64, gain: f64) -> u64 {
         (bandwidth * gain * (1.0 - self.params.margin)) as u64
     }
@@ -387,7 +389,7 @@ impl Bbr {
     fn update_rtprop(&mut self, now: Time, rtt: Option<Span>) {
         let expired = self.trips.update(now, rtt, self.params.rtt_window);
         if expired && !self.trips.idle_restart && self.state != State::ProbeRtt {
-            // In this order: what was saved last is kept if it is larger.
+            // The state changes before the window is saved: in PROBE_RTT a saved window is kept if it is larger.
             self.state = State::ProbeRtt;
             self.save_cwnd();
             self.trips.done_at = None;
@@ -487,7 +489,7 @@ impl CongestionControl for Bbr {
     }
 
     fn on_loss(&mut self, loss: &Loss) {
-        // The ACK that reported the loss has been processed already: its change of the window is undone.
+        // The ACK that revealed the loss has already changed the window (`on_ack` comes first); this is undone.
         self.window.cwnd = self.window.before;
         self.save_cwnd();
         self.window.repair = Repair::Recovery;

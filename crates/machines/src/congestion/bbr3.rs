@@ -41,23 +41,23 @@ use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// LossThresh: a probe that loses more than this fraction of a round trip was too much.
+    /// LossThresh: a bandwidth probe has gone too far if more than this fraction of the data in flight is lost.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub loss_threshold: f64,
-    /// Beta: bounds fall to this part of themselves at most.
+    /// Beta: a loss reduces the bounds on bandwidth and inflight at most to this fraction.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub beta: f64,
-    /// Headroom: the part of what is safe in flight that is left to others while cruising.
+    /// Headroom: while cruising, BBR leaves this fraction of the long-term inflight bound to other flows.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub headroom: f64,
-    /// ProbeRTTInterval: how long the least delay may stand before the queue is emptied to measure it; a
-    /// round trip counts for twice as long.
+    /// ProbeRTTInterval: if no round trip as small as the minimum was measured for this time, ProbeRTT empties the
+    /// queue to measure it. The minimum itself expires after twice this time.
     pub probe_rtt_interval: Span,
-    /// PacingMarginPercent, as a fraction: the pace is lower than the bandwidth by this.
+    /// PacingMarginPercent, as a fraction: the pace is below the estimated bandwidth by this.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub margin: f64,
-    /// Segments that the host hands down at a time, three of which the window allows for; if not given 1 ms
-    /// of the pace, at least 2.
+    /// Send quantum in segments: how much the host sends at once. The window has room for three of them. If not given,
+    /// 1 ms of the pace, at least 2 segments.
     #[schemars(extend("minimum" = 1, "maximum" = 127))]
     pub quantum: Option<u32>,
 }
@@ -114,7 +114,7 @@ impl Parameters for Params {
         Ok(Bbr3::new(start, *self))
     }
 
-    /// So short that stories of microseconds see every state.
+    /// Times are so short that test sequences of microseconds reach every state.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let short = Self { probe_rtt_interval: Span::from_us(60), ..Self::default() };
@@ -166,9 +166,9 @@ impl State {
 struct Window {
     cwnd: u64,
     prior_cwnd: u64,
-    /// A repair is under way, until this is acknowledged.
+    /// Loss recovery lasts until this byte is acknowledged; `None`: there is none.
     repairs: Option<u64>,
-    /// It began with the retransmission timer.
+    /// The recovery began with a retransmission timeout.
     timed_out: bool,
     /// C.is_cwnd_limited: within the present round the window left no room for a segment.
     limits: bool,
@@ -265,7 +265,7 @@ impl Bbr3 {
             None => (self.pace / 8000).min(LARGEST_QUANTUM).max(2 * mss),
         };
         let up = if self.state == State::Up { 2 * mss } else { 0 };
-        // Over RDMA without a cap nothing bounds a flow before its first round trip.
+        // Over RDMA without a cap the window is unlimited before the first round trip is measured.
         cap.max(3 * quantum).max(self.least()).saturating_add(up)
     }
 
@@ -321,7 +321,7 @@ impl Bbr3 {
     fn check_probe_rtt(&mut self, now: Time, rs: &Sample) {
         self.trips.update(now, rs.rtt, self.params.probe_rtt_interval);
         if self.state != State::ProbeRtt && self.trips.expired && !self.flight.idle_restart {
-            // In this order: what was saved last is kept if it is larger.
+            // The state changes before the window is saved: in ProbeRTT a saved window is kept if it is larger.
             self.state = State::ProbeRtt;
             self.save_cwnd();
             self.trips.done_at = None;
@@ -330,7 +330,7 @@ impl Bbr3 {
             self.flight.limited.0 = self.flight.delivered;
         }
         if self.state == State::ProbeRtt {
-            // MarkConnectionAppLimited: samples of what leaves now are no limit of the path.
+            // MarkConnectionAppLimited: rate samples of data sent from now on do not show the path's limit.
             self.flight.limited.1 = self.flight.delivered + self.flight.in_flight;
             match self.trips.done_at {
                 None if self.flight.in_flight <= self.probe_rtt_cwnd() => {

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// Compound TCP: Reno's window, and one by delay next to it (Tan et al., INFOCOM 2006).
+/// Compound TCP: the sum of Reno's window and a delay-based window (Tan et al., INFOCOM 2006).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
@@ -32,13 +32,13 @@ pub struct Params {
     /// k, the exponent of that growth.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub k: f64,
-    /// γ, segments: with so many in queues the delay part shrinks.
+    /// γ: with at least this many segments in queues the delay-based part shrinks.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
     pub gamma: f64,
-    /// ζ: how many segments the delay part gives up per segment in queues.
+    /// ζ: segments by which the delay-based part shrinks per segment in queues.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
     pub zeta: f64,
-    /// Segments of window from which there is a delay part.
+    /// Window in segments from which there is a delay-based part.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
     pub low: f64,
 }

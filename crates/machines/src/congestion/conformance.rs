@@ -301,6 +301,6 @@ fn defaults_are_what_is_written_when_nothing_is_written_and_nothing_is_wrong_wit
 
 #[test]
 fn an_unregistered_custom_controller_is_an_error() {
-    let spec = ControllerSpec::Custom(custom::Params { name: "nobody".into(), ..custom::Params::default() });
-    assert!(spec.make(&start(1460, 10)).unwrap_err().to_string().contains("nobody"));
+    let spec = ControllerSpec::Custom(custom::Params { name: "unknown".into(), ..custom::Params::default() });
+    assert!(spec.make(&start(1460, 10)).unwrap_err().to_string().contains("unknown"));
 }

@@ -1,8 +1,8 @@
-//! Copa: a window that aims at a rate of one packet per δ times the queueing delay, and swings around it so
-//! that queues empty once in a while. Arun, Balakrishnan, "Copa: Practical Delay-Based Congestion Control for
-//! the Internet", NSDI 2018, §2 and §2.2's mode switching, where the paper leaves something open as in the
-//! authors' published sender (venkatarun95/genericCC, which is what `auto:0.5` and `constant_delta:0.5` run).
-//! Needs: round trips, pacing.
+//! Copa: a window that steers to a target rate of 1/(δ · queueing delay) packets per second and oscillates around it,
+//! so that queues empty periodically. Arun, Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the
+//! Internet", NSDI 2018, §2 and §2.2's mode switching, where the paper leaves something open as in the authors'
+//! published sender (venkatarun95/genericCC, which is what `auto:0.5` and `constant_delta:0.5` run). Needs: round
+//! trips, pacing.
 //!
 //! CHOICE Copa §2.1: the velocity doubles in every round trip in which the window mostly moves as in the last
 //! one, as the authors' sender does, and is at most δ w. Other reading (the paper): only after three round
@@ -31,13 +31,13 @@ use velocity::Velocity;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// δ: in equilibrium 1/δ packets of a flow wait in queues.
+    /// δ, per packet: in equilibrium a flow keeps 1/δ packets in queues.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
     pub delta: f64,
-    /// If queues never become nearly empty, competitors fill them: δ then shrinks as a Reno flow's window
-    /// grows, and doubles at a loss (§2.2).
+    /// Competitive mode (§2.2): if queues never become nearly empty, other flows are filling them, and 1/δ then grows
+    /// as Reno's window does: δ shrinks, and doubles at a loss.
     pub mode_switching: bool,
-    /// How long the smallest round trip counts.
+    /// Window over which the minimum round trip is taken.
     pub rtt_window: Span,
 }
 
@@ -89,11 +89,11 @@ impl Parameters for Params {
 const LEAST: f64 = 2.0;
 /// Segments that one ACK moves the window by, at most: RFC 7323 §2.2 has at most 1 GiB in flight, here of 1 KiB each.
 const MOST: f64 = 1_048_576.0;
-/// More than this lost of so many segments, over two round trips, and the window falls.
+/// Loss ratio, and minimum number of segments over two round trips, from which losses reduce the window.
 const LOSSY: (f64, f64) = (0.3, 20.0);
 const FALLS: f64 = 0.7;
 
-/// Segments acknowledged and lost, of late.
+/// Segments acknowledged and lost recently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 struct Losses {
     acked: f64,
@@ -102,8 +102,7 @@ struct Losses {
 }
 
 impl Losses {
-    /// `n` segments more are acknowledged, and `lost` lost. True: too many were, over two round trips, for
-    /// whatever reason.
+    /// Counts `n` more segments acknowledged and `lost` lost. Returns true if too many of two round trips were lost.
     fn count(&mut self, now: Time, rtt: Span, n: f64, lost: f64) -> bool {
         self.acked += n;
         self.lost += lost;
@@ -130,7 +129,7 @@ pub struct Copa {
     /// cwnd.
     window: f64,
     slow_start: bool,
-    /// Segments to be acknowledged before the window moves: two round trips of the initial window.
+    /// Segments that must be acknowledged before the window first changes: two round trips of the initial window.
     probing: f64,
     path: Path,
     delta: Delta,
@@ -174,8 +173,9 @@ impl Copa {
         self.pace = Rate::from_bps((bps as u64).clamp(1, self.line.bps()));
     }
 
-    /// §2.1, steps 3 and 4, for `n` acknowledged segments, one after the other: as an ACK of each would move it. Where
-    /// real hosts stall, all that was in flight is acknowledged at once, and in one step a window of 2 leaps over 1000.
+    /// §2.1, steps 3 and 4, for `n` acknowledged segments, one after the other: as an ACK of each would move it. A host
+    /// that stalls acknowledges everything in flight at once; in one step such an ACK would raise a window of 2 above
+    /// 1000.
     fn move_window(&mut self, now: Time, rtt: Span, target: f64, n: f64) {
         let delta = self.delta.value;
         let velocity = self.velocity.update(now, rtt, self.window * delta);
@@ -198,7 +198,7 @@ impl CongestionControl for Copa {
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         let bytes = (ack.acked + ack.sacked).get();
-        // What is neither in flight any more nor delivered is lost.
+        // What is neither delivered nor in flight any more is lost.
         let lost = self.in_flight.saturating_sub(bytes + ack.in_flight.get()) as f64 / self.mss;
         self.in_flight = ack.in_flight.get();
         let (Some(rtt), n) = (ack.rtt, bytes as f64 / self.mss) else { return };

@@ -20,17 +20,17 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// C, segments per second cubed: how fast the window grows when it is far from its last maximum.
+    /// C, segments per second cubed: scales how fast the window grows away from its last maximum.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
     pub c: f64,
-    /// β_cubic: what a loss leaves of the window.
+    /// β_cubic: the fraction of the window that remains after a loss.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub beta: f64,
-    /// A flow whose maximum has fallen gives way to others (§4.7).
+    /// Fast convergence (§4.7): a flow whose maximum has fallen lowers it further, to release bandwidth to new flows.
     pub fast_convergence: bool,
-    /// Never slower than Reno would be (§4.3).
+    /// Reno-friendly region (§4.3): the window is never below what Reno's would be.
     pub reno_friendly: bool,
-    /// Slow start ends before the queue overflows (HyStart++, RFC 9406).
+    /// HyStart++ (RFC 9406): slow start ends when round trips grow, before the queue overflows.
     pub hystart: bool,
 }
 
@@ -73,7 +73,7 @@ impl Parameters for Params {
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let plain = Self { fast_convergence: false, reno_friendly: false, hystart: false, ..Self::default() };
-        // So fast that a story of microseconds sees the curve.
+        // So steep that a test sequence of microseconds follows the curve.
         let steep = Self { c: 1e6, beta: 0.2, ..Self::default() };
         vec![Self::default(), plain, steep]
     }
@@ -114,8 +114,8 @@ pub struct Cubic {
     srtt: f64,
     /// Marks in ACKs up to here belong to a window that was already cut.
     cut_to: u64,
-    /// First unacknowledged byte at the last timeout, plus one (zero: none).
-    timed_out: u64,
+    /// First unacknowledged byte at the last timeout.
+    timed_out: Option<u64>,
 }
 
 fn seconds(span: Span) -> f64 {
@@ -142,16 +142,16 @@ impl Cubic {
             max_window,
             srtt: seconds(start.base_rtt),
             cut_to: 0,
-            timed_out: 0,
+            timed_out: None,
         }
     }
 
-    /// The window is at most so many bytes from now on: another one rules (ABC).
+    /// Limits the window to `bytes`: another window is in force (ABC).
     pub(super) fn cap(&mut self, bytes: f64) {
         self.cwnd = self.cwnd.min((bytes / f64::from(self.mss)).max(1.0));
     }
 
-    /// It goes on with this window, past slow start: a stage begins there (§4.10).
+    /// Continues with this window in congestion avoidance: a new stage begins (§4.10).
     pub(super) fn take_up(&mut self, bytes: u64) {
         self.cwnd = (bytes as f64 / f64::from(self.mss)).clamp(1.0, self.max_window);
         self.ssthresh = self.cwnd;
@@ -209,7 +209,7 @@ impl Cubic {
             Some(hystart) => {
                 self.cwnd += hystart.growth(acked);
                 if hystart.on_ack(ack) {
-                    // §4.10: without a loss the window itself takes the place of what was lost at.
+                    // §4.10: slow start ended without a loss, so the threshold is the window itself.
                     self.ssthresh = self.cwnd;
                     self.cwnd_prior = self.cwnd;
                     self.hystart = None;
@@ -286,13 +286,13 @@ impl CongestionControl for Cubic {
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
-        // §4.8: as a loss, but for the window itself; the stage that follows slow start begins at its own
-        // window. What was known before is held if this segment was resent by the timer before (RFC 5681
-        // §3.1, below (4)): that no ACK comes says no more.
-        if self.timed_out != loss.acked_to + 1 {
+        // §4.8: as a loss, but for the window itself; the stage that follows slow start begins at its own window.
+        // ssthresh and W_max are kept if this segment has already been resent by the timer (RFC 5681 §3.1, below (4)):
+        // another expiry brings no new information.
+        if self.timed_out != Some(loss.acked_to) {
             self.decrease(loss.in_flight, 2.0);
         }
-        self.timed_out = loss.acked_to + 1;
+        self.timed_out = Some(loss.acked_to);
         self.cwnd = 1.0;
         (self.w_max, self.epoch) = (None, None);
         self.cut_to = loss.sent_to;
@@ -321,7 +321,7 @@ impl CongestionControl for Cubic {
 
     #[inline]
     fn permit(&self) -> Permit {
-        // (The laws of every controller: a whole segment at least, and no rounding beyond the largest.)
+        // At least a whole segment, and no rounding beyond the largest window: every controller must hold to that.
         Permit::window(Bytes::new((self.cwnd.max(1.0) * f64::from(self.mss)) as u64))
     }
 

@@ -1,4 +1,4 @@
-//! The open door: a controller written by the user, behind a box.
+//! Controllers written by users, registered by name.
 
 use super::{
     AckSample, Calls, CongestionControl, Feedback, FeedbackKind, Gives, Loss, Marks, Needs, Parameters,
@@ -38,37 +38,37 @@ pub struct Declared {
     pub ecn: bool,
     /// It uses the telemetry that switches write into packets.
     pub telemetry: bool,
-    /// Its calls are made one after another, whatever the number of threads: by these a run gains nothing.
+    /// Its calls are serialised (as by Python's interpreter lock), so that a run gains nothing from more threads.
     pub serial: bool,
-    /// It is not notified of windows that are left after a pause ([`CongestionControl::restart_from`]).
+    /// It ignores [`CongestionControl::restart_from`].
     pub ignores_restarts: bool,
     /// The names that it accepts under `params`; `None`: its factory alone decides.
     pub params: Option<Vec<String>>,
 }
 
-/// When a wake-up may be.
+/// The earliest instant at which a wake-up may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Earliest {
-    /// Whenever: it was requested in time, in the state of a saved run.
+    /// Any instant: it was checked when it was requested, before the run was saved.
     Any,
-    /// Never: the time is not known.
+    /// None: the time is not known yet.
     Unknown,
     /// From this instant on.
     At(Time),
 }
 
-/// A permit as foreign code states it, in numbers.
+/// A permit in plain numbers, as foreign code states it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stated {
     /// Payload bytes.
     pub window: u64,
-    /// Bit/s, if there is a pace.
+    /// Bits per second on the wire, if there is a pace.
     pub pace: Option<u64>,
-    /// Picoseconds, if it is to be called then.
+    /// The wake-up in picoseconds, if one is wanted.
     pub wake_ps: Option<u64>,
 }
 
-/// What a permit cannot be.
+/// Why a stated permit is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Impermissible {
     /// A pace of 0: a pace is 1 bit/s at least.
@@ -77,15 +77,14 @@ pub enum Impermissible {
     NoInstant,
     /// A wake-up while the time is not known yet.
     TooSoonToSay,
-    /// A wake-up that has passed: it would never come, or time would stand still.
+    /// A wake-up before this instant: it would never come, or time would stand still.
     Before(Time),
 }
 
 impl Stated {
-    /// The permit that it is.
+    /// The permit, if it is allowed.
     ///
-    /// # Errors
-    /// What it cannot be.
+    /// # Errors Why it is refused.
     ///
     /// ```
     /// use thalweg_machines::congestion::custom::{Earliest, Impermissible, Stated};
@@ -121,12 +120,12 @@ pub fn register_controller(name: &str, factory: ControllerFactory) {
     DECLARED.remove(name);
 }
 
-/// States more of the controllers registered as `name`, for scenarios to be checked against.
+/// Adds declarations to the controllers registered as `name`; scenarios are checked against them.
 pub fn declare_controller(name: &str, declared: Declared) {
     DECLARED.insert(name, declared);
 }
 
-/// What the controllers registered as `name` have declared; nothing, if nothing.
+/// What was declared of the controllers registered as `name`; the default if nothing was.
 pub fn declared(name: &str) -> Declared {
     DECLARED.get(name).unwrap_or_default()
 }
@@ -143,7 +142,7 @@ pub fn controllers() -> Vec<String> {
 pub struct Params {
     /// The name it was registered under.
     pub name: String,
-    /// What its factory is given, as JSON.
+    /// Parameters for its factory, which receives them as JSON.
     #[serde(default)]
     pub params: Json,
 }

@@ -1,7 +1,7 @@
-//! DCQCN's reaction point: a rate, cut by congestion notifications in proportion to how often they come, and
-//! recovered by time and by bytes sent. Zhu, Eran, Firestone, Guo, Lipshteyn, Liron, Padhye, Raindel, Yahia,
-//! Zhang, "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3.1 "RP Algorithm", equations
-//! (1) to (4) and Figure 7. Needs: notifications, from the receiver or as echoes, and ports that mark.
+//! DCQCN's reaction point: congestion notifications cut the rate by α/2, where α estimates how often they come; timers
+//! and sent bytes raise it again. Zhu, Eran, Firestone, Guo, Lipshteyn, Liron, Padhye, Raindel, Yahia, Zhang,
+//! "Congestion Control for Large-Scale RDMA Deployments", SIGCOMM 2015, §3.1 "RP Algorithm", equations (1) to (4) and
+//! Figure 7. Needs: notifications, from the receiver or as echoes, and ports that mark.
 //!
 //! Before the first notification the flow has the whole line, and neither timers nor counters exist. A timer
 //! that is due when a notification comes, comes first. α is brought up to date when it is used, and the rate
@@ -26,28 +26,30 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// g, weight of a notification in α.
+    /// g: weight of the newest observation in the moving average α.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub gain: f64,
-    /// F, rounds of fast recovery.
+    /// F: fast recovery lasts until the timer or the byte counter has expired this often since the last cut; hyper
+    /// increase begins when both have expired more often.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub fast_recovery: u32,
-    /// α decays after so long without a notification.
+    /// α decays once per period of this length without a notification.
     pub alpha_timer: Span,
-    /// The rate rises every so often.
+    /// Period of the rate-increase timer.
     pub rate_timer: Span,
-    /// The rate rises after so many bytes sent; `"none"`: by time alone. `10MB` if not given, `"none"` with checked
-    /// decreases.
+    /// B: the rate also increases each time this many bytes were sent; `"none"`: by the timer alone. If not given,
+    /// `10MB`, or `"none"` where `decrease` is checked.
     pub byte_counter: Option<Counter>,
-    /// R_AI.
+    /// R_AI: step of the target rate in additive increase.
     pub additive: Rate,
-    /// R_HAI.
+    /// R_HAI: step of the target rate in hyper increase.
     pub hyper: Rate,
-    /// Smallest rate.
+    /// Minimum rate.
     pub min_rate: Rate,
     /// When a notification takes effect.
     pub decrease: Decrease,
-    /// A loss (NACK or timeout) halves the rate, at most once in this time (IRN §4.3.3); it does nothing if not given.
+    /// A loss (NACK or timeout) halves the rate, at most once in this time (IRN §4.3.3). If not given, losses do not
+    /// change the rate.
     pub back_off: Option<Span>,
 }
 
@@ -106,7 +108,7 @@ impl Parameters for Params {
         Ok(Dcqcn::new(start, *self))
     }
 
-    /// Timers so short that a story of 200 events has many of them.
+    /// Timers are so short that a test sequence of 200 events has many expiries.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let hasty = Self {
@@ -146,7 +148,7 @@ pub struct Dcqcn {
     byte_count: u32,
     /// Bytes sent since the last of these.
     bytes: u64,
-    /// Checked: what has come since the last look.
+    /// For checked decreases: notifications since the last check.
     looks: hpcc::Looks,
     back_off: BackOff,
 }
@@ -171,7 +173,7 @@ impl Dcqcn {
         }
     }
 
-    /// B, if bytes count.
+    /// B, if there is a byte counter.
     #[inline]
     fn counter(&self) -> Option<Bytes> {
         match self.params.byte_counter {
@@ -180,7 +182,7 @@ impl Dcqcn {
         }
     }
 
-    /// R_C ← R_C · `factor`; what counts towards an increase starts anew.
+    /// R_C ← R_C · `factor`; timer and byte counter start anew.
     fn cut(&mut self, at: Time, factor: f64) {
         self.rate = Rate::from_bps((self.rate.bps() as f64 * factor) as u64).max(self.params.min_rate);
         (self.time_count, self.byte_count, self.bytes) = (0, 0, 0);
@@ -194,7 +196,7 @@ impl Dcqcn {
             self.alpha = (1.0 - g) * self.alpha + self.looks.take_gain(g);
             self.alpha_at = self.alpha_at.saturating_add(timer);
             if self.alpha < 1e-300 && self.alpha_at <= now {
-                // It is too small to change any sum or difference: the remaining updates are skipped.
+                // α has become too small to change any rate, so the remaining updates are skipped.
                 let left = now.since(self.alpha_at).ps() / timer.ps();
                 self.alpha_at = self.alpha_at.saturating_add(timer.saturating_mul(left));
             }
@@ -240,8 +242,8 @@ impl Dcqcn {
         self.increase();
     }
 
-    /// Everything that is due up to `now`. Of a rise and a look at the same instant, the rise comes first:
-    /// its timer was set earlier.
+    /// Performs all timer expiries up to `now`. Of a rate increase and a check at the same instant, the increase comes
+    /// first: its timer was set earlier.
     fn catch_up(&mut self, now: Time) {
         loop {
             let look = self.looks.due();
@@ -256,7 +258,7 @@ impl Dcqcn {
         }
     }
 
-    /// As after a notification, but by half, and without an update of α.
+    /// Cuts the rate as a notification does, but by half and without updating α.
     fn back_off(&mut self, now: Time) {
         let Some(every) = self.params.back_off else { return };
         self.catch_up(now);

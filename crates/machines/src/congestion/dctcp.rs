@@ -19,22 +19,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Time};
 
-/// DCTCP: cuts in proportion to the fraction of marked bytes (Alizadeh et al., SIGCOMM 2010; RFC 8257). Over
-/// RDMA its window starts full.
+/// DCTCP: cuts the window in proportion to the fraction of marked bytes (Alizadeh et al., SIGCOMM 2010; RFC 8257). Over
+/// RDMA the window starts at its maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// g, weight of the newest window in the average of the marked fraction.
+    /// g: weight of the newest observation window in α, the moving average of the marked fraction.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub gain: f64,
     /// α before the first window has ended.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub initial_alpha: f64,
-    /// Which ACKs may enlarge the window.
+    /// Which ACKs grow the window.
     pub growth: Growth,
-    /// As csg-htsim's DCTCP: cut by α/2 at the end of every window as long as α > 0, marks or not.
+    /// As in csg-htsim: the window is cut by α/2 at the end of every observation window while α > 0, even if that
+    /// window had no marks.
     pub cut_without_marks: bool,
-    /// What a loss does.
+    /// What a loss does to the window.
     pub losses: Losses,
 }
 

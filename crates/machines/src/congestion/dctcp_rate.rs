@@ -8,12 +8,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate};
 
-/// DCTCP on rates, as the HPCC authors' simulator has it (SIGCOMM 2019): starts at line rate and paces;
-/// `initial_window`, over RDMA the cap, is the window at line rate.
+/// DCTCP on rates, as in the HPCC authors' simulator (SIGCOMM 2019): it starts at line rate and paces. The transport's
+/// `initial_window` (over RDMA: the cap) is its window at line rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// g, weight of the newest round trip in the average of the marked fraction.
+    /// g: weight of the newest round trip in α, the moving average of the marked fraction.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub gain: f64,
     /// α before the first round trip has ended.
@@ -21,7 +21,7 @@ pub struct Params {
     pub initial_alpha: f64,
     /// Additive increase per round trip.
     pub step: Rate,
-    /// Smallest rate.
+    /// Minimum rate.
     pub min_rate: Rate,
 }
 

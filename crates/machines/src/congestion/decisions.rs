@@ -10,12 +10,12 @@ use std::collections::btree_map::Entry;
 use thalweg_units::FlowId;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// How a file of records begins.
+/// Magic number at the start of a file of records.
 const MAGIC: &[u8; 16] = b"thalweg decided\n";
-/// Its layout. Rises with every change of what is observed or permitted.
+/// Version of the layout. It rises with every change of [`Observation`] or [`Permit`].
 const LAYOUT: u32 = 3;
 
-/// One observation, and what was allowed after it.
+/// One observation, and the permit after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
     /// The call.
@@ -24,18 +24,18 @@ pub struct Decision {
     pub permit: Permit,
 }
 
-/// The record of one controller, as far as it has come.
+/// The record of one controller so far.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Log {
-    // As JSON: it says its kind by name.
+    // As JSON, which names the kind, so that other versions can read it.
     spec: String,
     start: Start,
-    /// (observation, permit if it is another than before), encoded one after the other.
+    /// Pairs of an observation and the permit, the latter only if it changed, encoded one after the other.
     records: Vec<u8>,
     count: u64,
     /// Decisions that were taken out before the first of these.
     taken: u64,
-    /// Before the first observation, and after the last.
+    /// The permits before the first observation (`first`) and after the last one (`permit`).
     first: Permit,
     permit: Permit,
     digest: u64,
@@ -45,11 +45,11 @@ pub struct Log {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Damage {
-    /// It does not begin as one.
+    /// It does not begin with the magic number.
     Foreign,
-    /// It is of another version, which has this layout.
+    /// It was written by another version, with this layout.
     Layout(u32),
-    /// It is cut off or overwritten in the record of this flow, after so many decisions.
+    /// It is cut off or overwritten in the record of this flow, after this number of decisions.
     Record(FlowId, u64),
     /// It is cut off or overwritten between two records.
     File,
@@ -74,7 +74,7 @@ impl std::fmt::Display for Damage {
 impl std::error::Error for Damage {}
 
 impl Log {
-    /// An empty one of a controller with these parameters, whose first permit is `permit`.
+    /// An empty record of a controller with these parameters, whose first permit is `permit`.
     pub fn new(spec: &ControllerSpec, start: &Start, permit: Permit) -> Self {
         let spec = serde_json::to_string(spec).expect("parameters are plain data");
         let mut log = Self {
@@ -91,7 +91,7 @@ impl Log {
         log
     }
 
-    /// The controller was called, and allows this since.
+    /// The controller was called with `observation`; its permit is `permit` since.
     pub fn add(&mut self, observation: &Observation, permit: Permit) {
         let changed = (permit != self.permit).then_some(permit);
         let records = std::mem::take(&mut self.records);
@@ -110,7 +110,7 @@ impl Log {
         self.digest = xxh3_64_with_seed(&bytes, self.digest);
     }
 
-    /// What has been recorded since the last time; the record goes on without it.
+    /// Takes out what was recorded since the last call.
     pub fn take(&mut self) -> Self {
         let taken = self.taken + self.count;
         let rest = Self {
@@ -124,10 +124,9 @@ impl Log {
         std::mem::replace(self, rest)
     }
 
-    /// Puts back together what was taken piece by piece.
+    /// Appends a piece that [`Self::take`] returned later.
     ///
-    /// # Errors
-    /// The piece, if it is of another controller or does not follow on this one.
+    /// # Errors Returns the piece if it is of another controller or does not follow this one.
     pub fn append(&mut self, piece: Self) -> Result<(), Box<Self>> {
         let follows = (&self.spec, &self.start, self.taken + self.count, self.permit)
             == (&piece.spec, &piece.start, piece.taken, piece.first);
@@ -163,7 +162,7 @@ impl Log {
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// Of all permits, the first one and those that were taken out included.
+    /// Digest of all permits, including the first one and those that were taken out.
     pub fn digest(&self) -> u64 {
         self.digest
     }
@@ -228,10 +227,10 @@ impl Iterator for Decisions<'_> {
     }
 }
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replayed {
-    /// So many decisions are the same.
+    /// Number of decisions that are the same.
     pub same: u64,
     /// The first that is not: the observation (`None`: before any), the permit recorded and the one of now.
     pub differs: Option<(Option<Observation>, Permit, Permit)>,
@@ -255,12 +254,12 @@ pub fn difference(a: &Log, b: &Log) -> Result<Option<Difference>, Damage> {
     Ok(None)
 }
 
-/// Where two records part.
+/// Where two records begin to differ.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The controllers were made alike: of the same parameters, for the same path, with the same chances.
+    /// The controllers were made alike: same parameters, same path, same random stream.
     pub alike: bool,
-    /// So many decisions are the same.
+    /// Number of decisions that are the same.
     pub after: u64,
     /// The next of each; `None` where a record ends.
     pub decisions: [Option<Decision>; 2],
@@ -274,8 +273,7 @@ pub fn write(logs: &[Log]) -> Vec<u8> {
 
 /// The records of a file, by flow. Pieces of one record are put together: a file may be written as they come.
 ///
-/// # Errors
-/// If it is none of this layout, or damaged.
+/// # Errors If the file has another layout or is damaged.
 pub fn read(file: &[u8]) -> Result<Vec<Log>, Damage> {
     let rest = file.strip_prefix(MAGIC.as_slice()).ok_or(Damage::Foreign)?;
     let (layout, mut rest) = rest.split_first_chunk().ok_or(Damage::File)?;
@@ -294,8 +292,7 @@ pub fn read(file: &[u8]) -> Result<Vec<Log>, Damage> {
 
 /// Records, by flow, of pieces that were taken one after the other.
 ///
-/// # Errors
-/// The first piece that follows on none.
+/// # Errors Returns the first piece that follows no other.
 pub fn join(pieces: impl IntoIterator<Item = Log>) -> Result<Vec<Log>, Box<Log>> {
     let mut logs = BTreeMap::<FlowId, Log>::new();
     for piece in pieces {

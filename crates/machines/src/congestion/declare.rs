@@ -1,6 +1,6 @@
-//! What a controller declares, once: its keys with their defaults, documentation and ranges, what it
-//! needs and what it gives. The scenario's schema, `explain`, the catalogue, the manual, the checks and the
-//! laws all come from here.
+//! What a controller declares: its keys with defaults, documentation and ranges, what it needs of transport and
+//! network, and what its permits consist of. The scenario schema, `explain`, the catalogue, the manual, the checks and
+//! the conformance tests are all derived from it.
 
 use super::{CongestionControl, Start};
 use crate::problems::{Invalid, Problems};
@@ -23,16 +23,17 @@ pub trait Parameters:
     /// What it needs of transport and network, and what it permits.
     fn needs(&self) -> Needs;
 
-    /// Which rules of TCP's standards its window keeps. The laws (`conformance/rules.rs`) drive it and see.
+    /// Which rules of TCP's standards its window follows. The conformance tests (`conformance/rules.rs`) drive it to
+    /// check.
     fn rules(&self) -> Rules {
         Rules::FOREIGN
     }
 
-    /// Writes down what depends on other keys, or on the network.
+    /// Fills in keys whose defaults depend on other keys or on the network.
     fn resolve(&mut self, _paths: &mut dyn Paths) {}
 
-    /// What is impossible, or cannot take effect, where the slowest sender's line has this rate. (Ranges of
-    /// plain numbers that the schema states are checked again, for those who come without a file.)
+    /// Reports what is impossible or cannot take effect; `line` is the rate of the slowest sender's link. Ranges of
+    /// plain numbers that the schema states are checked here again, because parameters need not come from a file.
     fn check(&self, _line: Rate, _problems: &mut Problems) {}
 
     /// The controller of a flow that starts, from parameters that were checked.
@@ -41,7 +42,7 @@ pub trait Parameters:
     /// If it cannot work on this flow's path.
     fn make(&self, start: &Start) -> Result<Self::Machine, Invalid>;
 
-    /// What the laws of every controller are tried on: the variants that differ most.
+    /// The variants on which the conformance tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]
@@ -51,15 +52,16 @@ pub trait Parameters:
 /// Whether a controller keeps a rule of TCP's standards.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Rule {
-    /// It does.
+    /// It follows the rule.
     Kept,
-    /// It could, and does not: why (a `CHOICE` in its file).
+    /// It deviates from the rule, for this reason (a `CHOICE` in its file).
     Differs(&'static str),
-    /// The rule is of something that it does not have.
+    /// The rule does not apply: it has no such mechanism.
     Foreign,
 }
 
-/// The rules of TCP's standards for windows, one by one. The table of all controllers is `docs/controllers-rules.md`.
+/// For each rule of TCP's standards for windows, whether a controller follows it. `docs/controllers-rules.md` tabulates
+/// all controllers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rules {
     /// RFC 5681 §3.1: the threshold is held when a segment that the timer has resent times out again.
@@ -89,7 +91,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Of those that have no such window.
+    /// For controllers without a window of TCP's kind.
     pub const FOREIGN: Self = Self {
         held_threshold: Rule::Foreign,
         loss_window: Rule::Foreign,
@@ -104,7 +106,7 @@ impl Rules {
         restarts: Rule::Foreign,
         silence_stops_clock: Rule::Foreign,
     };
-    /// Of a window with slow start, avoidance and a threshold, and no clock.
+    /// For a window with slow start, congestion avoidance and a threshold, which does not depend on time.
     pub const TCP: Self = Self {
         held_threshold: Rule::Kept,
         loss_window: Rule::Kept,

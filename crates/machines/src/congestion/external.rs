@@ -1,10 +1,10 @@
-//! A controller that is decided from outside: what drives the simulation is given what was observed since the last
-//! decision ([`Interval`]) and answers with a permit. Made for learning: an agent sees a flow once per round trip, not
-//! once per packet. Needs: ACKs, round trips, and a clock.
+//! A controller whose decisions come from outside: an agent is given what was observed since its last decision
+//! ([`Interval`]) and answers with a permit. It is made for reinforcement learning, where an agent acts about once per
+//! round trip, not once per packet. Needs: ACKs, round trips, and a clock.
 //!
 //! The first decision is due at the first observation; each decision says when the next one is wanted
-//! ([`Permit::wake`]). Between them the permit stays as it is, whatever happens: losses and timeouts are observed, and
-//! are for the next decision to answer. Without any the window is the initial one for ever, as that of `fixed`.
+//! ([`Permit::wake`]). Between decisions the permit stays as it is: losses and timeouts are only observed, for the next
+//! decision to answer. If no decision ever comes, the window is the initial one for ever, as that of `fixed`.
 
 use super::{
     AckSample, Calls, CongestionControl, Feedback, Gives, Interval, Loss, Marks, Needs, Parameters, Permit,
@@ -15,7 +15,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// Decided from outside, by an agent that learns (`thalweg.gym`). In a run without one: the initial window, for ever.
+/// Decided from outside, by a learning agent (`thalweg.gym`). In a run without an agent the window is the initial one
+/// for ever.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
@@ -62,7 +63,7 @@ impl External {
         Self { permit, decided: None, interval: None, mss, max_window, line_rate: start.line_rate }
     }
 
-    /// What is observed now; the first decision is due at once.
+    /// The interval in which something is observed now. With the first observation the first decision is due.
     #[inline]
     fn now(&mut self, now: Time) -> &mut Interval {
         let Self { permit, interval, .. } = self;
@@ -109,7 +110,7 @@ impl CongestionControl for External {
     fn on_timeout(&mut self, loss: &Loss) {
         self.now(loss.now).timeouts += 1;
     }
-    /// A decision that fell due in the silence is wanted again.
+    /// A decision that fell due during the idle period is requested again.
     fn on_restart(&mut self, now: Time, _: Span) {
         if self.interval.is_some_and(|interval| interval.due) {
             self.permit.wake = Some(now);

@@ -1,6 +1,6 @@
-//! HPCC: windows by what every link of the path reports. Li, Miao, Liu, Zhuang, Feng, Tang, Cao,
-//! Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion Control", SIGCOMM 2019, §3 and Algorithm 1.
-//! Needs: in-band telemetry, written by every switch and sent back with every ACK.
+//! HPCC: the window follows the utilisation of the busiest link, measured by in-band telemetry. Li, Miao, Liu, Zhuang,
+//! Feng, Tang, Cao, Zhang, Kelly, Alizadeh, Yu, "HPCC: High Precision Congestion Control", SIGCOMM 2019, §3 and
+//! Algorithm 1. Needs: in-band telemetry, written by every switch and sent back with every ACK.
 //!
 //! Not in the paper, and here as in the authors' simulator:
 //!
@@ -35,17 +35,19 @@ use thalweg_wire::{IntHop, IntStack};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// η, the utilisation aimed at.
+    /// η: target utilisation of the links.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub eta: f64,
     /// maxStage: round trips of additive increase in a row before the next multiplicative one; 0: every
     /// update is multiplicative.
     pub max_stage: u32,
-    /// T, the same for all flows; the largest round trip of the empty network, with full packets, if not given.
+    /// T: the base round trip, the same for all flows. If not given, the largest round trip of the empty network, with
+    /// full packets.
     pub base_rtt: Option<Span>,
-    /// W_AI; W_init (1 − η) / 100 if not given, for a hundred flows that share a link, with 1 − η at least 1 %.
+    /// W_AI: additive increase of the window in bytes. If not given, W_init (1 − η) / 100, for a hundred flows that
+    /// share a link; 1 − η counts as at least 1 %.
     pub additive: Option<Bytes>,
-    /// Which arithmetic.
+    /// Which implementation.
     pub variant: Variant,
 }
 
@@ -62,7 +64,7 @@ impl Default for Params {
 }
 
 tagged! {
-    /// HPCC's arithmetic.
+    /// Implementations of HPCC.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub enum Variant {
         /// Algorithm 1.
@@ -74,7 +76,7 @@ tagged! {
             /// Additive increase of the rate, instead of `additive`.
             #[serde(default = "authors::additive")]
             additive: Rate,
-            /// Smallest rate.
+            /// Minimum rate.
             #[serde(default = "authors::min_rate")]
             min_rate: Rate,
         },
@@ -125,12 +127,12 @@ impl Parameters for Params {
         Ok(match self.variant {
             Variant::Published => Machine::Published(Hpcc::new(start, self)),
             Variant::Simulator { additive, min_rate } => {
-                Machine::Simulator(authors::Simulator::new(start, self, additive, min_rate))
+                Machine::Simulator(authors::AuthorsHpcc::new(start, self, additive, min_rate))
             }
         })
     }
 
-    /// W_AI and least rates so large that they matter in the short stories of the laws.
+    /// W_AI and minimum rates so large that they matter in the short test sequences.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let base_rtt = Some(Span::from_us(16));
@@ -290,7 +292,7 @@ pub enum Machine {
     /// Algorithm 1.
     Published(Hpcc),
     /// The authors' simulator.
-    Simulator(authors::Simulator),
+    Simulator(authors::AuthorsHpcc),
 }
 
 impl CongestionControl for Machine {

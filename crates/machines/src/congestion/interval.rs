@@ -11,7 +11,7 @@ pub struct Interval {
     pub since: Time,
     /// It waits for the next decision.
     pub due: bool,
-    /// What has been allowed since then; `wake` is of no interest.
+    /// The permit since then; its `wake` is not used.
     pub permit: Permit,
     /// Payload bytes sent, retransmissions included.
     pub sent: Bytes,
@@ -19,11 +19,11 @@ pub struct Interval {
     pub delivered: Bytes,
     /// Of these, payload bytes that met congestion (CE).
     pub marked: Bytes,
-    /// Payload bytes in the network: as the interval began, and now.
+    /// Payload bytes in flight when the interval began.
     pub before: Bytes,
-    /// See `before`.
+    /// Payload bytes in flight now.
     pub in_flight: Bytes,
-    /// Round trips measured, their sum, and the least of them.
+    /// Number of round trips measured in the interval.
     pub round_trips: u64,
     /// See `round_trips`.
     pub rtt_sum: Span,
@@ -33,7 +33,7 @@ pub struct Interval {
     pub srtt: Span,
     /// The least round trip of the flow's life; [`Span::MAX`]: none was measured yet.
     pub rtt_floor: Span,
-    /// Episodes of losses inferred from ACKs.
+    /// Recovery episodes: losses inferred from ACKs.
     pub losses: u32,
     /// Expiries of the retransmission timer.
     pub timeouts: u32,

@@ -12,8 +12,8 @@ use thalweg_units::{Bytes, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// A timeout sets the slow-start threshold to half the window (pFabric); otherwise the window grows by
-    /// a packet per ACK for ever, as in the NetSys simulator's FIFO variant.
+    /// A timeout sets the slow-start threshold to half the window (pFabric). Otherwise there is no threshold and the
+    /// window always grows by a packet per ACK, as in the NetSys simulator's FIFO variant.
     pub halve_threshold: bool,
 }
 

@@ -1,8 +1,9 @@
-//! How much one flow may have in the network, and how fast.
+//! Congestion control: how much one flow may have in flight, and how fast it may send.
 //!
-//! Window-based, rate-based and explicit schemes are all [`CongestionControl`]. A controller receives
-//! what the transport observed and answers with a [`Permit`]; it never sees packets, sequence
-//! numbers to retransmit, or timers of the transport.
+//! Window-based, rate-based and explicit schemes are all [`CongestionControl`]. A controller is notified of what the
+//! transport observed (ACKs, losses, timeouts) and answers with a [`Permit`]: a window, and a pace if it has one. It
+//! never sees packets, decides nothing about retransmissions, and does not know the transport's timers. Loss detection
+//! and repair are in [`crate::transport`].
 
 mod back_off;
 #[cfg(test)]
@@ -66,11 +67,11 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 
 // The one list. Each controller has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
-    /// Which controller a flow runs, with its parameters. In text formats a table with a `kind`, in
-    /// binary ones by number.
+    /// Which controller a flow runs, with its parameters. In text formats it is a table with a `kind`, in binary ones
+    /// it is numbered.
     #[allow(clippy::large_enum_variant, reason = "one per kind of transport")]
     pub enum ControllerSpec;
-    /// A flow's controller: static dispatch on the packet path.
+    /// The controller of one flow, statically dispatched.
     pub enum Controller {
         newreno: NewReno(newreno::NewReno), "newreno";
         cubic: Cubic(Box<cubic::Cubic>), "cubic";
@@ -102,7 +103,7 @@ kinds! {
         prague: Prague(Box<prague::Prague>), "prague";
         external: External(Box<external::External>), "external";
         custom: Custom(custom::CustomController), "custom";
-        /// One of the others, recorded.
+        /// Another controller whose decisions are recorded.
         around Recorded(Box<Recorder<Controller>>);
     }
 
@@ -141,78 +142,81 @@ kinds! {
     }
 }
 
-/// Data was acknowledged.
+/// What one ACK reports.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct AckSample<'a> {
     /// The instant at which the ACK arrived.
     pub now: Time,
-    /// A fresh round-trip time, absent for retransmitted data (Karn).
+    /// The round-trip time that this ACK measures; `None` for retransmitted data (Karn's algorithm).
     pub rtt: Option<Span>,
-    /// Payload bytes acknowledged for the first time by the cumulative field; what was SACKed before does
-    /// not count again, so `acked + sacked` sums to what was delivered.
+    /// Payload bytes that the cumulative acknowledgement covers for the first time. Bytes that were SACKed before do
+    /// not count again, so that the sum of `acked + sacked` over all ACKs is what was delivered.
     pub acked: Bytes,
     /// Payload bytes acknowledged for the first time selectively.
     pub sacked: Bytes,
     /// Payload bytes believed to be in the network after this ACK (RFC 6675 "pipe").
     pub in_flight: Bytes,
-    /// Cumulatively acknowledged so far: with `sent_to` this delimits rounds.
+    /// SND.UNA after this ACK, in bytes from the start of the flow: all below is acknowledged. With `sent_to` it
+    /// delimits round trips.
     pub acked_to: u64,
-    /// First byte never sent so far.
+    /// SND.NXT: the first byte that was never sent.
     pub sent_to: u64,
-    /// Of `acked + sacked`: payload bytes reported as having met congestion (CE).
+    /// Of `acked + sacked`: payload bytes that the receiver reports as marked with CE.
     pub marked: Bytes,
     /// Of `acked + sacked`: payload bytes with a brake signal that is not a mark (ABC in both codepoints).
     pub braked: Bytes,
-    /// The transport is repairing a loss: windows do not grow.
+    /// The transport was already repairing a loss when this ACK arrived. TCP's windows do not grow then.
     pub in_recovery: bool,
-    /// All that the application has written was sent before this ACK came.
+    /// Everything that the application has written has been sent: it, not the window, limits the flow.
     pub app_limited: bool,
-    /// The permit was used up while what is acknowledged here was in flight: the window had no room for
-    /// another segment. Otherwise the window says nothing of the path, and does
-    /// not grow (RFC 9438 §5.8, RFC 9002 §7.8; Linux, tcp_is_cwnd_limited). With `growth = "always"` it is
-    /// always true.
+    /// The window was used up while the data acknowledged here was in flight: it had no room for another segment. A
+    /// window that was not used up has not been tested against the path and should not grow (RFC 9438 §5.8, RFC 9002
+    /// §7.8; Linux, tcp_is_cwnd_limited). With the transport's `growth = "always"` this is always true.
     pub cwnd_limited: bool,
-    /// How fast data is delivered, when this ACK is of a segment newer than those acknowledged before or
-    /// fills a gap. Only for controllers that need it ([`Needs::delivery`]); for all others `None`.
+    /// A delivery rate sample, if this ACK is of a segment newer than those acknowledged before or fills a gap. Only
+    /// for controllers that declare [`Needs::delivery`]; `None` for all others.
     pub delivery: Option<Delivery>,
-    /// What the network wrote on the way. Lent by a packet, so that saved samples are without: [`Observation`] has it.
+    /// What switches or the receiver wrote into the packet's header. It is borrowed from the packet and therefore not
+    /// part of a saved sample; [`Observation`] keeps a copy.
     #[serde(skip)]
     pub feedback: Feedback<'a>,
 }
 
 impl AckSample<'_> {
-    /// Payload bytes in the network before this ACK: FlightSize of the echo that it carries (RFC 9438 §4.6).
+    /// Payload bytes in flight just before this ACK: the FlightSize to which an ECN echo that it carries refers (RFC
+    /// 9438 §4.6).
     #[inline]
     pub fn flight_before(&self) -> Bytes {
         self.in_flight + self.acked + self.sacked
     }
 }
 
-/// A delivery rate sample: draft-ietf-ccwg-bbr, §4.1. It is of the newest segment acknowledged, and of what
-/// arrived since that one was sent: the flight of one round trip.
+/// A delivery rate sample: draft-ietf-ccwg-bbr, §4.1. It covers what was delivered between the transmission of the
+/// newest segment acknowledged here and its ACK: about the flight of one round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Delivery {
     /// Payload bytes that arrived since the newest segment acknowledged here was sent, those of this ACK included.
     pub delivered: Bytes,
-    /// RS.send_elapsed: between the departures of the same segments.
+    /// RS.send_elapsed: the time in which the data of this sample was sent.
     pub departures: Span,
-    /// RS.ack_elapsed: between the ACKs of the same segments.
+    /// RS.ack_elapsed: the time in which the data of this sample was acknowledged.
     pub arrivals: Span,
     /// P.send_time: when the newest segment was sent.
     pub sent: Time,
     /// C.delivered: payload bytes that have arrived since the flow began.
     pub total: Bytes,
-    /// That segment was sent more than once: it is not known which copy arrived (Karn).
+    /// The newest segment was sent more than once, so it is not known which copy arrived (Karn).
     pub resent: bool,
-    /// Payload bytes found lost and sent again meanwhile.
+    /// Payload bytes that were sent again, because they were lost, in the time that the sample covers.
     pub lost: Bytes,
-    /// The segment was sent when the application, not the controller, held the flow back: the path may be faster.
+    /// The segment was sent while the application, not the controller, limited the flow, so the path may be faster than
+    /// this sample.
     pub app_limited: bool,
 }
 
 impl Delivery {
-    /// RS.interval: in so much time; that between the ACKs, or between the departures if that is longer. May be
-    /// shorter than a round trip, which is not to be trusted.
+    /// RS.interval: the longer of [`arrivals`](Self::arrivals) and [`departures`](Self::departures). A sample whose
+    /// interval is shorter than the least round trip is not to be trusted: its ACKs may have come compressed.
     #[inline]
     pub fn interval(&self) -> Span {
         self.departures.max(self.arrivals)
@@ -226,25 +230,26 @@ pub enum Feedback<'a> {
     /// Nothing.
     #[default]
     None,
-    /// It met congestion (CE): [`AckSample::marked`] counts the bytes.
+    /// A congestion mark (CE); [`AckSample::marked`] counts the bytes.
     Mark,
-    /// Telemetry of every hop, in their order, and which path it was: hops of another path are other ports (HPCC).
+    /// In-band telemetry of every hop in path order (HPCC), and an identifier of the path: after a change of path the
+    /// hops are other ports.
     Int(&'a IntStack),
-    /// What routers wrote (XCP, RCP, VCP), or the receiver (Sprout).
+    /// An explicit header, written by routers (XCP, RCP, VCP) or by the receiver (Sprout).
     Explicit(Explicit),
 }
 
-/// The transport declared packets lost.
+/// The state of the flow when the transport finds packets lost, or when its retransmission timer expires.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Loss {
-    /// When.
+    /// The instant at which the loss is found.
     pub now: Time,
-    /// Payload bytes sent and not cumulatively acknowledged when the loss was declared: RFC 5681's
-    /// FlightSize, what limited transmit sent included.
+    /// Payload bytes sent and not cumulatively acknowledged at this instant: RFC 5681's FlightSize, including what
+    /// limited transmit has sent.
     pub in_flight: Bytes,
-    /// Cumulatively acknowledged so far.
+    /// SND.UNA, in bytes from the start of the flow.
     pub acked_to: u64,
-    /// First byte never sent so far.
+    /// SND.NXT: the first byte that was never sent.
     pub sent_to: u64,
 }
 
@@ -253,10 +258,11 @@ pub struct Loss {
 pub struct Permit {
     /// Payload bytes that may be in the network.
     pub window: Bytes,
-    /// The pace of transmissions, if the scheme is rate-based: bits per second on the wire.
+    /// The rate of transmission in bits per second on the wire, headers included; `None` if the window alone limits the
+    /// flow.
     pub pace: Option<Rate>,
-    /// When [`CongestionControl::on_tick`] wants to be called: not before the present instant, and once it has been
-    /// called, later than that.
+    /// When [`CongestionControl::on_tick`] is to be called: now or later, and after a tick, later than that tick.
+    /// `None`: the controller has no timer.
     pub wake: Option<Time>,
 }
 
@@ -268,27 +274,28 @@ impl Permit {
     }
 }
 
-/// How much one flow may have in the network, and how fast. Owns no clock, no global generator, no log.
+/// A congestion controller of one flow. It owns no clock, no global generator and no log.
 ///
 /// The order of calls, the same over every transport (`transport/tests/calls.rs` drives them all):
 /// 1. `on_open` once, where connections are set up, before any data leaves;
 /// 2. `on_sent` after each transmission, retransmissions included;
-/// 3. `on_ack` for every ACK that reports new data, `on_feedback` for one that reports none and carries the
-///    receiver's own word. Where the ACK also reveals a loss, `on_ack` comes first and `on_loss` after it,
+/// 3. `on_ack` for every ACK that reports new data, `on_feedback` for one that reports none but carries feedback that
+///    the receiver sends on its own. Where the ACK also reveals a loss, `on_ack` comes first and `on_loss` after it,
 ///    before any retransmission, once per episode (IRN: when the retransmission leaves);
 /// 4. `on_timeout` at each expiry of the retransmission timer, before the retransmission. Not for a SYN, nor
 ///    for a probe that is repeated, nor when the timer releases a sender whose window of one segment was
 ///    marked (RFC 3168 §6.1.2);
-/// 5. `on_restart` when data comes after silence: nothing to send, and nothing in the network. Before any of
-///    it leaves; at once after it `restart_from`, if the pause was longer than the retransmission timeout and
-///    the transport reduces the window. Ticks that fell due in the silence come before it;
-/// 6. `on_tick` at the instant last named in [`Permit::wake`], during silence too;
+/// 5. `on_restart` when the application writes data after an idle period (nothing to send and nothing in flight),
+///    before any of that data leaves. `restart_from` follows at once if the idle period was longer than the
+///    retransmission timeout and the transport reduces the window. Ticks that fell due during the idle period come
+///    before it;
+/// 6. `on_tick` at the instant last named in [`Permit::wake`], in idle periods too;
 /// 7. `permit` before every transmission.
 ///
 /// `on_decision` comes from outside, between two of these calls.
 ///
-/// After the last byte is acknowledged, no call follows, but for notifications and notices that come late over RDMA:
-/// there the controller is handed over to the next flow of the connection.
+/// After the last byte is acknowledged no call follows, with one exception: over RDMA notifications and notices may
+/// come late, because the controller is handed over to the next flow of the connection.
 ///
 /// ```
 /// use thalweg_machines::congestion::{AckSample, CongestionControl, Loss, Permit};
@@ -322,51 +329,52 @@ pub trait CongestionControl {
     /// `bytes` of payload were handed to the network; `in_flight` includes them. Called only for controllers
     /// that declare it ([`Calls::Sent`]).
     fn on_sent(&mut self, _now: Time, _bytes: Bytes, _in_flight: Bytes) {}
-    /// The answer to the SYN has come, before any data leaves: its round trip (absent if the SYN was sent
-    /// twice, Karn) and what the network wrote into the SYN. Never without a handshake. If the SYN or its
-    /// answer was lost this is another machine, made from the same [`Start`] but for an initial window of one
+    /// The SYN-ACK has arrived and no data has left yet. `rtt` is the handshake's round trip (`None` if the SYN was
+    /// sent twice, Karn), `feedback` what the network wrote into the SYN. Not called without a handshake. If the SYN or
+    /// its answer was lost, the controller has been made anew from the same [`Start`] with an initial window of one
     /// segment (RFC 5681 §3.1).
     fn on_open(&mut self, _now: Time, _rtt: Option<Span>, _feedback: Feedback<'_>) {}
-    /// Data was acknowledged for the first time: the only moment a window may grow.
+    /// Data was acknowledged for the first time.
     fn on_ack(&mut self, ack: &AckSample<'_>);
-    /// The receiver has sent feedback in an ACK that acknowledges nothing new; so much is in flight. Called
-    /// only for controllers whose receivers send such ACKs on their own (forecasts).
+    /// The receiver has sent feedback in an ACK that acknowledges nothing new; `in_flight` payload bytes are in flight.
+    /// Called only for controllers whose receivers send such ACKs on their own (Sprout's forecasts).
     fn on_feedback(&mut self, _now: Time, _feedback: Feedback<'_>, _in_flight: Bytes) {}
-    /// A loss was inferred from ACKs: once per episode.
+    /// A loss was inferred from ACKs. Called once per recovery episode.
     fn on_loss(&mut self, loss: &Loss);
     /// The retransmission timer expired.
     fn on_timeout(&mut self, loss: &Loss);
-    /// The network requests a lower rate: a congestion notification packet has arrived (DCQCN), or an echo
-    /// where the transport passes echoes on as notifications.
+    /// A congestion notification packet (CNP) has arrived (DCQCN), or an ECN echo where the transport passes echoes on
+    /// as notifications.
     fn on_notification(&mut self, _now: Time) {}
-    /// A congestion point has written to the flow's source ([`crate::point`]).
+    /// A message of a congestion point has arrived ([`crate::point`]).
     fn on_notice(&mut self, _now: Time, _notice: &Notice) {}
-    /// The connection sends again after it had nothing to send and nothing in the network for so long.
+    /// The application has written data after the flow was idle for `idle`: nothing to send and nothing in flight.
     fn on_restart(&mut self, _now: Time, _idle: Span) {}
-    /// Nothing was sent for longer than the retransmission timeout: the window is at most `window` from now
-    /// on (RFC 5681 §4.1). Over TCP only, as its key `restart` says. Controllers with a model of the path
-    /// ignore it, as Linux' with `cong_control` do.
+    /// Nothing was sent for longer than the retransmission timeout: the window must not exceed the restart window (RFC
+    /// 5681 §4.1). Called over TCP only, if its key `restart` asks for it. Controllers with a model of the path ignore
+    /// it, as those of Linux with `cong_control` do.
     fn restart_from(&mut self, _now: Time, _window: Restart) {}
     /// The instant named in [`Permit::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
-    /// What is allowed now. Must be cheap: called before every transmission.
+    /// The permit now. It is called before every transmission, so it must be cheap.
     fn permit(&self) -> Permit;
     /// Slow-start threshold, for traces; [`Bytes::MAX`] where there is none.
     fn threshold(&self) -> Bytes {
         Bytes::MAX
     }
-    /// What else it knows, for time series: columns of its own. Called only when it is sampled.
+    /// Further quantities for time series, in columns of its own. Called only when the flow is sampled.
     fn report(&self, _report: &mut Report) {}
-    /// What it has recorded of its decisions since the last time, if it does ([`Recorder`]).
+    /// The decisions recorded since the last call, if it is recorded ([`Recorder`]).
     fn take_log(&mut self) -> Option<decisions::Log> {
         None
     }
-    /// What it has observed since its last decision, if these come from outside ([`external`]): one is wanted when
-    /// it is [`Interval::due`]. `None`: it decides by itself, or nothing was observed yet.
+    /// For a controller whose decisions come from outside ([`external`]): what it has observed since the last decision.
+    /// The next one is wanted when it is [`Interval::due`]. `None`: the controller decides by itself, or has observed
+    /// nothing yet.
     fn interval(&self) -> Option<&Interval> {
         None
     }
-    /// A decision from outside: in force from its next tick, which it wants at once. [`Permit::wake`] says when the
-    /// next decision is wanted. Controllers that decide by themselves ignore it.
+    /// A decision from outside. It takes effect at the next tick, which is due at once; its [`Permit::wake`] is when
+    /// the next decision is wanted. Controllers that decide by themselves ignore it.
     fn on_decision(&mut self, _now: Time, _decided: Permit) {}
 }

@@ -1,5 +1,5 @@
-//! NewReno's window: slow start, congestion avoidance, halving. RFC 5681 §3.1, RFC 6582; the repair
-//! itself (fast retransmit, partial ACKs, SACK) is the transport's. Needs: nothing but ACKs.
+//! NewReno's window: slow start, congestion avoidance, halving. RFC 5681 §3.1, RFC 6582; loss recovery itself (fast
+//! retransmit, partial ACKs, SACK) is the transport's. Needs: nothing but ACKs.
 
 use super::{AckSample, CongestionControl, Loss, Marks, Needs, Parameters, Permit, Restart, Rules, Start};
 use crate::problems::Invalid;
@@ -36,9 +36,9 @@ pub struct NewReno {
     max_window: u64,
     /// Remainder of the divisions of congestion avoidance, in bytes².
     credit: u64,
-    /// Echoes in ACKs up to here belong to a window that was already cut.
+    /// ECN echoes in ACKs up to this byte belong to a window that was already cut.
     pub(super) cut_to: u64,
-    /// First unacknowledged byte at the last timeout, plus one (zero: none).
+    /// First unacknowledged byte at the last timeout; `u64::MAX`: none. (An `Option` would enlarge every sender.)
     timed_out: u64,
     pub(super) mss: u32,
 }
@@ -54,12 +54,12 @@ impl NewReno {
             max_window,
             credit: 0,
             cut_to: 0,
-            timed_out: 0,
+            timed_out: u64::MAX,
             mss: start.mss,
         }
     }
 
-    /// It goes on with this window, past slow start.
+    /// Continues with this window in congestion avoidance.
     pub(super) fn take_up(&mut self, window: u64) {
         self.window = window.clamp(u64::from(self.mss), self.max_window);
         (self.threshold, self.credit) = (self.window, 0);
@@ -84,12 +84,12 @@ impl NewReno {
         self.window = self.window.min(self.max_window);
     }
 
-    /// What this loss reports was sent before the last cut.
+    /// The lost data was sent before the last cut of the window, which has answered for it.
     pub(super) fn has_cut(&self, loss: &Loss) -> bool {
         loss.acked_to < self.cut_to
     }
 
-    /// A loss halves; what was sent by then does not cut again.
+    /// Halves the window. Losses of data sent until now do not cut it again.
     pub(super) fn cut(&mut self, loss: &Loss) {
         self.halve(loss.in_flight.get());
         self.window = self.threshold.min(self.max_window);
@@ -131,11 +131,11 @@ impl CongestionControl for NewReno {
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
-        // Held if this segment was resent by the timer before (RFC 5681 §3.1, below (4)).
-        if self.timed_out != loss.acked_to + 1 {
+        // ssthresh is kept if this segment has already been resent by the timer (RFC 5681 §3.1, below (4)).
+        if self.timed_out != loss.acked_to {
             self.halve(loss.in_flight.get());
         }
-        self.timed_out = loss.acked_to + 1;
+        self.timed_out = loss.acked_to;
         self.window = u64::from(self.mss);
         self.cut_to = loss.sent_to;
     }

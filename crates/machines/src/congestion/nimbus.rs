@@ -1,11 +1,11 @@
-//! NimbusCC: a detector of elasticity, and two controllers of which it chooses one. Goyal, "Congestion Control in
-//! Highly Variable Networks" (MIT, 2022), chapter 4; what the text leaves open as in the authors' published
-//! implementation (nimbus 0.4.1 over CCP). Pulses, the estimate of the cross traffic and the detector are in
-//! [`crate::elasticity`], for any controller. Needs: round trips, delivery rates, pacing, a clock. Draws lots between
-//! flows that take part in one path (`coordination`).
+//! NimbusCC: an elasticity detector that switches between two controllers, one that competes and one that keeps delays
+//! low. Goyal, "Congestion Control in Highly Variable Networks" (MIT, 2022), chapter 4; what the text leaves open as in
+//! the authors' published implementation (nimbus 0.4.1 over CCP). Pulses, the estimate of the cross traffic and the
+//! detector are in [`crate::elasticity`], for any controller. Needs: round trips, delivery rates, pacing, a clock.
+//! Draws random numbers to elect a pulser (`coordination`).
 //!
-//! Everything is paced: the window is twice what a round trip holds, and does not bind. Rates are bytes per second
-//! on the wire.
+//! Everything is paced: the window is twice the pace times the round trip, so that it does not limit the flow. Rates
+//! are bytes per second on the wire.
 //!
 //! CHOICE §4.7: 10 ms between ticks, as the thesis; the published implementation has 5 ms and gains for that.
 //! CHOICE §4.4.1: the pulse is evaluated at every packet that leaves, not at every tick.
@@ -33,7 +33,7 @@ use coordination::{Coordination, Role, Sight};
 use delay::Delay;
 use history::{History, Sample};
 use measured::{Measured, Segment};
-pub use params::{Detector as DetectorKeys, Mode, Params};
+pub use params::{DetectorParams, Mode, Params};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
@@ -107,7 +107,7 @@ impl Nimbus {
     fn new(start: &Start, params: Params) -> Self {
         let line = start.line_rate.bps() as f64 / 8.0;
         let watch = params.watch();
-        // As much as is looked back at: a window, and a pulse before it.
+        // History must reach back over the detector's window and one pulse before it.
         let remembered = usize::from(watch.window) + pulse_samples(&params);
         let coordination =
             params.coordination.then(|| Box::new(Coordination::new(&params, TICK.secs(), start.stream)));
@@ -150,7 +150,7 @@ impl Nimbus {
         self.competitive.window() as f64 * self.measured.segment().overhead / rtt
     }
 
-    /// What is sent now: the base rate and the pulse on it (§4.3.4), never less than a twentieth of the link.
+    /// Sets the sending rate: the base rate plus the pulse (§4.3.4), at least a twentieth of the link.
     fn set_rate(&mut self, now: Time) {
         let mu = self.measured.mu();
         let (true, Some(began)) = (self.is_pulser(), self.began) else { return };
@@ -159,8 +159,7 @@ impl Nimbus {
         self.rate = (self.base + peak * pulse(phase)).max(FLOOR * mu).min(self.most.rate);
     }
 
-    /// What was measured goes into the windows, the mode's controller moves, the detector
-    /// decides.
+    /// A tick: samples are recorded, the mode's controller sets the base rate, the detector chooses the mode.
     fn tick(&mut self, now: Time) {
         self.measured.on_tick();
         let measures = self.measured.counts();
@@ -181,11 +180,11 @@ impl Nimbus {
         self.set_rate(now);
     }
 
-    /// The mode's controller moves its rate.
+    /// The mode's controller sets the base rate.
     fn steer(&mut self, now: Time) {
         let wanted = match self.mode {
             Mode::Competitive => self.competing_rate(),
-            // Nothing was measured yet: it begins as it would compete.
+            // Before anything is measured the rate is that of competitive mode.
             Mode::Delay if self.measured.flight().received == 0.0 => self.competing_rate(),
             Mode::Delay => self.delay.on_tick(&self.measured.seen(now)),
         };
@@ -210,7 +209,7 @@ impl Nimbus {
         }
     }
 
-    /// What a watcher's pulser does.
+    /// For a watcher: the mode into which it follows its pulser, if any.
     fn follow(&mut self, mu: f64) -> Option<Mode> {
         let coordination = self.coordination.as_mut()?;
         let lines = self.detector.is_full().then(|| self.detector.lines(coordination.pulsers()));
@@ -225,8 +224,8 @@ impl Nimbus {
         })
     }
 
-    /// §4.4.1. To compete again is urgent, and begins with the rate of before; to stop waits until the detector's
-    /// window is of one mode.
+    /// §4.4.1. The switch to competitive mode is immediate and restores the earlier rate; the switch to delay mode
+    /// waits until the detector's window holds samples of one mode only.
     fn switch(&mut self, now: Time, to: Mode) {
         match to {
             Mode::Competitive => {
@@ -283,7 +282,7 @@ impl CongestionControl for Nimbus {
         }
     }
 
-    /// In either mode the window that competes is cut; only there the rate is.
+    /// A loss cuts the competitive window in either mode, but the rate only in competitive mode.
     fn on_loss(&mut self, loss: &Loss) {
         let least = Span::from_secs_f64(self.measured.path.least());
         self.competitive.on_loss(loss, least);
@@ -310,7 +309,7 @@ impl CongestionControl for Nimbus {
             return;
         }
         self.tick(now);
-        // Ticks that have passed unused are not made up for.
+        // Ticks that were missed are skipped.
         let passed = now.since(self.next).ps() / TICK.ps() + 1;
         self.next = self.next.saturating_add(TICK.saturating_mul(passed));
     }

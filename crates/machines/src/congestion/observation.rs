@@ -1,11 +1,11 @@
-//! Every call that a controller gets, as a value of its own: what is recorded, saved and replayed.
+//! Every call of a controller as a value that can be recorded, saved and replayed.
 
 use super::{AckSample, CongestionControl, Feedback, Loss, Permit, Restart};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::{Explicit, IntStack, Notice};
 
-/// What the network wrote on the way, owned: [`Feedback`] borrows it from a packet.
+/// An owned copy of [`Feedback`], which borrows from a packet.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Written {
@@ -32,7 +32,7 @@ impl From<Feedback<'_>> for Written {
 }
 
 impl Written {
-    /// As controllers take it.
+    /// The same as [`Feedback`].
     pub fn feedback(&self) -> Feedback<'_> {
         match self {
             Self::Nothing => Feedback::None,
@@ -77,7 +77,7 @@ pub enum Observation {
 impl Observation {
     /// An ACK with what the network wrote.
     pub fn ack(ack: &AckSample<'_>) -> Self {
-        // By name: a field that is added must be thought of here.
+        // All fields by name, so that a new field does not compile until it is handled here.
         let AckSample {
             now,
             rtt,

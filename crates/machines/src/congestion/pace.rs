@@ -19,7 +19,7 @@ pub fn of_window(
     if srtt.is_zero() {
         return None;
     }
-    // The last doubling is paced as what follows it.
+    // As in Linux, the last doubling of slow start is already paced as congestion avoidance is.
     let gain = if window.get() < threshold.get() / 2 { SLOW_START } else { gain };
     let wire = f64::from(segment.saturating_add(header)) / f64::from(segment.max(1));
     Some(Rate::from_bps(((window.get() as f64 * 8.0 * wire * gain / srtt.secs()) as u64).max(1)))

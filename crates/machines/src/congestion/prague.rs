@@ -40,30 +40,31 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// g, weight of the newest round trip in the average of the marked fraction.
+    /// g: weight of the newest round trip in α, the moving average of the marked fraction.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub gain: f64,
-    /// α up to the first mark, which cuts by half of it.
+    /// α until the first mark, which cuts the window by α/2.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub initial_alpha: f64,
-    /// Which round trip a flow behaves as if it had.
+    /// Reduced RTT dependence: which virtual round trip the flow behaves as if it had.
     pub rtt_scaling: RttScaling,
-    /// The reference round trip of `rtt_scaling`; 25 ms if not given.
+    /// The reference round trip of `rtt_scaling`. If not given, 25 ms.
     pub rtt_target: Option<Span>,
-    /// Round trips after slow start before `rtt_scaling` counts: short flows are not slowed down; 500 if not given.
+    /// Round trips after slow start until `rtt_scaling` takes effect, so that short flows are not slowed down. If not
+    /// given, 500.
     pub rtt_transition: Option<u32>,
 }
 
-/// Which round trip a flow behaves as if it had.
+/// Reduced RTT dependence: which virtual round trip the flow behaves as if it had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RttScaling {
-    /// Its own.
+    /// Its own: no scaling.
     None,
-    /// `rtt_target`, if its own is shorter: flows up to there have equal rates.
+    /// The larger of its own and `rtt_target`: flows with round trips up to `rtt_target` get equal rates.
     #[default]
     Rate,
-    /// Its own and `rtt_target`.
+    /// The sum of its own and `rtt_target`.
     Additive,
 }
 
@@ -156,7 +157,7 @@ struct Scaling {
     kind: RttScaling,
     /// RR.
     target: Span,
-    /// Rounds after slow start before it counts.
+    /// Rounds after slow start until it takes effect.
     transition: u32,
 }
 
@@ -186,8 +187,8 @@ pub struct Prague {
     /// A mark has come: there is a queue that marks.
     saw_ce: bool,
     cut: Cut,
-    /// First unacknowledged byte at the last timeout, plus one (zero: none).
-    timed_out: u64,
+    /// First unacknowledged byte at the last timeout.
+    timed_out: Option<u64>,
     /// Smoothed round trip, seconds.
     srtt: f64,
     mss: u32,
@@ -219,7 +220,7 @@ impl Prague {
             rounds: 0,
             saw_ce: false,
             cut: Cut::default(),
-            timed_out: 0,
+            timed_out: None,
             srtt: start.base_rtt.secs(),
             mss: start.mss,
             wire: f64::from(start.mss + start.header),
@@ -236,7 +237,7 @@ impl Prague {
         self.cwnd < self.ssthresh
     }
 
-    /// §2.4.4, Reduced RTT Dependence: the virtual round trip, once it counts; seconds.
+    /// §2.4.4, Reduced RTT Dependence: the virtual round trip in seconds, once it takes effect.
     fn virtual_rtt(&self) -> Option<f64> {
         let Scaling { kind, target, transition } = self.scaling;
         if self.in_slow_start() || self.rounds < transition {
@@ -249,7 +250,7 @@ impl Prague {
         }
     }
 
-    /// So much time has passed since then that a virtual round trip is over.
+    /// Whether a virtual round trip has passed since then.
     fn is_over(&self, since: Option<Time>, now: Time) -> bool {
         let (Some(since), Some(rtt)) = (since, self.virtual_rtt()) else { return true };
         now.since(since).secs() >= rtt
@@ -315,7 +316,7 @@ impl CongestionControl for Prague {
         }
         if marked > 0 {
             self.saw_ce = true;
-            // A loss that is repaired has cut already.
+            // During loss recovery the loss has already cut the window.
             if !ack.in_recovery && ack.acked_to > self.cut.to && self.is_over(self.cut.at, ack.now) {
                 self.reduce(ack.now, ack.sent_to);
             }
@@ -332,11 +333,11 @@ impl CongestionControl for Prague {
     }
 
     fn on_timeout(&mut self, loss: &Loss) {
-        // Held if this segment was resent by the timer before (RFC 5681 §3.1, below (4)).
-        if self.timed_out != loss.acked_to + 1 {
+        // ssthresh is kept if this segment has already been resent by the timer (RFC 5681 §3.1, below (4)).
+        if self.timed_out != Some(loss.acked_to) {
             self.halve(loss.in_flight);
         }
-        self.timed_out = loss.acked_to + 1;
+        self.timed_out = Some(loss.acked_to);
         self.cwnd = 1.0;
         self.cut = Cut { to: loss.sent_to, at: Some(loss.now) };
     }

@@ -27,23 +27,23 @@ use thalweg_wire::{Notice, NoticeBody};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// G_d: the rate is cut by this times |Fb|, of which there are 63.
+    /// G_d: the rate is cut by the fraction G_d |Fb|; |Fb| is at most 63.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 0.015))]
     pub gain: f64,
-    /// Bytes of a cycle of fast recovery; of active increase half.
+    /// Bytes sent per cycle of fast recovery; half as many per cycle of active increase.
     pub byte_counter: Bytes,
-    /// The time of one; of active increase half.
+    /// Time of a cycle of fast recovery; half as long in active increase.
     pub timer: Span,
-    /// R_AI; 5 Mb/s per 10 Gb/s of the line if not given.
+    /// R_AI: step of active increase. If not given, 5 Mb/s per 10 Gb/s of the line rate.
     pub additive: Option<Rate>,
-    /// R_HAI; ten times R_AI if not given.
+    /// R_HAI: step of hyper-active increase. If not given, ten times R_AI.
     pub hyper: Option<Rate>,
     /// Cycles of fast recovery.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub fast_recovery: u32,
-    /// Smallest rate.
+    /// Minimum rate.
     pub min_rate: Rate,
-    /// From a message's arrival until it takes effect.
+    /// Reaction delay of the NIC: from a message's arrival until it takes effect.
     pub reaction: Span,
 }
 
@@ -112,7 +112,7 @@ impl Parameters for Params {
     }
 }
 
-/// A target of more than so many times the rate is reduced in the first cycle, by so much.
+/// In the first cycle a target above `FAR` times the rate is reduced to an eighth (see the module).
 const FAR: u64 = 10;
 const REDUCED: u64 = 8;
 
@@ -134,7 +134,7 @@ pub struct Qcn {
     bytes: u64,
     /// `Time::MAX`: the rate is the line's, and nothing counts.
     timer_at: Time,
-    /// The worst that has come and not taken effect yet, and when it does.
+    /// The largest |Fb| that has not taken effect yet, and when it does.
     pending: Option<(Time, u8)>,
 }
 
@@ -143,7 +143,7 @@ impl Qcn {
         self.timer_at == Time::MAX
     }
 
-    /// A period, or a cycle: half as long beyond fast recovery.
+    /// The length of a timer period or a byte cycle: half of `whole` beyond fast recovery.
     fn length<T: std::ops::Div<u64, Output = T>>(&self, whole: T, count: u32) -> T {
         whole / if count < self.params.fast_recovery { 1 } else { 2 }
     }
@@ -221,7 +221,7 @@ impl CongestionControl for Qcn {
     fn on_notice(&mut self, now: Time, notice: &Notice) {
         let NoticeBody::Severity(severity) = notice.body else { return };
         self.catch_up(now);
-        // Two within the reaction delay: the worse one, at the first one's time.
+        // Of two messages within the reaction delay the worse one takes effect, at the first one's time.
         let at = now.saturating_add(self.params.reaction);
         self.pending = Some(match self.pending {
             Some((earlier, before)) => (earlier, before.max(severity)),

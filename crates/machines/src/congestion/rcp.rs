@@ -17,29 +17,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// RCP's sender: the rate that routers name (Dukkipati, McKeown, CCR 2006).
+/// RCP's sender: it sends at the rate that routers assign (Dukkipati, McKeown, CCR 2006).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Segments that leave before the first rate is known. (With a handshake it is known before the first data.)
+    /// Segments sent before the first rate is known. Not used with a handshake, which brings the rate before the first
+    /// data.
     #[schemars(extend("minimum" = 1, "maximum" = 1_000_000))]
     pub probe: u32,
-    /// How much may be in the network once the rate is known.
+    /// Limit of the data in flight once the rate is known.
     pub in_flight: InFlight,
-    /// A new rate also moves the departure that the old one had planned, as in the RCP that RC3 is compared
-    /// with; otherwise it counts from the next packet on. Over `tcp` only.
+    /// A new rate also reschedules the next packet, as in the RCP that RC3 is compared with. Otherwise it applies from
+    /// the packet after that on. Over `tcp` only.
     pub at_once: bool,
 }
 
-/// How much may be in the network.
+/// Limit of the data in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum InFlight {
-    /// What the transport's largest window allows.
+    /// The transport's largest window.
     #[default]
     Unlimited,
-    /// What the rate brings in a round trip, at least a segment (the RCP that RC3 is compared with,
-    /// UCB/EECS-2018-103, §2.4.1).
+    /// The rate times the round trip, at least a segment (the RCP that RC3 is compared with, UCB/EECS-2018-103,
+    /// §2.4.1).
     RoundTrip,
 }
 

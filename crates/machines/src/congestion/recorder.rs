@@ -1,4 +1,4 @@
-//! A recorder around a controller: it decides as the one inside, and keeps a record.
+//! A wrapper that records the decisions of the controller inside.
 
 use super::decisions::Log;
 use super::{

@@ -1,5 +1,5 @@
-//! What a controller knows besides its window, for time series: it declares each quantity as it reports it, and
-//! tables have a column for each. It is called for samples only.
+//! A controller's internal quantities for time series, such as a minimum round trip. It describes each quantity as it
+//! reports it; tables have a column for each.
 
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ pub struct Quantity {
     pub name: Words,
     /// Its unit; empty: none.
     pub unit: Words,
-    /// What it is, and what it means that there is none.
+    /// What it is, and what a missing value means.
     pub doc: Words,
 }
 
@@ -40,7 +40,7 @@ impl Report {
         value: impl Into<Option<f64>>,
     ) {
         let quantity = Quantity { name: name.into(), unit: unit.into(), doc: doc.into() };
-        // A number that is none is no value.
+        // NaN and infinities become missing values.
         self.0.push((quantity, value.into().filter(|value| value.is_finite())));
     }
 

@@ -1,4 +1,5 @@
-//! RoCC's reaction point: the smallest rate that any congestion point gave, doubled when they fall silent.
+//! RoCC's reaction point: the smallest fair rate of any congestion point, doubled each time no message comes for a
+//! while.
 //!
 //! Menikkumbura, Purdue University 2022, §3.3.5 and Algorithm 2; Taheri et al., CoNEXT 2020. The rate itself
 //! comes from the network ([`crate::point::rocc`]); where hosts compute it (§3.3.6), this is where.
@@ -37,9 +38,9 @@ use thalweg_wire::{Notice, NoticeBody, QueueReport};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// The rate doubles after so long without a message that counts.
+    /// The rate doubles each time this passes without a message that sets it.
     pub recovery: Span,
-    /// From a message's arrival until it takes effect.
+    /// Reaction delay of the NIC: from a message's arrival until it takes effect.
     pub reaction: Span,
 }
 
@@ -86,7 +87,7 @@ impl Parameters for Params {
     }
 }
 
-/// The rate limiter. One that does not exist cannot hold a stale rate.
+/// The rate limiter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Limiter {
     /// Line rate, until the first message.
@@ -123,7 +124,8 @@ pub struct Rocc {
 }
 
 impl Rocc {
-    /// Algorithm 2, lines 1 to 3: taken if it is smaller, or of the point that set the present rate.
+    /// Algorithm 2, lines 1 to 3: the rate is taken if it is smaller, or if it comes from the point that set the
+    /// present rate.
     fn observe(&mut self, now: Time, point: PortId, rate: Rate) {
         let counts = match self.limiter {
             Limiter::Open => rate <= self.line_rate,

@@ -17,17 +17,18 @@ use thalweg_units::{Bytes, Rate, Span};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// RTT_target; without the key 2.5 times the round trip of the longest path when nothing waits.
+    /// RTT_target. If not given, 2.5 times the round trip of the longest path without queues.
     #[schemars(extend("examples" = ["20us"]))]
     pub target: Option<Span>,
-    /// The window is at most so many products of bandwidth and delay, of which it starts with one.
+    /// Largest window in bandwidth-delay products. The window starts at one.
     #[schemars(extend("minimum" = 1.0, "maximum" = 1_000_000.0))]
     pub most: f64,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        // CHOICE BFC §3.6.4: no largest window is given. That with which a lone flow waits for the target.
+        // CHOICE BFC §3.6.4: no largest window is given. Here it is the one with which a flow that is alone reaches the
+        // target.
         Self { target: None, most: 2.5 }
     }
 }
@@ -81,7 +82,7 @@ impl RttTarget {
     fn new(start: &Start, p: &Params) -> Self {
         let wire = start.mss.saturating_add(start.header).max(1);
         let product = start.line_rate.over(start.base_rtt).get() as f64 / f64::from(wire);
-        // A flow alone is to fill its link: the packet in part is one too.
+        // Rounded up, so that a flow that is alone fills its link.
         let product = libm::ceil(product).max(1.0);
         let target = p.target.unwrap_or(start.base_rtt.saturating_mul(5) / 2);
         Self { window: product, most: p.most * product, target, mss: start.mss }

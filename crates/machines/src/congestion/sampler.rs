@@ -1,6 +1,6 @@
 //! Delivery rate samples: draft-ietf-ccwg-bbr, §4.1, with its names: `C.` is of the connection, `P.` of what left at
-//! one time, `RS.` of the sample. A sender keeps a [`Stamp`] for whatever it sends, and reports what has arrived; which
-//! of its packets that were is its own affair.
+//! one time, `RS.` of the sample. A sender keeps a [`Stamp`] for whatever it sends, and reports what has arrived; how
+//! it tells its packets apart is up to the sender.
 //!
 //! ```
 //! use thalweg_machines::congestion::sampler::Sampler;
@@ -22,7 +22,7 @@ use super::Delivery;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
 
-/// P: what was known when something left.
+/// P: state of the connection when a packet was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stamp {
     /// P.send_time.
@@ -39,7 +39,7 @@ pub struct Stamp {
     app_limited: bool,
 }
 
-/// C: a connection, as far as rates go.
+/// C: the state of a connection for delivery rate samples.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sampler {
     /// C.delivered.
@@ -50,7 +50,7 @@ pub struct Sampler {
     first_sent: Time,
     /// C.lost.
     lost: u64,
-    /// C.app_limited: until so much is delivered samples are the application's doing; 0: they are not.
+    /// C.app_limited: until this much is delivered, samples are application-limited; 0: they are not.
     app_limited: u64,
 }
 
@@ -61,12 +61,12 @@ impl Sampler {
     }
 
     /// CheckIfApplicationLimited (§4.1.2.4) has found that all that is written is in flight, and the window has room
-    /// for more: what leaves until so much is delivered, and one byte, says nothing of the path.
+    /// for more: data sent until all of that and one more byte is delivered is application-limited.
     pub fn limited(&mut self, in_flight: u64) {
         self.app_limited = (self.delivered + in_flight).max(1);
     }
 
-    /// Something leaves, with so much in flight before.
+    /// A packet is sent; `in_flight` bytes were in flight before it.
     #[inline]
     pub fn on_sent(&mut self, now: Time, in_flight: u64) -> Stamp {
         if in_flight == 0 {
@@ -82,26 +82,27 @@ impl Sampler {
         }
     }
 
-    /// So many bytes are lost.
+    /// Bytes are lost.
     #[inline]
     pub fn on_lost(&mut self, bytes: u64) {
         self.lost += bytes;
     }
 
-    /// So many bytes have arrived.
+    /// Bytes have been delivered.
     #[inline]
     pub fn on_arrived(&mut self, now: Time, bytes: u64) {
         self.delivered += bytes;
         self.delivered_at = now;
     }
 
-    /// Of all that has arrived with this acknowledgement so far, this left last.
+    /// Of the packets that this acknowledgement has covered so far, this one was sent last.
     #[inline]
     pub fn note_newest(&mut self, stamp: &Stamp) {
         self.first_sent = stamp.sent;
     }
 
-    /// The application's doing ends when enough has been delivered: once per acknowledgement, before its sample.
+    /// Ends the application-limited phase when enough has been delivered. Called once per acknowledgement, before its
+    /// sample.
     #[inline]
     pub fn settle(&mut self) {
         if self.app_limited > 0 && self.delivered > self.app_limited {
@@ -109,7 +110,7 @@ impl Sampler {
         }
     }
 
-    /// RS: the sample of the acknowledgement that was just processed, of which this left last.
+    /// RS: the sample of the acknowledgement that was just processed; `newest`: of its packets the one sent last.
     pub fn sample(&self, newest: &Stamp) -> Delivery {
         Delivery {
             delivered: Bytes::new(self.delivered - newest.delivered),

@@ -1,10 +1,10 @@
-//! Sprout: a window by what the receiver is nearly sure that the link will deliver. Winstein, Sivaraman,
-//! Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI
-//! 2013, §3, with the constants of the authors' published code (keithw/sprout). Needs: forecasts in ACKs,
-//! which the receiving end of TCP makes (`crate::forecast`); over TCP only.
+//! Sprout: the window is what the receiver forecasts, with high confidence, that the link will deliver. Winstein,
+//! Sivaraman, Balakrishnan, "Stochastic Forecasts Achieve High Throughput and Low Delay over Cellular Networks", NSDI
+//! 2013, §3, with the constants of the authors' published code (keithw/sprout). Needs: forecasts in ACKs, which the
+//! receiving end of TCP makes (`crate::forecast`); over TCP only.
 //!
-//! The sender knows what was sent and is not answered for, takes the forecast off for every tick that passes,
-//! and lets as much follow as the forecast delivers within the next 100 ms.
+//! The sender tracks what it has sent and what is still queued according to the forecast, and sends as much more as the
+//! forecast delivers within the next 100 ms.
 //!
 //! ```text
 //! CHOICE Sprout §3.5: a packet is a segment. Other reading: 1440 B, as the authors' program sends.
@@ -38,14 +38,15 @@ use thalweg_wire::{Forecast, Reading};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Forecasts take what comes in different ticks for independent, as the authors' program does: a link
-    /// that is slow in one tick is not expected to be so in the next, and forecasts are higher. Without, as
-    /// the paper has it.
+    /// Forecasts treat deliveries in different ticks as independent, as the authors' program does, which makes
+    /// forecasts higher. Otherwise, as in the paper, a link that is slow in one tick is expected to be slow in the
+    /// next.
     pub independent: bool,
-    /// Packets are as small as the window that is open, and keep-alives a byte, as with the authors' program.
+    /// Packets may be of any size: as small as the open window, and one byte for keep-alives, as in the authors'
+    /// program. Otherwise all are full segments.
     pub any_size: bool,
-    /// The receiver counts bytes, 1400 as a packet, and anything at all as one; what it forecasts is packets
-    /// of 1440 B. As the authors' program.
+    /// The receiver counts bytes, 1400 B as a packet and any arrival as at least one, and forecasts packets of 1440 B,
+    /// as the authors' program does.
     pub bytes: bool,
 }
 
@@ -99,16 +100,16 @@ pub struct Sprout {
     params: Params,
     mss: u64,
     max_window: u64,
-    /// The forecast, and when it came: as one that knows nothing would have it until then.
+    /// The newest forecast and when it came; before the first, one without any knowledge of the link.
     forecast: Forecast,
     came: Option<Time>,
     /// Ticks of it that have passed.
     passed: usize,
-    /// What is still queued, if the forecast holds.
+    /// Bytes that are still queued according to the forecast.
     queue: u64,
     in_flight: u64,
     rtt: Span,
-    /// When something left last; a keep-alive may.
+    /// When the last packet was sent, and whether a keep-alive is due.
     sent: Time,
     alive: bool,
     permit: Permit,
@@ -134,19 +135,19 @@ impl Sprout {
         s
     }
 
-    /// Bytes delivered when `ticks` have passed and one more, if the forecast holds.
+    /// Bytes delivered within `ticks` + 1 ticks according to the forecast.
     fn delivered(&self, ticks: usize) -> u64 {
         let last = Forecast::TICKS - 1;
         let packet = if self.params.bytes { PACKET } else { self.mss };
         u64::from(self.forecast.delivers[ticks.min(last)]) * packet
     }
 
-    /// What may leave at least: a keep-alive.
+    /// The size of a keep-alive.
     fn least(&self) -> u64 {
         if self.params.any_size { 1 } else { self.mss }
     }
 
-    /// §3.5: with every tick that passes less is queued.
+    /// §3.5: with every tick that passes, what the forecast delivers in it leaves the queue.
     fn pass(&mut self, now: Time) {
         let Some(came) = self.came else { return };
         let ticks = (now.since(came).ps() / TICK.ps()).min(Forecast::TICKS as u64 - 1) as usize;
@@ -179,7 +180,7 @@ impl Sprout {
         let window = (self.in_flight + more).clamp(self.least(), self.max_window);
         let wake = match (self.came, now) {
             (Some(came), Some(now)) => {
-                // The next tick of the forecast, and when it is over every tick for keep-alives.
+                // The next tick of the forecast; after its end, the next tick for keep-alives.
                 let ticks = now.since(came).ps() / TICK.ps() + 1;
                 Some(came.saturating_add(TICK.saturating_mul(ticks)))
             }

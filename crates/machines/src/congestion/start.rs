@@ -1,30 +1,30 @@
-//! What a controller is given as its flow starts, or starts again.
+//! What a controller is given when its flow starts, or restarts after an idle period.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Span, Stream};
 
-/// What is left of a window after a pause, in payload bytes.
+/// The restart window after an idle period (RFC 5681 §4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Restart {
-    /// The window is at most this.
+    /// Upper bound of the window in payload bytes.
     pub window: Bytes,
-    /// The slow-start threshold is at least three quarters of the window before the pause (RFC 2861 §3.2, RFC
-    /// 7661 §4.4.3).
+    /// The slow-start threshold becomes at least three quarters of the window before the idle period (RFC 2861 §3.2,
+    /// RFC 7661 §4.4.3).
     pub keeps_threshold: bool,
 }
 
 /// What every controller is given when a flow starts.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub struct Start {
-    /// The controller's own: whatever else draws, it draws the same.
+    /// The controller's own random stream: its draws do not depend on what other components draw.
     pub stream: Stream,
-    /// The flow it is made for; the first of several on one connection.
+    /// The flow it is made for; on a connection of several flows, the first.
     pub flow: FlowId,
-    /// Its traffic class: what the transport writes into its packets, unless it knows better.
+    /// The flow's traffic class, which the transport writes into its packets unless it assigns classes itself.
     pub class: u8,
     /// Payload bytes of a full segment.
     pub mss: u32,
-    /// Headers on the wire of each: paces are rates on the wire, deliveries are payload.
+    /// Header bytes of a segment on the wire. (Paces are rates on the wire; windows and deliveries are payload.)
     pub header: u32,
     /// Initial window in payload bytes.
     pub initial_window: Bytes,
@@ -34,14 +34,14 @@ pub struct Start {
     pub initial_threshold: Bytes,
     /// The sender's line rate.
     pub line_rate: Rate,
-    /// What it sends waits in its host's queue: nothing but its pace spaces packets, at line rate too.
+    /// Packets are queued at the host's NIC, so that only the pace spaces them, even at line rate.
     pub queued: bool,
     /// Round-trip time of the empty path (full segment out, ACK back), serialisation included.
     pub base_rtt: Span,
-    /// Switches that its data passes.
+    /// Number of switches on its data path.
     pub switches: u32,
-    /// Gaps of a pace are cut down to whole multiples of this, as the network's times on the wire are; zero
-    /// keeps them exact. At most 4 ms.
+    /// The gaps of a pace are rounded down to multiples of this, as the network's serialisation times are; zero keeps
+    /// them exact. At most 4 ms.
     pub time_quantum: Span,
     /// Its decisions are recorded ([`Recorder`](super::Recorder)).
     pub records: bool,

@@ -33,30 +33,31 @@ const RETX_RESET_THRESHOLD: u32 = 5;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Which arithmetic.
+    /// Which implementation.
     pub variant: Variant,
-    /// Target of a path without switches and a large window.
+    /// Target delay for a path without switches and a large window.
     pub base_target: Span,
-    /// ħ: what each switch of the path adds to the target.
+    /// ħ: increase of the target delay per switch on the path.
     pub hop_target: Span,
-    /// fs_range: what a window of `flow_min` packets adds to the target, so that many flows find their share.
+    /// fs_range: increase of the target delay at a window of `flow_min` packets (flow-based scaling: with many flows,
+    /// windows are small and queues longer).
     pub flow_range: Span,
-    /// fs_min_cwnd, packets.
+    /// fs_min_cwnd, packets: at and below this window the target gains all of `flow_range`.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub flow_min: f64,
     /// fs_max_cwnd, packets: larger windows add nothing to the target.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub flow_max: f64,
-    /// ai: packets by which a window grows in a round trip.
+    /// ai: additive increase in packets per round trip.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub additive: f64,
-    /// β: how much of the excess delay's share the window falls by.
+    /// β: a decrease is by β · (delay − target)/delay, at most `max_decrease`.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub beta: f64,
     /// max_mdf: a decrease is at most this fraction.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub max_decrease: f64,
-    /// min_cwnd, packets: windows below one are paced.
+    /// min_cwnd, packets: the smallest window. Windows below one packet are paced.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub min_window: f64,
 }
@@ -78,7 +79,7 @@ impl Default for Params {
     }
 }
 
-/// Swift's arithmetic.
+/// Implementations of Swift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
@@ -135,7 +136,7 @@ impl Parameters for Params {
         Ok(Swift::new(start, *self))
     }
 
-    /// Both, at targets that the round trips of the laws' stories lie about.
+    /// Both implementations, with targets near the round trips of the test sequences.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let near = Self { base_target: Span::from_us(50), ..Self::default() };
@@ -148,7 +149,7 @@ impl Parameters for Params {
 pub struct Swift {
     params: Params,
     mss: f64,
-    /// Of a packet with its headers.
+    /// Bytes on the wire of a full packet.
     wire: f64,
     line_rate: Rate,
     max_window: f64,
@@ -164,7 +165,7 @@ pub struct Swift {
     decreased: Option<Time>,
     /// retransmit_cnt.
     timeouts: u32,
-    /// A loss that is repaired, and not yet answered: see `htsim`.
+    /// A loss is being repaired and has not cut the window yet: see `htsim`.
     owes: bool,
 }
 
@@ -203,7 +204,7 @@ impl Swift {
         self.decreased.is_none_or(|at| now.since(at) >= self.rtt)
     }
 
-    /// Lines 1 to 13: an ACK of so many new bytes came after `delay`.
+    /// Lines 1 to 13: an ACK of `acked` new bytes with this delay.
     fn on_delay(&mut self, now: Time, delay: Span, acked: Bytes) {
         let can_decrease = self.can_decrease(now);
         self.rtt = if self.rtt.is_zero() { delay } else { self.rtt.saturating_mul(7) / 8 + delay / 8 };
@@ -221,7 +222,7 @@ impl Swift {
         self.settle(now, before);
     }
 
-    /// A loss counts as the worst delay.
+    /// A loss cuts the window by the largest decrease.
     fn on_lost(&mut self, now: Time) {
         let before = self.window;
         if self.can_decrease(now) {

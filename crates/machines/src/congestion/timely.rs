@@ -32,49 +32,52 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 pub struct Params {
     /// Which equations.
     pub variant: Variant,
-    /// Rate of a flow that starts, as a fraction of the line's.
+    /// Initial rate as a fraction of the line rate.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub initial_share: f64,
-    /// T_low: below, the rate always rises.
+    /// T_low: with round trips below this the rate always increases.
     pub t_low: Span,
-    /// T_high: above, the rate always falls; as `t_low` for control of the queue's size (§3.3.4).
+    /// T_high: with round trips above this the rate always decreases. Equal to `t_low`, it controls the queue's size
+    /// instead of the gradient (§3.3.4).
     pub t_high: Span,
-    /// minRTT, the fixed normaliser of the gradient; the propagation round trip of the longest path if not given.
+    /// minRTT: by this fixed time the gradient is normalised. If not given, the propagation round trip of the longest
+    /// path.
     pub min_rtt: Option<Span>,
-    /// EWMA weight of the newest difference.
+    /// α: EWMA weight of the newest round-trip difference.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub alpha: f64,
-    /// β, multiplicative decrease.
+    /// β: multiplicative decrease factor.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub beta: f64,
-    /// δ.
+    /// δ: additive increase step.
     pub additive: Rate,
     /// Hyper-active increase.
     pub hyper: Hyper,
-    /// A gradient counts as at most this; Algorithm 1 has no bound, IRN's study 1.
+    /// Upper bound of the normalised gradient. Algorithm 1 has none; IRN's study uses 1.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub gradient_cap: Option<f64>,
-    /// Updates closer than `min_rtt` count in proportion (§3.4).
+    /// Updates that follow each other more closely than `min_rtt` are scaled in proportion (§3.4).
     pub scale_updates: bool,
     /// One update per round trip (the HPCC authors' simulator).
     pub once_per_round: bool,
-    /// The first sample, and one after a pause, counts, as one with a difference of 0 (the authors' published snippet);
-    /// otherwise it is only kept.
+    /// The first sample, and the first after a reset, is an update with a difference of 0 (the authors' published
+    /// snippet). Otherwise it is only stored.
     pub use_first_sample: bool,
-    /// After ten `min_rtt` without anything to send the next sample is a first one; Algorithm 1 as printed
-    /// knows no such rule.
+    /// After an idle period of ten `min_rtt` the next sample is treated as a first one. Algorithm 1 as printed has no
+    /// such rule.
     // CHOICE TIMELY §3.3: what a pause does is not published.
     pub reset_after_idle: bool,
-    /// The rate does not rise while the application uses no more than 80 % of it (§3.4); IRN's study, whose
-    /// flows always have something to send until they end, is without this rule.
+    /// The rate does not increase while the application uses no more than 80 % of it (§3.4). IRN's study, whose flows
+    /// always have data, has no such rule.
     pub idle_holds: bool,
     /// A decrease is at most this fraction of the rate.
     // CHOICE TIMELY §3.3: the paper has no such bound; the authors' published snippet has.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub max_decrease: f64,
-    /// Smallest rate.
+    /// Minimum rate.
     pub min_rate: Rate,
-    /// A loss (NACK or timeout) halves the rate, at most once in this time (IRN §4.3.3); it does nothing if not given.
+    /// A loss (NACK or timeout) halves the rate, at most once in this time (IRN §4.3.3). If not given, losses do not
+    /// change the rate.
     pub back_off: Option<Span>,
 }
 
@@ -147,7 +150,7 @@ impl Parameters for Params {
         Ok(Timely::new(start, *self))
     }
 
-    /// Between the thresholds all the time: the stories of the laws have round trips of 20 us and more.
+    /// Thresholds between which all round trips of the test sequences lie (20 us and more).
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let narrow = Self {
@@ -193,7 +196,7 @@ pub struct Timely {
     back_off: BackOff,
 }
 
-/// A sample, as the equations want it.
+/// A sample in the terms of the equations.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     /// Picoseconds.
@@ -202,7 +205,7 @@ struct Sample {
     difference: f64,
     /// Normalised gradient.
     gradient: f64,
-    /// f: how much of a whole update this one is.
+    /// f: the scale of this update (`scale_updates`).
     share: f64,
 }
 

@@ -24,16 +24,16 @@ use thalweg_wire::Load;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// α: segments per round trip at high load.
+    /// α: additive increase at high load, in segments per round trip.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
     pub alpha: f64,
-    /// β: what a window is multiplied with at overload.
+    /// β: factor by which the window is multiplied at overload.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub beta: f64,
-    /// ξ: by how much a window grows per round trip at low load, of itself.
+    /// ξ: relative growth of the window per round trip at low load.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub xi: f64,
-    /// t_ρ: after a cut the window stays so long.
+    /// t_ρ: after a cut the window does not change for this time.
     pub freeze: Span,
 }
 
@@ -90,7 +90,7 @@ pub struct Vcp {
     mss: f64,
     max_window: f64,
     window: f64,
-    /// Until then, after a cut.
+    /// After a cut, the window does not change until this instant.
     frozen: Option<Time>,
 }
 

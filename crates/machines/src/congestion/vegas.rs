@@ -18,8 +18,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// How many segments of the window are said to wait, where `w` is the window, `base` the least round trip
-/// ever and `rtt` the least one of the round that ends.
+/// How the number of segments in queues is computed; `w` is the window, `base` the smallest round trip ever, `rtt` the
+/// smallest of the round that ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
@@ -36,16 +36,16 @@ pub enum Difference {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// α, segments: with fewer in queues the window grows.
+    /// α: with fewer segments than this in queues the window grows.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
     pub alpha: f64,
-    /// β, segments: with more in queues the window shrinks.
+    /// β: with more segments than this in queues the window shrinks.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
     pub beta: f64,
-    /// γ, segments: with more in queues slow start ends.
+    /// γ: with more segments than this in queues slow start ends.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
     pub gamma: f64,
-    /// How many segments are in queues.
+    /// How the number of segments in queues is computed.
     pub difference: Difference,
 }
 
@@ -90,7 +90,7 @@ impl Parameters for Params {
     }
 }
 
-/// Vegas' window, whole segments of it but for what losses leave.
+/// Vegas' window, in whole segments except after a loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vegas {
     params: Params,
@@ -128,7 +128,7 @@ impl Vegas {
         (self.round_end, self.least, self.samples) = (end, None, 0);
     }
 
-    /// Segments of a window of so many that wait in queues.
+    /// How many of `window` segments wait in queues.
     fn waiting(&self, window: f64, base: Span, rtt: Span) -> f64 {
         let (base, rtt) = (base.ps() as f64, rtt.ps().max(1) as f64);
         match self.params.difference {

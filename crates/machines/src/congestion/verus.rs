@@ -1,10 +1,10 @@
-//! Verus: a window by the delay that is wanted, looked up in a profile of which window has meant which delay.
-//! Zaki, Pötsch, Chen, Subramanian, Görg, "Adaptive Congestion Control for Unpredictable Cellular Networks",
-//! SIGCOMM 2015, §4, with the constants of the authors' published sender (yzaki/verus). Needs: round trips.
+//! Verus: it chooses a target delay and looks up the window for it in a profile of observed delay by window. Zaki,
+//! Pötsch, Chen, Subramanian, Görg, "Adaptive Congestion Control for Unpredictable Cellular Networks", SIGCOMM 2015,
+//! §4, with the constants of the authors' published sender (yzaki/verus). Needs: round trips.
 //!
-//! Every epoch (5 ms) the delay that is wanted moves by a step, down if delays have grown and up if not; the
-//! profile defines which window brings it, and the epoch sends what is missing to it. The profile is a smooth
-//! curve through what was seen (`profile`).
+//! Every epoch (5 ms) the target delay moves by a step, down if delays have grown and up if not; the profile gives the
+//! window for it, and the epoch sends what is missing to that window. The profile is a smooth curve through what was
+//! seen (`profile`).
 //!
 //! ```text
 //! CHOICE Verus §4.4: a loss is what the transport finds lost, by its own rule; the authors' sender waits 150
@@ -26,19 +26,19 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Bytes, Rate, Span, Time};
 
-/// Verus: looks up in a delay profile which window brings the delay that it wants (Zaki et al., SIGCOMM 2015).
+/// Verus: looks up the window for its target delay in a delay profile (Zaki et al., SIGCOMM 2015).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// ε: how often the window is set.
+    /// ε: the epoch, after which the window is set anew.
     pub epoch: Span,
-    /// R: delays that are more times the least one make the wanted delay fall whatever they do.
+    /// R: if the delay is above this multiple of the minimum, the target delay falls even if delays do not grow.
     #[schemars(extend("exclusiveMinimum" = 1.0, "maximum" = 1000.0))]
     pub ratio: f64,
-    /// What a loss leaves of the window by which the packet left.
+    /// Multiplicative decrease: a loss sets the window to this fraction of the one with which the packet was sent.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub decrease: f64,
-    /// How often the curve is drawn anew.
+    /// Period after which the profile's curve is fitted anew.
     pub refit: Span,
 }
 
@@ -100,7 +100,7 @@ const SAME: f64 = 1e-4;
 /// Nothing fits at the least delay, and nearly nothing is in flight: the path has become longer. By so much, ms.
 const LONGER: f64 = 10.0;
 
-/// Where it stands.
+/// The phases of Verus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
     SlowStart,
@@ -125,7 +125,7 @@ pub struct Verus {
     /// Which window was in force from when on, the oldest first: as far back as packets are in flight.
     windows: VecDeque<(Time, u32)>,
     delays: Delays,
-    /// D_est: the delay that is wanted.
+    /// D_est: the target delay.
     wanted: f64,
     /// The next epoch; `None` in slow start. When the curve is drawn next.
     tick: Option<Time>,

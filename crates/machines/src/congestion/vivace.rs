@@ -1,7 +1,7 @@
-//! PCC Vivace: a sender that tries rates, reckons how well each did, and climbs. Dong, Meng, Zarchy, Arslan,
-//! Gilad, Godfrey, Schapira, "PCC Vivace: Online-Learning Congestion Control", NSDI 2018, in its latency form
-//! and with the rules of the authors' module for Linux (PCCproject/PCC-Kernel, branch vivace), which is what
-//! others have measured. Needs: round trips, pacing.
+//! PCC Vivace: a sender that tries rates, computes the utility of each, and follows the gradient. Dong, Meng, Zarchy,
+//! Arslan, Gilad, Godfrey, Schapira, "PCC Vivace: Online-Learning Congestion Control", NSDI 2018, in its latency form
+//! and with the rules of the authors' module for Linux (PCCproject/PCC-Kernel, branch vivace), which is what others
+//! have measured. Needs: round trips, pacing.
 //!
 //! A rate is tried for a *monitor interval* (MI). Which packets belong to it is counted: what was sent less
 //! what is in flight has been answered for, delivered or lost, and an MI is over when all that was sent in it
@@ -32,28 +32,28 @@ use serde::{Deserialize, Serialize};
 use steps::Steps;
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
-/// PCC Vivace: tries rates and climbs to where its utility is best, latency form (Dong et al., NSDI 2018).
+/// PCC Vivace: tries rates and follows the gradient of its utility; latency form (Dong et al., NSDI 2018).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// What a rate is worth.
+    /// The utility function.
     pub utility: Utility,
-    /// Weight of growing round trips: seconds per second.
+    /// Weight of the round-trip gradient (seconds per second) in the utility.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
     pub latency: f64,
-    /// Weight of the share of packets that are lost; that of `utility` if not given: 11 or 11.35.
+    /// Weight of the loss ratio in the utility. If not given, 11 with `linear` and 11.35 with `published`.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1_000_000.0))]
     pub loss: Option<f64>,
-    /// ε: how far a probe is from the rate, either way.
+    /// ε: relative distance of the probed rates above and below the rate.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 0.5))]
     pub probe: f64,
-    /// θ: how far a gradient of one moves the rate, payload.
+    /// θ: change of the payload rate per unit of the utility's gradient.
     pub step: Rate,
-    /// Rate of a flow that starts, payload; at most the line's.
+    /// Initial payload rate; at most the line rate.
     pub initial_rate: Rate,
 }
 
-/// What a rate is worth.
+/// The utility function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Utility {
@@ -126,7 +126,7 @@ impl Parameters for Params {
 
 /// The module's constants. Starting: the rate grows by this.
 const STARTS: f64 = 1.5;
-/// Rates that are nearer to each other have no gradient between them.
+/// Between rates that differ by less than this fraction no gradient is computed.
 const APART: f64 = 0.02;
 /// Least packets per round trip, and window.
 const LEAST_RATE: f64 = 2.0;
@@ -153,7 +153,7 @@ pub struct Vivace {
     max_window: f64,
     mode: Mode,
     rate: f64,
-    /// The rate before, and what it was worth.
+    /// The previous rate and its utility.
     last: Option<(f64, f64)>,
     trial: Trial,
     steps: Steps,
@@ -190,7 +190,7 @@ impl Vivace {
         v
     }
 
-    /// Within what the line carries, and at least two packets per round trip.
+    /// Limits a rate to the line's, and to at least two packets per round trip.
     fn bounded(&self, rate: f64) -> f64 {
         let most = self.line.bps() as f64 / 8.0 / self.wire;
         rate.max(LEAST_RATE * self.mss / self.totals.srtt).min(most)
@@ -240,7 +240,7 @@ impl Vivace {
         self.rate = self.bounded(self.rate);
     }
 
-    /// §4.1: while it pays.
+    /// §4.1: the starting phase goes on while the utility rises.
     fn keep_starting(&mut self, worth: f64) {
         match self.last {
             Some((rate, before)) if worth <= before => (self.rate, self.mode) = (rate, Mode::Probing),
@@ -283,7 +283,7 @@ impl Vivace {
     }
 }
 
-/// What `rate` (B/s) is worth with round trips that grow by so much per second, and such a share of losses.
+/// The utility of `rate` (B/s), given the growth of round trips per second and the loss ratio.
 fn worth(params: &Params, rate: f64, inflation: f64, loss: f64) -> f64 {
     let penalty = params.latency * inflation + params.loss_weight() * loss;
     match params.utility {

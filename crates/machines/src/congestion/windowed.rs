@@ -30,7 +30,7 @@ impl<const MAX: bool> Windowed<MAX> {
         self.best.map(|best| best[0].value)
     }
 
-    /// `value` is seen at `at`; the best of the last `window`.
+    /// Adds `value`, seen at `at`, and returns the best of the last `window`.
     pub(super) fn update(&mut self, window: u64, at: u64, value: u64) -> u64 {
         let new = Seen { at, value };
         let as_good = |old: Seen| if MAX { value >= old.value } else { value <= old.value };

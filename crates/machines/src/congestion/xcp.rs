@@ -1,5 +1,5 @@
-//! XCP's sender: its window changes by what the routers say. Katabi, Handley, Rohrs, SIGCOMM 2002, §3.4.
-//! Needs: XCP's routers on the way (`marking = { kind = "xcp" }`).
+//! XCP's sender: routers write into each packet by how much its window changes. Katabi, Handley, Rohrs, SIGCOMM 2002,
+//! §3.4. Needs: XCP's routers on the way (`marking = { kind = "xcp" }`).
 //!
 //! CHOICE XCP §3.4: a loss halves the window, as TCP's, and a timeout leaves one segment; no window is smaller.
 
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time};
 
-/// XCP's sender: a window that changes by what routers say (Katabi et al., SIGCOMM 2002).
+/// XCP's sender: routers write by how much the window changes (Katabi et al., SIGCOMM 2002).
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
@@ -63,8 +63,8 @@ impl Xcp {
 
 impl CongestionControl for Xcp {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        // CHOICE XCP §3.2: what routers hand out to a window that is not used up is not taken: it would be of
-        // use much later, all at once.
+        // CHOICE XCP §3.2: a positive feedback is ignored while the window is not used up: otherwise it would
+        // accumulate and take effect much later, all at once.
         if let Feedback::Explicit(Explicit::Change(Some(thousandths))) = ack.feedback
             && (thousandths < 0 || ack.cwnd_limited)
         {

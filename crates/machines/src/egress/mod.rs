@@ -1,15 +1,14 @@
-//! An egress port, whole: a link, a queue, header stages and what its neighbour has paused, as one machine.
+//! A whole egress port as one machine: link, queue, header stages and the pauses of its neighbour.
 //!
-//! The reference of what a port does, written to be read. It owns no clock and no packets: its driver
-//! keeps the packets ([`Packets`]), reports what arrives ([`Egress::arrive`], [`Egress::frame`]) and polls
-//! for what to send ([`Egress::poll`]). A simulator may do the same in fewer steps; then its results must be
-//! those of this machine.
+//! It is the reference of what a port does, written to be read. It owns no clock and no packets: its driver keeps the
+//! packets ([`Packets`]), reports what arrives ([`Egress::arrive`], [`Egress::frame`]) and polls for what to send
+//! ([`Egress::poll`]). A simulator may take short cuts, but its results must be those of this machine.
 //!
-//! What goes first: frames, then control packets where they have a lane of their own, then what the queue
-//! gives. A port sends nothing while it transmits, and begins nothing before its link opens.
+//! Order of transmission: frames, then control packets if they have a queue of their own, then packets of the queue.
+//! Nothing is sent during a transmission or before the link opens.
 //!
-//! Not here: orders that interrupt transmissions ([`DisciplineSpec::preemptive`]), whose ends are not known
-//! as they begin.
+//! Left out: orders that interrupt transmissions ([`DisciplineSpec::preemptive`]), whose end is not known when they
+//! begin.
 
 mod port;
 
@@ -39,11 +38,11 @@ pub enum Arrived {
     Trimmed {
         /// Which.
         handle: Handle,
-        /// By so many bytes.
+        /// The bytes that were cut.
         cut: u32,
     },
-    /// It was refused, or became a victim itself after others had; its owner still has it and must discard
-    /// it. It is not listed in `out`, they are.
+    /// It was dropped, possibly after others were pushed out. Its owner still has it and must discard it; the others
+    /// are listed in `out`, it is not.
     Dropped,
 }
 

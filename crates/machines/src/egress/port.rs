@@ -20,11 +20,11 @@ pub struct EgressSpec {
     pub back: Rate,
     /// Its queue: order and limit, and the first of its stages.
     pub queue: DisciplineSpec,
-    /// What stands in front of the queue at arrival, and behind it at departure, besides.
+    /// Further stages: before the queue at arrival, and behind it at departure.
     pub stages: Vec<StageSpec>,
-    /// Control packets have a lane of their own, ahead of the queue, that no limit or stage holds.
+    /// Control packets have a queue of their own ahead of the other, without limit or stages.
     pub control_first: bool,
-    /// A pause that holds all of the queue holds that lane too.
+    /// A pause of the whole port holds that queue, too.
     pub pause_control: bool,
     /// A frame's bytes on the wire.
     pub frame_wire: u32,
@@ -75,7 +75,7 @@ impl Egress {
         for (i, stage) in front.iter().enumerate() {
             stages.push(stage.make(Stream::new(seed, "front", entity << 8 | i as u64), rate)?);
         }
-        // A queue keeps one number as its rate; out here its stage sees the link.
+        // A queue knows only one number as its rate; a stage outside the queue sees the link.
         let own =
             matches!(order.order.needs().manages, Manages::Everything | Manages::Room | Manages::Shares);
         if !own && order.stage != StageSpec::default() {
@@ -176,8 +176,8 @@ impl Egress {
         self.frames.pop()
     }
 
-    /// Gives up all that waits in the queue, paused or not: as if it left, but the link carries none of it.
-    /// Appended to `out`.
+    /// Drops everything in the queue, paused or not, as if it left without being carried by the link. The packets are
+    /// appended to `out`.
     pub fn drain(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) {
         if let Some(queues) = self.queue.pausable_mut() {
             (0..queues.queues()).for_each(|queue| queues.pause(queue, false));
@@ -193,7 +193,7 @@ impl Egress {
         self.hold_queues();
     }
 
-    /// Takes the packets out of the queue of which `belongs` is true: they are given up, and appended to `out`.
+    /// Drops the packets of the queue for which `belongs` is true; they are appended to `out`.
     pub fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>) {
         let before = out.len();
         self.queue.withdraw(belongs, out);
@@ -203,8 +203,9 @@ impl Egress {
         }
     }
 
-    /// The queue gives up the packet that its order would, or several at once: memory that it shares has no room. They
-    /// are appended to `out`; the one that arrived last, `arriving`, may be among them. False: it keeps what waits.
+    /// The queue pushes out the packet that its order would drop, or several at once, because the memory that it shares
+    /// is full. They are appended to `out`; the one that arrived last, `arriving`, may be among them. Returns false if
+    /// nothing was pushed out.
     pub fn push_out(&mut self, now: Time, arriving: Handle, out: &mut Vec<Handle>) -> bool {
         let before = out.len();
         let gave = self.queue.push_out(now, arriving, out);
@@ -223,7 +224,7 @@ impl Egress {
         Some(handle)
     }
 
-    /// Gives up the control packets in their lane. Appended to `out`.
+    /// Drops the control packets in their own queue; they are appended to `out`.
     pub fn drain_control(&mut self, out: &mut Vec<Handle>) {
         let lane = self.control.iter_mut().flat_map(|lane| lane.drain(..));
         let before = out.len();
@@ -260,8 +261,8 @@ impl Egress {
         resumed
     }
 
-    /// What the port does now. To be called after all that happens at an instant, after every answer that
-    /// sends, and at the instant that an answer named. Packets dropped as they leave are appended to `out`.
+    /// What the port does now. It must be called after all events of an instant, after every [`Poll::Transmit`], and at
+    /// the instant of a [`Poll::Wait`]. Packets dropped as they leave are appended to `out`.
     pub fn poll(&mut self, now: Time, packets: &mut impl Packets, out: &mut Vec<Handle>) -> Poll {
         if let Some(handle) = self.together.pop_front() {
             return self.transmitting(Sent::Packet(handle));
@@ -313,7 +314,7 @@ impl Egress {
         self.transmitting(Sent::Packet(first))
     }
 
-    /// Something waits that may leave, as far as pauses go.
+    /// Whether a packet or frame waits that no pause holds.
     pub fn is_ready(&self) -> bool {
         let control = self.control.as_ref().is_some_and(|lane| !lane.is_empty()) && !self.holds_control();
         !self.frames.is_empty() || control || !self.queue.is_empty() && !self.is_stopped()
@@ -347,7 +348,7 @@ impl Egress {
         if self.holds_control() { None } else { self.control.as_mut()?.pop_front() }
     }
 
-    /// The packet would take the lane of control packets.
+    /// The packet would join the queue of control packets.
     #[inline]
     pub fn is_first(&self, packet: &Packet) -> bool {
         self.control.is_some() && packet.is_control()
@@ -457,7 +458,7 @@ impl Egress {
         }
     }
 
-    /// What may be sent follows what is paused.
+    /// Applies a change of the pause state to the queue.
     fn apply(&mut self, change: Change) -> bool {
         if change != Change::None {
             self.hold_queues();
@@ -476,11 +477,11 @@ impl Egress {
         View { packets, bytes, wire, rate: self.link.rate(now), sent: self.totals.bytes, idle_for, waited }
     }
 
-    /// What a stage takes the link's rate for, where one must estimate that; zero before it can.
+    /// A stage's estimate of the link's rate, if one has to estimate it; zero before it can.
     pub fn estimate(&self) -> Option<Rate> {
         self.stages.estimate()
     }
-    /// Packets waiting, in the queue and in the lane for control packets.
+    /// Packets waiting, including control packets in their own queue.
     pub fn waiting(&self) -> u32 {
         self.queue.packets() + self.control.as_ref().map_or(0, |lane| lane.len() as u32)
     }

@@ -16,7 +16,7 @@ pub struct DetectorSpec {
     pub spacing: f64,
     /// The lowest and the highest frequency of pulses, Hz.
     pub pulses: Band,
-    /// ε: the neighbours begin so much above the pulse's frequency, Hz.
+    /// ε: distance of the neighbours' band above the pulse's frequency, Hz.
     pub guard_band: f64,
     /// The line is the largest bin within half a hertz of the pulse's frequency, for windows that do not hold
     /// whole periods. Otherwise its own bin.

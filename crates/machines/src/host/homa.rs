@@ -1,5 +1,5 @@
-//! Who is granted to, and which message sends next: Homa's destinations and sources (Montazeri et al.,
-//! SIGCOMM 2018, §3.3 to §3.5, §3.2). The ends of a message are in [`crate::transport::homa`].
+//! Homa's scheduling at a host: to which messages a receiver sends grants, and which message a sender sends next
+//! (Montazeri et al., SIGCOMM 2018, §3.3 to §3.5, §3.2). The ends of a message are in [`crate::transport::homa`].
 //!
 //! A destination grants to the `overcommitment` messages with the fewest bytes left that are not granted to
 //! the end, so that of each RTTbytes are granted and not received. A packet that comes brings its message the
@@ -21,7 +21,7 @@ struct Incoming {
     granted: u64,
     /// The level of its last grant.
     level: u8,
-    /// The last packet of it that brought something came then, or the last grant was repeated.
+    /// When a packet last brought new data, or the last grant was repeated.
     progress_at: Time,
 }
 
@@ -47,7 +47,7 @@ pub struct HomaAgent {
     /// Of these, the ones not granted to the end: fewest bytes left first, of equals the oldest.
     waiting: BTreeSet<(u64, FlowId)>,
     due: VecDeque<Grant>,
-    /// Who has been silent is looked for then.
+    /// When to look next for messages without progress.
     check_at: Time,
 }
 
@@ -63,8 +63,7 @@ impl HomaAgent {
         Self { incoming, waiting, due: VecDeque::new(), check_at: Time::MAX }
     }
 
-    /// The message, which comes so many places behind the first, has a grant coming. True: it is now granted
-    /// to its end.
+    /// Extends the grant of the message at this place of the order. Returns true if it is now granted to its end.
     fn grant(&mut self, spec: &HomaSpec, flow: FlowId, place: u32) -> bool {
         let active = (self.waiting.len() as u32).min(spec.overcommitment);
         let Some(message) = self.incoming.get_mut(&flow) else { return false };
@@ -85,7 +84,7 @@ impl HomaAgent {
         while place < spec.overcommitment
             && let Some((_, flow)) = self.waiting.iter().nth(place as usize).copied()
         {
-            // Who is granted to its end leaves its place to the next.
+            // A message that is granted to its end leaves its place to the next.
             if !self.grant(spec, flow, place) {
                 place += 1;
             }

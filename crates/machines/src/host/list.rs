@@ -1,4 +1,4 @@
-//! What follows from the list of agents: construction and dispatch, by the name that the transport has in its own list.
+//! Construction and dispatch of agents, generated from the list of agents by the name of the transport.
 
 /// `Name(agent);` for each.
 macro_rules! agents {

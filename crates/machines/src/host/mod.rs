@@ -1,4 +1,4 @@
-//! Above the flows of a host: one agent for all flows of a transport that begin or end there.
+//! Host agents: one machine per host for all flows of a transport that begin or end there.
 //!
 //! A flow's two ends know only their own flow. Decisions that involve several flows belong to the agent:
 //! which flow sends next, to which of the arriving flows the downlink is promised (pHost's tokens, Homa's
@@ -46,20 +46,20 @@ pub struct Came<'a> {
     pub side: Option<&'a Side>,
     /// To which end of its flow.
     pub end: End,
-    /// Distinct payload bytes that this end knows to have arrived, by this packet too: acknowledged at the
-    /// source, received at the destination.
+    /// Distinct payload bytes that this end knows to have arrived, including this packet: acknowledged at the source,
+    /// received at the destination.
     pub arrived: u64,
 }
 
 impl<'a> Came<'a> {
-    /// What the packet carries with data, or alone.
+    /// The message that the packet carries, with or without data.
     #[inline]
     pub fn message(&self) -> Option<&'a Message> {
         self.side.and_then(Side::message)
     }
 }
 
-/// What sees all flows of a transport at a host.
+/// An agent: it sees all flows of one transport at a host.
 ///
 /// ```
 /// use thalweg_machines::host::{Came, HostAgent};
@@ -96,7 +96,7 @@ pub trait HostAgent {
     /// An end of a flow is over: every byte is acknowledged, or has arrived. No calls for it follow.
     /// See [`HostAgent::holds`].
     fn on_over(&mut self, _spec: &Self::Spec, _now: Time, _flow: FlowId, _end: End) {}
-    /// A packet has come, and its flow knows.
+    /// A packet has arrived, and the end of its flow has processed it.
     fn on_packet(&mut self, spec: &Self::Spec, now: Time, came: Came<'_>);
     /// The instant named by [`HostAgent::timer`] has come (calls before it are ignored).
     fn on_timer(&mut self, spec: &Self::Spec, now: Time);
@@ -111,14 +111,13 @@ pub trait HostAgent {
     ) -> Transmit;
     /// The next instant at which [`HostAgent::on_timer`] must be called, those of [`Transmit::At`] apart.
     fn timer(&self, spec: &Self::Spec) -> Option<Time>;
-    /// It may still send for a flow that ends here and is over: the flow's ends stay until it does no more. Once it
-    /// does not it never will again.
+    /// Whether it may still send for a flow that ends here and is over; the flow's ends are kept until then. Once
+    /// false, it stays false.
     fn holds(&self, _flow: FlowId) -> bool {
         false
     }
-    /// Of the flows that begin here and may have something to send the one with the lowest goes first, where
-    /// the NIC pulls; of equals, the one that has waited longest. `left`: bytes that its sender has yet to
-    /// send ([`SendingEnd::remaining`]).
+    /// The rank of a flow that begins here: where the NIC pulls, the flow with the lowest rank sends next; of equals,
+    /// the one that has waited longest. `left`: bytes that its sender has yet to send ([`SendingEnd::remaining`]).
     ///
     /// [`SendingEnd::remaining`]: crate::transport::SendingEnd::remaining
     fn rank(&self, _flow: FlowId, _left: u64) -> u64 {
@@ -128,12 +127,12 @@ pub trait HostAgent {
 
 // The one list: transports with an agent. Each has a file of its own.
 list::agents! {
-    /// Tokens for the least remaining bytes first.
+    /// pHost: tokens go to the flow with the fewest remaining bytes.
     Phost(PhostAgent);
-    /// Grants to the messages with the fewest bytes left, several at once.
+    /// Homa: grants to the messages with the fewest remaining bytes, several at once.
     Homa(HomaAgent);
-    /// A pull per packet that comes, from flow to flow in turn.
+    /// NDP: a pull per packet that arrives, round robin over flows.
     Ndp(NdpAgent);
-    /// Credits to flows that want them, in turn.
+    /// Ultra Ethernet: credits round robin over flows that request them.
     Uet(UetAgent);
 }

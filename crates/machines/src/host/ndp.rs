@@ -1,9 +1,9 @@
-//! Who is pulled from next: NDP's pull queue (Handley et al., SIGCOMM 2017, §3.2). The ends of a flow are in
+//! NDP's pull queue: from which flow a host pulls next (Handley et al., SIGCOMM 2017, §3.2). The ends of a flow are in
 //! [`crate::transport::ndp`].
 //!
 //! Every packet and every header that comes to a destination adds a pull of its flow to the host's one queue; they
-//! leave no faster than the packets that they call for fit the link to the host, from flow to flow in turn. When all of
-//! a flow is there its pulls that still wait are of no use.
+//! leave no faster than the packets that they call for fit the link to the host, from flow to flow in turn. When all
+//! packets of a flow have arrived, its remaining pulls are discarded.
 //!
 //! ```text
 //! CHOICE NDP §3.3: the pulls of a flow take its paths in turn. Other reading: in a random order, as data does.

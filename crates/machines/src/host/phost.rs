@@ -1,6 +1,6 @@
-//! Who gets the next token, and who spends the next one: pHost's two schedulers (Gao et al., CoNEXT 2015,
-//! Algorithms 1 and 2, with the policy of the least remaining bytes first). The ends of a flow are in
-//! [`crate::transport::phost`].
+//! pHost's two schedulers: which flow gets the next token of a receiver, and which flow of a sender spends its token
+//! next (Gao et al., CoNEXT 2015, Algorithms 1 and 2, with the policy of the least remaining bytes first). The ends of
+//! a flow are in [`crate::transport::phost`].
 //!
 //! A destination sends a token whenever a packet's time on its link has passed, so that what it calls for
 //! fits the link. A flow that is a window of tokens behind is passed over until it answers one, or for a
@@ -50,7 +50,7 @@ impl Incoming {
         self.issued - self.answered >= u64::from(spec.window)
     }
 
-    /// If it is to wait: until when.
+    /// Until when it must wait, if it must.
     fn until(&self, spec: &PhostSpec, patience: Span) -> Option<Time> {
         let behind = || self.is_behind(spec).then(|| self.token_at.saturating_add(patience));
         self.again_at.or_else(behind)
@@ -78,14 +78,14 @@ impl PhostAgent {
         Self { packet, times, next: Time::ZERO, incoming: BTreeMap::new(), outgoing: BTreeMap::new() }
     }
 
-    /// A flow announces itself. What is repeated is known.
+    /// A flow has sent a request; repetitions change nothing.
     fn requested(&mut self, spec: &PhostSpec, now: Time, flow: FlowId, size: u64) {
         if self.incoming.contains_key(&flow) {
             return;
         }
         let packets = spec.packets(size);
         let free = spec.free_of(packets);
-        // The packets of free tokens have the link first.
+        // Packets sent with free tokens occupy the link first.
         self.next = self.next.max(now).saturating_add(self.times.spacing.saturating_mul(free));
         let arrived = Arrivals::new(packets);
         // CHOICE pHost §3.2: twice the time that they take. As the authors' simulator.

@@ -1,10 +1,10 @@
-//! Who is granted credit next: RCCC, the receiver's half of Ultra Ethernet's congestion control (Ultra Ethernet
+//! RCCC, the receiver's half of Ultra Ethernet's congestion control: which flow is granted credit next (Ultra Ethernet
 //! specification 1.0, §3.6.14). The ends of a flow are in [`crate::transport::uet`].
 //!
-//! Sources say with every packet up to where their pulls are to go. A host pulls from flows that want more in turn, a
-//! fixed number of quanta of 256 B at a time, no faster than its link takes what they call for. When none wants more it
-//! goes on with those that have had their fill, up to one first credit beyond what they asked for, so that what they
-//! send next need not wait.
+//! Every packet states its sender's pull target: the total credit that it wants. A host pulls from flows that want more
+//! in turn, a fixed number of quanta of 256 B at a time, no faster than its link takes what they call for. When none
+//! wants more it goes on with those that have had their fill, up to one first credit beyond what they asked for, so
+//! that what they send next need not wait.
 //!
 //! ```text
 //! CHOICE UET §3.6: 64 quanta, 16 KiB, a pull; 0.99 of the link (the consortium's simulator). A pull that
@@ -38,9 +38,9 @@ const VALUES: u64 = 128;
 enum Row {
     #[default]
     None,
-    /// It wants more.
+    /// It wants more credit.
     Active,
-    /// It has had its fill.
+    /// It has been granted all that it wanted.
     Idle,
 }
 

@@ -25,27 +25,27 @@ use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BatchedSpec {
-    /// R: the PHY rate inside a batch; with `steps`, until the first of them.
+    /// R: PHY rate within a batch; with `steps`, until the first of them.
     #[schemars(extend("examples" = ["65Mbps"]))]
     pub rate: Rate,
-    /// From when on which other PHY rate, in rising order, after `0s`. A batch has the rate that holds as it is formed.
+    /// Changes of the PHY rate, in ascending order of time, after `0s`. A batch has the rate at which it was formed.
     #[serde(default)]
     #[schemars(extend("examples" = [[{ "at": "2s", "rate": "13Mbps" }]]))]
     pub steps: Vec<Step>,
-    /// After this time it begins again with `rate`; the last rate stays if not given.
+    /// After this time the sequence begins again with `rate`. If not given, the last rate stays.
     pub period: Option<Span>,
-    /// M: packets of a batch at most.
+    /// M: largest number of packets per batch.
     #[serde(default = "frames")]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub frames: u32,
-    /// What every batch costs besides: preamble, block ACK.
+    /// Overhead of every batch: preamble, block ACK.
     #[serde(default = "overhead")]
     pub overhead: Span,
     /// Mean of an exponential wait for the medium before every batch; `0ps`: none.
     #[serde(default = "contention")]
     pub contention: Span,
-    /// A batch is for one user: the longest run of packets to one destination at the head of the queue, which
-    /// is first come, first served. Otherwise packets leave together whatever their destinations.
+    /// A batch has one destination: the longest run of packets to one destination at the head of the queue, which must
+    /// be a FIFO. Otherwise a batch may have packets to any destinations.
     #[serde(default)]
     pub one_user: bool,
 }

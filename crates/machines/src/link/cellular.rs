@@ -1,5 +1,5 @@
-//! A cellular link that is made up, for those without a trace: a rate that walks at random, with outages, as
-//! the delivery opportunities of a [`Traced`](super::Traced) link.
+//! A synthetic cellular link, for use without a trace: a rate that follows a random walk, with outages, as the delivery
+//! opportunities of a [`Traced`](super::Traced) link.
 //!
 //! In every step the logarithm of the rate moves by a normal amount, between two bounds at which it stops;
 //! outages come at random and last any time between two, equally likely. It has the burstiness of the LTE
@@ -20,30 +20,30 @@ const LONGEST: Span = Span::from_secs(10_000);
 /// The most opportunities that are made.
 const MOST: u128 = 20_000_000;
 
-/// A made-up cellular link: a rate that walks at random between two bounds, with outages. Another seed and another
-/// direction have another one.
+/// A synthetic cellular link: the rate follows a random walk between two bounds, with outages. Every seed and every
+/// direction has its own.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Smallest rate between outages.
+    /// Smallest rate outside outages.
     pub min: Rate,
     /// Largest rate.
     pub max: Rate,
-    /// The rate changes every so often.
+    /// Interval between changes of the rate.
     pub step: Span,
-    /// σ: standard deviation of what a step adds to the rate's natural logarithm.
+    /// σ: standard deviation of a step of the rate's natural logarithm.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
     pub volatility: f64,
-    /// Outages per second outside of outages; 0: none.
+    /// Rate of outages, per second of time outside outages; 0: none.
     #[schemars(range(min = 0.0, max = 1000.0))]
     pub outages: f64,
     /// The shortest outage.
     pub outage_min: Span,
     /// The longest outage.
     pub outage_max: Span,
-    /// After this time it begins again.
+    /// Period after which the link repeats.
     pub length: Span,
-    /// Bytes that may leave at an opportunity.
+    /// Bytes per delivery opportunity.
     pub opportunity: Bytes,
 }
 

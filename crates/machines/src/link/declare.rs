@@ -1,6 +1,5 @@
-//! What a kind of transmitter declares, once: its keys with their defaults, documentation and ranges,
-//! and what cannot take effect. The scenario's schema, `explain`, the catalogue, the manual and the checks
-//! come from here.
+//! What a kind of transmitter declares: its keys with defaults, documentation and ranges, and what cannot take effect.
+//! The scenario schema, `explain`, the catalogue, the manual and the checks are derived from it.
 
 use super::trace::Trace;
 use crate::problems::{Invalid, Problems};

@@ -1,4 +1,4 @@
-//! A wire of a fixed rate: what most links of most studies are.
+//! A link of a fixed rate, as most links are.
 
 use super::declare::{Making, Parameters};
 use super::{Load, Transmitter};

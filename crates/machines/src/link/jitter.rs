@@ -5,24 +5,26 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Stream, Time, tagged};
 
 tagged! {
-    /// What is added to the delay of each packet, by chance.
+    /// Random additional delay of each packet.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum JitterParams {
-        /// A delay from zero to a largest one, all equally likely.
+        /// Uniformly distributed between zero and `max`.
         Uniform {
-            /// The largest.
+            /// Largest additional delay.
             #[schemars(extend("examples" = ["2ms"]))]
             max: Span,
-            /// Packets may overtake each other; if not, one that would arrive before an earlier one arrives with it.
+            /// Packets may overtake each other. Otherwise one that would arrive before an earlier one arrives at the
+            /// same time as it.
             #[serde(default)]
             reorder: bool,
         },
-        /// An exponentially distributed delay.
+        /// Exponentially distributed.
         Exponential {
-            /// The mean.
+            /// Mean additional delay.
             #[schemars(extend("examples" = ["2ms"]))]
             mean: Span,
-            /// Packets may overtake each other; if not, one that would arrive before an earlier one arrives with it.
+            /// Packets may overtake each other. Otherwise one that would arrive before an earlier one arrives at the
+            /// same time as it.
             #[serde(default)]
             reorder: bool,
         },

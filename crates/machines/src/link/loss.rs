@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, tagged};
 
 tagged! {
-    /// What does not arrive, by chance: losses that no queue can prevent.
+    /// Random losses on the link, independent of load.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub enum LossSpec {
-        /// Every packet alike, whatever happened to the others.
+        /// Independent losses.
         Independent {
-            /// Of each packet.
+            /// Loss probability of each packet.
             #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.01]))]
             probability: f64,
         },
@@ -77,7 +77,7 @@ impl LossSpec {
     }
 }
 
-/// What a path loses.
+/// The loss process of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Loss {
     spec: LossSpec,

@@ -1,5 +1,5 @@
-//! When may a packet leave, and when has it left? A link is a *transmitter*, which decides that, and a *path*
-//! behind it, which decides when, and whether, the packet reaches the far end.
+//! Links: when a packet may leave, when it has left, and when it arrives. A link is a *transmitter*, which decides the
+//! former, and a *path* behind it, which decides when, and whether, the packet reaches the far end.
 //!
 //! | transmitter | a packet leaves |
 //! |---|---|
@@ -42,7 +42,7 @@ use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Stream, Time};
 
-/// What is handed to a transmitter at once: one packet, or, where [`Transmitter::batch`] allows it, several.
+/// What a transmitter sends at once: one packet, or several if [`Transmitter::batch`] allows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
     /// How many.
@@ -59,7 +59,7 @@ impl Load {
     }
 }
 
-/// A chance to send that was not, or not wholly, used because nothing waited.
+/// A delivery opportunity that was unused or partly unused because nothing waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unused {
     /// When it came.
@@ -68,7 +68,7 @@ pub struct Unused {
     pub bytes: u32,
 }
 
-/// When a packet may leave, and when it has left. Of one direction of a link; one load is on it at a time.
+/// When a packet may leave, and when it has left, in one direction of a link. One load is transmitted at a time.
 ///
 /// ```
 /// use thalweg_machines::link::{Load, Transmitter};
@@ -102,14 +102,14 @@ pub trait Transmitter {
     fn batch(&self) -> u32 {
         1
     }
-    /// What leaves together must be for one user: the longest such run at the head of the queue.
+    /// Packets that leave together must have one destination: the longest such run at the head of the queue.
     #[inline]
     fn one_user(&self) -> bool {
         false
     }
     /// A transmission begins `now`, an instant at which the transmitter is open: when has the last bit left?
     fn send(&mut self, now: Time, load: Load) -> Time;
-    /// Bits per second, at present; what it is the mean of, where it has no sharper meaning, says the transmitter.
+    /// The present rate in bits per second. Transmitters without a momentary rate define over what it is averaged.
     fn rate(&self, now: Time) -> Rate;
     /// The earliest opportunity before `before` that passed unused and has not been reported yet.
     /// Transmitters that can send at any time have none.
@@ -117,8 +117,7 @@ pub trait Transmitter {
     fn take_unused(&mut self, _before: Time) -> Option<Unused> {
         None
     }
-    /// Bytes of the transmission in progress, the last one, that leave after `now`. Where a transmitter says nothing
-    /// else they leave evenly.
+    /// Bytes of the transmission in progress, `last`, that leave after `now`. By default they leave at a constant rate.
     fn remaining(&self, now: Time, last: &Transmission) -> u64 {
         let (all, left) = (last.until.since(last.begun).ps(), last.until.since(now).ps());
         let share = u128::from(last.bytes) * u128::from(left.min(all)) / u128::from(all.max(1));
@@ -142,11 +141,11 @@ pub struct Transmission {
 pub struct LinkSpec {
     /// When packets leave.
     pub transmitter: TransmitterSpec,
-    /// How long each bit then needs to the far end.
+    /// Propagation delay.
     pub delay: Span,
-    /// What is added to that, packet by packet.
+    /// Additional delay per packet.
     pub jitter: Option<JitterSpec>,
-    /// What does not arrive.
+    /// Losses on the link.
     pub loss: Option<LossSpec>,
 }
 
@@ -167,7 +166,7 @@ impl LinkSpec {
         self.transmitter.mean_rate()
     }
 
-    /// Serialisation times are cut down to whole multiples of this: only fixed links do it.
+    /// Serialisation times are rounded down to multiples of this (fixed links only).
     pub fn quantum(&self) -> Span {
         match &self.transmitter {
             TransmitterSpec::Fixed(fixed) => fixed.quantum,

@@ -1,4 +1,4 @@
-//! Two rates in turn: what the response of a controller is tested with. A [`Stepped`](super::Stepped) link.
+//! A square wave: two alternating rates, to test the response of a controller. A [`Stepped`](super::Stepped) link.
 
 use super::declare::{Making, Parameters};
 use super::stepped::{Step, SteppedSpec};
@@ -8,17 +8,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// Two rates in turn.
+/// A square wave of two rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// The rate at the beginning.
+    /// The initial rate.
     #[schemars(extend("examples" = ["24Mbps"]))]
     pub first: Rate,
     /// The other one; `0bps` is an outage.
     #[schemars(extend("examples" = ["12Mbps"]))]
     pub second: Rate,
-    /// How long each lasts.
+    /// Duration of each rate.
     #[schemars(extend("examples" = ["500ms"]))]
     pub half_period: Span,
 }

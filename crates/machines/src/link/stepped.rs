@@ -1,8 +1,7 @@
 //! A wire whose rate changes at known instants: square waves, ramps in steps, outages.
 //!
-//! A transmission that a change falls into goes on at the new rate: what counts is the integral of the rate,
-//! and it is exact (bits times 10¹² against bits per second times picoseconds), rounded up to 1 ps at the
-//! very end.
+//! A transmission during which the rate changes continues at the new rate: what counts is the integral of the rate, and
+//! it is exact (bits times 10¹² against bits per second times picoseconds), rounded up to 1 ps at the very end.
 
 use super::declare::{Making, Parameters};
 use super::trace::Trace;
@@ -16,10 +15,10 @@ use thalweg_units::{Bytes, Rate, Span, Time};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SteppedSpec {
-    /// From when on which rate, in rising order; the first at `0s`. A rate of `0bps` is an outage.
+    /// The rates and when they begin, in ascending order of time, the first at `0s`. A rate of `0bps` is an outage.
     #[schemars(extend("examples" = [[{ "at": "0s", "rate": "24Mbps" }, { "at": "5s", "rate": "12Mbps" }]]))]
     pub steps: Vec<Step>,
-    /// After this time the steps begin again; the last rate stays if not given.
+    /// After this time the steps begin again. If not given, the last rate stays.
     pub period: Option<Span>,
 }
 

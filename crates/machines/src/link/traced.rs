@@ -26,14 +26,14 @@ const WINDOW: Span = Span::from_ms(100);
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Its trace, relative to the scenario: on each line a whole number of milliseconds from the start, never
-    /// falling, as Mahimahi writes them. Links of one trace have their opportunities at the same instants.
+    /// File of the trace, relative to the scenario: each line holds a time in whole milliseconds, never descending, as
+    /// Mahimahi writes them. Links with the same trace have their opportunities at the same instants.
     #[schemars(extend("examples" = ["Verizon-LTE-short.down"]))]
     pub file: String,
-    /// Bytes that may leave at each line. (1500 B and the emulator's 4 B of tunnel header.)
+    /// Bytes per delivery opportunity. (The default is 1500 B and the 4 B of the emulator's tunnel header.)
     #[serde(default = "opportunity")]
     pub opportunity: Bytes,
-    /// At its last line the trace begins again; if not, nothing leaves any more.
+    /// The trace repeats after its last line. Otherwise nothing leaves after it.
     #[serde(default = "repeat")]
     pub repeat: bool,
 }

@@ -42,14 +42,14 @@ pub trait Backlog {
     fn poll(&mut self, flow: FlowId) -> Transmit;
 }
 
-/// What a scan comes to.
+/// The result of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scan {
     /// This flow sends what it was polled for.
     Sends(FlowId),
     /// The NIC scans again then: this flow's timer.
     Timer(FlowId, Time),
-    /// Something else has to happen.
+    /// Nothing to do until some other event.
     Idle,
 }
 

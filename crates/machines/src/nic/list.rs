@@ -27,7 +27,7 @@ macro_rules! orders {
                 match self { $(Self::$name => <$module::$name as Order>::NEEDS),* }
             }
 
-            /// The link pulls from flows; they hand over nothing by themselves.
+            /// The link pulls packets from flows; flows do not push them.
             pub fn pulls(self) -> bool {
                 self.needs().pulls
             }

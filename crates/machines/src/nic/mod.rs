@@ -1,4 +1,4 @@
-//! NIC scheduling: where the next packet of a host's link comes from.
+//! NIC scheduling: from which flow a host's link takes its next packet.
 //!
 //! Either flows put what they may send into the port's queue, or the link *pulls*: whenever it is free it polls a
 //! flow for a packet, control packets first. An order chooses which flow is polled. Flows that may have something to
@@ -21,12 +21,12 @@ use serde::{Deserialize, Serialize};
 
 // The one list. Each order has a file of its own.
 list::orders! {
-    /// Flows put what they may send into the port's queue, which its scheduler orders.
+    /// Flows push packets into the port's queue as soon as they may send them; its scheduler orders them.
     queue: Queue, "queue";
-    /// A packet from each flow that may send in turn, whenever the link is free; control packets before them.
-    /// What RDMA NICs do.
+    /// Whenever the link is free it takes a packet from the next flow that may send, round robin; control packets
+    /// first. As RDMA NICs do.
     round_robin: RoundRobin, "round-robin";
-    /// As `round-robin`, but the flow that has least left to send goes first (BFC-SRF: Goyal, MIT 2022, App. F.1).
+    /// As `round-robin`, but the flow with the fewest remaining bytes goes first (BFC-SRF: Goyal, MIT 2022, App. F.1).
     shortest: Shortest, "shortest";
     /// As `round-robin`, but every flow keeps its place in a circle and one timer serves all flows of a host,
     /// as in the HPCC authors' simulator: a flow may have to wait for the timer of another.
@@ -36,7 +36,7 @@ list::orders! {
 /// What an order requires of its driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
-    /// The link pulls from flows; they hand over nothing by themselves.
+    /// The link pulls packets from flows; flows do not push them.
     pub pulls: bool,
     /// How flows wait for their turn, if it does.
     pub waits: Waits,
@@ -59,7 +59,7 @@ pub trait Waiting {
     fn count(&self) -> usize;
     /// Bytes that the flow at a place of the list has left to send.
     fn left(&self, place: usize) -> u64;
-    /// It must not send: a switch has paused it. The first is not held.
+    /// The flow must not send because a switch has paused it. The first is never held.
     fn is_held(&self, place: usize) -> bool;
 }
 

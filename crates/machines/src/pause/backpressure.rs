@@ -20,21 +20,21 @@ use thalweg_wire::{Flags, Frame, QueueSet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How often a neighbour is sent the whole state while queues of it are paused, or were two reminders
-    /// ago: the effect of a lost frame lasts no longer.
+    /// Period of the reminders, which repeat the whole pause state to a neighbour while queues of it are paused, and
+    /// for two more periods. The effect of a lost frame lasts no longer than this.
     pub every: Span,
-    /// A queue goes on by itself if its pause has not been confirmed for so long.
+    /// A paused queue resumes by itself if its pause has not been confirmed for this time.
     // CHOICE BFC §3.3.3.2: not in the paper, whose bitmaps go on for ever. Here they end when nothing has
     // been paused for two periods; if all of them are lost, and the RESUME before them, this keeps the queue
     // from standing still for good.
     pub expires: Span,
-    /// A frame on the wire, whatever it says.
+    /// Size of a frame on the wire.
     pub frame: Bytes,
-    /// NICs obey, flow by flow if `nic.order` is `round-robin`. Otherwise they take no notice (App. E).
+    /// NICs obey these pauses, flow by flow if `nic.order` is `round-robin`. Otherwise NICs ignore them (App. E).
     pub nics: bool,
     /// What a frame names.
     pub pauses: Pauses,
-    /// What is exempt from accounting, lest ports wait for each other in a circle for ever.
+    /// Which packets are exempt from accounting, to prevent deadlocks.
     pub elide: Elide,
 }
 
@@ -58,9 +58,9 @@ pub enum Elide {
     /// Nothing is exempt.
     #[default]
     None,
-    /// So much that no cycle of pauses is left (BFC: Goyal, MIT 2022, §3.5, App. D). In a network of layers
-    /// packets that come from a higher layer and return to one; elsewhere those of ways through a switch none
-    /// of which can be left out. `thalweg check deadlock` lists them.
+    /// As many as it takes to leave no cycle of pauses (BFC: Goyal, MIT 2022, §3.5, App. D). In a network of layers
+    /// packets that come from a higher layer and return to one; elsewhere those of ways through a switch none of which
+    /// can be left out. `thalweg check deadlock` lists them.
     Cycles,
 }
 
@@ -157,7 +157,7 @@ impl PausePolicy for Backpressure {
     fn on_taken(&mut self, _: Time, _: Passing<'_>, _: Held) -> Option<Frame> {
         None
     }
-    /// The first one pauses.
+    /// The first overfull packet of a queue pauses it.
     #[inline]
     fn on_overfull(&mut self, _: Time, at: Passing<'_>) -> Option<Frame> {
         if let Some(flows) = &mut self.flows {
@@ -173,7 +173,7 @@ impl PausePolicy for Backpressure {
         self.paused[at.input].set(queue, true);
         Some(Frame::PauseQueue { queue })
     }
-    /// The last one resumes.
+    /// The departure of the last one resumes it.
     #[inline]
     fn on_departed(&mut self, _: Time, at: Passing<'_>) -> Option<Frame> {
         if !at.packet.flags.has(Flags::HELD_BACK) {
@@ -217,7 +217,7 @@ impl PausePolicy for Backpressure {
         let flow = |flows: &BTreeMap<(usize, FlowId), u32>| flows.keys().any(|(from, _)| *from == input);
         !self.paused[input].is_empty() || self.flows.as_ref().is_some_and(flow)
     }
-    /// For all queues, or flows, of all neighbours.
+    /// The sum over all queues, or flows, of all neighbours.
     fn counted(&self) -> u64 {
         let flows = self.flows.iter().flat_map(|flows| flows.values());
         self.counters.iter().chain(flows).map(|count| u64::from(*count)).sum()

@@ -1,6 +1,6 @@
-//! What a pause policy declares, once: its keys with their defaults and documentation, what they need
-//! of the switch, and what follows for the network. The scenario's schema, the checks, the engine's short
-//! cuts and the tables all come from here.
+//! What a pause policy declares: its keys with defaults and documentation, what they need of the switch, and what
+//! follows for the network. The scenario schema, the checks, the engine's short cuts and the tables are all derived
+//! from it.
 
 use super::PausePolicy;
 use crate::problems::{Invalid, Problems};
@@ -15,7 +15,7 @@ pub trait Parameters: Clone + Copy + Debug + PartialEq + Serialize + Deserialize
     /// The state machine of one switch.
     type Machine: PausePolicy;
 
-    /// Writes down what follows from the switches.
+    /// Fills in keys whose defaults depend on the switches.
     fn settle(&mut self, _at: &Site) {}
 
     /// What is impossible, or cannot take effect, at such switches.
@@ -30,7 +30,7 @@ pub trait Parameters: Clone + Copy + Debug + PartialEq + Serialize + Deserialize
     /// If parameters contradict each other, with their values.
     fn make(&self, inputs: usize) -> Result<Self::Machine, Invalid>;
 
-    /// What the laws of every policy are tried on: the variants that differ most.
+    /// The variants on which the common tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self>;
 }
@@ -43,16 +43,17 @@ pub(super) fn smallest_frame() -> Bytes {
 /// A link by which packets come to a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Input {
-    /// What comes while a frame travels back, and what it stops still travels here.
+    /// Bytes on the link during one round trip: they arrive while a frame travels to the sender, and after it has taken
+    /// effect there.
     pub link: Bytes,
     /// The rate at which packets come.
     pub rate: Rate,
-    /// That of the way back, which frames take: the directions of a link need not be alike.
+    /// The rate of the reverse direction, which frames take; the directions of a link may differ.
     pub back: Rate,
 }
 
 impl Input {
-    /// What comes while so much leaves by the way back.
+    /// Bytes that arrive while `bytes` leave by the reverse direction.
     fn meanwhile(&self, bytes: u64) -> u64 {
         let (rate, back) = (u128::from(self.rate.bps()), u128::from(self.back.bps()));
         u64::try_from((u128::from(bytes) * rate).div_ceil(back.max(1))).unwrap_or(u64::MAX)
@@ -70,7 +71,7 @@ pub struct Site {
     pub inputs: Vec<Input>,
     /// The largest packet on the wire.
     pub packet: u32,
-    /// Packets that may come besides, because of a relief.
+    /// Further packets that may arrive because of a relief.
     pub more: u64,
 }
 
@@ -142,7 +143,7 @@ pub struct Effects {
     pub reach: Reach,
     /// What it makes of the memory of inputs.
     pub claims: Claims,
-    /// As long as nothing breaks no packet is refused for want of memory.
+    /// Without failures no packet is dropped for lack of memory.
     pub lossless: bool,
 }
 
@@ -160,9 +161,9 @@ impl Effects {
 /// What a policy's frames do to neighbours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reach {
-    /// Ports stop, and go on when a frame permits it, or after so many quanta of 512 bit times.
+    /// Ports stop, and resume when a frame permits it, or after a number of quanta of 512 bit times.
     Ports {
-        /// `None`: not before a frame permits it.
+        /// `None`: only when a frame permits it.
         quanta: Option<u16>,
     },
     /// Ports slow down, and never stop.
@@ -185,9 +186,9 @@ impl Reach {
 /// How queues are paused one by one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePauses {
-    /// How often a neighbour is sent all that is paused, while a queue of it is paused or recently was.
+    /// Period of the frames that repeat the pause state to a neighbour while a queue of it is paused or recently was.
     pub every: Span,
-    /// A queue goes on by itself if its pause has not been confirmed for so long.
+    /// A paused queue resumes by itself if its pause has not been confirmed for this time.
     pub expires: Span,
     /// NICs obey.
     pub nics: bool,
@@ -197,16 +198,16 @@ pub struct QueuePauses {
     pub elide: bool,
 }
 
-/// What a policy makes of the memory of inputs.
+/// How a policy divides the memory of inputs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Claims {
     /// Nothing.
     None,
-    /// An input pauses above `xoff`, and may hold the headroom besides.
+    /// An input requests a pause above `xoff`, and may hold the headroom in addition.
     Static {
         /// Bytes.
         xoff: u64,
-        /// Bytes at which its neighbour goes on.
+        /// Bytes at which its neighbour resumes.
         xon: u64,
         /// Bytes.
         headroom: u64,

@@ -16,18 +16,18 @@ use thalweg_wire::Frame;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// B_1, where the first stage begins.
+    /// B_1: bytes held at which the first stage begins.
     #[schemars(extend("x-quantity" = "room", "examples" = ["500KB"]))]
     pub first: Bytes,
-    /// B_m, which stages come ever closer to.
+    /// B_m: bytes to which the beginnings of the stages converge.
     #[schemars(extend("x-quantity" = "room", "examples" = ["523KB"]))]
     pub last: Bytes,
-    /// How many stages.
+    /// Number of stages.
     // CHOICE Escape §4.6.4: the paper has no number. The slowest is a thousandth of the rate.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 16))]
     pub stages: u8,
-    /// A frame on the wire.
+    /// Size of a frame on the wire.
     #[serde(default = "smallest_frame")]
     pub frame: Bytes,
 }
@@ -126,7 +126,7 @@ impl PausePolicy for Gfc {
         let halvings = self.reported[input];
         if halvings > 0 { vec![Frame::Slow { halvings }] } else { Vec::new() }
     }
-    /// It goes on, if slowly.
+    /// A neighbour never stops completely.
     fn has_paused(&self, _: usize) -> bool {
         false
     }

@@ -1,7 +1,8 @@
-//! Hop-by-hop flow control: what neighbours signal to each other ([`Frame`]), what a port then may not send
-//! ([`Paused`]), and what decides it: a *policy* of the switch, next to its memory ([`PausePolicy`]).
+//! Hop-by-hop flow control: the frames that neighbours exchange ([`Frame`]), what a port then may not send
+//! ([`Paused`]), and the *policy* of the switch that decides which frames to send, next to its memory
+//! ([`PausePolicy`]).
 //!
-//! Frames go ahead of everything else on a link and are never paused themselves.
+//! Frames are sent before everything else on a link and are never paused.
 
 mod declare;
 mod list;
@@ -61,9 +62,8 @@ pub struct Held {
     pub threshold: u64,
 }
 
-/// Makes frames out of what a switch holds. It is notified of every packet that was stored and of every one
-/// that has left, except for arrivals of which the memory knows that they change nothing
-/// ([`crate::buffer::Inputs::is_quiet`]).
+/// Decides which frames a switch sends. It is notified of every packet that is stored or has left, except for arrivals
+/// of which the memory knows that they change nothing ([`crate::buffer::Inputs::is_quiet`]).
 ///
 /// ```
 /// use thalweg_machines::pause::{Held, Passing, PausePolicy};
@@ -102,7 +102,7 @@ pub struct Held {
 pub trait PausePolicy {
     /// A packet was stored, and its input now holds this. Returns the frame for its neighbour, if any.
     fn on_taken(&mut self, now: Time, at: Passing<'_>, held: Held) -> Option<Frame>;
-    /// A packet has joined a queue and made it too long ([`crate::schedule::Discipline::is_overfull`]); it is
+    /// A packet has joined a queue and made it too long ([`crate::schedule::HopByHop::is_overfull`]); it is
     /// now marked [`HELD_BACK`](thalweg_wire::Flags::HELD_BACK). Returns the frame for its input's neighbour,
     /// if any.
     #[inline]
@@ -117,32 +117,32 @@ pub trait PausePolicy {
     }
     /// Bytes were released, and their input now holds this. Returns the frame for its neighbour, if any.
     fn on_released(&mut self, now: Time, input: usize, held: Held) -> Option<Frame>;
-    /// The frame that is sent to the neighbour of `input` periodically, whatever was sent before.
+    /// The periodic frame to the neighbour of `input`, regardless of earlier frames.
     fn reminder(&self, _input: usize) -> Option<Frame> {
         None
     }
-    /// The frames that state anew what the neighbour of `input` is to keep to: its link has failed and is restored, and
-    /// it has forgotten what was sent before.
+    /// The frames that restate the pauses to the neighbour of `input`, whose pause state was reset when its link failed
+    /// and was restored.
     fn restate(&self, input: usize) -> Vec<Frame> {
         let xoff = self.has_paused(input).then_some(Frame::Xoff { classes: Classes::ALL, hold: None });
         xoff.into_iter().collect()
     }
     /// The neighbour behind `output` has sent a frame. What it pauses reaches the port without the policy.
     fn on_frame(&mut self, _now: Time, _output: usize, _frame: Frame) {}
-    /// The neighbour of a paused input would go on if the input held this and nothing else. Always, where nothing stops
-    /// for good.
+    /// Whether the neighbour of a paused input would resume if the input held this. Always true for policies that never
+    /// stop a neighbour for good.
     fn resumes(&self, _held: Held) -> bool {
         true
     }
     /// The last frame to the neighbour of `input` requested a stop, wholly or in part.
     fn has_paused(&self, input: usize) -> bool;
-    /// Packets that wait and are held against neighbours.
+    /// Number of waiting packets that cause pauses.
     fn counted(&self) -> u64 {
         0
     }
     /// Some neighbour is paused: every departure matters at once.
     fn is_pausing(&self) -> bool;
-    /// An input that comes to hold so many bytes causes no frame, as far as this depends on the bytes alone.
+    /// Whether an input that reaches this many bytes causes no frame, as far as this depends on the bytes alone.
     #[inline]
     fn is_quiet(&self, _bytes: u64) -> bool {
         !self.is_pausing()

@@ -1,4 +1,4 @@
-//! What a port may not send, because its neighbour has paused it.
+//! The pause state of a port: what it may not send because of its neighbour.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -144,7 +144,7 @@ impl Paused {
         self.note(now, classes, queues, before)
     }
 
-    /// Time has come to `now`.
+    /// Ends the pauses that have expired by `now`.
     pub fn tick(&mut self, now: Time) -> Change {
         let (classes, queues, before) = (self.classes, self.queues, self.any());
         if self.queues_expire <= now {
@@ -160,7 +160,7 @@ impl Paused {
         self.note(now, classes, queues, before)
     }
 
-    /// Nothing is paused any more, for whatever reason it was: the neighbour is gone.
+    /// Clears all pauses: the link to the neighbour has failed.
     pub fn clear(&mut self, now: Time) -> Change {
         let (classes, queues, before) = (self.classes, self.queues, self.any());
         let flows = !std::mem::take(&mut self.flows).is_empty();

@@ -9,26 +9,26 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Time, tagged};
 use thalweg_wire::{Classes, Frame};
 
-/// Priority flow control (IEEE 802.1Qbb): an input that fills up makes its upstream neighbour pause.
+/// Priority flow control (IEEE 802.1Qbb): an input that fills up pauses its upstream neighbour.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
     /// When an input requests a pause, and its end.
     #[serde(default)]
     pub threshold: Threshold,
-    /// Of each input, for what arrives before a pause takes effect. Without the key what is enough: what the
-    /// largest link holds both ways, three full packets and a frame (more where the way back of a link is slower); less
-    /// is refused, but for `lossy_ok`.
+    /// Headroom of each input, in bytes, for what arrives before a pause takes effect. If not given, just enough: what
+    /// the largest link holds in both directions, three full packets and a frame (more where the reverse direction of a
+    /// link is slower). Less is refused unless `lossy_ok`.
     #[schemars(extend("x-quantity" = "room"))]
     pub headroom: Option<Bytes>,
-    /// A headroom that is too small is meant, and packets may be lost.
+    /// Allows a headroom that is too small, so that packets may be lost.
     #[serde(default)]
     pub lossy_ok: bool,
-    /// A pause frame on the wire.
+    /// Size of a pause frame on the wire.
     #[serde(default = "smallest_frame")]
     pub frame: Bytes,
-    /// A pause expires after so many quanta of 512 bit times, and is requested again when half of them are
-    /// over. Without the key a pause lasts until a frame ends it.
+    /// Pause time in quanta of 512 bit times: a pause expires after it, and is requested again when half of it is over.
+    /// If not given, a pause lasts until a frame ends it.
     // CHOICE IRN §4.3.1: no quanta, as in the simulators compared with; a lost frame then stops a port until
     // the next comes.
     #[schemars(range(min = 1, max = 65_535), extend("examples" = [65_535]))]
@@ -40,27 +40,27 @@ tagged! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     #[schemars(extend("x-default-kind" = "static"))]
     pub enum Threshold {
-        /// Always at the same length.
+        /// Fixed thresholds.
         Static {
-            /// XOFF: pause above. Without the key `inputs.memory` less the headroom.
+            /// XOFF: an input that holds more requests a pause. If not given, `inputs.memory` less the headroom.
             #[schemars(extend("x-quantity" = "room"))]
             xoff: Option<Bytes>,
-            /// XON: go on at this or less; as `xoff` if not given.
+            /// XON: the pause ends when the input holds this or less. If not given, as `xoff`.
             #[schemars(extend("x-quantity" = "room"))]
             xon: Option<Bytes>,
         },
-        /// At a fraction of what is free of the shared memory (the HPCC authors' simulator, SIGCOMM 2019).
-        /// Needs `inputs.shared`.
+        /// Dynamic threshold: a multiple of the free shared memory (the HPCC authors' simulator, SIGCOMM 2019). Needs
+        /// `inputs.shared`.
         // An input's first `reserve` bytes do not count. Pause at the threshold or with anything in the headroom.
         Dynamic {
-            /// The fraction.
+            /// α: the threshold as a multiple of the free shared memory.
             #[serde(default = "an_eighth")]
             #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
             alpha: f64,
             /// Bytes set aside for each input.
             #[serde(default = "reserve")]
             reserve: Bytes,
-            /// Go on so far below the threshold, with the headroom empty.
+            /// The pause ends when the input is this far below the threshold and its headroom is empty.
             // (Or holding nothing of the shared memory.)
             #[serde(default = "hysteresis")]
             hysteresis: Bytes,
@@ -274,7 +274,7 @@ impl Pfc {
 }
 
 impl PausePolicy for Pfc {
-    /// XOFF once, until the input may go on.
+    /// Sends XOFF once, until the input resumes.
     #[inline]
     fn on_taken(&mut self, _: Time, Passing { input, .. }: Passing<'_>, held: Held) -> Option<Frame> {
         let stops = !self.paused[input]
@@ -292,7 +292,7 @@ impl PausePolicy for Pfc {
         Some(Frame::Xoff { classes: Classes::ALL, hold: None })
     }
 
-    /// XON once, until the input must stop.
+    /// Sends XON once, until the input pauses again.
     #[inline]
     fn on_released(&mut self, _: Time, input: usize, held: Held) -> Option<Frame> {
         if !self.paused[input] || !self.resumes(held) {

@@ -1,4 +1,4 @@
-//! What a congestion point declares, once.
+//! What a congestion point declares.
 
 use super::CongestionPoint;
 use crate::congestion::Messages;
@@ -17,7 +17,7 @@ pub trait Parameters:
     /// The state machine of one port.
     type Machine: CongestionPoint;
 
-    /// What it sends: to those who [need](crate::congestion::Needs::messages) it.
+    /// The kind of message that it sends, to controllers that [need](crate::congestion::Needs::messages) it.
     fn sends(&self) -> Messages;
 
     /// A message's bytes on the wire.
@@ -32,7 +32,7 @@ pub trait Parameters:
     /// If it cannot work at this port.
     fn make(&self, stream: Stream, rate: Rate) -> Result<Self::Machine, Invalid>;
 
-    /// What the laws of every point are tried on: the variants that differ most.
+    /// The variants on which the common tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]

@@ -1,12 +1,11 @@
-//! Congestion points: ports that write to the sources of the flows that pass them.
+//! Congestion points: ports that send messages to the sources of the flows that pass them.
 //!
-//! A point ([`CongestionPoint`]) is notified of every data packet that joins its port's queue and of every
-//! one that waits no longer, and may request a clock. What it has to report it puts into a list ([`Notices`]),
-//! flow by flow. Its driver makes messages of that ([`Notice`](thalweg_wire::Notice)) and sends them from the
-//! port's node to the flows' sources, as control packets on paths of their own, with their own bytes. They
-//! are not acknowledged.
+//! A point ([`CongestionPoint`]) is notified of every data packet that joins or leaves its port's queue, and may
+//! request ticks. It appends its reports to a list ([`Notices`]), one per flow. Its driver sends them as messages
+//! ([`Notice`](thalweg_wire::Notice)) from the port's node to the flows' sources, as control packets on paths of their
+//! own. They are not acknowledged.
 //!
-//! A point reads; it neither marks nor drops ([`crate::stage`]).
+//! A point only observes; marking and dropping are stages ([`crate::stage`]).
 
 mod declare;
 mod recipients;
@@ -28,7 +27,7 @@ use thalweg_wire::{NoticeBody, Packet};
 
 // The one list. Each point has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
-    /// Ports that write to the sources of flows.
+    /// Congestion points: ports that send messages to the sources of flows.
     #[derive(Copy)]
     pub enum PointSpec;
     /// Any point, statically dispatched.
@@ -61,7 +60,7 @@ kinds! {
 /// The flows whose sources are notified, and the messages, in that order.
 pub type Notices = Vec<(FlowId, NoticeBody)>;
 
-/// A port that writes to sources. It sees data only: neither ACKs nor what the network itself sends.
+/// The congestion point of a port. It sees data packets only, no ACKs and no messages of the network.
 ///
 /// ```
 /// use thalweg_machines::point::{CongestionPoint, Notices};
@@ -89,8 +88,8 @@ pub type Notices = Vec<(FlowId, NoticeBody)>;
 pub trait CongestionPoint {
     /// A packet has joined the queue; `view` is the queue without it.
     fn on_join(&mut self, _now: Time, _view: &View, _packet: &Packet, _notices: &mut Notices) {}
-    /// A packet that had joined waits no longer: it is being sent, or was given up. May be reported later than it
-    /// happens, but before anything else is.
+    /// A packet has left the queue: it is being sent, or was dropped. It may be reported late, but before any later
+    /// event.
     fn on_leave(&mut self, _packet: &Packet) {}
     /// The queue's own policy notifies of a packet, which joins or leaves at this instant.
     fn on_notify(&mut self, _now: Time, _packet: &Packet) {}

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, FlowId, Rate, Stream, Time};
 use thalweg_wire::{NoticeBody, Packet};
 
-/// What the schedulers' policies notify of (`notify`), as congestion notification packets to the packets' sources
-/// (Menikkumbura, Purdue University 2022, Chapter 2; Zhu et al., SIGCOMM 2015, §3.1). It is the default where a policy
-/// notifies. For controllers that listen to CNPs, such as `dcqcn`.
+/// Sends the notifications of schedulers' policies (`notify`) as congestion notification packets to the packets'
+/// sources (Menikkumbura, Purdue University 2022, Chapter 2; Zhu et al., SIGCOMM 2015, §3.1). It is the default where a
+/// policy notifies. For controllers that react to CNPs, such as `dcqcn`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// A notification's bytes on the wire.
+    /// Size of a notification on the wire.
     pub message: Bytes,
 }
 

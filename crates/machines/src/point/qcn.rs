@@ -28,14 +28,14 @@ pub const WORST: u8 = 63;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Q_eq, the set point; 33 KB per 10 Gb/s of the link if not given.
+    /// Q_eq: target queue length. If not given, 33 KB per 10 Gb/s of the link.
     pub equilibrium: Option<Bytes>,
-    /// w, weight of the queue's growth.
+    /// w: weight of the queue's growth.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
     pub weight: f64,
     /// Bytes between samples without congestion.
     pub sample: Bytes,
-    /// A message's bytes on the wire.
+    /// Size of a message on the wire.
     pub message: Bytes,
 }
 

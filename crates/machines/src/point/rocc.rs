@@ -28,54 +28,54 @@ use thalweg_wire::{NoticeBody, Packet, QueueReport, RoccLaw};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// T, from one update to the next.
+    /// T: interval between updates.
     pub update: Span,
-    /// ΔF, resolution of the rate.
+    /// ΔF: resolution of the rate.
     pub rate_step: Rate,
-    /// ΔQ, resolution of the queue: what the controller does per byte depends on it.
+    /// ΔQ: resolution of the queue length, which scales the gains per byte.
     pub queue_step: Bytes,
-    /// F_min.
+    /// F_min: smallest fair rate.
     pub min_rate: Rate,
-    /// F_max; the link's rate if not given.
+    /// F_max: largest fair rate. If not given, the link's rate.
     pub max_rate: Option<Rate>,
-    /// Q_ref, the set point; `75KB`, `150KB` or `300KB` at 10, 40 and 100 Gb/s if not given.
+    /// Q_ref: target queue length. If not given, `75KB`, `150KB` or `300KB` at 10, 40 and 100 Gb/s.
     pub reference: Option<Bytes>,
-    /// Q_mid, growth in one update that halves F; twice Q_ref if not given.
+    /// Q_mid: growth of the queue within one update that halves F. If not given, twice Q_ref.
     pub growth: Option<Bytes>,
-    /// Q_max, length that sets F to F_min; `210KB`, `360KB` or `660KB` if not given, in proportion to Q_ref.
+    /// Q_max: queue length that sets F to F_min. If not given, `210KB`, `360KB` or `660KB`, in proportion to Q_ref.
     pub limit: Option<Bytes>,
-    /// α̃, of the queue's distance from Q_ref; 0.3, from 70 Gb/s on 0.45, if not given.
+    /// α̃: weight of the queue's distance from Q_ref. If not given, 0.3, and 0.45 from 70 Gb/s on.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1000.0))]
     pub alpha: Option<f64>,
-    /// β̃, of the queue's growth; five times α̃ if not given.
+    /// β̃: weight of the queue's growth. If not given, five times α̃.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
     pub beta: Option<f64>,
     /// F is halved, or set to F_min, only above F_max divided by this.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub guard: u32,
-    /// F is halved and set to F_min at all.
+    /// Enables the two multiplicative decreases: halving F, and setting it to F_min.
     pub decrease: bool,
     /// Q_ref, Q_mid and Q_max may stand in any order, which makes the controller unstable.
     pub any_order: bool,
     /// Which flows are notified.
     pub recipients: Who,
-    /// Who computes the rate.
+    /// Where the fair rate is computed.
     pub computes: Computes,
-    /// A message's bytes on the wire.
+    /// Size of a message on the wire.
     pub message: Bytes,
 }
 
-/// Who computes the fair rate (§3.3.6).
+/// Where the fair rate is computed (§3.3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Computes {
     /// The switch.
     #[default]
     Switch,
-    /// Every host, from the queue and from the rate before, which the switch keeps and sends.
+    /// At every host, from the queue and the previous rate, which the switch keeps and sends.
     Host,
-    /// Every host, from the queue alone: it integrates a rate of its own, as in the P4 prototype. A message
-    /// that one host misses puts it apart from the others for good.
+    /// At every host, from the queue alone: each host integrates a rate of its own, as in the P4 prototype. A host that
+    /// misses a message differs from the others from then on.
     HostAlone,
 }
 

@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 use thalweg_wire::Signal;
 
-/// Cycles of paused ports are found by messages that come back, and turned by a packet at a time, which each
-/// input keeps a place for (Menikkumbura, Purdue 2022, §4.6.4).
+/// Detects deadlocks by messages that travel round the cycle, and resolves them by advancing one packet per port, for
+/// which each input reserves a place (Menikkumbura, Purdue 2022, §4.6.4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// A port that holds packets and has sent none for so long is suspected.
+    /// A port that holds packets and has sent none for this time is suspected.
     pub after: Span,
 }
 

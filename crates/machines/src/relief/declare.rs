@@ -1,4 +1,4 @@
-//! What a relief declares, once.
+//! What a relief declares.
 
 use super::Relief;
 use crate::problems::Problems;
@@ -15,7 +15,7 @@ pub struct Site {
     pub ports: usize,
     /// The longest propagation delay of a link in the network.
     pub delay: Span,
-    /// What its clock differs by from those of other switches: a word of its own.
+    /// A random word by which its clock differs from those of other switches.
     pub clock: u64,
 }
 
@@ -34,7 +34,7 @@ pub trait Parameters:
     /// has room for them.
     fn more(&self) -> u64;
 
-    /// It gives packets up: who sent them needs its timer.
+    /// It drops packets, so that senders need a retransmission timer.
     fn drops(&self) -> bool {
         false
     }
@@ -47,7 +47,7 @@ pub trait Parameters:
     /// The relief of a switch, from parameters that were checked.
     fn make(&self, site: &Site) -> Self::Machine;
 
-    /// What the laws of every relief are tried on: the variants that differ most.
+    /// The variants on which the common tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]

@@ -1,16 +1,16 @@
-//! Finding cycles of ports that wait for each other: Shpiner, Zahavi, Zdornov, Anker, Kadosh, "Unlocking
-//! credit loop deadlocks", HotNets 2016, as Menikkumbura, Purdue 2022, §4.6.4, uses it.
+//! Detection of deadlocks, cycles of ports that wait for each other: Shpiner, Zahavi, Zdornov, Anker, Kadosh,
+//! "Unlocking credit loop deadlocks", HotNets 2016, as Menikkumbura, Purdue 2022, §4.6.4, uses it.
 //!
-//! An output that holds packets and has sent none for a while is suspected, and from time to time sends a
-//! DETECT with its number. Who gets one passes it on through each suspected output that holds packets of that
-//! input, if the output's own number is smaller; if it is the same, the cycle is found.
+//! An output that holds packets and has sent none for a while is suspected, and from time to time sends a DETECT with
+//! its number. A switch that receives one passes it on through each suspected output that holds packets of that input,
+//! if the output's own number is smaller; if it is the same, a cycle is found.
 
 use super::{Act, Problems, SwitchView};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 use thalweg_wire::Signal;
 
-/// No cycle has more ports: what goes round one that it is no part of ends here.
+/// Signals end after this many hops; no cycle is longer.
 pub(super) const FURTHEST: u16 = 64;
 
 /// Suspicion at one switch.
@@ -21,7 +21,7 @@ pub struct Detector {
 }
 
 impl Detector {
-    /// What is wrong with so long.
+    /// Checks `after`.
     pub fn check(after: Span, problems: &mut Problems) {
         if after.is_zero() {
             problems.wrong("after", "a time of 0 never passes", "for example \"1ms\"");

@@ -1,11 +1,10 @@
-//! Relief: what a switch does about packets that wait behind a pause although their own way is free, or about
-//! ports that wait for each other.
+//! Relief: what a switch does about packets that wait behind a pause although their own path is free, and about
+//! deadlocks, in which ports wait for each other.
 //!
-//! A relief ([`Relief`]) works next to the pause policy of one switch. It sees the switch ([`SwitchView`]),
-//! is notified of flows that pass, of signals from neighbours ([`Signal`]) and of its clock, and answers with
-//! [`Act`]s: send a signal to a neighbour, lift a packet into the lane that no pause holds
-//! ([`crate::schedule::liftable`]), or give packets up. The driver, which carries them out, keeps the
-//! accounts of memory.
+//! A relief ([`Relief`]) works next to the pause policy of one switch. It sees the switch ([`SwitchView`]), is notified
+//! of flows that pass, of signals from neighbours ([`Signal`]) and of its clock, and answers with [`Act`]s: send a
+//! signal to a neighbour, move ("lift") a packet into the escape queue, which pauses do not hold
+//! ([`crate::schedule::liftable`]), or drop packets. The driver carries them out and accounts for memory.
 
 mod declare;
 mod detect;
@@ -26,7 +25,7 @@ use thalweg_wire::Signal;
 
 // The one list. Each relief has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
-    /// What switches do about packets that wait behind a pause, or ports that wait for each other.
+    /// What switches do about packets stuck behind pauses, and about deadlocks.
     #[derive(Copy)]
     pub enum ReliefSpec;
     /// Any relief, statically dispatched.
@@ -79,22 +78,22 @@ pub trait SwitchView {
     fn has_paused(&self, input: usize) -> bool;
     /// The neighbour has paused the port (PFC-activated).
     fn is_paused(&self, output: usize) -> bool;
-    /// A packet of the flow waits in the queue; those in the lane do not count.
+    /// A packet of the flow waits in the queue; the escape queue does not count.
     fn waits(&self, output: usize, flow: u32) -> bool;
     /// Packets in the queue.
     fn waiting(&self, output: usize) -> u32;
     /// Bytes that came by `input` and wait in the queue of `output`.
     fn held(&self, output: usize, input: usize) -> u64;
-    /// When a packet last left the queue, other than through the lane.
+    /// When a packet last left the queue, other than through the escape queue.
     fn last_sent(&self, output: usize) -> Time;
 }
 
-/// What a relief wants done.
+/// An action that a relief requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// The neighbour at a port is sent a signal.
+    /// Sends a signal to the neighbour at a port.
     Signal(usize, Signal),
-    /// The first packet of a flow that waits at the output joins its lane, to escape so many hops.
+    /// Moves the first waiting packet of a flow into the output's escape queue, to escape `hops` hops.
     Lift {
         /// Which port.
         output: usize,
@@ -103,15 +102,16 @@ pub enum Act {
         /// This one included.
         hops: u16,
     },
-    /// The first packet of the output's queue that came by the input joins the output's lane, to escape this hop only.
+    /// Moves the first packet of the output's queue that came by the input into the output's escape queue, to escape
+    /// this hop only.
     LiftFirst {
         /// Which port.
         output: usize,
         /// Which port it came by.
         input: usize,
     },
-    /// The output's queue gives up packets from its head on, until no input that it holds bytes of has paused
-    /// its neighbour.
+    /// Drops packets from the head of the output's queue until no input of which it holds bytes has paused its
+    /// neighbour.
     GiveUp(usize),
 }
 
@@ -133,7 +133,7 @@ pub struct Tally {
     pub reclaimed: u64,
     /// Cycles found, and broken.
     pub cycles: u64,
-    /// The most hops that a token has gone.
+    /// Largest number of hops that a token has travelled.
     pub furthest: u16,
 }
 
@@ -203,22 +203,23 @@ pub trait Relief {
     }
     /// A packet of the flow has come by `input` and is to leave by `output`.
     fn on_passing(&mut self, _flow: u32, _input: usize, _output: usize) {}
-    /// One that is to escape so many hops from here on has. True: it joins the lane, or makes another one of
-    /// its flow do so; false: no place is kept for it, and it goes on as others do.
+    /// A packet of the flow that is to escape `hops` hops from here on has arrived. Returns true if it, or another
+    /// packet of its flow in its place, joins the escape queue; false if no place is reserved, so that it is treated as
+    /// others.
     fn on_escaping(&mut self, _flow: u32, _output: usize, _hops: u16) -> bool {
         true
     }
     /// The link of a port has failed: no signal that was under way on it arrives, and no packet.
     fn on_link_down(&mut self, _port: usize, _acts: &mut Vec<Act>) {}
-    /// Escaping packets may not overtake those of their flow that wait: the first of these goes in their stead.
+    /// Escaping packets must not overtake waiting packets of their flow: the first of these goes in their place.
     fn substitutes(&self) -> bool {
         true
     }
-    /// A packet of the lane begins to leave, or is lost.
+    /// A packet of the escape queue begins to leave, or is lost.
     fn on_sent(&mut self, _output: usize) {}
     /// When [`Relief::tick`] is to be called next, while there is anything to do; after `now`.
     fn next(&self, now: Time) -> Time;
-    /// There is something to do. Called when a neighbour or an output was paused, and after every tick.
+    /// Whether there is anything to do. Called when a neighbour or an output was paused, and after every tick.
     fn is_active(&self, view: &impl SwitchView) -> bool;
     /// The instant named by [`Relief::next`] has come.
     fn tick(&mut self, now: Time, view: &impl SwitchView, acts: &mut Vec<Act>);
@@ -238,14 +239,13 @@ pub trait Relief {
     fn passages(&self, _view: &impl SwitchView) -> (Vec<Passage>, Span) {
         (Vec::new(), Span::ZERO)
     }
-    /// A token that comes by the output finds a place.
+    /// Whether the output can reserve a place for another token.
     fn has_place(&self, _output: usize) -> bool {
         true
     }
-    /// What must hold at every instant; `lifted`: packets in each output's lane.
+    /// Checks the invariants; `lifted`: packets in each output's escape queue.
     ///
-    /// # Errors
-    /// The law that does not.
+    /// # Errors The invariant that is violated.
     fn check(&self, _lifted: &[u32]) -> Result<(), String> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! An adaptive switch: every packet to one of the ports that are loaded least, by levels of what their queues can hold.
+//! Adaptive routing: every packet goes to one of the least loaded ports, by levels of queue occupancy.
 //!
 //! As in the Ultra Ethernet consortium's simulator (uet-htsim), which calls it adaptive routing; the specification
 //! leaves routing to switches. A port's level is the share of its queue that is in use: below 5 %, 10 %, 20 %, or more.
@@ -25,14 +25,14 @@ use thalweg_units::{Bytes, PortId, Span, Stream, Time};
 /// In percent of what a queue can hold: below each of these there is a level.
 const LEVELS: [u128; 3] = [5, 10, 20];
 
-/// An adaptive switch: every packet to one of the ports whose queues are filled least, in levels of 5, 10 and 20 %
+/// Adaptive routing: every packet goes to one of the ports with the lowest queue occupancy, in levels of 5, 10 and 20 %
 /// (uet-htsim, 2025).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// A level that is older is looked up again; `0s`: at every packet.
+    /// Age after which a port's level is looked up again; `0s`: at every packet.
     pub every: Span,
-    /// Packets of less on the wire are hashed by their flow and path value; `0B`: none.
+    /// Packets with fewer bytes on the wire are hashed by flow and path value instead; `0B`: none.
     pub hashed_below: Bytes,
 }
 
@@ -67,7 +67,7 @@ impl Parameters for Params {
     }
 }
 
-/// What one switch knows of its ports.
+/// The state of one switch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Adaptive {
     p: Params,

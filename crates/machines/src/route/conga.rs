@@ -34,7 +34,7 @@ use thalweg_units::{PortId, Rate, Span, Stream, Time};
 /// CONGA: a flowlet takes the uplink from which the path to its destination's leaf is congested least, as that leaf
 /// says in packets that come back (Alizadeh et al., SIGCOMM 2014).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
     /// T_fl, the flowlet timeout: 500 us, or 13 ms for one choice per flow (CONGA-Flow).
     pub timeout: Span,

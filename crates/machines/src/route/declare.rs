@@ -1,6 +1,5 @@
-//! What a rule declares, once: its keys with their defaults, documentation and ranges, and what it needs of
-//! its driver. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all come from
-//! here.
+//! What a rule declares: its keys with defaults, documentation and ranges, and what it needs of its driver. The
+//! scenario schema, `explain`, the catalogue, the manual, the checks and the common tests are all derived from it.
 
 use super::RouteRule;
 use crate::problems::Problems;
@@ -11,8 +10,8 @@ use std::fmt::Debug;
 use thalweg_units::{FlowId, HostId, NodeId, Stream, mix64};
 
 /// A rule's parameters: its table in scenarios. The doc comment of the struct is its summary, with its source in
-/// parentheses; those of the fields document the keys; [`Default`] holds the defaults. (Unknown keys are refused by
-/// the schema: `convergence` stands in the same table.)
+/// parentheses; those of the fields document the keys; [`Default`] holds the defaults. (In scenarios the key
+/// `convergence` is in the same table; it is read before these.)
 pub trait Parameters:
     Clone + Debug + PartialEq + Default + Serialize + DeserializeOwned + JsonSchema
 {
@@ -22,8 +21,8 @@ pub trait Parameters:
     /// What it needs, and what follows from it for others.
     fn needs(&self) -> Needs;
 
-    /// What picks the path of one direction of a flow. Of rules that choose packet by packet: the path that ideal
-    /// completion times are computed on.
+    /// How the path of one direction of a flow is chosen. For rules that choose per packet: the path for which ideal
+    /// completion times are computed.
     fn pick(&self, ends: &Ends) -> Pick {
         Pick::Hash(ends.hash())
     }
@@ -39,7 +38,7 @@ pub trait Parameters:
     /// The machine of a node, from parameters that were checked.
     fn make(&self, at: &Site) -> Self::Machine;
 
-    /// What the laws of every rule are tried on: the variants that differ most.
+    /// The variants on which the common tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]
@@ -54,7 +53,7 @@ pub struct Needs {
     /// The path of a flow's direction is known as the flow starts, and changes with the routes only: source routes
     /// are a short cut of it. Otherwise packets of one flow may take different paths.
     pub source_routes: bool,
-    /// How what comes back finds its way.
+    /// How packets of the reverse direction find their path.
     pub back: Back,
     /// All flows between two hosts take one path, unless a file gives them others.
     pub per_pair: bool,
@@ -69,7 +68,7 @@ pub struct Needs {
     pub reorders: bool,
     /// Packets are given a value at their first switch ([`RouteRule::stamp`]).
     pub stamps: bool,
-    /// It goes by a value that transports write into their packets.
+    /// It uses a value that transports write into their packets.
     pub path_values: bool,
     /// Switches look at every packet that they pass on, though there be one way ([`Passing::leaf`],
     /// [`Passing::enters`] are given).
@@ -106,7 +105,7 @@ pub enum Paths {
     Given,
 }
 
-/// How what comes back finds its way.
+/// How packets of the reverse direction find their path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Back {
     /// By a choice of its own.

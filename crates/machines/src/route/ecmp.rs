@@ -5,8 +5,9 @@ use super::{Laid, Needs, Parameters, Site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Per flow: at each switch a salted hash of the flow chooses (RFC 2992).
+/// ECMP per flow: at each switch a salted hash of the flow chooses the next hop (RFC 2992).
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {}
 
 impl Parameters for Params {

@@ -1,11 +1,12 @@
-//! Hashed equal-cost multipath, per pair of hosts: as [`super::ecmp`], but the flow does not count.
+//! Hashed equal-cost multipath, per pair of hosts: as [`super::ecmp`], but the hash does not include the flow.
 
 use super::{Ends, Laid, Needs, Parameters, Pick, Site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Per pair of hosts: as `ecmp`, by a hash of source and destination alone.
+/// ECMP per pair of hosts: as `ecmp`, by a hash of source and destination only.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {}
 
 impl Parameters for Params {

@@ -5,8 +5,10 @@ use super::{Back, Laid, Needs, Parameters, Site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Per flow: as `ecmp`, and what comes back takes the same way in reverse (ExpressPass' credits need it).
+/// ECMP with symmetric paths: as `ecmp`, and packets of the reverse direction take the same path back (ExpressPass'
+/// credits need it).
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {}
 
 impl Parameters for Params {

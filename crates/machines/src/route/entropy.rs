@@ -1,6 +1,6 @@
 //! The transport's own entropy: switches hash a value that senders write into every packet, as they hash the source
 //! port of UDP or the flow label of IPv6 (RFC 6438). Receivers bring it back in the ACK, so that a sender learns what
-//! became of it; which values it writes is its own affair ([`crate::transport::PathValues`]).
+//! became of it; the transport chooses the values ([`crate::transport::PathValues`]).
 //!
 //! ```text
 //! CHOICE: an ACK carries its data's value, and is hashed with it, as a flow of its own direction. Other reading: ACKs
@@ -12,9 +12,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Time, mix64};
 
-/// Every packet: at each switch a salted hash of its flow and of the path value that its transport has written
-/// (`path_values` of `transport.rdma`).
+/// ECMP per packet: at each switch a salted hash of the flow and of the path value that the transport has written
+/// (`path_values` of `transport.rdma`) chooses the next hop.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {}
 
 impl Parameters for Params {

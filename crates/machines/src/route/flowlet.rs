@@ -1,4 +1,4 @@
-//! LetFlow: flowlets take ports at random.
+//! LetFlow: every flowlet takes a random port.
 //!
 //! Vanini, Pan, Alizadeh, Taheri, Edsall, "Let It Flow: Resilient Asymmetric Load Balancing with Flowlet Switching",
 //! NSDI 2017, §3. A switch has a flowlet table. A packet's flow is hashed to an entry; as long as packets come within
@@ -29,19 +29,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Stream, Time, mix64};
 
-/// LetFlow: a flow keeps its port as long as no gap in it is longer than a timeout; then a new one is drawn (Vanini et
-/// al., NSDI 2017).
+/// LetFlow: a flow keeps its port until a gap between its packets is longer than a timeout; then a new port is drawn
+/// (Vanini et al., NSDI 2017).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Δ, the flowlet timeout.
+    /// Δ: the flowlet timeout.
     pub timeout: Span,
-    /// Entries of the flowlet table of each switch.
+    /// Size of the flowlet table of each switch, in entries.
     #[schemars(extend("minimum" = 1, "maximum" = 16_777_216))]
     pub entries: u32,
-    /// What is hashed to an entry.
+    /// What is hashed to an entry of the table.
     pub hash: Hash,
-    /// How an entry notices that its flowlet is over.
+    /// How the end of a flowlet is detected.
     pub aging: Aging,
 }
 

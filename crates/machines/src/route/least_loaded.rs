@@ -31,12 +31,12 @@ const MOST: usize = 8;
 /// DRILL: every packet to the port with the shortest queue, among some drawn at random and those remembered as the
 /// least loaded (Ghorbani et al., SIGCOMM 2017).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// d, ports drawn at random for every packet.
+    /// d: number of ports drawn at random for every packet.
     #[schemars(extend("minimum" = 1, "maximum" = 64))]
     pub samples: u32,
-    /// m, ports remembered as the least loaded of those compared.
+    /// m: number of ports remembered as the least loaded of those compared.
     #[schemars(extend("minimum" = 0, "maximum" = 8))]
     pub memory: u32,
 }

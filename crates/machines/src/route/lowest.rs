@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// One path per pair of nodes: at each switch the lowest-numbered next hop (the default static routing of ns-2).
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {}
 
 impl Parameters for Params {

@@ -1,10 +1,10 @@
-//! Routing rules: which of several equally short ways a packet takes.
+//! Routing rules: which of several equally short paths a packet takes.
 //!
-//! A switch knows by which of its ports a packet can leave: its *candidates*, the first hops of all shortest paths
-//! that work. A rule chooses among them. Most choose once per flow ([`Needs::source_routes`]): then [`Pick`] says it
-//! all, and the driver may write down the whole path as a flow starts. The others choose packet by
-//! packet: a machine ([`RouteRule`]) of every switch is given the packet and a view of the candidates
-//! ([`Candidates`]: which ports they are, and how much waits there).
+//! A switch knows by which of its ports a packet can leave: its *candidates*, the first hops of all shortest paths that
+//! work. A rule chooses among them. Most choose once per flow ([`Needs::source_routes`]): then [`Pick`] defines the
+//! choice, and the driver may compute the whole path when a flow starts. The others choose packet by packet: a machine
+//! ([`RouteRule`]) of every switch is given the packet and a view of the candidates ([`Candidates`]: which ports they
+//! are, and how much waits there).
 //!
 //! A machine has a stream of random numbers of its own, named by seed and node.
 
@@ -40,7 +40,7 @@ use thalweg_units::{FlowId, HostId, PortId, Rate, Time};
 
 // The one list. Each rule has a file of its own, which declares its `Params` ([`Parameters`]).
 kinds! {
-    /// Rules for the choice among shortest paths.
+    /// The routing rule: how a packet's path is chosen among the shortest paths.
     pub enum RouteSpec;
     /// The machine of a node, statically dispatched.
     pub enum RouteMachine {
@@ -79,14 +79,14 @@ kinds! {
     }
 }
 
-/// What a rule may know of a packet.
+/// What a rule sees of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passing {
     /// Its flow, the same in both directions.
     pub flow: FlowId,
     /// The host it goes to.
     pub dst: HostId,
-    /// What its header carries for rules: written by its transport, by [`RouteRule::stamp`], or by a switch on its way.
+    /// The value in its header for rules, written by its transport, by [`RouteRule::stamp`] or by a switch on its way.
     pub value: u32,
     /// Bytes on the wire.
     pub wire: u32,
@@ -107,9 +107,9 @@ impl Passing {
 /// How much of a queue is in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// What waits, and what is left of the packet in transmission.
+    /// What waits, plus the rest of the packet in transmission.
     pub used: u64,
-    /// What may wait.
+    /// The limit of what may wait.
     pub of: u64,
 }
 
@@ -172,9 +172,9 @@ pub trait Candidates {
 /// assert_eq!(Emptiest.choose(Time::ZERO, &mut packet, &mut Ports([3000, 1, 1500])), 1);
 /// ```
 pub trait RouteRule {
-    /// A packet that carries `value` leaves its host's rack, or stays in it (`choice`: there is more than one way):
-    /// the value that it carries from here on. Called at the machine of its host, at the first switch, in the order in
-    /// which packets arrive there. Only of rules that stamp ([`Needs::stamps`]).
+    /// Returns the value that a packet carries from its first switch on; `value` is the one it has. `choice`: there is
+    /// more than one path. Called at the machine of its host, at the first switch, in the order in which packets arrive
+    /// there. Only of rules that stamp ([`Needs::stamps`]).
     #[inline]
     fn stamp(&mut self, value: u32, _choice: bool) -> u32 {
         value
@@ -184,7 +184,7 @@ pub trait RouteRule {
     fn choose(&mut self, now: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize;
 }
 
-/// The machine of rules that choose per flow: paths are laid as flows start, and nothing is left to choose.
+/// The machine of rules that choose per flow. Paths are computed when flows start, so it never has to choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Laid;
 

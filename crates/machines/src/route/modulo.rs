@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Per flow: next hop number (source + destination + flow) mod n, data and ACKs alike.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {}
 
 impl Parameters for Params {

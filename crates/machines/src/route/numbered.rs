@@ -8,9 +8,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// Every packet: the path whose number its transport has written (`transport.ndp`): at each switch that number mod n,
-/// and the rest of it travels on.
+/// Every packet takes the path whose number its transport has written (`transport.ndp`): at each switch with n
+/// candidates the number mod n chooses, and the quotient travels on.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {}
 
 impl Parameters for Params {
@@ -32,7 +33,7 @@ impl Parameters for Params {
     }
 }
 
-/// A switch need remember nothing.
+/// The machine of a switch, without state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Numbered;
 

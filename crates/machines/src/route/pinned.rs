@@ -1,13 +1,14 @@
-//! Paths that a file gives, flow by flow; they stay whatever fails.
+//! Paths given by a file for each flow. They do not change when links fail.
 
 use super::{File, Holds, Laid, Needs, Parameters, Paths, Site};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Each flow's switches are given.
+/// A file gives the switches on each flow's path.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {
-    /// CSV `id,data_path,ack_path`: switches, by number or name, separated by `-`; relative to the scenario.
+    /// CSV file `id,data_path,ack_path`, relative to the scenario: switches by number or name, separated by `-`.
     #[schemars(extend("examples" = ["paths.csv"]))]
     pub file: String,
 }

@@ -1,5 +1,5 @@
 //! Packet spraying by chance (Dixit, Prakash, Hu, Kompella, "On the impact of packet spraying in data center networks",
-//! INFOCOM 2013): every packet takes any of the shortest ways, whatever its flow.
+//! INFOCOM 2013): every packet takes a random shortest path, regardless of its flow.
 //!
 //! ```text
 //! CHOICE: a packet draws once, where it meets its first switch, and every switch on its way hashes what it drew with a
@@ -11,8 +11,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time};
 
-/// Every packet by a random draw of its source host.
+/// Every packet takes a random shortest path, drawn at its source host.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {}
 
 impl Parameters for Params {

@@ -9,10 +9,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// Every packet: all paths in turn, by a counter of its source host: mod n, and the rest of it travels on.
+/// Packets of a host take all paths in turn, by a counter of the source host.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Params {
-    /// CSV `host,first`: first value of each host's counter, relative to the scenario; zeros if not given.
+    /// CSV file `host,first`, relative to the scenario: the initial value of each host's counter. If not given, zeros.
     pub offsets: Option<String>,
 }
 

@@ -81,17 +81,17 @@ impl Parameters for Params {
 /// The round trip of a hop where none is given (§3.6.2.1).
 const HOP_RTT: Span = Span::from_us(2);
 
-/// What the parameters come to at one port.
+/// The parameters as they apply at one port.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Rules {
-    /// Of packets of this class, this queue.
+    /// The incast class and its queue.
     incast: Option<(u8, u16)>,
     assignment: Assignment,
     service: Service,
     sampling: f64,
     needs_backlog: bool,
     quantum: u64,
-    /// The threshold of a queue that has the link to itself.
+    /// The pause threshold in bytes of a queue that has the link to itself.
     one_hop: u64,
     sticky: Span,
 }
@@ -111,7 +111,7 @@ pub struct Bfc {
     rules: Rules,
     table: Table,
     fifos: Fifos,
-    /// By number, or because a flow that is paused waits there.
+    /// Paused queues: by number, or because a paused flow waits there.
     paused: QueueSet,
     /// Once the next hop has paused a flow.
     stopped: Option<Box<Stopped>>,
@@ -166,7 +166,7 @@ impl Bfc {
         }
     }
 
-    /// `pick_queue`: for a flow of that class that begins to wait.
+    /// `pick_queue`: the queue for a flow of that class that begins to wait.
     // CHOICE BFC §3.3.3.1: which of the empty queues is open. Uniformly drawn; the first of them would be
     // given again to the next flow whenever the port drains between two packets of the same flow. Nor one
     // that is paused (the artifact's rule): the pause was meant for another flow.
@@ -176,7 +176,7 @@ impl Bfc {
             own.set(queue, false);
         }
         if self.rules.assignment == Assignment::Hashed {
-            // Another hash than the table's, of whose cells only some would be used otherwise.
+            // A different hash from the flow table's; otherwise only some cells of each queue would be used.
             let nth = (u128::from(mix64(hash ^ 0x51ed)) * u128::from(own.len())) >> 64;
             return own.nth(nth as u32).unwrap_or(0);
         }
@@ -239,7 +239,7 @@ impl Bfc {
         }
     }
 
-    /// Paused is what is paused by number, and every queue in which a flow waits that is.
+    /// Recomputes which queues are paused: those paused by number, and every queue in which a paused flow waits.
     #[cold]
     fn hold_stopped(&mut self) {
         let Some(stopped) = &self.stopped else { return };

@@ -1,6 +1,6 @@
-//! Bins: the FIFOs that flows are hashed into, each with a CoDel of its own where there is one. A bin that is
-//! empty is closed as soon as its CoDel would act as a fresh one: what is kept does not grow with the flows
-//! that have ever passed.
+//! Bins: the FIFOs that flows are hashed into, each with its own CoDel state where CoDel is used. An empty bin is
+//! closed as soon as its CoDel state is equivalent to a fresh one, so that memory does not grow with the number of
+//! flows ever seen.
 
 use super::lanes::Lanes;
 use crate::problems::Invalid;
@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use thalweg_units::{FlowId, Span, Time, mix64};
 use thalweg_wire::{Kind, Packet};
 
-/// What is known of a bin.
+/// The state of a bin.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Bin {
     pub(super) packets: u32,
@@ -19,7 +19,7 @@ pub(super) struct Bin {
     pub(super) listed: bool,
     /// It is among [`Bins::remembered`].
     remembered: bool,
-    /// Bytes that it may still send in its turn, of orders that count them.
+    /// Bytes that it may still send in its turn, in orders that count bytes.
     pub(super) credits: i64,
     pub(super) codel: Codel,
 }
@@ -28,7 +28,7 @@ pub(super) struct Bin {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Bins {
     pub(super) lanes: Lanes<Bin>,
-    /// Bins that are on no list, but whose CoDel would act differently as a fresh one.
+    /// Bins that are on no list but whose CoDel state still differs from a fresh one.
     remembered: VecDeque<u32>,
     /// How many; `None`: one for each flow and direction.
     count: Option<u32>,
@@ -60,7 +60,7 @@ impl Bins {
         self.lanes.open(FlowId(self.count.map_or(flow, hash)))
     }
 
-    /// An empty bin is to be served no more.
+    /// An empty bin leaves the lists.
     pub(super) fn retire(&mut self, now: Time, lane: u32) {
         self.lanes.state(lane).listed = false;
         let state = *self.lanes.state(lane);
@@ -75,7 +75,7 @@ impl Bins {
         }
     }
 
-    /// Closes bins whose CoDel's memory has run out. Never changes what is sent: only what is kept.
+    /// Closes bins whose CoDel state is no longer needed. This frees memory and never changes what is sent.
     pub(super) fn forget(&mut self, now: Time) {
         while let (Some(&lane), Some((interval, law))) = (self.remembered.front(), self.memory) {
             let state = *self.lanes.state(lane);

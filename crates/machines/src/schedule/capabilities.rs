@@ -1,6 +1,6 @@
-//! What some queues can do besides letting packets in and out: a small contract each. An order has those that make
-//! sense for it, and shows them ([`Order::pausable`](super::Order::pausable) and its like); the others know nothing of
-//! them. What needs one is refused, by [`Needs`](super::Needs), where an order lacks it.
+//! Optional capabilities of queues, each a small contract. An order implements those that make sense for it and exposes
+//! them through methods such as [`Order::pausable`](super::Order::pausable). What needs one is refused, by
+//! [`Needs`](super::Needs), where an order lacks it.
 
 use super::Entry;
 use crate::crossbar::Ends;
@@ -13,15 +13,15 @@ use thalweg_wire::{Handle, QueueSet};
 pub trait Pausable {
     /// How many, at least one.
     fn queues(&self) -> u16;
-    /// Pauses a queue, or lets it go on: what is in it stays, what comes may join.
+    /// Pauses or resumes a queue. Its packets stay, and further ones may join.
     fn pause(&mut self, queue: u16, paused: bool);
-    /// Pauses these queues, and lets all others go on.
+    /// Pauses exactly these queues; all others resume.
     fn pause_only(&mut self, queues: &QueueSet) {
         (0..self.queues()).for_each(|queue| self.pause(queue, queues.has(queue)));
     }
-    /// The queues that these flows wait in are paused, and no others of a flow's: as long as they wait there.
+    /// Pauses the queues in which these flows wait, for as long as they wait there.
     fn pause_flows(&mut self, _flows: &BTreeSet<FlowId>) {}
-    /// Paused is what the neighbour's frames have paused, and nothing else.
+    /// Applies the pause state of the neighbour's frames.
     fn apply(&mut self, paused: &Paused) {
         if paused.any_class() {
             (0..self.queues()).for_each(|queue| self.pause(queue, paused.queue(queue)));
@@ -30,13 +30,13 @@ pub trait Pausable {
             self.pause_flows(paused.flows());
         }
     }
-    /// If anything waits, none of it may leave now: every queue that holds any is paused.
+    /// Whether every queue that holds packets is paused.
     fn is_held(&self) -> bool;
 }
 
-/// Queues for hop-by-hop flow control: which of them the hop before is to pause.
+/// Queues for hop-by-hop flow control: they report when the upstream hop should pause one of its queues.
 pub trait HopByHop {
-    /// The packet that joined last made its queue too long: the hop before should pause the queue it left.
+    /// The packet that joined last has made its queue too long: the upstream hop should pause the queue that it left.
     fn is_overfull(&self) -> bool;
     /// The queue that the last packet to leave was in.
     fn served_queue(&self) -> u16;
@@ -44,22 +44,23 @@ pub trait HopByHop {
 
 /// A pipeline between the queues and the wire.
 pub trait Pipeline {
-    /// The `nth` of the packets that wait for the wire only: no pause stops them, and they are exempt from accounting.
+    /// The `nth` packet that has left the queues and waits only for the wire: no pause stops it, and it is exempt from
+    /// accounting.
     fn committed(&self, nth: usize) -> Option<Handle>;
-    /// How much later than a packet leaves its queue the switch is notified of it.
+    /// Delay after which the switch is notified that a packet has left its queue.
     fn late(&self) -> Span;
 }
 
-/// An order by importance: a transmission may give way to a packet that came later.
+/// An order by importance: a transmission may be interrupted for a packet that came later.
 pub trait Preemptible {
     /// Takes back the packet last served, if one that waits should go before it: it waits again in its old place (key,
     /// arrival number).
     fn preempt(&mut self, now: Time) -> Option<Entry>;
 }
 
-/// An order out of whose middle packets can be taken.
+/// An order from whose middle packets can be removed.
 pub trait Searchable {
-    /// Takes out those that `belong`, wherever they are; each is shown to `left`.
+    /// Removes the packets for which `belongs` is true, wherever they are, and passes each to `left`.
     fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, left: &mut dyn FnMut(Entry));
 }
 

@@ -1,4 +1,4 @@
-//! The open door: a discipline written by the user, behind a box.
+//! Queue disciplines written by users, registered by name.
 
 use super::{
     At, Discipline, Entry, Key, Limit, Machine, Manages, Needs, OutputQueue, Parameters, Served, Verdict,
@@ -17,7 +17,7 @@ pub trait PluggedDiscipline: Discipline + Send + Sync {
     fn name(&self) -> &str;
     /// A copy with the same future.
     fn boxed_clone(&self) -> Box<dyn PluggedDiscipline>;
-    /// Everything it knows, as bytes that its loader understands.
+    /// Its complete state, as bytes that its loader understands.
     fn save(&self) -> Vec<u8>;
 }
 
@@ -49,7 +49,7 @@ pub fn disciplines() -> Vec<String> {
 pub struct Params {
     /// The name it was registered under.
     pub name: String,
-    /// What its factory is given, as JSON.
+    /// Parameters for its factory, which receives them as JSON.
     #[serde(default)]
     pub params: Json,
 }
@@ -115,7 +115,7 @@ impl Discipline for CustomDiscipline {
 pub struct Limited {
     /// The user's.
     pub discipline: CustomDiscipline,
-    /// Of what it holds.
+    /// Limit of what the discipline may hold.
     pub limit: Limit,
 }
 
@@ -148,7 +148,7 @@ impl Discipline for Limited {
     }
 }
 
-/// A user's own, behind the port's limit; marking is its own affair.
+/// A user's discipline behind the port's limit; it does its own marking.
 impl Machine for CustomDiscipline {
     type Queue = Limited;
     fn queue(self, limit: Limit, _: &StageSpec, _: &At) -> Result<Limited, Invalid> {

@@ -1,6 +1,6 @@
-//! What an order of service declares, once: its keys with their defaults, documentation and ranges, and
-//! what it needs of senders and switches. The scenario's schema, `explain`, the catalogue, the manual, the
-//! checks and the laws all come from here.
+//! What an order of service declares: its keys with defaults, documentation and ranges, and what it needs of senders
+//! and switches. The scenario schema, `explain`, the catalogue, the manual, the checks and the common tests are all
+//! derived from it.
 
 use super::{Limit, OutputQueue};
 use crate::problems::{Invalid, Mistake, Problems};
@@ -33,7 +33,7 @@ pub trait Parameters:
     /// If it cannot work at this port.
     fn make(&self, at: &At) -> Result<Self::Machine, Invalid>;
 
-    /// Its queue, with the limit and the stage of its port.
+    /// Its queue with the limit and the stage of its port.
     ///
     /// # Errors
     /// If order, limit or stage do not fit.
@@ -51,18 +51,18 @@ pub trait Parameters:
         None
     }
 
-    /// What that file says of the port, instead of the file.
+    /// Replaces the file by the numbers that it holds for this port.
     fn fill(&mut self, _numbers: &[u64]) {}
 
-    /// Files that hold texts of it: their keys, and their names.
+    /// Files that hold its texts: their keys and names.
     fn files(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 
-    /// What these files hold, in that order.
+    /// The contents of these files, in that order.
     fn read(&mut self, _texts: &[String]) {}
 
-    /// What is wrong in its texts: the key of each, and whether that names a file.
+    /// Mistakes in its texts: the key of each text, and whether it is in a file.
     fn mistakes(&self) -> Vec<(String, bool, Mistake)> {
         Vec::new()
     }
@@ -72,22 +72,22 @@ pub trait Parameters:
         Vec::new()
     }
 
-    /// Leaves what it is at this port of the network, with what its files hold instead of their names.
+    /// Keeps only what applies to this port of the network, with the contents of its files instead of their names.
     fn settle(&mut self, _port: u32) {}
 
-    /// Bytes that it holds at one port before anything waits, where so many packets pass in a second.
+    /// Memory in bytes that it needs at one idle port, where this many packets pass per second.
     fn memory(&self, _packets_per_second: f64) -> f64 {
         QUEUE
     }
 
-    /// What the laws of every order are tried on: the variants that differ most.
+    /// The variants on which the common tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]
     }
 }
 
-/// Bytes of a queue whose order keeps books, and of what the allocator rounds up, measured.
+/// Measured memory in bytes of a queue with per-flow state, including what the allocator rounds up.
 pub const QUEUE: f64 = 450.0;
 
 /// What an order needs of senders and switches.
@@ -95,58 +95,55 @@ pub const QUEUE: f64 = 450.0;
 pub struct Needs {
     /// What it sorts by.
     pub key: Key,
-    /// It serves [`Packet::class`](thalweg_wire::Packet::class), of which it knows so many.
+    /// It serves traffic classes ([`Packet::class`](thalweg_wire::Packet::class)): how many it distinguishes.
     pub classes: Option<u16>,
-    /// It serves control packets, too, by the class that they name.
+    /// It serves control packets, too, by the class in their header.
     pub control_classes: bool,
     /// It needs to know by which input of a switch a packet came.
     pub inputs: bool,
     /// It serves inputs in turn, and its driver can set whose turn it is
     /// ([`OutputQueue::turn_to`](super::OutputQueue::turn_to)).
     pub by_input: bool,
-    /// It can say of two packets which goes first whatever was sent before, so transmissions may give way;
-    /// the others serve in turns (or in order of arrival, where nothing ever overtakes).
+    /// Packets have a fixed priority order, so that a later packet may overtake, and a transmission may be interrupted.
+    /// Other orders serve in turns, or in order of arrival.
     pub overtakes: bool,
     /// The queue management that it does itself.
     pub manages: Manages,
-    /// What it does to packets besides ordering them, and giving up what does not fit.
+    /// What it does to packets in addition to ordering them and dropping what does not fit.
     pub acts: Acts,
-    /// It takes packets with ECT(1) for L4S (RFC 9331): those of senders that mean something else by it would get
-    /// what is not theirs.
+    /// It treats packets with ECT(1) as L4S (RFC 9331), so senders that use ECT(1) for something else must not use it.
     pub l4s: bool,
-    /// It says itself how much may wait, so that nothing is left to say for a limit of the port.
+    /// It sets its own limits, so that the port's limit has no effect.
     pub sizes_itself: bool,
-    /// It reckons with the link's rate, which must not change.
+    /// It depends on the link's rate, which must be constant.
     pub fixed_rate: bool,
-    /// It reckons with the rate of the direction that leads back, likewise.
+    /// It depends on the rate of the reverse direction, which must be constant.
     pub fixed_back: bool,
-    /// It may let nothing leave though something waits and the link is free.
+    /// It may hold packets back although the link is free.
     pub holds_back: bool,
-    /// It reports when one of its queues has become too long
-    /// ([`Discipline::is_overfull`](super::Discipline::is_overfull)).
+    /// It reports when one of its queues has become too long ([`HopByHop::is_overfull`](super::HopByHop::is_overfull)).
     pub reports_overfull: bool,
-    /// Packets can be taken out of its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
+    /// Packets can be removed from its middle ([`Discipline::withdraw`](super::Discipline::withdraw)).
     pub searchable: bool,
-    /// What it lets go is out of the reach of pauses, or known to be gone, at another instant than that at
-    /// which it is sent ([`Discipline::committed`](super::Discipline::committed),
-    /// [`Discipline::late`](super::Discipline::late)).
+    /// Packets pass a pipeline after leaving its queues, so that the instants at which pauses no longer reach them, and
+    /// at which the switch knows that they have left, differ from that of transmission
+    /// ([`Pipeline::committed`](super::Pipeline::committed), [`Pipeline::late`](super::Pipeline::late)).
     pub apart: bool,
-    /// It knows which packet is next before that leaves ([`OutputQueue::head`](super::OutputQueue::head)).
+    /// It knows the next packet before it leaves ([`OutputQueue::head`](super::OutputQueue::head)).
     pub foretells: bool,
-    /// It never gives up a packet that waits ([`Discipline::push_out`](super::Discipline::push_out)).
+    /// It never pushes out a waiting packet ([`Discipline::push_out`](super::Discipline::push_out)).
     pub keeps: bool,
-    /// It notifies of packets ([`Discipline::take_notified`](super::Discipline::take_notified)): its switch writes to
-    /// their senders.
+    /// It requests notifications for packets ([`Discipline::take_notified`](super::Discipline::take_notified)): its
+    /// switch sends messages to their senders.
     pub notifies: bool,
-    /// It cuts packets to their headers instead of dropping them; headers may take so much besides the limit.
+    /// It trims packets to their headers instead of dropping them; headers may take this much in addition to the limit.
     pub trims: Option<Bytes>,
-    /// All ports of a switch run it together, of which there are so many at most
-    /// ([`Programmed`](super::Programmed)).
+    /// All ports of a switch run it together; the largest number of ports ([`Programmed`](super::Programmed)).
     pub together: Option<u16>,
 }
 
 impl Needs {
-    /// Flow, size, time of arrival.
+    /// It needs only flow, size and time of arrival.
     pub const NOTHING: Self = Self {
         key: Key::Nothing,
         classes: None,
@@ -171,16 +168,16 @@ impl Needs {
         together: None,
     };
 
-    /// Whatever it may be: it is a user's.
+    /// Unknown, because the order is a user's.
     pub fn anything(self) -> bool {
         self.key == Key::Anything
     }
 }
 
-/// What of a packet's rank header an order sorts by.
+/// What the rank header must hold for an order that sorts by it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Key {
-    /// It does not look.
+    /// It does not read the rank header.
     Nothing,
     /// Flow sizes, which senders write.
     FlowSize,
@@ -197,28 +194,28 @@ pub enum Key {
 /// Queue management inside an order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manages {
-    /// None: that is the stage's.
+    /// None; a stage may do it.
     Nothing,
-    /// Delay, so that a stage that measures delay too would do it twice.
+    /// It controls delay, so that a stage which measures delay would do the same again.
     Delay,
-    /// Which packets a stage sees: the order applies the stage per queue, so the stage cannot know the link.
+    /// It applies the stage per queue, so that the stage cannot know the whole link.
     Shares,
-    /// Who makes room: a stage may mark what leaves, and does nothing else ([`StageSpec::marks_leaving`]).
+    /// It decides itself what is dropped; a stage may only mark packets that leave ([`StageSpec::marks_leaving`]).
     Room,
-    /// All of it: a stage next to it is never called.
+    /// All of it: a stage is never called.
     Everything,
 }
 
-/// What an order's checks may need to know about the queue.
+/// The queue, as far as an order's checks need to know it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Around {
-    /// The section of the scenario that says how much it may hold.
+    /// The section of the scenario that sets its limit.
     pub section: &'static str,
     /// It has a limit.
     pub overflows: bool,
     /// When the run ends.
     pub end: Span,
-    /// What of it the next hop pauses, apart from all of it.
+    /// Which parts of it the next hop pauses, other than all of it.
     pub paused: Paused,
 }
 
@@ -227,7 +224,7 @@ impl Around {
     pub const ANY: Self = Self { section: "switch", overflows: true, end: Span::MAX, paused: Paused::Queues };
 }
 
-/// What of a port's queues the next hop pauses.
+/// Which parts of a port the next hop pauses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Paused {
     /// No part of them.
@@ -241,11 +238,11 @@ pub enum Paused {
 /// The port that an order is made for.
 #[derive(Clone, Copy, Debug)]
 pub struct At {
-    /// Of its link.
+    /// Rate of its link.
     pub rate: Rate,
-    /// Of the direction of its link that leads back.
+    /// Rate of the reverse direction of its link.
     pub back: Rate,
-    /// What chance draws from; the queue's stage draws from it too.
+    /// Random stream; the queue's stage draws from it too.
     pub stream: Stream,
     /// Transmissions give way ([`preemptive`](super::DisciplineSpec::preemptive)).
     pub preemptive: bool,

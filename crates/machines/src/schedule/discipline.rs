@@ -1,4 +1,4 @@
-//! The contract of output queues: what arrives, what leaves, what is given up.
+//! The contract of output queues: enqueue, dequeue, drops.
 
 use super::capabilities::{HopByHop, Pausable, Pipeline};
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,10 @@ pub enum Verdict {
     Queued,
     /// It is in the queue, and its owner must set CE on it.
     Marked,
-    /// It is in the queue, and one packet that is there, this one or one that waited, has been cut to its header: its
-    /// owner must do so ([`Packet::trim`]), and find the queue's bytes changed by it.
+    /// It is in the queue, and one packet there, this or another, is to be trimmed to its header: the owner must do so
+    /// ([`Packet::trim`]). The queue's byte count already reflects it.
     Trimmed(Handle),
-    /// It was refused; its owner still has it and must discard it. Not listed in `out`.
+    /// It was dropped. The owner still has it and must discard it; it is not listed in `out`.
     Dropped,
 }
 
@@ -66,12 +66,12 @@ pub trait Discipline {
     fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
         None
     }
-    /// Its queues, if the hop before is to pause one that grows too long. Called for orders that declare it
+    /// Its queues, if the upstream hop is to pause one that grows too long. Called for orders that declare it
     /// ([`Needs::reports_overfull`](super::Needs::reports_overfull)).
     fn hop_by_hop(&self) -> Option<&dyn HopByHop> {
         None
     }
-    /// What stands between its queues and the wire. Called for orders that declare it
+    /// The pipeline between its queues and the wire. Called for orders that declare it
     /// ([`Needs::apart`](super::Needs::apart)).
     fn pipeline(&self) -> Option<&dyn Pipeline> {
         None
@@ -85,29 +85,29 @@ pub trait Discipline {
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
         None
     }
-    /// Bytes that the packet which left last carries more than while it waited.
+    /// Header bytes that were added to the packet which left last.
     #[inline]
     fn header(&self) -> u32 {
         0
     }
-    /// Something waits, and the queue itself lets none of it leave before this instant, though it is not
-    /// paused. Called for orders that declare it ([`Needs::holds_back`](super::Needs::holds_back)).
+    /// Packets wait, and the queue itself holds them back until this instant, although it is not paused. Called for
+    /// orders that declare it ([`Needs::holds_back`](super::Needs::holds_back)).
     #[inline]
     fn held_until(&self) -> Option<Time> {
         None
     }
-    /// Takes the waiting packets out of which `belongs` is true, wherever they are; they are appended to
-    /// `out`. Called for orders that declare that they can be searched
-    /// ([`Needs::searchable`](super::Needs::searchable)); others keep what they have.
+    /// Removes the waiting packets for which `belongs` is true, wherever they are, and appends them to `out`. Called
+    /// for orders that declare that they can be searched ([`Needs::searchable`](super::Needs::searchable)); others keep
+    /// what they have.
     fn withdraw(&mut self, _belongs: &mut dyn FnMut(Handle) -> bool, _out: &mut Vec<Handle>) {}
-    /// Gives up the packet that its order would give up first, or several at once: memory that it shares has no room.
-    /// They are appended to `out`; the one that joined last, `arriving`, may be among them. False: it keeps what
-    /// waits, and has given up nothing. Called of orders that can ([`Needs::keeps`](super::Needs::keeps)).
+    /// Pushes out the packet that its order would drop first, or several at once, because the memory that it shares is
+    /// full. They are appended to `out`; the one that joined last, `arriving`, may be among them. Returns false if
+    /// nothing was pushed out. Called for orders that can ([`Needs::keeps`](super::Needs::keeps)).
     fn push_out(&mut self, _now: Time, _arriving: Handle, _out: &mut Vec<Handle>) -> bool {
         false
     }
-    /// Shows the packets that it has notified of since this was last called, in that order, and forgets them: each
-    /// either came or left with that call. Called of orders that declare it
+    /// Passes the packets for which notifications were requested since the last call to `see`, in that order, and
+    /// forgets them. Each arrived or left with the preceding call. Called for orders that declare it
     /// ([`Needs::notifies`](super::Needs::notifies)).
     fn take_notified(&mut self, _see: &mut dyn FnMut(Handle)) {}
     /// Packets waiting.
@@ -120,8 +120,8 @@ pub trait Discipline {
     }
     /// The instant named by [`Discipline::wake`] has come.
     fn on_tick(&mut self, _now: Time) {}
-    /// Nothing waits, and the link, which has been free since `at`, has found it so. (A link that is free asks once;
-    /// its driver may report that late, but before anything arrives.)
+    /// The link has been free since `at` and has found the queue empty. It is called once per idle period, possibly
+    /// late, but before anything arrives.
     fn on_idle(&mut self, _at: Time) {}
     /// True if nothing waits.
     #[inline]
@@ -130,13 +130,13 @@ pub trait Discipline {
     }
 }
 
-/// How much may wait.
+/// Limit of the packets or bytes that may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Limit {
     /// Bytes over all queues of the port.
     Bytes(Bytes),
     /// Packets over all queues of the port.
     Packets(u32),
-    /// Never full.
+    /// No limit.
     Unlimited,
 }

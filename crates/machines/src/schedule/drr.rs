@@ -14,9 +14,9 @@ use thalweg_wire::{Handle, Packet};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Added to a flow's deficit per round.
+    /// Bytes added to a flow's deficit per round.
     pub quantum: Bytes,
-    /// Victim on overflow.
+    /// Which packet is dropped when the port is full.
     pub overflow: FairOverflow,
 }
 
@@ -125,7 +125,7 @@ impl Order for Drr {
         let victim = self.lanes.tail_of_longest()?;
         let node = self.lanes.take(victim);
         if self.lanes.lane_is_empty(node.lane) {
-            // It keeps its place in the round until it is visited, but saves nothing up.
+            // The flow keeps its place in the round until it is visited, but does not keep its deficit.
             self.lanes.state(node.lane).deficit = 0;
         }
         Some(node.entry)

@@ -43,60 +43,61 @@ use std::collections::VecDeque;
 use thalweg_units::{Span, Stream, Time};
 use thalweg_wire::{Ecn, Handle, Packet};
 
-/// Two queues, for L4S and for all else, with coupled marking: DualPI2 (RFC 9332).
+/// DualPI2: two queues, one for L4S and one for Classic traffic, with coupled marking (RFC 9332).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Queueing delay of Classic traffic aimed at.
+    /// Target queueing delay of Classic traffic.
     pub target: Span,
-    /// Tupdate: how often the probability is computed.
+    /// Tupdate: interval between updates of the base probability.
     pub update: Span,
-    /// alpha, per second: weight of the delay's distance from the target.
+    /// alpha, per second: integral gain, the weight of the delay's distance from the target.
     #[schemars(extend("minimum" = 0.0, "maximum" = 100_000.0))]
     pub alpha: f64,
-    /// beta, per second: weight of the delay's change since the last update.
+    /// beta, per second: proportional gain, the weight of the delay's change since the last update.
     #[schemars(extend("minimum" = 0.0, "maximum" = 100_000.0))]
     pub beta: f64,
-    /// k: L4S packets are marked with k times the square root of what happens to Classic ones.
+    /// k: coupling factor. L4S packets are marked with k times the square root of the Classic drop probability.
     #[schemars(extend("minimum" = 1.0, "maximum" = 100.0))]
     pub coupling: f64,
-    /// minTh: an L4S packet that has waited longer may be marked for that alone.
+    /// minTh: L4S packets that have waited longer than this may be marked by the native L4S AQM.
     pub ramp_start: Span,
-    /// range: one that has waited longer than `ramp_start` by this is marked.
+    /// range: width of the native L4S ramp; for L4S packets that have waited longer than `ramp_start` + `ramp` its
+    /// probability is 1.
     pub ramp: Span,
-    /// Th_len: not if it leaves fewer packets than this behind in the L4S queue.
+    /// Th_len: the native L4S AQM does not mark if fewer packets than this remain in the L4S queue.
     pub ramp_packets: u32,
-    /// Whose turn it is where both queues wait.
+    /// Which queue is served when both hold packets.
     pub turns: Turns,
-    /// Of `turns = "weighted"`: Classic traffic's share where L4S leaves nothing; 1/16 if not given.
+    /// For `turns = "weighted"`: minimum share of Classic traffic when both queues hold packets. If not given, 1/16.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub share: Option<f64>,
-    /// Of `turns = "time-shift"`: L4S goes first unless the Classic head has waited longer by this; twice the target
-    /// if not given.
+    /// For `turns = "time-shift"`: L4S goes first unless the head of the Classic queue has waited longer by this. If
+    /// not given, twice the target.
     pub time_shift: Option<Span>,
-    /// How a probability becomes decisions.
+    /// How a probability becomes drop and mark decisions.
     pub draws: Draws,
 }
 
-/// Whose turn it is where both queues wait.
+/// Which queue is served when both hold packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Turns {
-    /// L4S's, but for a share of Classic traffic: weighted round robin.
+    /// L4S, except for a minimum share of Classic traffic: weighted round robin.
     #[default]
     Weighted,
-    /// That of the packet which has waited longer, L4S packets with a head start.
+    /// The queue whose head has waited longer, with a head start for L4S: time-shifted FIFO.
     TimeShift,
 }
 
-/// How a probability becomes decisions.
+/// How a probability becomes drop and mark decisions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Draws {
-    /// Probabilities add up, and every whole one acts.
+    /// Deterministic: probabilities are accumulated, and each time the sum reaches one a packet is affected.
     #[default]
     Recur,
-    /// Each packet by itself, at random.
+    /// Random: each packet is drawn independently.
     Random,
 }
 
@@ -123,7 +124,7 @@ impl Default for Params {
 const SHARE: f64 = 1.0 / 16.0;
 /// A full packet, bytes.
 const MTU: f64 = 1500.0;
-/// Less than this left behind, bytes, and nothing is dropped.
+/// Nothing is dropped if fewer bytes than this would remain.
 const SPARED: u64 = 3000;
 
 impl Parameters for Params {
@@ -176,7 +177,7 @@ impl Parameters for Params {
         })
     }
 
-    /// So short that stories of microseconds see all of it.
+    /// Times are so short that test sequences of microseconds reach everything.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let short = Self {
@@ -205,7 +206,7 @@ fn first_credit(share: f64) -> f64 {
 struct Fifo {
     ring: VecDeque<(Entry, Time)>,
     bytes: u64,
-    /// Of `recur`: what its probabilities add up to.
+    /// For `recur`: the accumulated probability.
     count: f64,
 }
 
@@ -270,7 +271,7 @@ pub struct DualPi2 {
     dropped: Vec<Entry>,
 }
 
-/// What becomes of a packet whose turn it is.
+/// The decision for a packet that is to leave.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Pass,
@@ -279,7 +280,7 @@ enum Fate {
 }
 
 impl DualPi2 {
-    /// All updates that were due up to `now`: since the last of what happened here, queues have stood still.
+    /// Performs all updates that were due up to `now`. The queues have not changed since the last event.
     fn catch_up(&mut self, now: Time) {
         let update = self.p.update;
         let mut next = self.base.next.unwrap_or(now.saturating_add(update));
@@ -290,7 +291,7 @@ impl DualPi2 {
             let rests =
                 self.base.p == before && (empty && before == 0.0 || curq > self.p.target && before == 1.0);
             if rests && next <= now {
-                // Nothing but the time waited will change until something happens.
+                // Until the next event only the waiting time changes.
                 let missed = now.since(next).ps() / update.ps();
                 next = next.saturating_add(update.saturating_mul(missed));
             }
@@ -322,7 +323,7 @@ impl DualPi2 {
         self.p_cl() >= 1.0
     }
 
-    /// laqm: the probability of L4S's own, of a packet that has waited so long.
+    /// laqm: the native L4S marking probability for a packet that has waited `qdelay`.
     fn laqm(&self, qdelay: Span) -> f64 {
         let Params { ramp_start, ramp, ramp_packets, .. } = self.p;
         if self.lq.ring.len() < ramp_packets as usize || qdelay <= ramp_start {

@@ -1,9 +1,9 @@
-//! Ports of ExpressPass: credits in a short queue of their own, which goes first but is metered (Cho et al.,
+//! ExpressPass ports: credits wait in a short queue of their own, which has priority but is rate-limited (Cho et al.,
 //! SIGCOMM 2017, §3.1).
 //!
-//! A credit calls for a full packet on the link of the other direction. So of a link of rate C credits take
-//! C·credit/(credit + packet) at most, by a token bucket of a few credits; what finds the queue full is
-//! dropped. Everything else is served in order of arrival whenever no credit may go.
+//! Each credit triggers a full packet in the other direction of the link. So of a link of rate C credits take
+//! C·credit/(credit + packet) at most, by a token bucket of a few credits; what finds the queue full is dropped.
+//! Everything else is served in order of arrival whenever no credit may go.
 
 use super::{Around, At, Entry, Needs, Order, Parameters, Problems};
 use crate::problems::Invalid;
@@ -14,20 +14,20 @@ use std::collections::VecDeque;
 use thalweg_units::{Bytes, Rate, Time};
 use thalweg_wire::{Flags, Handle, Packet};
 
-/// Credits first, metered so that the data they call for fits the link; all else in order of arrival
-/// (ExpressPass: Cho et al., SIGCOMM 2017).
+/// Credits first, rate-limited so that the data they trigger fits the link; all else in order of arrival (ExpressPass:
+/// Cho et al., SIGCOMM 2017).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Credits that may wait.
+    /// Limit of the credit queue, in credits.
     #[schemars(range(min = 1))]
     pub credits: u32,
-    /// Credits that may leave at once after a pause.
+    /// Size of the token bucket, in credits: how many may leave back to back.
     #[schemars(range(min = 1))]
     pub burst: u32,
-    /// A credit on the wire, on average.
+    /// Average size of a credit on the wire.
     pub credit: Bytes,
-    /// A full data packet on the wire, for which a credit is.
+    /// Size on the wire of a full data packet, which a credit triggers.
     pub packet: Bytes,
 }
 

@@ -27,7 +27,7 @@ impl Parameters for Params {
     }
 }
 
-/// One ring.
+/// A FIFO queue.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Fifo {
     ring: VecDeque<Entry>,

@@ -23,7 +23,7 @@ use thalweg_wire::{Handle, Packet};
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Victim on overflow.
+    /// Which packet is dropped when the port is full.
     pub overflow: FairOverflow,
 }
 
@@ -62,8 +62,8 @@ pub struct Fq {
     lanes: Lanes<Flow>,
     /// Lanes that hold packets, by the finish number of their first.
     heads: IndexedHeap,
-    /// Lanes active in the emulated server, by a finish number that their last one is not below: it is brought up to
-    /// date when it comes first, not at every arrival.
+    /// Lanes active in the emulated server, by a lower bound of their last finish number, which is updated when the
+    /// lane comes first, not at every arrival.
     active: IndexedHeap,
     /// R at the instant `at`.
     round: u64,
@@ -142,7 +142,7 @@ impl Fq {
         }
     }
 
-    /// What the lane's first packet is sorted by.
+    /// The sort key of the lane's first packet.
     fn head_key(&self, lane: u32) -> heap::Key {
         let head = self.lanes.node(self.lanes.lane(lane).head);
         heap::key(head.stamp, head.arrival, lane)

@@ -38,42 +38,42 @@ use thalweg_wire::{Ecn, Handle, Packet};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// What turns and the length of queues are counted in.
+    /// Unit of turns and of queue lengths.
     pub count: Count,
-    /// Credits of a queue per round; 1514 bytes if not given.
+    /// Bytes of credit of a queue per round. If not given, 1514 bytes.
     pub quantum: Option<Bytes>,
-    /// Flows are hashed into so many queues; 1024 if not given. With `count = "packets"` every flow and
-    /// direction has its own if not given.
+    /// Number of queues that flows are hashed into. If not given, 1024; with `count = "packets"` one for each flow and
+    /// direction.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub bins: Option<u32>,
-    /// Every flow and direction has a queue of its own: none collide.
+    /// Every flow and direction has a queue of its own, without hash collisions.
     pub exact: bool,
-    /// When the port is full its longest queue gives up the first half of its bytes, but no more than so many
-    /// packets; 64 if not given.
+    /// When the port is full, packets are dropped from the head of its longest queue: half of its bytes, but at most
+    /// this many packets. If not given, 64.
     #[schemars(range(min = 1))]
     pub drop_batch: Option<u32>,
-    /// Queueing delay that may stand.
+    /// CoDel's target: acceptable standing queueing delay.
     pub target: Span,
-    /// How long it must stand before the first drop.
+    /// CoDel's interval: how long the delay must stay above the target before the first drop.
     pub interval: Span,
-    /// With no more than this in the queue delay does not count.
+    /// CoDel never drops while no more than this many bytes are in the queue.
     pub mtu: Bytes,
-    /// What is counted, and where the rate of drops starts from when delay comes back.
+    /// CoDel's control law: what is counted, and how the drop rate starts when delay returns.
     pub law: codel::Law,
-    /// CoDel marks ECN-capable packets instead of dropping them; on if not given.
+    /// CoDel marks ECN-capable packets instead of dropping them. If not given, it does.
     pub ecn: Option<bool>,
-    /// ECN-capable packets that have waited longer than this are marked, whatever CoDel says.
+    /// ECN-capable packets that have waited longer than this are marked in any case.
     pub ce_threshold: Option<Span>,
 }
 
-/// What turns and the length of queues are counted in.
+/// Unit of turns and of queue lengths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
     /// Bytes: RFC 8290.
     #[default]
     Bytes,
-    /// Packets: a turn is a packet, whatever its size (Mittal et al., NSDI 2016).
+    /// Packets: a turn is one packet of any size (Mittal et al., NSDI 2016).
     Packets,
 }
 
@@ -204,7 +204,7 @@ pub struct Deficit {
     drop_batch: u32,
     codel: codel::Params,
     ce_threshold: Option<Span>,
-    /// The packet that left last was marked here.
+    /// The packet that left last was marked by this queue.
     marked: bool,
     dropped: Vec<Entry>,
 }
@@ -281,8 +281,8 @@ impl Deficit {
         }
     }
 
-    /// §4.2: the link asks, and nothing waits. All queues are found empty: those of the new list go to the old one, and
-    /// then each leaves it. One that comes back is new again.
+    /// §4.2: the link is free and nothing waits. All queues are found empty: those of the new list move to the old one,
+    /// and then each leaves it, so that a flow that returns is new again.
     fn on_idle(&mut self, at: Time) {
         self.old.append(&mut self.new);
         while let Some(lane) = self.old.pop_front() {
@@ -298,7 +298,7 @@ impl Deficit {
         }
     }
 
-    /// The turn of a queue's CoDel; `None`: it is empty.
+    /// Serves a queue through its CoDel; `None`: it is empty.
     fn serve(&mut self, now: Time, lane: u32) -> Option<Entry> {
         let (spec, lanes, dropped) = (self.codel, &mut self.bins.lanes, &mut self.dropped);
         let mut codel = lanes.state(lane).codel;

@@ -1,9 +1,9 @@
-//! A 4-ary heap that knows where each of its members is, so that any of them can leave.
+//! An indexed 4-ary heap: any member can be removed, because its position is known.
 
 use serde::{Deserialize, Serialize};
 
-/// What members are sorted by: a 64-bit value, then a 40-bit tie-breaker; the low 24 bits are the
-/// member's slot. Four of them fill a cache line.
+/// The sort key: a 64-bit value, then a 40-bit tie-breaker; the low 24 bits are the member's slot. Four keys fill a
+/// cache line.
 pub(super) type Key = u128;
 
 const SLOT_BITS: u32 = 24;

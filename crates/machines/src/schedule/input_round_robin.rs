@@ -55,7 +55,7 @@ impl Linked for Node {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct InputRoundRobin {
     memory: Memory<Node>,
-    /// By input, as far as any has sent a packet here.
+    /// One FIFO per input, up to the highest input that has sent a packet here.
     lines: Vec<Line>,
     /// Inputs that have a packet waiting.
     occupied: Ends,
@@ -119,8 +119,8 @@ impl Order for InputRoundRobin {
         self.last = input;
         Some(entry)
     }
-    /// The newest of the input by which the last packet came, else of the first input that holds any. Never
-    /// on the way of a packet: the port drops what arrives.
+    /// The newest of the input by which the last packet came, else of the first input that holds any. Not used on
+    /// overflow of the port, which drops the arriving packet.
     fn push_out(&mut self, _arriving: Handle) -> Option<Entry> {
         let input = Some(self.newest).filter(|&i| self.occupied.has(i)).or_else(|| self.turn())?;
         let line = &mut self.lines[usize::from(input)];

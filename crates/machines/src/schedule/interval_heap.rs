@@ -1,12 +1,12 @@
-//! Both ends of an order in one array. van Leeuwen & Wood, "Interval Heaps", The Computer Journal 36(3), 1993.
+//! A double-ended priority queue in one array. van Leeuwen & Wood, "Interval Heaps", The Computer Journal 36(3), 1993.
 //!
-//! Node i of an implicit binary tree is the pair (a[2i], a[2i+1]), smaller one first, and the interval of every
-//! node contains those of its children: the first halves are a min-heap, the second halves a max-heap. If the
-//! number of members is odd, the last node is a single one. No member knows its place, none is moved but to sort.
+//! Node i of an implicit binary tree is the pair (a[2i], a[2i+1]), smaller one first, and the interval of every node
+//! contains those of its children: the first halves are a min-heap, the second halves a max-heap. If the number of
+//! members is odd, the last node is a single one. Members have no index, so moving them costs nothing extra.
 
 use serde::{Deserialize, Serialize};
 
-/// Smallest and largest at hand, either in O(log n).
+/// Removes the smallest or the largest member in O(log n).
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct IntervalHeap<T> {
     at: Vec<T>,

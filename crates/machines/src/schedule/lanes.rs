@@ -1,4 +1,4 @@
-//! One FIFO per flow that waits at a port, all in one arena: what per-flow orders are built on.
+//! One FIFO per waiting flow of a port, all in one arena: the basis of per-flow orders.
 
 use super::Entry;
 use super::flow_table::FlowTable;
@@ -11,7 +11,7 @@ use thalweg_units::FlowId;
 /// No node, no lane.
 pub(super) const NIL: u32 = u32::MAX;
 
-/// A waiting packet: in a cache line of its own, what the order knows of it included.
+/// A waiting packet with the order's state for it, in one cache line.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[repr(align(64))]
 pub(super) struct Node<Y> {
@@ -20,7 +20,7 @@ pub(super) struct Node<Y> {
     pub(super) lane: u32,
     prev: u32,
     pub(super) next: u32, // of the free list when free
-    /// Whatever the order stamps packets with.
+    /// A value that the order assigns to the packet.
     pub(super) stamp: u64,
     /// Number of its arrival.
     pub(super) arrival: u64,
@@ -38,7 +38,7 @@ pub(super) struct Lane<X> {
 
 /// All lanes of a port. Slots of nodes and lanes are recycled: no allocation once the port has seen its peak.
 ///
-/// Laid out as it is used: what every packet that leaves touches comes first.
+/// The fields are ordered by use: those that every dequeue touches come first.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[repr(C)]
 pub(super) struct Lanes<X, Y = ()> {
@@ -237,7 +237,7 @@ impl<X: Copy + Default, Y: Copy> Lanes<X, Y> {
     }
 }
 
-/// Victim of a fair queue's overflow.
+/// Which packet a fair queue drops when it is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FairOverflow {
@@ -251,7 +251,7 @@ pub enum FairOverflow {
 }
 
 impl FairOverflow {
-    /// A victim is configured though nothing is ever given up.
+    /// Reports a victim that is configured although nothing is ever dropped.
     pub(super) fn check(self, at: &Around, problems: &mut Problems) {
         if self != Self::default() && !at.overflows {
             let hint = format!("limit `{}.buffer` or remove the key", at.section);

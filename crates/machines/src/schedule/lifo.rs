@@ -23,7 +23,7 @@ impl Parameters for Params {
     }
 }
 
-/// One stack.
+/// A stack.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Lifo {
     stack: Vec<Entry>,

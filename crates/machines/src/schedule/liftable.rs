@@ -1,10 +1,9 @@
-//! First come, first served, with a second lane that no pause holds, into which single packets can be
-//! lifted out of the middle of what waits: the queue of a port under [`crate::relief`].
+//! FIFO with an escape queue that pauses do not hold: single packets can be moved ("lifted") into it from anywhere in
+//! the FIFO. The queue of ports under [`crate::relief`].
 //!
-//! What arrives with an escape header ([`Packet::hop`]) joins the lane. Lifting the first packet
-//! of a flow, joining and leaving take constant time (amortised: places that lifted packets have left are
-//! passed over once). The first packet of each flow is known once the packets that wait are indexed
-//! ([`Liftable::index`]); what comes and goes between such calls passes a plain queue.
+//! Packets that arrive with an escape header ([`Packet::hop`]) join the escape queue. Lifting the first packet of a
+//! flow, joining and leaving take amortised constant time. The first packet of each flow is known once the packets that
+//! wait are indexed ([`Liftable::index`]); what comes and goes between such calls passes a plain queue.
 
 use super::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters, Pausable};
@@ -18,7 +17,7 @@ use thalweg_wire::{Ecn, Handle, Packet};
 /// Bytes of the header of an escaping packet: hops that it still escapes (Menikkumbura, Purdue 2022, §4.3.2).
 pub const HEADER: u32 = 2;
 
-/// First come, first served, with a lane that no pause holds: what `switch.relief` makes of `fifo`
+/// First come, first served, with an escape queue that pauses do not hold: what `switch.relief` makes of `fifo`
 /// (Menikkumbura, Purdue 2022, §4.5).
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -55,18 +54,18 @@ impl Link {
 /// A flow that has waited: first and last of its packets that are indexed, by their numbers.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Row {
-    /// [`NOBODY`]: none waits any more.
+    /// [`NONE`]: no packet waits any more.
     first: u64,
     last: u64,
 }
 
-/// So many flows may have rows that no longer wait once nothing does that is indexed.
+/// Rows of flows that no longer wait are kept up to this number.
 const ROWS: usize = 1024;
 
-/// Queue and lane of one port.
+/// The FIFO and the escape queue of one port.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Liftable {
-    /// Who waits, and places of who did.
+    /// Waiting packets, and the slots of packets that were lifted.
     ring: VecDeque<Entry>,
     /// Of those in the ring that are indexed, from its front on: `flows` and `rows` know them.
     links: VecDeque<Link>,
@@ -77,7 +76,7 @@ pub struct Liftable {
     /// From flow to row.
     flows: FlowTable,
     rows: Vec<Row>,
-    /// With the hops that each is to escape, this one included.
+    /// The escape queue: each packet with the number of hops that it is to escape, including this one.
     lane: VecDeque<(Entry, u16)>,
     held: bool,
     served: Option<u16>,
@@ -113,7 +112,7 @@ impl Liftable {
     pub fn in_order(&self) -> impl Iterator<Item = Handle> {
         self.ring.iter().map(|entry| entry.handle).filter(|handle| *handle != Handle::NONE)
     }
-    /// Packets in the lane.
+    /// Packets in the escape queue.
     pub fn lifted(&self) -> u32 {
         self.lane.len() as u32
     }
@@ -211,7 +210,7 @@ impl Order for Liftable {
     fn pushes_out(&self) -> bool {
         false
     }
-    /// Unless it escapes.
+    /// Except for packets that escape.
     fn is_transparent(&self) -> bool {
         true
     }
@@ -261,7 +260,7 @@ impl Order for Liftable {
 }
 
 impl Pausable for Liftable {
-    /// One: the lane has no number.
+    /// One: the escape queue cannot be paused.
     fn queues(&self) -> u16 {
         1
     }

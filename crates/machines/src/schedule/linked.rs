@@ -1,4 +1,5 @@
-//! FIFOs of one port in one memory, whose places are used again: nothing is allocated once the port has seen its peak.
+//! The FIFOs of one port as linked lists in one arena with recycled slots: no allocation once the port has seen its
+//! peak.
 
 use serde::{Deserialize, Serialize};
 

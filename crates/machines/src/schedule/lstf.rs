@@ -1,6 +1,6 @@
-//! Least slack time first: a [`Pifo`] by the slack of the last bit (Mittal, Agarwal, Ratnasamy, Shenker,
-//! "Universal Packet Scheduling", NSDI 2016, §2.1 and §5). That waits are subtracted is the header stage's
-//! affair ([`crate::stage::slack`](crate::stage)).
+//! Least slack time first: a [`Pifo`] by the slack of the last bit (Mittal, Agarwal, Ratnasamy, Shenker, "Universal
+//! Packet Scheduling", NSDI 2016, §2.1 and §5). A header stage subtracts the waiting time from the slack
+//! ([`crate::stage::slack`](crate::stage)).
 
 use super::pifo::Pifo;
 use super::{Around, At, Key, Needs, Parameters, Problems};
@@ -9,13 +9,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Span;
 
-/// Least slack time first: least slack of the last bit, the wait is subtracted at every switch (Mittal et al.,
-/// Universal Packet Scheduling, NSDI 2016); needs `[slack]`.
+/// Least slack time first, by the slack of the last bit; every switch subtracts the waiting time (Mittal et al.,
+/// Universal Packet Scheduling, NSDI 2016). Needs `[slack]`.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Slacks are cut down to whole multiples of this and packets of one bucket leave in order of arrival, as in a
-    /// calendar queue; exact if not given.
+    /// Bucket width: slacks are rounded down to multiples of this, and packets of one bucket leave in order of arrival,
+    /// as in a calendar queue. If not given, slacks are exact.
     pub bucket: Option<Span>,
 }
 
@@ -23,7 +23,7 @@ impl Parameters for Params {
     type Machine = Pifo;
 
     fn needs(&self) -> Needs {
-        // A packet's slack is reckoned from the end of its transmission.
+        // A packet's slack counts to the end of its transmission.
         Needs { key: Key::Slack, overtakes: true, fixed_rate: true, ..Needs::NOTHING }
     }
     fn check(&self, _: &Around, problems: &mut Problems) {

@@ -1,4 +1,4 @@
-//! Admission around an order of service: marking, the limit, and who gives way when it is reached.
+//! A complete queue around an order of service: the limit, marking, and push-out.
 
 use super::capabilities::{ByInput, HopByHop, Pausable, Pipeline};
 use super::{At, Discipline, Entry, Limit, Machine, Order, OutputQueue, Served, Sojourn, Verdict};
@@ -10,7 +10,7 @@ use thalweg_wire::{Ecn, Handle, Packet};
 
 /// An order with a limit and a stage: a whole [`Discipline`].
 ///
-/// Laid out as it is used: what every packet touches comes first.
+/// The fields are ordered by use: those that every packet touches come first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(64))]
 pub struct Managed<O> {
@@ -18,7 +18,7 @@ pub struct Managed<O> {
     max_packets: u32,
     bytes: u64,
     max_bytes: u64,
-    /// The stage never needs to be called.
+    /// The stage does nothing and is never called.
     passive: bool,
     order: O,
     stage: StageMachine,
@@ -81,14 +81,14 @@ impl<O: Order> Managed<O> {
     pub fn order_mut(&mut self) -> &mut O {
         &mut self.order
     }
-    /// Gives up what `choose` takes out of the order.
+    /// Drops the packets that `choose` takes out of the order.
     pub fn give_up(&mut self, now: Time, choose: impl FnOnce(&mut O) -> Option<Entry>) -> Option<Entry> {
         let entry = choose(&mut self.order)?;
         self.forget(now, entry);
         Some(entry)
     }
 
-    /// The stage is to see another rate than the link's.
+    /// Sets the link rate that the stage sees.
     pub(super) fn see_rate(&mut self, rate: Rate) {
         self.wire = Serializer::new(rate, Span::ZERO);
     }
@@ -185,7 +185,7 @@ impl<O: Order> Managed<O> {
                 next = self.order.take_dropped();
             }
             if refused {
-                // The others fitted without it, or were taken back from service and may stay.
+                // The other packets fitted without it, or were taken back from service and may stay.
                 return Verdict::Dropped;
             }
         }
@@ -281,7 +281,7 @@ impl<O: Order> Discipline for Managed<O> {
         };
         let wire = u64::from(packet.wire);
         let fits = self.packets < self.max_packets && self.bytes.saturating_add(wire) <= self.max_bytes;
-        // What could not fit into an empty queue pushes nothing out.
+        // A packet that does not fit into an empty queue pushes nothing out.
         let hopeless = wire > self.max_bytes || self.max_packets == 0 || self.packets == u32::MAX;
         let refused = self.order.refuses(packet);
         if !fits && (hopeless || !self.order.pushes_out()) || refused {

@@ -1,14 +1,14 @@
-//! Two queues whose shares give every flow its max-min fair part, whichever queue it is in. Goyal,
-//! "Congestion Control in Highly Variable Networks" (MIT, 2022), §2.4.3.
+//! Two queues whose shares give every flow its max-min fair rate, whichever queue it is in. Goyal, "Congestion Control
+//! in Highly Variable Networks" (MIT, 2022), §2.4.3.
 //!
 //! In every interval the K largest flows of each queue are measured ([`SpaceSaving`](super::space_saving));
 //! of each of these the demand is a little more than its rate, of all others together their rate. The link is
 //! then filled max-min, and a queue's share is what its flows got. A large flow that does not grow loses at
 //! most that little.
 //!
-//! CHOICE ABC §2.4.3: neither the interval nor K is published, nor whether arrivals or departures are
-//! measured. 500 ms, since ABC and CUBIC are bursty over a round trip; 10; what joins. With a counter goes
-//! what it certainly counted.
+//! CHOICE ABC §2.4.3: neither the interval nor K is published, nor whether arrivals or departures are measured. 500 ms,
+//! since ABC and CUBIC are bursty over a round trip; 10; what joins. Of a counter only the bytes that are certainly the
+//! flow's are used.
 
 use super::space_saving::SpaceSaving;
 use super::two_queues::{LEAST, TwoQueues, Weights};
@@ -24,12 +24,12 @@ use thalweg_units::{FlowId, Rate, Span, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// K: so many of the largest flows of each queue are measured one by one.
+    /// K: number of the largest flows of each queue that are measured individually.
     #[schemars(range(min = 1, max = 1000))]
     pub flows: u32,
-    /// How long rates are measured before shares change.
+    /// Interval over which rates are measured before shares change.
     pub interval: Span,
-    /// X: of such a flow the demand is by this part more than its rate.
+    /// X: the demand of a measured flow is its rate plus this fraction.
     #[schemars(extend("minimum" = 0.0, "maximum" = 10.0))]
     pub headroom: f64,
 }

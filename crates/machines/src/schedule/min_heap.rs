@@ -1,4 +1,4 @@
-//! A 4-ary heap of keys whose members only ever leave from the front: four children fill a cache line.
+//! A 4-ary heap of keys without removal from the middle; four children fill a cache line.
 
 use super::heap::Key;
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ impl MinHeap {
             let first = at * ARITY + 1;
             let (child, which) = match self.keys.get(first..first + ARITY) {
                 Some(&[a, b, c, d]) => {
-                    // Without branches: who is smaller is a coin toss.
+                    // Without branches, because the outcome of the comparison is unpredictable.
                     let (ab, i) = if b < a { (b, 1) } else { (a, 0) };
                     let (cd, j) = if d < c { (d, 3) } else { (c, 2) };
                     if cd < ab { (cd, j) } else { (ab, i) }

@@ -1,10 +1,10 @@
-//! Which packet an output port sends next, and which one it gives up when its buffer is full.
+//! Queues and schedulers: which packet an output port sends next, and which one it drops when its buffer is full.
 //!
-//! A [`Discipline`] is the whole of an output queue: *admission* (tail drop, marking, push-out; see
-//! [`crate::stage`]) and *order* (FIFO, fair queueing, ranks, priorities). It keeps [`Handle`]s; the
-//! packets themselves stay with its driver: the simulator or the emulator.
+//! A [`Discipline`] is the whole of an output queue: *admission* (tail drop, marking, push-out; see [`crate::stage`])
+//! and *order* (FIFO, fair queueing, ranks, priorities). It keeps [`Handle`]s; the packets themselves stay with its
+//! driver, such as the simulator or the emulator.
 //!
-//! Occupancy never includes the packet being transmitted: it left the queue at `dequeue`.
+//! The occupancy never includes the packet being transmitted, which left the queue at `dequeue`.
 
 mod bins;
 mod capabilities;
@@ -79,8 +79,7 @@ kinds! {
     /// Order of service.
     // What happens on overflow is part of it, since it decides the victim.
     pub enum OrderSpec;
-    /// Any output queue, statically dispatched. All are boxed: who looks for a port's queue finds four in
-    /// a cache line.
+    /// Any output queue, statically dispatched. All are boxed, so that four handles fit into a cache line.
     pub enum Queue {
         fifo: Fifo(Box<Managed<fifo::Fifo>>), "fifo";
         drr: Drr(Box<Managed<drr::Drr>>), "drr";
@@ -184,7 +183,7 @@ kinds! {
 }
 
 impl Queue {
-    /// Queue and lane, if packets can be lifted from one to the other.
+    /// The FIFO with its escape queue, if packets can be lifted from one to the other.
     #[inline]
     pub fn liftable(&self) -> Option<&liftable::Liftable> {
         if let Self::Liftable(queue) = self { Some(queue.order()) } else { None }

@@ -34,21 +34,21 @@ use std::collections::VecDeque;
 use thalweg_units::{Bytes, Rate, Serializer, Span, Stream, Time, mix64};
 use thalweg_wire::{Ecn, Handle, Packet};
 
-/// A short queue that trims what does not fit: the payload is cut, and the header goes ahead of all data (NDP:
-/// Handley et al., SIGCOMM 2017). The port's buffer is that of data: 8 packets in the paper.
+/// NDP: a short queue that trims packets which do not fit: the payload is cut, and the header goes ahead of all data
+/// (Handley et al., SIGCOMM 2017). The port's buffer is the limit of data: 8 packets in the paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Headers and control packets that may wait besides the data; further ones are dropped.
+    /// Limit of the queue of headers and control packets, in addition to the data; further ones are dropped.
     pub headers: Bytes,
-    /// Headers that leave for each data packet while both wait.
+    /// Headers that are sent per data packet while both wait.
     #[schemars(range(min = 1))]
     pub turns: u32,
     /// Which packet is trimmed.
     pub victim: Victim,
-    /// The packet being transmitted takes a place in its queue, too.
+    /// The packet being transmitted counts against the limit of its queue.
     pub counts_in_service: bool,
-    /// What does not fit is trimmed; `false`: the same packet is dropped.
+    /// Packets that do not fit are trimmed; `false`: the same packets are dropped.
     pub trim: bool,
 }
 
@@ -56,11 +56,11 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Victim {
-    /// The one that arrives, or the last one that waits: a fair coin.
+    /// The arriving packet or the last one that waits, with equal probability.
     Coin,
-    /// The one that arrives, always: as cut payload.
+    /// Always the arriving packet, as in cut payload.
     Arriving,
-    /// The last one that waits, always; the one that arrives where that makes no room for it.
+    /// Always the last one that waits, or the arriving packet if that would not make room for it.
     Tail,
 }
 
@@ -158,7 +158,7 @@ impl Marker {
         Ok(Some(Self { stage, rate: at.rate, sent: 0 }))
     }
 
-    /// Data leaves, and leaves so much behind: is it marked?
+    /// A data packet leaves, and the data `behind` it still waits. Returns whether it is marked.
     fn marks(&mut self, now: Time, entry: &Entry, behind: &Row) -> bool {
         let (packets, bytes) = (behind.packets.len() as u32, behind.bytes);
         let (wire, rate, sent) = (entry.wire, self.rate, self.sent);
@@ -225,7 +225,7 @@ pub struct Trimming {
     /// Packets and bytes of data.
     max: (usize, u64),
     params: Params,
-    /// Turns that headers have had since data was last sent, while both waited.
+    /// Headers sent since data was last sent, while both waited.
     taken: u32,
     coin: Stream,
     marker: Option<Marker>,
@@ -251,7 +251,7 @@ impl Trimming {
         fits
     }
 
-    /// Data does not fit: who is trimmed?
+    /// Data does not fit: chooses the packet to trim.
     fn overflow(&mut self, now: Time, arriving: Waiting, out: &mut Vec<Handle>) -> Verdict {
         let tail = match self.data.packets.back() {
             Some(tail)

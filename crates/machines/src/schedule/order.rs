@@ -1,11 +1,11 @@
-//! The contract of orders of service, and of queues as the drivers of ports see them.
+//! The contracts of orders of service ([`Order`]), and of queues as a port's driver sees them ([`OutputQueue`]).
 
 use super::capabilities::{ByInput, HopByHop, Pausable, Pipeline, Preemptible, Searchable};
 use super::{Discipline, Entry};
 use thalweg_units::Time;
 use thalweg_wire::{Handle, Packet};
 
-/// An order of service: which packet next, and which one to give up. Knows no limit.
+/// An order of service: which packet leaves next, and which one is dropped. It has no limit of its own.
 ///
 /// ```
 /// use thalweg_machines::schedule::{Entry, Order};
@@ -38,22 +38,21 @@ use thalweg_wire::{Handle, Packet};
 pub trait Order {
     /// On overflow the arriving packet joins and [`Order::push_out`] chooses; otherwise the arriving one is dropped.
     fn pushes_out(&self) -> bool;
-    /// A packet that joins when nothing waits and leaves before another comes changes nothing but what
-    /// [`Order::note_bypass`] notes.
+    /// True if a packet may bypass an empty queue without changing the order's state, except through
+    /// [`Order::note_bypass`].
     fn is_transparent(&self) -> bool {
         false
     }
-    /// Such a packet, come by `input` of its switch, did not join.
+    /// A packet that came by `input` of the switch has bypassed the empty queue.
     #[inline]
     fn note_bypass(&mut self, _input: u8) {}
-    /// A control packet would leave before everything that waits and whatever may come, would not be given up while
-    /// anything else could be, and its leaving would change nothing.
+    /// True if control packets always leave first, are never pushed out before others, and do not change the order's
+    /// state when they leave.
     #[inline]
     fn puts_control_first(&self) -> bool {
         false
     }
-    /// There is no room for this packet, whatever the port's limit (it could not be numbered, its own queue is full):
-    /// it is dropped.
+    /// The packet must be dropped whatever the port's limit is (it could not be numbered, or its own queue is full).
     #[inline]
     fn refuses(&self, _packet: &Packet) -> bool {
         false
@@ -70,31 +69,31 @@ pub trait Order {
     }
     /// A packet joins.
     fn push(&mut self, now: Time, packet: &Packet, handle: Handle);
-    /// The next to leave. `None`: nothing waits, or all of it is held back ([`Pausable::is_held`]).
+    /// Takes out the next packet. `None`: nothing waits, or everything is held back ([`Pausable::is_held`]).
     fn pop(&mut self, now: Time) -> Option<Entry>;
-    /// The first to be given up, perhaps the one `arriving`, which has joined; `None` if nothing waits.
+    /// Takes out the packet to drop on overflow, perhaps the one `arriving`, which has joined; `None` if nothing waits.
     fn push_out(&mut self, arriving: Handle) -> Option<Entry>;
-    /// Shows every waiting packet that is no control packet, and returns how many of its queues hold any.
-    /// `None`: the order does not report this.
+    /// Passes every waiting packet except control packets to `see`, and returns how many queues hold any. `None`: the
+    /// order does not report this.
     fn waiting(&self, _see: &mut dyn FnMut(Handle)) -> Option<u32> {
         None
     }
-    /// Packets that the last [`Order::pop`] or [`Order::push_out`] gave up besides (CoDel inside the order;
-    /// several at once), one per call.
+    /// Further packets that the last [`Order::pop`] or [`Order::push_out`] dropped (such as by CoDel inside the order),
+    /// one per call.
     #[inline]
     fn take_dropped(&mut self) -> Option<Entry> {
         None
     }
-    /// The packet of the last [`Order::pop`] leaves with other ECN bits than it came with (CoDel inside the order).
+    /// Whether the packet of the last [`Order::pop`] was marked by the order itself (such as by CoDel inside it).
     #[inline]
     fn has_marked(&self) -> bool {
         false
     }
-    /// Which packet would probably be next: a hint for prefetching.
+    /// The packet that will probably be next: a hint for prefetching.
     fn upcoming(&self) -> Option<Handle> {
         None
     }
-    /// What [`Order::pop`] would return, of orders that know it before they choose: first come, first served.
+    /// The packet that [`Order::pop`] would return, for orders that know it in advance (FIFO).
     fn head(&self) -> Option<Handle> {
         None
     }
@@ -107,7 +106,7 @@ pub trait Order {
     /// See [`Discipline::on_idle`].
     fn on_idle(&mut self, _at: Time) {}
 
-    // What it can do besides.
+    // Optional capabilities.
 
     /// Its queues, if they can be paused one by one.
     fn pausable(&self) -> Option<&dyn Pausable> {
@@ -117,19 +116,19 @@ pub trait Order {
     fn pausable_mut(&mut self) -> Option<&mut dyn Pausable> {
         None
     }
-    /// Its queues, if the hop before is to pause one that grows too long.
+    /// Its queues, if the upstream hop is to pause one that grows too long.
     fn hop_by_hop(&self) -> Option<&dyn HopByHop> {
         None
     }
-    /// What stands between its queues and the wire.
+    /// The pipeline between its queues and the wire.
     fn pipeline(&self) -> Option<&dyn Pipeline> {
         None
     }
-    /// Itself, if a transmission may give way to another packet.
+    /// Itself, if a transmission may be interrupted for another packet.
     fn preemptible(&mut self) -> Option<&mut dyn Preemptible> {
         None
     }
-    /// Itself, if packets can be taken out of its middle.
+    /// Itself, if packets can be removed from its middle.
     fn searchable(&mut self) -> Option<&mut dyn Searchable> {
         None
     }
@@ -143,10 +142,10 @@ pub trait Order {
     }
 }
 
-/// A port's queue, with the short cuts around it that its driver may take.
+/// A port's queue, with short cuts around it that its driver may take.
 pub trait OutputQueue: Discipline {
-    /// As [`Discipline::dequeue`]: what leaves, and whether its ECN bits have changed. Most queues remember
-    /// what is to be known of the packet; for the others, `look` looks.
+    /// As [`Discipline::dequeue`]: what leaves, and whether its ECN bits have changed. Most queues keep what is needed
+    /// of the packet; for the others `look` reads it.
     fn serve(
         &mut self,
         now: Time,
@@ -154,7 +153,7 @@ pub trait OutputQueue: Discipline {
         look: impl FnOnce(Handle) -> Entry,
     ) -> Option<(Entry, bool)>;
 
-    /// Which packet would probably be next: a hint for prefetching.
+    /// The packet that will probably be next: a hint for prefetching.
     #[inline]
     fn upcoming(&self) -> Option<Handle> {
         None
@@ -165,23 +164,21 @@ pub trait OutputQueue: Discipline {
         None
     }
 
-    /// A packet of at most so many bytes that finds nothing waiting and leaves before another comes changes
-    /// nothing here but what [`OutputQueue::note_bypass`] notes, and leaves unmarked: then it need not come
-    /// in. If another does come, it may still join, as of its own arrival, and is then admitted unmarked. 0:
-    /// all must come in.
+    /// A packet of at most this many bytes that finds nothing waiting may bypass the queue: it would leave unmarked and
+    /// change nothing except through [`OutputQueue::note_bypass`]. If another packet arrives before it leaves, it may
+    /// still join as of its own arrival, and is then admitted unmarked. 0: all packets must join.
     fn bypass_limit(&self) -> u64 {
         0
     }
 
-    /// True if a control packet of `wire` bytes, for which there is room, would leave before everything that
-    /// waits and whatever may come, and change nothing but the count: then it need not come in, and is
-    /// counted until [`OutputQueue::cancel_reserve`].
+    /// True if a control packet of `wire` bytes fits and would leave before everything else, changing only the count.
+    /// Then it need not join, and is counted until [`OutputQueue::cancel_reserve`].
     #[inline]
     fn reserve(&mut self, _wire: u32) -> bool {
         false
     }
 
-    /// A packet of `wire` bytes that was reserved for has left.
+    /// A packet of `wire` bytes for which [`OutputQueue::reserve`] returned true has left.
     #[inline]
     fn cancel_reserve(&mut self, _wire: u32) {}
 

@@ -120,7 +120,7 @@ impl Inner {
     }
 }
 
-/// Two orders in turn.
+/// Two orders that are served alternately.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Parity {
     classes: [Inner; 2],

@@ -25,12 +25,12 @@ use thalweg_units::{Rate, Serializer, Span, Time};
 use thalweg_wire::{Handle, Packet};
 
 /// A push-in first-out queue: lowest rank header first, in order of arrival among equals; drops the highest (Sivaraman
-/// et al., SIGCOMM 2016). Say what senders write: `transport.rank`.
+/// et al., SIGCOMM 2016). `transport.rank` sets what senders write.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Ranks are cut down to whole multiples of this (bytes; of slack, picoseconds) and packets of one bucket
-    /// leave in order of arrival, as in a calendar queue; exact if not given.
+    /// Bucket width: ranks are rounded down to multiples of this (bytes; for slack, picoseconds), and packets of one
+    /// bucket leave in order of arrival, as in a calendar queue. If not given, ranks are exact.
     #[schemars(range(min = 1, max = 1_000_000_000_000_000_000_i64))]
     pub bucket: Option<u64>,
 }
@@ -107,7 +107,7 @@ impl Pifo {
         if self.bucket == 0 { exact } else { exact.saturating_sub(exact.rem_euclid(self.bucket)) }
     }
 
-    /// Files a packet under its value and the number of its arrival.
+    /// Inserts a packet by its value and the number of its arrival.
     #[inline]
     fn insert(&mut self, value: u64, number: u64, entry: Entry) {
         let slot = match self.free.pop() {

@@ -16,10 +16,10 @@ use thalweg_wire::{Handle, Packet};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Number of classes; higher classes share the last.
+    /// Number of classes; packets of higher class numbers share the last.
     #[schemars(range(min = 1, max = 255))]
     pub classes: u8,
-    /// What control packets (ACKs, set-up) are of.
+    /// The class of control packets (ACKs, handshakes).
     pub control: Control,
 }
 
@@ -27,10 +27,10 @@ pub struct Params {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Control {
-    /// Class 0, whatever they say.
+    /// Class 0, whatever their header says.
     #[default]
     First,
-    /// The class that their header says, as data.
+    /// The class in their header, as for data.
     ByClass,
 }
 

@@ -1,5 +1,5 @@
-//! Random order: whenever the port is free, any of the waiting packets, all equally likely. A packet that does not fit
-//! is dropped. The default of "arbitrary" schedules in Mittal et al., NSDI 2016, §2.3.
+//! Random order: whenever the port is free, a waiting packet is drawn uniformly. A packet that does not fit is dropped.
+//! The default of "arbitrary" schedules in Mittal et al., NSDI 2016, §2.3.
 
 use super::{At, Entry, Needs, Order, Parameters, Preemptible};
 use crate::problems::Invalid;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time, mix64};
 use thalweg_wire::{Handle, Packet};
 
-/// Any waiting packet, all equally likely; drops the arriving packet.
+/// A waiting packet drawn uniformly; drops the arriving packet.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}
@@ -24,12 +24,12 @@ impl Parameters for Params {
     }
 }
 
-/// A bag.
+/// The waiting packets.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Random {
     bag: Vec<Entry>,
     served: Option<Entry>,
-    /// Already drawn, as part of a preemption.
+    /// A packet already drawn as part of a preemption.
     drawn: Option<u32>,
     stream: Stream,
 }

@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Handle, Packet};
 
-/// Packets that are looked through rather than kept in order; few in tests, so that these meet both forms.
+/// Up to this many packets are searched rather than kept sorted; few in tests, so that these reach both forms.
 const SHORT: usize = if cfg!(test) { 3 } else { 16 };
 
 /// Where a packet in service came from, and would go back to.
@@ -31,14 +31,14 @@ enum Place {
 
 /// Packets by rank.
 ///
-/// Laid out as it is used: short queues come first.
+/// The fields are ordered by use: those of short queues come first.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Rank {
     /// All data of a short queue in order of arrival; empty while `long` holds anything.
     short: Vec<Ranked>,
     flow_order: bool,
-    /// What is in service may be taken back.
+    /// The packet in service may be taken back.
     preemptive: bool,
     /// `control` holds something: kept here so that data need not look.
     has_control: bool,

@@ -1,7 +1,7 @@
-//! Packets by rank, as flows by smallest rank: flows are few, however long the queue, and where ranks are remaining
-//! sizes, a flow's smallest seldom leaves before the flow does. What it will be after each departure is known
-//! beforehand: it is one of the flow's *minima*, the packets with no smaller one behind them. A packet that joins takes
-//! those that are larger off the end of that list, as in any minimum over a sliding window.
+//! Packets by rank, stored as flows by smallest rank: flows are few, however long the queue, and where ranks are
+//! remaining sizes, a flow's smallest rank rarely changes until the flow ends. What it will be after each departure is
+//! known beforehand: it is one of the flow's *minima*, the packets with no smaller one behind them. A packet that joins
+//! takes those that are larger off the end of that list, as in any minimum over a sliding window.
 
 use super::Entry;
 use super::heap::{self, IndexedHeap};
@@ -12,13 +12,13 @@ use thalweg_units::FlowId;
 /// A packet as ranked orders see it.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct Ranked {
-    /// In the same order without a sign.
+    /// The rank as an unsigned number of the same order.
     pub(super) rank: u64,
     pub(super) flow: FlowId,
     pub(super) entry: Entry,
 }
 
-/// What the order knows of a waiting packet.
+/// The order's state of a waiting packet.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct Minimum {
     rank: u64,
@@ -29,7 +29,7 @@ struct Minimum {
 
 /// Waiting packets, by the smallest rank of their flow or, where flows do not matter, each by its own.
 ///
-/// Laid out as it is used: two cache lines to take the best packet.
+/// The fields are ordered by use: taking the best packet touches two cache lines.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C)]
 pub(super) struct RankedFlows {

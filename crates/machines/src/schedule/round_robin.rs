@@ -22,7 +22,7 @@ use thalweg_wire::{Handle, Packet};
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Flows are hashed into so many queues; every flow and direction has its own if not given.
+    /// Number of queues that flows are hashed into. If not given, every flow and direction has its own.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub bins: Option<u32>,
 }
@@ -84,7 +84,7 @@ impl RoundRobin {
         (node.entry, Time::from_ps(node.stamp))
     }
 
-    /// The next packet of a bin that holds any: its CoDel's turn.
+    /// The next packet of a bin that holds any, through its CoDel.
     fn serve(&mut self, now: Time, lane: u32) -> Option<Entry> {
         let Some(spec) = self.codel else { return Some(self.take(self.bins.lanes.lane(lane).head).0) };
         let (mut codel, mut dropped) = (self.bins.lanes.state(lane).codel, std::mem::take(&mut self.dropped));

@@ -1,4 +1,4 @@
-//! When each waiting packet came, by its handle: for stages that judge by the wait.
+//! Arrival times of waiting packets by handle, for stages that need sojourn times.
 
 use super::flow_table::FlowTable;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ impl Sojourn {
         self.slots.insert(FlowId(handle.0), slot);
     }
 
-    /// The packet waits no longer; since when it did.
+    /// The packet leaves. Returns since when it waited.
     pub fn left(&mut self, handle: Handle) -> Time {
         let Some(slot) = self.slots.get(FlowId(handle.0)) else { return Time::MAX };
         self.slots.remove(FlowId(handle.0));

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::FlowId;
 
-/// What is known of one flow.
+/// The counter of one flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Counter {
     pub(super) flow: FlowId,
@@ -32,7 +32,7 @@ impl SpaceSaving {
         Self { most, counters: Vec::with_capacity(most), seen: 0 }
     }
 
-    /// So many bytes of a flow.
+    /// Counts bytes of a flow.
     pub(super) fn add(&mut self, flow: FlowId, bytes: u64) {
         self.seen += bytes;
         if let Some(counter) = self.counters.iter_mut().find(|c| c.flow == flow) {
@@ -44,7 +44,7 @@ impl SpaceSaving {
         }
     }
 
-    /// Of each flow with a counter what it certainly sent.
+    /// Each flow with a counter, and the bytes that it certainly sent.
     pub(super) fn certain(&self) -> impl Iterator<Item = u64> {
         self.counters.iter().map(|c| c.count - c.err)
     }

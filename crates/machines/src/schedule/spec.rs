@@ -16,14 +16,14 @@ impl OrderSpec {
 /// A whole output queue: its limit, its stages and its order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DisciplineSpec {
-    /// Which packet next, and which to give up.
+    /// Which packet leaves next, and which one is dropped.
     pub order: OrderSpec,
     /// The queue's own limit; a shared pool may refuse earlier.
     pub limit: Limit,
     /// Stages that packets pass on their way to `stage`, in this order. A queue does not hold them: only a whole
     /// port does ([`crate::egress::Egress`]).
     pub front: Vec<StageSpec>,
-    /// What marks or drops packets besides the limit.
+    /// AQM: what marks or drops packets in addition to the limit.
     pub stage: StageSpec,
     /// A packet that should go first interrupts the one being transmitted, which later resumes where it stopped
     /// (preempt-resume). Only for orders in which packets overtake ([`super::Needs::overtakes`]).

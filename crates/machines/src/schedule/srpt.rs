@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Serve the earliest packet of the best packet's flow (pFabric's starvation prevention); otherwise that
-    /// packet itself.
+    /// Serves the earliest packet of the flow whose packet has the smallest rank (pFabric's starvation prevention);
+    /// otherwise that packet itself.
     pub flow_order: bool,
 }
 

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Rate, Span, Time};
 use thalweg_wire::{Handle, Packet};
 
-/// Who sets the shares.
+/// The algorithm that sets the shares.
 pub trait Weights {
     /// A packet has joined a queue.
     fn joined(&mut self, now: Time, queue: usize, flow: FlowId, wire: u32);
@@ -31,12 +31,12 @@ pub trait Weights {
     fn share(&mut self, now: Time) -> f64;
 }
 
-/// No queue is ever left without: shares are between this and the rest.
+/// Smallest share of either queue.
 pub(super) const LEAST: f64 = 0.05;
 
 /// The window of rates where the stage has none.
 const WINDOW: Span = Span::from_ms(20);
-/// Bytes that count as one.
+/// Bytes of a packet.
 const PACKET: u64 = 1500;
 
 /// Both queues of a port.
@@ -46,7 +46,7 @@ pub struct TwoQueues<W> {
     weights: W,
     limit: Limit,
     rate: Rate,
-    /// Of what is allotted.
+    /// The window over which the allotted rate is measured.
     window: Span,
     /// Bytes that queue 1 is owed, and queue 0 owes.
     owed: f64,
@@ -69,7 +69,7 @@ impl<W: Weights> TwoQueues<W> {
         })
     }
 
-    /// There is room in a queue for so many bytes more.
+    /// Whether `wire` more bytes fit into a queue.
     fn fits(&self, queue: usize, wire: u64) -> bool {
         let own = &self.queues[queue];
         match self.limit {

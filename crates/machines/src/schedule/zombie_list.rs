@@ -1,7 +1,7 @@
-//! Two queues whose shares make the mean rate per flow alike in both, by estimates of how many flows there
-//! are. RCP shares links with other traffic this way, and Goyal compares max-min shares with it ("Congestion
-//! Control in Highly Variable Networks", MIT 2022, §2.4.3, Figure 2-13b). The estimate is SRED's: Ott,
-//! Lakshman, Wong, "SRED: Stabilized RED", INFOCOM 1999, §2.
+//! Two queues whose shares equalise the mean rate per flow, based on estimates of the number of flows in each. RCP
+//! shares links with other traffic this way, and Goyal compares max-min shares with it ("Congestion Control in Highly
+//! Variable Networks", MIT 2022, §2.4.3, Figure 2-13b). The estimate is SRED's: Ott, Lakshman, Wong, "SRED: Stabilized
+//! RED", INFOCOM 1999, §2.
 //!
 //! Every packet is compared with one of a list of those that came before, at random. With N flows that send
 //! alike it is of the same flow one time in N; a moving mean of that estimates 1/N. A packet that differs takes
@@ -26,13 +26,13 @@ use thalweg_units::{FlowId, Stream, Time};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// M: packets in each list.
+    /// M: number of packets in each zombie list.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub zombies: u32,
-    /// p: a packet that differs takes the place of the one it was compared with.
+    /// p: probability that a packet of another flow replaces the one it was compared with.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub overwrite: f64,
-    /// How far shares move with every packet that leaves, where means per flow differ wholly.
+    /// Step by which shares change per packet that leaves, at the largest difference of the mean rates per flow.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub step: f64,
 }

@@ -4,11 +4,11 @@ use super::{Admission, Arriving, Memory, Needs, Overflow, Parameters, Sharing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// First come, first served.
+/// Complete sharing: a packet is admitted if it fits into the free memory.
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// What becomes of a packet for which there is no memory.
+    /// What happens to a packet for which there is no memory.
     pub overflow: Overflow,
 }
 

@@ -21,19 +21,18 @@ pub trait Parameters:
         Needs::default()
     }
 
-    /// Nothing is ever refused, dropped or cut if `total` bytes are shared by so many `ports` whose own limit is `each`
-    /// bytes: without the policy it would be the same.
+    /// Whether the policy has no effect: nothing is ever dropped or trimmed if `total` bytes are shared by `ports`
+    /// ports whose own limit is `each` bytes.
     fn admits_all(&self, total: u64, ports: u64, each: u64) -> bool {
         total >= each.saturating_mul(ports)
     }
 
-    /// The least memory of which one of so many `ports` is given room for a packet of so many bytes, if nothing
-    /// waits.
+    /// The smallest memory in which one of `ports` ports can store a packet of `packet` bytes when nothing waits.
     fn least(&self, packet: u64, _ports: u64) -> u64 {
         packet
     }
 
-    /// The most that one of so many `ports`, or of more, may ever hold of `total` bytes, in packets of up to so many.
+    /// The most that one of `ports` or more ports may ever hold of `total` bytes, in packets of up to `packet` bytes.
     fn most(&self, total: u64, _ports: u64, _packet: u64) -> u64 {
         total
     }
@@ -44,7 +43,7 @@ pub trait Parameters:
     /// The policy of a switch, from parameters that were checked.
     fn make(&self) -> Self::Machine;
 
-    /// What the laws of every policy are tried on: the variants that differ most.
+    /// The variants on which the common tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]
@@ -54,9 +53,9 @@ pub trait Parameters:
 /// What a policy needs of queues and transports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Needs {
-    /// Queues give up packets that wait.
+    /// Queues must be able to push out waiting packets.
     pub pushes_out: bool,
-    /// Packets may arrive as headers.
+    /// Packets may be trimmed to headers.
     pub trims: bool,
 }
 
@@ -67,7 +66,7 @@ pub enum Overflow {
     /// It is dropped.
     #[default]
     Drop,
-    /// Its payload is cut off if there is memory for its header, whatever its port's share; else it is dropped.
+    /// It is trimmed if there is memory for its header, regardless of its port's share; otherwise it is dropped.
     Trim,
 }
 

@@ -11,14 +11,14 @@ use crate::problems::Problems;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A port may hold alpha × the free bytes (Choudhury & Hahne, IEEE/ACM ToN 1998).
+/// Dynamic thresholds: a port may hold at most alpha × the free memory (Choudhury & Hahne, IEEE/ACM ToN 1998).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// alpha.
+    /// α: a port's threshold as a multiple of the free memory.
     #[schemars(extend("exclusiveMinimum" = 0.0))]
     pub alpha: f64,
-    /// What becomes of a packet beyond the threshold.
+    /// What happens to a packet beyond the threshold.
     pub overflow: Overflow,
 }
 

@@ -14,7 +14,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 
-/// Whatever fits is admitted; when nothing does, the longest queue gives up packets (Wei et al., GLOBECOM 1991).
+/// Longest queue drop: packets are admitted while they fit; when the memory is full, the longest queue pushes out
+/// packets (Wei et al., GLOBECOM 1991).
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {}

@@ -1,8 +1,8 @@
-//! How the ports of one switch share its memory: who is admitted, and who makes room.
+//! Buffer sharing: how the output ports of a switch share its memory, and which packets are dropped or pushed out.
 //!
-//! A port's own limit is its queue's affair ([`crate::schedule::Limit`]), and memory accounted for by the input at
-//! which packets came is [`crate::buffer`]. Here all ports of a switch draw on one memory ([`Pool`]); a policy is given
-//! a packet that arrives and a view of what the ports hold ([`Memory`]), and returns its verdict ([`Admission`]).
+//! A port's own limit belongs to its queue ([`crate::schedule::Limit`]); memory accounted by ingress is in
+//! [`crate::buffer`]. Here all ports of a switch share one memory ([`Pool`]). A policy is given the arriving packet and
+//! a view of what the ports hold ([`Memory`]), and returns its decision ([`Admission`]).
 
 mod declare;
 mod pool;
@@ -68,25 +68,25 @@ pub struct Arriving {
     pub waiting: u64,
     /// Its bytes on the wire.
     pub wire: u32,
-    /// Its bytes without its payload, where that can be cut off.
+    /// Its bytes without payload, if it can be trimmed.
     pub header: Option<u32>,
 }
 
-/// What becomes of it.
+/// The decision about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// There is memory for it.
     Keep,
     /// It is dropped.
     Drop,
-    /// The queue of this port gives up a packet first, the one that its order would, the arriving one included if it is
-    /// for that port. Then the policy is consulted again.
+    /// First the queue of this port pushes out a packet, the one that its order would drop; this may be the arriving
+    /// packet if it is for that port. Then the policy is called again.
     PushOut(PortId),
     /// Its payload is cut off, and its header admitted.
     Trim,
 }
 
-/// The memory of a switch, as a policy sees it. What is being transmitted has left it.
+/// The memory of a switch as a policy sees it. Packets being transmitted have left it.
 pub trait Memory {
     /// Bytes in all.
     fn total(&self) -> u64;
@@ -102,7 +102,7 @@ pub trait Memory {
     }
 }
 
-/// A policy.
+/// A sharing policy.
 ///
 /// ```
 /// use thalweg_machines::sharing::{Admission, Arriving, Memory, Sharing};

@@ -1,15 +1,15 @@
-//! Complete partitioning: every port has the same part of the memory, whatever the others leave free. Irland, "Buffer
+//! Complete partitioning: every port has the same part of the memory, even if others leave theirs free. Irland, "Buffer
 //! Management in a Packet Switch", IEEE Trans. Communications 26(3), 1978, compares it with sharing.
 
 use super::{Admission, Arriving, Memory, Needs, Overflow, Parameters, Sharing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Every port has an equal part of its own (Irland, IEEE Trans. Communications 1978).
+/// Complete partitioning: every port has an equal part of its own (Irland, IEEE Trans. Communications 1978).
 #[derive(Clone, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Params {
-    /// What becomes of a packet for which there is no memory.
+    /// What happens to a packet for which there is no memory.
     pub overflow: Overflow,
 }
 

@@ -43,7 +43,8 @@ impl Pool {
         Self { total: total.get(), used: 0, sharing: sharing.make() }
     }
 
-    /// May this packet join its port? `port` names which the `nth` of so many `ports` is, and how much waits there.
+    /// Whether this packet may join its port. `port` returns, for the `nth` of `ports`, its number and the bytes that
+    /// wait there.
     #[inline]
     pub fn admit(
         &mut self,

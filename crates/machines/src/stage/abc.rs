@@ -33,10 +33,10 @@ use thalweg_wire::{Ecn, Packet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Compared {
-    /// That of departures, cr: what sets the pace of the ACKs.
+    /// The rate of departures, cr, which sets the pace of the ACKs.
     #[default]
     Departures,
-    /// That of arrivals, as explicit schemes before it did: about twice the delay (§2.2, Figure 2-2).
+    /// The rate of arrivals, as in earlier explicit schemes: about twice the delay (§2.2, Figure 2-2).
     Arrivals,
 }
 
@@ -44,16 +44,16 @@ pub enum Compared {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Credit {
-    /// By credit, a packet's worth each (Algorithm 1): least bursty.
+    /// By credit in packets (Algorithm 1): least bursty.
     #[default]
     Packets,
     /// By credit in bytes: small packets spend, and earn, less.
     Bytes,
-    /// By chance, with the share as probability.
+    /// At random, with the share as probability.
     Chance,
 }
 
-/// Whose arithmetic.
+/// Which implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arithmetic {
@@ -82,33 +82,33 @@ pub enum Encoding {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// η: the utilisation aimed at.
+    /// η: target utilisation.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub utilisation: f64,
-    /// δ: excess queueing delay drains in this time.
+    /// δ: time in which excess queueing delay is to drain.
     pub drain: Span,
-    /// d_t: queueing delay that may stand. Should be longer than the gaps between a link's opportunities.
+    /// d_t: queueing delay that is tolerated. It should be longer than the gaps between a link's opportunities.
     pub threshold: Span,
-    /// T: the sliding window of rates.
+    /// T: sliding window over which rates are measured.
     pub window: Span,
-    /// Before a link that sends batches, T of μ and of the rate of departures, which block ACKs report.
-    /// Should be longer than the time between block ACKs.
+    /// At a link that sends batches: the window of μ and of the rate of departures, which block ACKs report. It should
+    /// be longer than the time between block ACKs.
     pub ack_window: Span,
-    /// There, time in which nothing waited is left out when μ is estimated.
+    /// At a link that sends batches: the estimate of μ excludes time in which nothing waited.
     pub exclude_idle: bool,
-    /// tokenLimit, packets: so many may accelerate in a row beyond their share; the credit at first.
+    /// tokenLimit, packets: how many packets may accelerate in a row beyond their share. Also the initial credit.
     #[schemars(extend("exclusiveMinimum" = 1.0, "maximum" = 1_000_000.0))]
     pub tokens: f64,
     /// Which packets accelerate.
     pub credit: Credit,
-    /// What the target rate is compared with.
+    /// The rate with which the target rate is compared.
     pub compared: Compared,
-    /// Whose arithmetic.
+    /// Which implementation.
     pub arithmetic: Arithmetic,
-    /// The router knows what its link will offer so much later: an upper bound on what ABC could do (PK-ABC,
-    /// §2.7.6, with the round trip here and a threshold of 20 ms). Nothing changes on links of a fixed rate.
+    /// The router knows its link's capacity this far in the future: an upper bound on what ABC could achieve (PK-ABC,
+    /// §2.7.6, with the round trip here and a threshold of 20 ms). No effect on links of a fixed rate.
     pub foresight: Span,
-    /// How accelerate and brake are encoded; as at the senders.
+    /// How accelerate and brake are encoded; must be the senders' encoding.
     pub encoding: Encoding,
 }
 
@@ -182,7 +182,7 @@ impl Parameters for Params {
         })
     }
 
-    /// Windows of microseconds, as the stories of the laws.
+    /// Windows of microseconds, like the test sequences.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let short = Self {

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Rate, Span, Time};
 
-/// A batch, as an access point knows it by its block ACK.
+/// A batch as its block ACK reports it to the access point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The medium was free and a frame ready.
@@ -62,7 +62,7 @@ pub struct BlockAcks {
 }
 
 impl BlockAcks {
-    /// Who has seen none; rates will be means over `window`.
+    /// Before the first block ACK; rates are means over `window`.
     pub fn new(window: Span, exclude_idle: bool) -> Self {
         Self { window, exclude_idle, last: None, seen: VecDeque::new(), mu: 0.0, cr: 0.0 }
     }

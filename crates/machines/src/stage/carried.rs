@@ -1,6 +1,5 @@
-//! What packets carry from hop to hop for schedulers to go by: dynamic packet state (Stoica & Zhang,
-//! "Providing Guaranteed Services Without Per Flow Management", SIGCOMM 1999), as universal packet scheduling
-//! uses it.
+//! What packets carry from hop to hop for schedulers: dynamic packet state (Stoica & Zhang, "Providing Guaranteed
+//! Services Without Per Flow Management", SIGCOMM 1999), as universal packet scheduling uses it.
 //!
 //! Mittal, Agarwal, Ratnasamy, Shenker, "Universal Packet Scheduling", NSDI 2016, §5: least slack time first
 //! is a push-in first-out queue between an ingress stage, which turns the slack in the header into a key that
@@ -33,7 +32,7 @@ macro_rules! carried {
     ($($(#[$doc:meta])* $module:ident: $name:ident;)*) => {
         $(pub use $module::$name;)*
 
-        /// What packets carry from hop to hop for schedulers to go by.
+        /// What packets carry from hop to hop for schedulers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
         pub enum CarriedSpec {
             /// Nothing: the rank header is as its sender wrote it.

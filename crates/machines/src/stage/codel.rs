@@ -1,10 +1,9 @@
 //! CoDel: controlled delay. RFC 8289, §5, and as it was first published (Nichols & Jacobson, "Controlling Queue Delay",
 //! ACM Queue 10(5), 2012): see [`Law`].
 //!
-//! [`Codel`] is the control law alone: when has delay been above target for an interval, and when is the next drop
-//! due. Who feeds it decides what a delay is: [`CodelStage`] sees the packets that leave a port;
-//! [`Codel::serve`] takes them from a queue in a loop (each bin of FQ-CoDel); [`super::EdgeCodel`] sees a
-//! path's packets one at a time.
+//! [`Codel`] is the control law alone: when has delay been above target for an interval, and when is the next drop due.
+//! Its caller defines the delay: [`CodelStage`] sees the packets that leave a port; [`Codel::serve`] takes them from a
+//! queue in a loop (each bin of FQ-CoDel); [`super::EdgeCodel`] sees a path's packets one at a time.
 //!
 //! ```text
 //! CHOICE RFC 8289 §5.3: MAXPACKET is a full Ethernet payload, 1500 B. Other reading: 512 B, as the pseudo-code has it.
@@ -16,42 +15,42 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 
-/// Controlled delay (RFC 8289): drops as packets leave when they have waited too long for too long.
+/// CoDel, controlled delay (RFC 8289): drops packets at departure when the queueing delay has been above a target for
+/// an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Queueing delay that may stand.
+    /// Target: acceptable standing queueing delay.
     pub target: Span,
-    /// How long it must stand before the first drop.
+    /// Interval: how long the delay must stay above the target before the first drop.
     pub interval: Span,
-    /// With no more than this in the queue delay does not count.
+    /// No drops while no more than this many bytes are in the queue.
     // The link could run dry.
     pub mtu: Bytes,
-    /// What is counted, and where the rate of drops starts from when delay comes back.
+    /// The control law: how drops are counted, and how the drop rate starts when delay returns.
     pub law: Law,
-    /// Mark ECN-capable packets instead of dropping them; on if a transport is ECN-capable.
+    /// Marks ECN-capable packets instead of dropping them. If not given, it does so if a transport is ECN-capable.
     pub ecn: Option<bool>,
 }
 
-/// Which control law: how drops are counted, and where their rate starts from when delay has come back.
+/// The control law: how drops are counted, and how the drop rate starts when delay returns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// RFC 8289 §5.5, as Linux has it: every drop counts; from the drops of the last cycle, if delay is back
-    /// within 16 intervals.
+    /// RFC 8289 §5.5: every drop counts. If delay returns within 16 intervals, the count starts from the drops of the
+    /// last cycle.
     #[default]
     Rfc8289,
-    /// The same in fixed point: 1/√count is 16 bits, improved by one step of Newton's whenever the count
-    /// changes, also where it falls. What Linux and ns-3 run (`include/net/codel_impl.h`).
+    /// The same in fixed point, as Linux and ns-3 run it (`include/net/codel_impl.h`): 1/√count has 16 bits and is
+    /// improved by one Newton step whenever the count changes.
     Linux,
-    /// ACM Queue 10(5), 2012: a drop counts if delay stays above target; from the count less two, if it is
-    /// back within 8 intervals.
+    /// ACM Queue 10(5), 2012: a drop counts if delay stays above the target. If delay returns within 8 intervals, the
+    /// count starts from the last one less two.
     Acm2012,
 }
 
 impl Law {
-    /// Intervals after the next drop was due within which delay that comes back finds the rate that
-    /// controlled it before.
+    /// Number of intervals after the next drop was due within which returning delay resumes the previous drop rate.
     fn memory(self) -> u64 {
         match self {
             Self::Rfc8289 | Self::Linux => 16,
@@ -102,7 +101,7 @@ impl Parameters for Params {
 }
 
 impl Params {
-    /// So short that a queue of ten packets makes it drop.
+    /// Times are so short that a queue of ten packets makes it drop.
     #[cfg(test)]
     pub(crate) const SHORT: Self = Self {
         target: Span::from_us(2),
@@ -144,7 +143,7 @@ pub struct Codel {
     inverse: u16,
 }
 
-/// What a packet that leaves a queue had to wait, and what it leaves behind.
+/// A packet that leaves a queue: its delay, and whether the queue is nearly empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
     /// Its sojourn time.
@@ -218,7 +217,7 @@ impl Codel {
         })
     }
 
-    /// The next packet meets the same future as under a fresh state.
+    /// Whether the state is equivalent to a fresh one for the next packet.
     pub(crate) fn is_forgettable(&self, now: Time, interval: Span, law: Law) -> bool {
         self.first_above.is_none() && !self.dropping && self.resumes_from(now, interval, law) == 1
     }
@@ -276,7 +275,7 @@ pub struct CodelStage {
     before: Before,
 }
 
-/// What became of the packet before, at the same instant.
+/// What happened to the packet before, at the same instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Before {
     /// It was sent.

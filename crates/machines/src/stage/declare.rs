@@ -1,6 +1,5 @@
-//! What a stage declares, once: its keys with their defaults, documentation and ranges, and what it
-//! does to packets. The scenario's schema, `explain`, the catalogue, the manual, the checks and the laws all
-//! come from here.
+//! What a stage declares: its keys with defaults, documentation and ranges, and what it does to packets. The scenario
+//! schema, `explain`, the catalogue, the manual, the checks and the common tests are all derived from it.
 
 use super::HeaderStage;
 use crate::problems::{Invalid, Problems};
@@ -23,7 +22,7 @@ pub trait Parameters:
     /// What it does to packets.
     fn acts(&self) -> Acts;
 
-    /// Writes down what depends on whether any transport's packets may be marked.
+    /// Fills in keys whose defaults depend on whether any transport is ECN-capable.
     fn resolve(&mut self, _ecn_capable: bool) {}
 
     /// What is impossible, or cannot take effect, at such a queue.
@@ -35,14 +34,14 @@ pub trait Parameters:
     /// If it cannot work at this port.
     fn make(&self, stream: Stream, rate: Rate) -> Result<Self::Machine, Invalid>;
 
-    /// What the laws of every stage are tried on: the variants that differ most.
+    /// The variants on which the common tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]
     }
 }
 
-/// What a stage does to packets, besides letting them pass.
+/// What a stage does to packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Acts {
     /// Nothing.
@@ -53,7 +52,7 @@ pub enum Acts {
     MarksOrDrops,
     /// It drops packets.
     Drops,
-    /// It signals explicitly to senders, from what arrives and leaves: it stands around the queue.
+    /// It writes explicit feedback for senders, and must see arrivals and departures of the queue.
     Signals(ExplicitKind),
     /// It writes into headers: it stands behind a queue, not inside it.
     Writes,
@@ -75,13 +74,13 @@ impl Acts {
 pub struct Around {
     /// What the queue may hold by its own limit.
     pub buffer: Capacity,
-    /// What it may hold in bytes, by shared memory too.
+    /// What it may hold in bytes, including the limit of shared memory.
     pub room: u64,
     /// The largest packet, bytes on the wire.
     pub full: u32,
     /// Some transport's packets may be marked.
     pub ecn_capable: bool,
-    /// It may stand before a link that sends batches.
+    /// The link may send batches.
     pub batches: bool,
 }
 

@@ -6,14 +6,14 @@ use super::codel::{Codel, Law};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// What the receiver's side does with a data packet before the transport sees it.
+/// AQM at the receiver's edge, applied to data packets before the transport sees them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum EdgeSpec {
     /// Edge-CoDel, per flow ([`EdgeCodel`]).
     Codel {
-        /// The queueing delay that may stand.
+        /// Target: acceptable standing queueing delay.
         target: Span,
-        /// How long it must stand before the first drop.
+        /// Interval: how long the delay must stay above the target before the first drop.
         interval: Span,
         /// A gap between send times that counts as "the flow's queue became empty"; more than `target`.
         refresh: Span,
@@ -45,7 +45,7 @@ pub struct EdgeCodel {
     dropped_before: bool,
 }
 
-/// What has ended times above the target.
+/// How often a period above the target ended, and why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refreshes {
     /// A packet below it.

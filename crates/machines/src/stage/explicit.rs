@@ -1,4 +1,4 @@
-//! What the routers that give explicit feedback (XCP, RCP, VCP) measure.
+//! Measurements of routers that give explicit feedback (XCP, RCP, VCP).
 
 use super::Problems;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ pub(super) fn check_gains(alpha: f64, beta: f64, problems: &mut Problems) {
     }
 }
 
-/// What a period has seen, in bytes.
+/// The measurements of one period, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Seen {
     pub arrived: u64,
@@ -28,7 +28,7 @@ pub(super) struct Seen {
 /// Counts in periods, one after the other from the first packet on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Meter {
-    /// The link has opportunities: what they offer is counted; otherwise its rate is it.
+    /// The link has delivery opportunities, which are counted; otherwise its rate is used.
     pub opportunities: bool,
     begun: Option<Time>,
     arrived: u64,

@@ -1,10 +1,10 @@
-//! What a port does to the packets that pass it, besides ordering them: admit, mark or drop them as they
-//! arrive or leave, and write into their headers.
+//! Active queue management, and everything else that a port does to packets other than ordering them: it admits, marks
+//! or drops them as they arrive or leave, and writes into their headers.
 //!
-//! A *header stage* ([`HeaderStage`]) is called as a packet arrives, before it joins the queue, and as it
-//! leaves, after it has left the queue and before its first bit is on the wire. Both times it sees the port
-//! ([`View`]). It declares what it needs beyond that ([`Needs`]), so that a port does not pay for what no
-//! stage reads. Several stages stand in a [`Row`].
+//! A *header stage* ([`HeaderStage`]) is called as a packet arrives, before it joins the queue, and as it leaves, after
+//! it has left the queue and before its first bit is on the wire. Both times it sees the port ([`View`]). It declares
+//! which further callbacks and fields it uses ([`Needs`]), so that a port does not pay for what no stage reads. Several
+//! stages form a [`Row`].
 //!
 //! The buffer's limit is not a stage: it belongs to the queue.
 
@@ -123,26 +123,26 @@ kinds! {
 
 // The one list of what packets carry. Each has a file of its own: two stages around the queues of switches ([`Carry`]).
 carried::carried! {
-    /// Slack, ps: what is left of it when what was waited is taken off.
+    /// The remaining slack in ps: every hop subtracts the time that the packet has waited.
     slack: Slack;
     /// The deadline o(p) at the exit, ps.
     deadline: Deadline;
-    /// A priority for every hop, known from the packet's entry on.
+    /// A priority for every hop, fixed when the packet enters the network.
     timetable: Timetable;
 }
 
-/// A port as its stages see it when a packet arrives or leaves. That packet is not in the queue, not yet or no longer.
+/// A port as its stages see it when a packet arrives or leaves. The queue is without that packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Packets waiting (the one being transmitted has left), without the packet.
+    /// Packets waiting, without this packet and the one being transmitted.
     pub packets: u32,
     /// Their bytes.
     pub bytes: u64,
-    /// Bytes of the packet itself: with it, `bytes + wire` wait.
+    /// Bytes on the wire of the packet itself.
     pub wire: u32,
     /// The link's present rate.
     pub rate: Rate,
-    /// Bytes that the port has begun to send so far, without the packet.
+    /// Bytes that the port has begun to send so far, without this packet.
     pub sent: u64,
     /// How long the port has been idle: zero while it transmits or anything waits. Only for [`Needs::idle_time`].
     pub idle_for: Span,
@@ -158,7 +158,7 @@ impl View {
     }
 }
 
-/// What to do with an arriving packet, its buffer's limit apart.
+/// What to do with an arriving packet, regardless of the buffer's limit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Arrival {
     /// Take it.
@@ -182,7 +182,7 @@ pub enum Leave {
     Drop,
 }
 
-/// What a stage may know of a packet that leaves without looking into it.
+/// What a stage sees of a packet that leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaving {
     /// Its ECN bits.
@@ -204,7 +204,7 @@ impl From<&Packet> for Leaving {
     }
 }
 
-/// Callbacks and [`View`] fields that a stage uses; a driver may skip the others.
+/// Callbacks and [`View`] fields that a stage uses; a driver may omit the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Needs {
     /// [`HeaderStage::on_departure`] and [`HeaderStage::on_unused`].
@@ -246,7 +246,8 @@ pub trait HeaderStage {
     fn needs(&self) -> Needs {
         Needs::default()
     }
-    /// The link behind it, where that is more than a fixed rate ([`View::rate`]). Called before all others.
+    /// Passes the link behind the stage if that is more than a fixed rate ([`View::rate`]). Called before all other
+    /// methods.
     fn stands_before(&mut self, _link: &TransmitterSpec) {}
     /// A packet arrives; `view` is the queue before it joins.
     #[inline]
@@ -258,18 +259,19 @@ pub trait HeaderStage {
     fn on_departure(&mut self, _now: Time, _view: &View, _packet: Leaving) -> Leave {
         Leave::Pass
     }
-    /// The transmission of a packet begins that every stage let pass: what the port writes into its headers.
+    /// The transmission of a packet that all stages have let pass begins: the stage may write into its headers.
     fn write(&mut self, _now: Time, _view: &View, _packet: &mut Packet, _side: &mut Side) {}
     /// The port could have sent at `now`, and nothing waited.
     #[inline]
     fn on_unused(&mut self, _now: Time) {}
-    /// Of a link with opportunities: one has passed with nothing to send, or not enough; so many bytes could have left.
+    /// For links with delivery opportunities: one has passed unused or partly unused; this many more bytes could have
+    /// left.
     #[inline]
     fn on_opportunity(&mut self, _at: Time, _bytes: u32) {}
-    /// Of a link that sends batches: packets of the queue are on the way together, and this is how they will
-    /// be acknowledged. Called as they begin; nothing else leaves before the block ACK.
+    /// For links that send batches: a batch begins, and `batch` describes its block ACK. Nothing else leaves before
+    /// that.
     fn on_batch(&mut self, _batch: &Batch) {}
-    /// What it takes the link's rate for, where it must estimate that; zero before it can.
+    /// Its estimate of the link's rate, if it has to estimate it; zero before it can.
     fn estimate(&self) -> Option<Rate> {
         None
     }
@@ -279,13 +281,13 @@ pub trait HeaderStage {
     }
     /// The instant named by [`HeaderStage::wake`] has come.
     fn tick(&mut self, _now: Time, _view: &View) {}
-    /// With fewer packets waiting than this, every arrival is admitted unmarked and nothing is learnt from
-    /// it: the stage need not be called for it.
+    /// While fewer packets than this wait, arrivals are admitted unmarked and do not change the stage's state, so that
+    /// it need not be called.
     fn quiet_below(&self) -> u32 {
         0
     }
-    /// A packet of at most so many bytes that finds nothing waiting and leaves nothing behind is admitted
-    /// unmarked, and nothing is learnt from it: it may bypass the queue unseen. 0: all must be seen.
+    /// A packet of at most this many bytes that finds nothing waiting and leaves nothing behind is admitted unmarked
+    /// and does not change the stage's state, so that it may bypass the stage. 0: the stage must see all packets.
     fn bypass_limit(&self) -> u64 {
         0
     }

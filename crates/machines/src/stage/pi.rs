@@ -19,18 +19,19 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 use thalweg_wire::{Ecn, Packet};
 
-/// Marks with a probability by a PI controller of the queue: DCQCN+PI's congestion point (Zhu et al., CoNEXT 2016).
+/// Marks with a probability set by a PI controller of the queue length: DCQCN+PI's congestion point (Zhu et al., CoNEXT
+/// 2016).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// q_ref, the set point.
+    /// q_ref: target queue length.
     pub reference: Bytes,
-    /// Time between updates.
+    /// Interval between updates of the probability.
     pub update: Span,
-    /// a, per byte: of the queue's distance from the set point.
+    /// a, per byte: weight of the queue's distance from `reference`.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub a: f64,
-    /// b, per byte: of the distance before.
+    /// b, per byte: weight of that distance at the previous update.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub b: f64,
 }

@@ -28,15 +28,15 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Span, Stream, Time};
 use thalweg_wire::{Ecn, Packet};
 
-/// Whose arithmetic.
+/// Which implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Variant {
     /// RFC 8033.
     #[default]
     Rfc8033,
-    /// The Mahimahi emulator's: delays and rates in whole milliseconds, gains meant for seconds applied to
-    /// them, a delay estimated from the rate of departures. It drops all or nothing.
+    /// The Mahimahi emulator's: delays and rates in whole milliseconds, to which gains meant for seconds are applied,
+    /// and a delay estimated from the departure rate. In effect it drops everything or nothing.
     Mahimahi,
 }
 
@@ -44,30 +44,30 @@ pub enum Variant {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Whose arithmetic.
+    /// Which implementation.
     pub variant: Variant,
-    /// QDELAY_REF: the queueing delay aimed at.
+    /// QDELAY_REF: target queueing delay.
     pub target: Span,
-    /// T_UPDATE: how often the probability is computed; 15 ms if not given (the emulator's: 30 ms).
+    /// T_UPDATE: interval between updates of the probability. If not given, 15 ms (the emulator's: 30 ms).
     pub update: Option<Span>,
-    /// MAX_BURST: how long a queue that was short may be long without drops.
+    /// MAX_BURST: burst allowance, the time for which a queue that was short may be long without drops.
     pub burst: Span,
-    /// alpha, per second: weight of the delay's distance from the target.
+    /// alpha, per second: integral gain, the weight of the delay's distance from the target.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
     pub alpha: f64,
-    /// beta, per second: weight of the delay's change since the last update.
+    /// beta, per second: proportional gain, the weight of the delay's change since the last update.
     #[schemars(extend("minimum" = 0.0, "maximum" = 1000.0))]
     pub beta: f64,
-    /// MEAN_PKTSIZE: with no more than two of these waiting nothing is dropped (the emulator's: with less than two).
+    /// MEAN_PKTSIZE: nothing is dropped while at most two packets of this size wait (the emulator's: fewer than two).
     pub mean_packet: Bytes,
-    /// A probability of a tenth or more rises by a fiftieth at a time (§5.5).
+    /// A probability of 0.1 or more rises by at most 0.02 per update (§5.5).
     pub gradual: bool,
-    /// Drops are spaced out: never before the probabilities since the last one add up to 0.85, always from
-    /// 8.5 on (§5.4).
+    /// Derandomisation (§5.4): no drop before the probabilities since the last one add up to 0.85, and always a drop
+    /// from 8.5 on.
     pub derandomize: bool,
-    /// Mark ECN-capable packets instead of dropping them; on if a transport is ECN-capable.
+    /// Marks ECN-capable packets instead of dropping them. If not given, it does so if a transport is ECN-capable.
     pub ecn: Option<bool>,
-    /// mark_ecnth: above this probability ECN-capable packets are dropped too (§5.1).
+    /// mark_ecnth: at or above this drop probability ECN-capable packets are dropped, too (§5.1).
     #[schemars(extend("minimum" = 0.0, "maximum" = 1.0))]
     pub ecn_threshold: f64,
 }
@@ -154,7 +154,7 @@ impl Parameters for Params {
         Ok(Pie { p: *self, law, probability: 0.0, accumulated: 0.0, stream })
     }
 
-    /// So short that stories of microseconds see drops.
+    /// Times are so short that test sequences of microseconds see drops.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         let short = Self {
@@ -193,7 +193,7 @@ pub struct Pie {
     stream: Stream,
 }
 
-/// How the probability moves.
+/// How the probability changes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 enum Law {
     Rfc(Rfc),
@@ -230,7 +230,7 @@ impl Rfc {
             next = next.saturating_add(self.update);
             let rests = self.delay.is_zero() && self.old.is_zero() && before == (*probability, self.burst);
             if rests && next <= now {
-                // Nothing will change until something happens.
+                // Nothing changes until the next event.
                 let missed = now.since(next).ps() / self.update.ps() + 1;
                 next = next.saturating_add(self.update.saturating_mul(missed));
             }

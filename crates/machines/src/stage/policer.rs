@@ -1,4 +1,4 @@
-//! A policer: what exceeds a rate is dropped, however empty the queue behind it.
+//! A policer: packets that exceed a rate are dropped, even if the queue is empty.
 //!
 //! The token bucket of RFC 2697 §3 with the committed bucket alone (and of RFC 2698 with one rate): the
 //! bucket holds at most the burst, B bytes, and fills at the rate R; a packet of L bytes passes if there are
@@ -16,16 +16,16 @@ use thalweg_wire::Packet;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// R: what passes in the long run, headers included.
+    /// R: committed rate, headers included.
     #[schemars(extend("examples" = ["10Mbps"]))]
     pub rate: Rate,
-    /// B: what passes at once after a pause.
+    /// B: committed burst size, the depth of the token bucket.
     #[schemars(extend("examples" = ["64KB"]))]
     pub burst: Bytes,
 }
 
 impl Default for Params {
-    /// A rate that wide-area paths are policed to; a scenario says for its own.
+    /// A rate to which wide-area paths are policed; scenarios set their own.
     fn default() -> Self {
         Self { rate: Rate::from_mbps(10), burst: Bytes::kb(64) }
     }
@@ -58,7 +58,7 @@ impl Parameters for Params {
     }
 }
 
-/// The bucket of one port: apart, as ports have little room.
+/// The token bucket of one port, boxed to keep ports small.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policer(Box<TokenBucket>);
 

@@ -1,6 +1,5 @@
-//! Marks by chance alone: what a flow sees of a router that marks for reasons of its own, however its queue
-//! stands. For tests of what marks do to a controller, as independent losses are for losses (Goyal,
-//! "Congestion Control in Highly Variable Networks", MIT 2022, §2.6, examines this for ABC).
+//! Random marking independent of the queue, to test how a controller reacts to marks, as independent losses test its
+//! reaction to losses (Goyal, "Congestion Control in Highly Variable Networks", MIT 2022, §2.6, examines this for ABC).
 
 use super::{Acts, Around, Arrival, HeaderStage, Parameters, Problems, View};
 use crate::problems::Invalid;
@@ -9,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Stream, Time};
 use thalweg_wire::{Ecn, Packet};
 
-/// Marks every ECN-capable packet with the same probability, however long the queue is.
+/// Marks every ECN-capable packet with the same probability, regardless of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// Of each packet, independent of all others.
+    /// Marking probability of each packet, independent of all others.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0, "examples" = [0.05]))]
     pub probability: f64,
 }

@@ -38,22 +38,22 @@ pub enum Average {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// α: how much of the spare rate is given per round trip.
+    /// α: fraction of the spare rate that is distributed per round trip.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
     pub alpha: f64,
-    /// β: how much of the queue is to drain per round trip.
+    /// β: fraction of the queue that is to drain per round trip.
     #[schemars(extend("minimum" = 0.0, "maximum" = 10.0))]
     pub beta: f64,
-    /// γ: the utilisation aimed at.
+    /// γ: target utilisation.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub utilisation: f64,
-    /// T: how often the rate is computed, if the mean round trip is not shorter.
+    /// T: interval between computations of the rate, unless the mean round trip is shorter.
     pub period: Span,
-    /// The round trip of packets whose senders know none yet; d before the first packet.
+    /// Round trip assumed for packets whose senders know none yet, and initial value of d.
     pub rtt: Span,
     /// How the mean round trip d follows those of packets.
     pub average: Average,
-    /// The least rate.
+    /// Minimum rate.
     pub least: Rate,
 }
 

@@ -22,26 +22,26 @@ use thalweg_wire::{Ecn, Packet};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// min_th, packets.
+    /// min_th, packets: below this average queue nothing is marked or dropped.
     #[schemars(extend("minimum" = 0.0, "examples" = [5]))]
     pub min: f64,
-    /// max_th, packets.
+    /// max_th, packets: from this average queue on everything is, unless `gentle`.
     #[schemars(extend("exclusiveMinimum" = 0.0, "examples" = [15]))]
     pub max: f64,
-    /// max_p.
+    /// max_p: probability at max_th.
     #[serde(default = "default::max_probability")]
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub max_probability: f64,
-    /// w_q, weight of the instantaneous queue in the average; 1 follows it exactly.
+    /// w_q: weight of the instantaneous queue in the average; with 1 the average is the queue itself.
     #[serde(default = "default::weight")]
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub weight: f64,
     /// Above max_th the probability rises linearly to 1 at 2 max_th instead of jumping.
     #[serde(default = "default::gentle")]
     pub gentle: bool,
-    /// Mark ECN-capable packets instead of dropping them; on if a transport is ECN-capable.
+    /// Marks ECN-capable packets instead of dropping them. If not given, it does so if a transport is ECN-capable.
     pub ecn: Option<bool>,
-    /// A typical packet, for the average over idle times.
+    /// Typical packet size, by which the average decays over idle times.
     #[serde(default = "default::mean_packet")]
     pub mean_packet: Bytes,
 }
@@ -63,7 +63,7 @@ mod default {
 }
 
 impl Default for Params {
-    /// Floyd's thresholds of 1997 ("RED: Discussions of Setting Parameters"); a scenario says for its own links.
+    /// Floyd's thresholds of 1997 ("RED: Discussions of Setting Parameters"); scenarios set those of their links.
     fn default() -> Self {
         Self {
             min: 5.0,

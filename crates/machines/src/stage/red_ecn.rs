@@ -14,22 +14,23 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Rate, Stream, Time};
 use thalweg_wire::{Ecn, Packet};
 
-/// Marks with a probability that rises with the queue as it is, in bytes: DCQCN's congestion point (Zhu et al., SIGCOMM
-/// 2015, §3.1).
+/// Marks with a probability that rises with the instantaneous queue in bytes: DCQCN's congestion point (Zhu et al.,
+/// SIGCOMM 2015, §3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// K_min: up to here nothing is marked.
+    /// K_min: with a queue up to this nothing is marked.
     #[schemars(extend("x-quantity" = "room", "examples" = ["5KB"]))]
     pub min: Bytes,
-    /// K_max: above, everything is marked.
+    /// K_max: with a queue above this everything is marked.
     #[schemars(extend("x-quantity" = "room", "examples" = ["200KB"]))]
     pub max: Bytes,
-    /// P_max, the probability at K_max.
+    /// P_max: marking probability at K_max.
     #[serde(default = "one_in_a_hundred")]
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub max_probability: f64,
-    /// When it is decided: as a packet arrives, from the queue with it; as it leaves, from the queue it leaves behind.
+    /// When packets are marked: at arrival, by the queue including the packet; at departure, by the queue that it
+    /// leaves behind.
     #[serde(default)]
     pub at: MarkAt,
 }
@@ -39,7 +40,7 @@ fn one_in_a_hundred() -> f64 {
 }
 
 impl Default for Params {
-    /// DCQCN's deployment at 40 Gb/s (§4); a scenario says for its own links.
+    /// DCQCN's deployment at 40 Gb/s (§4); scenarios set those of their links.
     fn default() -> Self {
         let (min, max) = (Bytes::kb(5), Bytes::kb(200));
         Self { min, max, max_probability: one_in_a_hundred(), at: MarkAt::Arrival }
@@ -91,7 +92,7 @@ pub struct RedEcn {
 }
 
 impl RedEcn {
-    /// The probability of a mark at a queue of so many bytes: 0 up to K_min, P_max at K_max, 1 above.
+    /// The marking probability at a queue of `bytes`: 0 up to K_min, P_max at K_max, 1 above.
     fn probability(&self, bytes: u64) -> f64 {
         let (min, max) = (self.p.min.get(), self.p.max.get());
         match bytes {
@@ -101,8 +102,8 @@ impl RedEcn {
         }
     }
 
-    /// Is this one marked? Nothing is drawn where there is no doubt: what can never be marked, and queues outside the
-    /// slope, leave the stream alone.
+    /// Whether this packet is marked. A random number is drawn only if the packet can be marked and the queue is on the
+    /// slope.
     #[inline]
     fn marks(&mut self, bytes: u64) -> bool {
         let p = self.probability(bytes);

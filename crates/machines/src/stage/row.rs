@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Time};
 use thalweg_wire::{Ecn, Packet, Side};
 
-/// What became of a packet that left a row.
+/// What a row does with a packet that leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Left {
     /// It is sent; with other ECN bits, if any stage marks.
@@ -106,7 +106,7 @@ impl Row {
         self.stages.iter().find_map(HeaderStage::estimate)
     }
 
-    /// The earliest instant that a stage wants.
+    /// The earliest instant at which a stage wants a tick.
     pub fn wake(&self) -> Option<Time> {
         self.stages.iter().filter_map(HeaderStage::wake).min()
     }

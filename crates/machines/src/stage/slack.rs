@@ -1,6 +1,6 @@
-//! Slack in the header (Mittal et al., "Universal Packet Scheduling", NSDI 2016, §5): on arrival slack + now,
-//! which keeps its order while packets wait; as transmission begins − now, so that what was waited is gone.
-//! What the source writes first is [`crate::slack`]'s affair.
+//! Slack in the header (Mittal et al., "Universal Packet Scheduling", NSDI 2016, §5): on arrival slack + now, which
+//! keeps its order while packets wait; as transmission begins − now, so that what was waited is gone. The initial slack
+//! is set in [`crate::slack`].
 
 use super::carried::Carry;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What follows from a stage's parameters, whichever it is.
+//! What follows from the parameters of any stage.
 
 use super::{Acts, Around, HeaderStage, Needs, StageMachine, StageSpec};
 use crate::problems::{Invalid, Problem, Problems};

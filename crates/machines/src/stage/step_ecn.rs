@@ -26,19 +26,20 @@ use thalweg_wire::{Ecn, Packet};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Params {
-    /// K: a packet is marked that meets at least this much.
+    /// K: packets that find at least this queue are marked.
     pub threshold: Length,
-    /// When it is decided.
+    /// When packets are marked.
     #[serde(default)]
     pub at: MarkAt,
-    /// At departure: count the departing packet too, and mark above the threshold only.
+    /// With `at = "departure"`: the departing packet counts, too, and only queues above the threshold mark.
     // As htsim does; otherwise what is left behind counts, and K itself is marked.
     #[serde(default)]
     pub include_self: bool,
 }
 
 impl Default for Params {
-    /// DCTCP §3.4's threshold for 1 Gb/s would be 20; this is the factor analysis' for 10 Gb/s. A scenario says which.
+    /// DCTCP §3.4's threshold for 1 Gb/s would be 20; this is the factor analysis' for 10 Gb/s. Scenarios set their
+    /// own.
     fn default() -> Self {
         Self { threshold: Length::Packets(15), at: MarkAt::Arrival, include_self: false }
     }

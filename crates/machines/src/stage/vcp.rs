@@ -1,6 +1,5 @@
-//! VCP's router: two bits that report how loaded a link is. Xia, Subramanian, Stoica, Kalyanaraman, "One More
-//! Bit Is Enough", IEEE/ACM Transactions on Networking 2008, §3.2: σ = (arrivals + κ_q q) / (γ_l capacity),
-//! per period t_ρ.
+//! VCP's router: it reports the load of a link in two bits. Xia, Subramanian, Stoica, Kalyanaraman, "One More Bit Is
+//! Enough", IEEE/ACM Transactions on Networking 2008, §3.2: σ = (arrivals + κ_q q) / (γ_l capacity), per period t_ρ.
 //!
 //! ```text
 //! CHOICE VCP §3.2: overload is signalled in the first half of a period, and high load after that, as in the
@@ -20,15 +19,15 @@ use thalweg_wire::{Explicit, ExplicitKind, Load, Packet, Side};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// t_ρ: how often the load is computed.
+    /// t_ρ: interval between computations of the load.
     pub period: Span,
-    /// κ_q: how much of the queue counts as load.
+    /// κ_q: weight of the queue in the load.
     #[schemars(extend("minimum" = 0.0, "maximum" = 10.0))]
     pub queue_weight: f64,
-    /// γ_l: the utilisation aimed at.
+    /// γ_l: target utilisation.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub utilisation: f64,
-    /// Below this the load is low; above 1 it is too high.
+    /// Load below which it counts as low. Above 1 it is overload.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub low: f64,
 }

@@ -1,7 +1,7 @@
-//! XCP's router: by how much the windows of those whose packets pass should change, each packet its share.
-//! Katabi, Handley, Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002,
-//! §3.5, and, recomputed at every packet over a sliding window, XCPw of Goyal, "Congestion Control in Highly
-//! Variable Networks" (MIT, 2022), §2.7.3 and appendix B.4.
+//! XCP's router: it computes by how much the windows of passing flows should change in sum, and gives each packet its
+//! share. Katabi, Handley, Rohrs, "Congestion Control for High Bandwidth-Delay Product Networks", SIGCOMM 2002, §3.5,
+//! and, recomputed at every packet over a sliding window, XCPw of Goyal, "Congestion Control in Highly Variable
+//! Networks" (MIT, 2022), §2.7.3 and appendix B.4.
 //!
 //! ```text
 //! CHOICE XCP §3.5.2: what packets state is summed up as they leave, not as they arrive. One whose sender knows no
@@ -36,7 +36,7 @@ pub enum Computed {
     Sliding,
 }
 
-/// Whose round trips count.
+/// Which round trips are averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundTrips {
@@ -52,22 +52,22 @@ pub enum RoundTrips {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// α: of the capacity that is spare, so much is given per round trip.
+    /// α: fraction of the spare capacity that is distributed per round trip.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 10.0))]
     pub alpha: f64,
-    /// β: of the queue that persists, so much is taken back.
+    /// β: fraction of the persistent queue that is taken back per round trip.
     #[schemars(extend("minimum" = 0.0, "maximum" = 10.0))]
     pub beta: f64,
     /// How often the feedback is computed.
     pub computed: Computed,
-    /// Who is given how much.
+    /// How the feedback is divided among packets.
     pub sharing: Sharing,
-    /// Whose round trips count.
+    /// Which round trips are averaged.
     pub round_trips: RoundTrips,
-    /// The mean round trip to begin with; of `waits` that of packets that have not waited; with equal shares that of
-    /// packets whose senders know none yet.
+    /// Initial mean round trip. With `round_trips = "waits"`, also the round trip of packets without the waiting time;
+    /// with equal shares, that of packets whose senders know none yet.
     pub rtt: Span,
-    /// The persistent queue is the shortest of so long.
+    /// Window over which the shortest queue counts as the persistent one.
     pub queue_window: Span,
 }
 

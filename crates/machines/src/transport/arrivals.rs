@@ -13,7 +13,7 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// None of so many.
+    /// None of `packets` has arrived.
     pub fn new(packets: u64) -> Self {
         Self { words: vec![0; packets.div_ceil(64) as usize], packets, lowest: 0, count: 0 }
     }
@@ -22,7 +22,7 @@ impl Arrivals {
         self.words.get((index / 64) as usize).is_some_and(|word| word >> (index % 64) & 1 == 1)
     }
 
-    /// A packet has arrived; false if it had before, or there is no such packet.
+    /// A packet has arrived. Returns false if it had arrived before, or if there is no such packet.
     pub fn insert(&mut self, index: u64) -> bool {
         if index >= self.packets || self.has(index) {
             return false;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Kind, Packet};
 
-/// What has come of a flow.
+/// The packets of a flow that have arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Collector {
     flow: FlowId,
@@ -14,7 +14,7 @@ pub(crate) struct Collector {
     arrived: Arrivals,
     /// Distinct bytes.
     bytes: u64,
-    /// When the packet was sent that the ACK of all answers; `None`: no ACK is due.
+    /// When the packet was sent that the ACK of the whole flow answers; `None`: no ACK is due.
     answers: Option<Time>,
 }
 
@@ -25,7 +25,7 @@ impl Collector {
         Self { flow, size, payload, arrived: Arrivals::new(packets), bytes: 0, answers: None }
     }
 
-    /// A packet has come; after the last byte did, it shows that the ACK was lost.
+    /// A packet has arrived. If everything had arrived before, this shows that the ACK was lost, so it is sent again.
     pub fn take(&mut self, packet: &Packet) {
         if packet.kind == Kind::Data && self.arrived.insert(packet.seq / u64::from(self.payload)) {
             self.bytes += u64::from(packet.payload);
@@ -33,7 +33,7 @@ impl Collector {
         self.answers = self.has_all().then_some(packet.stamp);
     }
 
-    /// The ACK of all, of so many bytes, if it is due.
+    /// The ACK of the whole flow if it is due; `wire`: its bytes on the wire.
     pub fn ack(&mut self, wire: u32) -> Option<Packet> {
         let stamp = self.answers.take()?;
         Some(Packet { stamp, seq: self.size, flow: self.flow, wire, kind: Kind::Ack, ..Packet::default() })
@@ -42,11 +42,11 @@ impl Collector {
     pub fn has_all(&self) -> bool {
         self.bytes >= self.size
     }
-    /// The flow has so many bytes after all.
+    /// Changes the flow's size.
     pub fn resize(&mut self, size: u64) {
         self.size = size;
     }
-    /// All bytes before this one have come.
+    /// All bytes below this one have arrived.
     pub fn in_order(&self) -> u64 {
         (self.arrived.lowest() * u64::from(self.payload)).min(self.size)
     }
@@ -63,7 +63,7 @@ impl Collector {
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
-    /// All that there are.
+    /// The flow's size in bytes.
     pub fn size(&self) -> u64 {
         self.size
     }

@@ -1,4 +1,4 @@
-//! What a transport is: its two ends, and what it declares to all others.
+//! The contract of a transport: its two ends, and what it declares of itself.
 
 use super::rdma;
 use crate::congestion::decisions::Log;
@@ -27,7 +27,7 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
     /// A receiver of `size` payload bytes (`u64::MAX`: without end). `stream` is its own.
     fn receiver(&self, flow: FlowId, size: u64, stream: Stream) -> Self::Receiver;
 
-    /// What it puts on the wire.
+    /// The sizes of its packets on the wire.
     fn wire(&self) -> Wire;
 
     /// The windows that its controllers are given; transports without a controller have none.
@@ -35,7 +35,7 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         Windows::default()
     }
 
-    /// What its flows' controllers are made of; transports without a controller have none.
+    /// The congestion controller of its flows; `None` for transports without one.
     fn controller(&self) -> Option<&ControllerSpec> {
         None
     }
@@ -45,8 +45,8 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         PathNeeds::default()
     }
 
-    /// A sender knows what its receiver has, whether or not the ACK has come (a quirk of NetSys/simulator):
-    /// the owner of both ends discards what would be sent again for nothing ([`ReceivingEnd::holds`]).
+    /// Retransmissions of data that the receiver already holds are discarded at the sender, whether or not the ACK has
+    /// arrived (a quirk of NetSys/simulator, see [`ReceivingEnd::holds`]).
     fn sees_receiver(&self) -> bool {
         false
     }
@@ -56,8 +56,8 @@ pub trait Protocol: Clone + Debug + PartialEq + Serialize + DeserializeOwned {
         false
     }
 
-    /// What its flows are given when they start, on such a path: the owner adds which flow it is, its class,
-    /// and a stream.
+    /// The initial conditions of its flows on a path with these properties. The owner adds the flow's identifier, its
+    /// class and its random stream.
     fn start(&self, line_rate: Rate, base_rtt: Span, time_quantum: Span) -> Start {
         let Windows { initial, max, threshold } = self.windows();
         let wire = self.wire();
@@ -82,11 +82,11 @@ pub struct Wire {
     pub payload: u32,
     /// Headers of a data packet.
     pub header: u32,
-    /// More of them, which an ideal completion time does not count.
+    /// Further header bytes that ideal completion times do not count.
     pub extra_header: u32,
-    /// An acknowledgement; `None`: nothing ever comes back.
+    /// An acknowledgement; `None`: the receiver sends nothing.
     pub ack: Option<u32>,
-    /// Acknowledgements per data packet, without losses. (None at all, where only losses are answered.)
+    /// Acknowledgements per data packet when nothing is lost (0 where only losses are answered).
     pub acks: f64,
     /// What is exchanged before the first data.
     pub set_up: Option<SetUp>,
@@ -95,7 +95,7 @@ pub struct Wire {
 /// One round trip before the first data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SetUp {
-    /// Bytes of what the sender sends.
+    /// Bytes of the sender's request.
     pub request: u32,
     /// Bytes of the answer.
     pub answer: u32,
@@ -110,22 +110,22 @@ impl Wire {
     pub fn largest(&self) -> u32 {
         self.full().saturating_add(self.extra_header)
     }
-    /// The data packets of a flow of `size` bytes.
+    /// Number of data packets of a flow of `size` bytes.
     pub fn packets(&self, size: u64) -> u64 {
         size.div_ceil(u64::from(self.payload.max(1)))
     }
-    /// The last of them: what is left, and a header.
+    /// Wire size of the last packet of a flow of `size` bytes.
     pub fn last(&self, size: u64) -> u32 {
         let before = self.packets(size).saturating_sub(1) * u64::from(self.payload);
         (size - before) as u32 + self.header
     }
-    /// Acknowledgements come even where nothing is lost.
+    /// Data is acknowledged even if nothing is lost.
     pub fn is_acknowledged(&self) -> bool {
         self.acks > 0.0
     }
 }
 
-/// Windows of flows that start, in payload bytes; [`Bytes::MAX`]: none.
+/// Windows of a flow that starts, in payload bytes; [`Bytes::MAX`]: unlimited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Windows {
     /// At the start.
@@ -145,28 +145,29 @@ impl Default for Windows {
 /// What a transport needs of the network besides queues and routes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct PathNeeds {
-    /// What comes back passes the same switches as the data, in reverse (ExpressPass' credits meter the data's links).
+    /// Packets of the receiver must take the data's path in reverse (ExpressPass: its credits are metered on the data's
+    /// links).
     pub symmetric: bool,
     /// NICs pull: which packet leaves is decided when the link is free, not before (receiver-driven transports).
     pub pulls: bool,
-    /// NICs have queues, and request more when these are empty ([`SendingEnd::poll_idle`]).
+    /// NICs have queues, and poll for more packets when these are empty ([`SendingEnd::poll_idle`]).
     pub when_idle: bool,
-    /// NICs have queues out of which packets can be taken ([`SendingEnd::takes_back`]).
-    pub takes_back: bool,
+    /// NICs have queues out of which packets can be taken ([`SendingEnd::discards_from_class`]).
+    pub discards_queued: bool,
     /// Switches notify it of every packet that they drop ([`SendingEnd::on_drop`]).
     pub drop_notices: bool,
-    /// Its senders, which wait for a pace or a window, can say beforehand that they will ([`SendingEnd::foresee`]).
-    pub foresees: bool,
+    /// Its senders can predict that pace or window will hold them back ([`SendingEnd::predict_idle`]).
+    pub predicts_idle: bool,
     /// Switches hash the values that it writes into its packets ([`PathValues`](super::PathValues)).
     pub path_values: bool,
-    /// Its senders hand what switches write to them, notices and CNPs, to their controllers; others ignore it.
+    /// Its senders pass notices of congestion points and CNPs on to their controllers; other transports ignore them.
     pub reads_notices: bool,
-    /// Its receivers know what a packet is of which switches have left the header alone
-    /// ([`Packet::is_trimmed`](thalweg_wire::Packet::is_trimmed)); others must not meet any.
+    /// Its receivers understand trimmed packets, of which switches have left only the header
+    /// ([`Packet::is_trimmed`](thalweg_wire::Packet::is_trimmed)). The packets of other transports must not be trimmed.
     pub reads_trimmed: bool,
 }
 
-/// The answer to "anything to send?".
+/// What [`Endpoint::poll_transmit`] returns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Transmit {
     /// The packet was filled in; poll again.
@@ -178,34 +179,34 @@ pub enum Transmit {
     At(Time),
 }
 
-/// Where an end stands when it has sent what it may.
+/// The result of draining an end: its next wake-up, and whether it is done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Standing {
-    /// When it is to be polled again, unless something arrives: the earlier of its timer and its pace;
+pub struct Drained {
+    /// When it must be called again if nothing arrives: the earlier of its timer and its pace;
     /// [`Time::MAX`]: never.
     pub wake: Time,
     /// See [`Endpoint::is_done`].
     pub done: bool,
 }
 
-/// It waits for an arrival.
-impl Default for Standing {
+/// Not done, and waiting for an arrival.
+impl Default for Drained {
     #[inline]
     fn default() -> Self {
         Self { wake: Time::MAX, done: false }
     }
 }
 
-/// What a packet was to the end of a flow, as far as that is of interest outside.
+/// What the end of a flow made of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reception {
-    /// It says nothing to this end: a [`Message`](thalweg_wire::Message) of another transport's, or of a congestion
-    /// point that the controller takes none from. Nothing has changed.
-    Ignored,
-    /// The end has taken it.
+    /// The packet is not meant for this end: a [`Message`](thalweg_wire::Message) of another transport, or of a
+    /// congestion point to which the controller does not react. Nothing has changed.
     #[default]
+    Ignored,
+    /// The end has processed it.
     Taken,
-    /// A sender has taken it, and it measured a round trip, as [`SenderStats::rtt_sum`] counts them.
+    /// A sender has processed it and measured this round trip, as counted by [`SenderStats::rtt_sum`].
     RoundTrip(Span),
 }
 
@@ -224,23 +225,23 @@ impl From<Option<Span>> for Reception {
     }
 }
 
-/// Why a timer was due.
+/// Which timer has expired.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Expiry {
-    /// It was not, or some other clock's.
+    /// None, or one that is of no interest outside.
     #[default]
     Other,
     /// The retransmission timer expired.
     Retransmission,
-    /// The controller's clock, or that of the host's rate limiter.
+    /// The controller's timer, or that of the host's rate limiter.
     Controller,
-    /// The controller's clock, and it waits for a decision from outside.
+    /// The controller's timer, and the controller now waits for a decision from outside.
     Decision,
 }
 
 /// One end of one flow.
 pub trait Endpoint {
-    /// What its kind of transport shares between flows.
+    /// The parameters that all flows of this transport share.
     type Spec;
     /// A packet for this end has arrived; `side` holds its cold headers, if it carried any. What a
     /// [`Message`](thalweg_wire::Message) says is in its variant: those that are not meant for this end change nothing.
@@ -259,8 +260,8 @@ pub trait Endpoint {
         packet: &mut Packet,
         side: &mut Side,
     ) -> Transmit;
-    /// Polls until no more may leave now, and hands every packet to `out`: what follows every arrival at an
-    /// end that need not wait for its NIC, as one call.
+    /// Polls until no more packets may leave now, and passes each to `out`. It is called after every event at an end
+    /// whose packets need not wait for the NIC.
     #[inline(always)]
     fn drain(
         &mut self,
@@ -268,7 +269,7 @@ pub trait Endpoint {
         now: Time,
         (packet, side): (&mut Packet, &mut Side),
         mut out: impl FnMut(&mut Packet, &mut Side),
-    ) -> Standing
+    ) -> Drained
     where
         Self: Sized,
     {
@@ -279,12 +280,12 @@ pub trait Endpoint {
                 Transmit::At(at) => break at,
             }
         };
-        self.standing(paced)
+        self.after_drain(paced)
     }
-    /// Where it stands, if its pace allows nothing before that instant.
+    /// Its state after draining, when its pace allows nothing before `paced`.
     #[inline(always)]
-    fn standing(&self, paced: Time) -> Standing {
-        Standing { wake: self.timer().unwrap_or(Time::MAX).min(paced), done: self.is_done() }
+    fn after_drain(&self, paced: Time) -> Drained {
+        Drained { wake: self.timer().unwrap_or(Time::MAX).min(paced), done: self.is_done() }
     }
     /// The next instant at which [`Endpoint::on_timer`] must be called.
     fn timer(&self) -> Option<Time>;
@@ -313,17 +314,17 @@ pub trait Endpoint {
 /// # Ok::<(), thalweg_machines::Invalid>(())
 /// ```
 pub trait SendingEnd: Endpoint {
-    /// The flow starts: from now on `poll_transmit` answers.
+    /// The flow starts: from now on `poll_transmit` returns its packets.
     fn start(&mut self, spec: &Self::Spec, now: Time);
-    /// The flow ends with what it has sent; that is still repaired until the receiver has it. Returns how
-    /// many bytes that is, for the receiver ([`ReceivingEnd::resize`]).
+    /// Ends the flow with what it has sent so far, which is still repaired until the receiver has it. Returns the
+    /// flow's new size in bytes, for the receiver ([`ReceivingEnd::resize`]).
     fn stop(&mut self, spec: &Self::Spec, now: Time) -> u64;
-    /// What it has done and where it stands.
+    /// Counters and state of the sender.
     fn stats(&self) -> SenderStats;
-    /// What its controller reports of itself:
+    /// Its controller's internal quantities:
     /// [`CongestionControl::report`](crate::congestion::CongestionControl::report).
     fn report(&self, _report: &mut Report) {}
-    /// What its controller has recorded since the last time:
+    /// The decisions that its controller has recorded since the last call:
     /// [`CongestionControl::take_log`](crate::congestion::CongestionControl::take_log).
     fn take_log(&mut self) -> Option<Log> {
         None
@@ -336,39 +337,39 @@ pub trait SendingEnd: Endpoint {
     /// A decision from outside for its controller, in force from the next [`Endpoint::on_timer`], which is due at once:
     /// [`CongestionControl::on_decision`](crate::congestion::CongestionControl::on_decision).
     fn on_decision(&mut self, _now: Time, _decided: Permit) {}
-    /// When the pace allows the next packet, whatever the window says; `None` if there is no packet to send
-    /// or no pace, or if the host posts them.
+    /// When the pace allows the next packet, regardless of the window; `None` if there is no packet to send, no pace,
+    /// or if the host posts segments.
     fn next_departure(&self) -> Option<Time> {
         None
     }
-    /// What [`Endpoint::poll_transmit`] would answer at the instant `at` if nothing happened until then, and
-    /// that is no packet. `None`: it would be one, or this cannot be known, or to find out would change
-    /// something. Only of transports that can ([`PathNeeds::foresees`]).
-    fn foresee(&self, _spec: &Self::Spec, _at: Time) -> Option<Transmit> {
+    /// Predicts that [`Endpoint::poll_transmit`] returns this, and no packet, at the instant `at` if nothing happens
+    /// until then. `None`: it would return a packet, or it cannot be predicted without changing state. Only of
+    /// transports that can ([`PathNeeds::predicts_idle`]).
+    fn predict_idle(&self, _spec: &Self::Spec, _at: Time) -> Option<Transmit> {
         None
     }
-    /// Whether [`Endpoint::poll_transmit`] may have a packet now. It is called after it has had one, of transports
-    /// whose hosts have an agent: one that has nothing leaves the list of those that wait for the link at once.
-    fn may_send(&mut self, _spec: &Self::Spec) -> bool {
+    /// Claims another turn at the link: whether the sender may have a packet now. Called after it has sent one, for
+    /// transports whose hosts have an agent; a sender that claims no turn leaves the list of those that wait for the
+    /// link.
+    fn claim_turn(&mut self, _spec: &Self::Spec) -> bool {
         true
     }
-    /// It is polled next, and so many other flows of its host wait for the link. Only of transports whose hosts have an
-    /// agent.
-    fn on_company(&mut self, _others: usize) {}
+    /// Called before it is polled: this many other flows of its host contend for the link. Only for transports whose
+    /// hosts have an agent.
+    fn on_contending(&mut self, _others: usize) {}
     /// A switch has dropped the data packet that begins at byte `seq`; the sender is notified of it at the
     /// instant `at`, by its timer ([`PathNeeds::drop_notices`]).
     fn on_drop(&mut self, _spec: &Self::Spec, _seq: u64, _at: Time) {}
-    /// When the pace allows the next packet, if an ACK has moved that since the last call.
-    fn take_moved(&mut self) -> Option<Time> {
+    /// When the pace allows the next packet, if that has changed since the last call.
+    fn take_rescheduled(&mut self) -> Option<Time> {
         None
     }
-    /// Class of the next packet that is to leave only when its NIC has nothing else to send: it is requested
-    /// by [`SendingEnd::poll_idle`]. `None`: there is none. Only of transports that need it
-    /// ([`PathNeeds::when_idle`]).
+    /// Class of the next packet that may leave only when the NIC has nothing else to send; it is polled by
+    /// [`SendingEnd::poll_idle`]. `None`: there is none. Only for transports that declare [`PathNeeds::when_idle`].
     fn waits_for_idle(&self, _spec: &Self::Spec) -> Option<u8> {
         None
     }
-    /// The NIC has nothing else to send: as [`Endpoint::poll_transmit`], of such packets.
+    /// As [`Endpoint::poll_transmit`] for packets that wait until the NIC has nothing else to send.
     fn poll_idle(
         &mut self,
         _spec: &Self::Spec,
@@ -378,22 +379,22 @@ pub trait SendingEnd: Endpoint {
     ) -> Transmit {
         Transmit::Idle
     }
-    /// The flow is over: of what waits in its NIC's queue, data of this class and less important ones is of
-    /// no use. Only of transports that need it ([`PathNeeds::takes_back`]).
-    fn takes_back(&self, _spec: &Self::Spec) -> Option<u8> {
+    /// The flow is over: its data of this class and of less important ones is discarded from the NIC's queue. Only for
+    /// transports that declare [`PathNeeds::discards_queued`].
+    fn discards_from_class(&self, _spec: &Self::Spec) -> Option<u8> {
         None
     }
-    /// Payload bytes from the next packet on; of a flow without end the largest number.
+    /// Payload bytes that were never sent; `u64::MAX` for flows without end.
     fn remaining(&self) -> u64;
-    /// What the next flow of the same connection goes on with; `None`: its connections carry one flow.
+    /// The state with which the next flow of the same connection continues; `None`: a connection carries one flow.
     fn hand_over(&self) -> Option<HandOver> {
         None
     }
-    /// This flow follows another on its connection. Before [`SendingEnd::start`].
+    /// Continues with the state of the flow before it on the connection. Called before [`SendingEnd::start`].
     fn take_over(&mut self, _before: HandOver) {}
-    /// The flow is a stream of messages, each in packets of its own: `bytes` more follow at its end (0: what
-    /// there is so far is the first message). The offset behind them; `None`: a flow of this kind is one
-    /// message.
+    /// Appends a message of `bytes` to a flow that is a stream of messages, each in packets of its own (0 bytes: what
+    /// there is so far becomes the first message). Returns the offset of its end; `None`: flows of this transport are
+    /// one message.
     fn append(&mut self, _spec: &Self::Spec, _now: Time, _bytes: u64) -> Option<u64> {
         None
     }
@@ -417,11 +418,11 @@ pub trait SendingEnd: Endpoint {
 /// assert!(receiver.is_done() && receiver.received() == 1000);
 /// ```
 pub trait ReceivingEnd: Endpoint {
-    /// The flow has `size` bytes after all ([`SendingEnd::stop`], [`SendingEnd::append`]).
+    /// Changes the flow's size to `size` bytes ([`SendingEnd::stop`], [`SendingEnd::append`]).
     fn resize(&mut self, size: u64);
-    /// Payload bytes received in order: what the application has got.
+    /// Payload bytes received in order, which the application can read.
     fn received(&self) -> u64;
-    /// Distinct payload bytes received, those above a gap included.
+    /// Distinct payload bytes received, including those above a gap.
     fn unique_bytes(&self) -> u64 {
         self.received()
     }
@@ -440,20 +441,20 @@ pub struct Progress {
     pub acked: u64,
 }
 
-/// What a connection carries from one flow to the next.
+/// State that a connection carries from one flow to the next.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HandOver(pub(super) rdma::State);
 
-/// What a sender has done and where it stands, for tables and time series.
+/// Counters and state of a sender, for tables and time series.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SenderStats {
     /// Payload bytes acknowledged cumulatively (UDP: sent).
     pub acked_bytes: u64,
-    /// Data packets handed out, retransmissions included, probes and set-up not.
+    /// Data packets sent, including retransmissions but not probes and the handshake.
     pub sent_packets: u64,
     /// Of these, retransmissions.
     pub retransmitted_packets: u64,
-    /// Expiries of the retransmission timer, those of the set-up included.
+    /// Expiries of the retransmission timer, including those of the handshake.
     pub timeouts: u64,
     /// The controller's window.
     pub window: Bytes,
@@ -463,20 +464,22 @@ pub struct SenderStats {
     pub in_flight: Bytes,
     /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Span,
-    /// Sum of the round trips that ACKs of new data measured by their time stamps, those of segments sent again and of
-    /// the set-up included (RFC 7323 §4.1), in picoseconds. RDMA: of those that the controller was given.
+    /// Sum in picoseconds of the round trips measured by the time stamps of ACKs of new data, including those of
+    /// retransmitted segments and of the handshake (RFC 7323 §4.1). RDMA: only of ACKs whose round trip the controller
+    /// was given.
     pub rtt_sum: u128,
-    /// How many these were.
+    /// Number of round trips in `rtt_sum`.
     pub rtt_samples: u64,
     /// The controller's pace, if it has one.
     pub pace: Option<Rate>,
-    /// Credits that came when there was nothing to send (ExpressPass).
+    /// Credits that arrived when there was nothing to send (ExpressPass).
     pub wasted_credits: u64,
 }
 
 impl SenderStats {
     /// Mean of the measured round trips; `None` before the first.
-    pub fn mean_rtt(&self) -> Option<Span> {
+    #[cfg(test)]
+    pub(crate) fn mean_rtt(&self) -> Option<Span> {
         (self.rtt_samples > 0).then(|| Span::from_ps((self.rtt_sum / u128::from(self.rtt_samples)) as u64))
     }
 }

@@ -1,4 +1,4 @@
-//! What a source counts.
+//! Counters of a sender.
 
 use super::SenderStats;
 use serde::{Deserialize, Serialize};
@@ -49,8 +49,8 @@ impl Counts {
         self.round_trips.add(rtt);
     }
 
-    /// With so many payload bytes acknowledged and believed to be in the network. No window holds it back, if
-    /// nothing else is said.
+    /// The statistics with these payload bytes acknowledged and in flight. The window is unlimited unless the caller
+    /// sets it.
     pub fn stats(&self, acked_bytes: u64, in_flight: u64) -> SenderStats {
         SenderStats {
             acked_bytes,

@@ -1,6 +1,6 @@
-//! How fast data is delivered: a record of every segment that is out, for controllers that need it
-//! ([`Needs::delivery`]); for all others none is kept. Segments are numbered from 0 as they lie in the flow; what is
-//! made of the records is [`Sampler`]'s.
+//! Delivery rate samples of TCP and RDMA senders: a record of every outstanding segment, kept only for controllers that
+//! declare [`Needs::delivery`]. Segments are numbered from 0 in the order of the flow. [`Sampler`] computes the
+//! samples.
 //!
 //! [`Needs::delivery`]: crate::congestion::Needs::delivery
 
@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::Time;
 
-/// A segment that is out.
+/// An outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 struct Record {
     stamp: Stamp,
     len: u32,
-    /// It has arrived, and counts no more.
+    /// It has arrived.
     arrived: bool,
     /// It was sent before.
     resent: bool,
@@ -45,7 +45,7 @@ impl SendLog {
         self.sampler.limited(in_flight);
     }
 
-    /// `len` bytes of payload leave as a segment, with so much in flight before.
+    /// A segment of `len` payload bytes leaves; `in_flight` bytes were in flight before it.
     // CHOICE: bytes count as lost when they leave again, not when they are given up, which each recovery here knows in
     // another way.
     pub(super) fn on_sent(&mut self, now: Time, segment: u64, len: u32, in_flight: u64) {
@@ -65,7 +65,7 @@ impl SendLog {
         }
     }
 
-    /// Segments `from..to` have arrived, those that were known to included.
+    /// Segments `from..to` have arrived; some of them may have been known to.
     pub(super) fn on_arrived(&mut self, now: Time, from: u64, to: u64) {
         let (from, to) = (from.max(self.base), to.min(self.base + self.records.len() as u64));
         for segment in from..to {

@@ -74,17 +74,17 @@ macro_rules! transports {
                 pub fn on_decision(&mut self, now: Time, decided: Permit);
                 /// See [`SendingEnd::next_departure`].
                 pub fn next_departure(&self) -> Option<Time>;
-                /// See [`SendingEnd::foresee`].
+                /// See [`SendingEnd::predict_idle`].
                 #[inline]
-                pub fn foresee(&self, [spec: &TransportSpec], at: Time) -> Option<Transmit>;
-                /// See [`SendingEnd::may_send`].
-                pub fn may_send(&mut self, [spec: &TransportSpec]) -> bool;
-                /// See [`SendingEnd::on_company`].
-                pub fn on_company(&mut self, others: usize);
+                pub fn predict_idle(&self, [spec: &TransportSpec], at: Time) -> Option<Transmit>;
+                /// See [`SendingEnd::claim_turn`].
+                pub fn claim_turn(&mut self, [spec: &TransportSpec]) -> bool;
+                /// See [`SendingEnd::on_contending`].
+                pub fn on_contending(&mut self, others: usize);
                 /// See [`SendingEnd::on_drop`].
                 pub fn on_drop(&mut self, [spec: &TransportSpec], seq: u64, at: Time);
-                /// See [`SendingEnd::take_moved`].
-                pub fn take_moved(&mut self) -> Option<Time>;
+                /// See [`SendingEnd::take_rescheduled`].
+                pub fn take_rescheduled(&mut self) -> Option<Time>;
                 /// See [`SendingEnd::waits_for_idle`].
                 pub fn waits_for_idle(&self, [spec: &TransportSpec]) -> Option<u8>;
                 /// See [`SendingEnd::poll_idle`].
@@ -95,8 +95,8 @@ macro_rules! transports {
                     packet: &mut Packet,
                     side: &mut Side,
                 ) -> Transmit;
-                /// See [`SendingEnd::takes_back`].
-                pub fn takes_back(&self, [spec: &TransportSpec]) -> Option<u8>;
+                /// See [`SendingEnd::discards_from_class`].
+                pub fn discards_from_class(&self, [spec: &TransportSpec]) -> Option<u8>;
                 /// See [`SendingEnd::remaining`].
                 #[inline]
                 pub fn remaining(&self) -> u64;
@@ -157,10 +157,10 @@ macro_rules! transports {
                     now: Time,
                     room: (&mut Packet, &mut Side),
                     out: impl FnMut(&mut Packet, &mut Side),
-                ) -> Standing;
-                /// See [`Endpoint::standing`].
+                ) -> Drained;
+                /// See [`Endpoint::after_drain`].
                 #[inline]
-                pub fn standing(&self, paced: Time) -> Standing;
+                pub fn after_drain(&self, paced: Time) -> Drained;
                 /// See [`Endpoint::timer`].
                 #[inline]
                 pub fn timer(&self) -> Option<Time>;

@@ -1,4 +1,5 @@
-//! Reliability, apart from congestion control: a sender and a receiver machine per flow.
+//! Reliability, apart from congestion control: loss detection, retransmission, acknowledgement. A sender and a receiver
+//! machine per flow.
 //!
 //! Both are driven alike: `on_packet` and `on_timer` feed observations in, `poll_transmit` hands packets
 //! out one by one until it reports why it stops, and `timer` names the next deadline (the owner re-arms
@@ -6,9 +7,9 @@
 //! [`Sender::start`], poll until it answers something else than [`Transmit::Packet`]. The owner adds what
 //! only the network knows: destination and route.
 //!
-//! What all flows of one kind of transport share (a [`TransportSpec`]) is not kept in each of them but
-//! passed to every call: always the one that the machine was made with. It also says, once, what everybody
-//! else wants to know of a transport: what it puts on the wire, what it needs of the network ([`Protocol`]).
+//! What all flows of one kind of transport share (a [`TransportSpec`]) is not kept in each of them but passed to every
+//! call: always the one that the machine was made with. It also declares what others need to know of a transport: what
+//! it puts on the wire, and what it needs of the network ([`Protocol`]).
 //!
 //! Each transport has a folder of its own and a line in the one list, from which the enums, dispatched
 //! statically, follow.
@@ -72,26 +73,27 @@ use uet::{UetReceiver, UetSender};
 list::transports! {
     /// Byte stream with acknowledgements.
     Tcp(TcpSpec): TcpSender, TcpReceiver;
-    /// Open loop: datagrams, no feedback.
+    /// Open-loop datagrams without feedback.
     Udp(UdpSpec): UdpSender, UdpReceiver;
-    /// RoCE, IRN and what lies between: queue pairs.
+    /// RDMA queue pairs: RoCE, IRN and variants between them.
     Rdma(RdmaSpec): Box<RdmaSender>, RdmaReceiver;
-    /// Receiver-driven: a packet per token.
+    /// pHost, receiver-driven: each packet needs a token.
     Phost(PhostSpec): PhostSender, PhostReceiver;
-    /// TCP, and a second loop of lower and lower priorities over the same buffer.
+    /// RC3: TCP, and a second loop that sends the same buffer from its end at low priorities.
     Rc3(Rc3Spec): Box<Rc3Sender>, Rc3Receiver;
-    /// Receiver-driven: a packet per grant, the first ones without.
+    /// Homa, receiver-driven: packets need grants, except the first ones of a message.
     Homa(HomaSpec): HomaSender, HomaReceiver;
-    /// Receiver-driven: a packet per credit, and credits are metered at every port.
+    /// ExpressPass, receiver-driven: each packet needs a credit, and every port limits the rate of credits.
     ExpressPass(ExpressPassSpec): ExpressPassSender, Box<ExpressPassReceiver>;
-    /// Receiver-driven: a packet per pull, and headers of those that found a queue full.
+    /// NDP, receiver-driven: a packet per pull, over switches that trim packets when a queue is full.
     Ndp(NdpSpec): Box<NdpSender>, Box<NdpReceiver>;
-    /// Packets on any path, acknowledged by number: windows at senders, credits of receivers, or both.
+    /// Ultra Ethernet: packets sprayed over paths and acknowledged by number; windows at senders, credits of receivers,
+    /// or both.
     Uet(UetSpec): Box<UetSender>, Box<UetReceiver>;
 }
 
 impl Sender {
-    /// In place of a sender that is elsewhere: it is never called, and has nothing to send.
+    /// A placeholder for a sender that runs in another part of a partitioned network. It is never called.
     pub fn elsewhere(flow: FlowId) -> Self {
         Self::Udp(UdpSender::idle(flow))
     }

@@ -18,7 +18,7 @@ pub struct PathValues {
     /// How many values there are: 0 to this less one.
     #[schemars(extend("minimum" = 2, "maximum" = 4_294_967_295_u32))]
     pub count: u32,
-    /// Values that came back unmarked are used again, each once (REPS, 2024); otherwise every packet draws one.
+    /// Values that came back unmarked are reused, each once (REPS, 2024); otherwise every packet draws a new one.
     pub recycle: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What senders write into the rank header: the host's half of size-based scheduling.
+//! The rank header, which senders write for ranked schedulers (SRPT, SJF and the like).
 
 use thalweg_units::{Bytes, tagged};
 
@@ -14,7 +14,8 @@ tagged! {
         Remaining,
         /// The flow's bytes from the packet's first byte on, whatever is acknowledged.
         FromHere,
-        /// What waits in the socket's send buffer or is outstanding: all that an unmodified host knows (ADS §3.2).
+        /// Bytes in the socket's send buffer, sent or not: all that an unmodified host knows of the flow's size (ADS
+        /// §3.2).
         SocketBuffer {
             /// Size of the send buffer.
             buffer: Bytes,

@@ -1,4 +1,4 @@
-//! The retransmission timer's length: RFC 6298, and with Linux's floor. The timer itself is the sender's.
+//! The retransmission timeout: RFC 6298, or with Linux's minimum. The timer itself is kept by the sender.
 //!
 //! Linux (net/ipv4/tcp_input.c, tcp_rtt_estimator and tcp_set_rto) applies its least timeout to the variance
 //! instead of the sum: a timer runs for srtt + max(4 rttvar, 200 ms) at least. On paths whose round trip is
@@ -20,7 +20,7 @@ pub struct Rto {
     srtt: Span,
     /// RTTVAR.
     rttvar: Span,
-    /// Expiries since the last sample: the timeout is doubled so often.
+    /// Expiries since the last sample: the timeout is doubled this many times.
     backoff: u32,
     /// The timer expired on the SYN, and no sample has come since: §5.7.
     reopened: bool,

@@ -194,7 +194,7 @@ impl Pair {
             ($end:expr) => {{
                 let (mut packet, mut side) = (Packet::default(), Side::default());
                 let (mut left, mut polled, mut copy) = (Vec::new(), Vec::new(), $end.clone());
-                let standing = $end.drain(&self.spec, self.now, (&mut packet, &mut side), |packet, side| {
+                let drained = $end.drain(&self.spec, self.now, (&mut packet, &mut side), |packet, side| {
                     assert!(left.len() < 100_000, "it never stops sending");
                     left.push((*packet, *side));
                 });
@@ -208,9 +208,9 @@ impl Pair {
                     }
                 });
                 assert!(left.iter().map(|(packet, _)| packet).eq(&polled));
-                assert_eq!(standing, copy.standing(paced));
-                assert_eq!(standing.done, $end.is_done());
-                assert_eq!(standing.wake, $end.timer().unwrap_or(Time::MAX).min(paced));
+                assert_eq!(drained, copy.after_drain(paced));
+                assert_eq!(drained.done, $end.is_done());
+                assert_eq!(drained.wake, $end.timer().unwrap_or(Time::MAX).min(paced));
                 (left, paced)
             }};
         }

@@ -3,6 +3,7 @@
 mod calls;
 mod declares;
 mod ecn;
+mod lost_syn;
 mod properties;
 mod prr;
 mod recovery;

@@ -48,7 +48,7 @@ impl Protocol for UdpSpec {
     }
 }
 
-/// Sends datagrams at their departure process, whatever becomes of them.
+/// Sends datagrams by their departure process, without feedback.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UdpSender {
     flow: FlowId,
@@ -63,7 +63,7 @@ pub struct UdpSender {
 }
 
 impl UdpSender {
-    /// One that has nothing to send.
+    /// A sender that has nothing to send.
     pub(super) fn idle(flow: FlowId) -> Self {
         let stream = Stream::default();
         Self { flow, class: 0, started: false, size: 0, sent: 0, packets: 0, next: Time::MAX, stream }
@@ -154,7 +154,7 @@ impl Endpoint for UdpSender {
         if self.is_done() {
             packet.flags.set(Flags::LAST);
         }
-        // From the instant planned, not from now: the rate holds even if someone polls late.
+        // From the planned instant, not from now, so that late polls do not lower the rate.
         let gap = self.gap(spec, wire);
         self.next = self.next.saturating_add(gap);
         Transmit::Packet
@@ -219,7 +219,7 @@ impl Endpoint for UdpReceiver {
         if packet.kind == Kind::Data {
             self.received += u64::from(packet.payload);
         }
-        Reception::default()
+        Reception::Taken
     }
     fn on_timer(&mut self, _: &UdpSpec, _: Time) -> Expiry {
         Expiry::Other
@@ -230,7 +230,7 @@ impl Endpoint for UdpReceiver {
     fn timer(&self) -> Option<Time> {
         None
     }
-    /// Never, once a datagram was lost.
+    /// Never true once a datagram is lost.
     fn is_done(&self) -> bool {
         self.received >= self.size
     }

@@ -1,9 +1,9 @@
 //! Walks a document along the JSON Schema: unknown keys, wrong types, wrong units, ranges, choices.
 //!
-//! The schema is generated from the Rust types, so that it is the only description of what may be written, and a document
-//! that passes can be deserialised. On the way, short forms are expanded: `"drr"` to `{ kind = "drr" }`,
-//! `{ fixed = "2MB" }` to `{ kind = "fixed", size = "2MB" }`, and a name that a user registered to
-//! `{ kind = "custom", name = .. }`.
+//! The schema is generated from the Rust types, so that it is the only description of what may be written, and a
+//! document that passes can be deserialised. On the way, short forms are expanded: `"drr"` to `{ kind = "drr" }`, `{
+//! fixed = "2MB" }` to `{ kind = "fixed", size = "2MB" }`, and a name that a user registered to `{ kind = "custom",
+//! name = .. }`.
 
 use super::origin::Origin;
 use super::schema::{
@@ -33,8 +33,8 @@ pub(crate) fn document(schema: &Json, root: &mut Node, origin: &Origin) -> (Vec<
     (checker.errors, checker.named)
 }
 
-/// Expands the short forms in `root`. A table without a `kind` takes that of the layers `under` it, which will be merged
-/// into it, rather than the default one. Mistakes are not reported: the check after the merge finds them.
+/// Expands the short forms in `root`. A table without a `kind` takes that of the layers `under` it, which will be
+/// merged into it, rather than the default one. Mistakes are not reported: the check after the merge finds them.
 pub(crate) fn expand_over(schema: &Json, root: &mut Node, origin: &Origin, under: &[Node]) {
     Checker::new(origin, under).walk(schema, root, "");
 }

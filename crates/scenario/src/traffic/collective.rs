@@ -1,7 +1,8 @@
 //! The keys that all collective operations have.
 
-/// Declares the table of a collective operation: its own keys, followed by those that all of them have. (A shared struct
-/// with serde's `flatten` would do the same, but serde does not support `flatten` together with `deny_unknown_fields`.)
+/// Declares the table of a collective operation: its own keys, followed by those that all of them have. (A shared
+/// struct with serde's `flatten` would do the same, but serde does not support `flatten` together with
+/// `deny_unknown_fields`.)
 macro_rules! collective {
     ($(#[$attribute:meta])* pub struct $name:ident { $($own:tt)* }) => {
         $(#[$attribute])*

@@ -22,8 +22,8 @@ use std::ops::Range;
 use thalweg_units::{Bytes, Span};
 
 collective! {
-    /// Hosts in pairs sum up a vector, half by half, again and again: as many bytes as around a ring in fewer, larger steps
-    /// (Rabenseifner, ICCS 2004).
+    /// Hosts in pairs sum up a vector, half by half, again and again: as many bytes as around a ring in fewer, larger
+    /// steps (Rabenseifner, ICCS 2004).
     pub struct HalvingDoubling {
         /// The hosts by their places, a power of two of them; all, in the order of their numbers, if not given.
         #[serde(default)]

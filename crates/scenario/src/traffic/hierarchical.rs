@@ -32,8 +32,8 @@ collective! {
         /// Hosts in a group: those that follow each other, such as the GPUs of a server.
         #[schemars(range(min = 2, max = 1_000_000), extend("examples" = [8]))]
         pub group: u32,
-        /// Of each host's vector, payload: flows within groups carry one of as many chunks as a group has hosts, others one
-        /// of as many parts of a chunk as there are groups.
+        /// Of each host's vector, payload: flows within groups carry one of as many chunks as a group has hosts, others
+        /// one of as many parts of a chunk as there are groups.
         #[schemars(extend("examples" = ["1MB"]))]
         pub size: Q<Bytes>,
     }

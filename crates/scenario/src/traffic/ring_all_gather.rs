@@ -20,8 +20,8 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
 collective! {
-    /// Hosts in a ring pass on their chunks until all have all, again and again; or sum up chunks that end at a host each:
-    /// a reduce-scatter has the same flows (Thakur et al., IJHPCA 2005).
+    /// Hosts in a ring pass on their chunks until all have all, again and again; or sum up chunks that end at a host
+    /// each: a reduce-scatter has the same flows (Thakur et al., IJHPCA 2005).
     pub struct RingAllGather {
         /// The hosts in the order of the ring; all, in the order of their numbers, if not given.
         #[serde(default)]

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 
 collective! {
-    /// Hosts in a tree sum up a vector, upwards and down again, again and again (Thakur et al., IJHPCA 2005). With a `size`
-    /// of a few bytes it is a barrier.
+    /// Hosts in a tree sum up a vector, upwards and down again, again and again (Thakur et al., IJHPCA 2005). With a
+    /// `size` of a few bytes it is a barrier.
     pub struct TreeAllReduce {
         /// The hosts by their places in the tree, the root first; all, in the order of their numbers, if not given.
         #[serde(default)]

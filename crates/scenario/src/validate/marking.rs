@@ -38,8 +38,8 @@ pub(super) fn row(
     }
 }
 
-/// Senders and routers of ABC must use the same encoding, and nothing else may mark where a mark means brake (Goyal, MIT
-/// 2022, §2.4.2).
+/// Senders and routers of ABC must use the same encoding, and nothing else may mark where a mark means brake (Goyal,
+/// MIT 2022, §2.4.2).
 pub(super) fn encodings(r: &mut Report<'_>, doc: &Document) {
     ect1(doc).into_iter().for_each(|(at, reason, hint)| r.error(&at, reason, hint));
     for (key, t) in resolve::transports(doc) {

@@ -63,8 +63,8 @@ impl Report<'_> {
             }
         }
     }
-    /// Reports inherited keys that neither a transport that inherits them nor their own can use. Returns the paths of all
-    /// that are ineffective where they are inherited.
+    /// Reports inherited keys that neither a transport that inherits them nor their own can use. Returns the paths of
+    /// all that are ineffective where they are inherited.
     fn settle_inherited(&mut self, doc: &Document) -> Vec<String> {
         let inherited = std::mem::take(&mut self.inherited);
         for (key, why, hint) in &inherited {
@@ -79,7 +79,8 @@ impl Report<'_> {
         }
         inherited.into_iter().map(|(key, ..)| key.path).collect()
     }
-    /// Reports a setting that cannot take effect. One that is inherited may have an effect elsewhere and is kept for later.
+    /// Reports a setting that cannot take effect. One that is inherited may have an effect elsewhere and is kept for
+    /// later.
     pub fn ineffective(&mut self, key: &str, why: &str, hint: impl Into<String>) {
         if let Some(key) = self.cx.origin.inherits(key) {
             return self.inherited.push((key.clone(), why.to_owned(), hint.into()));

@@ -107,8 +107,8 @@ pub(super) fn stage_inside(r: &mut Report<'_>, key: &str, s: &Scheduler, marking
     }
 }
 
-/// Ports that a scheduler names must exist and run it. A policy that the ports of a switch run together is written for a
-/// number of ports, which no switch may exceed.
+/// Ports that a scheduler names must exist and run it. A policy that the ports of a switch run together is written for
+/// a number of ports, which no switch may exceed.
 pub(super) fn ports(section: &str, s: &Scheduler, doc: &Document, graph: &Graph) -> Vec<Problem> {
     let mut problems = Problems::default();
     let runs = |node: NodeId| match (section, &doc.switch.mix) {

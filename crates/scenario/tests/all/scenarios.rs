@@ -82,9 +82,9 @@ fn every_catalogue_has_names_and_every_name_a_summary() {
 fn keys_are_explained_with_type_and_default() {
     assert_eq!(
         explain("transport.rto.min").expect("known"),
-        "Floor.\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\"\n\
+        "Smallest timeout.\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\"\n\
          with: transport.kind = \"tcp\" and transport.rto.kind = \"rfc6298\"\n\n\
-         Floor of the 4 deviations (TCP_RTO_MIN).\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\"\n\
+         Lower bound of the 4 deviations (TCP_RTO_MIN).\ntype: a time (ps, ns, us, ms, s)\ndefault: \"200ms\"\n\
          with: transport.kind = \"tcp\" and transport.rto.kind = \"linux\""
     );
     assert!(

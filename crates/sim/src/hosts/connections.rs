@@ -223,7 +223,7 @@ impl Hosts {
     /// Withdraws packets of the flow that still wait in the queue of its NIC and are of no use any more.
     fn take_back(&self, cx: &mut Cx, fabric: &mut Fabric, slot: usize, flow: FlowId) {
         let Sending { sender, host, transport, .. } = &self.sending[slot];
-        if let Some(class) = sender.takes_back(&cx.spec.transports[*transport as usize]) {
+        if let Some(class) = sender.discards_from_class(&cx.spec.transports[*transport as usize]) {
             withdraw(fabric, cx, fabric.routes().nic(*host), flow, class);
         }
     }

@@ -32,7 +32,7 @@ use streams::{NO_STREAM, Streams};
 use thalweg_machines::congestion::Permit;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::stage::EdgeCodel;
-use thalweg_machines::transport::{Expiry, Receiver, Sender, Standing, TransportSpec};
+use thalweg_machines::transport::{Drained, Expiry, Receiver, Sender, TransportSpec};
 use thalweg_net::spec::NetworkSpec;
 use thalweg_units::{FlowId, HostId, Rate, Span, Time};
 use thalweg_wire::{Flags, Packet, Side};
@@ -167,7 +167,7 @@ impl Hosts {
         let (now, transport) = (cx.now, &transports[*transport as usize]);
         let (ends, path) = ((*host, *peer), fabric.paths().start(slot));
         let mut packet = Packet::default();
-        let standing = sender.drain(transport, now, (&mut packet, scratch), |packet, side| {
+        let drained = sender.drain(transport, now, (&mut packet, scratch), |packet, side| {
             if packet.flags.has(Flags::RETRANSMISSION)
                 && transport.sees_receiver()
                 && receiving[slot].receiver.holds(packet.seq, packet.payload)
@@ -183,7 +183,7 @@ impl Hosts {
                 *begun = inject_first(cx, fabric, (flow, flow), ends, path, (packet, side));
             }
         });
-        self.after_drain(cx, fabric, flows, slot, flow, standing);
+        self.after_drain(cx, fabric, flows, slot, flow, drained);
     }
 
     /// Sends what a receiver has to send, and ensures that its timer event is early enough.
@@ -194,7 +194,7 @@ impl Hosts {
         let (now, transport) = (cx.now, &transports[*transport as usize]);
         let (ends, path) = ((*host, *peer), fabric.paths().start(slot) + fabric.paths().middle());
         let mut packet = Packet::default();
-        let Standing { wake, .. } = receiver.drain(transport, now, (&mut packet, scratch), |packet, side| {
+        let Drained { wake, .. } = receiver.drain(transport, now, (&mut packet, scratch), |packet, side| {
             *balance = balance.wrapping_add(1);
             inject(cx, fabric, flow, ends, path, (packet, side));
         });
@@ -242,7 +242,7 @@ impl Hosts {
         flows: &mut Flows,
         slot: usize,
         flow: FlowId,
-        Standing { wake, done }: Standing,
+        Drained { wake, done }: Drained,
     ) {
         if wake < self.sending[slot].timer {
             self.arm(cx, slot, flow, wake);

@@ -98,7 +98,7 @@ impl Hosts {
         let mut scan = Time::MAX;
         if cx.features.nic_places {
             nic.places.join(flow, sending.sender.is_done());
-            if let Some(at) = sending.sender.take_moved() {
+            if let Some(at) = sending.sender.take_rescheduled() {
                 nic.places.bring_forward(flow, at, cx.now);
             }
             fabric.offer(cx, id, nic.is_ready());
@@ -108,8 +108,8 @@ impl Hosts {
             nic.ready.push_back(flow);
             fabric.offer(cx, id, true);
         }
-        let standing = self.sending[slot].sender.standing(scan);
-        self.after_drain(cx, fabric, flows, slot, flow, standing);
+        let drained = self.sending[slot].sender.after_drain(scan);
+        self.after_drain(cx, fabric, flows, slot, flow, drained);
     }
 
     /// When the NIC scans its flows next, if that is because of this flow.
@@ -161,13 +161,13 @@ impl Hosts {
             sending.ready = false;
             let transport = &self.transports[sending.transport as usize];
             if DETOURS && cx.features.agents {
-                sending.sender.on_company(self.nics[id.at()].ready.len());
+                sending.sender.on_contending(self.nics[id.at()].ready.len());
             }
             let answer = sending.sender.poll_transmit(transport, cx.now, &mut packet, &mut self.scratch);
             let mut paced = Time::MAX;
             match answer {
                 Transmit::Packet => {
-                    if !(DETOURS && cx.features.agents) || sending.sender.may_send(transport) {
+                    if !(DETOURS && cx.features.agents) || sending.sender.claim_turn(transport) {
                         sending.ready = true;
                         self.nics[id.at()].ready.push_back(flow);
                     }
@@ -179,8 +179,8 @@ impl Hosts {
                 Transmit::Idle => {}
                 Transmit::At(at) => paced = at,
             }
-            let standing = self.sending[slot].sender.standing(paced);
-            self.after_drain(cx, fabric, flows, slot, flow, standing);
+            let drained = self.sending[slot].sender.after_drain(paced);
+            self.after_drain(cx, fabric, flows, slot, flow, drained);
             if answer == Transmit::Packet {
                 return;
             }
@@ -198,7 +198,7 @@ impl Hosts {
         if nic.ready.len() != 1 || free_at <= cx.now {
             return Time::MAX;
         }
-        let paced = match sending.sender.foresee(transport, free_at) {
+        let paced = match sending.sender.predict_idle(transport, free_at) {
             Some(Transmit::At(at)) => at,
             Some(Transmit::Idle) => Time::MAX,
             Some(Transmit::Packet) | None => return Time::MAX,
@@ -315,8 +315,8 @@ impl Hosts {
             Scan::Sends(flow) => {
                 let slot = fabric.paths().slot(flow) as usize;
                 self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
-                let standing = self.sending[slot].sender.standing(Time::MAX);
-                self.after_drain(cx, fabric, flows, slot, flow, standing);
+                let drained = self.sending[slot].sender.after_drain(Time::MAX);
+                self.after_drain(cx, fabric, flows, slot, flow, drained);
             }
             Scan::Timer(flow, at) => {
                 let slot = fabric.paths().slot(flow) as usize;

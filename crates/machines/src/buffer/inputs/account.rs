@@ -1,10 +1,11 @@
-//! How memory is accounted for by input: one contract.
+//! The contract of memory accounting by input.
 
 use super::spec::Input;
 
-/// Who may store what. The bytes of an input are counted by the owner; what is kept apart of them, here.
+/// Decides what may be stored. The owner counts the bytes of each input; an account keeps only what goes beyond that.
 pub(super) trait Account {
-    /// Whether `wire` bytes more at an input are stored and stop nothing, even if some of what is counted has left.
+    /// Whether `wire` more bytes at an input can be stored without pausing it, even if some of the counted bytes have
+    /// left.
     fn is_quiet(&self, at: &Input, wire: u64) -> bool;
     /// `wire` bytes arrive at an input: whether there is room for them, which they then take.
     fn take(&mut self, at: &mut Input, wire: u64) -> bool;
@@ -14,7 +15,7 @@ pub(super) trait Account {
     fn used(&self) -> u64 {
         0
     }
-    /// What [`Account::used`] may come to.
+    /// The largest value of [`Account::used`].
     fn pool(&self) -> u64 {
         0
     }

@@ -1,4 +1,4 @@
-//! The accounts there are, a file each, and which of them a switch has.
+//! The list of accounts, one file each.
 
 use super::account::Account;
 use super::fixed::Fixed;

@@ -7,7 +7,7 @@ use thalweg_units::Bytes;
 /// The memory of a switch, as data.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputSpec {
-    /// Who holds what.
+    /// How memory is divided.
     pub memory: InputMemory,
     /// The policy that pauses the neighbours, if any.
     pub pause: Option<PauseSpec>,
@@ -34,18 +34,18 @@ impl InputSpec {
         self.effects().is_some_and(|effects| effects.stops_ports())
     }
 
-    /// What pauses make of the memory.
+    /// How the pause policy divides the memory.
     pub fn claims(&self) -> Claims {
         self.effects().map_or(Claims::None, |effects| effects.claims)
     }
 }
 
-/// Who holds what.
+/// How memory is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InputMemory {
-    /// Every input may hold so many bytes, whatever the others do.
+    /// Every input has this much memory of its own.
     PerInput(Bytes),
-    /// All inputs of a switch together.
+    /// All inputs of a switch share this memory.
     Shared(Bytes),
 }
 
@@ -59,7 +59,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// When so many bytes are left of it. The headroom is emptied first.
+    /// The input when `left` bytes remain. The headroom is emptied first.
     pub(super) fn with(self, left: u64) -> Self {
         let gone = self.bytes.saturating_sub(left);
         Self { bytes: self.bytes - gone, headroom: self.headroom.saturating_sub(gone) }

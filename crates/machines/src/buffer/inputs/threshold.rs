@@ -38,7 +38,7 @@ impl Threshold {
         Ok(Self { alpha, reserve, headroom, pool, used: 0 })
     }
 
-    /// What an input may hold of the pool if so much of it is used.
+    /// What an input may hold of the pool if `used` bytes of it are used.
     #[inline]
     fn share(&self, used: u64) -> u64 {
         (self.alpha * self.pool.saturating_sub(used) as f64) as u64

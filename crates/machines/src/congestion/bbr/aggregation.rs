@@ -6,7 +6,7 @@ use thalweg_units::Time;
 
 /// Rounds after which a maximum is forgotten, in two halves.
 const ROUNDS: u8 = 5;
-/// Bytes after which the epoch is begun anew (a million segments there).
+/// Bytes after which a new epoch begins (Linux: a million segments).
 const EPOCH: u64 = 1 << 30;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,15 +14,15 @@ pub(in super::super) struct Aggregation {
     /// ack_epoch: since when, and what was acknowledged in it.
     since: Time,
     acked: u64,
-    /// extra_acked: the most, of this half of the window and of the other.
+    /// extra_acked: the maxima of the two halves of the window.
     extra: [u64; 2],
     rounds: u8,
     half: u8,
 }
 
 impl Aggregation {
-    /// The flow begins to send after idleness: an epoch begins, so that silence does not count as time in which
-    /// ACKs failed to come. What bursts there were stays known (draft §5.4.1; Linux, bbr_cwnd_event).
+    /// The flow begins to send after idleness: an epoch begins, so that silence does not count as time in which ACKs
+    /// failed to come. The maxima measured so far are kept (draft §5.4.1; Linux, bbr_cwnd_event).
     /// CHOICE BBRv3 §5.4.1: what was acknowledged in the epoch begins anew with it, as in Linux; the draft names
     /// only its beginning, by which all that was acknowledged before would count as one burst.
     pub(in super::super) fn restart(&mut self, now: Time) {
@@ -54,7 +54,7 @@ impl Aggregation {
         *most = extra.max(*most);
     }
 
-    /// What the window allows for, at most 100 ms at the bandwidth.
+    /// Extra bytes for the window; at most what the bandwidth delivers in 100 ms.
     pub(in super::super) fn allowance(&self, bandwidth: u64) -> u64 {
         self.extra[0].max(self.extra[1]).min(bandwidth / 80)
     }

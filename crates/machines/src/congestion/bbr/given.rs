@@ -1,5 +1,5 @@
-//! What a flow begins with, and what its transport is permitted by a window and a pace of payload: the same
-//! in both versions.
+//! The flow's initial conditions, and the conversion of a window and a payload rate to a permit. Shared by both
+//! versions of BBR.
 
 use super::super::{Permit, Start};
 use serde::{Deserialize, Serialize};
@@ -29,8 +29,8 @@ impl Given {
         }
     }
 
-    /// A window, and a pace of so many payload bits per second: on the wire as much more as headers are, the
-    /// line at most.
+    /// The permit of a window and a pace in payload bits per second, which is scaled up by the headers and limited to
+    /// the line rate.
     #[inline]
     pub(in super::super) fn permit(&self, window: u64, pace: u64) -> Permit {
         let pace = (pace as f64 * self.wire) as u64;

@@ -6,7 +6,7 @@ use super::super::AckSample;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// The pipe is full after so many rounds with less growth than this.
+/// The pipe is full after this many rounds in which the bandwidth grew by less than the factor below.
 const FULL_ROUNDS: u8 = 3;
 const FULL_GROWTH: f64 = 1.25;
 
@@ -16,10 +16,10 @@ pub(super) struct Flight {
     pub(super) in_flight: u64,
     pub(super) delivered: u64,
     pub(super) lost: u64,
-    /// The least round trip ever: a delivery rate over less than that is none.
+    /// The smallest round trip so far; a delivery rate sample over a shorter interval is discarded.
     pub(super) least: Option<Span>,
-    /// What was delivered when segments of PROBE_RTT left, the first and the last: their samples are as
-    /// little a limit of the path as the application's.
+    /// C.delivered when the first and the last segment of PROBE_RTT were sent. Rate samples of segments in between are
+    /// treated as application-limited: they do not show the path's limit.
     pub(super) limited: (u64, u64),
 }
 
@@ -28,8 +28,8 @@ impl Flight {
         Self { in_flight: 0, delivered: 0, lost: 0, least: None, limited: (1, 0) }
     }
 
-    /// An ACK: bytes that it delivers, and those that it shows to be lost, which are neither in flight any
-    /// more nor delivered.
+    /// Takes in an ACK: the bytes that it delivers, and those it shows to be lost, namely those that are neither
+    /// delivered nor in flight any more.
     pub(super) fn observe(&mut self, ack: &AckSample<'_>) -> (u64, u64) {
         let acked = (ack.acked + ack.sacked).get();
         let lost = self.in_flight.saturating_sub(acked + ack.in_flight.get());
@@ -46,13 +46,13 @@ impl Flight {
         self.lost += std::mem::take(&mut self.in_flight);
     }
 
-    /// A segment that left when so much was delivered left in PROBE_RTT.
+    /// Whether a segment that was sent when C.delivered was `delivered` was sent in PROBE_RTT.
     pub(super) fn is_limited(&self, delivered: u64) -> bool {
         (self.limited.0..=self.limited.1).contains(&delivered)
     }
 }
 
-/// Rounds: a segment that left in one is acknowledged in the next.
+/// Round trips, counted: a segment sent in one is acknowledged in the next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Rounds {
     /// `round_count`, `round_start`, `next_round_delivered`.
@@ -62,7 +62,7 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// BBRUpdateRound: a segment is acknowledged that left when `sent_at` bytes were delivered; now so many are.
+    /// BBRUpdateRound: a segment is acknowledged that was sent when C.delivered was `sent_at`; now it is `delivered`.
     pub(super) fn update(&mut self, sent_at: u64, delivered: u64) {
         self.begins = sent_at >= self.next;
         if self.begins {
@@ -95,7 +95,7 @@ impl FullPipe {
         self.filled = self.count >= FULL_ROUNDS;
     }
 
-    /// Linux, after a timeout: growth is looked for anew.
+    /// After a timeout the search for growth begins anew, as in Linux.
     pub(super) fn forget(&mut self) {
         self.bw = 0;
     }
@@ -115,7 +115,7 @@ pub(super) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// BBRUpdateRTprop. True: the old one has counted for longer than `window`.
+    /// BBRUpdateRTprop. Returns true if the estimate is older than `window`.
     pub(super) fn update(&mut self, now: Time, rtt: Option<Span>, window: Span) -> bool {
         let expired = self.rtprop.is_some() && now.since(self.at) > window;
         if let Some(rtt) = rtt
@@ -126,7 +126,7 @@ impl RoundTrips {
         expired
     }
 
-    /// PROBE_RTT has taken its time and its round.
+    /// PROBE_RTT has lasted for its minimum time and one round.
     pub(super) fn is_done(&self, now: Time) -> bool {
         self.round_done && self.done_at.is_some_and(|done| now > done)
     }

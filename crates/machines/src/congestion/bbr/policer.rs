@@ -7,11 +7,11 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
 const LEAST_ROUNDS: u32 = 4;
-/// An interval as long as this had too few losses.
+/// An interval that reaches this length without the losses of a policer is abandoned.
 const MOST_ROUNDS: u32 = 4 * LEAST_ROUNDS;
-/// Lost per delivered: 50 of 256.
+/// Threshold of the loss ratio, lost per delivered: 50/256.
 const LOSSY: (u64, u64) = (50, 256);
-/// Two rates are one if they differ by no more than an eighth, or 4 kb/s.
+/// Two rates count as equal if they differ by no more than an eighth, or by no more than 4 kb/s.
 const SAME: f64 = 0.125;
 const SAME_BPS: u64 = 4000;
 /// Rounds for which a policer's rate is used.
@@ -60,7 +60,7 @@ impl Policer {
         (self.since, self.delivered, self.lost, self.rounds) = (sample.now, sample.delivered, sample.lost, 0);
     }
 
-    /// An ACK; true: the rate has been used long enough, and bandwidth is probed for again.
+    /// Takes in an ACK. Returns true when the policer's rate has been used long enough and BBR is to probe again.
     pub(super) fn on_ack(&mut self, sample: &AckedSample) -> bool {
         if self.uses {
             self.rounds += u32::from(sample.probing && sample.round_start);

@@ -1,10 +1,10 @@
-//! What losses show: of the round that just ended, and the bounds that follow for the time being and for longer.
+//! Congestion signals of the round that just ended, and the short-term and long-term bounds that follow from them.
 //! draft-ietf-ccwg-bbr-06, §5.5.10.3.
 
 use super::path::Sample;
 use serde::{Deserialize, Serialize};
 
-/// Of the present round, as losses count them.
+/// Signals of the present round; rounds are those of loss detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Signals {
     /// BBR.is_loss_in_round, loss_round_delivered, loss_round_start.

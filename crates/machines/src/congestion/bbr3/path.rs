@@ -11,7 +11,7 @@ use thalweg_units::{Span, Time};
 pub(super) struct Sample {
     /// There is a rate sample.
     pub(super) is_there: bool,
-    /// RS.delivery_rate; 0: not to be trusted.
+    /// RS.delivery_rate; 0: discarded.
     pub(super) rate: u64,
     pub(super) delivered: u64,
     /// RS.prior_delivered.
@@ -47,9 +47,10 @@ pub(super) struct Flight {
     lost: u64,
     /// Pairs (C.delivered, C.lost), ascending: from the oldest that a later sample may still need.
     losses: VecDeque<(u64, u64)>,
-    /// The least round trip ever: a delivery rate over less than that is none (§4.1.2.3).
+    /// The smallest round trip so far; a delivery rate sample over a shorter interval is discarded (§4.1.2.3).
     least: Option<Span>,
-    /// What was delivered when segments left whose samples are no limit of the path: those of ProbeRTT.
+    /// C.delivered when the first and the last segment of ProbeRTT were sent: rate samples of segments in between do
+    /// not show the path's limit.
     pub(super) limited: (u64, u64),
     pub(super) idle_restart: bool,
 }
@@ -103,8 +104,8 @@ impl Flight {
         }
     }
 
-    /// P.lost of a segment that was sent when so much was delivered. Older entries are removed: no later
-    /// sample needs them.
+    /// P.lost of a segment that was sent when C.delivered was `delivered`. Older entries are removed: no later sample
+    /// needs them.
     fn lost_at(&mut self, delivered: u64) -> u64 {
         while self.losses.get(1).is_some_and(|later| later.0 <= delivered) {
             self.losses.pop_front();
@@ -146,7 +147,7 @@ pub(super) struct Bandwidth {
     /// The largest of a cycle in which there was any, and of the one before it.
     latest: u64,
     before: u64,
-    /// BBR.cycle_count has gone on by so many since.
+    /// By how many BBR.cycle_count has advanced since.
     cycles: u64,
 }
 
@@ -160,7 +161,7 @@ impl Bandwidth {
         if rs.rate == 0 || rs.rate < self.max() && rs.app_limited {
             return;
         }
-        // What is older leaves as something newer comes.
+        // The older maximum expires when a newer one is there.
         match std::mem::take(&mut self.cycles) {
             0 => {}
             1 => (self.before, self.latest) = (self.latest, 0),

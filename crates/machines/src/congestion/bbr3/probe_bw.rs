@@ -1,11 +1,12 @@
-//! ProbeBW: down, cruise, refill, up, and what its ACKs show of the long run. draft-ietf-ccwg-bbr-06, §5.3.3.
+//! ProbeBW: the phases Down, Cruise, Refill and Up, and the long-term model that its ACKs adapt.
+//! draft-ietf-ccwg-bbr-06, §5.3.3.
 
 use super::path::Sample;
 use super::{Bbr3, State};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// BBR.ack_phase: which part of the cycle the ACKs that come now are of.
+/// BBR.ack_phase: which phase of the cycle the ACKs that arrive now belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 enum Acks {
     #[default]
@@ -38,7 +39,7 @@ pub(super) struct Cycle {
 }
 
 impl Cycle {
-    /// HandleInflightTooHigh: a probe is answered once.
+    /// HandleInflightTooHigh: only once per probe.
     pub(super) fn too_high(&mut self) {
         self.prev_too_high = true;
         self.is_probe_sample = false;
@@ -183,7 +184,7 @@ impl Bbr3 {
         }
     }
 
-    /// AdaptLongTermModel: whether it has begun another phase.
+    /// AdaptLongTermModel. Returns whether it has begun another phase.
     fn adapt_longterm(&mut self, rs: &Sample) -> bool {
         if self.rounds.begins && self.cycle.acks == Acks::Starting {
             self.cycle.acks = Acks::Feedback;

@@ -1,5 +1,5 @@
-//! The rules of TCP's standards: who says that he keeps one is driven to where it matters, and so is who says
-//! that he does not.
+//! Conformance to the rules of TCP's standards that a controller declares ([`Rules`]): every rule that it declares to
+//! follow, and every declared deviation, is exercised.
 
 use super::{Start, ack, start};
 use crate::congestion::*;

@@ -1,4 +1,4 @@
-//! δ by mode: Copa §2.2. Where others fill the queues it shrinks as a Reno flow's window grows.
+//! δ in the two modes of Copa §2.2. In competitive mode 1/δ grows as a Reno flow's window does.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
@@ -7,7 +7,7 @@ use thalweg_units::{Span, Time};
 pub(super) struct Delta {
     /// δ as it is.
     pub(super) value: f64,
-    /// It moved last, and was last doubled.
+    /// When δ last changed, and when it was last doubled.
     moved: Option<Time>,
     doubled: Option<Time>,
 }
@@ -17,8 +17,8 @@ impl Delta {
         Self { value, moved: None, doubled: None }
     }
 
-    /// An ACK, with a round trip of `rtt`. `empties`: queues become empty once in a while, so δ is its `own`.
-    /// `lost`: the ACK reported a loss.
+    /// Takes in an ACK with a round trip of `rtt`. If `empties`, queues have been nearly empty, so default mode applies
+    /// and δ is `own`. `lost`: the ACK reported a loss.
     pub(super) fn update(&mut self, now: Time, rtt: Span, own: f64, empties: bool, lost: bool) {
         let passed = |since: Option<Time>| since.is_none_or(|since| now > since.saturating_add(rtt));
         if empties {

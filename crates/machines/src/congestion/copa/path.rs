@@ -1,4 +1,5 @@
-//! What round trips reveal about the path: Copa §2.1 and §2.2.
+//! The path as round trips show it (Copa §2.1 and §2.2): smoothed, minimum and standing round trip, and whether queues
+//! empty.
 //!
 //! CHOICE Copa §2.1: windows in constant space, which forget a least round trip up to a quarter of a window late. The
 //! authors' sender keeps them exactly. Other reading, tried: exact. One flow of 50 Mb/s and 40 ms then waits 0.65 ms
@@ -9,7 +10,7 @@ use super::super::windowed::{Largest, Smallest};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// A queue is nearly empty if its delay has been below this part of the largest one.
+/// A queue counts as nearly empty if its delay fell below this fraction of the largest delay.
 const NEARLY_EMPTY: f64 = 0.1;
 
 /// Round trips of several windows of time, picoseconds.
@@ -21,13 +22,13 @@ pub(super) struct Path {
     pub(super) least: Smallest,
     /// RTTstanding: of half a smoothed round trip.
     standing: Smallest,
-    /// The least and the largest of four.
+    /// The smallest and the largest of the last four round trips.
     pub(super) near: Smallest,
     pub(super) most: Largest,
 }
 
 impl Path {
-    /// A round trip of `rtt` at `now`; none counts for longer than `longest`. RTTstanding and RTTmin.
+    /// Takes in a round trip of `rtt` at `now` and returns RTTstanding and RTTmin; `longest` is the window of RTTmin.
     pub(super) fn observe(&mut self, now: Time, rtt: u64, longest: u64) -> (f64, f64) {
         self.srtt = if self.srtt == 0.0 { rtt as f64 } else { self.srtt + (rtt as f64 - self.srtt) / 16.0 };
         let (at, of) = (now.ps(), |times: f64| ((times * self.srtt) as u64).min(longest));

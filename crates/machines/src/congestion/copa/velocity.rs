@@ -23,7 +23,7 @@ impl Velocity {
     /// direction in which the window has moved.
     pub(super) fn update(&mut self, now: Time, rtt: Span, most: f64) -> f64 {
         if self.round.is_none_or(|round| now > round.saturating_add(rtt)) {
-            // As in the last round trip, on the whole?
+            // Has the window mostly moved in the same direction as in the last round trip?
             if self.balance != 0.0 && (self.balance > 0.0) == self.rises {
                 self.value *= 2.0;
             } else {
@@ -39,7 +39,7 @@ impl Velocity {
         self.value
     }
 
-    /// The window rises for `n` segments, or falls if that is negative.
+    /// Notes that the window rose on `n` acknowledged segments, or fell if `n` is negative.
     pub(super) fn moved(&mut self, n: f64) {
         self.balance += n;
     }

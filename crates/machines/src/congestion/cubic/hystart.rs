@@ -16,7 +16,7 @@ const CSS_ROUNDS: u32 = 5;
 // more than eight segments.
 const L: f64 = 8.0;
 
-/// Conservative slow start: may the growth of round trips have been an accident?
+/// Conservative slow start, entered when round trips grow; it is left again if that turns out to have been noise.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Conservative {
     /// cssBaselineMinRtt.
@@ -46,12 +46,12 @@ impl Default for HyStart {
 }
 
 impl HyStart {
-    /// By how many segments an ACK of `acked` enlarges the window.
+    /// By how many segments an ACK of `acked` segments enlarges the window.
     pub(super) fn growth(&self, acked: f64) -> f64 {
         acked.min(L) / if self.conservative.is_some() { CSS_GROWTH_DIVISOR } else { 1.0 }
     }
 
-    /// An ACK of new data in slow start; true: congestion avoidance begins.
+    /// An ACK of new data in slow start. Returns true if congestion avoidance begins.
     pub(super) fn on_ack(&mut self, ack: &AckSample) -> bool {
         if let Some(rtt) = ack.rtt {
             self.current = self.current.min(rtt);

@@ -1,7 +1,6 @@
-//! DCQCN as the HPCC authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`,
-//! CC_MODE 1): a notification cuts nothing by itself; the sender looks every so often whether any has come,
-//! as it does for α; the rate rises by time alone, is counted after it has risen, and hyper increase does not
-//! grow.
+//! DCQCN as the HPCC authors' simulator has it (alibaba-edu/High-Precision-Congestion-Control, `rdma-hw.cc`, CC_MODE
+//! 1): a notification does not cut the rate at once; the sender checks periodically whether one has come, as it does
+//! for α; the rate rises by time alone, is counted after it has risen, and hyper increase does not grow.
 
 use super::super::Problems;
 use super::Dcqcn;
@@ -10,19 +9,19 @@ use std::cmp::Ordering;
 use thalweg_units::notation::Counter;
 use thalweg_units::{Rate, Span, Time, tagged};
 
-/// Bytes sent count for nothing.
+/// There is no byte counter.
 pub(super) const COUNTER: Counter = Counter::Off;
 
 tagged! {
     /// When DCQCN cuts its rate.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub enum Decrease {
-        /// At each notification, which the receiver spaces (the paper).
+        /// At each notification; the receiver limits how often it sends them (the paper).
         #[default]
         AtOnce,
-        /// The sender looks every so often whether any came (the HPCC authors' simulator).
+        /// The sender checks periodically whether a notification has come (the HPCC authors' simulator).
         Checked {
-            /// Time between looks.
+            /// Period of the checks.
             #[serde(default = "every")]
             every: Span,
         },
@@ -45,14 +44,14 @@ impl Decrease {
     }
 }
 
-/// What has come since the sender last looked.
+/// Notifications since the last checks.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Looks {
-    /// The next look at the rate.
+    /// The next check for a cut.
     at: Time,
-    /// Notified since the last.
+    /// A notification has come since the last check.
     notified: bool,
-    /// Notified since the last update of α.
+    /// A notification has come since the last update of α.
     alpha_notified: bool,
 }
 
@@ -63,7 +62,7 @@ impl Default for Looks {
 }
 
 impl Looks {
-    /// When the next look finds something.
+    /// When the next check finds a notification.
     #[inline]
     pub(super) fn due(&self) -> Time {
         if self.notified { self.at } else { Time::MAX }
@@ -80,14 +79,14 @@ impl Dcqcn {
     pub(super) fn note(&mut self, now: Time, every: Span) {
         if self.looks.at == Time::MAX {
             self.alpha_at = now.saturating_add(self.params.alpha_timer);
-            // A nanosecond behind, so that α's update comes first.
+            // A nanosecond later, so that α's update comes first.
             self.looks.at = now.saturating_add(every).saturating_add(Span::from_ns(1));
             self.target = self.rate;
         } else {
             self.age_alpha(now);
             self.looks.alpha_notified = true;
             if self.looks.at <= now {
-                // Looks that found nothing.
+                // Checks without a notification.
                 let missed = now.since(self.looks.at).ps() / every.ps() + 1;
                 self.looks.at = self.looks.at.saturating_add(every.saturating_mul(missed));
             }
@@ -95,7 +94,7 @@ impl Dcqcn {
         self.looks.notified = true;
     }
 
-    /// A look at the rate, after a notification.
+    /// A check that finds a notification: the rate is cut.
     pub(super) fn on_look(&mut self, every: Span) {
         let at = self.looks.at;
         self.age_alpha(at);

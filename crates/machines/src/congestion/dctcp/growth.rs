@@ -1,4 +1,4 @@
-//! Which ACKs enlarge DCTCP's window, which the paper leaves to TCP: the readings of its implementations.
+//! Which ACKs grow DCTCP's window. The paper leaves this to TCP; the variants are those of its implementations.
 
 use super::super::AckSample;
 use super::super::newreno::NewReno;
@@ -26,7 +26,7 @@ pub enum Growth {
 }
 
 impl Growth {
-    /// Bytes by which this ACK, which counts for so many, lets the window grow, outside of recovery.
+    /// Bytes by which this ACK, which counts for `acked`, lets the window grow outside of recovery.
     #[inline]
     pub(super) fn of(self, acked: u64, ack: &AckSample, reno: &NewReno) -> u64 {
         match self {

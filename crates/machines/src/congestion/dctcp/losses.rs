@@ -12,7 +12,7 @@ pub enum Losses {
     /// As TCP's: half of what is in flight, one segment after a timeout, no growth while a loss is repaired (RFC 5681).
     #[default]
     Newreno,
-    /// As AIMD's: half of the window at a loss and at a timeout; it goes on growing while a loss is repaired.
+    /// As AIMD's: the window is halved at a loss and at a timeout, and grows during loss recovery, too.
     // CHOICE IRN §4.3.4: the paper gives no parameters of DCTCP over RDMA; it starts full there, as AIMD does.
     Aimd,
 }
@@ -24,7 +24,8 @@ impl Losses {
         ack.in_recovery && self == Self::Newreno
     }
 
-    /// Bytes for which an ACK counts: each when it is acknowledged first, or, as with TCP, cumulatively.
+    /// Bytes for which an ACK counts: those acknowledged for the first time, also selectively, or, as with TCP,
+    /// cumulatively only.
     #[inline]
     pub(super) fn counted(self, ack: &AckSample) -> u64 {
         match self {
@@ -34,7 +35,7 @@ impl Losses {
     }
 }
 
-/// cwnd ← max(1 segment, cwnd / 2); what was sent by then does not cut again.
+/// cwnd ← max(1 segment, cwnd / 2). Losses of data sent until now do not cut it again.
 pub(super) fn halve(reno: &mut NewReno, loss: &Loss) {
     reno.window = (reno.window / 2).max(u64::from(reno.mss));
     reno.threshold = reno.window;

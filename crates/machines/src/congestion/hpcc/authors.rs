@@ -25,7 +25,7 @@ pub(super) fn min_rate() -> Rate {
     Rate::from_gbps(1) // the repository's run.py at 100 Gb/s
 }
 
-/// What fits into the fields of its header.
+/// The largest values of the header's fields.
 const TIME: u64 = (1 << 24) - 1;
 const BYTES: u64 = (1 << 20) - 1;
 const QUEUE: u64 = (1 << 17) - 1;
@@ -33,9 +33,9 @@ const QUEUE: u64 = (1 << 17) - 1;
 const BYTES_UNIT: u64 = 128;
 const QUEUE_UNIT: u64 = 80;
 
-/// A flow's rate.
+/// HPCC's rate in the authors' simulator.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Simulator {
+pub struct AuthorsHpcc {
     eta: f64,
     max_stage: u32,
     /// T, nanoseconds.
@@ -76,7 +76,7 @@ impl Fields {
     }
 }
 
-impl Simulator {
+impl AuthorsHpcc {
     pub(super) fn new(start: &Start, params: &Params, additive: Rate, min_rate: Rate) -> Self {
         let base_rtt = params.base_rtt.unwrap_or(start.base_rtt).ps() / 1000;
         let bits = u128::from(base_rtt) * u128::from(start.line_rate.bps()) / 1_000_000_000;
@@ -137,7 +137,7 @@ impl Simulator {
     }
 }
 
-impl CongestionControl for Simulator {
+impl CongestionControl for AuthorsHpcc {
     fn on_ack(&mut self, ack: &AckSample) {
         let Feedback::Int(ack_l) = ack.feedback else { return };
         if ack_l.as_slice().is_empty() {

@@ -179,10 +179,10 @@ fn impossible_and_useless_parameters_are_named() {
 }
 
 /// The authors' simulator with T = 4160 ns: W_init = 52 000 B, fields in units of 512 B and 320 B.
-fn simulator() -> authors::Simulator {
+fn simulator() -> authors::AuthorsHpcc {
     let start = Start { line_rate: Rate::from_gbps(100), ..start(MSS as u32, 10) };
     let params = Params { base_rtt: Some(Span::from_ns(4160)), ..params(0) };
-    authors::Simulator::new(&start, &params, Rate::from_mbps(40), Rate::from_gbps(1))
+    authors::AuthorsHpcc::new(&start, &params, Rate::from_mbps(40), Rate::from_gbps(1))
 }
 
 #[test]

@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
 
-/// What a smoothed R keeps of itself in a tick of 10 ms.
+/// Weight of the old value of the smoothed R per tick of 10 ms.
 // CHOICE: the published implementation weighs R with 0.2 every 5 ms.
 const KEEPS: f64 = 0.8 * 0.8;
-/// Packets that left within this are a train, if they are at least [`TRAIN`].
+/// Packets sent within this time form a train, if there are at least [`TRAIN`] of them.
 const TOGETHER: Span = Span::from_ms(1);
 const TRAIN: u32 = 4;
-/// For so long trains count.
+/// Time for which a train's rate is kept.
 const MEMORY: Span = Span::from_secs(10);
-/// Of the rates of trains this part is below the estimate.
+/// The estimate is this quantile of the trains' rates.
 const PERCENTILE: f64 = 0.9;
 
 /// µ̂.

@@ -1,5 +1,5 @@
-//! What competes with elastic traffic: a window as TCP's, from which a rate is made. Goyal 2022, §4.4.1; MulTCP:
-//! Crowcroft and Oechslin, 1998, as the published implementation has it.
+//! Competitive mode: a TCP window that is converted to a rate. Goyal 2022, §4.4.1; MulTCP: Crowcroft and Oechslin,
+//! 1998, as the published implementation has it.
 //!
 //! CHOICE §4.4.1: what CUBIC was before is not stated when a window is taken up again: its curve begins there, as
 //! after slow start, and the largest window of before is forgotten. Other reading: it is kept for fast convergence.
@@ -39,7 +39,8 @@ impl Competitive {
         }
     }
 
-    /// Its rate is what is sent, whatever window the transport has: it is used up unless the application was at fault.
+    /// The flow is paced by the rate, so the transport's window does not show whether this one was used up: it was,
+    /// unless the application limited the flow.
     pub(super) fn on_ack(&mut self, ack: &AckSample<'_>) {
         let ack = AckSample { cwnd_limited: !ack.app_limited, ..*ack };
         match self {
@@ -49,8 +50,8 @@ impl Competitive {
         }
     }
 
-    /// `least` is the smallest round trip so far. What is cut is the window, from which the rate is made: what is in
-    /// flight follows the pulses, and is less than the window in the second half of each.
+    /// `least` is the smallest round trip so far. The cut is relative to the window, not to what is in flight, which
+    /// follows the pulses and is less than the window in the second half of each.
     pub(super) fn on_loss(&mut self, loss: &Loss, least: Span) {
         let loss = &Loss { in_flight: Bytes::new(self.window()), ..*loss };
         match self {
@@ -60,7 +61,7 @@ impl Competitive {
         }
     }
 
-    /// It goes on with this window, past slow start.
+    /// Continues with this window in congestion avoidance.
     pub(super) fn take_up(&mut self, window: u64) {
         match self {
             Self::Cubic(c) => c.take_up(window),
@@ -73,7 +74,7 @@ impl Competitive {
     }
 }
 
-/// Several NewReno windows that are sent as one.
+/// Several NewReno windows whose sum is the flow's window.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct MulTcp {
     flows: Vec<newreno::NewReno>,
@@ -94,7 +95,7 @@ impl MulTcp {
         self.flows.iter().fold(0, |all, flow| all.saturating_add(flow.window))
     }
 
-    /// Each has its part of what was acknowledged, by its window.
+    /// Each is credited with a share of the acknowledged bytes in proportion to its window.
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         let all = self.window();
         for flow in &mut self.flows {
@@ -103,7 +104,8 @@ impl MulTcp {
         }
     }
 
-    /// One of them has lost something, the more likely the larger its window; once per least round trip.
+    /// The loss is attributed to one of them, drawn in proportion to their windows; at most once per minimum round
+    /// trip.
     fn on_loss(&mut self, loss: &Loss, least: Span) {
         if self.lost.is_some_and(|at| loss.now.since(at) < least) {
             return;

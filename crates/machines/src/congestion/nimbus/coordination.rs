@@ -1,7 +1,8 @@
-//! Several NimbusCC flows on one path, without a message between them. Goyal 2022, §4.4.2: one of them, the
-//! *pulser*, pulses at one frequency while it competes and at another while it keeps delays low; the others, its
-//! *watchers*, see which one arrives in their own R, do as it does, and smooth what they send, so that it sees them
-//! as inelastic. Where no flow pulses they draw lots. Thresholds and gains are those of the published implementation.
+//! Several NimbusCC flows on one path, without a message between them. Goyal 2022, §4.4.2: one of them, the *pulser*,
+//! pulses at one frequency while it competes and at another while it keeps delays low; the others, its *watchers*, see
+//! in their own R which frequency is present, follow its mode, and smooth what they send, so that the pulser sees them
+//! as inelastic. If no flow pulses, watchers become pulsers at random. Thresholds and gains are those of the published
+//! implementation.
 //!
 //! CHOICE: it reports every 5 ms; gains here are twice as large, for ticks of 10 ms.
 //! CHOICE §4.4.2: watchers follow only while they see a pulser. Other reading (the published implementation): always,
@@ -12,8 +13,8 @@ use crate::elasticity::{Band, Spectrum};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Stream;
 
-/// Samples of 10 ms that a watcher looks at, and the bands in which a pulser is looked for, and in which there is
-/// nothing.
+/// Number of samples, 10 ms apart, in a watcher's spectrum; the band in which it looks for a pulser, and one in which
+/// there is none.
 const WINDOW: usize = 256;
 const QUIET: Band = Band::new(7.0, 15.0);
 /// Half the width of the search for a pulse, Hz.
@@ -22,15 +23,15 @@ const HALF: f64 = 0.5;
 const FOLLOWS: f64 = 0.04;
 const SEES: f64 = 0.02;
 const CONFLICTS: f64 = 0.04;
-/// What is a reason to follow, to see none, to see several.
+/// Thresholds: to follow, to see no pulser, to see several.
 const FOLLOW_FROM: f64 = 1.25;
 const NONE_BELOW: f64 = 1.5;
 const SEVERAL_FROM: f64 = 2.0;
 /// With this probability per tick a pulser that sees others becomes a watcher.
 const STEPS_DOWN: f64 = 0.01;
-/// What a watcher sees at first: a pulser, until its window says otherwise.
+/// Initial value: a watcher assumes that there is a pulser until its window is full.
 const TAKEN_FOR_GRANTED: f64 = 10.0;
-/// With less than this part of the link used by others, no flow needs to compete.
+/// If others use less than this fraction of the link, no flow needs to compete.
 const LITTLE: f64 = 0.1;
 
 /// What a flow does for the others.
@@ -48,7 +49,7 @@ pub(super) struct Sight {
     /// R and µ̂, B/s.
     pub(super) received: f64,
     pub(super) mu: f64,
-    /// Mean of ẑ of late.
+    /// Mean of ẑ over the last quarter of the detector's window.
     pub(super) cross: f64,
     /// |Z| and |R| where pulsers are, if its detector's window is full.
     pub(super) lines: Option<(f64, f64)>,
@@ -101,7 +102,7 @@ impl Coordination {
         self.role
     }
 
-    /// Where pulsers are, whatever their mode.
+    /// The band of pulsers' frequencies in either mode.
     pub(super) fn pulsers(&self) -> Band {
         Band::new(self.competes.from.min(self.delays.from), self.competes.to.max(self.delays.to))
     }
@@ -112,7 +113,7 @@ impl Coordination {
         *self.rate.insert(before + (rate - before) * self.weight)
     }
 
-    /// A tick. `Some`: a watcher follows into this mode.
+    /// A tick. Returns the mode into which a watcher follows, if any.
     pub(super) fn on_tick(&mut self, seen: &Sight) -> Option<Mode> {
         self.spectrum.push(seen.received);
         match self.role {
@@ -125,7 +126,8 @@ impl Coordination {
         }
     }
 
-    /// With several pulsers all see elastic traffic, which is safe; one of them should do.
+    /// Several pulsers see each other as elastic traffic, which is safe; but one of them suffices, so others step down
+    /// at random.
     fn watch_for_others(&mut self, seen: &Sight) {
         let Some((cross, own)) = seen.lines else { return };
         self.conflict += (cross / own.max(f64::MIN_POSITIVE) - self.conflict) * CONFLICTS;

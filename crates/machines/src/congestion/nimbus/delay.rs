@@ -1,5 +1,5 @@
-//! What keeps delays low while no traffic competes: a rate, anew every 10 ms. Goyal 2022, §4.4.1 and §4.7.1.
-//! Losses are no concern of theirs.
+//! Delay mode: the algorithms that keep delays low while no elastic traffic competes. Each sets a rate every 10 ms.
+//! Goyal 2022, §4.4.1 and §4.7.1. They do not react to losses.
 
 mod basic;
 mod copa;
@@ -33,7 +33,7 @@ impl Delay {
         }
     }
 
-    /// It takes over, at this rate; round trips were `mean` seconds of late.
+    /// Delay mode begins at this rate; the mean of recent round trips is `mean` seconds.
     // CHOICE §4.4.1: with what window a delay mode begins is not stated: the one that makes the rate of before.
     pub(super) fn enter(&mut self, seen: &Seen, rate: f64, mean: f64) {
         let window = rate * seen.rtt;

@@ -1,4 +1,4 @@
-//! What was measured every 10 ms, for as long as it may be needed.
+//! Samples of every 10 ms, for as long as they may be needed.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -36,7 +36,7 @@ impl Path {
         self.least = self.least.min(self.last);
     }
 
-    /// The least one so far; before any was measured: the one that is expected.
+    /// The smallest round trip so far; before one was measured, the expected one.
     pub(super) fn least(&self) -> f64 {
         self.least.min(self.last)
     }
@@ -89,7 +89,7 @@ impl Measured {
         cross_traffic(self.mu(), sent, received)
     }
 
-    /// S, R and µ̂ say something: packets have arrived, and the application did not hold them back.
+    /// S, R and µ̂ are valid: packets have arrived, and the application did not limit the flow.
     pub(super) fn counts(&self) -> bool {
         !self.app_limited && self.flight().received > 0.0 && self.mu() > 0.0
     }
@@ -106,7 +106,7 @@ impl Measured {
         }
         self.app_limited = ack.app_limited;
         self.acked += (ack.acked + ack.sacked).get();
-        // What was sent twice is no sample: which copy arrived is not known.
+        // A segment that was sent twice gives no sample: which copy arrived is not known.
         let Some(of) = ack.delivery.as_ref().filter(|of| !of.resent) else { return };
         let (sent, total) = (of.sent, of.total.get());
         let Delivery { departures, arrivals, .. } = *of;

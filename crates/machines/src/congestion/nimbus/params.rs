@@ -11,53 +11,55 @@ use thalweg_units::{Rate, Span};
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// µ, the rate of the bottleneck, on the wire, if it is known; otherwise it is estimated.
+    /// µ: the rate of the bottleneck on the wire, if it is known. If not given, it is estimated.
     pub link_rate: Option<Rate>,
     /// How the bottleneck's rate is estimated where `link_rate` is not given.
     pub estimate: Option<Estimate>,
-    /// What competes with elastic traffic (§4.4.1).
+    /// The algorithm in competitive mode (§4.4.1).
     pub competitive: Competitive,
-    /// Flows whose windows `multcp` has.
+    /// Number of NewReno windows that `multcp` emulates.
     #[schemars(extend("minimum" = 1, "maximum" = 64))]
     pub flows: u16,
-    /// What keeps delays low where no traffic competes (§4.4.1).
+    /// The algorithm in delay mode (§4.4.1).
     pub delay: DelayRule,
-    /// The delay that is aimed at where no traffic competes, times the least round trip.
+    /// Target delay of `basic-delay`, as a multiple of the minimum round trip.
     #[schemars(extend("exclusiveMinimum" = 1.0, "maximum" = 10.0))]
     pub target: f64,
-    /// Who is followed where thesis and published implementation differ.
+    /// Which source is followed where the thesis and the published implementation differ.
     pub profile: Profile,
-    /// Peak of the pulse, as a part of µ (§4.3.4).
+    /// Amplitude of the pulse, as a fraction of µ (§4.3.4).
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub pulse: f64,
-    /// Pulses per second while it competes (§4.3.3).
+    /// Frequency of the pulses in competitive mode, Hz (§4.3.3).
     #[schemars(extend("minimum" = 1.0, "maximum" = 10.0))]
     pub frequency: f64,
-    /// Pulses per second while it keeps delays low; if not given: `frequency` in the thesis' profile, a fifth
-    /// more in the other one (§4.4.2).
+    /// Frequency of the pulses in delay mode, Hz. If not given, `frequency` in the profile `paper`, a fifth more in
+    /// `artifact` (§4.4.2).
     #[schemars(extend("minimum" = 1.0, "maximum" = 12.0))]
     pub delay_frequency: Option<f64>,
-    /// The mode that a flow begins in.
+    /// The initial mode.
     pub initial: Mode,
-    /// The mode follows the detector; otherwise it stays what it is at first.
+    /// The mode follows the detector. Otherwise it stays the initial one.
     pub switching: bool,
-    /// At least so much time passes after a switch before delays are kept low again: the window of the detector must
-    /// hold samples of one mode.
+    /// Minimum time from a switch of modes until the next switch to delay mode, so that the detector's window holds
+    /// samples of one mode only.
     pub hold: Span,
-    /// What is taken up again when some traffic competes: a rate of one detector's window ago (§4.4.1).
+    /// The rate with which competitive mode begins: a past one, of one detector window ago (§4.4.1). If not given, the
+    /// profile's.
     pub restores: Option<Restores>,
-    /// S and R are measured over at most so much time of ACKs; if not given, over a round trip, whatever its length.
+    /// S and R are measured over at most this time. If not given, over a round trip.
     pub measure_over: Option<Span>,
-    /// Several such flows share a path: one pulses, the others watch it and do as it does (§4.4.2).
+    /// Nimbus flows that share a path coordinate: one of them pulses, the others watch it and follow its mode (§4.4.2).
     pub coordination: bool,
-    /// κ: how many watchers become pulsers per window of the detector, at most, if there is none (§4.4.2).
+    /// κ: if there is no pulser, at most this many watchers are expected to become pulsers per detector window
+    /// (§4.4.2).
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 100.0))]
     pub kappa: f64,
     /// Weight of the newest rate in what a watcher sends, every 10 ms: its low-pass of one pole. 0.1: 1.7 Hz (§4.4.2).
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub watcher_weight: f64,
-    /// Keys of the detector, in place of the profile's.
-    pub detector: Detector,
+    /// Parameters of the elasticity detector that replace the profile's.
+    pub detector: DetectorParams,
 }
 
 impl Default for Params {
@@ -83,7 +85,7 @@ impl Default for Params {
             // CHOICE §4.4.2: "cut all frequencies in z(t) above 5 Hz" names no filter; one pole, of the rate that is
             // sent, which leaves a third of what swings at 5 Hz. Other reading: less of it.
             watcher_weight: 0.1,
-            detector: Detector::default(),
+            detector: DetectorParams::default(),
         }
     }
 }
@@ -92,10 +94,10 @@ impl Default for Params {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Estimate {
-    /// The largest rate at which packets have arrived, smoothed; too little while others take part of the link.
+    /// The largest value so far of the smoothed receive rate. Too low if other traffic always uses part of the link.
     #[default]
     MaxReceived,
-    /// From the ACKs of packets that left within a millisecond, four or more.
+    /// Packet pairs: from the ACKs of four or more packets that were sent within a millisecond.
     PacketPairs,
 }
 
@@ -127,7 +129,7 @@ pub enum DelayRule {
     Fast,
 }
 
-/// Which text is followed.
+/// Which source is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Profile {
@@ -138,57 +140,59 @@ pub enum Profile {
     Artifact,
 }
 
-/// A mode.
+/// A mode of Nimbus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// It competes as TCP does.
+    /// It competes for bandwidth as TCP does.
     #[default]
     Competitive,
     /// It keeps delays low.
     Delay,
 }
 
-/// What is taken up again when some traffic competes.
+/// The rate with which competitive mode begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Restores {
-    /// The rate it was to send at (the thesis).
+    /// The rate at which the flow was to send (the thesis).
     Rate,
-    /// The rate at which its packets arrived, over a pulse (the published implementation).
+    /// The rate at which its packets arrived, averaged over a pulse (the published implementation).
     Received,
 }
 
-/// Keys of the detector; those that are not given are the profile's.
+/// Parameters of the elasticity detector. Keys that are not given have the profile's values, which are in parentheses:
+/// thesis, then published implementation.
 #[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Detector {
-    /// Samples of 10 ms that the spectrum is taken of. (500 in the thesis, 512 in the published implementation.)
+pub struct DetectorParams {
+    /// Number of samples, 10 ms apart, of which the spectrum is computed. (500; 512.)
     #[schemars(extend("minimum" = 100, "maximum" = 4096))]
     pub window: Option<u16>,
-    /// ε: what is compared with the pulse begins so far above its frequency, Hz. (0.5; 1.5.)
+    /// ε, Hz: the band with which the pulse is compared begins this far above the pulse's frequency. (0.5; 1.5.)
     #[schemars(extend("minimum" = 0.1, "maximum" = 5.0))]
     pub guard_band: Option<f64>,
-    /// η from which traffic is elastic. (2; 2.25.)
+    /// Elasticity η at or above which cross traffic counts as elastic. (2; 2.25.)
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 100.0))]
     pub threshold: Option<f64>,
-    /// η below which it is inelastic; in between it is what it was. (The threshold; 2.)
+    /// Elasticity η below which cross traffic counts as inelastic; in between the verdict does not change. (The
+    /// threshold; 2.)
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 100.0))]
     pub inelastic_below: Option<f64>,
-    /// What a new η counts, of the smoothed one. (1; 0.02.)
+    /// Weight of the newest η in its moving average. (1; 0.02.)
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub gain: Option<f64>,
-    /// The pulse is looked for within half a hertz of its frequency. (No; yes.)
+    /// The pulse's line is searched for within 0.5 Hz of its frequency. (No; yes.)
     pub search: Option<bool>,
-    /// Samples of the cross traffic are moved by two round trips. (No; yes.)
+    /// Samples of the cross traffic are shifted by two round trips to align them with the pulse. (No; yes.)
     pub align: Option<bool>,
-    /// Cross traffic of less than a tenth of the link is none. (Yes.)
+    /// Cross traffic below a tenth of the link counts as inelastic. (Yes.)
     pub guard_little: Option<bool>,
-    /// A response of less than a quarter of the flow's own pulse is too small to be one. (Yes.)
+    /// A response smaller than a quarter of the flow's own pulse is discounted. (Yes.)
     pub guard_faint: Option<bool>,
-    /// Where the flow's own pulse does not arrive, traffic counts as elastic. (No; yes.)
+    /// If the flow's own pulse is not visible in its receive rate, cross traffic counts as elastic. (No; yes.)
     pub guard_hidden: Option<bool>,
-    /// With less than a twelfth of the link, traffic counts as elastic (§4.6). (Yes.)
+    /// If the flow has less than a twelfth of the link, cross traffic counts as elastic (§4.6). (Yes.)
     pub guard_share: Option<bool>,
 }
 
@@ -300,10 +304,10 @@ pub(super) fn check(p: &Params, _: Rate, problems: &mut Problems) {
         problems.wrong("delay_frequency", reason, "write 6, or `profile = \"artifact\"`");
     }
     if !p.coordination && p.kappa != Params::default().kappa {
-        problems.useless("kappa", "nobody draws lots", "write `coordination = true`, or remove it");
+        problems.useless("kappa", "no flow draws lots", "write `coordination = true`, or remove it");
     }
     if !p.coordination && p.watcher_weight != Params::default().watcher_weight {
-        problems.useless("watcher_weight", "nobody watches", "write `coordination = true`, or remove it");
+        problems.useless("watcher_weight", "no flow watches", "write `coordination = true`, or remove it");
     }
     if !p.switching && (p.restores.is_some() || p.hold != Params::default().hold) {
         let key = if p.restores.is_some() { "restores" } else { "hold" };

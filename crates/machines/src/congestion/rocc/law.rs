@@ -59,7 +59,7 @@ pub fn rate(law: &RoccLaw, fair: i64) -> u64 {
     ((fair + (1 << (RoccLaw::PLACES - 1))) >> RoccLaw::PLACES) as u64 * law.rate_step
 }
 
-/// A number of steps, or a gain, in fixed point.
+/// Converts a number of steps or a gain to fixed point.
 pub fn fixed(value: f64) -> i64 {
     libm::round(value * f64::from(1u32 << RoccLaw::PLACES)) as i64
 }

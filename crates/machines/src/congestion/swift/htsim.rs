@@ -23,7 +23,7 @@ impl Swift {
         }
     }
 
-    /// A loss was found: it is answered later.
+    /// A loss was found. Returns whether the cut is deferred until the loss is repaired.
     pub(super) fn answers_later(&mut self) -> bool {
         self.owes = self.is_htsim();
         self.owes

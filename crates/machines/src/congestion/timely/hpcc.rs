@@ -6,7 +6,7 @@ use super::super::AckSample;
 use super::{Count, Sample, Timely};
 
 impl Timely {
-    /// An ACK opens a round: everything sent before the last one that did is acknowledged.
+    /// Whether this ACK begins a round: everything sent before the last such ACK is acknowledged.
     pub(super) fn opens_round(&mut self, ack: &AckSample) -> bool {
         let opens = ack.acked_to > self.round_end;
         if opens {
@@ -15,7 +15,7 @@ impl Timely {
         opens
     }
 
-    /// Whether the update that a sample has brought counts.
+    /// After an update: counts it towards hyper-active increase if the variant counts increases.
     pub(super) fn count_behind(&mut self, sample: Sample) {
         if self.params.hyper.count == Count::Increase {
             self.count(self.raises(sample));

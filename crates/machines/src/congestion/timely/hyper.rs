@@ -10,13 +10,13 @@ use thalweg_units::Rate;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Hyper {
-    /// Updates that count, in a row, for it to begin; 0: never.
+    /// Number of qualifying updates in a row after which it begins; 0: never.
     pub after: u32,
-    /// Step in it.
+    /// Increase step in hyper-active increase.
     pub step: Rate,
-    /// Also below T_low; Algorithm 1 has it in the gradient band only.
+    /// It also applies below T_low. In Algorithm 1 it applies only between the thresholds.
     pub below_t_low: bool,
-    /// Which updates count.
+    /// Which updates qualify.
     pub count: Count,
 }
 
@@ -27,7 +27,7 @@ impl Default for Hyper {
     }
 }
 
-/// What brings hyper-active increase about.
+/// Which updates qualify for hyper-active increase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Count {
@@ -36,7 +36,7 @@ pub enum Count {
     Gradient,
     /// A negative raw difference, this update's included (the authors' published snippet).
     Difference,
-    /// An increase, whatever the reason, this update's not included (the HPCC authors' simulator).
+    /// An increase for any reason, not counting this update (the HPCC authors' simulator).
     Increase,
 }
 

@@ -1,5 +1,5 @@
-//! Which equations: Algorithm 1, or "patched" TIMELY, Algorithm 2 of Zhu, Ghobadi, Misra, Padhye, "ECN or
-//! Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016.
+//! TIMELY's two sets of equations: Algorithm 1, or "patched" TIMELY, Algorithm 2 of Zhu, Ghobadi, Misra, Padhye, "ECN
+//! or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY", CoNEXT 2016.
 
 use super::super::Problems;
 use super::{Sample, Timely};
@@ -15,7 +15,7 @@ tagged! {
         /// Patched TIMELY: a weight of the gradient mixes increase and decrease by the distance of the round
         /// trip from a reference (Zhu, Ghobadi, Misra, Padhye, CoNEXT 2016, Algorithm 2).
         Patched {
-            /// RTT_ref.
+            /// RTT_ref: the reference round trip.
             #[schemars(extend("examples" = ["50us"]))]
             rtt_ref: Span,
         },

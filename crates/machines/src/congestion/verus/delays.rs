@@ -1,4 +1,4 @@
-//! Verus' delay estimator, §4.1: what the delays of packets were of late.
+//! Verus' delay estimator, §4.1: the recent delays of packets.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;

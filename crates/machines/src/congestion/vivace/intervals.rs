@@ -1,5 +1,4 @@
-//! Monitor intervals: which packets belong to one, and what it was worth. Vivace §3 and §4, with the module's
-//! constants.
+//! Monitor intervals: which packets belong to one, and its utility. Vivace §3 and §4, with the module's constants.
 
 use super::{Params, worth};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! ElephantTrap: a small table of counters; who is often sampled stays, a clock hand halves the others.
+//! ElephantTrap: a small table of counters, in which flows that are sampled often stay; a clock hand halves the
+//! counters.
 //!
 //! CHOICE RoCC §3.3.4: 64 entries, one packet in 32.
 

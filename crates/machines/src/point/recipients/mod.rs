@@ -20,31 +20,31 @@ tagged! {
         /// The flows that have a packet in the queue.
         #[default]
         InQueue,
-        /// A table of so many flows, forgotten after two updates without a packet, or as the oldest when the
+        /// A table of flows. A flow is forgotten after two updates without a packet, or if it is the oldest when the
         /// table is full.
         Aged {
-            /// As many as F_max holds F_min if not given.
+            /// Size of the table, in flows. If not given, F_max / F_min.
             #[schemars(range(min = 1, max = 1_000_000))]
             entries: Option<u32>,
         },
         /// Flows that a sample of packets holds (AFD-FT: Pan, Breslau, Prabhakar, Shenker, CCR 2003).
         Sampled {
-            /// One packet in so many is sampled.
+            /// Sampling interval: one packet in this many is sampled.
             #[serde(default = "sampled::every")]
             #[schemars(range(min = 1, max = 1_000_000))]
             every: u32,
-            /// Packets in the sample.
+            /// Size of the sample, in packets.
             #[serde(default = "sampled::memory")]
             #[schemars(range(min = 1, max = 1_000_000))]
             memory: u32,
         },
         /// A small table of frequent flows (ElephantTrap: Lu, Wang, Prabhakar, Bonomi, HOTI 2007).
         ElephantTrap {
-            /// Flows in the table.
+            /// Size of the table, in flows.
             #[serde(default = "elephants::entries")]
             #[schemars(range(min = 1, max = 1_000_000))]
             entries: u32,
-            /// One packet in so many is looked at.
+            /// Sampling interval: one packet in this many is counted.
             #[serde(default = "elephants::every")]
             #[schemars(range(min = 1, max = 1_000_000))]
             every: u32,
@@ -67,7 +67,7 @@ impl Who {
         }
     }
 
-    /// The table of a port that updates so often and whose F_max is so many F_min.
+    /// The table of a port with this update interval; `rates`: F_max / F_min.
     pub(super) fn make(self, stream: Stream, update: Span, rates: i64) -> Recipients {
         match self {
             Self::InQueue => Recipients::InQueue(InQueue::default()),

@@ -1,6 +1,6 @@
-//! Escape: a switch that holds a neighbour back names which flow's packets could go on, and these come through
-//! lanes that no pause holds. Menikkumbura, "Software-Defined Buffer Management and Robust Congestion Control
-//! for Modern Datacenter Networks", Purdue 2022, ch. 4.
+//! Escape: a switch that has paused a neighbour sends tokens for flows whose packets could proceed, and these come
+//! through escape queues, which pauses do not hold. Menikkumbura, "Software-Defined Buffer Management and Robust
+//! Congestion Control for Modern Datacenter Networks", Purdue 2022, ch. 4.
 //!
 //! A token τ(fid, hops) goes up the path of a flow f that came by an input p^I whose neighbour is paused and
 //! leaves by an output p^E that is not (Alg. 3, e1). The switch that receives it lifts the first packet of f
@@ -33,34 +33,34 @@ use table::{Known, Table};
 use thalweg_units::{Span, Time, mix64};
 use thalweg_wire::Signal;
 
-/// Escape: tokens name flows whose packets may pass a pause, through lanes with a place reserved at every hop
+/// Escape: tokens name flows whose packets may pass a pause, through escape queues with a place reserved at every hop
 /// (Menikkumbura, Purdue 2022, ch. 4).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Δ^esc: a switch that holds a neighbour back makes tokens once in each of these. Without the key twice
-    /// the longest link's delay.
+    /// Δ^esc: period in which a switch that has paused a neighbour creates tokens. If not given, twice the longest
+    /// link's delay.
     #[schemars(extend("examples" = ["2us"]))]
     pub period: Option<Span>,
-    /// T_cap: packets of a port's lane; every input has as much more headroom.
+    /// T_cap: capacity of a port's escape queue in packets; the headroom of every input grows by as much.
     #[schemars(range(min = 1, max = 1024))]
     pub pool: u16,
-    /// Flows that a switch remembers.
+    /// Size of a switch's flow table, in flows.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub table: u32,
-    /// What an escaping packet does that finds others of its flow waiting.
+    /// What happens when an escaping packet finds others of its flow waiting.
     pub order: Rule,
-    /// What becomes of reservations whose token has ended.
+    /// How reservations are freed whose token has ended.
     pub reclaim: Reclaim,
-    /// Under `reclaim = "paper"`: how long a pool must not have changed.
+    /// With `reclaim = "paper"`: time without a change after which a pool gets a reservation back.
     pub reclaim_after: Span,
     /// Hops and pools at the switch that lifts a packet.
     pub arithmetic: Arithmetic,
-    /// Which flow is looked at first.
+    /// Which flow of the table is considered first.
     pub scan: Scan,
 }
 
-/// What an escaping packet does that finds others of its flow waiting.
+/// What happens when an escaping packet finds others of its flow waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -71,7 +71,7 @@ pub enum Rule {
     Paper,
 }
 
-/// What becomes of reservations whose token has ended.
+/// How reservations are freed whose token has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reclaim {
@@ -95,14 +95,14 @@ pub enum Arithmetic {
     Literal,
 }
 
-/// Which flow is looked at first.
+/// Which flow of the table is considered first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scan {
-    /// That after the one that got the last token.
+    /// The flow after the one that got the last token.
     #[default]
     RoundRobin,
-    /// Always the first of the table.
+    /// Always the first flow of the table.
     Head,
 }
 
@@ -214,7 +214,7 @@ impl Escape {
         self.table.rows().iter().any(|known| known.flow == flow)
     }
 
-    /// It is not one of the published readings that break them.
+    /// Whether the parameters keep the invariants, which the published variants break.
     fn keeps_the_laws(&self) -> bool {
         self.params.arithmetic == Arithmetic::Consistent && self.params.reclaim != Reclaim::Paper
     }
@@ -410,7 +410,7 @@ impl Relief for Escape {
         self.pools[output] > 0
     }
 
-    /// I1 to I3, of the defaults; what was published keeps none of them.
+    /// I1 to I3, for the default variants; the published ones keep none of them.
     fn check(&self, lifted: &[u32]) -> Result<(), String> {
         if !self.keeps_the_laws() {
             return Ok(());

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What is known of a flow, in the one place that every packet of it looks at.
+/// A flow's entry, which each of its packets looks up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Place {
     row: u32,
@@ -85,7 +85,7 @@ impl Table {
     pub fn new(room: u32) -> Self {
         Self { rows: Vec::new(), lent: Vec::new(), room: room as usize, at: Vec::new(), next: 0, turn: 0 }
     }
-    /// How many flows it knows.
+    /// Number of flows in the table.
     pub fn len(&self) -> usize {
         self.rows.len()
     }

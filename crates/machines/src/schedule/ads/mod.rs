@@ -26,14 +26,14 @@ use thalweg_wire::{Handle, Packet};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// k, the number of FIFOs.
+    /// k: number of FIFOs.
     #[schemars(range(min = 1, max = 64))]
     pub queues: u8,
-    /// Remaining sizes above this count as this.
+    /// Cap of remaining sizes: larger ones count as this.
     pub cap: Bytes,
     /// Bytes per priority step: priority = min(remaining, cap) / mtu, rounded up.
     pub mtu: Bytes,
-    /// Where the table comes from.
+    /// How the table from priority to queue is computed.
     pub map: Map,
 }
 
@@ -52,12 +52,12 @@ tagged! {
     /// The control plane of ADS.
     #[derive(Clone, Debug, PartialEq)]
     pub enum Map {
-        /// Recomputed from what each port has seen lately.
+        /// Recomputed from the packets that each port has seen recently.
         Dynamic {
-            /// I, time between two computations.
+            /// I: interval between two computations.
             #[serde(default = "five_milliseconds")]
             interval: Span,
-            /// W, number of intervals that count.
+            /// W: number of past intervals that count.
             #[serde(default = "ten")]
             #[schemars(range(min = 1, max = 100_000))]
             window: u32,
@@ -66,7 +66,7 @@ tagged! {
         Static {
             /// CSV `priority,packets` or `port,priority,packets` (one histogram per port), relative to the scenario.
             file: Option<String>,
-            /// Instead of a file: packets of priority 0, 1, 2, ..
+            /// Instead of a file: the number of packets of priority 0, 1, 2, ..
             counts: Option<Vec<u64>>,
         },
     }

@@ -1,4 +1,4 @@
-//! What a port does otherwise where it is to be as late as a Tofino2 (§3.4).
+//! The delays of a Tofino2 (§3.4): what a port does differently if they are configured.
 
 use super::Bfc;
 use crate::schedule::Entry;
@@ -15,7 +15,7 @@ impl Bfc {
         self.table.find_in(pipeline, hash)
     }
 
-    /// The flow table is notified of the departures that are due by now.
+    /// Applies the departures of which the flow table is to be notified by now.
     fn come_round(&mut self, now: Time) {
         while let Some(tofino) = &mut self.tofino
             && let Some((at, cell)) = tofino.returning.front().copied().filter(|(at, _)| *at <= now)
@@ -40,7 +40,7 @@ impl Bfc {
         }
     }
 
-    /// The wire is free.
+    /// The wire is free: the next packet of the small queue behind the egress pipeline.
     // CHOICE BFC §3.4: pause frames and control packets do not wait behind these packets. Other reading: one
     // small queue for all, behind which pauses of the other direction would wait, too.
     #[cold]

@@ -1,4 +1,4 @@
-//! What scenarios say of the order, and what of it is impossible or cannot take effect.
+//! The order's parameters and their checks.
 
 use crate::problems::Problems;
 use crate::schedule::{Around, Paused};
@@ -7,63 +7,62 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 use thalweg_wire::QueueSet;
 
-/// Backpressure flow control: a few queues that flows are assigned to as they begin to wait, and that the
-/// next hop pauses one by one (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022). The next hops pause with
-/// `switch.backpressure`.
+/// Backpressure flow control: flows are assigned to a few queues as they begin to wait, and the next hop pauses single
+/// queues (Goyal, MIT 2022, §3.3; Goyal et al., NSDI 2022). Next hops pause with `switch.backpressure`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// Queues of a port. One of them is that of control packets, which goes first and is never paused.
+    /// Number of queues per port. One of them is for control packets; it is served first and never paused.
     #[schemars(range(min = 2, max = 256))]
     pub queues: u16,
-    /// Entries of a port's flow table, per queue.
+    /// Size of a port's flow table, in entries per queue.
     #[schemars(range(min = 1, max = 100_000))]
     pub table: u32,
-    /// From a pause to its effect and back: the round trip of a hop. Without the key that of the longest
-    /// link, propagation only.
+    /// HRTT: the round trip of a hop, from a pause to its effect. If not given, the propagation round trip of the
+    /// longest link.
     #[schemars(extend("examples" = ["2us"]))]
     pub hop_rtt: Option<Span>,
-    /// A queue is too long beyond so many times `hop_rtt` × rate ÷ queues that may send now.
+    /// Pause threshold of a queue as a multiple of `hop_rtt` × rate ÷ (queues that may send now).
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1_000_000.0))]
     pub threshold: f64,
-    /// A flow of which nothing else waits here never makes the hop before pause.
+    /// A packet never triggers a pause if no other packet of its flow waits here.
     pub needs_backlog: bool,
-    /// A flow of which nothing waits keeps its queue for so many times `hop_rtt`.
+    /// A flow without waiting packets keeps its queue for this multiple of `hop_rtt`.
     #[schemars(range(min = 0.0, max = 1_000_000.0))]
     pub sticky: f64,
-    /// Which queue a flow gets that begins to wait.
+    /// Which queue is assigned to a flow that begins to wait.
     pub assignment: Assignment,
-    /// Which of the queues that may send goes next.
+    /// Which of the queues that may send is served next.
     pub service: Service,
-    /// Under `fair`: bytes that a queue may send in a turn.
+    /// With `service = "fair"`: quantum of deficit round robin, bytes per turn.
     pub quantum: Bytes,
-    /// The queues are split among so many classes: strict priority between them, assignment and turns inside each.
+    /// Number of traffic classes among which the queues are divided: strict priority between classes, assignment and
+    /// service within each.
     #[schemars(range(min = 1, max = 8))]
     pub classes: u8,
     /// Packets of this class share one queue of their own; no other class uses it.
     #[schemars(extend("examples" = [1]))]
     pub incast_class: Option<u8>,
-    /// Share of the packets that the flow table and the hop before are notified of.
+    /// Fraction of packets that are counted in the flow table and can trigger pauses.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub sampling: f64,
-    /// Which queues are empty the assignment sees in a copy, made so often (Tofino2, §3.4): at multiples of
-    /// it from the beginning of the run, at all ports at once. What is paused, and how long a queue is, it
-    /// sees as it is. 0: all as it is.
+    /// Period with which the assignment's copy of the bitmap of empty queues is renewed (Tofino2, §3.4): at multiples
+    /// of it from the beginning of the run, at all ports at once. Pauses and queue lengths are always seen as they are.
+    /// 0: the bitmap, too.
     #[schemars(extend("examples" = ["500ns"]))]
     pub bitmap_stale: Span,
-    /// Ingress pipelines (Tofino2: 4, §3.4). The flow table is split over them, ports are dealt to them in
-    /// turn, and each searches for an empty queue from a place of its own, which moves behind the queue that
-    /// it gives, where one pipeline draws. Needs `switch.inputs`; hosts have none.
+    /// Number of ingress pipelines (Tofino2: 4, §3.4). The flow table is divided among them and ports are assigned to
+    /// them in turn. Each searches for an empty queue from its own position, which then moves behind the queue found; a
+    /// single pipeline draws at random. Needs `switch.inputs`; hosts have none.
     #[schemars(range(min = 1, max = 16))]
     pub pipelines: u8,
-    /// Places of the small queue behind the egress pipeline (§3.4): so many packets are taken out of the
-    /// queues ahead of the one on the wire, and no pause stops them. They count as gone when they are taken:
-    /// for flow table and pause counters, for the length of their queue, and as flows that wait. Their bytes
-    /// are in the switch's memory until they are sent.
+    /// Size in packets of the small queue behind the egress pipeline (§3.4). Packets are moved there ahead of
+    /// transmission, and no pause stops them. From then on they do not count in flow table, pause counters and queue
+    /// length, and not as waiting flows; their bytes stay in the switch's memory until they are sent.
     #[schemars(range(min = 0, max = 1024))]
     pub post_queue: u16,
-    /// The flow table and the pause counters, and so the RESUME, follow a departure so much later: headers
-    /// recirculate to the ingress pipeline (§3.4).
+    /// Delay after a departure until flow table and pause counters, and thus RESUMEs, follow it: headers recirculate to
+    /// the ingress pipeline (§3.4).
     #[schemars(extend("examples" = ["500ns"]))]
     pub recirc_delay: Span,
 }
@@ -147,28 +146,28 @@ impl Params {
     }
 }
 
-/// Which queue a flow gets that begins to wait.
+/// Which queue is assigned to a flow that begins to wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Assignment {
-    /// An empty one that is not paused, if there is any, else any; drawn at random.
+    /// An empty queue that is not paused, if there is one, otherwise any; drawn at random.
     #[default]
     Dynamic,
-    /// Always the same, by a hash: stochastic fair queueing.
+    /// Always the same queue, by a hash: stochastic fair queueing.
     Hashed,
-    /// As `dynamic`, but a queue that another flow keeps (`sticky`) is no empty one, as long as there are
+    /// As `dynamic`, but a queue that another flow keeps (`sticky`) does not count as empty as long as there are
     /// others: an ideal that searches the whole flow table.
     Reserved,
 }
 
-/// Which of the queues that may send goes next.
+/// Which of the queues that may send is served next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Service {
     /// Deficit round robin (Shreedhar & Varghese, SIGCOMM 1995).
     #[default]
     Fair,
-    /// That whose first packet is of the flow with the fewest remaining bytes.
+    /// The queue whose first packet is of the flow with the fewest remaining bytes.
     Shortest,
 }
 

@@ -1,4 +1,4 @@
-//! The flow table (§3.3.3.1): which queue a flow waits in, or has waited in until a short time ago.
+//! The flow table (§3.3.3.1): the queue in which a flow waits, or has recently waited.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Span, Time, mix64};
@@ -18,7 +18,7 @@ pub(super) struct Cell {
 }
 
 impl Cell {
-    /// Its flow has no queue any more: the next packet is given one. Sticky as in §3.3.3.2.
+    /// The entry has expired: the flow's next packet is assigned a queue anew. Sticky as in §3.3.3.2.
     #[inline]
     pub fn is_forgotten(&self, now: Time, sticky: Span) -> bool {
         self.size == 0 && (!self.used || now.since(self.last) > sticky)
@@ -61,7 +61,7 @@ impl Table {
         pipeline * self.part as usize + self.find(hash)
     }
 
-    /// A packet waits no longer: was it the last of its entry?
+    /// A packet has left. Returns whether it was the last of its entry.
     #[inline]
     pub fn left(&mut self, now: Time, cell: u32) -> bool {
         let own = &mut self.cells[cell as usize];

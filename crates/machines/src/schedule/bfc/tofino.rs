@@ -1,6 +1,6 @@
-//! What the authors' Tofino2 program does otherwise than the paper's text has it (§3.3.1, §3.4): flow table
-//! and pause counters live in the ingress pipelines, the queues in the traffic manager, and departures are
-//! seen in the egress pipelines, each a little later than the other.
+//! How the authors' Tofino2 program differs from the paper's text (§3.3.1, §3.4): flow table and pause counters live in
+//! the ingress pipelines, the queues in the traffic manager, and departures are seen in the egress pipelines, each a
+//! little later than the other.
 //!
 //! The way of a packet: its ingress pipeline looks its flow up in the pipeline's own part of the flow table,
 //! and for a flow without a queue finds an empty one in its copy of the bitmap. Out of its queue it passes
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
 use thalweg_wire::{Handle, QueueSet};
 
-/// The state of one port that the paper's text does not have.
+/// The additional state of one port.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Tofino {
     /// How often the bitmap is copied; zero: it is seen as it is.

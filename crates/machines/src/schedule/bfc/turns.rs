@@ -1,5 +1,5 @@
-//! Which of the queues that may send goes next: deficit round robin inside a class, or that whose first
-//! packet says the least.
+//! Which of the queues that may send is served next: deficit round robin within a class, or the queue whose first
+//! packet has the fewest remaining bytes.
 
 use super::fifos::Fifos;
 use serde::{Deserialize, Serialize};

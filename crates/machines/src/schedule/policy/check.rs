@@ -1,4 +1,4 @@
-//! What of a policy a network cannot keep, and what is set in vain: all of it is refused by name.
+//! Checks of a policy: what the network cannot do, and keys without effect, are refused by name.
 
 use super::ports::Ports;
 use super::text::Compiled;
@@ -117,7 +117,7 @@ impl Params {
     }
 }
 
-/// What a network does not have.
+/// What a policy requires that the network does not have.
 fn check_policy(place: &Place<'_>, at: &Around, problems: &mut Problems) {
     let Some(Compiled { policy, .. }) = place.compiled() else { return };
     let (key, ports, roles) = (place.key(), policy.ports(), Ports::of(policy));

@@ -1,5 +1,5 @@
-//! What runs the policy: one for ever, or one that others take the place of. (What does not change pays nothing for
-//! that.)
+//! Runs the policy: a fixed one, or one that is replaced by others during the run. A fixed policy has no overhead for
+//! changes.
 
 use super::Params;
 use super::text::Compiled;
@@ -23,7 +23,7 @@ pub(super) enum Engine {
     Changing(Box<Changing>),
 }
 
-/// Policies that take each other's place.
+/// Policies that replace each other.
 #[derive(Clone, Debug)]
 pub(super) struct Changing {
     running: Running<Port>,
@@ -142,7 +142,7 @@ impl Engine {
         }
     }
 
-    /// What [`Engine::restored`] goes on with.
+    /// The state for [`Engine::restored`].
     pub(super) fn save(&self) -> SavedEngine {
         match self {
             Self::Fixed(port) => SavedEngine::Fixed(port.save()),
@@ -150,7 +150,7 @@ impl Engine {
         }
     }
 
-    /// In that state again.
+    /// Restores a saved state.
     pub(super) fn restored(saved: &SavedEngine, params: &Params) -> Result<Self, Misfit> {
         let versions = params.versions().ok_or(Misfit)?;
         match saved {

@@ -1,9 +1,9 @@
 //! A policy of the OpenQueue language as the queue of a port. Menikkumbura, "Software-Defined Buffer Management and
 //! Robust Congestion Control for Modern Datacenter Networks", Purdue University 2022, Chapter 2.
 //!
-//! The policy decides all: which queue a packet joins, whether it is admitted and who makes room for it, whether it is
-//! marked, which packet leaves. Its decisions are bytecode that all ports share; its state is the port's. Packets of
-//! all kinds join it alike; `switch.control_first` lets control packets pass it.
+//! The policy decides everything: which queue a packet joins, whether it is admitted, which packet is dropped for it,
+//! whether it is marked, and which packet leaves. Its decisions are bytecode that all ports share; its state is the
+//! port's. Packets of all kinds join it alike; `switch.control_first` lets control packets pass it.
 //!
 //! ```text
 //! CHOICE OpenQueue §2.3.1 (fields): `TOS` is the traffic class; `value`, which an application writes, is 255 less the
@@ -56,14 +56,14 @@ pub struct Params {
     /// The policy itself, instead of a file.
     #[schemars(extend("examples" = ["q = Queue(64 pkts); out = Port(q);"]))]
     pub text: Option<Text>,
-    /// Which of its queues a packet joins, unless its port has a `queueSelect`.
+    /// Which of the policy's queues a packet joins, unless its port has a `queueSelect`.
     pub classify: Classify,
-    /// What `value` is.
+    /// The meaning of the packet field `value`.
     pub value: Value,
-    /// What `processing` is, in bytes; it counts to 4.29 GB (2³² − 1 bytes).
+    /// The meaning of the packet field `processing`, in bytes, up to 4.29 GB (2³² − 1 bytes).
     pub processing: Work,
-    /// Policies that take its place while the network runs, in the order of their instants: they have the same queues.
-    /// What waits then leaves first, in its old order, and takes room until it has left.
+    /// Policies that replace it during the run, in order of time. They must have the same queues. Packets that wait at
+    /// a change leave first, in their old order, and occupy the buffer until then.
     pub changes: Vec<Change>,
 }
 
@@ -78,18 +78,18 @@ pub enum Classify {
     Flow,
 }
 
-/// What packets are worth.
+/// The value of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Value {
     /// 255 less the traffic class: class 0 is worth most.
     #[default]
     Class,
-    /// The negative of the rank that senders write: what is ranked lowest is worth most.
+    /// The negative of the rank that senders write: the lowest rank has the highest value.
     Rank,
 }
 
-/// What packets need of a processor, as flows need it of a link.
+/// The processing requirement of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Work {
@@ -100,11 +100,11 @@ pub enum Work {
     FlowSize,
 }
 
-/// Another policy, from an instant on.
+/// A change to another policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Change {
-    /// When.
+    /// The time of the change.
     #[schemars(extend("examples" = ["1ms"]))]
     pub at: Span,
     /// The new policy's file, relative to the scenario.

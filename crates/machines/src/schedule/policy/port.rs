@@ -1,7 +1,7 @@
-//! A port that runs a policy: packets to its engine, and what the engine decides to the port's owner.
+//! A port that runs a policy: it offers packets to the engine and reports the engine's decisions to the port's owner.
 //!
-//! A policy of several ports has one engine, which is with the port of the switch that needs it. What it gives up of
-//! other ports is left for their owner to take out there ([`Programmed::take_elsewhere`]).
+//! A policy of several ports has one engine per switch, which is lent to the port that is being served. Packets that it
+//! drops at other ports are left for the owner to remove there ([`Programmed::take_elsewhere`]).
 
 mod saved;
 mod shared;
@@ -32,7 +32,7 @@ pub struct Programmed {
     /// Waiting packets; the engine knows them by their places here.
     entries: Vec<Entry>,
     free: Vec<u32>,
-    /// Of the call at hand; kept for its memory.
+    /// Effects of the present call; kept to avoid allocation.
     effects: Vec<Effect>,
     /// Packets that the policy has notified of, until their owner takes note.
     notified: Vec<Handle>,
@@ -43,12 +43,12 @@ pub struct Programmed {
     params: Params,
 }
 
-/// A policy that could not go on: what its port fails with ([`plugin::fail`]).
+/// The failure of a policy that cannot continue, reported by [`plugin::fail`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// When.
+    /// The instant of the failure.
     pub at: Time,
-    /// Why.
+    /// The reason.
     pub why: String,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Display for Stopped {
     }
 }
 
-/// From a packet to what its policy sees of it.
+/// Maps a packet to the fields that its policy sees.
 #[derive(Clone, Copy, Debug)]
 struct Classifier {
     by: Classify,
@@ -389,7 +389,7 @@ impl Discipline for Programmed {
     fn waiting(&self, see: &mut dyn FnMut(Handle)) -> Option<u32> {
         let waits = |entry: &&Entry| entry.handle != Handle::NONE && !entry.control;
         self.entries.iter().filter(waits).for_each(|entry| see(entry.handle));
-        // (Of a policy for a switch, who looks at one port does not see which of its queues hold what.)
+        // (If a policy runs on a whole switch, one port does not show which of its queues hold what.)
         self.program.as_ref().filter(|_| self.member.is_none()).map(|program| program.engine.filled())
     }
     fn withdraw(&mut self, belongs: &mut dyn FnMut(Handle) -> bool, out: &mut Vec<Handle>) {

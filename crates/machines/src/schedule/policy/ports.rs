@@ -1,4 +1,4 @@
-//! How the ports of a policy are those of a switch.
+//! The mapping between the ports of a policy and those of a switch.
 //!
 //! A policy of one port runs at each port by itself. One of several is for a whole switch: the ports that packets
 //! leave by are the switch's outputs, in the order in which both are numbered. Where ports go on to queues

@@ -9,7 +9,7 @@ use thalweg_wire::{ExplicitHeader, Packet};
 /// spare (§3.5.2, "bandwidth shuffling").
 const SHUFFLED: f64 = 0.1;
 
-/// Who is given how much.
+/// How the feedback is divided among packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {

@@ -1,12 +1,11 @@
-//! The rate of a flow's credits, by how many of them are dropped: the feedback control of ExpressPass (Cho et
-//! al., SIGCOMM 2017, §3.3, Algorithm 1) with the arithmetic of the authors' simulator
-//! (`credit_feedback_control`).
+//! The rate of a flow's credits, controlled by how many of them are dropped: the feedback control of ExpressPass (Cho
+//! et al., SIGCOMM 2017, §3.3, Algorithm 1) with the arithmetic of the authors' simulator (`credit_feedback_control`).
 
 use super::ExpressPassSpec;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// By how much w rises, and to what.
+/// Step by which w rises, and its maximum.
 const W_STEP: f64 = 0.05;
 const W_MAX: f64 = 0.5;
 
@@ -15,9 +14,9 @@ const W_MAX: f64 = 0.5;
 pub struct Feedback {
     /// cur_rate.
     rate: f64,
-    /// w, how much of the way to the largest rate one step takes.
+    /// w: the fraction of the distance to max_rate that one increase covers.
     w: f64,
-    /// The update before brought no decrease.
+    /// The previous update was no decrease.
     can_increase_w: bool,
     /// The number of the next credit that data are expected to answer.
     expected: u64,
@@ -25,7 +24,7 @@ pub struct Feedback {
     total: u64,
     dropped: u64,
     updated: Time,
-    /// From a credit to its data, averaged; zero before the first.
+    /// Average time from a credit to its data; zero before the first sample.
     rtt: Span,
 }
 
@@ -44,8 +43,8 @@ impl Feedback {
         }
     }
 
-    /// Data that answer the credit of this number, which left so long ago. Those between the expected one and
-    /// this were dropped.
+    /// Data has arrived that answers credit `number`, which was sent `rtt` ago. Credits between the expected one and
+    /// this one were dropped.
     pub fn answered(&mut self, number: u64, rtt: Span) {
         let Some(distance) = number.checked_sub(self.expected) else { return };
         self.total += distance + 1;
@@ -54,7 +53,7 @@ impl Feedback {
         self.rtt = if self.rtt.is_zero() { rtt } else { self.rtt.saturating_mul(4) / 5 + rtt / 5 };
     }
 
-    /// A credit is about to leave: once in a round trip the rate is set anew.
+    /// Called before a credit leaves: the rate is updated once per round trip.
     pub fn update(&mut self, spec: &ExpressPassSpec, now: Time) {
         let since = now.since(self.updated);
         if self.rtt.is_zero() || since < self.rtt || self.total == 0 {
@@ -75,21 +74,21 @@ impl Feedback {
             self.can_increase_w = true;
             self.rate = self.w * max + (1.0 - self.w) * self.rate;
         }
-        // At least a credit in a round trip.
+        // At least one credit per round trip.
         self.rate = self.rate.max(credit / self.rtt.secs()).min(max);
         (self.total, self.dropped, self.updated) = (0, 0, now);
     }
 
-    /// The gap behind a credit, without jitter.
+    /// The gap after a credit, without jitter.
     pub fn gap(&self, spec: &ExpressPassSpec) -> f64 {
         spec.credit() * 8.0 / self.rate * 1e12
     }
 
-    /// Credits per second times their bits.
+    /// The credit rate in bits per second.
     pub fn rate(&self) -> f64 {
         self.rate
     }
-    /// How boldly it rises.
+    /// The aggressiveness factor w.
     pub fn w(&self) -> f64 {
         self.w
     }

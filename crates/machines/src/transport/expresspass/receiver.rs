@@ -1,4 +1,4 @@
-//! The destination's end: credits at the rate that feedback sets, and one ACK of all.
+//! The receiver: it sends credits at the rate that feedback sets, and one ACK when everything has arrived.
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, ExpressPassSpec, ReceivingEnd, Reception, Transmit};
@@ -19,7 +19,7 @@ pub struct ExpressPassReceiver {
     next_at: Time,
     /// Numbers of credits so far.
     credits: u64,
-    /// All that was sent has come, or is lost: credits name what is missing, from here on.
+    /// The sender has sent everything: credits now name missing packets, from this byte on.
     repairs: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! The source's end: a request, a packet per credit, a stop.
+//! The sender: a credit request, a packet per credit, a credit stop.
 
 use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, ExpressPassSpec, Reception, SenderStats, SendingEnd, Transmit};
@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Flags, Kind, Message, Packet, Side};
 
-/// Leave to send one packet.
+/// A credit: permission to send one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Credit {
     number: u64,
@@ -22,7 +22,7 @@ struct Credit {
 pub struct ExpressPassSender {
     flow: FlowId,
     size: u64,
-    /// The next message: that credits are wanted, or no more.
+    /// The next message to the destination.
     pending: Option<CreditMessage>,
     /// The last message sent.
     last: Option<CreditMessage>,
@@ -83,7 +83,8 @@ impl ExpressPassSender {
         packet
     }
 
-    /// The credit's packet: its first byte, and whether it was sent before. Nothing: it is wasted.
+    /// The packet that the credit is spent on: its first byte, and whether it was sent before. `None`: the credit is
+    /// wasted.
     fn spend(&mut self, offset: Option<u64>) -> Option<(u64, bool)> {
         match offset {
             Some(lost) => (lost < self.sent_to).then_some((lost, true)),
@@ -214,7 +215,7 @@ impl SendingEnd for ExpressPassSender {
     }
 
     fn stats(&self) -> SenderStats {
-        // What was sent arrives, but for what is sent again: nothing reports it before the end.
+        // Nothing is acknowledged before the end; all that was sent counts as arrived unless it is sent again.
         let acked = if self.done { self.size } else { 0 };
         SenderStats {
             wasted_credits: self.wasted,

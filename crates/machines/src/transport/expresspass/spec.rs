@@ -13,23 +13,23 @@ pub struct ExpressPassSpec {
     pub header: u32,
     /// Wire size of requests, stops and ACKs.
     pub control: u32,
-    /// Wire size of the smallest credit; sizes are drawn, all equally likely.
+    /// Wire size of the smallest credit; sizes are drawn uniformly.
     pub credit_min: u32,
     /// Wire size of the largest credit.
     pub credit_max: u32,
-    /// max_rate: what credits of one flow may take of a link.
+    /// max_rate: largest rate of one flow's credits, on the wire.
     pub max_rate: Rate,
-    /// α: rate of a flow that starts, as a fraction of the largest.
+    /// α: initial credit rate of a flow as a fraction of max_rate.
     pub alpha: f64,
-    /// w of a flow that starts.
+    /// Initial value of the aggressiveness factor w.
     pub w_init: f64,
-    /// The least w.
+    /// Smallest value of w.
     pub w_min: f64,
-    /// The target loss at a rate of nothing.
+    /// Target loss ratio of credits as the rate approaches zero.
     pub target_loss: f64,
-    /// Gaps between credits are drawn from this fraction less to this fraction more.
+    /// Jitter: each gap between credits is drawn uniformly within ± this fraction.
     pub jitter: f64,
-    /// A source that receives nothing for so long repeats its last message.
+    /// A sender that has received nothing for this time repeats its last message.
     pub retry: Span,
 }
 

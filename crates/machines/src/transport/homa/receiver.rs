@@ -1,5 +1,5 @@
-//! The destination's end: what has arrived, what is requested again, and one ACK of all. Grants are sent by
-//! its host agent.
+//! The receiver: it tracks arrivals, requests missing data again, and sends one ACK when everything has arrived. Grants
+//! are sent by its host agent.
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, HomaSpec, ReceivingEnd, Reception, Transmit};
@@ -12,7 +12,7 @@ use thalweg_wire::{Message, Packet, Side};
 pub struct HomaReceiver {
     flow: FlowId,
     all: Collector,
-    /// When what is missing is requested; [`Time::MAX`]: nothing has come yet.
+    /// When missing data is requested again; [`Time::MAX`]: nothing has arrived yet.
     request_at: Time,
     /// The request is due.
     request_due: bool,
@@ -29,7 +29,7 @@ impl HomaReceiver {
         }
     }
 
-    /// The first stretch of packets that are missing: from, to.
+    /// The first missing range of bytes: from, to.
     fn gap(&self, spec: &HomaSpec) -> Option<(u64, u64)> {
         let from = self.all.missing(0)?;
         let size = self.all.size();
@@ -47,12 +47,12 @@ impl Endpoint for HomaReceiver {
     fn on_packet(&mut self, spec: &HomaSpec, now: Time, packet: &Packet, _: Option<&Side>) -> Reception {
         let before = self.all.bytes();
         self.all.take(packet);
-        // What had arrived before is no progress: a source that repeats its first packet every `resend` would
-        // put the request off for ever.
+        // Duplicates are no progress: a sender that repeats its first packet every `resend` would postpone the request
+        // for ever.
         if self.all.bytes() > before || self.request_at == Time::MAX {
             self.request_at = now.saturating_add(spec.resend);
         }
-        Reception::default()
+        Reception::Taken
     }
 
     fn on_timer(&mut self, spec: &HomaSpec, now: Time) -> Expiry {

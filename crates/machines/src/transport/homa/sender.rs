@@ -1,4 +1,4 @@
-//! The source's end: unscheduled packets at once, the rest by grants (§3.2).
+//! The sender: unscheduled packets at once, the rest as granted (§3.2).
 
 use super::super::counts::Counts;
 use super::super::{Endpoint, Expiry, HomaSpec, Reception, SenderStats, SendingEnd, Transmit};
@@ -15,7 +15,7 @@ pub struct HomaSender {
     done: bool,
     /// The first byte never sent.
     sent_to: u64,
-    /// What may be sent.
+    /// Bytes below this one may be sent.
     granted: u64,
     /// The level of scheduled packets, as the last grant states.
     level: u8,
@@ -23,7 +23,7 @@ pub struct HomaSender {
     again: Option<(u64, u64)>,
     /// Bytes that the destination has, as far as it has reported.
     acked: u64,
-    /// When a source that has received nothing sends its first packet again.
+    /// When a sender that has received nothing sends its first packet again.
     retry_at: Time,
     counts: Counts,
 }
@@ -65,7 +65,7 @@ impl Endpoint for HomaSender {
         let mut reception = Reception::Taken;
         match packet.kind {
             Kind::Control => match side.and_then(Side::message) {
-                // What was not sent yet comes in its turn.
+                // Data that was not sent yet is not a retransmission: it is sent in order.
                 Some(&Message::Resend { from, to }) => {
                     let to = to.min(self.sent_to);
                     if from < to && self.again.is_none() {

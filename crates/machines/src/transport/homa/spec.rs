@@ -13,16 +13,17 @@ pub struct HomaSpec {
     pub header: u32,
     /// Wire size of grants, requests to send again and ACKs.
     pub control: u32,
-    /// RTTbytes: what leaves unscheduled of a message, and what is kept granted and not received; payload bytes.
+    /// RTTbytes, in payload bytes: how much of a message is sent unscheduled, and how much of it the receiver keeps
+    /// granted but not received.
     pub rtt_bytes: u64,
     /// Priority levels, 0 the highest.
     pub levels: u8,
-    /// Of unscheduled packets: level i is for messages of at most `cutoffs[i]` bytes, the level behind the
-    /// last one for the rest.
+    /// Levels of unscheduled packets: level i is for messages of at most `cutoffs[i]` bytes, the level after the last
+    /// cutoff for larger ones.
     pub cutoffs: Vec<u64>,
-    /// Messages that a destination grants to at once.
+    /// Degree of overcommitment: number of messages that a receiver grants to at once.
     pub overcommitment: u32,
-    /// After so long without an arrival, what is missing is requested again.
+    /// A receiver that has received nothing of a message for this time requests the missing data again.
     pub resend: Span,
 }
 
@@ -54,12 +55,12 @@ impl HomaSpec {
         Ok(())
     }
 
-    /// So many bytes in whole packets, and no more than the message.
+    /// Rounds `bytes` up to whole packets, limited to the message's size.
     pub(crate) fn whole(&self, bytes: u64, size: u64) -> u64 {
         bytes.next_multiple_of(u64::from(self.payload.max(1))).min(size)
     }
 
-    /// What of a message leaves without a grant.
+    /// Bytes of a message that are sent without a grant.
     pub(crate) fn unscheduled(&self, size: u64) -> u64 {
         self.whole(self.rtt_bytes, size)
     }
@@ -69,8 +70,8 @@ impl HomaSpec {
         self.cutoffs.partition_point(|cutoff| *cutoff < size) as u8
     }
 
-    /// The level of scheduled packets of the message that comes so many places behind the first of `active`
-    /// that are granted to (§3.4): the lowest ones, so that a shorter message finds a higher one free.
+    /// The level of scheduled packets of the message at `place` among the `active` ones that are granted to (§3.4): the
+    /// lowest ones, so that a shorter message finds a higher one free.
     // CHOICE Homa §3.4: where all levels are for unscheduled packets, scheduled ones share the lowest.
     pub(crate) fn scheduled_level(&self, place: u32, active: u32) -> u8 {
         let unscheduled = self.cutoffs.len() as u32 + 1;

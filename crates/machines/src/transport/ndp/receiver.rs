@@ -1,4 +1,4 @@
-//! The destination's end: an ACK for every packet, a NACK for every header (§3.2). Pulls are its host agent's.
+//! The receiver: an ACK for every packet, a NACK for every trimmed header (§3.2). Pulls are sent by its host agent.
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, NdpSpec, ReceivingEnd, Reception, Transmit};
@@ -12,7 +12,7 @@ use thalweg_wire::{Flags, Kind, Packet, Side};
 pub struct NdpReceiver {
     all: Collector,
     paths: PathCycle,
-    /// What came last, until it is answered.
+    /// The packet that arrived last, until it is answered.
     answers: Option<Packet>,
 }
 

@@ -1,4 +1,4 @@
-//! The source's end: a first window at once, then a packet per pull, those that were NACKed first (§3.2).
+//! The sender: the first window at once, then one packet per pull, retransmissions of NACKed packets first (§3.2).
 
 use super::super::arrivals::Arrivals;
 use super::super::counts::Counts;
@@ -18,9 +18,9 @@ pub struct NdpSender {
     started: bool,
     /// Packets that may be sent: those of the first window, and one for each pull.
     credit: u64,
-    /// The highest number of a pull that has come.
+    /// The highest pull number received.
     pulled: u64,
-    /// ACKs and NACKs that have come: as many arrivals have added pulls.
+    /// ACKs and NACKs received. Each stands for an arrival, for which the receiver adds a pull.
     answers: u64,
     /// The first packet never sent.
     next: u64,
@@ -28,7 +28,7 @@ pub struct NdpSender {
     again: VecDeque<u64>,
     acked: Arrivals,
     acked_bytes: u64,
-    /// When a source that has received nothing sends again.
+    /// When a sender that has received nothing retransmits.
     retry_at: Time,
     paths: PathCycle,
     counts: Counts,
@@ -71,7 +71,7 @@ impl NdpSender {
         first.then_some((index, false))
     }
 
-    /// It came as a header. A NACK that has lost a race against the timer says nothing new.
+    /// The packet was trimmed. A NACK that arrives after the timer has already retransmitted the packet is ignored.
     fn nacked(&mut self, index: u64) {
         if index < self.next && !self.acked.has(index) && !self.again.contains(&index) {
             self.again.push_back(index);
@@ -95,7 +95,7 @@ impl Endpoint for NdpSender {
                 let Some(&Message::Pull { number }) = side.and_then(Side::message) else {
                     return Reception::Ignored;
                 };
-                // Pulls take different paths: one that was overtaken is counted already.
+                // Pulls carry a running number; one that was overtaken by a later one has been counted already.
                 self.credit += number.saturating_sub(self.pulled);
                 self.pulled = self.pulled.max(number);
             }
@@ -124,7 +124,7 @@ impl Endpoint for NdpSender {
         self.counts.timeouts += 1;
         self.retry_at = now.saturating_add(spec.retry);
         let unanswered = self.unanswered();
-        // Nothing is on its way: a pull was lost.
+        // Nothing is outstanding, so a pull was lost.
         self.credit += (unanswered.len() as u64).max(1);
         self.again.extend(unanswered);
         Expiry::Retransmission

@@ -13,23 +13,23 @@ pub struct NdpSpec {
     pub header: u32,
     /// Wire size of ACKs, NACKs and pulls.
     pub control: u32,
-    /// Packets that a source sends without a pull.
+    /// Initial window: packets that a sender sends without a pull.
     pub window: u32,
-    /// Share of a destination's link that its pulls call for.
+    /// Fraction of the receiver's link rate at which its pulls request data.
     pub pull_share: f64,
-    /// A source that receives nothing for so long sends again.
+    /// A sender that has received nothing for this time retransmits.
     pub retry: Span,
-    /// Paths, of which each packet takes the next one in a random order; `None`: packets carry no number.
+    /// Number of paths; each packet takes the next one of a random permutation. `None`: packets carry no path number.
     pub paths: Option<u32>,
 }
 
 impl NdpSpec {
-    /// How many packets a flow of `size` bytes is.
+    /// Number of packets of a flow of `size` bytes.
     pub(crate) fn packets(&self, size: u64) -> u64 {
         size.div_ceil(u64::from(self.payload.max(1)))
     }
 
-    /// A destination whose link has this rate pulls a packet this often.
+    /// The interval between pulls of a receiver whose link has this rate.
     pub(crate) fn spacing(&self, line_rate: Rate) -> Span {
         let rate = Rate::from_bps((line_rate.bps() as f64 * self.pull_share) as u64);
         Bytes::new(u64::from(self.payload) + u64::from(self.header)) / rate

@@ -1,4 +1,4 @@
-//! Penalties per value: the oblivious sequence passes over values whose packets met congestion, once for each point.
+//! Penalty points per value: the oblivious sequence skips values whose packets met congestion, once per point.
 //!
 //! ```text
 //! CHOICE uet-htsim (uec_mp.cpp): a mark is 1 point, a trimmed packet 4, a timeout 15, and 15 are the most. Of the
@@ -16,11 +16,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Stream, Time};
 
-/// All values in turn, but for those with penalty points (uet-htsim: `bitmap`, after STrack: Le et al., 2024).
+/// Takes all values in turn, but skips those with penalty points (uet-htsim: `bitmap`, after STrack: Le et al., 2024).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are, a power of two. Penalties matter once a flow has more packets than that.
+    /// Number of path values, a power of two. Penalties take effect once a flow has sent more packets than that.
     #[schemars(extend("minimum" = 2, "maximum" = 65536))]
     pub values: u32,
 }

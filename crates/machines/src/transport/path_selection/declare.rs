@@ -19,13 +19,13 @@ pub trait Parameters:
     /// How many values there are: 0 to this less one.
     fn values(&self) -> u32;
 
-    /// What is impossible, or cannot take effect, but for [`values`](Self::values) below 2.
+    /// Reports what is impossible or cannot take effect, except [`values`](Self::values) below 2.
     fn check(&self, _problems: &mut Problems) {}
 
     /// The paths of one flow, from parameters that were checked; chance draws from `stream`.
     fn make(&self, stream: Stream) -> Self::Machine;
 
-    /// What the laws of every path selection are tried on: the variants that differ most.
+    /// The variants on which the common tests run: those that differ most.
     #[cfg(test)]
     fn variants() -> Vec<Self> {
         vec![Self::default()]
@@ -40,12 +40,11 @@ pub trait Choice {
     /// The value of the next packet, at `now`; `window`: packets that the sender may have in the network.
     fn next(&mut self, p: &Self::Params, now: Time, window: u64) -> u32;
 
-    /// An ACK or a NACK has come that names a value.
+    /// An ACK or a NACK has returned a value.
     #[inline]
     fn on_feedback(&mut self, _: &Self::Params, _now: Time, _value: u32, _what: PathFeedback) {}
 
-    /// A packet has timed out that carried this value, after round trips the longest of which took `delay` times the
-    /// shortest.
+    /// A packet with this value has timed out; of the recent round trips the longest took `delay` times the shortest.
     #[inline]
     fn on_timeout(&mut self, _: &Self::Params, _now: Time, _value: u32, _delay: f64) {}
 }

@@ -1,4 +1,4 @@
-//! One value for the life of a flow: its path is one, and chance.
+//! One random value for the life of a flow, so that it has one path.
 
 use super::declare::{Choice, Parameters, VALUES};
 use schemars::JsonSchema;
@@ -7,9 +7,9 @@ use thalweg_units::{Stream, Time};
 
 /// A flow draws one value and keeps it (equal-cost multipath: RFC 2992).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are.
+    /// Number of path values.
     #[schemars(extend("minimum" = 2))]
     pub values: u32,
 }

@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Stream, Time};
 
-/// Values that came back unmarked are used again; where there are none, all in turn but for those with penalty points
-/// (uet-htsim: `mixed`, its default).
+/// Reuses values that came back unmarked; if there are none, takes all values in turn but skips those with penalty
+/// points (uet-htsim: `mixed`, its default).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are, a power of two.
+    /// Number of path values, a power of two.
     #[schemars(extend("minimum" = 2, "maximum" = 65536))]
     pub values: u32,
 }

@@ -16,9 +16,9 @@ use thalweg_units::{Stream, Time};
 
 /// A packet takes the value of the ACK that allowed it (Lu et al., MP-RDMA, NSDI 2018).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are.
+    /// Number of path values.
     #[schemars(extend("minimum" = 2))]
     pub values: u32,
 }

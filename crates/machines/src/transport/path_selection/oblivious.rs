@@ -14,9 +14,9 @@ use thalweg_units::{Stream, Time};
 
 /// Every value once before any of them twice, each time in another order (uet-htsim: `oblivious`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are, a power of two. Flows of fewer packets than values use some of them.
+    /// Number of path values, a power of two. Flows of fewer packets than that use only some of them.
     #[schemars(extend("minimum" = 2))]
     pub values: u32,
 }
@@ -49,7 +49,7 @@ impl Parameters for Params {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sequence {
     random: Random,
-    /// How many of this round are over.
+    /// Number of values already used in this round.
     at: u32,
     /// What makes this round's order.
     mask: u32,

@@ -19,15 +19,15 @@ use thalweg_units::{Stream, Time};
 /// A flow keeps its value until rounds in a row were marked, or a packet timed out (Qureshi et al., PLB, SIGCOMM
 /// 2022).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are.
+    /// Number of path values.
     #[schemars(extend("minimum" = 2))]
     pub values: u32,
-    /// A round is congested when more than this share of its feedback is marked.
+    /// A round is congested if more than this fraction of its feedback is marked.
     #[schemars(extend("minimum" = 0, "exclusiveMaximum" = 1))]
     pub share: f64,
-    /// Congested rounds in a row after which a value is drawn.
+    /// Number of congested rounds in a row after which a new value is drawn.
     #[schemars(extend("minimum" = 1))]
     pub rounds: u32,
 }

@@ -7,9 +7,9 @@ use thalweg_units::{Stream, Time};
 
 /// Every packet draws a value (Bonato et al., REPS, EuroSys 2026: OPS).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are.
+    /// Number of path values.
     #[schemars(extend("minimum" = 2))]
     pub values: u32,
 }

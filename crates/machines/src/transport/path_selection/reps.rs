@@ -30,25 +30,26 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Stream, Time};
 
-/// Values that came back unmarked are used again, once each; after a timeout only those, as often as it takes
-/// (Bonato et al., REPS, EuroSys 2026).
+/// Reuses values that came back unmarked, each once; after a timeout only those are used, as often as necessary (Bonato
+/// et al., REPS, EuroSys 2026).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are.
+    /// Number of path values.
     #[schemars(extend("minimum" = 2))]
     pub values: u32,
-    /// A timeout freezes: only values that came back are used.
+    /// Freezing mode: after a timeout only values that came back are used.
     pub freeze: bool,
-    /// A freeze ends with the first feedback that comes later than this after the timeout.
+    /// The freeze ends with the first feedback later than this after the timeout.
     pub exit_after: Span,
-    /// Which packets draw after a freeze.
+    /// Exploration after a freeze: which packets draw a new value.
     pub explore: Explore,
-    /// A timeout freezes only if round trips of late took less than so many times the shortest one. Without the key
+    /// A timeout freezes only if recent round trips were less than this multiple of the shortest one. If not given,
     /// 1.65 where switches do not trim; where they do, every timeout freezes.
     #[schemars(extend("exclusiveMinimum" = 1.0))]
     pub freeze_below: Option<f64>,
-    /// For how many packets a value that came back is used. More than one makes up for ACKs of several packets.
+    /// Number of packets for which a returned value is used. More than one compensates for ACKs that cover several
+    /// packets.
     #[schemars(range(min = 1))]
     pub uses: u8,
 }
@@ -135,7 +136,7 @@ impl Parameters for Params {
 
 /// Values that are kept.
 const KEPT: usize = 8;
-/// One packet of so many draws after a freeze.
+/// After a freeze one packet in this many draws a new value.
 const EVERY: u16 = 8;
 
 /// What one flow knows of its paths: 193 bits in hardware.

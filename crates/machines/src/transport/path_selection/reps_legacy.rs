@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Stream, Time};
 
-/// The first window takes values in turn; then those that came back unmarked are used again, all of them (uet-htsim:
+/// The first window takes values in turn; after that, values that came back unmarked are reused (uet-htsim:
 /// `reps_legacy`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are.
+    /// Number of path values.
     #[schemars(extend("minimum" = 2))]
     pub values: u32,
 }

@@ -16,12 +16,12 @@ use thalweg_units::{Stream, Time};
 
 /// A flow draws a few values and takes them in turn (Bonato et al., REPS, EuroSys 2026: MPTCP-like).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
+#[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// How many values there are.
+    /// Number of path values.
     #[schemars(extend("minimum" = 2))]
     pub values: u32,
-    /// How many of them a flow has.
+    /// Number of subflows: values that a flow draws.
     #[schemars(extend("minimum" = 1, "maximum" = 65536))]
     pub count: u32,
 }

@@ -1,4 +1,4 @@
-//! The destination's end: what has arrived, and one ACK of all. Tokens are its host agent's.
+//! The receiver: it tracks arrivals and sends one ACK when everything has arrived. Tokens are sent by its host agent.
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, PhostSpec, ReceivingEnd, Reception, Transmit};
@@ -22,7 +22,7 @@ impl Endpoint for PhostReceiver {
 
     fn on_packet(&mut self, _: &PhostSpec, _: Time, packet: &Packet, _: Option<&Side>) -> Reception {
         self.0.take(packet);
-        Reception::default()
+        Reception::Taken
     }
 
     fn on_timer(&mut self, _: &PhostSpec, _: Time) -> Expiry {

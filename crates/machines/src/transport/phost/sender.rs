@@ -1,4 +1,4 @@
-//! The source's end: a request, then a packet per token (pHost, Algorithm 1).
+//! The sender: a request, then a packet per token (pHost, Algorithm 1).
 
 use super::super::arrivals::Arrivals;
 use super::super::counts::Counts;
@@ -10,10 +10,10 @@ use std::collections::VecDeque;
 use thalweg_units::{Bytes, FlowId, Span, Time};
 use thalweg_wire::{Flags, Kind, Message, Packet, Side};
 
-/// Leave to send one packet.
+/// A token: permission to send one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Token {
-    /// It is worth nothing after this.
+    /// It expires after this.
     until: Time,
     /// Which packet.
     index: u64,
@@ -35,11 +35,11 @@ pub struct PhostSender {
     sent: Arrivals,
     /// Bytes that the destination has, as far as it has reported.
     acked: u64,
-    /// How long free tokens are worth something.
+    /// Lifetime of free tokens.
     free_life: Span,
-    /// How long other tokens are, after they came.
+    /// Lifetime of other tokens after their arrival.
     life: Span,
-    /// How long nothing may come before the request is repeated.
+    /// Time without an arrival after which the request is repeated.
     retry: Span,
     counts: Counts,
 }
@@ -98,7 +98,7 @@ impl PhostSender {
         })
     }
 
-    /// The next token that is worth something.
+    /// The next token that has not expired.
     fn spend(&mut self, now: Time) -> Option<Token> {
         while let Some(token) = self.tokens.pop_front() {
             if token.until >= now {

@@ -13,34 +13,34 @@ pub struct PhostSpec {
     pub header: u32,
     /// Wire size of requests, tokens and ACKs.
     pub control: u32,
-    /// Packets for which a source has tokens of its own as a flow starts.
+    /// Free tokens: packets that a sender may send when the flow starts, without tokens of the receiver.
     pub free: u32,
-    /// Which flows have such free tokens.
+    /// Which flows have free tokens.
     pub free_for: FreeFor,
-    /// A destination sends a token this often.
+    /// Interval between a receiver's tokens.
     pub spacing: Option<Span>,
-    /// Tokens that a flow may have beyond the last one it answered; then others go first.
+    /// Tokens that a flow may have unanswered; beyond that, other flows are served first.
     pub window: u32,
-    /// A token is worth nothing after so long at its source.
+    /// Lifetime of a token at the sender.
     pub life: Option<Span>,
-    /// A flow with a full window gets another token after so long.
+    /// A flow with a full window of unanswered tokens gets another token after this time.
     pub patience: Option<Span>,
-    /// A flow that has had tokens for all its packets gets new ones for those missing after so long.
+    /// A flow that has had tokens for all its packets gets new ones for the missing packets after this time.
     pub again: Option<Span>,
-    /// A source that receives nothing for so long repeats its request.
+    /// A sender that has received nothing for this time repeats its request.
     pub retry: Option<Span>,
-    /// Class of packets that answer a free token.
+    /// Traffic class of packets sent with free tokens.
     pub free_class: u8,
-    /// Class of packets that answer another.
+    /// Traffic class of packets sent with other tokens.
     pub token_class: u8,
 }
 
 /// Flows that have free tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FreeFor {
-    /// Those that need no others.
+    /// Only flows that need no other tokens.
     Short,
-    /// All, for their first packets.
+    /// All flows, for their first packets.
     All,
 }
 

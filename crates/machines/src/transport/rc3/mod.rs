@@ -59,6 +59,6 @@ impl Protocol for Rc3Spec {
     }
     fn needs(&self) -> PathNeeds {
         let Self { handed, flush, .. } = *self;
-        PathNeeds { when_idle: handed == Handed::Pull, takes_back: flush, ..PathNeeds::default() }
+        PathNeeds { when_idle: handed == Handed::Pull, discards_queued: flush, ..PathNeeds::default() }
     }
 }

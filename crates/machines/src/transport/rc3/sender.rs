@@ -171,7 +171,7 @@ impl Endpoint for Rc3Sender {
 
     #[inline]
     fn on_packet(&mut self, spec: &Rc3Spec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
-        let mut reception = Reception::default();
+        let mut reception = Reception::Taken;
         // ACKs of the RLP loop change no window, no timer, no count, and release nothing.
         if packet.kind != Kind::Ack || packet.class == self.class {
             reception = self.primary.on_packet(&spec.primary, now, packet, side);
@@ -261,7 +261,7 @@ impl SendingEnd for Rc3Sender {
         Transmit::Packet
     }
 
-    fn takes_back(&self, spec: &Rc3Spec) -> Option<u8> {
+    fn discards_from_class(&self, spec: &Rc3Spec) -> Option<u8> {
         spec.flush.then(|| self.class + 1)
     }
 

@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 pub struct Rc3Spec {
     /// The primary loop.
     pub primary: TcpSpec,
-    /// Segments of the first low-priority level; every further one has ten times as many.
+    /// Segments in the first low-priority level; every further level has ten times as many.
     pub first: u32,
-    /// Low-priority levels: classes below the flow's own. What would be below the last is of the last.
+    /// Number of low-priority levels: classes below the flow's own. Segments beyond the last level belong to it.
     pub levels: u8,
-    /// What the borders between levels are.
+    /// How the borders between levels are computed.
     pub borders: Borders,
-    /// Segments that the host hands to its NIC as one: they leave forwards, in the class of the last of them
-    /// to come; 1: each by itself.
+    /// Segments that the host hands to its NIC together: they leave in ascending order and in one class, the least
+    /// important of theirs. 1: one by one.
     pub together: u32,
     /// When packets of the second loop are handed to the NIC.
     pub handed: Handed,
-    /// When a flow is over, what its second loop still has in the queue of its host leaves that queue.
+    /// When a flow is over, packets of its second loop that still wait in the host's queue are removed.
     pub flush: bool,
 }
 
@@ -44,11 +44,11 @@ impl Rc3Spec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Handed {
-    /// All at once: the loop stops where it meets TCP then, and what TCP sends later waits there all the same
+    /// All at once: the loop stops where it meets TCP at that moment; what TCP sends later is in the queue twice
     /// (§2.1.2, §2.3.1).
     #[default]
     Push,
-    /// One by one, when the NIC has nothing else to send: nothing leaves that TCP has sent meanwhile.
+    /// One by one, when the NIC has nothing else to send, so that nothing leaves that TCP has sent meanwhile.
     Pull,
 }
 

@@ -117,7 +117,7 @@ impl Bitmap {
     }
 
     /// Whether a bit above bit `i` is set.
-    #[inline]
+    #[cfg(test)]
     pub fn any_above(&self, i: u32) -> bool {
         self.top > i.saturating_add(1)
     }

@@ -1,4 +1,4 @@
-//! What queue pairs do differently: each choice is a key of scenarios as it stands here.
+//! Variants of queue pairs. Each type is a key of scenarios as it stands here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ tagged! {
         /// IRN: the receiver keeps what is out of order and answers each such packet with a NACK that names it
         /// (Mittal et al., SIGCOMM 2018, §3.1).
         Irn {
-            /// The sender uses the names (SACK); otherwise it repairs one hole per round trip.
+            /// The sender uses the packet that a NACK names (SACK). Otherwise it repairs one hole per round trip.
             #[serde(default = "yes")]
             sack: bool,
             /// Recovery begins at this many NACKs for the same gap; 3 where packets are sprayed (§4.6 of the
@@ -20,21 +20,22 @@ tagged! {
             #[serde(default = "one")]
             #[schemars(range(min = 1, max = 1000))]
             nack_threshold: u32,
-            /// A NACK that also acknowledges begins recovery too.
+            /// A NACK whose cumulative field also advances may begin recovery.
             // CHOICE IRN §4.2: the text of §4.2 read literally; the authors' modules, which made the results,
             // wait for the next.
             #[serde(default)]
             enter_on_advance: bool,
         },
-        /// RoCE: the receiver drops what is out of order and says so once per gap; the sender starts again from there
+        /// RoCE: the receiver drops out-of-order packets and sends one NACK per gap; the sender goes back to the gap
         /// (InfiniBand specification, 2007, §9.7).
         GoBackN {
-            /// Say it again if the gap stands for so long (the HPCC authors' simulator: 500us); never if not given.
+            /// Repeat the NACK if the gap persists for this time (the HPCC authors' simulator: 500us). If not given, it
+            /// is not repeated.
             repeat_nack: Option<Span>,
         },
-        /// An ideal: switches notify the sender of every packet that they drop, at once but for the propagation
-        /// delay, and it sends that one again, whatever the window; the receiver keeps what is out of order (HPCC
-        /// without PFC in BFC: Goyal, MIT 2022, §3.6.2.1).
+        /// An ideal: switches notify the sender of every packet that they drop, after the propagation delay, and it
+        /// sends that packet again, regardless of the window; the receiver keeps what is out of order (HPCC without PFC
+        /// in BFC: Goyal, MIT 2022, §3.6.2.1).
         DropNotified,
     }
 }
@@ -45,12 +46,12 @@ impl Default for Recovery {
     }
 }
 
-/// What starts a running retransmission timer again, besides the retransmission of the lowest packet not acknowledged.
+/// What restarts a running retransmission timer, in addition to the retransmission of the lowest unacknowledged packet.
 // CHOICE IRN §4.2: not published; `answer` has the statistics of the authors' trace (papers/irn/traces.py).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TimerRestart {
-    /// An acknowledgement of more than before, as TCP's (RFC 6298, §5.3).
+    /// An ACK or NACK that acknowledges new data, as for TCP (RFC 6298, §5.3).
     #[default]
     Progress,
     /// Every ACK and every NACK, while something is outstanding: the timer measures silence.
@@ -64,7 +65,8 @@ pub enum TimerRestart {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CnpRule {
-    /// As a marked packet arrives, if the last notification is an interval ago; marks in between are forgotten.
+    /// When a marked packet arrives and the last notification is at least an interval ago; marks in between are
+    /// ignored.
     #[default]
     Spaced,
     /// Marks in between are remembered: the next notification leaves when the interval is over. With few marks there
@@ -78,9 +80,9 @@ pub enum CnpRule {
 pub enum RdmaAcks {
     /// Every packet.
     PerPacket,
-    /// The last packet of every so many (`rtt.segment`, or those of a posted segment) and the flow's last.
+    /// The last packet of every segment (of `rtt.segment` packets, or a posted one), and the flow's last packet.
     PerSegment,
-    /// Nothing: only NACKs are sent, and a sender is done when all is sent.
+    /// Nothing: only NACKs are sent, and a sender is done when everything is sent.
     Never,
 }
 
@@ -96,15 +98,15 @@ tagged! {
             /// RTO_high.
             #[serde(default = "rto_high")]
             high: Span,
-            /// N: the short one fires with at most this many packets in flight.
+            /// N: RTO_low applies with at most this many packets in flight.
             #[serde(default = "rto_packets")]
             max_in_flight: u32,
-            /// And if the flow's rate is no less than the line's divided by this; 0: whatever the rate.
+            /// RTO_low applies only if the flow's rate is at least the line rate divided by this; 0: at any rate.
             // CHOICE IRN §4.2: in the authors' modules only.
             #[serde(default = "rto_rate_factor")]
             max_rate_factor: u32,
         },
-        /// Always the same.
+        /// A fixed timeout.
         Fixed {
             /// The time-out.
             #[serde(default = "rto_high")]
@@ -112,14 +114,14 @@ tagged! {
         },
         /// Smoothed round trip + 4 deviations (Jacobson & Karels, SIGCOMM 1988).
         Dynamic {
-            /// Before the first sample.
+            /// Timeout before the first sample.
             #[serde(default = "rto_high")]
             initial: Span,
-            /// Floor.
+            /// Smallest timeout.
             #[serde(default = "rto_low")]
             min: Span,
         },
-        /// None: the network is lossless.
+        /// No timer: the network is lossless.
         Off,
     }
 }
@@ -148,19 +150,19 @@ impl RdmaTimer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RoundTrips {
-    /// One sample per so many packets, at the ACK of the last of them, and one at the flow's end. (Posted
-    /// segments give one each.)
+    /// Packets per sample: one sample at the ACK of the last of them, and one at the flow's end. (Posted segments give
+    /// one each.)
     #[schemars(range(min = 1, max = 1_000_000))]
     pub segment: u32,
-    /// Take the time on the wire off: of that packet, or of the whole segment where the host posts segments.
+    /// Subtract the serialisation time of that packet, or of the whole segment where the host posts segments.
     pub less_serialization: bool,
     /// Also from NACKs.
     // CHOICE IRN §4.3.1: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
     pub nacks: bool,
-    /// Also from what is sent again: the answer indicates which copy it answers.
+    /// Also from retransmitted packets, as the answer shows which copy it answers.
     // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) otherwise.
     pub resent: bool,
-    /// Measurement noise, uniform from 0 to this, added to every sample.
+    /// Measurement noise added to every sample, uniform from 0 to this.
     pub noise: Span,
 }
 

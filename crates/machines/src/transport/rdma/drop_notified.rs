@@ -2,6 +2,7 @@
 //! one again (Goyal, MIT 2022, §3.6.2.1: HPCC without PFC). The receiver keeps what is out of order and names
 //! it, as IRN's does.
 
+use super::bitmap::Bitmap;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, VecDeque};
 use thalweg_units::Time;
@@ -12,13 +13,13 @@ pub(super) struct DropNotifiedSender {
     /// Lowest packet not acknowledged, and next to be sent for the first time.
     pub una: u64,
     pub nxt: u64,
-    /// Acknowledged above `una`.
-    above: BTreeSet<u64>,
+    /// Acknowledged out of order: bit 0 is packet `una`.
+    above: Bitmap,
     /// Reported as dropped, and not sent again yet.
     lost: BTreeSet<u64>,
     /// Notifications that are on their way: when each arrives, and of which packet.
     coming: VecDeque<(Time, u64)>,
-    /// Recovery is over with this one.
+    /// Recovery ends when this packet is acknowledged.
     recover: u64,
 }
 
@@ -29,17 +30,17 @@ impl DropNotifiedSender {
         self.coming.insert(behind, (at, index));
     }
 
-    /// When the next notification arrives; [`Time::MAX`]: none is on its way.
+    /// When the next notification arrives; [`Time::MAX`]: none is under way.
     pub fn next_word(&self) -> Time {
         self.coming.front().map_or(Time::MAX, |(at, _)| *at)
     }
 
-    /// Time has come to `now`.
+    /// Takes in the notifications that have arrived until `now`.
     pub fn listen(&mut self, now: Time) {
         while let Some(&(_, index)) = self.coming.front().filter(|(at, _)| *at <= now) {
             self.coming.pop_front();
-            // Another copy of it, sent by the timer, may have come through.
-            if index >= self.una && !self.above.contains(&index) {
+            // Another copy of the packet, sent by the timer, may have arrived.
+            if index >= self.una && !self.above.get((index - self.una) as u32) {
                 self.lost.insert(index);
             }
         }
@@ -62,7 +63,7 @@ impl DropNotifiedSender {
         })
     }
 
-    /// Whether an opportunity would be of use.
+    /// Whether a packet may be sent.
     pub fn can_send(&self, more: bool, cap: u64) -> bool {
         self.is_pending() || self.may_send_new(more, cap)
     }
@@ -76,24 +77,22 @@ impl DropNotifiedSender {
         more && self.nxt - self.una - self.sacked() - (self.lost.len() as u64) < cap
     }
 
-    /// Everything below `cum` has arrived, and with `nack` the packet `named`: by how much `una` has risen,
-    /// how many of those had been named before, and how many were named anew (0 or 1).
+    /// Everything below `cum` has arrived, and with `nack` also the packet `named`. Returns by how much `una` has
+    /// risen, how many of those packets had been named before, and how many are named for the first time (0 or 1).
     pub fn on_ack(&mut self, cum: u64, named: u64, nack: bool) -> (u64, u64, u64) {
         let advanced = cum.saturating_sub(self.una);
         let mut absorbed = 0;
         if advanced > 0 {
             self.una = cum;
-            let (before, kept) = (self.above.len(), self.above.split_off(&cum));
-            absorbed = (before - kept.len()) as u64;
-            self.above = kept;
+            absorbed = u64::from(self.above.shift(advanced as u32));
             self.lost = self.lost.split_off(&cum);
         }
-        let fresh = nack && named >= self.una && self.above.insert(named);
+        let fresh = nack && named >= self.una && self.above.set((named - self.una) as u32);
         self.lost.remove(&named);
         (advanced, absorbed, u64::from(fresh))
     }
 
-    /// The retransmission timer fires: the last ACK was lost, or the packet on a link, of which no switch knows.
+    /// The retransmission timer fires: the last ACK was lost, or a packet was lost on a link, where no switch notices.
     pub fn on_timeout(&mut self) {
         if self.una < self.nxt {
             self.lost.insert(self.una);
@@ -102,7 +101,7 @@ impl DropNotifiedSender {
 
     /// Acknowledged out of order.
     pub fn sacked(&self) -> u64 {
-        self.above.len() as u64
+        u64::from(self.above.ones())
     }
 }
 

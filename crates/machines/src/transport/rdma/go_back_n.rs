@@ -112,7 +112,7 @@ pub struct GoBackNReceiver {
 }
 
 impl GoBackNReceiver {
-    /// A data packet arrives. `repeat`: report a gap again at a packet that arrives so long after the last report.
+    /// A data packet arrives. `repeat`: time after which a gap is reported again.
     // CHOICE IRN §4.1.1: InfiniBand's rule, one NACK per gap; a NACK that is lost is not replaced. The HPCC
     // authors' simulator repeats it after 500 us, as `repeat` does.
     #[inline]

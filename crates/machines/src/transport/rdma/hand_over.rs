@@ -1,4 +1,4 @@
-//! What is left of a flow when another follows it on its queue pair.
+//! The state of a queue pair that the next flow on it continues with.
 
 use super::segments::Segments;
 use crate::congestion::Controller;
@@ -9,7 +9,7 @@ use thalweg_units::Time;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct State {
     pub(super) controller: Controller,
-    /// The rate limiter allows nothing before.
+    /// The rate limiter allows no packet before this.
     pub(super) next_tx: Time,
     /// Bytes that the connection has sent.
     pub(super) origin: u64,

@@ -236,7 +236,7 @@ impl IrnSender {
         self.bitmap.ones()
     }
 
-    /// The next opportunity goes to a retransmission that is still worth it.
+    /// The next opportunity goes to a retransmission that is still needed.
     #[inline]
     pub fn is_pending(&self) -> bool {
         self.pend && self.rtx.minus(self.una) >= 0
@@ -261,7 +261,8 @@ impl IrnSender {
     }
 
     /// Whether `psn` is selectively acknowledged.
-    pub fn is_sacked(&self, psn: Psn) -> bool {
+    #[cfg(test)]
+    pub(crate) fn is_sacked(&self, psn: Psn) -> bool {
         let at = psn.minus(self.una);
         at >= 0 && self.bitmap.get(at as u32)
     }

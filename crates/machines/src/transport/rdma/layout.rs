@@ -2,7 +2,7 @@
 
 use super::super::{RdmaAcks, RdmaSpec};
 
-/// Packets of a flow are counted from 0; every one is full but the last of each posted segment and of the flow.
+/// Packets of a flow are counted from 0; all are full except the last of each posted segment and of the flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
     size: u64,

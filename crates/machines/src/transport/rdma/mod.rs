@@ -1,7 +1,7 @@
-//! RDMA over lossless and lossy Ethernet: RoCE's go-back-N, IRN, and what lies between (Mittal et al.,
-//! "Revisiting Network Support for RDMA", SIGCOMM 2018). One queue pair per flow. [`irn`] and [`go_back_n`]
-//! are loss recovery alone and know packet numbers only; [`timer`] decides whether a timeout fires; sender
-//! and receiver put packets and time around them.
+//! RDMA over lossless and lossy Ethernet: RoCE's go-back-N, IRN, and variants between them (Mittal et al., "Revisiting
+//! Network Support for RDMA", SIGCOMM 2018). One queue pair per flow. [`irn`] and [`go_back_n`] are loss recovery alone
+//! and know packet numbers only; [`timer`] decides whether a timeout fires; sender and receiver put packets and time
+//! around them.
 
 mod bitmap;
 pub(super) mod choices;
@@ -67,11 +67,11 @@ impl Protocol for RdmaSpec {
         let drop_notices = self.recovery == Recovery::DropNotified;
         let controller = self.controller.needs();
         let waits = self.cap.is_some() || controller.gives != Gives::Nothing;
-        let foresees = waits && !drop_notices && self.segments.is_none();
+        let predicts_idle = waits && !drop_notices && self.segments.is_none();
         let path_values = self.path_values.is_some();
-        PathNeeds { drop_notices, foresees, path_values, reads_notices: true, ..PathNeeds::default() }
+        PathNeeds { drop_notices, predicts_idle, path_values, reads_notices: true, ..PathNeeds::default() }
     }
-    /// Posted segments end where a packet of a message need not.
+    /// Not where the host posts segments: their borders need not be those of messages.
     fn streams(&self) -> bool {
         self.segments.is_none()
     }

@@ -31,7 +31,7 @@ struct Answer {
     flags: Flags,
 }
 
-/// What answers bring back besides.
+/// What answers carry back from data packets.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 struct Echo {
     /// Telemetry of the data that came last, or what routers have written since the last answer.
@@ -52,11 +52,11 @@ pub struct RdmaReceiver {
     above: u64,
     pub(super) arrived: Arrived,
     answer: Option<Answer>,
-    /// There from the first data on that something is brought back of.
+    /// Allocated with the first data packet of which something is carried back.
     echo: Option<Box<Echo>>,
     /// A notification is to be sent.
     notify: bool,
-    /// One for a mark that has come since the last, when it may leave.
+    /// A notification is owed for a mark since the last one, and leaves when it may.
     owed: bool,
     /// When the next may leave.
     next_at: Time,
@@ -89,7 +89,7 @@ impl RdmaReceiver {
         }
     }
 
-    /// A data packet: whether to answer, and if so, with a NACK?
+    /// Takes in a data packet. Returns whether to answer, and if so, whether with a NACK.
     #[inline]
     fn arrive(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, layout: &Layout) -> Option<bool> {
         let index = layout.index(packet.seq);
@@ -108,7 +108,7 @@ impl RdmaReceiver {
                 if reply.kind == ReplyKind::Nack && reply.new {
                     self.above += u64::from(packet.payload);
                 }
-                // A sender that waits for the answer to a retransmission must get one.
+                // A sender may be waiting for the answer to this retransmission.
                 (before, *e, reply.kind == ReplyKind::Nack, again || reply.kind != ReplyKind::Ack)
             }
             (Arrived::GoBackN(_), Recovery::DropNotified | Recovery::Irn { .. }) => {
@@ -118,7 +118,7 @@ impl RdmaReceiver {
         };
         if expected > before {
             let to = layout.offset(expected);
-            // What filled the gap was not above it.
+            // The packet that filled the gap was not counted as above it.
             let filled = (to - self.received).saturating_sub(u64::from(packet.payload));
             self.above -= filled.min(self.above);
             self.received = to;
@@ -137,7 +137,7 @@ impl Endpoint for RdmaReceiver {
 
     fn on_packet(&mut self, spec: &RdmaSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
         if packet.kind != Kind::Data || packet.seq >= self.size {
-            return Reception::default();
+            return Reception::Taken;
         }
         let layout = Layout::new(spec, self.size);
         let marked = packet.ecn == Ecn::Ce;
@@ -179,7 +179,7 @@ impl Endpoint for RdmaReceiver {
                 self.echo.get_or_insert_default().route = route;
             }
         }
-        Reception::default()
+        Reception::Taken
     }
 
     fn on_timer(&mut self, spec: &RdmaSpec, now: Time) -> Expiry {

@@ -13,19 +13,19 @@ use thalweg_units::Time;
 pub(super) enum LossRecovery {
     /// RoCE.
     GoBackN(GoBackNSender),
-    /// Senders are notified of drops.
-    DropNotified(DropNotifiedSender),
+    /// Senders are notified of drops. Boxed, because it is rare and large.
+    DropNotified(Box<DropNotifiedSender>),
     /// IRN; `una` is its cumulative ACK counted from the flow's first packet.
     Selective { irn: IrnSender, una: u64 },
 }
 
-/// What a transmission opportunity gave.
+/// The packet that leaves at a transmission opportunity.
 #[derive(Clone, Copy)]
 pub(super) struct Sent {
     pub(super) index: u64,
     /// It was sent before.
     pub(super) again: bool,
-    /// With it, recovery begins.
+    /// Recovery begins with it.
     pub(super) enters: bool,
 }
 
@@ -43,7 +43,7 @@ impl LossRecovery {
     pub(super) fn new(spec: &RdmaSpec) -> Self {
         match spec.recovery {
             Recovery::GoBackN { .. } => Self::GoBackN(GoBackNSender::default()),
-            Recovery::DropNotified => Self::DropNotified(DropNotifiedSender::default()),
+            Recovery::DropNotified => Self::DropNotified(Box::default()),
             Recovery::Irn { sack, nack_threshold, enter_on_advance } => {
                 // CHOICE IRN §4.3.1: a fresh queue pair per flow, whose PSNs start at 0.
                 let options = IrnOptions { sack, nack_threshold, enter_on_advance };
@@ -73,7 +73,7 @@ impl LossRecovery {
         }
     }
 
-    /// Whether a transmission opportunity would be of use.
+    /// Whether a packet may be sent.
     #[inline]
     pub(super) fn can_send(&self, more: bool, cap: u32) -> bool {
         match self {
@@ -121,7 +121,7 @@ impl LossRecovery {
         }
     }
 
-    /// What is lost takes all that follows it with it.
+    /// A loss makes the sender retransmit everything after it (go-back-N).
     #[inline]
     pub(super) fn goes_back(&self) -> bool {
         matches!(self, Self::GoBackN(_))
@@ -199,7 +199,7 @@ impl LossRecovery {
         }
     }
 
-    /// Time has come to `now`.
+    /// Takes in drop notifications that have arrived until `now`.
     #[inline]
     pub(super) fn listen(&mut self, now: Time) {
         if let Self::DropNotified(notified) = self {
@@ -207,14 +207,14 @@ impl LossRecovery {
         }
     }
 
-    /// When word of a drop comes next; [`Time::MAX`]: none is on its way.
+    /// When the next drop notification arrives; [`Time::MAX`]: none is under way.
     #[inline]
     pub(super) fn next_word(&self) -> Time {
         if let Self::DropNotified(notified) = self { notified.next_word() } else { Time::MAX }
     }
 }
 
-/// No cap is no cap, however many packets are out.
+/// `u32::MAX` means no cap, however many packets are in flight.
 #[inline]
 fn wide(cap: u32) -> u64 {
     if cap == u32::MAX { u64::MAX } else { u64::from(cap) }

@@ -27,9 +27,9 @@ pub(super) struct Segments {
     posted: u64,
     /// The connection's last post and its bytes on the wire.
     last: Option<(Time, u32)>,
-    /// As planned then: no post before.
+    /// No segment is posted before this, as planned at the last post.
     due: Time,
-    /// When the engine wants to look again; [`Time::MAX`]: when something completes.
+    /// When the engine is to be called again; [`Time::MAX`]: only when something completes.
     look: Time,
     /// Since when there has been something to post.
     backlog_since: Time,
@@ -38,7 +38,7 @@ pub(super) struct Segments {
     outstanding: VecDeque<Segment>,
 }
 
-/// What a post depends on besides the engine.
+/// The flow's and the NIC's pace, on which posts depend.
 #[derive(Clone, Copy)]
 pub(super) struct Pace {
     pub(super) rate: Option<Rate>,
@@ -46,7 +46,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// From the start of `wire` bytes to what may follow.
+    /// The gap from the start of `wire` bytes to the next post.
     #[inline]
     pub(super) fn gap(&self, wire: u32) -> Span {
         self.rate.map_or(Span::ZERO, |rate| Serializer::new(rate, self.quantum).span(wire))
@@ -74,7 +74,7 @@ impl Segments {
         }
     }
 
-    /// An engine that goes on where this one, whose flow is over, stops.
+    /// The engine of the next flow on the connection, which continues where this one stops.
     pub(super) fn successor(&self) -> Self {
         let &Self { last, due, backlog_since, app_limited, .. } = self;
         Self { last, due, backlog_since, app_limited, ..Self::new() }
@@ -86,7 +86,7 @@ impl Segments {
         self.posted
     }
 
-    /// When the engine wants to look again; [`Time::MAX`]: when something completes.
+    /// When the engine is to be called again; [`Time::MAX`]: only when something completes.
     #[inline]
     pub(super) fn look(&self) -> Time {
         self.look
@@ -106,7 +106,8 @@ impl Segments {
                 return; // until the controller says otherwise
             }
             if let Some((last, wire)) = self.last {
-                // Lazily: a rate that fell since postpones what was planned, one that rose does not bring it forward.
+                // Evaluated lazily: a rate that has fallen since postpones the planned post, one that has risen does
+                // not bring it forward.
                 if now >= self.due {
                     self.due = self.due.max(last.saturating_add(pace.gap(wire)));
                 }

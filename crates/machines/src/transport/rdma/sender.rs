@@ -1,7 +1,7 @@
-//! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). Around
-//! the recovery core it keeps the timer, the rate limiter, BDP-FC, and what the controller is given. What an
-//! acknowledgement does is in `feedback`, what a packet that leaves does in `emit`, when it may in `limiter`,
-//! messages back to back in `stream`, what parameters are allowed in `check`.
+//! A queue pair's requester side: data out, ACKs, NACKs and notifications in (IRN §4.2; TIMELY §3.2). It adds to the
+//! recovery core the timer, the rate limiter, BDP-FC and the controller. What an acknowledgement does is in `feedback`,
+//! what a packet that leaves does in `emit`, when it may in `limiter`, messages back to back in `stream`, what
+//! parameters are allowed in `check`.
 
 mod check;
 mod emit;
@@ -38,11 +38,11 @@ use thalweg_wire::{Explicit, Kind, Packet, Side};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Turn {
     started: bool,
-    /// When it was done; before it starts, when the one before it was, if there was one.
+    /// When the flow was done; before it starts, when the flow before it on the queue pair was.
     done: Option<Time>,
 }
 
-/// What few senders keep.
+/// State that only few senders need.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Kept {
     /// For controllers that need delivery rates.
@@ -67,13 +67,13 @@ pub struct RdmaSender {
     offsets: Offsets,
     pub(super) repair: Repair,
     limiter: Limiter,
-    /// The rate engine, where the host posts segments.
+    /// The rate engine, if the host posts segments.
     segments: Option<Box<Segments>>,
-    /// The flow's own: measurement noise.
+    /// The flow's random stream, for measurement noise.
     stream: Stream,
     counts: Counts,
     kept: Option<Box<Kept>>,
-    /// What packets have room for.
+    /// The feedback for which packets reserve room.
     feedback: FeedbackKind,
     /// The calls that the controller requires.
     calls: Calls,
@@ -178,7 +178,7 @@ impl RdmaSender {
         spec.cap.unwrap_or(u32::MAX).min(u32::try_from(packets).unwrap_or(u32::MAX))
     }
 
-    /// Neither the rate limiter nor the fetching of what was lost allows the next packet before.
+    /// The instant before which the rate limiter, or the fetching of lost data, allows no packet.
     #[inline]
     fn allowed_from(&self) -> Time {
         self.limiter.next_tx.max(self.repair.allows_from())
@@ -280,7 +280,7 @@ impl Endpoint for RdmaSender {
         let cap = self.cap(spec, permit.window);
         let (ready, look) =
             self.segments.as_ref().map_or((self.data.packets, Time::MAX), |s| (s.posted(), s.look()));
-        // A search for a hole takes an opportunity of the core's, but no time.
+        // Searching for a hole uses up a transmission opportunity of the core but takes no time.
         loop {
             let more = self.repair.recovery.nxt() < ready;
             if !self.repair.recovery.can_send(more, cap) {
@@ -343,7 +343,7 @@ impl SendingEnd for RdmaSender {
         }))
     }
 
-    /// Rate, state and pacing go on.
+    /// The controller and its pacing continue.
     fn take_over(&mut self, HandOver(before): HandOver) {
         debug_assert!(!self.turn.started);
         self.controller = before.controller;
@@ -433,7 +433,7 @@ impl SendingEnd for RdmaSender {
     }
 
     #[inline]
-    fn foresee(&self, spec: &RdmaSpec, at: Time) -> Option<Transmit> {
+    fn predict_idle(&self, spec: &RdmaSpec, at: Time) -> Option<Transmit> {
         if !self.turn.started || self.segments.is_some() || self.is_done() {
             return None;
         }
@@ -456,7 +456,7 @@ impl SendingEnd for RdmaSender {
         }
     }
 
-    fn take_moved(&mut self) -> Option<Time> {
+    fn take_rescheduled(&mut self) -> Option<Time> {
         std::mem::take(&mut self.limiter.moved).then_some(self.limiter.next_tx)
     }
 }

@@ -10,15 +10,15 @@ use thalweg_units::{Rate, Span};
 /// A queue pair's transport. One per kind of transport, shared by all its flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RdmaSpec {
-    /// Rate or window.
+    /// The congestion controller.
     pub controller: ControllerSpec,
     /// Payload bytes of a full packet: the MTU as RDMA counts it.
     pub payload: u32,
     /// Header bytes of every data packet on the wire.
     pub header: u32,
-    /// More header bytes on every data packet, not part of its ideal completion time (IRN's worst case, §4.5.3).
+    /// Further header bytes on every data packet that ideal completion times do not count (IRN's worst case, §4.5.3).
     pub extra_header: u32,
-    /// What its receivers answer with.
+    /// Sizes of ACKs and NACKs.
     pub answers: AnswerSpec,
     /// How losses are repaired.
     pub recovery: Recovery,
@@ -28,9 +28,10 @@ pub struct RdmaSpec {
     pub acks: RdmaAcks,
     /// The retransmission timer.
     pub timer: RdmaTimer,
-    /// Which acknowledgements start it again.
+    /// Which acknowledgements restart it.
     pub timer_restart: TimerRestart,
-    /// A packet to be sent again leaves no earlier than this after it was found lost; nothing new leaves meanwhile.
+    /// A retransmission leaves no earlier than this after the loss was found (the time to fetch it from the host);
+    /// nothing new leaves meanwhile.
     pub fetch_delay: Span,
     /// What senders write into [`thalweg_wire::Packet::rank`].
     pub rank: Rank,
@@ -63,7 +64,7 @@ pub enum Notification {
     Packet {
         /// At most one in this time.
         interval: Span,
-        /// What becomes of marks in between.
+        /// Which marks in between count.
         rule: CnpRule,
         /// Bytes on the wire.
         wire: u32,

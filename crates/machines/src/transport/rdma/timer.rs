@@ -5,7 +5,7 @@ use super::super::{RdmaTimer, Rto, RtoRule};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Time};
 
-/// What the sender looks like when the timer runs out.
+/// The sender's state when the timer expires.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Outlook {
     /// Packets in flight.
@@ -21,7 +21,7 @@ pub struct Outlook {
 pub enum Expiry {
     /// Retransmit.
     Fire,
-    /// Wait until so long after the timer was started: RTO_high.
+    /// Wait until this time after the timer was started: RTO_high.
     Extend(Span),
 }
 

@@ -1,23 +1,24 @@
-//! What TCP implementations choose differently: each choice is a key of scenarios as it stands here.
+//! Where TCP implementations differ. Each type is a key of scenarios as it stands here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, tagged};
 
-/// How the window comes down while losses are repaired.
+/// How the window is reduced during loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrrRule {
-    /// At once, to what the controller says (RFC 6675).
+    /// At once, to the controller's window (RFC 6675).
     #[default]
     Off,
-    /// In proportion to what is delivered; below the threshold it grows as in slow start (RFC 6937).
+    /// Proportional rate reduction: in proportion to what is delivered; below the threshold it grows as in slow start
+    /// (RFC 6937).
     Rfc6937,
-    /// The same, growing only on ACKs that indicate no further loss (RFC 9937).
+    /// The same, but it grows only on ACKs that indicate no further loss (RFC 9937).
     Rfc9937,
 }
 
-/// Whether a window grows that is not used up.
+/// Whether a window grows that was not used up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Growth {
@@ -30,7 +31,7 @@ pub enum Growth {
     Always,
 }
 
-/// What is left of a window after a pause.
+/// The window after an idle period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RestartRule {
@@ -40,24 +41,24 @@ pub enum RestartRule {
     /// Half of it for every retransmission timeout, down to the initial window (RFC 2861 §3.2; Linux,
     /// tcp_slow_start_after_idle).
     Linux,
-    /// All of it for five minutes, then half (RFC 7661 §4.4).
+    /// Unchanged for five minutes, then half (RFC 7661 §4.4).
     Rfc7661,
-    /// All of it.
+    /// Unchanged.
     Keep,
 }
 
-/// What a mark does to a window of one segment.
+/// What an ECN echo does at a window of one segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnFloor {
     /// The next packet waits for the retransmission timer (RFC 3168 §6.1.2).
     #[default]
     Timer,
-    /// Nothing: one segment per round trip goes on (Linux).
+    /// Nothing: the flow goes on with one segment per round trip (Linux).
     Segment,
 }
 
-/// What follows from a lost SYN or SYN-ACK.
+/// The consequences of a lost SYN or SYN-ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SynLoss {
@@ -67,11 +68,11 @@ pub enum SynLoss {
     /// The initial window is one segment from the second loss on (RFC 6928 §2); the timeout is 3 s unless time
     /// stamps gave a sample (Linux).
     Linux,
-    /// Nothing but the wait, as in most simulators.
+    /// None but the delay, as in most simulators.
     Ignored,
 }
 
-/// What is held against the window.
+/// What counts against the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flight {
@@ -80,8 +81,8 @@ pub enum Flight {
     Pipe,
     /// The distance from the cumulative ACK, less what is selectively acknowledged (NetSys' pFabric sender).
     Span,
-    /// As `span`, and nothing is resent that the receiver already has, whether or not its ACK has come: the
-    /// same simulator to the letter, whose senders look into the receiver. For comparisons.
+    /// As `span`, and data that the receiver already has is never resent, whether or not its ACK has arrived: exactly
+    /// as in that simulator, whose senders can see the receiver's state. For comparisons.
     SpanOmniscient,
 }
 
@@ -91,30 +92,29 @@ tagged! {
     pub enum RtoRule {
         /// RFC 6298: smoothed round trip + 4 deviations, clamped, doubled at every expiry.
         Rfc6298 {
-            /// Before the first sample.
+            /// Timeout before the first sample.
             #[serde(default = "rto_initial")]
             initial: Span,
-            /// Floor.
+            /// Smallest timeout.
             #[serde(default = "rto_min")]
             min: Span,
-            /// Ceiling, back-off included.
+            /// Largest timeout, including back-off.
             #[serde(default = "rto_max")]
             max: Span,
         },
-        /// Linux's: the floor is added to the smoothed round trip, which + the larger of 4 deviations and the
-        /// floor is the timeout.
+        /// Linux: smoothed round trip + the larger of 4 deviations and `min`.
         Linux {
-            /// Before the first sample.
+            /// Timeout before the first sample.
             #[serde(default = "rto_initial")]
             initial: Span,
-            /// Floor of the 4 deviations (TCP_RTO_MIN).
+            /// Lower bound of the 4 deviations (TCP_RTO_MIN).
             #[serde(default = "rto_min")]
             min: Span,
-            /// Ceiling, back-off included (TCP_RTO_MAX).
+            /// Largest timeout, including back-off (TCP_RTO_MAX).
             #[serde(default = "linux_rto_max")]
             max: Span,
         },
-        /// Always the same: no estimate, no back-off.
+        /// A fixed timeout without estimate or back-off.
         Fixed {
             /// The time-out.
             value: Span,
@@ -147,7 +147,7 @@ tagged! {
             #[serde(default = "tail_probes")]
             tail_probes: bool,
         },
-        /// Only the timer.
+        /// By the retransmission timer only.
         TimeoutOnly,
     }
 }
@@ -164,7 +164,7 @@ tagged! {
     pub enum Sack {
         /// Blocks in every ACK that follows a gap.
         Blocks {
-            /// At most this many; 3 or 4 fit into TCP's header, simulators without one use 16.
+            /// Most blocks per ACK; 3 or 4 fit into TCP's header, some simulators use 16.
             #[serde(default = "sack_blocks")]
             #[schemars(range(min = 1, max = 16))]
             blocks: u8,

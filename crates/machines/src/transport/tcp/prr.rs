@@ -1,12 +1,11 @@
-//! Proportional rate reduction: while losses are repaired, as much is sent as the controller's cut says of
-//! what is delivered, so that the window arrives at the threshold when the repair ends, without a pause and
-//! without a burst. RFC 9937 (Mathis, Cardwell, Cheng, Dukkipati, 2025), §6.2, which replaces RFC 6937. The
-//! names are theirs; all is in bytes.
+//! Proportional rate reduction: during recovery the sender sends in proportion to what is delivered, so that the window
+//! reaches the threshold when recovery ends, without a pause and without a burst. RFC 9937 (Mathis, Cardwell, Cheng,
+//! Dukkipati, 2025), §6.2, which replaces RFC 6937. The names are theirs; all is in bytes.
 
 use super::super::PrrRule;
 use serde::{Deserialize, Serialize};
 
-/// One episode.
+/// The state of one recovery episode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prr {
     spec: PrrRule,
@@ -33,7 +32,7 @@ impl Prr {
         let recover_fs = match spec {
             PrrRule::Off => return None,
             PrrRule::Rfc6937 => flight,
-            // What had left the network before this ACK is no part of it.
+            // RecoverFS does not include data that had left the network before this ACK.
             PrrRule::Rfc9937 => (flight + delivered).saturating_sub(sacked),
         };
         Some(Self { spec, recover_fs: recover_fs.max(1), ssthresh, delivered: 0, out: 0, cwnd: ssthresh })

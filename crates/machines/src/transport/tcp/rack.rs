@@ -1,8 +1,7 @@
-//! Losses found by time: RACK, and probes of the tail: TLP. RFC 8985 (Cheng, Cardwell, Dukkipati, Jha, 2021),
-//! §§5 to 7, with its names. A segment is lost if one that left later has arrived, and a round trip and a
-//! reordering window have passed since it left; so retransmissions that are lost are found, too, and segments
-//! that overtake each other within the window are not taken for lost. A tail that is not acknowledged is
-//! probed after two round trips.
+//! Losses found by time: RACK, and probes of the tail: TLP. RFC 8985 (Cheng, Cardwell, Dukkipati, Jha, 2021), §§5 to 7,
+//! with its names. A segment is lost if one that left later has arrived, and a round trip and a reordering window have
+//! passed since it left; so retransmissions that are lost are found, too, and segments that overtake each other within
+//! the window are not taken for lost. A tail loss probe is sent if no ACK arrives for two round trips.
 //!
 //! ```text
 //! CHOICE RFC 8985 §6.2: receivers here send no DSACK, so RACK.reo_wnd_mult stays 1; RACK.min_RTT is the
@@ -34,7 +33,7 @@ use thalweg_units::{Span, Time};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rack {
     pub(super) segments: Segments,
-    /// The one that left last of those that have arrived, RACK.xmit_ts; RACK.rtt, RACK.min_RTT.
+    /// Of the segments that have arrived, the one sent last (RACK.xmit_ts); RACK.rtt, RACK.min_RTT.
     newest: Option<u64>,
     rtt: Span,
     min_rtt: Option<Span>,
@@ -101,17 +100,17 @@ impl Rack {
         quarter.min(srtt)
     }
 
-    /// §6.2, step 5: RACK_detect_loss, while losses are repaired or not; `enough`: three segments or more are
-    /// SACKed. The reordering timer is set if something may yet be.
+    /// §6.2, step 5: RACK_detect_loss; `enough`: three or more segments are SACKed. Sets the reordering timer if a
+    /// segment may yet turn out to be lost.
     pub(super) fn detect(&mut self, now: Time, srtt: Span, repairing: bool, enough: bool) {
         self.reorder_at = None;
         let Some(newest) = self.newest else { return };
         let patience = self.rtt + self.window(srtt, repairing, enough);
-        // In the order in which they left: the first ones first.
+        // In the order in which they were sent.
         while let Some((place, one)) = self.segments.earliest().filter(|(_, one)| one.order < newest) {
             let at = one.sent.saturating_add(patience);
             if at > now {
-                // The timer is that of the last of them.
+                // The timer is set for the last of them.
                 let last = self.segments.last_before(newest);
                 self.reorder_at = last.map(|last| last.sent.saturating_add(patience));
                 self.tail.at = None; // §8: one of both timers runs

@@ -1,6 +1,6 @@
-//! What a receiver holds above a gap: ranges of bytes, sorted, and linked in the order in which they changed
-//! last, in which RFC 2018 §4 wants them reported. A segment costs a binary search and what it joins, however
-//! many gaps there are.
+//! Data that a receiver holds above a gap: ranges of bytes, sorted, and linked in the order of their last change, in
+//! which RFC 2018 §4 requires SACK blocks to be reported. A segment costs a binary search and the ranges that it joins,
+//! however many gaps there are.
 
 use crate::steps::steps;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ const NONE: u32 = u32::MAX;
 struct Range {
     start: u64,
     end: u64,
-    /// Those that changed after and before it.
+    /// The ranges that changed just after and just before this one.
     newer: u32,
     older: u32,
 }
@@ -21,9 +21,9 @@ struct Range {
 /// Disjoint ranges that do not touch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Ranges {
-    /// Where each begins, ascending, and its place in `all`.
+    /// The start of each range, ascending, and its index in `all`.
     sorted: VecDeque<(u64, u32)>,
-    /// In places that are used again.
+    /// The ranges; free slots are reused.
     all: Vec<Range>,
     free: Vec<u32>,
     newest: u32,
@@ -54,13 +54,13 @@ impl Ranges {
             .map(|range| (range.start, range.end))
     }
 
-    /// All of `[start, end)` is here.
+    /// Whether all of `[start, end)` is held.
     pub(super) fn holds(&self, start: u64, end: u64) -> bool {
         let after = self.sorted.partition_point(|range| range.0 <= start);
         after > 0 && end <= self.all[self.sorted[after - 1].1 as usize].end
     }
 
-    /// `[start, end)` has come: it joins what it overlaps or touches.
+    /// `[start, end)` has arrived: it is merged with ranges that it overlaps or touches.
     pub(super) fn insert(&mut self, mut start: u64, mut end: u64) {
         let mut first = self.sorted.partition_point(|range| range.0 < start);
         if first > 0 && self.all[self.sorted[first - 1].1 as usize].end >= start {
@@ -85,7 +85,7 @@ impl Ranges {
         }
     }
 
-    /// Everything up to `next` has arrived: where the next gap begins.
+    /// Everything up to `next` has arrived. Removes ranges that this reaches and returns where the next gap begins.
     pub(super) fn absorb(&mut self, mut next: u64) -> u64 {
         while let Some(&(_, at)) = self.sorted.front().filter(|range| range.0 <= next) {
             next = next.max(self.all[at as usize].end);
@@ -95,7 +95,7 @@ impl Ranges {
         next
     }
 
-    /// A range, the newest, and its place.
+    /// Adds a range as the newest and returns its index.
     fn add(&mut self, start: u64, end: u64) -> u32 {
         let range = Range { start, end, newer: NONE, older: self.newest };
         let at = match self.free.pop() {
@@ -116,7 +116,7 @@ impl Ranges {
         at
     }
 
-    /// A range leaves all but `sorted`.
+    /// Unlinks a range; its entry in `sorted` stays.
     fn remove(&mut self, at: u32) {
         steps(1);
         let Range { start, end, newer, older } = self.all[at as usize];

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{FlowId, Time};
 use thalweg_wire::{Ecn, Explicit, Flags, IntStack, Kind, Packet, Side};
 
-/// What an ACK reports about the packet that triggered it.
+/// The packet that triggers an ACK, as far as the ACK reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Trigger {
     stamp: Time,
@@ -18,7 +18,7 @@ struct Trigger {
     resent: bool,
 }
 
-/// An answer that must leave before anything else.
+/// An ACK that must leave before anything else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 enum First {
     Nothing,
@@ -43,22 +43,22 @@ enum Pending {
     Due(Trigger),
 }
 
-/// Data above a gap, and what else few flows have.
+/// Data above a gap, and other state that only few flows need.
 #[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
 struct Reassembly {
     ranges: Ranges,
-    /// Telemetry of the data that came last, for the next ACK; there from the first that came.
+    /// Telemetry of the newest data packet, for the next ACK.
     telemetry: Option<Box<IntStack>>,
-    /// What routers have reported since the last ACK.
+    /// What routers have written since the last ACK.
     explicit: Option<Explicit>,
-    /// Sprout's forecasts; there from the first data packet of a sender that wants them on.
+    /// Sprout's forecaster, once a data packet has requested forecasts.
     forecaster: Option<Box<Forecaster>>,
-    /// What an ACK that brings nothing but a forecast answers.
+    /// The packet that an ACK with nothing but a forecast answers.
     beat: Option<Trigger>,
 }
 
 impl Reassembly {
-    /// What the ACK of a data packet with such a header reports: what routers wrote, or a forecast.
+    /// The header of the ACK of a data packet with an explicit header: what routers wrote, or a forecast.
     fn answer(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, what: Explicit) -> Explicit {
         let Explicit::Forecast(stated) = what else { return what };
         let made = || Box::new(Forecaster::new(stated.reading, spec.mss));
@@ -69,7 +69,7 @@ impl Reassembly {
         Explicit::Forecast(forecaster.forecast())
     }
 
-    /// When the tick of forecasts ends; [`Time::MAX`]: none are wanted.
+    /// When the present forecast tick ends; [`Time::MAX`]: no forecasts are wanted.
     #[inline]
     fn beats(&self) -> Time {
         self.forecaster.as_ref().map_or(Time::MAX, |forecaster| forecaster.next())
@@ -85,7 +85,7 @@ pub struct TcpReceiver {
     size: u64,
     /// RCV.NXT: everything below has arrived.
     next: u64,
-    /// Absent until the first gap or telemetry, then kept.
+    /// Allocated with the first gap or telemetry, then kept.
     above: Option<Box<Reassembly>>,
     first: First,
     pending: Pending,
@@ -125,7 +125,7 @@ impl TcpReceiver {
                 }
             }
             EcnSpec::Accurate | EcnSpec::Codepoints | EcnSpec::Scalable => {
-                // RFC 8257 §3.2: an ACK covers packets of one kind only.
+                // RFC 8257 §3.2: an ACK covers only packets that are all marked or all unmarked.
                 // CHOICE RFC 8257 §3.2: the ACK that leaves at once covers what came before, with its own echo (Figure
                 // 1); the packet itself waits as any other. Other reading (steps 1 and 2, Linux since 2018): it is
                 // acknowledged at once, too.
@@ -266,7 +266,7 @@ impl Endpoint for TcpReceiver {
             }
             Kind::Ack | Kind::SynAck | Kind::Control => {}
         }
-        Reception::default()
+        Reception::Taken
     }
 
     fn on_timer(&mut self, _: &TcpSpec, now: Time) -> Expiry {

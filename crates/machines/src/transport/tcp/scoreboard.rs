@@ -1,9 +1,9 @@
 //! The sender's scoreboard: what was SACKed, what is lost, what is in the pipe. RFC 6675 §§3–5.
 //!
-//! Exists only while there is something to repair. IsLost is monotone (below a lost byte every
-//! un-SACKed byte is lost), so "what is lost" is one boundary and the pipe is a sum over two intervals. Both
-//! ends that move are remembered with the sum below them ([`Below`]): an ACK costs what has changed, not how
-//! many holes there are.
+//! It exists only while there is something to repair. IsLost is monotone (below a lost byte every un-SACKed byte is
+//! lost), so the lost data is described by one boundary and the pipe is a sum over two intervals. For the two moving
+//! boundaries the SACKed sum below them is kept ([`Below`]), so that an ACK costs time in proportion to what has
+//! changed, not to the number of holes.
 
 use super::prr::Prr;
 use super::rack::Rack;
@@ -18,34 +18,34 @@ pub struct Scoreboard {
     ranges: VecDeque<(u64, u64)>,
     /// Their total.
     sacked: u64,
-    /// What the ACK at hand has SACKed for the first time, piece by piece.
+    /// The ranges that the present ACK has SACKed for the first time.
     pub(super) fresh: Vec<(u64, u64)>,
     /// SACKed below HighRxt, and below what is lost, as of the last [`Scoreboard::set_pipe`].
     below_rxt: Below,
     below_lost: Below,
     /// HighRxt: what is below was resent in this episode (or SACKed).
     pub(super) high_rxt: u64,
-    /// What is un-SACKed below here was declared lost by the timer.
+    /// Un-SACKed bytes below here were declared lost by the timer.
     pub(super) lost_to: u64,
-    /// Un-SACKed below here counts as lost because of what was SACKed above (as of the last refresh).
+    /// Un-SACKed bytes below here count as lost by IsLost (as of the last refresh).
     pub(super) lost_by_sack: u64,
-    /// Bytes in the network as of the last refresh, and what was sent since.
+    /// Bytes in the network: as of the last refresh, plus what was sent since.
     pub(super) pipe: u64,
-    /// Without SACK: how much the window is inflated by duplicate ACKs (RFC 5681 §3.2, RFC 6582).
+    /// Without SACK: inflation of the window by duplicate ACKs, bytes (RFC 5681 §3.2, RFC 6582).
     pub(super) inflation: u64,
     /// End of the highest segment that was sent again since the board was made.
     pub(super) resent_to: u64,
     /// RescueRxt was sent in this episode.
     pub(super) rescued: bool,
-    /// Proportional rate reduction, in an episode of a sender that does it.
+    /// Proportional rate reduction, during recovery of a sender that uses it.
     pub(super) prr: Option<Prr>,
-    /// When segments left, of a sender that infers losses by time: its scoreboard is there from the start.
+    /// RACK's state, for senders that find losses by time; their scoreboard exists from the start.
     pub(super) rack: Option<Box<Rack>>,
-    /// What was known to be lost before the last ACK of such an episode.
+    /// For PRR: the lost bytes known before the last ACK of the episode.
     pub(super) lost_before: u64,
 }
 
-/// How much is SACKed below a place.
+/// A boundary, and the number of SACKed bytes below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 struct Below {
     at: u64,
@@ -65,7 +65,7 @@ impl Below {
         self.sacked -= to.min(self.at).saturating_sub(from);
     }
 
-    /// The place moves; the sum of what lies between.
+    /// Moves the boundary and updates the sum.
     fn move_to(&mut self, at: u64, ranges: &VecDeque<(u64, u64)>) -> u64 {
         if at >= self.at {
             self.sacked += sacked_within(ranges, self.at, at);
@@ -88,13 +88,13 @@ fn sacked_within(ranges: &VecDeque<(u64, u64)>, from: u64, to: u64) -> u64 {
 }
 
 impl Scoreboard {
-    /// That of a flow that starts and infers losses by time.
+    /// The scoreboard of a new flow that finds losses by time.
     pub(super) fn by_time(mss: u32) -> Self {
         Self { rack: Some(Box::new(Rack::new(mss))), ..Self::default() }
     }
 
-    /// An empty scoreboard of a flow whose first unacknowledged byte is `una`; so many bytes are `out`, and until more
-    /// is known all of them in flight.
+    /// An empty scoreboard of a flow whose first unacknowledged byte is `una`; `out` bytes are outstanding and count as
+    /// in flight until more is known.
     pub fn new(una: u64, out: u64) -> Self {
         Self { high_rxt: una, pipe: out, ..Self::default() }
     }
@@ -152,7 +152,7 @@ impl Scoreboard {
         fresh
     }
 
-    /// `[from, to)` was not SACKed before, if there is anything in it.
+    /// Records `[from, to)` as newly SACKed unless it is empty.
     #[inline]
     fn piece(&mut self, from: u64, to: u64, note: impl Fn(&mut Vec<(u64, u64)>, u64, u64)) -> u64 {
         if from >= to {

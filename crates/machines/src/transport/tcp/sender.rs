@@ -1,11 +1,11 @@
-//! TCP's sending end. RFC 5681 (duplicate ACKs, timer), 6582 (partial ACKs without SACK), 6675 (SACK),
-//! 8985 (times), 3042 (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
+//! TCP's sender: RFC 5681 (duplicate ACKs, timer), 6582 (partial ACKs without SACK), 6675 (SACK), 8985 (RACK-TLP), 3042
+//! (limited transmit), 6298 (timer), 3168 and 8257 (ECN); pFabric §4.2 (timer-only repair, probes).
 //!
-//! Every segment but a flow's last is full, so segments begin at multiples of the MSS. How large the
-//! window is, is the controller's business. What the sender knows is in parts: where it stands and how far it
-//! has come (`state`), what is lost (`episode`), the timer, when segments leave (`departures`). Which segment
-//! goes next is in `emit`, what is repaired in `repair`, by time in `times`, what parameters are allowed in
-//! `check`.
+//! Every segment but a flow's last is full, so segments begin at multiples of the MSS. The window is the controller's.
+//! The sender's state is in parts: the connection and its sequence space (`state`), loss recovery (`episode`), the
+//! timer (`timer`), pacing and ECN (`departures`). `emit` chooses and writes the next segment, `repair` finds and
+//! repairs losses, by time in `times`; `limits` tells what limits the flow, `predicted` is the fast path for ACKs, and
+//! `check` checks parameters.
 
 mod check;
 mod departures;
@@ -22,7 +22,7 @@ mod times;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    EcnSpec, Endpoint, Expiry, LossDetection, Reception, Sack, SenderStats, SendingEnd, Standing, SynLoss,
+    Drained, EcnSpec, Endpoint, Expiry, LossDetection, Reception, Sack, SenderStats, SendingEnd, SynLoss,
     TcpSpec, Transmit,
 };
 use super::Scoreboard;
@@ -32,6 +32,7 @@ use crate::congestion::{
     AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Interval, Permit, Report,
     Start,
 };
+use crate::plugin::{self, Failed};
 use crate::problems::Invalid;
 use departures::Departures;
 use episode::Repair;
@@ -42,20 +43,11 @@ use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
 use thalweg_wire::{Explicit, Flags, Kind, Packet, Side};
 use timer::Timer;
 
-/// What may be in flight under a window without limit: more than sequence numbers of 32 bits tell apart (RFC 9293 §3.4)
-/// is no connection, and all of it would be sent at one instant.
+/// Bound of an unlimited window: 32-bit sequence numbers cannot tell more bytes apart (RFC 9293 §3.4), and without it a
+/// flow would send all of its data at one instant.
 const LARGEST_WINDOW: u64 = 1 << 32;
 
-/// A segment about to be sent.
-#[derive(Clone, Copy)]
-struct Segment {
-    seq: u64,
-    len: u32,
-    /// It moves HighRxt (every retransmission but the rescue one).
-    moves_high_rxt: bool,
-}
-
-/// What an ACK says is new, as its controller is to be notified of it.
+/// What an ACK has brought, for the controller.
 #[derive(Clone, Copy)]
 struct News {
     acked: u64,
@@ -66,21 +58,21 @@ struct News {
     cwnd_limited: bool,
 }
 
-/// Whether an ACK, which is not behind others and comes while something is outstanding, indicates that a later segment
-/// has arrived; `harvests`: another loop sends from the same buffer.
+/// Whether an ACK counts as a duplicate ACK, which shows that a later segment has arrived. It is not older than others,
+/// and data is outstanding. `harvests`: a second loop sends from the same buffer (RC3).
 #[inline(always)]
 fn is_duplicate(spec: &TcpSpec, packet: &Packet, advance: u64, sacked: u64, harvests: Option<u64>) -> bool {
     match harvests {
-        // RFC 6675 §2: it SACKs something new, even if it advances.
+        // RFC 6675 §2: it SACKs new data, even if it advances.
         None if spec.sack != Sack::Off => sacked > 0,
         None => advance == 0 && packet.payload > 0,
-        // What triggered it lies above the hole. Otherwise a copy came of what another loop had
-        // brought, or (RC3 §2.3.1) a bump is repeated: neither indicates a loss.
+        // The packet that triggered it lies above the hole. Otherwise it was a copy of data that the other loop had
+        // delivered, or a bump is repeated (RC3 §2.3.1): neither indicates a loss.
         Some(_) => advance == 0 && packet.payload > 0 && packet.trigger > packet.seq,
     }
 }
 
-/// TCP's sending end.
+/// TCP's sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TcpSender {
     flow: FlowId,
@@ -91,7 +83,7 @@ pub struct TcpSender {
     timer: Timer,
     departures: Departures,
     counts: Counts,
-    /// What few flows have besides: an application that writes at its own pace, another loop over the same buffer.
+    /// State that only few flows need: an application that writes at its own pace, a second loop over the same buffer.
     extras: Option<Box<Extras>>,
     /// For controllers that need delivery rates.
     log: Option<Box<SendLog>>,
@@ -144,7 +136,7 @@ impl TcpSender {
     #[cold]
     fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, written: Feedback<'_>) -> Reception {
         if !matches!(self.state.connection, Connection::SynSent | Connection::SynDue { .. }) {
-            return Reception::default();
+            return Reception::Taken;
         }
         self.state.connection = Connection::Open;
         let resent = std::mem::take(&mut self.repair.timeouts_in_row);
@@ -152,7 +144,7 @@ impl TcpSender {
         self.departures.next = now;
         let rtt = now.since(packet.stamp);
         self.counts.round_trip(rtt);
-        // RFC 6298 §3: which of two SYNs is answered is known by time stamps alone.
+        // RFC 6298 §3: only time stamps show which of two SYNs is answered.
         let sample = spec.timestamps || resent == 0;
         if sample {
             self.timer.rto.sample(rtt);
@@ -162,7 +154,7 @@ impl TcpSender {
         if resent > 0 {
             // With time stamps the answer to the first SYN shows that nothing was lost.
             let lost = !spec.timestamps || packet.flags.has(Flags::RETRANSMISSION);
-            self.reopen(spec, if lost { resent } else { 0 }, sample, opening);
+            self.reopen(spec, now, if lost { resent } else { 0 }, sample, opening);
         }
         self.controller.on_open(now, sample.then_some(rtt), written);
         Reception::RoundTrip(rtt)
@@ -175,7 +167,7 @@ impl TcpSender {
     // reading (Linux, tcp_init_metrics; `syn_loss = "linux"`): the first lost SYN is forgiven.
     // CHOICE RFC 6928 §2: its advice to forgive that one is Linux's; nor does a loss in an initial window make the
     // windows after pauses (RFC 5681 §4.1) smaller. Other reading: they are those of RFC 3390 then.
-    fn reopen(&mut self, spec: &TcpSpec, lost: u16, sampled: bool, opening: Option<Box<Start>>) {
+    fn reopen(&mut self, spec: &TcpSpec, now: Time, lost: u16, sampled: bool, opening: Option<Box<Start>>) {
         let forgiven = match spec.options.syn_loss {
             SynLoss::Rfc => 0,
             SynLoss::Linux => 1,
@@ -190,16 +182,24 @@ impl TcpSender {
         }
         let Some(start) = opening.filter(|_| lost > forgiven) else { return };
         let one = Start { initial_window: Bytes::new(u64::from(spec.mss)), ..*start };
-        // (It was made before from the same; a user's factory alone could refuse now.)
-        if let Ok(controller) = spec.controller.make(&one) {
-            self.controller = controller;
+        // Only a user's factory can refuse: everything but the initial window was accepted when the flow began.
+        match spec.controller.make(&one) {
+            Ok(controller) => self.controller = controller,
+            Err(refusal) => {
+                let why = format!(
+                    "after a lost SYN the initial window is one segment, which it refuses: {refusal}"
+                );
+                let refusal = Invalid::new(why).of(spec.controller.key()).at("initial_window");
+                plugin::fail(Failed { at: Some(now), what: Box::new(refusal) });
+            }
         }
         self.state.connection = Connection::Reopened;
     }
 
-    /// The first data of a connection whose SYN was lost is acknowledged.
+    /// Ends the one-segment limit that a lost SYN brings, if this ACK is of the first data. Returns whether the
+    /// connection is open.
     #[cold]
-    fn is_opened(&mut self, packet: &Packet) -> bool {
+    fn leave_reopened(&mut self, packet: &Packet) -> bool {
         if self.state.connection == Connection::Reopened && packet.seq > self.space.una {
             self.state.connection = Connection::Open;
         }
@@ -214,15 +214,15 @@ impl TcpSender {
         blocks: &[(u64, u64)],
         written: Feedback<'_>,
     ) -> Reception {
-        if self.state.connection != Connection::Open && !self.is_opened(packet) {
-            return Reception::default();
+        if self.state.connection != Connection::Open && !self.leave_reopened(packet) {
+            return Reception::Taken;
         }
         if self.log.is_some() {
             limits::check_app_limited(self, spec);
         }
         let harvests = self.take_in(packet.seq);
         if packet.seq > self.space.sent_to {
-            return Reception::default(); // nothing that was never sent can be acknowledged
+            return Reception::Taken; // nothing that was never sent can be acknowledged
         }
         self.repair.timeouts_in_row = 0;
         let advance = packet.seq.saturating_sub(self.space.una);
@@ -233,7 +233,7 @@ impl TcpSender {
         }
         let cwnd_limited = limits::was_used_up(self, spec);
 
-        // What is new.
+        // 1. Newly acknowledged and SACKed data.
         self.space.una += advance;
         let (mut acked, mut sacked) = (advance, 0);
         if let Some(board) = self.repair.board.as_mut().filter(|_| advance > 0) {
@@ -252,7 +252,7 @@ impl TcpSender {
         // meant.
         let resent = !spec.timestamps && self.repair.is_ambiguous(packet);
 
-        // Episode bookkeeping.
+        // 2. The recovery episode.
         let was_in_recovery = self.state.phase == Phase::Recovery;
         if advance > 0 {
             self.repair.dup_acks = 0;
@@ -276,7 +276,7 @@ impl TcpSender {
             acked = if grows { u64::from(spec.mss) } else { 0 };
         }
 
-        // RFC 7323 §4.1: a round trip from every ACK of new data.
+        // 3. Round trips and the timer. RFC 7323 §4.1: a round trip from every ACK of new data.
         // CHOICE RFC 7323 §4.1: the timer's samples come from ACKs that SACK new data, too, as in Linux, with the gains
         // of RFC 6298 however many there are in a round trip (§4.2). Other reading: only if SND.UNA advances.
         let measured = (advance > 0 && packet.payload > 0).then(|| now.since(packet.stamp));
@@ -315,7 +315,7 @@ impl TcpSender {
         measured.into()
     }
 
-    /// What an ACK has brought, to the controller; without news only what routers forecast.
+    /// Passes what an ACK has brought to the controller. If it acknowledges nothing new, only a forecast is passed on.
     #[inline(always)]
     fn report_ack(
         &mut self,
@@ -366,7 +366,7 @@ impl TcpSender {
 
     // ---- Segments -------------------------------------------------------------------------------
 
-    /// The next packet, with that permit.
+    /// The next packet under `permit`.
     #[inline(always)]
     fn poll(
         &mut self,
@@ -487,7 +487,8 @@ impl Endpoint for TcpSender {
         self.poll(spec, now, &permit, (packet, side))
     }
 
-    /// The permit is the same until it has drained, unless the controller is notified of what is sent.
+    /// Reads the permit once: it cannot change while the sender drains, unless the controller is notified of what is
+    /// sent.
     #[inline(always)]
     fn drain(
         &mut self,
@@ -495,13 +496,13 @@ impl Endpoint for TcpSender {
         now: Time,
         (packet, side): (&mut Packet, &mut Side),
         mut out: impl FnMut(&mut Packet, &mut Side),
-    ) -> Standing {
+    ) -> Drained {
         let mut permit = self.controller.permit();
         loop {
             match self.poll(spec, now, &permit, (packet, side)) {
                 Transmit::Packet => out(packet, side),
-                Transmit::Idle => return self.standing(Time::MAX),
-                Transmit::At(at) => return self.standing(at),
+                Transmit::Idle => return self.after_drain(Time::MAX),
+                Transmit::At(at) => return self.after_drain(at),
             }
             if self.departures.calls.sent() {
                 permit = self.controller.permit();

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span};
 use thalweg_wire::Ecn;
 
-/// TCP as data: what a scheme switches on or off. One per kind of transport, shared by all its flows.
+/// TCP's parameters, shared by all flows of a transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TcpSpec {
-    /// The window's rule.
+    /// The congestion controller.
     pub controller: ControllerSpec,
     /// Payload bytes of a full segment.
     pub mss: u32,
@@ -24,7 +24,7 @@ pub struct TcpSpec {
     pub syn_wire: u32,
     /// Initial window in payload bytes.
     pub initial_window: Bytes,
-    /// Largest window in payload bytes; [`Bytes::MAX`]: none.
+    /// Largest window in payload bytes; [`Bytes::MAX`]: unlimited.
     pub max_window: Bytes,
     /// Initial slow-start threshold; [`Bytes::MAX`]: none.
     pub initial_threshold: Bytes,
@@ -45,38 +45,38 @@ pub struct TcpSpec {
     pub handshake: bool,
     /// Explicit congestion notification.
     pub ecn: EcnSpec,
-    /// What is held against the window.
+    /// What counts against the window.
     pub flight: Flight,
-    /// Time stamps (RFC 7323): segments sent again give the timer samples too. Their bytes are part of `header`.
+    /// Time stamps (RFC 7323): retransmitted segments, too, give the timer samples. Their bytes are part of `header`.
     pub timestamps: bool,
     /// pFabric's probe mode: after this many timeouts in a row send header-only probes until an ACK arrives.
     pub probe_after: Option<u32>,
     /// What senders write into [`thalweg_wire::Packet::rank`].
     pub rank: Rank,
-    /// ACKs are of the class of the data that triggered them; otherwise of class 0.
+    /// ACKs have the traffic class of the data that triggered them; otherwise class 0.
     pub acks_in_class: bool,
-    /// The application writes little by little; `None`: all at once.
+    /// How the application writes; `None`: all at once.
     pub writes: Option<Writes>,
-    /// What real senders add; nothing by default.
+    /// Behaviour of real senders; all off by default.
     pub options: TcpOptions,
 }
 
-/// What real senders add.
+/// Behaviour of real senders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TcpOptions {
-    /// A viewer requests what the application writes, in place of `writes`.
+    /// The application is a video server that writes what a viewer requests; in place of `writes`.
     pub video: Option<VideoSpec>,
-    /// How the window comes down while losses are repaired.
+    /// How the window is reduced during loss recovery.
     pub prr: PrrRule,
-    /// A window is paced, as Linux does, where the controller has no pace of its own.
+    /// Windows of controllers without a pace of their own are paced, as in Linux.
     pub pacing: bool,
-    /// When ACKs say that the window was used up.
+    /// When a window counts as used up, so that it may grow.
     pub growth: Growth,
-    /// What is left of a window after a pause.
+    /// The window after an idle period.
     pub restart: RestartRule,
-    /// What a mark does to a window of one segment (classic ECN).
+    /// What an ECN echo does at a window of one segment (classic ECN).
     pub ecn_floor: EcnFloor,
-    /// What follows from a lost SYN or SYN-ACK (no effect without `handshake`).
+    /// The consequences of a lost SYN or SYN-ACK (no effect without `handshake`).
     pub syn_loss: SynLoss,
 }
 
@@ -96,10 +96,10 @@ pub enum EcnSpec {
     Off,
     /// RFC 3168: ECE is latched until CWR.
     Classic,
-    /// RFC 8257: every ACK echoes exactly the marks of the packets it covers.
+    /// RFC 8257: every ACK echoes exactly the marks of the packets that it covers.
     Accurate,
-    /// Likewise of three codepoints: packets are sent with ECT(1), and every ACK reports with which the
-    /// packets came that it covers (ABC, Goyal, MIT 2022, §2.4.2: accelerate, brake, or CE).
+    /// As `Accurate` for three codepoints: packets are sent with ECT(1), and every ACK reports the codepoint with which
+    /// its packets arrived (ABC, Goyal, MIT 2022, §2.4.2: accelerate, brake, or CE).
     Codepoints,
     /// As `Accurate`, and packets are sent with ECT(1) (L4S, RFC 9331 §4.1).
     Scalable,
@@ -123,14 +123,14 @@ impl EcnSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Writes {
-    /// What it writes when the flow starts.
+    /// Bytes written when the flow starts.
     #[schemars(extend("examples" = ["1500KB"]))]
     pub first: Bytes,
-    /// What it writes each time after that, until the flow's size is reached. All that was written so far is rounded up
-    /// to whole segments, so that small writes share them.
+    /// Bytes of each later write, until the flow's size is reached. The total written so far is rounded up to whole
+    /// segments, so that small writes share segments.
     #[schemars(extend("examples" = ["64KB"]))]
     pub chunk: Bytes,
-    /// Time from one write to the next.
+    /// Interval between writes.
     #[schemars(extend("examples" = ["100ms"]))]
     pub every: Span,
 }

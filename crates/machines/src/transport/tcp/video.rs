@@ -1,7 +1,7 @@
-//! A viewer of a video, as its server sees it: it requests one chunk after the other, each at the highest rate of a
-//! ladder that the last chunks' throughput allows, and pauses while its playback buffer is full: dynamic adaptive
-//! streaming over HTTP. The choice by the harmonic mean of the last five throughputs is that of Jiang, Sekar, Zhang,
-//! "FESTIVE", CoNEXT 2012, §3.3.
+//! Adaptive video streaming (DASH) as the server sees it: the viewer requests one chunk after the other, each at the
+//! highest rate of a ladder that the throughput of the last chunks allows, and pauses while its playback buffer is
+//! full. The choice by the harmonic mean of the last five throughputs is that of Jiang, Sekar, Zhang, "FESTIVE", CoNEXT
+//! 2012, §3.3.
 //!
 //! Chunks come over one connection. A request is half a round trip on its way, as an ACK is: the viewer has a chunk
 //! half a round trip before its last byte is acknowledged, and what it requests then reaches the server with that ACK,
@@ -20,13 +20,13 @@ const MEMORY: usize = 5;
 /// A video and its viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VideoSpec {
-    /// Rates that it is stored at, rising; payload. Zero: there is none.
+    /// Encoding rates, ascending, as payload rates; unused entries are zero.
     pub ladder: [Rate; RUNGS],
-    /// How long a chunk plays.
+    /// Playing time of a chunk.
     pub chunk: Span,
-    /// How much the viewer stores, in playing time: it requests when there is room for a chunk.
+    /// Size of the playback buffer in playing time. The viewer requests a chunk when there is room for it.
     pub buffer: Span,
-    /// The part of the throughput that a rate may be.
+    /// Largest encoding rate as a fraction of the estimated throughput.
     pub safety: f64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Viewer {
 }
 
 impl Viewer {
-    /// It requests a chunk at `now`: how large that is.
+    /// The viewer requests a chunk at `now`. Returns its size in bytes.
     pub(super) fn request(&mut self, spec: &VideoSpec, now: Time) -> Bytes {
         let allowed = spec.safety * self.throughput();
         let mut rate = spec.ladder[0];
@@ -56,7 +56,7 @@ impl Viewer {
         Bytes::new(self.bytes)
     }
 
-    /// The chunk has come: when it requests the next one.
+    /// The chunk has arrived. Returns when the viewer requests the next one.
     pub(super) fn on_chunk(&mut self, spec: &VideoSpec, now: Time) -> Time {
         self.seen.rotate_right(1);
         self.seen[0] = (self.bytes, now.since(self.requested).max(Span::from_ps(1)));
@@ -67,7 +67,7 @@ impl Viewer {
         now.saturating_add(self.stored - most.min(self.stored))
     }
 
-    /// Harmonic mean of the last chunks', b/s; zero: none has come.
+    /// Harmonic mean throughput of the last chunks, b/s; zero before the first.
     fn throughput(&self) -> f64 {
         let known = self.seen.iter().filter(|(bytes, _)| *bytes > 0);
         let (count, inverse) = known

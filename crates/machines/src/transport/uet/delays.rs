@@ -1,9 +1,9 @@
-//! How long round trips took of late: whether a packet that is lost was lost for want of room.
+//! Recent round trips: they show whether a lost packet was probably dropped at a full queue.
 
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// The longest round trip of late, and the shortest of all.
+/// The longest recent round trip, and the shortest of all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Delays {
     shortest: Span,
@@ -29,7 +29,7 @@ impl Delays {
         (self.longest, self.shortest) = (self.longest.max(rtt), self.shortest.min(rtt));
     }
 
-    /// The longest, in shortest ones.
+    /// The longest as a multiple of the shortest.
     pub fn longest(&self) -> f64 {
         self.longest.ps() as f64 / self.shortest.ps().max(1) as f64
     }

@@ -1,4 +1,4 @@
-//! Which packet numbers a receiver has.
+//! The packet numbers that a receiver has.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -32,7 +32,7 @@ impl Numbers {
         at.checked_sub(first).and_then(|place| self.words.get(place as usize)).copied().unwrap_or(0)
     }
 
-    /// One has come; false if it had before.
+    /// A number has arrived. Returns false if it had before.
     pub fn insert(&mut self, number: u64) -> bool {
         if self.has(number) {
             return false;

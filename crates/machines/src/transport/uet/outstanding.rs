@@ -1,13 +1,13 @@
-//! What a sender has sent and not yet seen acknowledged, by number, and what it is to send again.
+//! Outstanding packets of a sender, by number, and those that it must send again.
 
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_units::{Span, Time};
 
-/// Where a packet stands.
+/// The state of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum State {
-    /// Under way, for all that is known.
+    /// In flight, as far as is known.
     Sent,
     /// To be sent again.
     Lost,
@@ -45,7 +45,7 @@ impl Packet {
 struct Departure {
     number: u64,
     sent: Time,
-    /// When it is given up.
+    /// When it is considered lost.
     due: Time,
 }
 
@@ -79,12 +79,12 @@ impl Outstanding {
         &mut self.packets[(number - self.first) as usize]
     }
 
-    /// A packet that is under way.
+    /// A packet that is in flight.
     pub fn sent(&self, number: u64) -> Option<&Packet> {
         self.get(number).filter(|packet| packet.state == State::Sent)
     }
 
-    /// A new packet leaves, and is given up after so long.
+    /// A new packet leaves; it is considered lost after `patience`.
     pub fn push(&mut self, packet: Packet, patience: Span) {
         self.note_departure(self.next(), packet.sent, patience);
         self.packets.push_back(packet);
@@ -94,7 +94,7 @@ impl Outstanding {
         self.order.push_back(Departure { number, sent, due: sent.saturating_add(patience) });
     }
 
-    /// What leaves the order of departures does so here.
+    /// Removes entries from the front of the order of departures that are no longer valid.
     fn settle(&mut self) {
         while let Some(first) = self.order.front() {
             if self.sent(first.number).is_some_and(|packet| packet.sent == first.sent) {

@@ -1,4 +1,4 @@
-//! The destination's end: what has come, whatever its order, and when an ACK is due (UET §3.5).
+//! The receiver: which packets have arrived, in any order, and when an ACK is due (UET §3.5).
 
 use super::super::collector::Collector;
 use super::super::{Endpoint, Expiry, ReceivingEnd, Reception, Transmit};
@@ -57,7 +57,7 @@ impl UetReceiver {
 
     fn on_header(&mut self, packet: &Packet, number: u64) {
         if self.numbers.has(number) {
-            // What was trimmed has come before, by another way.
+            // The trimmed packet has arrived before, on another path.
             return self.acknowledge(packet, number, Drawn::default());
         }
         let last_hop = packet.flags.has(Flags::LAST_HOP);

@@ -1,4 +1,4 @@
-//! The source's end (UET §3.5 and §3.6): what may leave, what is sent again, what it calls for.
+//! The sender (UET §3.5 and §3.6): what may leave, what is sent again, and how much credit it requests.
 
 use super::super::counts::Counts;
 use super::super::{
@@ -24,10 +24,10 @@ pub struct UetSender {
     /// Payload bytes acknowledged.
     acked: u64,
     outstanding: Outstanding,
-    /// Bytes on the wire under way, by what the receiver says it has. Below 0 for as long as a packet counts twice that
-    /// came after it had been given up.
+    /// Bytes on the wire in flight, according to what the receiver has reported. Temporarily negative if a packet
+    /// arrives after it was considered lost, as it is then subtracted twice.
     in_flight: i64,
-    /// What it said last.
+    /// Bytes that the receiver last reported as received.
     received: u64,
     window: Window,
     credit: Credit,
@@ -47,16 +47,16 @@ struct Credit {
     left: i64,
     /// Quanta that have been granted.
     pulled: u64,
-    /// Nothing has come back yet: what leaves is at the sender's own risk.
+    /// Nothing has come back yet: packets leave speculatively.
     speculating: bool,
-    /// Other flows that wait in the NIC.
+    /// Other flows that contend for the NIC.
     company: u32,
     /// It has none left, and nothing is under way that would call for more: when a request to send does.
     starved: Option<Time>,
 }
 
 impl Credit {
-    /// Something has come back: of what may leave unasked nothing is left.
+    /// Something has come back: the remaining speculative credit lapses.
     fn settle(&mut self) {
         if self.speculating {
             (self.speculating, self.left) = (false, self.left.min(0));
@@ -127,7 +127,7 @@ impl UetSender {
         self.in_flight + i64::from(wire) < signed(self.window.size())
     }
 
-    /// Bytes on the wire under way, as windows are notified of them.
+    /// Bytes on the wire in flight, as windows are notified of them.
     fn under_way(&self) -> u64 {
         self.in_flight.max(0).unsigned_abs()
     }
@@ -149,8 +149,8 @@ impl UetSender {
         }
     }
 
-    /// Up to where pulls are to go: for what waits, as far as the window has room for it, less what may leave already;
-    /// of that its part, where other flows of the host wait for the same link.
+    /// The pull target: credit for what waits, as far as the window has room for it, less the credit that is left;
+    /// divided among the flows of the host that contend for its link.
     fn target(&self, spec: &UetSpec) -> i64 {
         let Some(credits) = spec.credits else { return 0 };
         let backlog = self.backlog(spec);
@@ -171,7 +171,8 @@ impl UetSender {
         let new = ack.received.saturating_sub(self.received);
         self.received += new;
         self.in_flight -= signed(new);
-        // Of a packet that was sent again it is known which time is answered only after the first.
+        // Karn: for a retransmitted packet the answer shows only whether it is of the first transmission or of a later
+        // one.
         let echoed = packet.flags.has(Flags::RETRANSMISSION);
         let answered = self.outstanding.sent(ack.number);
         let timed = answered.filter(|record| record.resent == u16::from(echoed));
@@ -204,7 +205,7 @@ impl UetSender {
         let Some((record, was_lost)) = self.outstanding.acknowledge(number) else { return };
         self.acked += u64::from(record.payload);
         if was_lost && record.payload > 0 {
-            // It was taken out when it was thought lost, and once more with what the receiver has.
+            // It was subtracted when it was considered lost, and once more with what the receiver reports.
             self.in_flight += i64::from(record.wire);
         }
     }
@@ -228,7 +229,7 @@ impl UetSender {
         Reception::Taken
     }
 
-    /// The packet that was sent longest ago is given up.
+    /// The packet that was sent longest ago is considered lost.
     fn expire(&mut self, spec: &UetSpec, now: Time, number: u64) {
         let others = self.outstanding.lost() > 0;
         let Record { wire, value, payload, .. } = self.outstanding.lose(number);
@@ -246,7 +247,7 @@ impl UetSender {
         } else {
             self.probe |= !self.fits_window(wire) || !self.has_credit(spec);
         }
-        // What is under way calls for another one in time; else it waits until it may leave.
+        // Packets in flight will request credit in time; otherwise the request waits until it may leave.
         self.probe &= now >= self.probe_at(spec) || self.outstanding.oldest().is_none();
     }
 
@@ -295,7 +296,7 @@ impl Endpoint for UetSender {
     fn on_packet(&mut self, spec: &UetSpec, now: Time, packet: &Packet, side: Option<&Side>) -> Reception {
         let reception = match side.and_then(Side::message) {
             Some(&Message::Pull { number }) => {
-                // Pulls take different paths: one that was overtaken is counted already.
+                // Pulls carry a running number; one that was overtaken by a later one has been counted already.
                 let Some(credits) = spec.credits else { return Reception::Ignored };
                 self.credit.settle();
                 let granted = number.saturating_sub(self.credit.pulled) * QUANTUM;
@@ -384,13 +385,13 @@ impl Endpoint for UetSender {
 }
 
 impl SendingEnd for UetSender {
-    fn may_send(&mut self, spec: &UetSpec) -> bool {
+    fn claim_turn(&mut self, spec: &UetSpec) -> bool {
         let next = self.next_wire(spec);
         !self.is_done()
             && (self.probe || next.is_some_and(|wire| self.fits_window(wire) && self.has_credit(spec)))
     }
 
-    fn on_company(&mut self, others: usize) {
+    fn on_contending(&mut self, others: usize) {
         self.credit.company = u32::try_from(others).unwrap_or(u32::MAX);
     }
 

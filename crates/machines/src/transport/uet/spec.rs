@@ -10,7 +10,8 @@ use thalweg_units::{Bytes, Rate, Span};
 /// Bytes of a quantum of credit (UET §3.6: pulls count in 256 B).
 pub(crate) const QUANTUM: u64 = 256;
 
-/// Packets that take any path and are acknowledged by number; windows, credits, or both.
+/// Ultra Ethernet: packets are sprayed over paths and acknowledged by number; congestion control by windows, credits,
+/// or both.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UetSpec {
     /// Payload bytes of a full packet.
@@ -19,19 +20,19 @@ pub struct UetSpec {
     pub header: u32,
     /// Wire size of ACKs, NACKs, pulls and requests to send.
     pub control: u32,
-    /// What bounds the bytes under way at the sender.
+    /// The window, which limits the bytes in flight at the sender.
     pub window: WindowSpec,
-    /// What receivers hand out; `None`: the window alone.
+    /// Credits of receivers; `None`: the window alone.
     pub credits: Option<CreditSpec>,
     /// The entropy values of data; `None`: packets carry none.
     pub path_selection: Option<PathSelectionSpec>,
-    /// Bytes on the wire after which an ACK is due that nothing else calls for.
+    /// Bytes on the wire after which a receiver sends an ACK, if nothing has triggered one before.
     pub ack_every: u32,
     /// Which entropy values an ACK brings back.
     pub ack_values: AckValues,
-    /// A packet that is neither ACKed nor NACKed for so long is sent again.
+    /// Retransmission timeout: a packet that is neither ACKed nor NACKed for this time is sent again.
     pub retry: Span,
-    /// How many times at most that time doubles, once for each time that the packet was sent again.
+    /// Largest number of doublings of the timeout: it doubles with each retransmission of a packet.
     pub back_off: u32,
     /// Round trip of a full packet and its ACK on the longest path without queues.
     pub base_rtt: Span,
@@ -41,7 +42,7 @@ pub struct UetSpec {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AckValues {
-    /// That of the packet that drew it.
+    /// That of the packet that triggered it.
     #[default]
     One,
     /// Those of all packets since the ACK before that came unmarked, within 64 numbers (REPS §3.3).
@@ -51,18 +52,18 @@ pub enum AckValues {
 /// Credits of receivers (RCCC).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CreditSpec {
-    /// What a source may send before it has received any, and the most that it has at a time: bytes on the wire.
+    /// Initial (speculative) credit of a sender, and the most credit that it may have, in bytes on the wire.
     pub initial: Bytes,
-    /// Share of its link that a receiver hands out.
+    /// Fraction of its link rate for which a receiver grants credit.
     pub share: f64,
-    /// Quanta of 256 B that a pull grants.
+    /// Credit per pull, in quanta of 256 B.
     pub quanta: u32,
-    /// A flow of which all has come is granted nothing more.
+    /// A flow whose data has all arrived is granted no more credit.
     pub closes: bool,
 }
 
 impl UetSpec {
-    /// A window bounds what is under way, too; else credits alone do.
+    /// There is a window; otherwise credits alone limit the flow.
     pub(crate) fn has_window(&self) -> bool {
         !matches!(self.window, WindowSpec::Unbounded(_))
     }
@@ -72,12 +73,12 @@ impl UetSpec {
         self.payload.saturating_add(self.header)
     }
 
-    /// How many packets a flow of `size` bytes is.
+    /// Number of packets of a flow of `size` bytes.
     pub(crate) fn packets(&self, size: u64) -> u64 {
         size.div_ceil(u64::from(self.payload.max(1)))
     }
 
-    /// When a packet that was sent again so many times is given up.
+    /// The timeout of a packet that was sent again `resent` times.
     pub(crate) fn timeout(&self, resent: u16) -> Span {
         let doublings = u32::from(resent).min(self.back_off).min(30);
         Span::from_ps(self.retry.ps().saturating_mul(1 << doublings))
@@ -109,7 +110,7 @@ impl UetSpec {
 }
 
 impl CreditSpec {
-    /// How long so many quanta take on a link of this rate.
+    /// Serialisation time of `quanta` on a link of this rate.
     pub(crate) fn spacing(&self, line_rate: Rate, quanta: u64) -> Span {
         let rate = Rate::from_bps((line_rate.bps() as f64 * self.share) as u64);
         Bytes::new(quanta * QUANTUM) / rate

@@ -267,14 +267,14 @@ fn what_a_sender_calls_for_is_its_part_of_the_link() {
     let spec = credited();
     let mut s = sender(&spec, 9);
     let mut target = || {
-        s.on_company(2);
-        assert!(s.may_send(&spec));
+        s.on_contending(2);
+        assert!(s.claim_turn(&spec));
         let sent = poll_one(&mut s, &spec, US(0)).expect("credit");
         let Some(Message::PullTarget { quanta, .. }) = sent.message() else { panic!("{sent:?}") };
         quanta
     };
     assert_eq!([target(), target()], [2, 3]);
-    assert!(!s.may_send(&spec), "no credit is left");
+    assert!(!s.claim_turn(&spec), "no credit is left");
 }
 
 /// With a retransmission waiting already a further timeout sends a request: nothing else would call for credit.

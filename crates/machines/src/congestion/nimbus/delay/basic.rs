@@ -1,4 +1,4 @@
-//! BasicDelay: takes what is left of the link, and steers to a delay. Goyal 2022, equation 4.4 and §4.7.1.
+//! BasicDelay: takes the spare capacity and steers the queueing delay to a target. Goyal 2022, equation 4.4 and §4.7.1.
 
 use super::super::seen::Seen;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// α and β (§4.7.1).
 const ALPHA: f64 = 0.8;
 const BETA: f64 = 0.5;
-/// By so much the target falls per tick after a switch, as a part of the least round trip.
+/// Decrease of the target per tick after a switch, as a multiple of the minimum round trip.
 // CHOICE: the published implementation lowers it by this every 5 ms; here per tick of 10 ms.
 const STEP: f64 = 0.005;
 
@@ -15,7 +15,7 @@ const STEP: f64 = 0.005;
 pub(in super::super) struct Basic {
     /// The target, times the least round trip.
     target: f64,
-    /// The target now: it comes down from what the delay was before the switch.
+    /// The target now: it falls gradually from the delay before the switch.
     now: f64,
 }
 
@@ -24,7 +24,7 @@ impl Basic {
         Self { target, now: target }
     }
 
-    /// Round trips were so many times the least one.
+    /// Delay mode begins; round trips were `ratio` times the minimum.
     pub(super) fn enter(&mut self, ratio: f64) {
         self.now = self.target.max(ratio);
     }

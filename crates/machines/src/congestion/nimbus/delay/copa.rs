@@ -9,7 +9,7 @@ use super::super::seen::Seen;
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 
-/// Delays count from so many times the least round trip on.
+/// Queueing delay is what exceeds the minimum round trip times this.
 const STANDING: f64 = 1.2;
 /// δ = 0.5, and a little less than its window.
 const DELTA: f64 = 0.5;

@@ -1,5 +1,5 @@
-//! FAST: a window whose queue holds so many packets, by steps of a round trip. Jin, Wei and Low, INFOCOM 2004,
-//! equation 6, with γ = 0.5; Goyal 2022 lists it (§G.5).
+//! FAST: a window that keeps a fixed number of packets in queues, updated over a round trip. Jin, Wei and Low, INFOCOM
+//! 2004, equation 6, with γ = 0.5; Goyal 2022 lists it (§G.5).
 //!
 //! CHOICE §G.5: the number of packets is not given: 30, as the Vegas of the published implementation.
 

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 /// α and β, packets.
 const ALPHA: f64 = 30.0;
 const BETA: f64 = 40.0;
-/// A path whose round trip is no more than so many times the least one has no queue.
+/// A round trip of at most this multiple of the minimum counts as an empty queue.
 const EMPTY: f64 = 1.05;
-/// What is gained per packet then.
+/// Growth of the window per packet while the queue is empty.
 const FILLS: f64 = 0.1;
 
 /// The window, packets.

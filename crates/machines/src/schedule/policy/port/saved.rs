@@ -1,4 +1,4 @@
-//! A port's state as data: the texts of its policies, by which it is compiled again, and what they do not say.
+//! A port's state as data: the texts of its policies, from which they are compiled again, and the remaining state.
 
 use super::super::engine::{Engine, SavedEngine};
 use super::shared::{Member, Program};

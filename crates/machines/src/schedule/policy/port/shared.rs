@@ -1,4 +1,4 @@
-//! One policy for all ports of a switch: whose engine is where, and who a packet belongs to.
+//! One policy for all ports of a switch: where its engine is, and to which port a packet belongs.
 
 use super::super::engine::Engine;
 use super::super::ports::Ports;

@@ -170,6 +170,6 @@ fn what_is_handed_over_one_by_one_is_neither_several_at_once_nor_to_be_taken_bac
     assert!(made(pull.clone()).is_ok());
     assert!(made(Rc3Spec { together: 2, ..pull.clone() }).unwrap_err().to_string().contains("one by one"));
     assert!(made(Rc3Spec { flush: true, ..pull.clone() }).unwrap_err().to_string().contains("one by one"));
-    assert!(pull.needs().when_idle && !pull.needs().takes_back);
-    assert!(Rc3Spec { flush: true, ..rc3() }.needs().takes_back);
+    assert!(pull.needs().when_idle && !pull.needs().discards_queued);
+    assert!(Rc3Spec { flush: true, ..rc3() }.needs().discards_queued);
 }

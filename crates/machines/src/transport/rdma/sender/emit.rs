@@ -1,4 +1,4 @@
-//! What the sender writes into a packet, and what its leaving changes.
+//! Writes a data packet and updates the sender's state for it.
 
 use super::super::super::{Notification, RdmaSpec};
 use super::super::layout::Layout;
@@ -10,7 +10,7 @@ use thalweg_units::{Bytes, Time};
 use thalweg_wire::{Ecn, Flags, Kind, Packet};
 
 impl RdmaSender {
-    /// Writes the packet and keeps the books.
+    /// Writes the packet and updates counters, timers and the rate limiter.
     #[inline(always)]
     pub(super) fn emit(&mut self, spec: &RdmaSpec, now: Time, sent: Sent, packet: &mut Packet) {
         let layout = Layout::new(spec, self.data.size);

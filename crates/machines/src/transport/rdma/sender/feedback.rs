@@ -1,15 +1,31 @@
-//! What the sender makes of an acknowledgement, and of messages.
+//! How the sender processes acknowledgements and messages.
 
 use super::super::super::{Notification, RdmaSpec};
 use super::super::layout::Layout;
+use super::super::recovery::AckOutcome;
 use super::RdmaSender;
 use crate::congestion::{AckSample, CongestionControl, Feedback};
 use crate::transport::Endpoint;
 use thalweg_units::{Bytes, Span, Time};
 use thalweg_wire::{Flags, Message, Packet, Side};
 
+/// What an ACK has brought, for the controller.
+#[derive(Clone, Copy)]
+struct News {
+    rtt: Option<Span>,
+    /// Payload bytes acknowledged for the first time.
+    acked: u64,
+    sacked: u64,
+    /// The packet that is acknowledged selectively, if it was not before.
+    selective: Option<u64>,
+    marked: bool,
+    /// Recovery had begun before the ACK.
+    in_recovery: bool,
+    cwnd_limited: bool,
+}
+
 impl RdmaSender {
-    /// An ACK or a NACK: the round trip that it measured.
+    /// An ACK or a NACK has come. Returns the round trip that it measured.
     pub(super) fn on_ack(
         &mut self,
         spec: &RdmaSpec,
@@ -31,19 +47,7 @@ impl RdmaSender {
         self.check_app_limited(cwnd_limited);
 
         let outcome = self.repair.recovery.on_ack(cum, named, nack);
-        let (mut acked, sacked) = (0, outcome.sacked * u64::from(layout.len(named)));
-        if outcome.advanced > 0 {
-            let to = layout.offset(self.repair.recovery.una());
-            acked = self.offsets.advance(to);
-            // The flow's last packet, alone not full, is absorbed only with all others.
-            let absorbed = match self.repair.recovery.sacked() - outcome.sacked {
-                0 => self.offsets.sacked,
-                _ => outcome.absorbed * u64::from(spec.payload),
-            };
-            acked -= absorbed;
-            self.offsets.sacked -= absorbed;
-        }
-        self.offsets.sacked += sacked;
+        let (acked, sacked) = self.count_delivered(spec, &layout, named, &outcome);
         if outcome.lost {
             self.found_lost(spec, now);
             self.repair.timer.fired &=
@@ -55,42 +59,9 @@ impl RdmaSender {
             self.controller.on_notification(now);
         }
         if acked + sacked > 0 || rtt.is_some() {
-            let delivery = self.kept.as_mut().and_then(|kept| kept.log.as_mut()).and_then(|log| {
-                log.on_arrived(now, 0, self.repair.recovery.una());
-                if outcome.sacked > 0 {
-                    log.on_arrived(now, named, named + 1);
-                }
-                log.sample()
-            });
-            let feedback = match side {
-                Some(Side::Int(stack)) => Feedback::Int(stack),
-                Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
-                _ if marked => Feedback::Mark,
-                _ => Feedback::None,
-            };
-            let (acked_to, sent_to) = self.offsets.in_all();
-            self.controller.on_ack(&AckSample {
-                delivery,
-                feedback,
-                now,
-                rtt,
-                acked: Bytes::new(acked),
-                sacked: Bytes::new(sacked),
-                in_flight: Bytes::new(self.offsets.in_flight()),
-                acked_to,
-                sent_to,
-                marked: Bytes::new(if marked { acked + sacked } else { 0 }),
-                braked: Bytes::ZERO,
-                in_recovery,
-                app_limited: match &self.segments {
-                    // While the tail is repaired there is something to send: what was lost.
-                    None => {
-                        self.repair.recovery.nxt() >= self.data.packets && !self.repair.recovery.in_recovery()
-                    }
-                    Some(segments) => segments.app_limited(),
-                },
-                cwnd_limited,
-            });
+            let selective = (outcome.sacked > 0).then_some(named);
+            let news = News { rtt, acked, sacked, selective, marked, in_recovery, cwnd_limited };
+            self.report_ack(now, side, news);
         }
         self.limiter.replan(|| self.controller.permit().pace);
         if outcome.lost && self.repair.recovery.goes_back() {
@@ -105,6 +76,74 @@ impl RdmaSender {
         }
         self.repair.restart_timer(spec, now, outcome.advanced > 0);
         rtt
+    }
+
+    /// Payload bytes that this ACK acknowledges for the first time: cumulatively, and selectively.
+    #[inline(always)]
+    fn count_delivered(
+        &mut self,
+        spec: &RdmaSpec,
+        layout: &Layout,
+        named: u64,
+        outcome: &AckOutcome,
+    ) -> (u64, u64) {
+        let (mut acked, sacked) = (0, outcome.sacked * u64::from(layout.len(named)));
+        if outcome.advanced > 0 {
+            let to = layout.offset(self.repair.recovery.una());
+            acked = self.offsets.advance(to);
+            // What was SACKed before has been counted. The flow's last packet, the only one that may not be full, is
+            // absorbed only together with all others.
+            let absorbed = match self.repair.recovery.sacked() - outcome.sacked {
+                0 => self.offsets.sacked,
+                _ => outcome.absorbed * u64::from(spec.payload),
+            };
+            acked -= absorbed;
+            self.offsets.sacked -= absorbed;
+        }
+        self.offsets.sacked += sacked;
+        (acked, sacked)
+    }
+
+    /// Passes what an ACK has brought to the controller.
+    #[inline(always)]
+    fn report_ack(&mut self, now: Time, side: Option<&Side>, news: News) {
+        let News { rtt, acked, sacked, selective, marked, in_recovery, cwnd_limited } = news;
+        let delivery = self.kept.as_mut().and_then(|kept| kept.log.as_mut()).and_then(|log| {
+            log.on_arrived(now, 0, self.repair.recovery.una());
+            if let Some(named) = selective {
+                log.on_arrived(now, named, named + 1);
+            }
+            log.sample()
+        });
+        let feedback = match side {
+            Some(Side::Int(stack)) => Feedback::Int(stack),
+            Some(Side::Explicit(header)) => Feedback::Explicit(header.what),
+            _ if marked => Feedback::Mark,
+            _ => Feedback::None,
+        };
+        let (acked_to, sent_to) = self.offsets.in_all();
+        self.controller.on_ack(&AckSample {
+            delivery,
+            feedback,
+            now,
+            rtt,
+            acked: Bytes::new(acked),
+            sacked: Bytes::new(sacked),
+            in_flight: Bytes::new(self.offsets.in_flight()),
+            acked_to,
+            sent_to,
+            marked: Bytes::new(if marked { acked + sacked } else { 0 }),
+            braked: Bytes::ZERO,
+            in_recovery,
+            app_limited: match &self.segments {
+                // While the tail is repaired there is something to send: what was lost.
+                None => {
+                    self.repair.recovery.nxt() >= self.data.packets && !self.repair.recovery.in_recovery()
+                }
+                Some(segments) => segments.app_limited(),
+            },
+            cwnd_limited,
+        });
     }
 
     /// A message is for this sender: a CNP, or a notice if its controller takes any.
@@ -134,7 +173,7 @@ impl RdmaSender {
         }
     }
 
-    /// The permit is what holds the sender back: there is more to send, or the window has no room for it.
+    /// The permit, not the application, limits the flow: there is more to send, or the window has no room for it.
     // (Looked at as ACKs come, not as packets leave: a NIC need not poll a sender that is known to wait.)
     #[inline]
     pub(super) fn is_used_up(&self, spec: &RdmaSpec) -> bool {

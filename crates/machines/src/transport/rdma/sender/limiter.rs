@@ -7,7 +7,7 @@ use thalweg_units::{Rate, Serializer, Span, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Limiter {
-    /// Nothing leaves before.
+    /// No packet leaves before this.
     pub(super) next_tx: Time,
     line_rate: Rate,
     /// See [`Start::queued`].
@@ -76,7 +76,7 @@ impl Limiter {
         }
     }
 
-    /// A congestion point has written, or its silence has: what is left to wait shrinks or grows as the pace does.
+    /// The pace has changed by a notice or a tick: the remaining wait is scaled in inverse proportion to it.
     // CHOICE RoCC §3.3.5: counted from the last departure anew, all flows that are notified of a rate at one
     // instant would leave in step.
     #[inline]

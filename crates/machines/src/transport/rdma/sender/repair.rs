@@ -11,7 +11,7 @@ pub(in super::super) struct Repair {
     pub(in super::super) recovery: LossRecovery,
     pub(super) timer: Timer,
     pub(super) rto: Rto,
-    /// What was found lost last may leave from then on.
+    /// The data found lost last may leave from this instant on.
     pub(super) fetched: Time,
 }
 
@@ -25,7 +25,7 @@ impl Repair {
         }
     }
 
-    /// The fetching of what was lost allows nothing before.
+    /// While lost data is fetched, nothing may leave before this instant.
     #[inline]
     pub(super) fn allows_from(&self) -> Time {
         if self.recovery.is_pending() { self.fetched } else { Time::ZERO }
@@ -37,7 +37,7 @@ impl Repair {
         self.timer.start(&spec.timer, now, &self.rto);
     }
 
-    /// After an answer that advances or not.
+    /// Restarts or stops the timer after an ACK or NACK; `advances`: it acknowledged new data.
     // CHOICE IRN §4.2: the paper says when the timer fires, not when it starts: whenever una moves, as TCP's, or with
     // every answer. The statistics of the authors' trace (§4.5.2) are those of the latter: see papers/irn/traces.py.
     #[inline]

@@ -1,8 +1,7 @@
-//! The segments that are out, RFC 8985 §5.2: when each left, and what became of it.
+//! The outstanding segments (RFC 8985 §5.2): when each was sent, and its state.
 //!
-//! Those of which nothing is known, neither that they have arrived nor that they are lost, are linked in the
-//! order in which they left last, as Linux' `tsorted_sent_queue`; those that are lost are sorted by their
-//! numbers. So what is looked at is what changes.
+//! Segments that are neither acknowledged nor lost are linked in the order of their last transmission, as in Linux's
+//! `tsorted_sent_queue`; lost ones are sorted by number. So an ACK looks only at segments whose state changes.
 
 use crate::steps::steps;
 use serde::{Deserialize, Serialize};
@@ -10,7 +9,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use thalweg_units::Time;
 
-/// A segment that is out.
+/// An outstanding segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Segment {
     /// Segment.xmit_ts, and how many had left before.
@@ -21,7 +20,7 @@ pub(super) struct Segment {
     pub(super) again: bool,
     pub(super) lost: bool,
     pub(super) arrived: bool,
-    /// Numbers of those that left before and after it, of those of which nothing is known.
+    /// Its neighbours in the list of segments that are neither acknowledged nor lost: sent before and after it.
     before: u64,
     after: u64,
 }
@@ -36,14 +35,14 @@ pub(in super::super) struct Segments {
     /// Number of the first segment that is out; all that were sent since, in their order.
     base: u64,
     out: VecDeque<Segment>,
-    /// First and last of those of which nothing is known.
+    /// First and last segment that is neither acknowledged nor lost, by time of transmission.
     first: u64,
     last: u64,
     /// The first of them that did not leave before the newest that [`Segments::last_before`] was called with.
     later: u64,
     /// Numbers of the lost ones, ascending; some may have been sent again or have arrived, but not the first.
     lost_ones: VecDeque<u64>,
-    /// Of those that are neither acknowledged nor lost; of those that are not acknowledged but lost.
+    /// Bytes of segments that are neither acknowledged nor lost, and bytes of those that are lost.
     pipe: u64,
     lost: u64,
     /// Ever found lost.
@@ -92,7 +91,7 @@ impl Segments {
         self.out.len()
     }
 
-    /// §6.1: one leaves.
+    /// §6.1: a segment is sent.
     pub(super) fn on_sent(&mut self, now: Time, seq: u64, len: u32) {
         let number = seq / self.mss;
         let Some(at) = number.checked_sub(self.base) else { return };
@@ -132,7 +131,7 @@ impl Segments {
         &mut self.out[(number - self.base) as usize]
     }
 
-    /// It has left last.
+    /// Appends it to the list: it was sent last.
     fn link(&mut self, number: u64) {
         let before = std::mem::replace(&mut self.last, number);
         self.at(number).before = before;
@@ -145,7 +144,7 @@ impl Segments {
         }
     }
 
-    /// Something is known of it.
+    /// Removes it from the list: it is acknowledged or lost.
     fn unlink(&mut self, number: u64) {
         let Segment { before, after, .. } = *self.at(number);
         match before {
@@ -173,7 +172,7 @@ impl Segments {
         }
     }
 
-    /// Of those of which nothing is known: the one that left first, with its place.
+    /// The segment at the head of the list, sent first, with its index.
     #[inline]
     pub(super) fn earliest(&self) -> Option<(usize, Segment)> {
         let place = (self.first != NONE).then(|| (self.first - self.base) as usize)?;
@@ -200,7 +199,7 @@ impl Segments {
         (from / self.mss).max(self.base)..to.div_ceil(self.mss).min(end)
     }
 
-    /// Number `number` is acknowledged; `None`: it was before.
+    /// Segment `number` is acknowledged. Returns `None` if it was before.
     pub(super) fn arrives(&mut self, number: u64) -> Option<Segment> {
         if std::mem::replace(&mut self.at(number).arrived, true) {
             return None;
@@ -216,7 +215,7 @@ impl Segments {
         Some(one)
     }
 
-    /// Those before the first that is not acknowledged are out no more.
+    /// Removes the acknowledged segments at the start.
     pub(super) fn forget_arrived(&mut self) {
         while self.out.front().is_some_and(|one| one.arrived) {
             self.out.pop_front();

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Span, Time};
 
-/// TLP's probe that is out, §7.1.
+/// An outstanding TLP probe, §7.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Probe {
     /// TLP.end_seq, TLP.is_retrans.
@@ -15,7 +15,7 @@ struct Probe {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum ProbeOutcome {
     Nothing,
-    /// The probe has repaired a loss, which is to be answered as every loss.
+    /// The probe has repaired a loss, to which the controller must react.
     Repaired,
 }
 
@@ -24,9 +24,9 @@ pub(in super::super) enum ProbeOutcome {
 pub(in super::super) struct TailProbe {
     /// When the probe timeout expires; `None`: off.
     pub(super) at: Option<Time>,
-    /// A probe is to leave.
+    /// A probe is due.
     pub(in super::super) due: bool,
-    /// One has.
+    /// The outstanding probe.
     out: Option<Probe>,
     /// A round trip was measured since the last one left or, before the first, since the connection began.
     measured: bool,
@@ -44,8 +44,8 @@ impl TailProbe {
         self.measured = true;
     }
 
-    /// §7.2: the probe timeout runs, no longer than the retransmission timer. The ACK of what is out may come
-    /// so much later. (1 s without SRTT never comes to pass: then no round trip was measured.)
+    /// §7.2: the probe timeout runs, no longer than the retransmission timer. `delay`: how much later the ACK of
+    /// outstanding data may come. (1 s without SRTT never comes to pass: then no round trip was measured.)
     pub(super) fn schedule(&mut self, now: Time, srtt: Span, delay: Span, rto_at: Time) {
         let pto = srtt.saturating_mul(2) + delay;
         self.at = Some(now.saturating_add(pto).min(rto_at));

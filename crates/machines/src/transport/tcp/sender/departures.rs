@@ -1,4 +1,4 @@
-//! When segments leave that the window lets go, and what they carry besides data.
+//! Pacing of segments, and what they carry in addition to data.
 
 use crate::congestion::{Calls, FeedbackKind, Needs};
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use thalweg_units::{Rate, Serializer, Span, Time};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct Departures {
-    /// The pace allows nothing before.
+    /// The pace allows no segment before this.
     pub(super) next: Time,
-    /// Packets take whole multiples of so many picoseconds.
+    /// Gaps are rounded down to multiples of this, picoseconds.
     quantum: u32,
     /// With `Flight::Span`: nothing leaves until an ACK advances.
     pub(super) held: bool,
-    /// What packets have room for.
+    /// The feedback for which packets reserve room.
     pub(super) feedback: FeedbackKind,
     /// The calls that the controller requires.
     pub(super) calls: Calls,
@@ -20,8 +20,8 @@ pub(super) struct Departures {
     pub(super) cwr_due: bool,
     /// Classic ECN: echoes in ACKs up to here were answered by a CWR.
     cwr_to: u64,
-    /// What was sent when the permit was used up last: until it is acknowledged, ACKs are of a round trip in
-    /// which it was.
+    /// SND.NXT when the window was last used up. Until it is acknowledged, ACKs belong to a round trip in which the
+    /// window was used up.
     pub(super) limited_to: u64,
 }
 
@@ -43,7 +43,7 @@ impl Departures {
         }
     }
 
-    /// So many bytes on the wire have left at this pace.
+    /// A packet of `wire` bytes has left at this pace.
     #[inline(always)]
     pub(super) fn on_sent(&mut self, now: Time, wire: u32, pace: Rate) {
         self.next = now.saturating_add(self.gap(wire, pace));
@@ -72,7 +72,7 @@ impl Departures {
         (self.cwr_due, self.cwr_to) = (true, sent_to);
     }
 
-    /// An echo in an ACK up to here is none of those that have been answered.
+    /// Whether an ECN echo in an ACK up to `una` has not been answered by a CWR.
     #[inline]
     pub(super) fn is_news(&self, una: u64) -> bool {
         una > self.cwr_to

@@ -1,9 +1,9 @@
-//! What leaves: segments, SYNs, probes; and which segment is next (NextSeg of RFC 6675 §4, limited transmit
-//! of RFC 3042, go-back after a timeout).
+//! Chooses the next segment (NextSeg of RFC 6675 §4, limited transmit of RFC 3042, go-back after a timeout) and writes
+//! segments, SYNs and probes.
 
 use super::super::super::{EcnSpec, Flight, LossDetection, Sack, TcpSpec, Transmit};
-use super::state::{Connection, Phase, Probing};
-use super::{Segment, TcpSender};
+use super::TcpSender;
+use super::state::{Connection, Phase, Probing, Segment};
 use crate::congestion::{CongestionControl, Feedback, FeedbackKind};
 use thalweg_units::{Bytes, Rate, Time};
 use thalweg_wire::{Ecn, Explicit, ExplicitKind, Flags, Forecast, Kind, Packet, Side};
@@ -53,14 +53,15 @@ impl TcpSender {
         (len > 0 && fits(flight, len, window)).then_some(Segment { seq, len, moves_high_rxt: false })
     }
 
-    /// Windows are exact to the byte. Only those of controllers with forecasts may be; all others pay a comparison.
+    /// Whether windows are exact to the byte. Only controllers with forecasts may ask for that, so others pay for one
+    /// comparison.
     #[inline]
     fn is_exact(&self, spec: &TcpSpec) -> bool {
         matches!(self.departures.feedback, FeedbackKind::Explicit(ExplicitKind::Forecast(_)))
             && spec.controller.needs().exact
     }
 
-    /// What was never sent, from its first byte as far as it is in one piece.
+    /// The first contiguous range that was never sent.
     #[inline]
     pub(super) fn unsent(&self) -> (u64, u64) {
         match &self.extras {
@@ -157,7 +158,7 @@ impl TcpSender {
         (end <= reach || self.in_flight() == 0).then_some(segment)
     }
 
-    /// Writes the segment's packet and keeps the books.
+    /// Writes the segment's packet and updates the sender's state.
     #[inline(always)]
     pub(super) fn emit(
         &mut self,
@@ -167,7 +168,7 @@ impl TcpSender {
         pace: Option<Rate>,
         packet: &mut Packet,
     ) {
-        let Segment { seq, len, moves_high_rxt } = segment;
+        let Segment { seq, len, .. } = segment;
         let end = seq + u64::from(len);
         let fresh = seq >= self.space.sent_to;
         if seq > self.space.sent_to {
@@ -180,11 +181,6 @@ impl TcpSender {
             }
         }
         let mut flags = Flags::default();
-        let mut ecn = match spec.ecn {
-            EcnSpec::Off => Ecn::NotEct,
-            EcnSpec::Classic | EcnSpec::Accurate => Ecn::Ect0,
-            EcnSpec::Codepoints | EcnSpec::Scalable => Ecn::Ect1,
-        };
         if fresh {
             self.space.sent_to = end;
             // CHOICE RFC 8257 §3.3: CWR is classic ECN's alone; receivers that echo every mark do not look at it.
@@ -195,12 +191,6 @@ impl TcpSender {
         } else {
             flags.set(Flags::RETRANSMISSION);
             self.counts.resent += 1;
-            // RFC 3168 §6.1.5.
-            // CHOICE RFC 3168 §6.1.5: with the echo of RFC 8257, which is silent, retransmissions are ECN-capable,
-            // as in Linux (tcp_ca_needs_ecn). Other reading: they are not, and are dropped where others are marked.
-            if spec.ecn == EcnSpec::Classic {
-                ecn = Ecn::NotEct;
-            }
         }
         if end == self.space.size || spec.options.video.is_some() && self.ends_chunk(end) {
             flags.set(Flags::LAST);
@@ -214,26 +204,12 @@ impl TcpSender {
             wire: len + spec.header,
             payload: len,
             kind: Kind::Data,
-            ecn,
+            ecn: codepoint(spec.ecn, fresh),
             flags,
             ..Packet::default()
         };
         self.counts.sent += 1;
-        if let Some(board) = &mut self.repair.board {
-            board.pipe += u64::from(len);
-            if let Some(prr) = &mut board.prr {
-                prr.out += u64::from(len);
-            }
-            if moves_high_rxt {
-                board.high_rxt = board.high_rxt.max(end);
-                self.repair.resend_first = false;
-            } else if !fresh {
-                board.rescued = true;
-            }
-            if !fresh {
-                board.resent_to = board.resent_to.max(end);
-            }
-        }
+        self.repair.note_sent(segment, fresh);
         if !self.timer.runs() {
             self.timer.start(&spec.rto, now);
         }
@@ -251,7 +227,7 @@ impl TcpSender {
         }
     }
 
-    /// What routers write into, or the receiver reads, of a packet that leaves.
+    /// The explicit header of a packet that leaves: routers write into it, or the receiver reads it.
     #[inline]
     pub(super) fn header(&self, spec: &TcpSpec, kind: ExplicitKind) -> Explicit {
         let ExplicitKind::Forecast(reading) = kind else { return Explicit::unwritten(kind) };
@@ -314,7 +290,7 @@ impl TcpSender {
         Transmit::Packet
     }
 
-    /// The pace by which the next departure was planned, if what routers have `written` may move it.
+    /// The pace by which the next departure was scheduled, if what routers have `written` may reschedule it.
     #[inline]
     pub(super) fn planned(&self, spec: &TcpSpec, written: Feedback<'_>) -> Option<Rate> {
         let reported = matches!(written, Feedback::Explicit(Explicit::Rate(_)));
@@ -323,6 +299,20 @@ impl TcpSender {
         } else {
             None
         }
+    }
+}
+
+/// The ECN field of a data segment; `fresh`: it was never sent before. RFC 3168 §6.1.5: retransmissions are not
+/// ECN-capable.
+// CHOICE RFC 3168 §6.1.5: with the echo of RFC 8257, which is silent, retransmissions are ECN-capable, as in Linux
+// (tcp_ca_needs_ecn). Other reading: they are not, and are dropped where others are marked.
+#[inline(always)]
+fn codepoint(ecn: EcnSpec, fresh: bool) -> Ecn {
+    match ecn {
+        EcnSpec::Classic if !fresh => Ecn::NotEct,
+        EcnSpec::Off => Ecn::NotEct,
+        EcnSpec::Classic | EcnSpec::Accurate => Ecn::Ect0,
+        EcnSpec::Codepoints | EcnSpec::Scalable => Ecn::Ect1,
     }
 }
 

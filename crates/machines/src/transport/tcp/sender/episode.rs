@@ -1,8 +1,9 @@
-//! What is known to be lost, and the episode in which it is repaired.
+//! The state of loss recovery.
 
 use super::super::super::TcpSpec;
 use super::super::Scoreboard;
 use super::super::rack::Rack;
+use super::state::Segment;
 use serde::{Deserialize, Serialize};
 use thalweg_wire::{Flags, Packet};
 
@@ -62,7 +63,28 @@ impl Repair {
         }
     }
 
-    /// Grows when more is found lost.
+    /// A data segment leaves; `fresh`: it was never sent before.
+    #[inline(always)]
+    pub(super) fn note_sent(&mut self, segment: Segment, fresh: bool) {
+        let Segment { seq, len, moves_high_rxt } = segment;
+        let Some(board) = &mut self.board else { return };
+        let end = seq + u64::from(len);
+        board.pipe += u64::from(len);
+        if let Some(prr) = &mut board.prr {
+            prr.out += u64::from(len);
+        }
+        if moves_high_rxt {
+            board.high_rxt = board.high_rxt.max(end);
+            self.resend_first = false;
+        } else if !fresh {
+            board.rescued = true;
+        }
+        if !fresh {
+            board.resent_to = board.resent_to.max(end);
+        }
+    }
+
+    /// A measure of the data found lost: it grows when more is found.
     pub(super) fn known_lost(&self) -> u64 {
         let by_sack = self.board.as_ref().map_or(0, |board| board.lost_by_sack);
         self.rack().map_or(by_sack, |rack| rack.segments.ever_lost())
@@ -79,7 +101,7 @@ impl Repair {
         prr.on_ack(board.pipe, delivered, safe, u64::from(spec.mss));
     }
 
-    /// Nothing is repaired, and nothing is SACKed: ACKs are what they were before the first trouble.
+    /// Drops the scoreboard when recovery is over and nothing is SACKed, so that ACKs take the fast path again.
     #[inline]
     pub(super) fn put_away(&mut self) {
         if self.board.as_ref().is_some_and(|board| board.sacked() == 0 && board.rack.is_none()) {

@@ -1,10 +1,10 @@
-//! What few flows have besides TCP's own loop: an application that writes at its own pace, or as a viewer requests;
-//! another loop over the same buffer, whose deliveries this one passes over (RC3, [`super::super::super::rc3`]); and,
-//! until the answer to the SYN has come, what the controller was made from.
+//! State that only few flows need: an application that writes at its own pace, or as a viewer requests; a second loop
+//! over the same buffer, whose deliveries this one skips (RC3, [`super::super::super::rc3`]); and, until the SYN-ACK
+//! arrives, what the controller was made from.
 //!
-//! What that other loop delivers is no evidence of losses, makes no room in the window and moves no timer:
-//! only ACKs of this loop's own data do. It is taken into the scoreboard when such an ACK comes, and when
-//! something is to be repaired.
+//! Data that the other loop delivers is no evidence of losses, makes no room in the window and restarts no timer: only
+//! ACKs of this loop's own data do. It enters the scoreboard when such an ACK arrives, and when something is to be
+//! repaired.
 
 use super::super::super::{SynLoss, TcpSpec};
 use super::super::Scoreboard;
@@ -15,15 +15,15 @@ use crate::congestion::Start;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
 
-/// What few flows have besides.
+/// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Extras {
     writer: Option<Writer>,
     /// What requests that it writes, if a viewer does.
     viewer: Option<Viewer>,
-    /// There is another loop: what the receiver has, whichever loop sent it.
+    /// What the receiver has, whichever loop sent it; `None`: there is no second loop.
     delivered: Option<Delivered>,
-    /// From what the controller is made anew if the SYN is lost; there until the answer to it has come.
+    /// From this the controller is made anew if the SYN is lost; kept until the SYN-ACK arrives.
     opening: Option<Box<Start>>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Extras {
 struct Writer {
     /// Bytes of all writes so far, before they are rounded up to whole segments.
     bytes: u64,
-    /// As far as there is data.
+    /// End of the data written so far.
     written: u64,
     /// The next write.
     next: Time,
@@ -42,7 +42,7 @@ struct Writer {
     silent: Time,
 }
 
-/// What another loop has brought.
+/// What a second loop has delivered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Delivered {
     /// From the flow's first byte on.
@@ -62,7 +62,7 @@ impl Extras {
             .then(|| Box::new(Self { opening, ..Self::default() }))
     }
 
-    /// Another loop over the same buffer delivers.
+    /// There is a second loop over the same buffer.
     pub(super) fn harvests(&self) -> bool {
         self.delivered.is_some()
     }
@@ -262,14 +262,14 @@ impl TcpSender {
 }
 
 impl Writer {
-    /// It writes.
+    /// The application writes `bytes`.
     // CHOICE: what a write ends with is sent as a whole segment, so that all segments but the flow's last are full.
     fn add(&mut self, bytes: Bytes, mss: u32) {
         self.bytes = self.bytes.saturating_add(bytes.get());
         self.written = self.bytes.div_ceil(u64::from(mss)).saturating_mul(u64::from(mss));
     }
 
-    /// It writes a chunk: that of a viewer, who waits for it, is one segment at least.
+    /// The application writes a chunk; that of a viewer is at least one segment.
     fn add_chunk(&mut self, bytes: Bytes, mss: u32) {
         let least = self.written.saturating_add(u64::from(mss));
         self.add(bytes, mss);

@@ -1,6 +1,6 @@
-//! What holds a sender back: its window, its application, a mark. RFC 9438 §5.8 and RFC 7661 (windows that
-//! are not used), draft-ietf-ccwg-bbr §4.1.2.4 (samples that measure nothing of the path), RFC 5681 §4.1 (windows
-//! after a pause), RFC 3168 §6.1.2 (a marked window of one segment).
+//! What limits a sender: its window, its application, or a mark at a window of one segment. RFC 9438 §5.8 and RFC 7661
+//! (windows that are not used), draft-ietf-ccwg-bbr §4.1.2.4 (samples that measure nothing of the path), RFC 5681 §4.1
+//! (windows after a pause), RFC 3168 §6.1.2 (a marked window of one segment).
 
 use super::super::super::{EcnFloor, EcnSpec, Flight, Growth, RestartRule, TcpSpec};
 use super::TcpSender;
@@ -11,7 +11,7 @@ use thalweg_units::{Bytes, Span, Time};
 /// RFC 7661 §4.4.3: how long a window that is not used is kept.
 const NON_VALIDATED: Span = Span::from_secs(300);
 
-/// Nothing may leave: because the window is used up, as far as it must be.
+/// Called when nothing may leave: whether the window is used up, by the rule `growth`.
 // CHOICE RFC 9002 §7.8: a pace that holds data back does not use the window up, as in Linux
 // (tcp_is_cwnd_limited): a burst of an application that is paced would grow a window that it never fills. Other
 // reading: a sender that waits for its pace is limited, too.
@@ -30,8 +30,8 @@ pub(super) fn is_used_up(sender: &TcpSender, spec: &TcpSpec, window: u64) -> boo
     }
 }
 
-/// The window was used up by what an ACK acknowledges, before it is taken in, as far as it must be for a window to
-/// grow.
+/// Whether the window was used up while the data that an ACK acknowledges was in flight, by the rule `growth`. Called
+/// before the ACK is processed.
 #[inline(always)]
 pub(super) fn was_used_up(sender: &TcpSender, spec: &TcpSpec) -> bool {
     sender.space.una < sender.departures.limited_to || spec.options.growth == Growth::Always
@@ -52,7 +52,7 @@ pub(super) fn check_app_limited(sender: &mut TcpSender, spec: &TcpSpec) {
     }
 }
 
-/// Something is known to be lost, and was not sent again since.
+/// Something is lost and was not sent again yet.
 fn has_to_resend(sender: &TcpSender, spec: &TcpSpec) -> bool {
     if sender.state.phase == Phase::Normal {
         return false;
@@ -116,7 +116,7 @@ pub(super) fn wait_for_timer(sender: &mut TcpSender, spec: &TcpSpec, now: Time) 
     }
 }
 
-/// The timer has expired: all that waited was the next packet.
+/// The timer has expired only to release the next packet. Returns whether that was so.
 // CHOICE RFC 3168 §6.1.2: where nothing is in the network nothing is lost: neither does the timer back off
 // nor the threshold fall. Other reading: a retransmission timeout like any other.
 pub(super) fn is_released(sender: &mut TcpSender) -> bool {

@@ -1,4 +1,4 @@
-//! TCP's pace for windows ([`pace`]): a fifth more than the window per round trip after slow start, as in Linux.
+//! The pace of windows without one ([`pace`]): after slow start 1.2 windows per round trip, as in Linux.
 
 use super::super::super::TcpSpec;
 use crate::congestion::pace;

@@ -1,6 +1,6 @@
-//! The ACK that was expected (header prediction: Jacobson, "4BSD header prediction", CCR 20 (2), 1990): of
-//! new data, with nothing to repair, nothing written by the network, and no other loop. Nearly all are; of
-//! what `on_ack` does, little is left for them.
+//! Fast path for the expected ACK (header prediction: Jacobson, "4BSD header prediction", CCR 20 (2), 1990): of new
+//! data, with nothing to repair, no header written by the network, and no second loop. Nearly all ACKs are; the result
+//! is that of `on_ack`, in fewer steps.
 
 use super::super::super::{EcnSpec, Reception, TcpSpec};
 use super::TcpSender;
@@ -9,7 +9,7 @@ use crate::congestion::{AckSample, CongestionControl, Feedback};
 use thalweg_units::{Bytes, Time};
 use thalweg_wire::{Flags, Packet};
 
-/// Whether `on_expected_ack` says all there is to say of an ACK without header.
+/// Whether an ACK without header can take the fast path.
 #[inline(always)]
 pub(super) fn expects(sender: &TcpSender, packet: &Packet) -> bool {
     sender.space.una < packet.seq
@@ -22,7 +22,7 @@ pub(super) fn expects(sender: &TcpSender, packet: &Packet) -> bool {
         && sender.state == State::STEADY
 }
 
-/// What `on_ack` comes to.
+/// The fast path: its result is that of `on_ack`.
 #[inline(always)]
 pub(super) fn on_expected_ack(
     sender: &mut TcpSender,

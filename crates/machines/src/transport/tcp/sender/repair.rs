@@ -1,4 +1,4 @@
-//! Loss repair: what ACKs report as missing, when an episode begins and ends, the retransmission timer. RFC 6675
+//! Loss recovery: what ACKs report as missing, when an episode begins and ends, retransmission timeouts. RFC 6675
 //! §§3–5, 5681 §3.2, 6582 §3.2, 6298 §5; pFabric §4.2.
 
 use super::super::super::{LossDetection, Sack, TcpSpec};
@@ -56,7 +56,7 @@ impl TcpSender {
         self.scoreboard().inflation += bytes;
     }
 
-    /// The scoreboard, made if this is the flow's first trouble.
+    /// The scoreboard; it is created if there is none.
     pub(super) fn scoreboard(&mut self) -> &mut Scoreboard {
         let (una, out) = (self.space.una, self.space.outstanding());
         self.repair.board.get_or_insert_with(|| Box::new(Scoreboard::new(una, out)))

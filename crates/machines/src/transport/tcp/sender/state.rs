@@ -1,4 +1,4 @@
-//! Where a connection stands, and how far it has come.
+//! The state of a connection, its sequence space and its counters.
 
 use super::super::super::SenderStats;
 use super::super::super::counts::RoundTrips;
@@ -20,7 +20,7 @@ pub(super) enum Connection {
     Open,
 }
 
-/// Where loss repair stands. It ends when `recover` is acknowledged.
+/// The phase of loss recovery, which ends when `recover` is acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Phase {
     /// Nothing known to be lost.
@@ -43,7 +43,7 @@ pub(super) enum Probing {
     Marked,
 }
 
-/// Where the connection stands.
+/// The state of the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) connection: Connection,
@@ -77,10 +77,19 @@ impl Space {
     }
 }
 
-/// For the statistics.
+/// A segment about to be sent.
+#[derive(Clone, Copy)]
+pub(super) struct Segment {
+    pub(super) seq: u64,
+    pub(super) len: u32,
+    /// It advances HighRxt: every retransmission except the rescue one.
+    pub(super) moves_high_rxt: bool,
+}
+
+/// Counters for the statistics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Counts {
-    /// Packets, and those of them that were sent before.
+    /// Packets sent, and retransmissions among them.
     pub(super) sent: u64,
     pub(super) resent: u64,
     pub(super) timeouts: u64,

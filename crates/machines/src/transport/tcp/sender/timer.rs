@@ -17,7 +17,7 @@ impl Timer {
         Self { deadline: Time::MAX, rto: Rto::default() }
     }
 
-    /// It runs from now on, whether it ran or not.
+    /// (Re)starts it.
     #[inline(always)]
     pub(super) fn start(&mut self, spec: &RtoRule, now: Time) {
         self.deadline = now.saturating_add(self.rto.timeout(spec));

@@ -1,15 +1,15 @@
-//! What a sender that infers losses by time does besides ([`Rack`](super::super::rack::Rack)): RFC 8985 §§6 and 7.
+//! RACK-TLP in the sender ([`Rack`](super::super::rack::Rack)): RFC 8985 §§6 and 7.
 
 use super::super::super::{LossDetection, TcpSpec};
 use super::super::rack::ProbeOutcome;
-use super::state::Phase;
-use super::{Segment, TcpSender};
+use super::TcpSender;
+use super::state::{Phase, Segment};
 use crate::congestion::CongestionControl;
 use thalweg_units::{Span, Time};
 use thalweg_wire::Packet;
 
 impl TcpSender {
-    /// An ACK advances by so much, and selectively acknowledges some. True: it shows that a probe has
+    /// Takes in an ACK that advances by `advance` and carries `blocks`. Returns true if it shows that a probe has
     /// repaired a loss.
     #[cold]
     pub(super) fn update_rack(
@@ -92,7 +92,7 @@ impl TcpSender {
         }
     }
 
-    /// One of both timers may have expired.
+    /// Checks whether the reordering timer or the probe timer has expired.
     #[cold]
     pub(super) fn on_times(&mut self, spec: &TcpSpec, now: Time) {
         let Some(rack) = self.repair.rack_mut() else { return };

@@ -14,16 +14,16 @@ use crate::problems::{Invalid, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span};
 
-/// A window that marks move.
+/// A window that only marks change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DctcpSpec {
-    /// The largest window, and the first: times what the link carries in the shortest round trip.
+    /// Initial and largest window, in bandwidth-delay products: link rate times shortest round trip.
     pub window: f64,
-    /// Share of the bytes of a marked ACK that the window loses.
+    /// Decrease of the window at a marked ACK, as a fraction of the bytes that it reports.
     pub cut: f64,
-    /// Fast increase: bytes that it gains per byte acknowledged without delay.
+    /// Fast increase: bytes per byte that is acknowledged without delay.
     pub fast: f64,
-    /// Less than this is no delay.
+    /// Queueing delays below this count as none.
     pub low_delay: Span,
 }
 

@@ -13,7 +13,7 @@ use thalweg_units::{Bytes, Span};
 /// A window that only timeouts change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixedSpec {
-    /// How large, on the wire.
+    /// The window in bytes on the wire.
     pub size: Bytes,
 }
 

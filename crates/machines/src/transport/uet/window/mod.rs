@@ -20,14 +20,14 @@ use crate::problems::Invalid;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Time, dispatch};
 
-/// Which window senders have, with plain numbers.
+/// The window of senders, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum WindowSpec {
-    /// Ultra Ethernet's: queueing delay and marks.
+    /// NSCC, Ultra Ethernet's: by queueing delay and marks.
     Nscc(NsccSpec),
-    /// Of one size.
+    /// Of a fixed size.
     Fixed(FixedSpec),
-    /// Marks alone.
+    /// By marks alone.
     Dctcp(DctcpSpec),
     /// None.
     Unbounded(UnboundedSpec),
@@ -62,7 +62,7 @@ dispatch! {
         /// Bytes on the wire that may be in the network.
         #[inline]
         pub fn size(&self) -> u64;
-        /// The most that it may become, as of now.
+        /// The largest window at present.
         pub fn most(&self) -> u64;
         /// The shortest round trip so far.
         pub fn base_rtt(&self) -> Span;
@@ -71,7 +71,7 @@ dispatch! {
         pub fn on_ack(&mut self, [spec: &WindowSpec], ack: &Acked);
         /// A NACK has come, of a packet that was in the network.
         pub fn on_nack(&mut self, [spec: &WindowSpec], nack: &Nacked);
-        /// A packet of so many bytes has timed out.
+        /// A packet of `bytes` has timed out.
         pub fn on_timeout(&mut self, [spec: &WindowSpec], bytes: u32);
     }
 }

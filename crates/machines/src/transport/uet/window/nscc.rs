@@ -25,43 +25,43 @@ use crate::problems::{Invalid, Problems};
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Rate, Span, Time};
 
-/// NSCC's numbers. Gains are of a packet's payload where they say packets.
+/// NSCC's parameters. Where a gain is in packets, a packet counts with its payload bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NsccSpec {
-    /// Queueing delay that it aims at.
+    /// Target queueing delay.
     pub target: Span,
-    /// The largest window, and the first: times what the link carries in the shortest round trip.
+    /// Initial and largest window, in bandwidth-delay products: link rate times shortest round trip.
     pub window: f64,
-    /// γ: share of the excess of the average delay that a decrease takes off.
+    /// γ: a decrease removes γ · (average delay − target) / average delay of the window.
     pub gamma: f64,
-    /// A decrease leaves at least this share.
+    /// A decrease leaves at least this fraction of the window.
     pub floor: f64,
-    /// Weight of a sample in the average delay.
+    /// Weight of the newest sample in the average delay.
     pub weight: f64,
     /// Fair increase: packets per acknowledged window.
     pub fair: f64,
-    /// Proportional increase: packets per acknowledged window and second of delay that is missing to the target.
+    /// Proportional increase: packets per acknowledged window and per second by which the delay is below the target.
     pub proportional: f64,
-    /// η: packets that a window gains per period, whatever happens.
+    /// η: packets added per period in any case.
     pub steady: f64,
-    /// Fast increase: bytes that it gains per byte acknowledged without delay.
+    /// Fast increase: bytes per byte that is acknowledged without delay.
     pub fast: f64,
-    /// Less than this is no delay.
+    /// Queueing delays below this count as none.
     pub low_delay: Span,
-    /// Quick adapt: only if less has arrived than the largest window divided by this.
+    /// Quick adapt applies only if less has arrived in the last round than the largest window divided by this.
     pub gate: u64,
-    /// Quick adapt: a delay of more than so many targets is as bad as a loss.
+    /// Quick adapt: a delay above this multiple of the target counts as a loss.
     pub quick_delay: u64,
-    /// What increases have summed up is added after so many packets,
+    /// Accumulated increases are applied after this many packets,
     pub adjust_after: u32,
-    /// or so long.
+    /// or after this time.
     pub period: Span,
-    /// A round trip must be shorter than the shortest one by more than this, and is taken for this much longer.
+    /// A new shortest round trip must be shorter by more than this, and this is added to it.
     pub slack: Span,
 }
 
 impl NsccSpec {
-    /// In a network with such round trips and links, of switches that trim or not.
+    /// The defaults for a network with this base round trip and link rate; `trims`: its switches trim.
     // Gains are in proportion to what the link carries in a round trip, 1 for 100 Gb/s and 12 us.
     pub fn of(base_rtt: Span, rate: Rate, trims: bool) -> Self {
         let scale = base_rtt.ps() as f64 * rate.bps() as f64 / 8e12 / 150_000.0;

@@ -12,7 +12,7 @@ pub(super) struct Shortest {
 }
 
 impl Shortest {
-    /// Before the first sample; the largest window is so many times what the link carries in a round trip.
+    /// Before the first sample; the largest window is `multiple` bandwidth-delay products.
     pub fn new(c: &Common, multiple: f64) -> Self {
         let carried = c.base_rtt.ps() as f64 * c.line_rate.bps() as f64 / 8e12;
         Self { rtt: c.base_rtt, most: (multiple * carried) as u64 }

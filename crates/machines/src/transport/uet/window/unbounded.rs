@@ -1,4 +1,4 @@
-//! No window: what receivers grant bounds alone.
+//! No window: only credits of the receiver limit the flow.
 
 use super::{Acked, Common, Nacked};
 use crate::problems::Invalid;
