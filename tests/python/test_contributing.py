@@ -71,8 +71,11 @@ LISTS = {
                 *RELIEVED,
                 "crates/machines/src/egress/port.rs",
                 "crates/sim/src/fabric/relief.rs",
+                "crates/sim/src/fabric/relief_checks.rs",
                 "crates/sim/src/fabric/reliefs.rs",
             },
+            # A policy that cannot go on ends the run: the package reports it.
+            "policy": {"crates/python/src/failures.rs"},
             # Backpressure pauses the queues of this order and no other's, and sets how far its neighbours are.
             "bfc": {"crates/scenario/src/resolve/lossless.rs", "crates/scenario/src/validate/pauses.rs"},
             # The transport of that name needs its credits metered, and nothing else does.

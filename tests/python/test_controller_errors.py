@@ -223,7 +223,7 @@ def test_parameters_are_declared_and_others_refused(cli, file, scenario):
     assert seen[0] == {"gain": 2, "mode": "slow"}
     for text, expected in {
         "{ gian = 2 }": "`transport.congestion.params.gian`: the controller `tuned` declares no parameter `gian`; did you mean `gain`",
-        "7": "`transport.congestion.params`: is not a table",
+        "7": "`transport.congestion.params`: it is not a table of parameters",
         '{ gain = "2" }': "`params.gain` is '2': a text, where the default 0.5 is a number",
     }.items():
         (setting,) = (f"{k}={v}" for k, v in with_params(text).items())

@@ -81,7 +81,7 @@ def test_a_circle_is_found_among_ports_that_only_lead_into_it():
     ("set", "said"),
     [
         ({"switch.pfc": None}, "it relieves paused ports"),
-        ({"switch.scheduler": "drr"}, "lifted out of the middle"),
+        ({"switch.scheduler": "drr"}, "out of the middle of a queue"),
         ({"switch.relief": {"kind": "escape", "pool": 0}}, "pool"),
         ({"switch.gfc": {"first": "60KB", "last": "50KB"}}, "`switch.pfc` pauses whole ports"),
     ],

@@ -64,7 +64,7 @@ def test_a_changed_record_names_the_first_difference(run, cli, tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"measure.port_records": [0]}, ["measure.port_records", "h0 -> switch0", "it is a host's"]),
+        ({"measure.port_records": [0]}, ["measure.port_records", "h0 -> switch0", "it belongs to a host"]),
         ({"measure.port_records": [12]}, ["there is no port 12", "ports are 0 to 11"]),
         ({"measure.port_records": [1, 1]}, ["port 1 is listed twice"]),
         ({"switch.buffer": "unlimited", "switch.shared_buffer": {"total": "1MB"}}, ["switch.shared_buffer", "shared"]),

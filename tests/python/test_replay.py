@@ -209,7 +209,7 @@ class Source:
         ingress = np.concatenate(self.helpings if end else [self.helpings.pop(0)]).astype(np.uint64)
         n = len(ingress)
         rows = {k: np.zeros(n, np.uint64) for k in ("seq", "handed", "exit", "waited", "arrivals", "starts")}
-        rows |= {k: np.zeros(n, np.uint8) for k in ("forward", "marked", "queues", "hops")}
+        rows |= {k: np.zeros(n, np.uint8) for k in ("forward", "kind", "marked", "lost_on_link", "queues", "hops")}
         rows |= {"lost": np.full(n, 2**64 - 1, np.uint64), "lost_at": np.zeros(n, np.uint32)}
         rows |= {"ports": np.zeros(0, np.uint32)}
         return rows | {"ingress": ingress, "flow": np.arange(n, dtype=np.uint32), "wire": np.full(n, 1500, np.uint32)}
@@ -352,7 +352,7 @@ def test_a_flipped_bit_is_noticed(copy, cli):
 @pytest.mark.parametrize(
     ("about", "reason"),
     [
-        ({"version": 1}, "format version 1, this thalweg reads version 3"),
+        ({"version": 1}, "format version 1, this thalweg reads version 4"),
         ({"scenario": "0" * 16}, "was recorded from another scenario"),
         ({"rows": 3}, "another number of packets"),
         ({"format": "pcap"}, "format version"),

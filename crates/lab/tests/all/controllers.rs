@@ -73,7 +73,11 @@ fn the_catalogue_and_explain_have_what_stands_with_the_algorithm() {
         ("DCQCN: rates by congestion notifications.", "Zhu et al., SIGCOMM 2015")
     );
     let text = explain("transport.congestion.gain").expect("a key");
-    assert!(text.contains("weight of a notification in α") && text.contains("default: 0.00390625"), "{text}");
+    assert!(
+        text.contains("weight of the newest observation in the moving average α")
+            && text.contains("default: 0.00390625"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -96,7 +96,7 @@ impl Parameters for Params {
         }
         let most = [("uplinks", at.uplinks, Header::UPLINKS), ("switches", at.switches, Header::LEAVES)];
         for (what, has, most) in most.into_iter().filter(|(_, has, most)| has > most) {
-            let why = format!("a header tells {most} {what} apart, and there are {has}");
+            let why = format!("a header distinguishes {most} {what}, and there are {has}");
             problems.wrong("kind", why, "\"flowlet\", or a smaller network");
         }
     }
@@ -137,7 +137,7 @@ struct Header {
 }
 
 impl Header {
-    /// Leaves that can be told apart.
+    /// Leaves that can be distinguished.
     const LEAVES: u32 = 1 << 13;
     /// Uplinks of a leaf.
     const UPLINKS: u32 = 1 << 6;
@@ -260,7 +260,7 @@ impl Seen {
     }
 
     /// What to say next.
-    fn say(&mut self) -> Option<(u8, u8)> {
+    fn next_feedback(&mut self) -> Option<(u8, u8)> {
         let count = self.by_uplink.len();
         let turns = || (0..count).map(|turn| (self.next + turn) % count);
         let is = |at: &usize, changed: bool| self.by_uplink[*at].is_some_and(|one| one.changed || !changed);
@@ -371,7 +371,7 @@ impl RouteRule for Conga {
             };
             self.flowlets.entry(packet.hash()).take(candidate, &*ports, now);
             let uplink = self.number(ports.port(candidate));
-            let feedback = self.from.get_mut(packet.leaf as usize).and_then(Seen::say);
+            let feedback = self.from.get_mut(packet.leaf as usize).and_then(Seen::next_feedback);
             (candidate, Header { leaf: self.leaf, uplink, congestion: 0, feedback })
         } else {
             (spread(packet.hash(), self.salt, ports.count()), Header::of(packet.value))
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flowlet_takes_the_path_that_is_said_to_be_least_congested_and_stays_on_it() {
+    fn a_flowlet_takes_the_path_with_the_least_reported_congestion_and_stays_on_it() {
         let (mut here, mut ports) = (leaf(0), Ports::idle(2));
         // Uplinks have numbers once they have been candidates.
         here.choose(Time::ZERO, &mut to(1, 9), &mut ports);
@@ -450,7 +450,7 @@ mod tests {
         assert!((10..40).all(|flow| here.choose(US, &mut to(1, flow), &mut ports) == 1));
         // Of another leaf nothing is known.
         let mut other: Vec<usize> =
-            (10..40).map(|flow| here.choose(US, &mut to(2, flow), &mut ports)).collect();
+            (110..140).map(|flow| here.choose(US, &mut to(2, flow), &mut ports)).collect();
         other.sort_unstable();
         other.dedup();
         assert_eq!(other, [0, 1]);
@@ -473,7 +473,7 @@ mod tests {
 
     /// The largest of the links on the way, said back to the leaf that it came from, by its uplink.
     #[test]
-    fn congestion_is_collected_on_the_way_and_said_in_what_goes_back() {
+    fn congestion_is_collected_on_the_way_and_fed_back() {
         let (mut near, mut spine, mut far) = (leaf(0), leaf(2), leaf(1));
         let mut ports = Ports::idle(2);
         let mut busy = to(1, 4);
@@ -498,20 +498,23 @@ mod tests {
     }
 
     #[test]
-    fn what_has_changed_is_said_first_and_then_all_in_turn() {
+    fn changed_metrics_are_fed_back_first_and_then_all_in_turn() {
         let mut seen = Seen::default();
-        assert_eq!(seen.say(), None);
+        assert_eq!(seen.next_feedback(), None);
         for (uplink, level) in [(0, 1), (1, 2), (3, 4)] {
             seen.note(uplink, level);
         }
-        assert_eq!([(); 3].map(|()| seen.say()), [Some((0, 1)), Some((1, 2)), Some((3, 4))]);
+        assert_eq!([(); 3].map(|()| seen.next_feedback()), [Some((0, 1)), Some((1, 2)), Some((3, 4))]);
         seen.note(1, 2);
         seen.note(3, 5);
-        assert_eq!([(); 4].map(|()| seen.say()), [Some((3, 5)), Some((0, 1)), Some((1, 2)), Some((3, 5))]);
+        assert_eq!(
+            [(); 4].map(|()| seen.next_feedback()),
+            [Some((3, 5)), Some((0, 1)), Some((1, 2)), Some((3, 5))]
+        );
     }
 
     #[test]
-    fn what_was_said_long_ago_is_forgotten_a_level_at_a_time() {
+    fn old_feedback_is_forgotten_a_level_at_a_time() {
         let p = Params::default();
         let said = Remote { level: 3, at: Time::from_ms(1) };
         let levels = [10, 11, 20, 21, 31, 90].map(|ms| said.level(&p, Time::from_ms(ms)));

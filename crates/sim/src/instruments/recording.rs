@@ -158,7 +158,8 @@ impl Recorder {
     }
 
     fn sort(&mut self) {
-        self.done.sort_unstable_by_key(|r| (r.ingress, r.flow, !travels_forward(r.kind), r.seq, r.exit));
+        self.done
+            .sort_unstable_by_key(|r| (r.ingress, r.flow, !travels_forward(r.kind), r.seq, r.exit, r.handed));
     }
 
     /// Moves the rows behind which no older packet can come to `ready`, or the older half if too many wait.

@@ -127,7 +127,7 @@ fn what_depends_on_more_than_the_port_is_refused_by_key() {
     let refused = |spec: &NetworkSpec, port: u32| spec.recorded_port(PortId(port)).unwrap_err().to_string();
     let switch = 1;
     assert!(plain().recorded_port(PortId(switch)).is_ok());
-    assert!(refused(&plain(), 0).contains("it is a host's"));
+    assert!(refused(&plain(), 0).contains("it belongs to a host"));
     assert!(refused(&plain(), 16).contains("there is no port 16"));
     let mut shared = plain();
     shared.shared_buffer = Some(SharedBufferSpec { total: Bytes::kb(90), sharing: SharingSpec::complete() });

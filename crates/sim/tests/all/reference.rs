@@ -646,7 +646,7 @@ fn what_cannot_run_without_short_cuts_is_refused_with_the_reason() {
     let mut spec = behind(odd, udp(1000, UdpPace::Burst), 5000);
     spec.inputs = Some(lossy(20_000));
     let reason = refused(spec);
-    assert!(reason.contains("per-ingress accounting"), "{reason}");
+    assert!(reason.contains("memory by input"), "{reason}");
     let mut spec = busy(1, OrderSpec::lifo(), StageSpec::tail_drop());
     spec.disciplines[0].preemptive = true;
     spec.shortcuts = false;
