@@ -339,8 +339,13 @@ def _sources(methods: list[FunctionType], folder: Path) -> set[str]:
     while todo:
         file = todo.pop()
         files.add(file)
-        todo |= {f for f in _imports(file, folder) if Path(f).absolute().is_relative_to(folder)} - files
+        todo |= {f for f in _imports(file, folder) if _is_own(Path(f).absolute(), folder)} - files
     return files
+
+
+def _is_own(file: Path, folder: Path) -> bool:
+    """In that folder, and not in an environment of packages that lies there."""
+    return file.is_relative_to(folder) and not {"site-packages", "dist-packages"} & set(file.relative_to(folder).parts)
 
 
 def _imports(file: str, folder: Path) -> set[str]:
