@@ -269,8 +269,8 @@ import time
 from pathlib import Path
 import thalweg
 
-# Absolute: the class stays registered in this process, and is called again from other folders.
-BEGUN, PRESSED = Path("begun").absolute(), Path("pressed").absolute()
+# Next to this file: the class stays registered in this process, and is called again from other folders.
+BEGUN, PRESSED = (Path(__file__).with_name(name) for name in ("begun", "pressed"))
 
 @thalweg.controller("waits")
 class Waits:
