@@ -199,3 +199,55 @@ def test_what_cannot_be_exported_is_refused_before_the_run(flag, tmp_path, cli):
     said = cli("run", "s.toml", flag, "mine", "--out", "r")
     assert said.code == 2 and "mine: " in said.err and "in the way" in said.err
     assert (tmp_path / "mine").read_text() == "a letter" and not (tmp_path / "r").exists()
+
+
+LOSING = """
+topology = { kind = "pair", delay = "2us" }
+run = { until = "10ms" }
+[[link]]
+which = "all"
+direction = "forward"
+loss = { independent = 0.1 }
+[[traffic]]
+kind = "udp"
+src = 0
+dst = 1
+rate = "100Mbps"
+[measure]
+packets = { hops = true }
+"""
+
+
+def test_what_a_hosts_own_link_loses_is_no_drop(tmp_path):
+    run = thalweg.run(thalweg.Scenario.from_toml(LOSING), out=tmp_path / "run", progress=False)
+    ports = run.tables["ports"]
+    lost = int(ports["lost"].sum())
+    assert lost > 3 and ports["dropped"].sum() == 0
+    rows = run.packets.filter(pl.col("lost_ps").is_not_null()).collect()
+    assert rows["lost_on_link"].to_list() == [1] * lost and rows["kind"].unique().to_list() == ["data"]
+    captures.pcap(run, tmp_path / "run.pcapng")
+    packets = [body for kind, body in blocks(tmp_path / "run.pcapng") if kind == 6]
+    said = [sum(word in p for p in packets) for word in (b"lost on the link", b"dropped")]
+    assert said == [lost, 0] and len(packets) == ports["packets"].sum()
+
+
+def test_set_up_has_no_payload_and_messages_are_no_data(tmp_path):
+    shaken = """
+topology = { kind = "star", hosts = 3 }
+transport = { kind = "tcp", handshake = true, syn_size = "60B", ack_size = "64B" }
+traffic = [{ kind = "flow", src = 0, dst = 1, size = "10KB" }]
+measure = { packets = { hops = true } }
+run = { until = "10ms" }
+"""
+    run = thalweg.run(thalweg.Scenario.from_toml(shaken), out=tmp_path / "tcp", progress=False)
+    kinds = run.packets.collect().sort("handed_ps", maintain_order=True)["kind"].to_list()
+    assert kinds[:3] == ["syn", "syn-ack", "data"] and kinds.count("syn") == 1 and set(kinds[3:]) == {"data", "ack"}
+    captures.pcap(run, tmp_path / "tcp.pcapng")
+    first = next(body for kind, body in blocks(tmp_path / "tcp.pcapng") if kind == 6)
+    assert first[20 + 32] >> 4 == 60 // 4 - 5, "all of the SYN is headers"
+    text = shaken.replace('{ kind = "tcp", handshake = true, syn_size = "60B", ack_size = "64B" }', '"expresspass"')
+    text = text.replace("measure =", 'switch = { scheduler = "expresspass", buffer = "100KB" }\nmeasure =')
+    run = thalweg.run(thalweg.Scenario.from_toml(text), out=tmp_path / "credits", progress=False)
+    rows = run.packets.collect()
+    assert set(rows["kind"]) > {"data", "syn", "control"}
+    assert rows.filter(pl.col("kind") == "data")["seq"].is_unique().all() and rows["seq"].null_count() > 0

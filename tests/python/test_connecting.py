@@ -72,7 +72,7 @@ def test_a_file_gets_there_under_a_built_in_controller_and_one_in_python(receive
         "    def on_timeout(self, loss):\n        pass\n",
         encoding="utf-8",
     )
-    for name, controller in (("a", "cubic"), ("b", '{ kind = "bbr" }'), ("c", f"{mine}:Steady")):
+    for name, controller in (("a", "cubic"), ("b", '{ kind = "bbr" }'), ("c" * 255, f"{mine}:Steady")):
         path = tmp_path / name
         path.write_bytes(bytes(range(256)) * 2000)
         words = ["quic", "send", str(path), "--to", to, "--fingerprint", fingerprint, "--congestion", controller]

@@ -376,3 +376,18 @@ def test_a_users_controller_next_to_one_that_is_decided_from_outside_may_keep_it
         env.reset(seed=4)
         digests.add([env.step([0.05]) for _ in range(60)][-1][-1]["digest"])
     assert len(digests) == 1
+
+
+def test_an_environment_that_is_restored_knows_the_path_of_its_episode():
+    def drawn(chance):
+        return {"topology.bottleneck_rate": f"{chance.integers(5, 50)}Mbps"}
+
+    env = CongestionEnv(vary=drawn)
+    before, _ = env.reset(seed=1)
+    for _ in range(5):
+        before, *_ = env.step(np.array([0.1], np.float32))
+    rate, saved = env.seen.path_rate.copy(), env.save()
+    env.reset(seed=2)
+    assert not np.array_equal(env.seen.path_rate, rate)
+    after, _ = env.restore(saved)
+    assert np.array_equal(after, before) and np.array_equal(env.seen.path_rate, rate)

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import thalweg
@@ -177,6 +178,20 @@ def test_flows_that_do_not_end_count_with_the_time_they_were_under_way():
     assert repr(found) == "<slowdown of 3 flows: mean 2, p50 2, p95 3, p99 3, most 3; 1 had not ended>"
     with pytest.raises(ValueError, match="slowdown: there is no such flow"):
         _ = Sample("slowdown", []).p99
+
+
+def test_the_goodput_is_of_flows_that_have_started():
+    """Requests wait for the answers of those before: as the run ends, some have not started."""
+    from thalweg.testing import goodput_mbps
+
+    scenario = thalweg.Scenario.from_toml(
+        'topology = { kind = "dumbbell", pairs = 2, bottleneck_rate = "24Mbps", base_rtt = "40ms" }\n'
+        'traffic = [{ kind = "request-response", client = 2, server = 0, request = "100B", response = "100KB", '
+        'count = 50 }]\nrun = { until = "1s" }\n'
+    )
+    run = thalweg.run(scenario, progress=False)
+    started = run.flows.filter(pl.col("measured") & pl.col("start_ps").is_not_null()).height
+    assert 0 < started < run.flows["measured"].sum() and len(goodput_mbps(run)) == started
 
 
 def test_the_version_that_is_required_is_this_one(tmp_path):

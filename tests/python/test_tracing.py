@@ -239,3 +239,24 @@ def test_the_command_names_the_extra_that_is_missing(runs, cli, monkeypatch):
     monkeypatch.setattr(tracing, "_writer", absent)
     said = cli("trace", runs["paused"].path, "-o", "q.pftrace")
     assert said.code == 2 and "thalweg[trace]" in said.err
+
+
+@pytest.mark.parametrize("transport", ["expresspass", "phost"])
+def test_messages_are_not_shown_as_retransmissions(transport, tmp_path):
+    switch = (
+        'switch = { scheduler = "expresspass", buffer = "100KB" }'
+        if transport == "expresspass"
+        else 'nic = { order = "round-robin" }'
+    )
+    text = f"""
+topology = {{ kind = "star", hosts = 4 }}
+transport = "{transport}"
+{switch}
+traffic = [{{ kind = "incast", fan_in = 3, size = "60KB", receiver = 0 }}]
+measure = {{ packets = {{ hops = true }} }}
+run = {{ until = "20ms" }}
+"""
+    run = thalweg.run(thalweg.Scenario.from_toml(text), out=tmp_path / "run", progress=False)
+    run.trace(tmp_path / "run.pftrace")
+    again = list(tracing.drawing._sent_again(run.packets.with_row_index("packet")))
+    assert len(again) == run.flows["retransmissions"].sum()

@@ -7,6 +7,7 @@ import re
 import shlex
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -205,3 +206,10 @@ def test_a_missing_optuna_is_named(cli, tmp_path, monkeypatch):
     (tmp_path / "tiny.toml").write_text(SCENARIO)
     said = cli("tune", "tiny.toml", "--objective", "drops", "--vary", f"{LOAD}=0.1..0.5", "--quiet")
     assert said.code == 2 and "optuna is not installed; pip install 'thalweg[tune]'" in said.err
+
+
+def test_a_count_is_a_metric_though_flows_do_not_end():
+    from thalweg.tuning.completion import value
+
+    measured = {"flows": 3, "completed": 2, "censored": 1, "fct_us": {"count": 2, "mean": 5.0}}
+    assert value(SimpleNamespace(summary={"measured": measured}), "measured.fct_us.count") == 2

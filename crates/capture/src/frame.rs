@@ -120,6 +120,14 @@ mod tests {
         marked: true,
     };
 
+    /// Its length has 16 bits: 0 is read as the length of the record.
+    #[test]
+    fn a_packet_beyond_64_kilobytes_has_no_length() {
+        let length = |wire| Frame { wire, ..DATA }.bytes()[2..4].to_vec();
+        assert_eq!([length(65_535), length(65_536)], [[0xff, 0xff], [0, 0]]);
+        assert_eq!(Frame { wire: 70_000, tcp: false, ..DATA }.bytes()[24..26], [0, 0], "of UDP likewise");
+    }
+
     #[test]
     fn a_data_packet() {
         let bytes = DATA.bytes();

@@ -97,3 +97,108 @@ impl<W: Wire> Emulator<W> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::direction::Ended;
+    use crate::passable;
+    use crate::ports::Received;
+    use crate::way::Way;
+    use std::path::Path;
+    use thalweg_units::Time;
+
+    /// Frames that have waited in a ring since their stamps, oldest first; what is sent is counted.
+    struct Ring {
+        stamps: std::vec::IntoIter<Time>,
+        sent: usize,
+    }
+
+    impl Ring {
+        fn of(stamps: Vec<Time>) -> Self {
+            Self { stamps: stamps.into_iter(), sent: 0 }
+        }
+    }
+
+    impl Wire for Ring {
+        const STAMPED: bool = true;
+        fn open(_: &str) -> io::Result<Self> {
+            Ok(Self::of(Vec::new()))
+        }
+        fn receive(&mut self, _: &Clock, most: usize, mut each: impl FnMut(&Received<'_>)) -> usize {
+            let bytes = frame();
+            let some = self.stamps.by_ref().take(most);
+            some.map(|at| each(&Received { at, bytes: &bytes, cut: false, unfinished: false })).count()
+        }
+        fn send(&mut self, frames: &[&[u8]]) -> usize {
+            self.sent += frames.len();
+            frames.len()
+        }
+        fn fd(&self) -> RawFd {
+            -1
+        }
+        fn overrun(&mut self) -> u64 {
+            0
+        }
+    }
+
+    /// A datagram of 1000 bytes with its Ethernet header.
+    fn frame() -> Vec<u8> {
+        let mut bytes = vec![2; 12];
+        bytes.extend([8, 0, 0x45, 0, 3, 0xe8, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        bytes.extend([0, 9, 0, 9, 3, 0xd4, 0, 0]);
+        bytes.resize(14 + 1000, 0);
+        bytes
+    }
+
+    /// 10 Mb/s and a queue of ten packets.
+    fn directions() -> [Direction; 2] {
+        let text = "[topology]\nkind = \"dumbbell\"\npairs = 1\nbottleneck_rate = \"10Mbps\"\ndelay = \"0ns\"\n\
+                    host_delay = \"0ns\"\n[switch]\nbuffer = \"10KB\"\n\
+                    [[traffic]]\nkind = \"backlogged\"\nsrc = 0\ndst = 1\n[run]\nuntil = \"10s\"\n";
+        let scenario = thalweg_scenario::load(text, "t.toml", Path::new("."), &[]).expect("a scenario");
+        [("switch0", "switch1"), ("switch1", "switch0")].map(|(from, to)| {
+            let port =
+                passable(&scenario.port(from, to).expect("a port"), "a port".into()).expect("passable");
+            Direction::new(&Way::from(port), Vec::new(), None).expect("a direction")
+        })
+    }
+
+    fn after_rounds(clock: &Clock, stamps: Vec<Time>, one_at_a_time: bool) -> Ended {
+        let mut emulator = Emulator {
+            wires: [Ring::of(vec![]), Ring::of(vec![])],
+            directions: directions(),
+            overrun: [0; 2],
+        };
+        if one_at_a_time {
+            for at in stamps {
+                emulator.wires[0] = Ring::of(vec![at]);
+                let [up, _] = &mut emulator.directions;
+                let [application, far] = &mut emulator.wires;
+                application.receive(clock, 1, |frame| up.receive(frame, clock.now(), far));
+                up.send(clock, at, far);
+            }
+        } else {
+            emulator.wires[0] = Ring::of(stamps);
+            while emulator.round(clock) {}
+        }
+        let [up, _] = emulator.directions;
+        up.finish(clock.now(), 0)
+    }
+
+    /// A thread that has stood still finds 400 packets of the last 200 ms, 128 in each turn: what the port decides is
+    /// what it would have decided had it looked at each as it came.
+    #[test]
+    fn what_has_waited_in_a_ring_is_decided_as_of_its_stamps() {
+        let clock = Clock::start();
+        std::thread::sleep(std::time::Duration::from_millis(220));
+        let stamps: Vec<Time> = (0..400).map(|n| Time::from_us(1000 + 500 * n)).collect();
+        let [late, in_time] =
+            [false, true].map(|in_time| after_rounds(&clock, stamps.clone(), in_time).statistics);
+        assert_eq!((late.arrived, late.dropped), (in_time.arrived, in_time.dropped));
+        let drops =
+            |of: &crate::statistics::Statistics| of.series.iter().map(|bin| bin.dropped).collect::<Vec<_>>();
+        assert_eq!(drops(&late), drops(&in_time));
+        assert!(late.dropped > 100, "1000 B every 500 us are 16 Mb/s: {}", late.dropped);
+    }
+}

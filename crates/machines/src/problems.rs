@@ -147,6 +147,12 @@ impl Problems {
             self.wrong(key, reason(size), format!("for example \"{example}\""));
         }
     }
+    /// The size of a hash table, in entries: at most 2^24.
+    pub fn table(&mut self, key: &str, entries: u32) {
+        if !(1..=1 << 24).contains(&entries) {
+            self.wrong(key, format!("a table of {entries} entries"), "allowed: 1 to 16777216");
+        }
+    }
     /// A number in (0, 1].
     pub fn share(&mut self, key: &str, value: f64) {
         if !(value > 0.0 && value <= 1.0) {

@@ -21,11 +21,18 @@ struct Diary {
 struct Params {
     first: u64,
     word: String,
+    inner: Inner,
+}
+
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Inner {
+    a: u64,
+    b: u64,
 }
 
 impl Default for Params {
     fn default() -> Self {
-        Self { first: 7, word: "none".into() }
+        Self { first: 7, word: "none".into(), inner: Inner { a: 1, b: 2 } }
     }
 }
 
@@ -191,12 +198,17 @@ fn a_controller_is_given_the_same_on_both_sides() {
     }
     assert_eq!(take_failure(), None);
     assert!(declared("diary").ecn && !declared("diary").telemetry);
-    assert_eq!(declared("diary").params, Some(vec!["first".to_owned(), "word".to_owned()]));
+    assert_eq!(declared("diary").params, Some(["first", "inner", "word"].map(str::to_owned).into()));
 }
 
 #[test]
 fn what_is_not_written_is_as_declared_and_the_impossible_is_refused() {
-    assert!(page(&through(br#"{"word": "given"}"#)).ends_with(r#"Params { first: 7, word: "given" }"#));
+    assert!(
+        page(&through(br#"{"word": "given"}"#))
+            .ends_with(r#"Params { first: 7, word: "given", inner: Inner { a: 1, b: 2 } }"#)
+    );
+    // Of a table within, too, what is not written stays.
+    assert!(page(&through(br#"{"inner": {"a": 5}}"#)).ends_with("inner: Inner { a: 5, b: 2 } }"));
     let refused = |params: &[u8]| CustomController::make("diary", &start(), params).unwrap_err().to_string();
     assert_eq!(refused(br#"{"wrod": "given"}"#), "no parameter `wrod` is declared");
     assert!(refused(br#"{"first": "x"}"#).contains("invalid type"));

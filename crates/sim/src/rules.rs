@@ -58,7 +58,7 @@ impl Rules {
         }
     }
 
-    /// Whether switches look at every packet, though there be one way.
+    /// Whether machines are shown every packet, even if there is only one candidate.
     #[inline]
     pub fn everywhere(&self) -> bool {
         self.everywhere

@@ -40,3 +40,26 @@ fn drops_in_a_host_s_own_queue_are_repaired() {
     );
     assert!(column(&run, "flows", "fct_ps")[0] > 0, "it never ended");
 }
+
+/// Two flows of one host that start at once, 60 KB and 30 KB: the shorter one has the link first.
+#[test]
+fn the_order_shortest_is_that_of_every_transport() {
+    for transport in ["tcp", "udp", "rdma", "ndp", "uet", "phost", "homa"] {
+        let switch = if transport == "ndp" { "scheduler = \"ndp\"" } else { "" };
+        let completed = |order: &str| {
+            let run = run(&format!(
+                "topology = {{ kind = \"star\", hosts = 3 }}\nrun = {{ until = \"20ms\" }}\n\
+                 [transport]\nkind = \"{transport}\"\n[switch]\nbuffer = \"200KB\"\n{switch}\n\
+                 [nic]\norder = \"{order}\"\n\
+                 [[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 1\nsize = \"60KB\"\n\
+                 [[traffic]]\nkind = \"flow\"\nsrc = 0\ndst = 2\nsize = \"30KB\"\n"
+            ));
+            column(&run, "flows", "fct_ps")
+        };
+        let (shortest, in_turn) = (completed("shortest"), completed("round-robin"));
+        assert!(
+            shortest[1] <= in_turn[1] && shortest[1] < 60_000_000,
+            "{transport}: {shortest:?} {in_turn:?}"
+        );
+    }
+}

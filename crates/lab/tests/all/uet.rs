@@ -101,6 +101,25 @@ fn flows_end_whose_packets_are_given_up_in_another_order_than_they_were_sent() {
     }
 }
 
+/// Pulls that a failed link loses are not acknowledged: a source that waits for them requests more in time.
+#[test]
+fn flows_whose_pulls_are_lost_with_a_link_complete() {
+    for window in ["", "window = \"none\"\n"] {
+        for from in [60, 150, 300] {
+            let run = run(&format!(
+                "topology = {{ kind = \"star\", hosts = 17 }}\nrun = {{ until = \"1s\" }}\n\
+                 switch = {{ buffer = \"50KB\", scheduler = \"ndp\" }}\nnic = {{ order = \"round-robin\" }}\n\
+                 [transport]\nkind = \"uet\"\ncredits = {{}}\n{window}\
+                 [[traffic]]\nkind = \"incast\"\nfan_in = 16\nsize = \"60KB\"\nreceiver = 0\n\
+                 [[incident]]\nkind = \"link-failure\"\nlink = [\"h1\", \"switch0\"]\nat = \"{from}us\"\n\
+                 until = \"{}us\"\n",
+                from + 1000
+            ));
+            assert_eq!(run.summary()["flows"]["completed"], 16, "{window} {from} us");
+        }
+    }
+}
+
 #[track_caller]
 fn refused(pairs: &[(&str, &str)], expected: &str) {
     let text =

@@ -1,62 +1,61 @@
-//! CONGA: flowlets take the path to the destination's leaf that is congested least.
+//! CONGA: flowlets take the least congested path to the leaf of their destination.
 //!
 //! Alizadeh, Edsall, Dharmapurikar, Vaidyanathan, Chu, Fingerhut, Lam, Matus, Pan, Yadav, Varghese, "CONGA: Distributed
 //! Congestion-Aware Load Balancing for Datacenters", SIGCOMM 2014, §3. Every port between switches estimates the load
-//! of its link ([`Estimator`]). Packets collect the largest estimate on their way from leaf to leaf ([`Header`]); the
-//! last leaf notes it by source leaf and uplink, and says it to that leaf in packets that go there anyway, one uplink
-//! each. So a leaf knows how congested the paths from each of its uplinks to each other leaf are, a round trip ago. The
-//! first packet of a flowlet takes the uplink whose own load, or whose path's, is least; the others follow it.
+//! of its link ([`Estimator`]). A packet collects the largest estimate on its way from leaf to leaf ([`Header`]). The
+//! destination leaf stores it by source leaf and uplink, and feeds it back in packets that go to that leaf anyway, one
+//! uplink per packet. So every leaf knows the congestion of the paths from each of its uplinks to each other leaf,
+//! about one round trip ago. The first packet of a flowlet takes the uplink with the least congestion, which is the
+//! larger of the uplink's own estimate and the one fed back; the others follow it.
 //!
 //! ```text
-//! CHOICE CONGA §3.2 (estimator): a packet counts as the switch decides where it leaves, as in published simulators.
-//! Other reading: as it leaves. They differ by what waits, while the estimate is above what can be said anyway.
-//! CHOICE CONGA §3.2 (α, T_dre): an eighth every 20 us; the paper gives the time constant T_dre/α of 160 us alone.
-//! CHOICE CONGA §3.3 (aging): after `forget` without news a level less, and one for each `forget` more. The paper's
-//! metrics that were not updated for long (say 10 ms) "gradually decay to zero", without a rule.
-//! CHOICE CONGA §3.3 (feedback): those uplinks of the other leaf first whose metric has changed since it was last said,
-//! in turn, as in the paper; if none has, all in turn.
-//! CHOICE CONGA §3.3 (between leaves): the largest estimate is over links between switches: the last, to the host, has
-//! no other.
-//! CHOICE CONGA §7 (more tiers): switches that packets pass between two leaves choose by a hash of the flow.
-//! CHOICE CONGA §3.1 (header): an uplink's number has 6 bits, not 4 (VXLAN's), for leaves of up to 64 uplinks.
+//! CHOICE CONGA §3.2 (estimator): a packet counts when the switch decides where it leaves, as in published simulators.
+//! Other reading: when it is transmitted. They differ by the bytes that wait, and only while the estimate is at its
+//! top.
+//! CHOICE CONGA §3.2 (α, T_dre): α is an eighth and T_dre 20 us; the paper gives their time constant T_dre/α, 160 us.
+//! CHOICE CONGA §3.3 (aging): a metric falls by one level after each `forget` without an update. The paper's metrics
+//! that were not updated for long (say 10 ms) "gradually decay to zero"; it gives no rule.
+//! CHOICE CONGA §3.3 (feedback): as in the paper, metrics that have changed since they were last fed back come first,
+//! in round-robin order. If none has changed, all are fed back in that order.
+//! CHOICE CONGA §3.3 (path): the path ends at the destination leaf; the link to the host does not count.
+//! CHOICE CONGA §7 (more tiers): switches between two leaves choose by a hash of the flow.
+//! CHOICE CONGA §3.1 (header): LBTag has 6 bits, not 4 as in the paper's VXLAN header, for leaves of up to 64 uplinks.
 //! ```
 //!
 //! The paper is cited from memory and from published summaries: its sections could not be checked.
 
 use super::flowlets::{Aging, Flowlets};
-use super::{
-    Around, Candidates, Needs, Parameters, Passing, Problems, RouteRule, Site, SiteKind, salt, spread,
-};
+use super::{Around, Candidates, Needs, Parameters, Passing, Problems, RouteRule, Site, SiteKind, spread};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Rate, Span, Stream, Time};
 
-/// CONGA: a flowlet takes the uplink from which the path to its destination's leaf is congested least, as that leaf
-/// says in packets that come back (Alizadeh et al., SIGCOMM 2014).
+/// CONGA: a flowlet takes the uplink with the least congested path to the leaf of its destination, which feeds the
+/// congestion back (Alizadeh et al., SIGCOMM 2014).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Params {
-    /// T_fl, the flowlet timeout: 500 us, or 13 ms for one choice per flow (CONGA-Flow).
+    /// T_fl: the flowlet timeout. 13 ms gives one choice per flow (CONGA-Flow).
     pub timeout: Span,
-    /// Entries of the flowlet table of each leaf.
+    /// Size of the flowlet table of each leaf, in entries.
     #[schemars(extend("minimum" = 1, "maximum" = 16_777_216))]
     pub entries: u32,
-    /// How an entry notices that its flowlet is over.
+    /// How the end of a flowlet is detected.
     pub aging: Aging,
-    /// T_dre: how often the estimate of a link's load decays.
+    /// T_dre: the interval at which estimates of links' loads decay.
     pub interval: Span,
-    /// α: by what part of itself.
+    /// α: the fraction by which an estimate decays each time. T_dre/α is its time constant.
     #[schemars(extend("exclusiveMinimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub decay: f64,
-    /// Q: bits of an estimate in a packet, and in the tables of leaves.
+    /// Q: the bits of an estimate in packets and in the tables of leaves.
     #[schemars(extend("minimum" = 1, "maximum" = 3))]
     pub bits: u32,
-    /// After so long without news of a path it is taken to be less congested, by one level each time.
+    /// A fed-back metric falls by one level each time that this passes without an update.
     pub forget: Span,
 }
 
 impl Default for Params {
-    /// Those of the paper's §3 and §5, and α and T_dre with its time constant.
+    /// The paper's (§3, §5); α and T_dre have its time constant.
     fn default() -> Self {
         Self {
             timeout: Span::from_us(500),
@@ -81,18 +80,12 @@ impl Parameters for Params {
         problems.positive("timeout", self.timeout, "500us");
         problems.positive("interval", self.interval, "20us");
         problems.positive("forget", self.forget, "10ms");
-        if !(1..=1 << 24).contains(&self.entries) {
-            problems.wrong(
-                "entries",
-                format!("a table of {} entries", self.entries),
-                "allowed: 1 to 16777216",
-            );
-        }
+        problems.table("entries", self.entries);
         if !(self.decay > 0.0 && self.decay < 1.0) {
-            problems.wrong("decay", format!("{} is no part of a whole", self.decay), "above 0 and below 1");
+            problems.wrong("decay", format!("{} is not a fraction", self.decay), "above 0 and below 1");
         }
         if !(1..=3).contains(&self.bits) {
-            problems.wrong("bits", format!("a header has no room for {}", self.bits), "allowed: 1 to 3");
+            problems.wrong("bits", format!("a header has no room for {} bits", self.bits), "allowed: 1 to 3");
         }
         let most = [("uplinks", at.uplinks, Header::UPLINKS), ("switches", at.switches, Header::LEAVES)];
         for (what, has, most) in most.into_iter().filter(|(_, has, most)| has > most) {
@@ -105,7 +98,7 @@ impl Parameters for Params {
         let (SiteKind::Host(number) | SiteKind::Switch(number)) = at.node;
         Conga {
             leaf: number,
-            salt: salt(at.seed, number),
+            salt: at.salt(),
             flowlets: Flowlets::new(at.salt(), self.entries),
             stream: at.stream("conga"),
             links: Links(Vec::new()),
@@ -126,13 +119,13 @@ impl Parameters for Params {
 /// What a packet carries between leaves: the overlay's header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Header {
-    /// The leaf that it comes from, by its number among the switches.
+    /// The source leaf, by its number among the switches.
     leaf: u32,
-    /// LBTag: the uplink by which it left, by number.
+    /// LBTag: the number of the uplink by which the packet left.
     uplink: u8,
-    /// CE: the largest estimate on its way so far.
+    /// CE: the largest estimate on the path so far.
     congestion: u8,
-    /// FB_LBTag, FB_Metric: what came to its leaf by that uplink of the leaf that it goes to.
+    /// FB_LBTag, FB_Metric: an uplink of the destination leaf, and the congestion of the path from it.
     feedback: Option<(u8, u8)>,
 }
 
@@ -143,7 +136,7 @@ impl Header {
     const UPLINKS: u32 = 1 << 6;
 
     fn bits(self) -> u32 {
-        let (uplink, metric) = self.feedback.map_or((0, 0), |(uplink, metric)| (uplink, metric));
+        let (uplink, metric) = self.feedback.unwrap_or_default();
         self.leaf << 19
             | u32::from(self.uplink) << 13
             | u32::from(self.congestion) << 10
@@ -163,21 +156,18 @@ impl Header {
     }
 }
 
-/// The discounting rate estimator (DRE) of a link: bytes sent, of which a part is forgotten every so often. Of a
-/// constant rate R it holds R times its time constant.
+/// The discounting rate estimator (DRE) of a link: counts the bytes sent, and loses a fraction of the sum at each
+/// interval. At a constant rate R it stands at R times its time constant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Estimator {
     port: PortId,
     /// X.
     bytes: f64,
-    /// Decays so far.
+    /// Intervals that have passed.
     ticks: u64,
-    /// X of a link that is never idle.
+    /// X of a fully used link.
     full: f64,
 }
-
-/// After so many decays in a row nothing is left of what a link can have sent.
-const LONG: u64 = 1 << 12;
 
 impl Estimator {
     fn new(p: &Params, port: PortId, rate: Rate) -> Self {
@@ -185,25 +175,34 @@ impl Estimator {
         Self { port, bytes: 0.0, ticks: 0, full: (rate.bps() as f64 / 8.0 * constant).max(1.0) }
     }
 
-    /// The estimate at `now`, in levels.
+    /// The estimate at `now`, quantised to 2^Q levels.
     fn level(&mut self, p: &Params, now: Time) -> u8 {
         let ticks = now.ps() / p.interval.ps();
-        if ticks - self.ticks > LONG {
-            self.bytes = 0.0;
-        } else {
-            (self.ticks..ticks).for_each(|_| self.bytes *= 1.0 - p.decay);
-        }
+        self.bytes *= power(1.0 - p.decay, ticks - self.ticks);
         self.ticks = ticks;
         let levels = f64::from(1u32 << p.bits);
         (self.bytes / self.full * levels).min(levels - 1.0) as u8
     }
 
-    /// A packet is sent; the estimate with it.
+    /// Counts a packet, and returns the estimate that includes it.
     fn send(&mut self, p: &Params, now: Time, wire: u32) -> u8 {
         self.level(p, now);
         self.bytes += f64::from(wire);
         self.level(p, now)
     }
+}
+
+/// `base` to the power of `n`, by multiplications alone: the same bits on every machine, as `powi` does not promise.
+fn power(base: f64, n: u64) -> f64 {
+    let (mut square, mut rest, mut product) = (base, n, 1.0);
+    while rest > 0 && product > 0.0 {
+        if rest & 1 == 1 {
+            product *= square;
+        }
+        square *= square;
+        rest >>= 1;
+    }
+    product
 }
 
 /// The estimators of a switch, in the order of their ports.
@@ -222,11 +221,11 @@ impl Links {
     }
 }
 
-/// How congested the path from an uplink is, as another leaf has said.
+/// The congestion of the path from an uplink, as another leaf has fed it back.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Remote {
     level: u8,
-    /// When it said so.
+    /// When it was fed back.
     at: Time,
 }
 
@@ -237,18 +236,18 @@ impl Remote {
     }
 }
 
-/// What has come from another leaf by each of its uplinks, to be said to it.
+/// The congestion of packets from another leaf by uplink of that leaf, to be fed back to it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct Seen {
     by_uplink: Vec<Option<Metric>>,
-    /// Whose turn it is.
+    /// The uplink whose turn it is.
     next: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Metric {
     level: u8,
-    /// Since it was last said.
+    /// Since it was last fed back.
     changed: bool,
 }
 
@@ -259,7 +258,7 @@ impl Seen {
         *one = Some(Metric { level, changed });
     }
 
-    /// What to say next.
+    /// The uplink and level to feed back next.
     fn next_feedback(&mut self) -> Option<(u8, u8)> {
         let count = self.by_uplink.len();
         let turns = || (0..count).map(|turn| (self.next + turn) % count);
@@ -272,7 +271,7 @@ impl Seen {
     }
 }
 
-/// The element at `at` of a table that grows as its rows are first used.
+/// The element at `at` of a table that grows on first use.
 fn at_or_new<T: Clone + Default>(table: &mut Vec<T>, at: usize) -> &mut T {
     if table.len() <= at {
         table.resize(at + 1, T::default());
@@ -280,7 +279,7 @@ fn at_or_new<T: Clone + Default>(table: &mut Vec<T>, at: usize) -> &mut T {
     &mut table[at]
 }
 
-/// One switch: a leaf for the hosts that hang off it, a spine for the packets of others.
+/// One switch: a leaf for packets from and to its own hosts, a spine for those of others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conga {
     p: Params,
@@ -291,7 +290,7 @@ pub struct Conga {
     stream: Stream,
     /// Of its ports to other switches.
     links: Links,
-    /// The ports that have been uplinks: their places are their numbers.
+    /// Ports that have been candidates for packets from hosts; an uplink's number is its place here.
     uplinks: Vec<PortId>,
     /// Congestion-To-Leaf: by leaf, by its own uplink.
     towards: Vec<Vec<Remote>>,
@@ -309,7 +308,7 @@ impl Conga {
         at as u8
     }
 
-    /// How congested the path by a candidate to a leaf is: its own link, or what the leaf has said.
+    /// The congestion of the path to a leaf by a candidate: of its own link, or as the leaf has fed it back.
     fn congestion(&mut self, now: Time, leaf: u32, candidate: usize, ports: &impl Candidates) -> u8 {
         let (port, rate) = (ports.port(candidate), ports.rate(candidate));
         let uplink = usize::from(self.number(port));
@@ -318,8 +317,8 @@ impl Conga {
         self.links.of(&self.p, port, rate).level(&self.p, now).max(remote)
     }
 
-    /// The first packet of a flowlet to a leaf: the least congested path, where that is the one before it stays; else
-    /// one of the equals, drawn.
+    /// Chooses for the first packet of a flowlet: a least congested candidate. The flow moves only to a better one;
+    /// among equals the choice is random.
     fn decide(&mut self, now: Time, leaf: u32, before: Option<usize>, ports: &impl Candidates) -> usize {
         let (mut least, mut equals) = (u8::MAX, 0);
         let mut chosen = 0;
@@ -332,7 +331,7 @@ impl Conga {
                 continue;
             }
             equals += 1;
-            // Of equals each is drawn alike: the nth takes the place of those before it once in n times.
+            // Reservoir sampling: each of the equals is chosen with the same probability.
             if equals > 1 && self.stream.below(equals) == 0 {
                 chosen = candidate;
             }
@@ -343,7 +342,7 @@ impl Conga {
         }
     }
 
-    /// A packet has come to its last leaf.
+    /// Takes the header of a packet that has reached its destination leaf.
     fn receive(&mut self, now: Time, header: Header) {
         at_or_new(&mut self.from, header.leaf as usize).note(header.uplink, header.congestion);
         if let Some((uplink, level)) = header.feedback {

@@ -70,8 +70,8 @@ pub struct Needs {
     pub stamps: bool,
     /// It uses a value that transports write into their packets.
     pub path_values: bool,
-    /// Switches look at every packet that they pass on, though there be one way ([`Passing::leaf`],
-    /// [`Passing::enters`] are given).
+    /// Its machine is shown every packet that its switch forwards, even if there is only one candidate, with
+    /// [`Passing::leaf`] and [`Passing::enters`].
     pub everywhere: bool,
 }
 

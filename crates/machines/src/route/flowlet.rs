@@ -72,13 +72,7 @@ impl Parameters for Params {
 
     fn check(&self, _: &super::Around, problems: &mut Problems) {
         problems.positive("timeout", self.timeout, "500us");
-        if !(1..=1 << 24).contains(&self.entries) {
-            problems.wrong(
-                "entries",
-                format!("a table of {} entries", self.entries),
-                "allowed: 1 to 16777216",
-            );
-        }
+        problems.table("entries", self.entries);
         if self.hash == Hash::Destination && self.entries == 1 {
             problems.useless("hash", "there is one entry for all", "remove the key, or raise `entries`");
         }

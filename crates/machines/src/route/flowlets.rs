@@ -1,4 +1,4 @@
-//! A switch's flowlet table: which port each flow's packets take as long as they follow each other closely.
+//! A switch's flowlet table: the port that a flow's packets take as long as they follow each other closely.
 //!
 //! Kandula, Katabi, Sinha, Berger, "Dynamic Load Balancing Without Packet Reordering", ACM CCR 37(2), 2007: a gap
 //! longer than the difference of the paths' delays lets the next packet take another path without being reordered.
@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{PortId, Span, Time};
 
-/// When a flowlet is over.
+/// How the end of a flowlet is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Aging {

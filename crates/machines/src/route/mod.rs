@@ -90,9 +90,9 @@ pub struct Passing {
     pub value: u32,
     /// Bytes on the wire.
     pub wire: u32,
-    /// The number of the switch that its host hangs off. Only where [`Needs::everywhere`] says that the rule looks.
+    /// The switch of its destination host, by number. Only where [`Needs::everywhere`] says that the rule looks.
     pub leaf: u32,
-    /// It comes from a host. Likewise.
+    /// It comes from a host, not from a switch. Likewise.
     pub enters: bool,
 }
 
@@ -179,8 +179,8 @@ pub trait RouteRule {
     fn stamp(&mut self, value: u32, _choice: bool) -> u32 {
         value
     }
-    /// Which candidate a packet takes that a switch passes on at `now`; what it carries on from there is left in its
-    /// value.
+    /// Returns the candidate that a packet takes at `now`. The value that it carries from this switch on is left in
+    /// `packet`.
     fn choose(&mut self, now: Time, packet: &mut Passing, ports: &mut impl Candidates) -> usize;
 }
 

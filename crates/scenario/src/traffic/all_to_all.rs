@@ -257,6 +257,17 @@ mod tests {
         );
     }
 
+    /// Host 0 receives from host 3 in the first step and from host 2 in the second, and sends in the third: both are
+    /// to be there.
+    #[test]
+    fn pairwise_a_host_waits_for_all_that_it_was_sent_since_it_sent_last() {
+        let rows = "0,0,0,9\n0,0,0,0\n8,0,0,0\n7,0,0,0\n";
+        let section = "kind = \"all-to-all\"\nmatrix = \"m.csv\"\nexchange = \"pairwise\"";
+        let net = in_folder(4, &[("m.csv", rows)], section).expect("a network");
+        assert_eq!(ends(&net.flows), [(3, 0), (2, 0), (0, 3)]);
+        assert_eq!(after(&net), [vec![], vec![], vec![0, 1]]);
+    }
+
     #[test]
     fn a_matrix_that_is_none_is_refused_with_its_line() {
         for (rows, reason) in [

@@ -183,7 +183,7 @@ impl Hosts {
                 *begun = inject_first(cx, fabric, (flow, flow), ends, path, (packet, side));
             }
         });
-        self.after_drain(cx, fabric, flows, slot, flow, drained);
+        self.on_drained(cx, fabric, flows, slot, flow, drained);
     }
 
     /// Sends what a receiver has to send, and ensures that its timer event is early enough.
@@ -235,7 +235,7 @@ impl Hosts {
     /// After a sender was drained: ensures that its timer event is early enough, and notes when nothing is left to
     /// wait for.
     #[inline(always)]
-    fn after_drain(
+    fn on_drained(
         &mut self,
         cx: &mut Cx,
         fabric: &mut Fabric,

@@ -109,7 +109,7 @@ impl Hosts {
             fabric.offer(cx, id, true);
         }
         let drained = self.sending[slot].sender.after_drain(scan);
-        self.after_drain(cx, fabric, flows, slot, flow, drained);
+        self.on_drained(cx, fabric, flows, slot, flow, drained);
     }
 
     /// When the NIC scans its flows next, if that is because of this flow.
@@ -180,7 +180,7 @@ impl Hosts {
                 Transmit::At(at) => paced = at,
             }
             let drained = self.sending[slot].sender.after_drain(paced);
-            self.after_drain(cx, fabric, flows, slot, flow, drained);
+            self.on_drained(cx, fabric, flows, slot, flow, drained);
             if answer == Transmit::Packet {
                 return;
             }
@@ -316,7 +316,7 @@ impl Hosts {
                 let slot = fabric.paths().slot(flow) as usize;
                 self.send_pulled(cx, fabric, id, slot, flow, &mut packet);
                 let drained = self.sending[slot].sender.after_drain(Time::MAX);
-                self.after_drain(cx, fabric, flows, slot, flow, drained);
+                self.on_drained(cx, fabric, flows, slot, flow, drained);
             }
             Scan::Timer(flow, at) => {
                 let slot = fabric.paths().slot(flow) as usize;

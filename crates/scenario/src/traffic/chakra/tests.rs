@@ -100,6 +100,25 @@ fn operations_of_a_group_come_one_after_the_other_or_at_once() {
     assert_eq!(first("collectives = \"at-once\""), (8, 4));
 }
 
+/// Whether a step comes after a flow, directly or by way of others.
+fn comes_after(net: &NetworkSpec, step: Step, flow: Step) -> bool {
+    let before = net.precedence.of_step(step);
+    before.iter().any(|one| one.step() == flow || comes_after(net, one.step(), flow))
+}
+
+/// The root of two broadcasts, which has everything from the beginning: the second begins as the first has arrived.
+#[test]
+fn a_broadcast_is_over_at_its_root_when_it_has_arrived() {
+    let call = |id| node(id, COLL, &[], &[attribute("comm_type", 5), attribute("comm_size", 10)]);
+    let ranks = vec![file(&[call(1), call(2)]); 2];
+    for (keys, expected) in [("", true), ("collectives = \"at-once\"", false)] {
+        let net = network(&ranks, keys);
+        assert_eq!(sent(&net), [(0, 1, 10), (0, 1, 10)]);
+        let [first, second] = [0, 1].map(|flow| Step::Flow(FlowId(flow)));
+        assert_eq!(comes_after(&net, second, first), expected, "{keys}");
+    }
+}
+
 #[test]
 fn the_ranks_of_a_group_are_those_of_its_file() {
     let of = |group: &str| {
