@@ -13,6 +13,7 @@
 //! thread processes the events of all parts in their order.
 
 mod barrier;
+mod crew;
 mod division;
 mod part;
 mod plan;
@@ -29,6 +30,7 @@ use crate::events::{Event, Events};
 use crate::results::Counters;
 use crate::sim::{Halt, Sim};
 use barrier::Barrier;
+use crew::Crew;
 use part::Part;
 pub use plan::{Plan, Undivided};
 use serde::{Deserialize, Serialize};
@@ -36,6 +38,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::plugin::{self, Failed};
 use thalweg_net::spec::NetworkSpec;
@@ -48,12 +51,13 @@ pub struct Partitioned {
     parts: Vec<Mutex<Part>>,
     plan: Plan,
     state: BarrierState,
+    crew: Crew,
 }
 
 impl Clone for Partitioned {
     fn clone(&self) -> Self {
         let parts = self.parts.iter().map(|part| Mutex::new(lock(part).clone())).collect();
-        Self { parts, plan: self.plan.clone(), state: self.state.clone() }
+        Self { parts, plan: self.plan.clone(), state: self.state.clone(), crew: self.crew }
     }
 }
 
@@ -109,7 +113,7 @@ impl Partitioned {
             stopped: false,
         };
         let parts = (0..plan.parts()).map(|me| Mutex::new(Part::new(whole, &plan, me))).collect();
-        Self { parts, plan, state }
+        Self { parts, plan, state, crew: Crew::default() }
     }
 
     /// The plan of the partition.
@@ -117,20 +121,23 @@ impl Partitioned {
         &self.plan
     }
 
-    /// As [`Sim::run_until`], on `threads` threads; a window that has begun is completed.
+    /// As [`Sim::run_until`], on `threads` threads, or on one while that is faster; a window that has begun is
+    /// completed.
     pub fn run_until(&mut self, threads: usize, max_events: u64, at: Time) -> Halt {
         let threads = threads.clamp(1, self.parts.len());
-        let Self { parts, plan, state } = self;
+        let Self { parts, plan, state, crew } = self;
         let parts = &parts[..];
-        let goal = processed(&lock_all(parts)).saturating_add(max_events);
+        let events = || processed(&lock_all(parts));
+        let goal = events().saturating_add(max_events);
+        crew.begin(threads, Instant::now(), events());
         let (barrier, end, over) = (Barrier::new(threads), AtomicU64::new(0), AtomicBool::new(false));
         let failed: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         // Failures of users' machines, with the number of the part.
         let failures: Mutex<Vec<(usize, Failed)>> = Mutex::new(Vec::new());
-        let run_window = |first: usize| {
+        let run_window = |first: usize, step: usize| {
             let end = Time::from_ps(end.load(Ordering::Acquire));
             let run = || {
-                for (number, part) in parts.iter().enumerate().skip(first).step_by(threads) {
+                for (number, part) in parts.iter().enumerate().skip(first).step_by(step) {
                     lock(part).run_before(end);
                     if let Some(failed) = plugin::take_failure() {
                         lock(&failures).push((number, failed));
@@ -150,7 +157,7 @@ impl Partitioned {
                         if over.load(Ordering::Acquire) {
                             break;
                         }
-                        run_window(thread);
+                        run_window(thread, threads);
                         barrier.wait();
                     }
                 });
@@ -161,9 +168,17 @@ impl Partitioned {
                         Next::Halt(halt) => return halt,
                         Next::Window(until) => end.store(until.ps(), Ordering::Release),
                     }
-                    barrier.wait();
-                    run_window(0);
-                    barrier.wait();
+                    let alone = crew.is_alone();
+                    if !alone {
+                        barrier.wait();
+                    }
+                    let begun = Instant::now();
+                    run_window(0, if alone { 1 } else { threads });
+                    let worked = begun.elapsed();
+                    if !alone {
+                        barrier.wait();
+                    }
+                    crew.note_window(Instant::now(), worked, events);
                     if lock(&failed).is_some() {
                         return Halt::Ended;
                     }
