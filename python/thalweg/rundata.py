@@ -33,7 +33,7 @@ WAYS = {
     "round_trips": "set measure.round_trips = true",
     "pauses": "set measure.pauses = true",
     "memory": "set measure.memory = true",
-    "works": "jobs from traces have it: traffic of kind `goal` or `chakra`",
+    "works": "jobs from traces have it: traffic of kind `goal`, `chakra` or `simai`",
 }
 
 

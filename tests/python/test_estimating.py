@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import thalweg
-from thalweg.estimating import Buckets, estimate_fct
+from thalweg import _core
+from thalweg.estimating import Buckets, estimate_fct, refusals
 from thalweg.estimating.clusters import standing_for
 from thalweg.estimating.delays import Alone, Delays
 from thalweg.estimating.links import Work
@@ -220,6 +221,13 @@ def test_flows_that_follow_others_are_refused(tmp_path):
     (tmp_path / "f.csv").write_text("id,src,dst,size_bytes,start_ns,after\n0,0,3,1000,0,\n1,3,0,1000,0,0\n")
     with pytest.raises(thalweg.ScenarioError, match=r"`traffic`: cannot be estimated.*after"):
         quietly(with_flows(FABRIC, {"kind": "list", "file": str(tmp_path / "f.csv")}))
+
+
+def test_every_kind_of_traffic_is_known_to_estimates():
+    follows = set(refusals.FOLLOWING)
+    alone = {"poisson", "permutation", "all-to-all", "incast", "list", "flow", "backlogged", "udp"}
+    assert not follows & alone
+    assert follows | alone == {name for name, *_ in _core.catalogue("traffic")}
 
 
 @pytest.mark.parametrize(

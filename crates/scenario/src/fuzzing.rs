@@ -136,6 +136,18 @@ pub fn chakra(bytes: &[u8]) {
     }
 }
 
+/// Workloads of SimAI, on four ranks; likewise.
+///
+/// # Panics
+/// If the two ends of a message differ.
+pub fn simai(text: &str) {
+    let Ok(workload) = crate::parse::simai::parse(text) else { return };
+    let trace = (workload.layers.len() <= 1_000).then(|| crate::traffic::translate_simai(&workload, 4));
+    if let Some(trace) = trace.flatten() {
+        job(&trace);
+    }
+}
+
 fn job(trace: &crate::parse::goal::Trace) {
     use crate::parse::goal::What;
     for (at, op) in trace.ops.iter().enumerate() {

@@ -19,7 +19,8 @@ CARRIED = ("tcp", "rdma")
 # Traffic whose flows start when others have ended.
 FOLLOWING = (
     "request-response", "rpc",
-    "ring-all-reduce", "ring-all-gather", "halving-doubling-all-reduce", "tree-all-reduce", "goal", "chakra",
+    "ring-all-reduce", "ring-all-gather", "halving-doubling-all-reduce", "hierarchical-all-reduce", "tree-all-reduce",
+    "goal", "chakra", "simai",
 )  # fmt: skip
 RUN = "run the whole scenario (`thalweg run`)"
 

@@ -176,3 +176,14 @@ fn the_example_runs_and_reports_what_its_job_took() {
     assert_eq!(compute, 36.0);
     assert!(all > compute && (all - compute - exposed).abs() < 1e-9, "{job}");
 }
+
+#[test]
+fn the_example_of_a_workload_runs() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/job");
+    let text = std::fs::read_to_string(folder.join("simai.toml")).expect("the example");
+    let job = job(&finish(&scenario(&text, &folder, &[])));
+    let (all, compute, exposed) = (us(&job["completion_us"]), us(&job["compute_us"]), us(&job["exposed_us"]));
+    // 2271.003 us of computations one after the other, and 100 ns after each of 11 operations that are waited for.
+    assert_eq!(compute, 2272.103);
+    assert!(exposed > 100.0 && (all - compute - exposed).abs() < 1e-9, "{job}");
+}

@@ -7,6 +7,7 @@ pub mod flows;
 pub mod goal;
 pub mod graph;
 pub mod matrix;
+pub mod simai;
 pub mod tables;
 pub mod trace;
 

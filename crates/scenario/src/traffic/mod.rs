@@ -30,6 +30,7 @@ mod request_response;
 mod ring_all_gather;
 mod ring_all_reduce;
 mod rpc;
+mod simai;
 mod tree_all_reduce;
 mod udp;
 
@@ -47,6 +48,7 @@ pub use partners::{LoadOf, Pairs};
 pub use poisson::Process;
 pub use rpc::Servers;
 pub(crate) use section::{Expected, Section};
+pub(crate) use simai::translate_twice as translate_simai;
 pub use sizes::{Interpolation, Sizes};
 pub use udp::Spacing;
 
@@ -71,6 +73,7 @@ list::families! {
     tree_all_reduce: TreeAllReduce, "tree-all-reduce";
     goal: Goal, "goal";
     chakra: Chakra, "chakra";
+    simai: SimAi, "simai";
     udp: UdpStream, "udp";
 }
 

@@ -168,7 +168,7 @@ fn types_units_and_ranges() {
         "s.toml:10: `traffic.0`: `kind` is missing; known kinds: poisson, permutation, all-to-all, \
          incast, list, backlogged, flow, request-response, rpc, ring-all-reduce, ring-all-gather, \
          halving-doubling-all-reduce, hierarchical-all-reduce, \
-         tree-all-reduce, goal, chakra, udp",
+         tree-all-reduce, goal, chakra, simai, udp",
     );
 }
 

@@ -178,3 +178,15 @@ const GOALS: &[&str] = &[
 fn no_mutated_job_panics() {
     hammer("goal", GOALS, 3000, fuzzing::goal);
 }
+
+const WORKLOADS: &[&str] = &[
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 2 pp: 1 vpp: 8 ga: 1 all_gpus: 4 checkpoints: 1 0 \
+     checkpoint_initiates: 1 1 pp_comm: 0\n2\nnorm\t-1\t0\tBROADCAST\t16\t1\tNONE\t0\t1\tALLGATHER_DP_EP\t8\t100\n\
+     mlp -1 7 ALLTOALL_EP 512 8 ALLTOALL 0 9 REDUCESCATTER 64 0\n",
+    "DISTRIBUTED_INFERENCE\n1\na -1 1 ALLREDUCE 12 2 NONE 0 3 NONE 0 0\n",
+];
+
+#[test]
+fn no_mutated_workload_panics() {
+    hammer("simai", WORKLOADS, 3000, fuzzing::simai);
+}

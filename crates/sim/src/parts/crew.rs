@@ -107,6 +107,7 @@ impl Mode {
 
 #[cfg(test)]
 mod tests {
+    use super::super::sync::now;
     use super::*;
 
     /// Runs a crew of two from one millisecond to another. `pace`: events per millisecond together and alone;
@@ -128,14 +129,14 @@ mod tests {
     #[test]
     fn an_idle_machine_keeps_all_threads() {
         let mut crew = Crew::default();
-        assert_eq!(run(&mut crew, Instant::now(), 0..1000, (190, 100), 0.95), 190 * 1000);
+        assert_eq!(run(&mut crew, now(), 0..1000, (190, 100), 0.95), 190 * 1000);
     }
 
     /// A run whose threads wait for cores goes on alone after two stretches, and looks again ever less often.
     #[test]
     fn a_busy_machine_is_left_to_others() {
         let mut crew = Crew::default();
-        let events = run(&mut crew, Instant::now(), 0..10_000, (1, 100), 0.1);
+        let events = run(&mut crew, now(), 0..10_000, (1, 100), 0.1);
         assert!(crew.is_alone());
         assert!(events > 10_000 * 98, "{events}");
     }
@@ -143,7 +144,7 @@ mod tests {
     /// Threads come back once there is a core for them, in a time like that for which they were of no use.
     #[test]
     fn threads_come_back() {
-        let (mut crew, begun) = (Crew::default(), Instant::now());
+        let (mut crew, begun) = (Crew::default(), now());
         run(&mut crew, begun, 0..1000, (1, 100), 0.1);
         let events = run(&mut crew, begun, 1000..5000, (190, 100), 0.95);
         assert!(!crew.is_alone());
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn uneven_parts_keep_threads_that_are_faster() {
         let mut crew = Crew::default();
-        let events = run(&mut crew, Instant::now(), 0..10_000, (120, 100), 0.5);
+        let events = run(&mut crew, now(), 0..10_000, (120, 100), 0.5);
         assert!(!crew.is_alone());
         assert!(events > 10_000 * 119, "{events}");
     }
@@ -163,7 +164,7 @@ mod tests {
     #[test]
     fn one_thread_is_never_alone() {
         let mut crew = Crew::default();
-        let start = Instant::now();
+        let start = now();
         crew.begin(1, start, 0);
         for ms in 0..100 {
             crew.note_window(start + Duration::from_millis(ms), Duration::ZERO, || 0);

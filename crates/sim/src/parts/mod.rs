@@ -38,7 +38,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use sync::now;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::plugin::{self, Failed};
 use thalweg_net::spec::NetworkSpec;
@@ -129,7 +129,7 @@ impl Partitioned {
         let parts = &parts[..];
         let events = || processed(&lock_all(parts));
         let goal = events().saturating_add(max_events);
-        crew.begin(threads, Instant::now(), events());
+        crew.begin(threads, now(), events());
         let (barrier, end, over) = (Barrier::new(threads), AtomicU64::new(0), AtomicBool::new(false));
         let failed: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         // Failures of users' machines, with the number of the part.
@@ -172,13 +172,13 @@ impl Partitioned {
                     if !alone {
                         barrier.wait();
                     }
-                    let begun = Instant::now();
+                    let begun = now();
                     run_window(0, if alone { 1 } else { threads });
                     let worked = begun.elapsed();
                     if !alone {
                         barrier.wait();
                     }
-                    crew.note_window(Instant::now(), worked, events);
+                    crew.note_window(now(), worked, events);
                     if lock(&failed).is_some() {
                         return Halt::Ended;
                     }

@@ -311,6 +311,8 @@ pub const FILES: &[(&str, &str)] = &[
         "\x03\n\x011/\x08\x01\x18\x07R\r\n\tcomm_typeh\0R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0/\x08\x02\x18\x07R\r\n\tcomm_typeh\0R\r\n\tcomm_sizehZR\x0b\n\x07pg_nameh\0",
     ),
     ("groups.json", "{\"0\": [0, 1]}"),
+    ("work.txt", "DATA\n1\na -1 1000 NONE 0 1 NONE 0 1 ALLREDUCE 20000 0\n"),
+    ("more.txt", "DATA\n1\na -1 1000 NONE 0 1 NONE 0 1 ALLREDUCE 30000 0\n"),
     ("swapped.json", "{\"0\": [1, 0]}"),
     ("other.goal", "num_ranks 2\nrank 0 { send 20000b to 1 }\nrank 1 { recv 20000b from 0 }\n"),
     ("same.csv", "id,data_path,ack_path\n7,4-6-5,5-6-4\n9,4-6-5,5-6-4\n"),

@@ -11,6 +11,7 @@ const GROUPS: &str = "traffic.0={kind=\"hierarchical-all-reduce\",group=2,size=\
 const EVERY: &str = "traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}";
 const GOAL: &str = "traffic.0={kind=\"goal\",file=\"job.goal\",transport=\"x\"}";
 const CHAKRA: &str = "traffic.0={kind=\"chakra\",file=\"step\",groups=\"groups.json\",transport=\"x\"}";
+const SIMAI: &str = "traffic.0={kind=\"simai\",file=\"work.txt\",transport=\"x\"}";
 const TREE: &str = "traffic.0={kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}";
 
 #[rustfmt::skip]
@@ -182,6 +183,13 @@ pub const KEYS: &[Row] = &[
     ("traffic[](chakra).rendezvous", PLAIN, &[CHAKRA], "", "95B", Outcome),
     ("traffic[](chakra).overhead", PLAIN, &[CHAKRA], "", "3us", Outcome),
     ("traffic[](chakra).start", PLAIN, &[CHAKRA], "", "10us", Outcome),
+    ("traffic[]=simai", PLAIN, &[SIMAI], "{kind=\"simai\",file=\"work.txt\",transport=\"x\"}", "{kind=\"goal\",file=\"job.goal\",transport=\"x\"}", Outcome),
+    ("traffic[](simai).file", PLAIN, &[SIMAI], "work.txt", "more.txt", Outcome),
+    ("traffic[](simai).hosts", PLAIN, &[SIMAI], "", "[2, 0, 1, 3]", Outcome),
+    ("traffic[](simai).passes", PLAIN, &[SIMAI], "", "2", Outcome),
+    ("traffic[](simai).compute_scale", PLAIN, &[SIMAI], "", "2.0", Outcome),
+    ("traffic[](simai).comm_scale", PLAIN, &[SIMAI], "", "2.0", Outcome),
+    ("traffic[](simai).start", PLAIN, &[SIMAI], "", "10us", Outcome),
     ("traffic[]=tree-all-reduce", PLAIN, &[TREE], "{kind=\"tree-all-reduce\",size=\"20KB\",transport=\"x\"}",
         "{kind=\"permutation\",size=\"20KB\",transport=\"x\"}", Outcome),
     ("traffic[](tree-all-reduce).hosts", PLAIN, &[TREE], "", "[1, 2, 0]", Outcome),

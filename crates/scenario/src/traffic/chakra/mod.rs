@@ -27,7 +27,7 @@ use crate::parse::chakra::{self, Node};
 use crate::parse::goal::{Op, Trace};
 use crate::quantity::Q;
 pub use operations::Collectives;
-use operations::{Groups, translate};
+pub(super) use operations::{Groups, Wrong, translate};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

@@ -21,10 +21,10 @@ pub enum Collectives {
 }
 
 /// What cannot be run: the reason, and the way out.
-pub(super) type Wrong = (String, String);
+pub(in crate::traffic) type Wrong = (String, String);
 
 /// Members of process groups, by their names.
-pub(super) type Groups = BTreeMap<String, Vec<u32>>;
+pub(in crate::traffic) type Groups = BTreeMap<String, Vec<u32>>;
 
 /// Operations that are still being written.
 #[derive(Default)]
@@ -75,7 +75,11 @@ struct Call<'a> {
 ///
 /// # Errors
 /// What does not exist, or does not match.
-pub(super) fn translate(ranks: &[Vec<Node>], groups: &Groups, order: Collectives) -> Result<Trace, Wrong> {
+pub(in crate::traffic) fn translate(
+    ranks: &[Vec<Node>],
+    groups: &Groups,
+    order: Collectives,
+) -> Result<Trace, Wrong> {
     let mut out = Operations::default();
     let mut calls: BTreeMap<(Option<&str>, u32), Vec<Call<'_>>> = BTreeMap::new();
     for (rank, nodes) in (0..).zip(ranks) {
