@@ -5,6 +5,14 @@
 //! the host at place i sends to the one at place i + k + 1, so that every host sends one flow and receives one. How
 //! much each has for each other is the same, or what a matrix says, as in MPI's all-to-all-v: experts are not equally
 //! popular.
+//!
+//! Where GPUs are on rails, a flow between rails crosses the spines. NCCL's PXN (since version 2.12) avoids that: data
+//! first goes over NVLink to the GPU of the sender's server that is on the receiver's rail, and then along this rail.
+//!
+//! ```text
+//! CHOICE NCCL 2.12 (PXN): every relayed message goes on by itself once all of it is there. NCCL passes it on in
+//! chunks, and may send what a server has for one GPU together.
+//! ```
 
 use super::Family;
 use super::arrivals::jittered;
@@ -42,6 +50,11 @@ pub struct AllToAll {
     /// Which flows are under way together.
     #[serde(default)]
     pub exchange: Exchange,
+    /// Hosts in a group: those that follow each other, such as the GPUs of a server. A flow to a host at another place
+    /// of another group goes by way of the host at that place of the sender's group, and from there on as a second flow
+    /// (PXN). If not given, every flow goes to its host.
+    #[schemars(range(min = 2, max = 1_000_000), extend("examples" = [8]))]
+    pub relay: Option<u32>,
     /// How often.
     #[serde(default = "default::one")]
     #[schemars(range(min = 1, max = 10_000_000))]
@@ -109,6 +122,32 @@ impl AllToAll {
         Ok(Parts::Given(rows))
     }
 
+    /// The place of the host that passes on what the one at `from` has for the one at `to`, if it is another.
+    fn relay(&self, from: usize, to: usize) -> Option<usize> {
+        let group = self.relay? as usize;
+        let relay = from - from % group + to % group;
+        (relay != from && relay != to).then_some(relay)
+    }
+
+    fn check_relay(&self, s: &Section<'_>, hosts: usize) -> Result<(), Diagnostic> {
+        let Some(group) = self.relay else { return Ok(()) };
+        let wrong = |reason: &str, hint: &str| Err(s.cx.error(&s.key("relay"), reason, hint));
+        if self.exchange == Exchange::Pairwise {
+            return wrong(
+                "it has no effect: pairwise, a host sends one flow at a time to the next receiver",
+                "remove it, or write `exchange = \"at-once\"`",
+            );
+        }
+        if !hosts.is_multiple_of(group as usize) || hosts == group as usize {
+            let reason = format!("{hosts} hosts do not make several groups of {group}");
+            return wrong(
+                &reason,
+                "write a number that divides the number of hosts, such as the GPUs of a server",
+            );
+        }
+        Ok(())
+    }
+
     fn rounds(&self, hosts: usize) -> Rounds {
         Rounds { steps: hosts - 1, iterations: self.iterations, compute: self.compute.0 }
     }
@@ -133,12 +172,17 @@ impl AllToAll {
                     if size == 0 {
                         continue;
                     }
-                    let flow = match before.get(place) {
+                    let relay = self.relay(place, to).map(|relay| hosts[relay]);
+                    let next = relay.unwrap_or(*dst);
+                    let mut flow = match before.get(place) {
                         None => {
-                            out.push(s.flow(*src, *dst, size, jittered(first, self.jitter.0, &mut stream)))
+                            out.push(s.flow(*src, next, size, jittered(first, self.jitter.0, &mut stream)))
                         }
-                        Some(both) => out.follow(s.follower(*src, *dst, size, self.compute.0), both),
+                        Some(both) => out.follow(s.follower(*src, next, size, self.compute.0), both),
                     };
+                    if let Some(relay) = relay {
+                        flow = out.follow(s.follower(relay, *dst, size, Span::ZERO), &[flow]);
+                    }
                     if self.iterations > 1 {
                         now[place].push(flow);
                         now[to].push(flow);
@@ -157,13 +201,26 @@ impl Family for AllToAll {
         s.computes(self.iterations, self.compute.0)?;
         let members = s.members("hosts", &self.hosts)?.len();
         let (hosts, iterations) = (members as f64, f64::from(self.iterations));
+        self.check_relay(s, members)?;
         let (flows, bytes) = match self.parts(s, members)? {
-            Parts::Alike(size) => (hosts * (hosts - 1.0), hosts * (hosts - 1.0) * size as f64),
+            Parts::Alike(size) => {
+                let group = self.relay.map_or(hosts, f64::from);
+                // By way of another host: to all of the other groups but the one at its own place.
+                let flows = hosts * (hosts - 1.0 + (hosts - group) * (1.0 - 1.0 / group));
+                (flows, flows * size as f64)
+            }
             Parts::Given(rows) => {
                 let sent = rows.iter().enumerate().flat_map(|(from, row)| {
-                    row.iter().enumerate().filter(move |(to, size)| *to != from && **size > 0)
+                    let others = row.iter().enumerate().filter(move |(to, size)| *to != from && **size > 0);
+                    others.map(
+                        move |(to, size)| {
+                            if self.relay(from, to).is_some() { (2.0, size) } else { (1.0, size) }
+                        },
+                    )
                 });
-                sent.fold((0.0, 0.0), |(flows, bytes), (_, size)| (flows + 1.0, bytes + *size as f64))
+                sent.fold((0.0, 0.0), |(flows, bytes), (legs, size)| {
+                    (flows + legs, bytes + legs * *size as f64)
+                })
             }
         };
         let waits = (iterations - 1.0) * flows * 2.0 * (hosts - 1.0);
@@ -255,6 +312,45 @@ mod tests {
             waits,
             [vec![], vec![], vec![0, 1], vec![1], vec![0, 2], vec![2, 3], vec![4, 5], vec![3, 5]]
         );
+    }
+
+    /// Two servers of two: only what changes server and rail goes by way of another GPU, once it is there.
+    #[test]
+    fn relays_keep_flows_on_their_rails() {
+        let section = "kind = \"all-to-all\"\nsize = \"3KB\"\nrelay = 2\niterations = 2";
+        let net = network(4, section);
+        // By the clock, then those that were relayed.
+        let first = [
+            [(0, 1), (0, 2), (0, 1)],
+            [(1, 0), (1, 0), (1, 3)],
+            [(2, 0), (2, 3), (2, 3)],
+            [(3, 2), (3, 1), (3, 2)],
+        ];
+        assert_eq!(ends(&net.flows[..12]), first.concat());
+        assert_eq!(ends(&net.flows[12..16]), [(1, 3), (0, 2), (3, 1), (2, 0)]);
+        assert_eq!(ends(&net.flows[16..20]), [(0, 1), (0, 2), (0, 1), (1, 3)]);
+        let after = after(&net);
+        assert_eq!(after[12..16], [[2], [4], [7], [9]]);
+        // What host 0 was sent has arrived (3, 6, 15), and so has all that it sent (0, 1, 12).
+        assert_eq!(after[16], [0, 1, 3, 6, 12, 15]);
+        assert_eq!(after[19], [18]);
+    }
+
+    #[test]
+    fn relays_that_are_none_are_refused() {
+        for (keys, reason) in [
+            ("relay = 4", "4 hosts do not make several groups of 4"),
+            ("relay = 3", "4 hosts do not make several groups of 3"),
+            (
+                "relay = 2\nexchange = \"pairwise\"",
+                "it has no effect: pairwise, a host sends one flow at a time",
+            ),
+        ] {
+            let section = format!("kind = \"all-to-all\"\nsize = \"3KB\"\n{keys}");
+            let files: [(&str, &str); 0] = [];
+            let error = in_folder(4, &files, &section).expect_err(reason).to_string();
+            assert!(error.contains(reason), "{error}");
+        }
     }
 
     /// Host 0 receives from host 3 in the first step and from host 2 in the second, and sends in the third: both are

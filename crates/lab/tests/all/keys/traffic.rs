@@ -93,6 +93,7 @@ pub const KEYS: &[Row] = &[
     ("traffic[](all-to-all).exchange", PLAIN, &[EVERY], "", "pairwise", Outcome),
     ("traffic[](all-to-all).exchange=at-once", PLAIN, &[EVERY], "at-once", "pairwise", Outcome),
     ("traffic[](all-to-all).exchange=pairwise", PLAIN, &[EVERY], "pairwise", "at-once", Outcome),
+    ("traffic[](all-to-all).relay", PLAIN, &[EVERY], "", "2", Outcome),
     ("traffic[](all-to-all).iterations", PLAIN, &[EVERY], "", "2", Outcome),
     ("traffic[](all-to-all).compute", PLAIN, &[EVERY, "traffic.0.iterations=2"], "", "10us", Outcome),
     ("traffic[](all-to-all).start", PLAIN, &["traffic.0={kind=\"all-to-all\",size=\"20KB\",transport=\"x\"}"], "", "10us", Outcome),
