@@ -106,6 +106,7 @@ lint: setup
 	@cargo clippy --quiet -p thalweg-connect --features "$(CONNECT)" --all-targets -- -D warnings
 	@$(BIN)/ruff format --quiet --check python tests docs $(wildcard papers)
 	@$(BIN)/ruff check --quiet python tests docs $(wildcard papers)
+	@$(BIN)/mypy --no-error-summary --cache-dir $(VENV)/mypy
 
 # What simulates builds for a browser, too, with no thread or clock, and no file but those that a scenario names. Where the target is not installed that is said.
 WASM := wasm32-unknown-unknown

@@ -11,6 +11,7 @@ Everything is imported when it is first needed, so `import thalweg` is quick.
 
 TYPE_CHECKING = False  # importing `typing` for it would be the slowest line here
 if TYPE_CHECKING:
+    __version__: str
     from thalweg.comparison import compare
     from thalweg.controllers import controller
     from thalweg.engine import resume, run
@@ -64,7 +65,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> object:
     if name == "__version__":
         from thalweg import _core
 
@@ -78,5 +79,5 @@ def __getattr__(name: str):
     raise AttributeError(f"module 'thalweg' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

@@ -33,7 +33,9 @@ def check(name: str, cls: type, file: str, space: Mapping[str, Any], registered:
     _REGISTERED[name] = cls, file, space
 
 
-def _are_two(cls: type, file: str, space: Mapping[str, Any], old: type, old_file: str, old_space: Mapping) -> bool:
+def _are_two(
+    cls: type, file: str, space: Mapping[str, Any], old: type, old_file: str, old_space: Mapping[str, Any]
+) -> bool:
     # A class that a function makes is made as often as it is called, and a prompt is not a file.
     made = any("<locals>" in one.__qualname__ for one in (cls, old))
     return (

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from numbers import Integral
+from numbers import Integral, Real
+from typing import TypeGuard
 
 from thalweg.errors import brief, refuse
 
@@ -11,9 +12,14 @@ from thalweg.errors import brief, refuse
 MOST, SEEDS = (1 << 32) - 1, (1 << 64) - 1
 
 
-def is_whole(number: object) -> bool:
+def is_whole(number: object) -> TypeGuard[int]:
     """A whole number, Python's or NumPy's; `True` is none."""
     return isinstance(number, Integral) and not isinstance(number, bool)
+
+
+def is_number(number: object) -> TypeGuard[float]:
+    """A real number, Python's or NumPy's."""
+    return isinstance(number, Real)
 
 
 def count(number: object, key: str, hint: str | None = None, *, most: int = MOST) -> int:

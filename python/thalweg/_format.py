@@ -51,7 +51,7 @@ def wall(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60:02d} min"
 
 
-def number(value) -> str:
+def number(value: object) -> str:
     """A table's cell: four significant digits for floats, everything else as it is."""
     if isinstance(value, bool) or value is None:
         return "–" if value is None else str(value).lower()

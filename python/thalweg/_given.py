@@ -26,7 +26,7 @@ def name(what: object, key: str, hint: str | None = None) -> str:
     return what
 
 
-def items(what: object, key: str, hint: str | None = None) -> list:
+def items(what: object, key: str, hint: str | None = None) -> list[Any]:
     """Several things; a text is one."""
     if isinstance(what, str):
         return [what]

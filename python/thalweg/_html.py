@@ -1,10 +1,11 @@
-"""HTML of tables and of what notebooks show."""
+"""HTML of tables, of figures, and of what notebooks show."""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from thalweg._format import number
 
@@ -20,7 +21,7 @@ class Wide(NamedTuple):
     kind: str
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence], kind: str = "") -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> str:
     """A table; cells that are `(text, class)` get the class; numbers are aligned right. `kind`: a class of the whole
     table, and then every cell says under which head it stands, for pages too narrow for columns."""
     named = f" class={kind}" if kind else ""
@@ -51,6 +52,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence], kind: str = "") -> str:
 def folded(title: str, body: str) -> str:
     """What opens when its title is clicked."""
     return f"<details><summary>{escape(title)}</summary>{body}</details>"
+
+
+def framed(svg: bytes, caption: str, below: str = "", wide: bool = False) -> str:
+    """An SVG file as a figure of the page; `below`: HTML under its caption; `wide`: it takes the page's width."""
+    data = base64.b64encode(svg).decode()
+    image = f'<img alt="{escape(caption, quote=True)}" src="data:image/svg+xml;base64,{data}">'
+    return f"<figure{' class=wide' * wide}>{image}<figcaption>{escape(caption)}</figcaption>{below}</figure>"
 
 
 def titled(title: str, *parts: str) -> str:

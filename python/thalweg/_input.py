@@ -8,6 +8,7 @@ import os
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
 from thalweg import _units
 from thalweg.errors import brief, nearest, refuse
@@ -93,7 +94,7 @@ def text(path: Path, usual: int = DATA) -> str:
     return read.decode("utf-8-sig")
 
 
-def record(path: Path, *keys: str) -> dict:
+def record(path: Path, *keys: str) -> dict[str, Any]:
     """A JSON object that thalweg has written, with at least these keys. Raises `ScenarioError`."""
     try:
         found = json.loads(text(path))

@@ -5,9 +5,14 @@ from __future__ import annotations
 
 import math
 import textwrap
+from typing import Any
 
 from matplotlib import figure as mpl
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.legend import Legend
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from thalweg import _units
@@ -16,32 +21,36 @@ from thalweg import _units
 LEGEND_SHARE = 0.16
 SMALLEST_FONT = 5.0
 MARGIN = 0.04  # inches
+# What figures and legends remember of us, as attributes: with what a legend was made, and that a figure was laid out.
+ASKED, _FITTED = "_asked", "_fitted"
+_NCOLS = "_ncols"
 
 
 def fit(fig: mpl.Figure) -> None:
     """Lays the legends out so that none is cut off by the page: fewer columns, then broken lines, then
     smaller letters. Measures only, draws nothing: how large a legend is does not depend on where it goes."""
-    if getattr(fig, "_fitted", False):
+    if getattr(fig, _FITTED, False):
         return
-    fig._fitted = True
-    if not hasattr(fig.canvas, "get_renderer"):
-        FigureCanvasAgg(fig)
-    renderer = fig.canvas.get_renderer()
+    setattr(fig, _FITTED, True)
+    canvas = fig.canvas
+    if not hasattr(canvas, "get_renderer"):
+        canvas = FigureCanvasAgg(fig)
+    renderer = canvas.get_renderer()
     for legend in list(fig.legends):
         _fit_page(fig, legend, renderer)
     for ax in fig.axes:
-        if (legend := ax.get_legend()) is not None:
-            _narrow(legend, renderer, ax.bbox.width, ax.bbox.height)
+        if (inside := ax.get_legend()) is not None:
+            _narrow(inside, renderer, ax.bbox.width, ax.bbox.height)
 
 
-def _fit_page(fig: mpl.Figure, legend, renderer) -> None:
+def _fit_page(fig: mpl.Figure, legend: Legend, renderer: RendererBase) -> None:
     limit = fig.bbox.width - 2 * MARGIN * fig.dpi
-    while legend.get_window_extent(renderer).width > limit and hasattr(legend, "_asked") and legend._ncols > 1:
-        legend = _in_columns(fig, legend, legend._ncols - 1)
+    while legend.get_window_extent(renderer).width > limit and hasattr(legend, ASKED) and _columns(legend) > 1:
+        legend = _in_columns(fig, legend, _columns(legend) - 1)
     # Six entries in five columns leave one alone in the second line: three and three.
     entries = len(legend.get_texts())
-    level = math.ceil(entries / math.ceil(entries / legend._ncols)) if entries else legend._ncols
-    if level < legend._ncols and hasattr(legend, "_asked"):
+    level = math.ceil(entries / math.ceil(entries / _columns(legend))) if entries else _columns(legend)
+    if level < _columns(legend) and hasattr(legend, ASKED):
         legend = _in_columns(fig, legend, level)
     _narrow(legend, renderer, limit)
     more = legend.get_window_extent(renderer).height - LEGEND_SHARE * fig.bbox.height
@@ -49,14 +58,19 @@ def _fit_page(fig: mpl.Figure, legend, renderer) -> None:
         fig.set_figheight(fig.get_figheight() + more / fig.dpi)
 
 
-def _in_columns(fig: mpl.Figure, legend, columns: int):
+def _columns(legend: Legend) -> int:
+    """How many columns it has: matplotlib has no public name for it."""
+    return getattr(legend, _NCOLS)
+
+
+def _in_columns(fig: mpl.Figure, legend: Legend, columns: int) -> Legend:
     """The same legend again, in so many columns."""
-    args, kw = legend._asked
+    args, kw = getattr(legend, ASKED)
     legend.remove()
     return fig.legend(*args, **(kw | {"ncols": columns}))
 
 
-def _narrow(legend, renderer, width: float, height: float = float("inf")) -> None:
+def _narrow(legend: Legend, renderer: RendererBase, width: float, height: float = float("inf")) -> None:
     """Breaks the lines of a legend that is too wide, then makes its letters smaller."""
 
     def too_large() -> bool:
@@ -66,14 +80,14 @@ def _narrow(legend, renderer, width: float, height: float = float("inf")) -> Non
     texts = legend.get_texts()
     if too_large():
         widths = [t.get_window_extent(renderer).width for t in texts]
-        around = legend.get_window_extent(renderer).width - max(widths) * legend._ncols
+        around = legend.get_window_extent(renderer).width - max(widths) * _columns(legend)
         letter = max(w / max(len(t.get_text()), 1) for w, t in zip(widths, texts, strict=True))
-        room = max(int((width - around) / legend._ncols / letter), 8)
+        room = max(int((width - around) / _columns(legend) / letter), 8)
         for text in texts:
             text.set_text("\n".join(textwrap.wrap(text.get_text(), room)) or text.get_text())
-    while too_large() and texts[0].get_fontsize() > SMALLEST_FONT:
+    while too_large() and float(texts[0].get_fontsize()) > SMALLEST_FONT:
         for text in texts:
-            text.set_fontsize(text.get_fontsize() - 0.5)
+            text.set_fontsize(float(text.get_fontsize()) - 0.5)
 
 
 def time_unit(longest: float) -> tuple[float, str]:
@@ -89,12 +103,12 @@ def broken(label: str, longest: int = 34) -> str:
     return "\n".join(textwrap.wrap(label, longest, break_long_words=False))
 
 
-def note(ax, text: str) -> None:
+def note(ax: Axes, text: str) -> None:
     """A small line above the axes: what is shown, and what is not."""
     ax.set_title(text, loc="right", fontsize=7, color="0.35")
 
 
-def legend_above(fig: mpl.Figure, ax, columns: int, entries: tuple[list, list[str]] | None = None) -> None:
+def legend_above(fig: mpl.Figure, ax: Axes, columns: int, entries: tuple[list[Any], list[str]] | None = None) -> None:
     """A legend that hides no data: of the axes' labels, or of given handles and labels."""
     handles, labels = entries or ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda n: labels[n] == "published")
@@ -103,7 +117,7 @@ def legend_above(fig: mpl.Figure, ax, columns: int, entries: tuple[list, list[st
     )
 
 
-def _plain(axis, low: float, high: float) -> None:
+def _plain(axis: Axis, low: float, high: float) -> None:
     """Ticks of an axis that spans less than two decades, so that at least two have labels and none lies on another."""
     ratio = high / low
     if ratio < 3:
@@ -117,7 +131,7 @@ def _plain(axis, low: float, high: float) -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-def plain_log(ax) -> None:
+def plain_log(ax: Axes) -> None:
     """1, 2, 5, 10 instead of powers on a logarithmic y axis."""
     low, high = ax.get_ylim()
     if low > 0 and high <= 100 * low:
@@ -128,7 +142,7 @@ def plain_log(ax) -> None:
     ax.yaxis.set_minor_formatter(NullFormatter())
 
 
-def plain_log_x(ax, unit: str = "") -> None:
+def plain_log_x(ax: Axes, unit: str = "") -> None:
     """The same on an x axis that spans less than two decades; powers of ten are read more easily on longer ones.
     `unit`: ticks are quantities (`10 KB`), on axes of any length."""
     low, high = ax.get_xlim()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thalweg._format import memory
 from thalweg.errors import ScenarioError, refuse
+
+if TYPE_CHECKING:
+    from thalweg.scenario import Cost, Scenario
 
 HINT = "make it smaller, or run it all the same with `--force` (Python: `force=True`)"
 
@@ -51,7 +54,7 @@ def _kilobytes(file: str, key: str) -> int | None:
         return None
 
 
-def check(scenario, free: int | None) -> None:
+def check(scenario: Scenario, free: int | None) -> None:
     """Refuses a run that needs more than is free (`None`: not known), before anything large is made."""
     if free is None:
         return
@@ -64,7 +67,7 @@ def check(scenario, free: int | None) -> None:
         raise refuse(f"{name}: {demand(estimate)}; {memory(free)} are free", hint=HINT)
 
 
-def demand(estimate: Mapping) -> str:
+def demand(estimate: Cost) -> str:
     """The sum in words."""
     parts = ", ".join(f"{part} {memory(n)}" for part, n in estimate["memory"].items() if n >= 1 << 20)
     return f"needs about {memory(estimate['memory_bytes'])} of memory" + (f": {parts}" if parts else "")

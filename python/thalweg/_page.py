@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import matplotlib
 from matplotlib import figure as mpl
+from matplotlib.axes import Axes
+from matplotlib.legend import Legend
+from matplotlib.rcsetup import cycler
 
 from thalweg import _input, _places
-from thalweg._layout import fit
+from thalweg._layout import ASKED, fit
 from thalweg.errors import nearest, refuse
+
+if TYPE_CHECKING:
+    from matplotlib.typing import LineStyleType, RcKeyType
 
 # Okabe & Ito's palette: distinct for colour-blind readers and in grey print.
 COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442"]
 MARKERS = "os^vDPX*"
-LINES = ("-", "--", ":", "-.")
+LINES: tuple[LineStyleType, ...] = ("-", "--", ":", "-.")
 HATCHES = ["", "//", "..", "\\\\", "xx", "--", "++", "oo"]
-STYLE = {
+STYLE: dict[RcKeyType, Any] = {
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.labelsize": 9,
@@ -33,7 +41,7 @@ STYLE = {
     "axes.axisbelow": True,
     "lines.linewidth": 1.4,
     "legend.frameon": False,
-    "axes.prop_cycle": matplotlib.cycler(color=COLOURS),
+    "axes.prop_cycle": cycler(color=COLOURS),
     "figure.constrained_layout.use": True,
     "figure.constrained_layout.h_pad": 0.03,
     "svg.hashsalt": "thalweg",
@@ -42,12 +50,18 @@ STYLE = {
     "savefig.dpi": 200,
 }
 # What a paper published, on bars of any colour and hatch.
-PUBLISHED = {"linestyle": "none", "marker": "D", "color": "black", "markersize": 4, "markerfacecolor": "white"}
+PUBLISHED: dict[str, Any] = {
+    "linestyle": "none",
+    "marker": "D",
+    "color": "black",
+    "markersize": 4,
+    "markerfacecolor": "white",
+}
 FORMATS = ("png", "svg", "pdf")
 COLUMN = 3.5  # inches: one column of a two-column paper
 
 
-def look(n: int) -> dict[str, str]:
+def look(n: int) -> dict[str, Any]:
     """Colour, marker and line of the n-th of several curves: after the eight colours other markers and lines come
     with them, so that no two of the first 32 look alike."""
     turn, place = divmod(n, len(COLOURS))
@@ -61,32 +75,42 @@ def look(n: int) -> dict[str, str]:
 class Figure(mpl.Figure):
     """A matplotlib figure that notebooks show without pyplot, and that keeps its legends inside the page."""
 
-    def legend(self, *args, **kw):
+    def legend(self, *args: Any, **kw: Any) -> Legend:
         made = super().legend(*args, **kw)
-        made._asked = args, kw
+        setattr(made, ASKED, (args, kw))
         return made
 
-    def savefig(self, *args, **kw):
+    def savefig(self, *args: Any, **kw: Any) -> None:
         fit(self)
-        return super().savefig(*args, **kw)
+        super().savefig(*args, **kw)
 
     def _repr_svg_(self) -> str:
         return svg(self).decode()
 
 
-def style():
+def style() -> AbstractContextManager[None]:
     """The settings of all figures, as a context: `with thalweg.plots.style(): …`."""
     return matplotlib.rc_context(STYLE)
 
 
-def figure(width: float = COLUMN, height: float | None = None, columns: int = 1, rows: int = 1, **kw):
-    """A figure and its axes. Call it inside `style()`."""
+@overload
+def figure(
+    width: float = COLUMN, height: float | None = None, columns: Literal[1] = 1, rows: Literal[1] = 1
+) -> tuple[Figure, Axes]: ...
+@overload
+def figure(
+    width: float = COLUMN, height: float | None = None, columns: int = 1, rows: int = 1, **kw: Any
+) -> tuple[Figure, Any]: ...
+def figure(
+    width: float = COLUMN, height: float | None = None, columns: int = 1, rows: int = 1, **kw: Any
+) -> tuple[Figure, Any]:
+    """A figure and its axes, an array of them if there are several. Call it inside `style()`."""
     made = Figure(figsize=(width, height or width * 0.68))
     return made, made.subplots(rows, columns, **kw)
 
 
 def save(
-    fig: Figure, folder: str | Path, name: str | None = None, formats: Sequence[str] | str = FORMATS
+    fig: mpl.Figure, folder: str | Path, name: str | None = None, formats: Sequence[str] | str = FORMATS
 ) -> list[Path]:
     """Writes a figure in each format, the same bytes every time, and answers with the files.
 
@@ -107,7 +131,7 @@ def save(
     return [_places.write_file(place / f"{name}.{form}", drawn(fig, form)) for form in wanted]
 
 
-def drawn(fig: Figure, form: str) -> bytes:
+def drawn(fig: mpl.Figure, form: str) -> bytes:
     """A figure as the bytes of a file. They carry our mark: such a file may be replaced."""
     mark = _places.MARK
     about = {
@@ -122,6 +146,6 @@ def drawn(fig: Figure, form: str) -> bytes:
     return target.getvalue()
 
 
-def svg(fig: Figure) -> bytes:
+def svg(fig: mpl.Figure) -> bytes:
     """A figure as SVG."""
     return drawn(fig, "svg")

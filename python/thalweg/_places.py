@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from thalweg.errors import ScenarioError, refuse
 
@@ -40,7 +41,7 @@ OTHER_OUT, OTHER_NAME, OTHER_PLACE = "choose another --out", "choose another nam
 _LEFT = re.compile(r"\.(.+)\.thalweg-([0-9a-f]{12})(\.older)?")
 
 
-def check_free(path: Path) -> dict | None:
+def check_free(path: Path) -> dict[str, Any] | None:
     """Refuses a place that cannot become a run directory; `meta.json` of the older run of ours that would be
     replaced."""
     there = _kind(path)
@@ -79,7 +80,7 @@ def make_parents(path: Path, way_out: str = OTHER_OUT) -> None:
         raise refuse("cannot be written", file=shown(parent), hint=way_out)
 
 
-def _older(path: Path) -> dict | None:
+def _older(path: Path) -> dict[str, Any] | None:
     """What an existing folder's `meta.json` says, if the folder holds a run of ours and nothing else; `None`
     if it is empty."""
     names = _listing(path)
@@ -107,11 +108,12 @@ def _older(path: Path) -> dict | None:
     return meta
 
 
-def files_of(meta: dict) -> list[str]:
+def files_of(meta: dict[str, Any]) -> list[str]:
     """The files that a `meta.json` lists: plain names only."""
     files = meta.get("files")
-    plain = isinstance(files, list) and all(isinstance(f, str) and f and Path(f).name == f for f in files)
-    return files if plain else []
+    if not isinstance(files, list):
+        return []
+    return files if all(isinstance(f, str) and f and Path(f).name == f for f in files) else []
 
 
 def listed(folder: Path) -> list[str]:
@@ -120,7 +122,7 @@ def listed(folder: Path) -> list[str]:
     return files_of(meta) if meta is not None and meta.get("format") == RUN else []
 
 
-def seal(folder: Path, meta: dict) -> None:
+def seal(folder: Path, meta: dict[str, Any]) -> None:
     """Writes `meta.json`, last of all: it lists the files, and its presence says that they are complete."""
     files = sorted({*_listing(folder), META} - {UNFINISHED})
     _write(folder / META, _json({"format": RUN, "version": VERSION, "files": files} | _without_head(meta)))
@@ -133,11 +135,11 @@ def add_file(folder: Path, name: str) -> None:
         _write(folder / META, _json(meta | {"files": sorted([*files_of(meta), name])}))
 
 
-def _without_head(meta: dict) -> dict:
+def _without_head(meta: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in meta.items() if k not in ("format", "version", "files")}
 
 
-def describe(meta: dict) -> str:
+def describe(meta: dict[str, Any]) -> str:
     """An older run in a few words."""
     argv = meta.get("argv")
     made = " ".join(map(str, argv[1:])) if isinstance(argv, list) else ""
@@ -236,11 +238,12 @@ def clear_leftovers(parent: Path) -> list[str]:
     removed, finished ones are named. What was done, one line each."""
     said = []
     try:
-        found = [n for n in _listing(parent) if _LEFT.fullmatch(n) and _kind(parent / n) == "folder"]
+        matches = [match for n in _listing(parent) if (match := _LEFT.fullmatch(n)) and _kind(parent / n) == "folder"]
     except OSError:
         return []
-    for name in found:
-        folder, match = parent / name, _LEFT.fullmatch(name)
+    for match in matches:
+        name = match.string
+        folder = parent / name
         complete = (_read(folder / META) or {}).get("format") == RUN
         if match[3]:
             target, sibling = parent / match[1], parent / name.removesuffix(".older")
@@ -375,7 +378,7 @@ def _settle_new(temporary: Path, path: Path) -> None:
         temporary.unlink()
 
 
-def write_json(path: Path, value) -> Path:
+def write_json(path: Path, value: object) -> Path:
     """A JSON file in a folder of ours."""
     return write_file(path, _json(value), mark="")
 
@@ -398,12 +401,12 @@ def exclusive(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def read_json(path: Path) -> dict | None:
+def read_json(path: Path) -> dict[str, Any] | None:
     """A JSON object in a folder of ours; `None` if it is not there or damaged."""
     return _read(path)
 
 
-def _json(value) -> bytes:
+def _json(value: object) -> bytes:
     # Bytes of a command line that are not text stay halves of surrogates, as JSON writes them.
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode(errors="backslashreplace")
 
@@ -438,7 +441,7 @@ def _name(e: BaseException, temporary: Path, path: Path) -> None:
         e.strerror, e.filename = os.strerror(e.errno), shown(path)
 
 
-def _read(path: Path) -> dict | None:
+def _read(path: Path) -> dict[str, Any] | None:
     """A small JSON object in a regular file, else `None`."""
     try:
         if _kind(path) != "file" or path.stat().st_size > 1 << 24:

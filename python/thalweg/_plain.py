@@ -5,18 +5,19 @@ from __future__ import annotations
 import datetime
 from collections.abc import Mapping
 from os import PathLike, fspath
+from typing import Any
 
-from thalweg.errors import refuse
+from thalweg.errors import ScenarioError, refuse
 
 # No scenario is nested deeper; a table that holds itself is nested without end.
 DEEPEST = 32
 
 
-def plain(value, key: str = "", file: str = "<dict>", depth: int = 0):
+def plain(value: Any, key: str = "", file: str = "<dict>", depth: int = 0) -> Any:
     """The value made of Python's own types that TOML has. NumPy scalars count as Python's, paths as text;
     entries of tables that are `None` are left out."""
 
-    def wrong(reason: str, hint: str | None = None):
+    def wrong(reason: str, hint: str | None = None) -> ScenarioError:
         return refuse(reason, file=file, key=key, hint=hint)
 
     if depth > DEEPEST:

@@ -7,6 +7,7 @@ import platform
 import sys
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from thalweg import _core
 
@@ -17,7 +18,7 @@ def core_fingerprint() -> str:
 
 
 @cache
-def machine() -> dict:
+def machine() -> dict[str, Any]:
     """Where a run was made."""
     cpu = platform.processor() or platform.machine()
     try:
@@ -42,7 +43,7 @@ def total_memory() -> int | None:
         return None
 
 
-def provenance() -> dict:
+def provenance() -> dict[str, Any]:
     """What made a result: written into `meta.json` and the reports."""
     return {
         "thalweg": _core.VERSION,

@@ -8,10 +8,11 @@ from numbers import Real
 from typing import Any
 
 # A shape is a function that says where a value is not of it and what was expected there; nothing, if it is.
-Shape = Callable[[Any, str], "tuple[str, str] | None"]
+Misfit = tuple[str, str] | None
+Shape = Callable[[Any, str], Misfit]
 
 
-def misfit(value: Mapping, shape: Shape) -> str | None:
+def misfit(value: Mapping[str, Any], shape: Shape) -> str | None:
     """Where a value is not of a shape, in words."""
     found = shape(value, "")
     return None if found is None else f"its `{found[0]}` is not {found[1]}"
@@ -26,7 +27,7 @@ def _maybe(shape: Shape) -> Shape:
 
 
 def _list(shape: Shape) -> Shape:
-    def check(value, at):
+    def check(value: Any, at: str) -> Misfit:
         if not isinstance(value, list):
             return at, "a list"
         return next(filter(None, (shape(one, f"{at}.{n}") for n, one in enumerate(value))), None)
@@ -37,7 +38,7 @@ def _list(shape: Shape) -> Shape:
 def _table(**keys: Shape) -> Shape:
     """Of a key that ends in `_` the underscore is not part of its name: it may be missing."""
 
-    def check(value, at):
+    def check(value: Any, at: str) -> Misfit:
         if not isinstance(value, Mapping):
             return at, "a table"
         for key, shape in keys.items():
@@ -55,7 +56,7 @@ def _table(**keys: Shape) -> Shape:
 def _each(shape: Shape) -> Shape:
     """A table of such values."""
 
-    def check(value, at):
+    def check(value: Any, at: str) -> Misfit:
         if not isinstance(value, Mapping):
             return at, "a table"
         return next(filter(None, (shape(one, f"{at}.{key}") for key, one in value.items())), None)
@@ -63,7 +64,7 @@ def _each(shape: Shape) -> Shape:
     return check
 
 
-def _is_number(value) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -73,7 +74,7 @@ _text = _of(lambda v: isinstance(v, str), "a text")
 _flag = _of(lambda v: isinstance(v, bool), "true or false")
 
 
-def _statistics(value, at):
+def _statistics(value: Any, at: str) -> Misfit:
     """How many values there were, and, if there were any, their mean and percentiles."""
     wanted = ("mean", "p50", "p95", "p99", "max") if isinstance(value, Mapping) and value.get("count") else ()
     return _each(_maybe(_number))(value, at) or _table(count=_whole, **dict.fromkeys(wanted, _number))(value, at)

@@ -4,17 +4,22 @@ reports and exports find the columns that they take, and in them what they expec
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from thalweg.errors import refuse
 
 if TYPE_CHECKING:
     import pyarrow
 
-    from thalweg.rundata import Tables
-
 WHOLE, NUMBER, TEXT, FLAG = "whole numbers", "numbers", "text", "true or false"
 AGAIN = "the folder is damaged, or of another version: run it again"
+
+
+class Others(Protocol):
+    """The other tables of a folder, by name."""
+
+    def __contains__(self, name: object, /) -> bool: ...
+    def arrow(self, name: str, /) -> pyarrow.Table: ...
 
 
 class Column(NamedTuple):
@@ -106,7 +111,7 @@ REFERS["pauses"] |= {"port": "ports", "cause": "pauses"}
 REFERS["memory"] |= {"port": "ports"}
 
 
-def read(path: Path, others: Tables) -> pyarrow.Table:
+def read(path: Path, others: Others) -> pyarrow.Table:
     """A table in a file, found to be what its name says, and to fit the `others` of its folder."""
     import pyarrow
     import pyarrow.parquet as pq
@@ -143,7 +148,7 @@ def checked(table: pyarrow.Table, name: str, file: object) -> pyarrow.Table:
     return table
 
 
-def fitting(table: pyarrow.Table, name: str, file: object, others: Tables) -> pyarrow.Table:
+def fitting(table: pyarrow.Table, name: str, file: object, others: Others) -> pyarrow.Table:
     """The same table, if its rows are counted as they should be, and its numbers are of rows that are there."""
     import numpy as np
     import pyarrow.compute

@@ -5,18 +5,19 @@ ours. What can be written, and under which key it was wrong, is `_plain`'s affai
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import tomli_w
 
 from thalweg._plain import plain
 
 
-def inline(value, key: str = "", file: str = "") -> str:
+def inline(value: object, key: str = "", file: str = "") -> str:
     """A value on one line, as TOML; `key` and `file` are for the error if it is none."""
     return _inline(plain(value, key, file))
 
 
-def _inline(value) -> str:
+def _inline(value: object) -> str:
     if isinstance(value, dict):
         return "{ " + ", ".join(_pair(k, v) for k, v in value.items()) + " }" if value else "{}"
     if isinstance(value, list):
@@ -24,18 +25,18 @@ def _inline(value) -> str:
     return _pair("v", value).removeprefix("v = ")
 
 
-def _pair(key: str, value) -> str:
+def _pair(key: str, value: object) -> str:
     if isinstance(value, dict | list):
         return tomli_w.dumps({key: 0}).removesuffix("0\n") + _inline(value)
     return tomli_w.dumps({key: value}).removesuffix("\n")
 
 
-def override(value, key: str = "", file: str = "") -> str:
+def override(value: object, key: str = "", file: str = "") -> str:
     """A value for `set`: text as the user would write it after `--set key=`."""
-    value = plain(value, key, file)
-    return value if isinstance(value, str) else _inline(value)
+    made = plain(value, key, file)
+    return made if isinstance(made, str) else _inline(made)
 
 
-def dumps(table: Mapping) -> str:
+def dumps(table: Mapping[str, Any]) -> str:
     """A table as a TOML document."""
     return tomli_w.dumps(plain(table))

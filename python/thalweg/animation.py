@@ -11,6 +11,7 @@ import base64
 import gzip
 import json
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -71,7 +72,7 @@ def animate(results: RunData) -> Any:
 
 
 @cache
-def _widget():
+def _widget() -> Callable[..., Any]:
     """The widget's class, of a package that need not be there."""
     try:
         import anywidget
@@ -117,7 +118,7 @@ def _json(results: RunData) -> str:
     return json.dumps(drawn(results), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
-def _columns(frame: polars.DataFrame, wanted: tuple[str, ...]) -> dict[str, list]:
+def _columns(frame: polars.DataFrame, wanted: tuple[str, ...]) -> dict[str, list[Any]]:
     if "time_ps" in frame.columns:
         frame = _thinned(frame)
     return {name: [_value(v) for v in frame[name].to_list()] for name in wanted if name in frame.columns}
@@ -129,6 +130,6 @@ def _thinned(frame: polars.DataFrame) -> polars.DataFrame:
     return frame.filter(frame["time_ps"].is_in(instants.gather_every(nth).implode())) if nth > 1 else frame
 
 
-def _value(value):
+def _value(value: object) -> object:
     """JSON has no word for what is not a number."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -52,7 +52,9 @@ def pcap(run: RunData, path: str | Path, *, flows: Sequence[int] = (), ports: Se
     return columns.height
 
 
-def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]], list[str]]:
+def _records(
+    run: RunData, flows: Sequence[int], ports: Sequence[int]
+) -> tuple[polars.DataFrame, list[tuple[str, int]], list[str]]:
     """Columns as the writer takes them, in order of time; interfaces; hosts' names."""
     import polars as pl
 
@@ -93,10 +95,10 @@ def _records(run, flows, ports) -> tuple[polars.DataFrame, list[tuple[str, int]]
     wanted += ["lost", "packet", "header", "tcp"]
     every = pl.concat([frame.select(wanted) for frame in seen], how="vertical_relaxed")
     if ports:
-        here = every.filter(pl.col("interface").is_in(list(ports)))
-        if here.is_empty() and not every.is_empty():
+        there = every.filter(pl.col("interface").is_in(list(ports)))
+        if there.is_empty() and not every.is_empty():
             raise _passes_elsewhere(every["interface"].unique().sort().to_list(), flows, ports)
-        every = here
+        every = there
     if flows and every.is_empty():
         raise refuse(f"no packet of flow {_listed(flows)} was recorded")
     every = run.check_packets(every, "src", "dst", "interface", "header").sort("at", "packet", maintain_order=True)

@@ -110,7 +110,7 @@ class Comparison:
 
     a: Results
     b: Results
-    rows: list[dict]
+    rows: list[dict[str, Any]]
     keys: list[tuple[str, Any, Any]] = field(default_factory=list)
     numbers: list[Number] = field(default_factory=list)
 
@@ -133,10 +133,11 @@ class Comparison:
         from thalweg.runplots import throughputs
 
         both = {label(self.a, "A"): self.a, label(self.b, "B"): self.b}
-        for values, axis, log in (
+        kinds: tuple[tuple[dict[str, np.ndarray] | dict[str, list[float]], str, bool], ...] = (
             ({name: fct(r)[1] for name, r in both.items()}, "flow completion time (s)", True),
             ({name: throughputs(r) for name, r in both.items()}, "throughput of flows without end (Gb/s)", False),
-        ):
+        )
+        for values, axis, log in kinds:
             if all(len(v) for v in values.values()):
                 return plots.cdf(values, axis, log=log)
         raise refuse("nothing to draw: the runs have neither completed flows nor flows without end in common")
@@ -161,7 +162,7 @@ class Comparison:
         if len(self.keys) > MOST_KEYS:
             yield f"and {len(self.keys) - MOST_KEYS} more keys (--json has all)"
         yield ""
-        cells = [("", "A", "B", "B against A"), *((n.what, *n.texts) for n in self.numbers)]
+        cells: list[tuple[str, ...]] = [("", "A", "B", "B against A"), *((n.what, *n.texts) for n in self.numbers)]
         yield from _aligned(cells)
         classes = [row for row in self.rows if row["flows_a"] or row["flows_b"]]
         if classes:
@@ -170,19 +171,19 @@ class Comparison:
             head = ("flow size", "flows", "mean", "p99", "KS")
             yield from _aligned([head, *map(_class, classes)])
 
-    def tables(self) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
+    def tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]]:
         """What `lines` prints, as tables: what each is, heads, rows."""
         classes = [_class(row) for row in self.rows if row["flows_a"] or row["flows_b"]]
-        found = [
+        found: list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]] = [
             ("keys", ("key", "A", "B"), [(k, _value(a), _value(b)) for k, a, b in self.keys]),
             ("numbers", ("", "A", "B", "B against A"), [(n.what, *n.texts) for n in self.numbers]),
-            ("completion times, A to B", ("flow size", "flows", "mean", "p99", "KS"), classes),
+            ("completion times, A to B", ("flow size", "flows", "mean", "p99", "KS"), [*classes]),
         ]
         return [part for part in found if part[2]]
 
-    def plain(self) -> tuple[tuple[str, ...], list[tuple]]:
+    def plain(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """Every number with all digits, as one table: heads, and rows of keys, numbers, and completion times (s)."""
-        rows = [("key", k, "", _value(a), _value(b), None) for k, a, b in self.keys]
+        rows: list[tuple[Any, ...]] = [("key", k, "", _value(a), _value(b), None) for k, a, b in self.keys]
         rows += [("number", n.column, n.unit, n.a, n.b, n.percent) for n in self.numbers]
         for row in self.rows:
             for of in ("flows", *STATISTICS):
@@ -220,7 +221,7 @@ class Comparison:
     def __repr__(self) -> str:
         return f"<thalweg.Comparison of {label(self.a, 'A')} and {label(self.b, 'B')}: {len(self.keys)} keys differ>"
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {
             "a": str(self.a.path or "a"),
             "b": str(self.b.path or "b"),
@@ -241,7 +242,7 @@ def _value(value: Any) -> str:
     return "–" if value is None else text(value)
 
 
-def _class(row: Mapping) -> tuple[str, ...]:
+def _class(row: Mapping[str, Any]) -> tuple[str, ...]:
     """One size class in a line."""
     out = [row["class"], "→".join(dict.fromkeys(str(row[k]) for k in ("flows_a", "flows_b")))]
     for s in ("mean", "p99"):
@@ -313,19 +314,18 @@ def compare(
     """
     from thalweg.sweeps import Runs, is_sweep
 
-    opened = [
+    one, other = (
         x if isinstance(x, Results | Runs) else (Runs.load(x) if is_sweep(x) else Results.load(x)) for x in (a, b)
-    ]
-    kinds = [isinstance(x, Runs) for x in opened]
-    if all(kinds):
-        return _sweeps(*opened, metrics)
-    if any(kinds):
+    )
+    if isinstance(one, Runs) and isinstance(other, Runs):
+        return _sweeps(one, other, metrics)
+    if isinstance(one, Runs) or isinstance(other, Runs):
         raise refuse(
             "a run and a sweep cannot be compared", hint="name one of the sweep's runs: `runs[0]`, or its folder"
         )
     if metrics:
         raise refuse("two runs are compared in all of their numbers: metrics are for sweeps")
-    return _runs(*opened)
+    return _runs(one, other)
 
 
 def _runs(a: Results, b: Results) -> Comparison:
@@ -335,7 +335,7 @@ def _runs(a: Results, b: Results) -> Comparison:
         one, other = fct_a[(size_a > low) & (size_a <= high)], fct_b[(size_b > low) & (size_b <= high)]
         if name != "all" and not len(one) and not len(other):
             continue
-        row: dict = {"class": name, "flows_a": len(one), "flows_b": len(other)}
+        row: dict[str, Any] = {"class": name, "flows_a": len(one), "flows_b": len(other)}
         first = statistics(one) if len(one) else dict.fromkeys(STATISTICS)
         second = statistics(other) if len(other) else dict.fromkeys(STATISTICS)
         for s in STATISTICS:
@@ -428,7 +428,7 @@ def _goodputs(r: Results) -> dict[str, float]:
     return {section_name(described, n): delivered * 8e-9 / seconds for n, delivered in sums.items()}
 
 
-def section_name(groups: list[Mapping], n: Any) -> str:
+def section_name(groups: list[Mapping[str, Any]], n: Any) -> str:
     """What a traffic section is called: by its name, if it has one, else by its number and kind."""
     if not isinstance(n, int):
         return str(n)
@@ -443,7 +443,7 @@ class SweepComparison:
 
     a: Runs
     b: Runs
-    rows: list[dict]
+    rows: list[dict[str, Any]]
 
     @property
     def frame(self) -> polars.DataFrame:
@@ -460,12 +460,12 @@ class SweepComparison:
             rows.append((row["setting"], _units.without_unit(row["metric"]), *n.texts[:2], n.texts[2] + sure))
         return [head, *rows]
 
-    def tables(self) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
+    def tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]]:
         """What `lines` prints, as a table: what it is, heads, rows."""
         head, *rows = self._table()
         return [("means; * where the 95 % confidence intervals do not overlap", head, rows)]
 
-    def plain(self) -> tuple[tuple[str, ...], list[tuple]]:
+    def plain(self) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
         """The means with their intervals and all digits: heads, rows."""
         names = ("setting", "metric", "a", "half_a", "b", "half_b", "percent", "differs")
         return names, [tuple(row.get(name) for name in names) for row in self.rows]
@@ -498,7 +498,7 @@ class SweepComparison:
         head, *rows = self._table()
         return titled(f"A: {len(self.a)} runs, B: {len(self.b)} runs", table(head, rows))
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return {"settings": self.rows}
 
 
@@ -508,9 +508,9 @@ def _sweeps(a: Runs, b: Runs, metrics: tuple[str, ...]) -> SweepComparison:
     metrics = metrics or (a.metric,)
     found = []
     for runs in (a, b):
-        rows = runs.over_seeds(*metrics)
-        short = short_names(rows[0][0]) if rows else {}
-        found.append({", ".join(f"{short[k]} {text(v)}" for k, v in labels.items()): s for labels, s in rows})
+        means = runs.over_seeds(*metrics)
+        short = short_names(means[0][0]) if means else {}
+        found.append({", ".join(f"{short[k]} {text(v)}" for k, v in labels.items()): s for labels, s in means})
     shared = [name for name in found[0] if name in found[1]]
     if not shared:
         raise refuse(
@@ -521,14 +521,14 @@ def _sweeps(a: Runs, b: Runs, metrics: tuple[str, ...]) -> SweepComparison:
         for metric in metrics:
             x, y = found[0][name][metric], found[1][name][metric]
             known = not (math.isnan(x.half) or math.isnan(y.half))
-            means = [None if s.runs == 0 else s.mean for s in (x, y)]
+            of_a, of_b = (None if s.runs == 0 else s.mean for s in (x, y))
             rows.append(
                 {
                     "setting": name or "all",
                     "metric": metric,
-                    "a": means[0],
-                    "b": means[1],
-                    "percent": Number("", "", "", *means).percent,
+                    "a": of_a,
+                    "b": of_b,
+                    "percent": Number("", "", "", of_a, of_b).percent,
                     "half_a": None if math.isnan(x.half) else x.half,
                     "half_b": None if math.isnan(y.half) else y.half,
                     "differs": abs(x.mean - y.mean) > x.half + y.half if known else None,

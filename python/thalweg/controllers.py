@@ -60,7 +60,6 @@ and instant.
 from __future__ import annotations
 
 import ast
-import copyreg
 import hashlib
 import json
 import random
@@ -72,19 +71,33 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any
+from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar
 
-from thalweg import _clashes, _core, _faults, libraries
+from thalweg import _clashes, _core, _faults, _registered, libraries
 from thalweg._format import simulated
 from thalweg.errors import ControllerError, Diagnostic, nearest, refuse
+
+C = TypeVar("C", bound=type)
+
+
+class Registered(Protocol):
+    """What `controller` makes of a class: how the engine and the others here find it."""
+
+    thalweg_name: ClassVar[str]
+    thalweg_params: ClassVar[dict[str, Any]]
+    thalweg_ecn: ClassVar[bool]
+    thalweg_telemetry: ClassVar[bool]
+
+    def on_ack(self, ack: _core.Ack, /) -> None: ...
+
 
 _REQUIRED = ("on_ack", "on_loss", "on_timeout")
 _PLAIN = (type(None), bool, int, float, str)
 _FLOW = ("number", "mss", "initial_window", "max_window", "line_rate", "base_rtt_ps", "params", "initial_threshold")
 _VERSION = 1
-# The file that registers each.
-_FILES: dict[str, str] = {}
-_CLASSES: dict[str, type] = {}
+# A class whose state has been saved once refers to itself by this name.
+_SAVED = "thalweg_saved"
+_CLASSES: dict[str, type[Registered]] = {}
 # What each was written in, as it was registered: see `fingerprint`.
 _PRINTS: dict[str, str] = {}
 # The plug-ins that were imported, files by their whole names, with a hash of what was in them.
@@ -93,7 +106,7 @@ _IMPORTED: dict[str, str] = {}
 
 def controller(
     name: str, *, ecn: bool = False, telemetry: bool = False, params: Mapping[str, Any] | None = None
-) -> Callable[[type], type]:
+) -> Callable[[C], C]:
     """Class decorator: makes the class available to scenarios under `name`.
 
     `ecn`: it wants to be notified of marks. `telemetry`: and of what switches write into packets. `params`: its
@@ -111,24 +124,35 @@ def controller(
                 f"controller {name!r}: the parameter {key!r} has the default {value!r}, which no scenario can write"
             )
 
-    def register(cls):
+    def register(cls: C) -> C:
         missing = [m for m in _REQUIRED if not callable(getattr(cls, m, None))]
         if missing:
             raise TypeError(f"controller {name!r}: {cls.__name__} has no {', '.join(missing)}")
         caller = sys._getframe(1)
         file = caller.f_code.co_filename
         _clashes.check(name, cls, file, caller.f_globals, names())
-        cls.thalweg_name, cls.thalweg_params = name, defaults
-        cls.thalweg_ecn, cls.thalweg_telemetry = ecn, telemetry
+        marks = {"name": name, "params": defaults, "ecn": ecn, "telemetry": telemetry}
+        for mark, value in marks.items():
+            setattr(cls, f"thalweg_{mark}", value)
         _core.register_controller(name, cls, ecn, telemetry, list(defaults))
-        _CLASSES[name], _FILES[name] = cls, file
+        _CLASSES[name], _registered.PYTHON[name] = _as_registered(cls), file
         _PRINTS[name] = _print_of(cls, file)
         return cls
 
     return register
 
 
-def parameters(cls, written: bytes) -> dict:
+def is_registered(what: object) -> TypeGuard[type[Registered]]:
+    """Whether this is a class that `controller` was put above (and not one that inherits from such a one)."""
+    return isinstance(what, type) and "thalweg_name" in vars(what)
+
+
+def _as_registered(cls: type) -> type[Registered]:
+    assert is_registered(cls)
+    return cls
+
+
+def parameters(cls: type[Registered], written: bytes) -> dict[str, Any]:
     """The declared parameters, with what the scenario wrote (called by the engine)."""
     declared = json.loads(json.dumps(cls.thalweg_params))
     given = json.loads(written or b"null") or {}
@@ -142,7 +166,7 @@ def parameters(cls, written: bytes) -> dict:
     return declared | given
 
 
-def _kind(value) -> str:
+def _kind(value: object) -> str:
     kinds = {bool: "true or false", int: "a number", float: "a number", str: "a text", list: "a list", dict: "a table"}
     return kinds.get(type(value), "nothing")
 
@@ -152,10 +176,10 @@ def make(cls: type, flow: Any) -> Any:
     made = cls(flow)
     if not hasattr(made, "permit") and not hasattr(made, "window"):
         raise TypeError("has neither `window` nor `permit()` after __init__")
-    if cls.__dict__.get("thalweg_saved") is not cls:
+    if cls.__dict__.get(_SAVED) is not cls:
         # What cannot be saved is reported before the run, not when it is interrupted.
         save_state(made, flow.number)
-        cls.thalweg_saved = cls
+        setattr(cls, _SAVED, cls)
     return made
 
 
@@ -177,7 +201,8 @@ def failure(name: str, flow: int | None, now_ps: int | None, doing: str, e: Base
 
 def save_state(instance: Any, flow: int = 0) -> bytes:
     """An instance's state as JSON (called by the engine)."""
-    state, held = instance.__getstate__(), {}
+    held: dict[int, str] = {}
+    state = instance.__getstate__()
     if type(state) is tuple and len(state) == 2:  # attributes and slots
         state = {"tuple": [_plain(part, "", held) for part in state]}
     else:
@@ -185,7 +210,7 @@ def save_state(instance: Any, flow: int = 0) -> bytes:
     return json.dumps({"version": _VERSION, "flow": flow, "state": state}, separators=(",", ":")).encode()
 
 
-def load_state(cls, saved: bytes) -> tuple[Any, int]:
+def load_state(cls: type[Registered], saved: bytes) -> tuple[Any, int]:
     """An instance from its saved state, and its flow's number (called by the engine)."""
     try:
         found = json.loads(saved)
@@ -194,7 +219,7 @@ def load_state(cls, saved: bytes) -> tuple[Any, int]:
         state = _back(found["state"])
     except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as e:
         raise ValueError(f"its saved state cannot be read: {e}") from None
-    instance = copyreg.__newobj__(cls)
+    instance = cls.__new__(cls)
     if hasattr(instance, "__setstate__"):
         instance.__setstate__(state)
         return instance, found["flow"]
@@ -208,7 +233,7 @@ def load_state(cls, saved: bytes) -> tuple[Any, int]:
     return instance, found["flow"]
 
 
-def _plain(value, where: str, held: dict[int, str]):
+def _plain(value: Any, where: str, held: dict[int, str]) -> Any:
     """A value as JSON: what JSON has no word for becomes `{"its name": …}`. Anything that could not be read
     back the same is refused."""
     kind = type(value)
@@ -237,7 +262,7 @@ def _plain(value, where: str, held: dict[int, str]):
     return {"dict": [[_plain(k, where, held), _plain(v, name(k), held)] for k, v in value.items()]}
 
 
-def _back(value):
+def _back(value: Any) -> Any:
     """The inverse of `_plain`: makes containers of plain values and nothing else."""
     if type(value) is list:
         return [_back(v) for v in value]
@@ -269,8 +294,7 @@ def cost_per_ack(name: str, acks: int = 5000) -> float:
 
 def names() -> list[str]:
     """The controllers registered in this process: those in Python, and those of libraries."""
-    classes = [name for name, _, _ in _core.controller_costs()]
-    return [*classes, *(name for name in libraries.names() if name not in classes)]
+    return _registered.names()
 
 
 def named(where: str) -> str:
@@ -280,7 +304,7 @@ def named(where: str) -> str:
     if libraries.is_library(place):
         return libraries.load(place)
     found = import_plugins(place)
-    classes = {c.__name__: c for c in found.values() if isinstance(c, type) and "thalweg_name" in vars(c)}
+    classes = {c.__name__: c for c in found.values() if is_registered(c)}
     if not classes:
         raise refuse("registers no controller", file=place, hint='write @thalweg.controller("a-name") above its class')
     if wanted and wanted not in classes:
@@ -292,7 +316,7 @@ def named(where: str) -> str:
 
 def file_of(name: str) -> Path | None:
     """The file that registered a controller, or its library; `None` for a built-in one."""
-    return Path(_FILES[name]) if name in _FILES else libraries.file_of(name)
+    return _registered.file_of(name)
 
 
 def fingerprint(name: str) -> str:
@@ -381,7 +405,7 @@ def imported() -> dict[str, str]:
     return _IMPORTED | libraries.opened()
 
 
-def defined_elsewhere(text: str) -> tuple[type, ...]:
+def defined_elsewhere(text: str) -> tuple[type[Registered], ...]:
     """The controllers that a scenario's text names and no plug-in has defined: those of a script, or a notebook."""
     files = {where for where in _IMPORTED if where.endswith(".py")}
     return tuple(
@@ -391,15 +415,17 @@ def defined_elsewhere(text: str) -> tuple[type, ...]:
     )
 
 
-def _written_in(cls: type) -> str:
+def _written_in(cls: type[Registered]) -> str:
     return str(Path(getattr(getattr(cls.on_ack, "__code__", None), "co_filename", "")).absolute())
 
 
-def have(cls: type) -> None:
+def have(cls: type[Registered]) -> None:
     """Makes a controller that came from another process available here."""
     if _CLASSES.get(cls.thalweg_name) is not cls:
-        about = {"ecn": cls.thalweg_ecn, "telemetry": cls.thalweg_telemetry, "params": cls.thalweg_params}
-        controller(cls.thalweg_name, **about)(cls)
+        make = controller(
+            cls.thalweg_name, ecn=cls.thalweg_ecn, telemetry=cls.thalweg_telemetry, params=cls.thalweg_params
+        )
+        make(cls)
 
 
 def import_plugins(where: str) -> dict[str, Any]:

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _format, plots
-from thalweg.rundata import RunData
+
+if TYPE_CHECKING:
+    from thalweg.rundata import RunData
 
 MOST = 8  # flows that are named
 
 
-def cycle(deadlock: Mapping) -> list[Mapping]:
+def cycle(deadlock: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """The ports of a cycle, each behind the one that waits for it; ports that only lead into it are left out."""
-    left: dict[int, list[Mapping]] = {}
+    left: dict[int, list[Mapping[str, Any]]] = {}
     for wait in deadlock.get("waits", []):
         left.setdefault(wait["from_node"], []).append(wait)
-    way: list[Mapping] = []
+    way: list[Mapping[str, Any]] = []
     seen: dict[int, int] = {}
     at = next(iter(left), None)
     while at in left and at not in seen:
@@ -26,7 +29,7 @@ def cycle(deadlock: Mapping) -> list[Mapping]:
     return way[seen[at] :] if at in seen else []
 
 
-def said(deadlock: Mapping, names: Sequence[str] | None = None) -> str:
+def said(deadlock: Mapping[str, Any], names: Sequence[str] | None = None) -> str:
     """Which nodes wait for which, since when, and whose packets; in one line."""
     when = _format.simulated(deadlock["at_us"] * 1e6)
     ring = cycle(deadlock)
@@ -52,7 +55,7 @@ def lines(results: RunData) -> list[str]:
     return [said(deadlock, names) for deadlock in found]
 
 
-def drawn(deadlock: Mapping, names: Sequence[str] | None = None) -> plots.Figure:
+def drawn(deadlock: Mapping[str, Any], names: Sequence[str] | None = None) -> plots.Figure:
     """The cycle as arrows: which nodes wait for which, and how many flows wait there."""
     ring = cycle(deadlock)
     with plots.style():

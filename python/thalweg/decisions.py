@@ -5,15 +5,19 @@ Simulations record them with `measure.decisions = true`; real connections with `
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, ParamSpec, TypeVar
 
 from thalweg import _core, _input, installed
+from thalweg._arrow import arrow_table, frame
 from thalweg.errors import refuse
 
 if TYPE_CHECKING:
     import polars
 
+P = ParamSpec("P")
+T = TypeVar("T")
 DECISIONS = "decisions.bin"
 # How such a file begins.
 MAGIC = b"thalweg decided\n"
@@ -64,12 +68,8 @@ def table(place: bytes | str | Path) -> polars.DataFrame:
     Raises:
         ScenarioError: there is no such record, or it is damaged.
     """
-    import polars as pl
-
-    from thalweg.engine import arrow_table
-
     made = _checked(place, _core.decisions_table, read(place))
-    return pl.from_arrow(arrow_table(*made))
+    return frame(arrow_table(*made))
 
 
 def replay(place: bytes | str | Path) -> list[Replayed]:
@@ -95,8 +95,8 @@ def compare(a: bytes | str | Path, b: bytes | str | Path) -> dict[int, str]:
         raise
 
 
-def _checked(place, function, *args):
+def _checked(place: bytes | str | Path, function: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T:
     try:
-        return function(*args)
+        return function(*args, **kw)
     except ValueError as e:
         raise refuse(str(e), file="the record" if isinstance(place, bytes) else place) from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ class Link:
         elif self.rate is not None:
             raise refuse("--up and --down give both directions their rates: --rate cannot take effect")
         found: dict[str, Any] = {"name": "shell", "topology": topology}
-        switch = {"buffer": self.buffer} if self.buffer is not None else {}
+        switch: dict[str, Any] = {"buffer": self.buffer} if self.buffer is not None else {}
         controller = "cubic"
         if self.queue is not None:
             schedulers, markings = (_names(kind) for kind in ("schedulers", "markings"))
@@ -186,7 +186,7 @@ def rows(outcome: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
     ways = [outcome["up"], outcome["down"]]
     seconds = outcome["seconds"]
 
-    def row(what: str, cell) -> tuple[str, str, str]:
+    def row(what: str, cell: Callable[[Any, Any], str]) -> tuple[str, str, str]:
         up, down = (cell(way, way["statistics"]) for way in ways)
         return what, up, down
 

@@ -8,16 +8,16 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from numbers import Real
 from pathlib import Path
 from threading import Event
 from typing import Any
 
 from thalweg import _core, _counts, _given, _input, _memory, _places, _rundir, controllers, installed, recording
+from thalweg._arrow import arrow_table
 from thalweg.errors import ControllerError, ScenarioError, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.results import Interrupted, Results
-from thalweg.rundata import Made, Tables, arrow_table
+from thalweg.rundata import Made, Tables
 from thalweg.scenario import Scenario, as_scenario
 
 # Seconds between looks at progress and Ctrl-C. What one look costs is about a thousandth of this.
@@ -25,7 +25,7 @@ LOOK_EVERY = 0.1
 
 
 def run(
-    scenario: Scenario | str | Path | Mapping,
+    scenario: Scenario | str | Path | Mapping[str, Any],
     *,
     set: Mapping[str, Any] | None = None,
     out: str | Path | None = None,
@@ -63,13 +63,14 @@ def run(
 
 def _budget(max_seconds: object) -> float | None:
     """Seconds that a run may take; `None`: as many as it needs."""
-    number = isinstance(max_seconds, Real) and not isinstance(max_seconds, bool)
-    if max_seconds is not None and not (number and max_seconds >= 0):
+    if max_seconds is None:
+        return None
+    if not _counts.is_number(max_seconds) or isinstance(max_seconds, bool) or not max_seconds >= 0:
         raise refuse(f"`{max_seconds!r}` is not a number of seconds", key="max_seconds")
     return max_seconds
 
 
-def record_setting(record: bool | str, decisions: bool = False) -> dict:
+def record_setting(record: bool | str, decisions: bool = False) -> dict[str, Any]:
     """What `record` and `decisions` set in the scenario."""
     if not isinstance(record, bool | str) or record not in (False, True, "hops"):
         raise refuse(f'`record` is True, False or "hops", not {record!r}')
@@ -161,19 +162,20 @@ def conclude(
     cores: int | None = None,
 ) -> Results:
     """Runs to the end (or to `stop`), collects, saves. `threads`, `cores`: see `share_out`."""
-    before = source if isinstance(source, Results) else None
     if check:  # else as the scenario says
         try:
             simulation.set_check(True)
         except ValueError as e:
             raise refuse(f"`check` cannot take effect: {e}", hint="run it again from its beginning") from None
     threads = share_out(simulation, threads, cores)
-    if before:
-        text, origin = before.scenario_toml, {k: before.meta.get(k) for k in ("directory", "inputs")}
+    origin: dict[str, Any]
+    if isinstance(source, Results):
+        text, origin = source.scenario_toml, {k: source.meta.get(k) for k in ("directory", "inputs")}
+        spent = source.meta.get("seconds") or 0.0
     else:
         text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
+        spent = 0.0
     origin["controllers"] = controllers.fingerprints(text)
-    spent = (before.meta.get("seconds") or 0.0) if before else 0.0
 
     def finish(signals: Signals, take: Callable[[bool], None] | None = None) -> Results:
         begun = time.monotonic()
@@ -190,6 +192,8 @@ def conclude(
                 results._keep(Path(out))
         elif out is None:
             raise refuse("a recorded run needs a run directory", key="measure.packets", hint="name one with `out`")
+        elif isinstance(source, Results):
+            raise AssertionError("a recorded run is not resumed: `reopen` refuses it")
         else:
             with _places.appearing(Path(out)) as place:
                 digest = recording.scenario_digest(text, origin["inputs"])
@@ -253,7 +257,7 @@ def drive(
     return None
 
 
-def _step(simulation, chunk: int, signals: Signals) -> bool:
+def _step(simulation: _core.Simulation, chunk: int, signals: Signals) -> bool:
     try:
         signals.stepping = True
         return simulation.step(chunk)
@@ -311,7 +315,7 @@ def interrupts() -> Iterator[Signals]:
 
 
 def collect(
-    simulation: _core.Simulation, scenario_toml: str, stopped: str | None, elapsed: float, origin: dict
+    simulation: _core.Simulation, scenario_toml: str, stopped: str | None, elapsed: float, origin: dict[str, Any]
 ) -> Results:
     """Takes the tables and the summary out of a simulation."""
     tables = {}

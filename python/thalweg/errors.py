@@ -6,6 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+TYPE_CHECKING = False  # importing `typing` for it would slow every command down
+if TYPE_CHECKING:
+    from typing import Any
+
 
 @dataclass(frozen=True)
 class Diagnostic:
@@ -31,16 +35,19 @@ class Diagnostic:
 class ScenarioError(ValueError):
     """A scenario, a file or an argument that cannot be used. Holds one `Diagnostic` per thing found."""
 
-    def __init__(self, diagnostics: ScenarioError | Diagnostic | str | Iterable[Diagnostic | Mapping[str, object]]):
+    diagnostics: tuple[Diagnostic, ...]
+
+    def __init__(self, diagnostics: ScenarioError | Diagnostic | str | Iterable[Diagnostic | Mapping[str, Any]]):
         # Of a text, or of another of its kind: Gymnasium's workers raise anew what was raised in them.
         if isinstance(diagnostics, ScenarioError):
-            diagnostics = diagnostics.diagnostics
+            self.diagnostics = diagnostics.diagnostics
         elif isinstance(diagnostics, str | Diagnostic):
-            diagnostics = [diagnostics if isinstance(diagnostics, Diagnostic) else Diagnostic(diagnostics)]
-        self.diagnostics = tuple(d if isinstance(d, Diagnostic) else Diagnostic(**d) for d in diagnostics)
+            self.diagnostics = (diagnostics if isinstance(diagnostics, Diagnostic) else Diagnostic(diagnostics),)
+        else:
+            self.diagnostics = tuple(d if isinstance(d, Diagnostic) else Diagnostic(**d) for d in diagnostics)
         super().__init__("\n".join(str(d) for d in self.diagnostics))
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[ScenarioError], tuple[tuple[Diagnostic, ...]]]:
         return type(self), (self.diagnostics,)
 
 
@@ -90,7 +97,7 @@ def brief(given: object, most: int = 200) -> str:
 LISTED = 12
 
 
-def nearest(word: object, known: Iterable) -> str | None:
+def nearest(word: object, known: Iterable[object]) -> str | None:
     """ "did you mean …? (known: …)" for a word that is not among the known ones: all of them, or, of many, those that
     are near."""
     word, known = str(word), sorted(set(map(str, known)))

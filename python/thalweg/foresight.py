@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from thalweg import _core, _given, headline
 from thalweg.errors import ScenarioError, nearest, refuse
@@ -39,7 +40,7 @@ def no_metric(metric: str, known: Iterable[str]) -> ScenarioError:
     return refuse(f"these runs have no number called `{metric}`", hint=hint)
 
 
-def _foreseen(summary: Mapping, prefix: str = "") -> Iterator[str]:
+def _foreseen(summary: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
     """The names of numbers in the summary of a run that has not begun. What has counted nothing will have its
     statistics."""
     words = ("name", "digest", "kind", "violation", "partial", "fct_measured_at", "from", "to", SEED)

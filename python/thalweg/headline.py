@@ -14,7 +14,7 @@ UNFINISHED = "not ended"
 TIMES = (".fct_us.", ".slowdown.")
 
 
-def rows(summary: Mapping) -> list[tuple[str, str]]:
+def rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """(what, how much) in the order in which a reader wants it."""
     if "original" in summary:
         return _replay(summary)
@@ -52,7 +52,7 @@ def rows(summary: Mapping) -> list[tuple[str, str]]:
     return out
 
 
-def _jobs(summary: Mapping) -> list[tuple[str, str]]:
+def _jobs(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """How long each section took whose flows and computations wait for each other; of computations how much their
     longest chain took, and what communication added to it."""
     found = [g for g in summary.get("groups") or () if isinstance(g.get("job"), Mapping)]
@@ -70,7 +70,7 @@ def _jobs(summary: Mapping) -> list[tuple[str, str]]:
     return out
 
 
-def _endless(summary: Mapping) -> list[tuple[str, str]]:
+def _endless(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Flows without end have no completion times: throughput, fairness and what their packets waited for."""
     found = summary.get("endless") or {}
     if not found.get("flows"):
@@ -85,7 +85,7 @@ def _endless(summary: Mapping) -> list[tuple[str, str]]:
     return out + _sections(summary)
 
 
-def _sections(summary: Mapping) -> list[tuple[str, str]]:
+def _sections(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What the flows without end of each section got together, if there are several sections of them."""
     found = [g for g in summary.get("groups") or () if (g.get("endless") or {}).get("flows")]
     if len(found) < 2:
@@ -98,7 +98,7 @@ def _sections(summary: Mapping) -> list[tuple[str, str]]:
     return [("of each section", _units.several(parts, "gbps"))]
 
 
-def _waits(summary: Mapping) -> list[tuple[str, str]]:
+def _waits(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What packets waited on their way; of runs that did not measure that, what the mean round trips of flows without
     end say of it."""
     if (waits := summary.get("packet_queueing_us") or {}).get("count"):
@@ -111,7 +111,7 @@ def _waits(summary: Mapping) -> list[tuple[str, str]]:
     return [("queueing delay", f"{text} (mean round trip less that of the empty network)")]
 
 
-def _loads(summary: Mapping) -> list[tuple[str, str]]:
+def _loads(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What was offered to links and carried by them, where flows have sizes that an offer can be computed from; and
     the bottleneck."""
     out = []
@@ -131,7 +131,7 @@ def _loads(summary: Mapping) -> list[tuple[str, str]]:
     return out
 
 
-def _varies(summary: Mapping, port: int) -> bool:
+def _varies(summary: Mapping[str, Any], port: int) -> bool:
     """Whether a port's rate changes: then its mean rate is what is known of it."""
     most = (summary.get("links") or {}).get("most_used") or {}
     return most.get("port") == port and most.get("rate_varies", True)
@@ -142,7 +142,7 @@ def _share(part: float) -> str:
     return f"{100 * part:.3g} %"
 
 
-def _unfinished(summary: Mapping) -> list[tuple[str, str]]:
+def _unfinished(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """A hint where flows can never complete, however long the run."""
     flows = summary.get("flows") or {}
     if not flows.get("failed"):
@@ -153,7 +153,7 @@ def _unfinished(summary: Mapping) -> list[tuple[str, str]]:
     return [("failed", f"{text}: these flows never end, see `reason` in the table flows")]
 
 
-def _links(summary: Mapping) -> list[tuple[str, str]]:
+def _links(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What links lost by chance, and how much of a link whose rate changes was used."""
     found = summary.get("links") or {}
     parts = []
@@ -166,7 +166,7 @@ def _links(summary: Mapping) -> list[tuple[str, str]]:
     return [("links", ", ".join(parts))] if parts else []
 
 
-def _lossless(summary: Mapping) -> list[tuple[str, str]]:
+def _lossless(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """What flow control did, and what broke."""
     from thalweg import deadlocks
 
@@ -199,15 +199,15 @@ def _lossless(summary: Mapping) -> list[tuple[str, str]]:
         names = {"of_limit": "of its limit", "of_headroom": "of a headroom", "of_shared": "of a shared memory"}
         shares = [f"{memory[key]:.0%} {name}" for key, name in names.items() if memory[key] is not None]
         out.append(("memory", text + (f"; at most {', '.join(shares)}" if shares else "")))
-    if broken := summary.get("incidents"):
-        text = f"{_format.number(broken['packets_lost'])} packets lost on failed links"
-        if broken["pause_frames_lost"]:
-            text += f", {_format.number(broken['pause_frames_lost'])} pause frames lost"
+    if incidents := summary.get("incidents"):
+        text = f"{_format.number(incidents['packets_lost'])} packets lost on failed links"
+        if incidents["pause_frames_lost"]:
+            text += f", {_format.number(incidents['pause_frames_lost'])} pause frames lost"
         out.append(("incidents", text))
     return out
 
 
-def _replay(summary: Mapping) -> list[tuple[str, str]]:
+def _replay(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The rows of a replay."""
     percent = lambda x: f"{100 * x:.4g} %"  # noqa: E731
     original, late, n = summary["original"], summary["lateness_us"], _format.number
@@ -244,7 +244,7 @@ def _replay(summary: Mapping) -> list[tuple[str, str]]:
     return out
 
 
-def classes(summary: Mapping) -> list[tuple]:
+def classes(summary: Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """One row per size class of the scenario that has flows, and one for all of them: name, flows, how many of them had
     not ended (these are not part of what follows), completion times in us, slowdowns as multiples; None: no value."""
     parts = [c for c in summary.get("size_classes") or () if c.get("flows")]
@@ -259,7 +259,7 @@ def classes(summary: Mapping) -> list[tuple]:
     return out
 
 
-def class_table(summary: Mapping) -> tuple[str, tuple[str, ...], list[tuple]]:
+def class_table(summary: Mapping[str, Any]) -> tuple[str, tuple[str, ...], list[tuple[Any, ...]]]:
     """The same for people: the unit of completion times, chosen by the largest median, heads, and rows in that unit."""
     rows = classes(summary)
     scale, unit = _units.fitting([row[4] for row in rows], "us")
@@ -268,7 +268,7 @@ def class_table(summary: Mapping) -> tuple[str, tuple[str, ...], list[tuple]]:
     return unit, *_with_values(head, [(*row[:3], *map(scaled, row[3:7]), *row[7:]) for row in rows])
 
 
-def section_table(summary: Mapping) -> tuple[tuple[str, ...], list[tuple]]:
+def section_table(summary: Mapping[str, Any]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """Heads, and a row for each section of traffic, where there are several: its name and controller, how many flows,
     what those without end got together, completion times and slowdowns of the others. Columns without a value are left
     out."""
@@ -301,13 +301,13 @@ def section_table(summary: Mapping) -> tuple[tuple[str, ...], list[tuple]]:
     return _with_values(head, rows)
 
 
-def _with_values(head: Sequence[str], rows: list[tuple]) -> tuple[tuple[str, ...], list[tuple]]:
+def _with_values(head: Sequence[str], rows: list[tuple[Any, ...]]) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """The columns in which any row has a value."""
     kept = [n for n in range(len(head)) if any(row[n] is not None for row in rows)]
     return tuple(head[n] for n in kept), [tuple(row[n] for n in kept) for row in rows]
 
 
-def tables(summary: Mapping) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
+def tables(summary: Mapping[str, Any]) -> list[tuple[str, tuple[str, ...], list[tuple[Any, ...]]]]:
     """All tables of the headline: what each is, heads, rows."""
     unit, head, of_classes = class_table(summary)
     sections, of_sections = section_table(summary)
@@ -316,7 +316,7 @@ def tables(summary: Mapping) -> list[tuple[str, tuple[str, ...], list[tuple]]]:
     return [(name, tuple(heads), body) for name, heads, body in found if body]
 
 
-def unfinished(summary: Mapping, metric: str) -> float:
+def unfinished(summary: Mapping[str, Any], metric: str) -> float:
     """The part of the flows of a metric of completion times that had not ended: it is of the others. 0: of all other
     metrics."""
     for times in TIMES:
@@ -328,10 +328,12 @@ def unfinished(summary: Mapping, metric: str) -> float:
     return 0.0
 
 
-def scalars(summary: Mapping, prefix: str = "", taken: Mapping | Sequence[str] = ()) -> dict[str, Any]:
+def scalars(
+    summary: Mapping[str, Any], prefix: str = "", taken: Mapping[str, Any] | Sequence[str] = ()
+) -> dict[str, Any]:
     """The numbers and words of a nested summary under dotted names; size classes and sections of
     traffic by theirs (`size_classes.up to 10KB.slowdown.p99`, `groups.BBR.endless.sum_gbps`)."""
-    flat = {}
+    flat: dict[str, Any] = {}
     for key, value in summary.items():
         name = f"{prefix}{key}"
         if key == "size_classes":

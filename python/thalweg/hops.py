@@ -79,7 +79,19 @@ def transmissions(run: RunData, packets: polars.LazyFrame, ports: Sequence[int] 
     every = every.sort("port", "start_ps", "came_ps", "packet", nulls_last=True)
     behind = pl.col("start_ps").shift(-1).over("port")
     every = every.with_columns(sent_ps=pl.min_horizontal("sent_ps", behind))
-    names = ["packet", "hop", "port", "flow", "forward", "kind", "seq", "wire", "bytes", "marked", "came_ps"]
+    names: list[str | polars.Expr] = [
+        "packet",
+        "hop",
+        "port",
+        "flow",
+        "forward",
+        "kind",
+        "seq",
+        "wire",
+        "bytes",
+        "marked",
+        "came_ps",
+    ]
     names += ["start_ps", "sent_ps"]
     names += [
         "next_ps",

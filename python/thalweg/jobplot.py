@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from thalweg import _counts, plots
+from thalweg._arrow import largest
 from thalweg._layout import legend_above, note, time_unit
 from thalweg.errors import refuse
 from thalweg.rundata import NoTable, RunData
@@ -39,7 +40,7 @@ def timeline(results: RunData, *, hosts: int = MOST) -> plots.Figure:
     through = every.group_by("host").agg(pl.col("ended").max()).sort("ended", "host", descending=[True, False])
     rows = through["host"].head(hosts).sort().to_list()
     names = dict(results.tables["nodes"].select("node", "name").rows())
-    last = int(every["ended"].max() or 0)
+    last = int(largest(every["ended"]))
     factor, unit = time_unit(last * 1e-12)
     with plots.style():
         fig, ax = plots.figure(1.4 * plots.COLUMN, 0.9 + (0.15 if len(rows) <= FEW else 0.11) * max(len(rows), 4))
@@ -51,8 +52,8 @@ def timeline(results: RunData, *, hosts: int = MOST) -> plots.Figure:
             by_host = {key[0]: part for key, part in frame.group_by("host")}
             for row, host in enumerate(rows):
                 if host in by_host:
-                    spans = merged(by_host[host], last * _FINEST) * 1e-12 * factor
-                    spans = [(begin, until - begin) for begin, until in spans]
+                    times = merged(by_host[host], last * _FINEST) * 1e-12 * factor
+                    spans = [(begin, until - begin) for begin, until in times]
                     ax.broken_barh(spans, (row + above, height), facecolors=colour, linewidth=0)
             ax.bar([0], [0], color=colour, label=label)
         ax.set_yticks(range(len(rows)), [names[host] for host in rows])

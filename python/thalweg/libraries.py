@@ -13,13 +13,12 @@ import hashlib
 import os
 from pathlib import Path
 
-from thalweg import _core
+from thalweg import _core, _registered
 from thalweg._format import simulated
 from thalweg.errors import ControllerError, refuse
 
 ENDINGS = (".so", ".dylib", ".dll")
 # Where each controller is from.
-_FILES: dict[str, Path] = {}
 # What was in each file when it was opened.
 _OPENED: dict[str, str] = {}
 
@@ -38,30 +37,28 @@ def load(path: str | Path) -> str:
     Raises `ScenarioError`: there is no such file, it is not a library of this version of thalweg, or a controller
     of thalweg's or of this process has the name.
     """
-    from thalweg import controllers
-
     file = Path(os.path.abspath(path))  # noqa: PTH100 (the loader looks elsewhere for names without a folder)
     if not file.is_file():
         raise refuse("no such file", file=path, hint="build it: `cargo build --release` writes target/release/")
-    registered = controllers.names()
+    registered = _registered.names()
     known = {name for name, *_ in _core.catalogue("controllers") or ()}
     taken = {name: f"`{name}` is a controller of thalweg's; give it another name" for name in known - {*registered}}
     for name in registered:
-        other = controllers.file_of(name)
+        other = _registered.file_of(name)
         if other is None or other.resolve() != file.resolve():
             taken[name] = f"`{name}` is registered by {other or 'this process'}; rename one of them"
     try:
         name = _core.open_library(file, taken)
     except ValueError as e:
         raise refuse(" ".join(str(e).split()), file=path) from None
-    _FILES[name] = file
+    _registered.LIBRARIES[name] = file
     _OPENED[str(file)] = hashlib.sha256(file.read_bytes()).hexdigest()
     return name
 
 
 def names() -> list[str]:
     """The controllers from libraries, in the order in which they were opened."""
-    return list(_FILES)
+    return list(_registered.LIBRARIES)
 
 
 def opened() -> dict[str, str]:
@@ -71,7 +68,7 @@ def opened() -> dict[str, str]:
 
 def file_of(name: str) -> Path | None:
     """The library of a controller; `None` if it is from none."""
-    return _FILES.get(name)
+    return _registered.LIBRARIES.get(name)
 
 
 def failure(name: str, flow: int | None, now_ps: int | None, doing: str, why: str) -> ControllerError:

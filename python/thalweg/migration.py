@@ -12,6 +12,7 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from thalweg.errors import Diagnostic, ScenarioError, refuse
 from thalweg.scenario import Scenario
@@ -63,7 +64,7 @@ def migrated(text: str, file: str = "<text>", directory: Path | str = ".") -> Mi
         else:
             wrong = []
         # A section that is taken over by others is reported for each of them, at one place.
-        places: dict[tuple, Diagnostic] = {}
+        places: dict[tuple[Any, ...], Diagnostic] = {}
         for d in wrong:
             if (names := _names(d)) is not None:
                 places.setdefault((d.line, d.column, *names), d)
@@ -115,7 +116,7 @@ def _occurrences(text: str, word: str, line: int, column: int) -> Iterator[tuple
     return iter(behind + sorted((s for s in found if s[0] < at), key=lambda s: at - s[0]))
 
 
-def _differences(before, after, last: str = "") -> Iterator[tuple[str, bool]]:
+def _differences(before: object, after: object, last: str = "") -> Iterator[tuple[str, bool]]:
     """In what two documents differ: the last key on the way there, and whether it is the value (or the key itself)."""
     if isinstance(before, dict) and isinstance(after, dict):
         gone = [k for k in before if k not in after]

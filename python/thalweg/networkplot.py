@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Normalize
@@ -38,8 +39,8 @@ def utilisation(run: RunData) -> plots.Figure:
     places = laid(kinds, [(a, b) for a, b, _ in links])
     halves, used = [], []
     for a, b, share in links:
-        (x, y), (u, v) = places[a], places[b]
-        halves.append([(x, y), ((x + u) / 2, (y + v) / 2)])
+        (xa, ya), (xb, yb) = places[a], places[b]
+        halves.append([(xa, ya), ((xa + xb) / 2, (ya + yb) / 2)])
         used.append(100 * min(share or 0.0, 1.0))
     with plots.style():
         fig, ax = plots.figure(width=2 * plots.COLUMN, height=3.2)
@@ -49,7 +50,8 @@ def utilisation(run: RunData) -> plots.Figure:
         for kind, marker, size in (("host", "o", 9), ("switch", "s", 36)):
             those = [places[name] for name, one in kinds.items() if one == kind]
             if those:
-                ax.scatter(*zip(*those, strict=True), s=size, marker=marker, c="0.25", zorder=2, linewidths=0)
+                x, y = zip(*those, strict=True)
+                ax.scatter(x, y, s=size, marker=marker, c="0.25", zorder=2, linewidths=0)
         _name(ax, kinds, places)
         _mark_busiest(ax, run, places)
         ax.margins(0.06)
@@ -59,7 +61,7 @@ def utilisation(run: RunData) -> plots.Figure:
         return fig
 
 
-def _name(ax, kinds: dict[str, str], places: dict[str, Place]) -> None:
+def _name(ax: Axes, kinds: dict[str, str], places: dict[str, Place]) -> None:
     few = {kind: sum(one == kind for one in kinds.values()) <= most for kind, most in _MOST.items()}
     for name, kind in kinds.items():
         if few[kind]:
@@ -69,7 +71,7 @@ def _name(ax, kinds: dict[str, str], places: dict[str, Place]) -> None:
             ax.annotate(name, (x, y), xytext=offset, textcoords="offset points", ha=side, fontsize=6)
 
 
-def _mark_busiest(ax, run: RunData, places: dict[str, Place]) -> None:
+def _mark_busiest(ax: Axes, run: RunData, places: dict[str, Place]) -> None:
     most = run.summary.get("bottleneck")
     if not most or most["from"] not in places or most["to"] not in places:
         return
@@ -113,12 +115,13 @@ def _layers(kinds: dict[str, str], near: dict[str, list[str]], level: dict[str, 
     for name in (n for n in kinds if level[n] == 1):
         for n, host in enumerate(hosts[name]):
             places[host] = (right + n, 0.0)
-        wide = max(len(hosts[name]), 1)
-        places[name] = (right + (wide - 1) / 2, 1.0)
-        right += wide + 0.6
+        needed = max(len(hosts[name]), 1)
+        places[name] = (right + (needed - 1) / 2, 1.0)
+        right += needed + 0.6
     for name in kinds:
         if level[name] == 0 and name not in places:
-            places[name], right = (right, 0.0), right + 1
+            places[name] = (right, 0.0)
+            right += 1
     wide = max(right - 1.6, 1.0)
     for height in range(2, max(level.values(), default=0) + 1):
         row = [n for n in kinds if level[n] == height]

@@ -12,6 +12,7 @@ import polars as pl
 from matplotlib.patches import Rectangle
 
 from thalweg import plots
+from thalweg._arrow import largest
 from thalweg._layout import legend_above, note, time_unit
 
 
@@ -51,8 +52,8 @@ def timeline(pauses: pl.DataFrame, *, ports: int = 24) -> plots.Figure:
     """When the ports that were paused longest were paused, coloured by depth in their storm."""
     longest = by_port(pauses).head(ports)
     known = pauses.with_columns(lasted=_lasted(pauses))
-    deepest = int(pauses["depth"].max() or 0)
-    ends = (known["began_ps"].cast(pl.Int64) + known["lasted"]).max() or 0
+    deepest = int(largest(pauses["depth"]))
+    ends = largest(known["began_ps"].cast(pl.Int64) + known["lasted"])
     factor, unit = time_unit(ends * 1e-12)
     with plots.style():
         cycle = [entry["color"] for entry in matplotlib.rcParams["axes.prop_cycle"]]
@@ -81,5 +82,5 @@ def timeline(pauses: pl.DataFrame, *, ports: int = 24) -> plots.Figure:
 def _lasted(pauses: pl.DataFrame, end_ps: int | None = None) -> pl.Series:
     """How long each pause lasted; one that stands (no end), until `end_ps` or the last event that the table knows."""
     began, ended = pauses["began_ps"].cast(pl.Int64), pauses["ended_ps"].cast(pl.Int64).fill_null(-1)
-    last = end_ps if end_ps is not None else max(began.max() or 0, ended.max() or 0)
+    last = end_ps if end_ps is not None else int(max(largest(began), largest(ended)))
     return pl.Series("lasted", np.where(ended < 0, last, ended)) - began

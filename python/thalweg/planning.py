@@ -27,7 +27,7 @@ class Shard:
     number: int
     of: int
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not (is_whole(self.number) and is_whole(self.of) and 1 <= self.number <= self.of):
             raise refuse(f"there is no part {self.number} of {self.of}", hint="parts are counted from 1: 1/4 to 4/4")
 
@@ -73,7 +73,7 @@ class Planned:
 
 def plan(
     base: Scenario,
-    vary: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]],
+    vary: Mapping[str, Sequence[Any] | Mapping[str, Mapping[str, Any]]] | Sequence[Mapping[str, Any]],
     folder: Path | None,
     check: bool = False,
 ) -> list[Planned]:

@@ -4,6 +4,7 @@ nothing needs a display."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -32,38 +33,41 @@ __all__ = [
 ]  # fmt: skip
 
 
-def cdf(series: Mapping[str, Sequence[float]], xlabel: str, *, log: bool = True, title: str = "") -> Figure:
+def cdf(
+    series: Mapping[str, Sequence[float] | np.ndarray], xlabel: str, *, log: bool = True, title: str = ""
+) -> Figure:
     """Empirical distribution functions. Times are given in seconds, with a label that ends in `(s)`, rates with one
     that ends in
     `(Gb/s)`; the axis gets the unit of their range."""
+    curves = {name: np.asarray(v, dtype=float) for name, v in series.items()}
     if xlabel.endswith(" (s)"):
-        values = np.concatenate([np.asarray(v, dtype=float) for v in series.values()]) if series else np.empty(0)
+        every = np.concatenate(list(curves.values())) if curves else np.empty(0)
         # The median: of a heavy tail the longest says little about the others.
-        factor, unit = time_unit(float(np.median(values)) if len(values) else 1.0)
-        series = {name: np.asarray(v, dtype=float) * factor for name, v in series.items()}
+        factor, unit = time_unit(float(np.median(every)) if len(every) else 1.0)
+        curves = {name: v * factor for name, v in curves.items()}
         xlabel = f"{xlabel.removesuffix(' (s)')} ({unit})"
     elif xlabel.endswith(" (Gb/s)"):
-        scale, unit = _units.fitting([float(np.max(v, initial=0.0)) for v in map(np.asarray, series.values())], "gbps")
-        series = {name: np.asarray(v, dtype=float) / scale for name, v in series.items()}
+        scale, unit = _units.fitting([float(np.max(v, initial=0.0)) for v in curves.values()], "gbps")
+        curves = {name: v / scale for name, v in curves.items()}
         xlabel = f"{xlabel.removesuffix(' (Gb/s)')} ({unit})"
     with style():
         fig, ax = figure()
-        for n, (name, values) in enumerate(series.items()):
-            x = np.sort(np.asarray(values, dtype=float))
+        for n, (name, values) in enumerate(curves.items()):
+            x = np.sort(values)
             if len(x):
                 ax.step(x, np.arange(1, len(x) + 1) / len(x), where="post", label=name, **curve(n))
-        if log and any(len(v) for v in series.values()):
+        if log and any(len(v) for v in curves.values()):
             ax.set_xscale("log")
             plain_log_x(ax)
         ax.set(xlabel=xlabel, ylabel="fraction", ylim=(0, 1.01), title=title)
-        if len(series) > 4:
+        if len(curves) > 4:
             legend_above(fig, ax, 3)
-        elif len(series) > 1:
+        elif len(curves) > 1:
             ax.legend()
         return fig
 
 
-def curve(n: int) -> dict[str, str]:
+def curve(n: int) -> dict[str, Any]:
     """`look` of a curve without markers."""
     return {k: v for k, v in look(n).items() if k != "marker"}
 

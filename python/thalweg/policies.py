@@ -147,7 +147,10 @@ class Port:
 
     def bps(self, link: int) -> float:
         """Its rate, on a link of this one."""
-        return link * self.share if self.kbps is None else self.kbps * 1000.0
+        if self.kbps is not None:
+            return self.kbps * 1000.0
+        assert self.share is not None, "a port has a share, or kb/s"
+        return link * self.share
 
 
 @dataclass(frozen=True)
@@ -179,9 +182,9 @@ class Policy:
 
     text: str
     name: str
-    _parts: dict = field(default_factory=dict, repr=False, compare=False)
+    _parts: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
-    def _known(self) -> dict:
+    def _known(self) -> dict[str, Any]:
         if not self._parts:
             self._parts.update(_core.policy_parts(self.text, self.name))
         return self._parts
@@ -321,7 +324,7 @@ def bounds(name: str) -> tuple[int, int]:
     """The least and the largest number that a column may hold."""
     if name == "at_ps":
         return 0, LATEST_PS
-    kind, octets = COLUMNS[name]
+    kind, octets = COLUMNS[name][0], COLUMNS[name][1]
     bits = 8 * int(octets)
     return (0, (1 << bits) - 1) if kind == "u" else (-1 << (bits - 1), (1 << (bits - 1)) - 1)
 
@@ -406,7 +409,7 @@ class Ran:
     busy_ps: int
 
     @classmethod
-    def of(cls, found: Mapping[str, Any], packets: dict, queue_names: list[str]) -> Ran:
+    def of(cls, found: Mapping[str, Any], packets: dict[str, Any], queue_names: list[str]) -> Ran:
         import numpy as np
 
         types = {"queue": "u4", "fate": "u1", "at_ps": "u8", "marked": "u1", "notices": "u4", "version": "u4"}
@@ -417,8 +420,7 @@ class Ran:
         counters = [
             Counters(**{k: v for k, v in r.items() if k != "area"}, mean=r["area"] / max(lasted, 1)) for r in rows
         ]
-        more = {"counters": counters, "lasted_ps": lasted, "busy_ps": found["busy_ps"]}
-        return cls(packets, queue_names, **arrays, **more)
+        return cls(packets, queue_names, **arrays, counters=counters, lasted_ps=lasted, busy_ps=found["busy_ps"])
 
     def count(self, fate: str) -> int:
         """How many packets had it."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Condition, Event
-from typing import Any
+from typing import Any, Literal, overload
 
 from thalweg import _core, _counts, _memory, _places, _rundir, _signs, controllers, recording
 from thalweg.engine import break_off, conclude, reopen
@@ -69,10 +69,10 @@ class Broken(Exception):
 class _Watch(Reporter):
     """Keeps the latest progress where the main thread reads it."""
 
-    def __init__(self, key: str, running: dict):
+    def __init__(self, key: str, running: dict[str, Any]):
         self.key, self.running = key, running
 
-    def start(self, seen):
+    def start(self, seen: dict[str, Any]) -> None:
         self.running[self.key] = seen
 
     update = start
@@ -135,7 +135,9 @@ def replayed(wanted: Replay, run: Results) -> Results | None:
     return found if same else None
 
 
-def perform_replays(job: Job, run: Results, running: dict, stop: Event | None) -> dict[str, Results | Exception]:
+def perform_replays(
+    job: Job, run: Results, running: dict[str, Any], stop: Event | None
+) -> dict[str, Results | Exception]:
     """Has a run's replays done, then deletes its recording if it is not to be kept."""
     answers: dict[str, Results | Exception] = {}
     for wanted in job.replays:
@@ -153,12 +155,14 @@ def perform_replays(job: Job, run: Results, running: dict, stop: Event | None) -
         except Exception as e:
             answers[wanted.key] = e
     else:
-        if not job.keep_recording:
+        if job.out is not None and not job.keep_recording:
             recording.delete(job.out)
     return answers
 
 
-def perform(job: Job, running: dict | None = None, stop: Event | None = None, free: int | None = None) -> Results:
+def perform(
+    job: Job, running: dict[str, Any] | None = None, stop: Event | None = None, free: int | None = None
+) -> Results:
     """Has one job done: reuses, resumes or runs. `free`: bytes of memory that a run may need."""
     found = reusable(job)
     if found is not None and not found.partial:
@@ -166,7 +170,8 @@ def perform(job: Job, running: dict | None = None, stop: Event | None = None, fr
         return found
     watch = _Watch(job.key, running if running is not None else {})
     if found is not None and found._snapshot is not None:
-        simulation, source = reopen(found), found
+        simulation = reopen(found)
+        source: Scenario | Results = found
     else:
         if job.out is not None:
             job.replaced = _places.check_free(job.out) is not None
@@ -180,6 +185,31 @@ def threads_of(job: Job) -> int:
     return job.scenario.to_dict()["run"].get("threads") or 1
 
 
+@overload
+def perform_all(
+    jobs: Sequence[Job],
+    workers: int | None = None,
+    progress: bool | None = None,
+    *,
+    keep_going: Literal[False] = False,
+    keep_results: Literal[True] = True,
+    what: str = "runs",
+    force: bool = False,
+    executor: Any = None,
+) -> Mapping[str, Results]: ...
+@overload
+def perform_all(
+    jobs: Sequence[Job],
+    workers: int | None = None,
+    progress: bool | None = None,
+    *,
+    keep_going: bool = False,
+    keep_results: Literal[True] = True,
+    what: str = "runs",
+    force: bool = False,
+    executor: Any = None,
+) -> Mapping[str, Results | Exception]: ...
+@overload
 def perform_all(
     jobs: Sequence[Job],
     workers: int | None = None,
@@ -190,7 +220,18 @@ def perform_all(
     what: str = "runs",
     force: bool = False,
     executor: Any = None,
-) -> dict[str, Results | Exception | None]:
+) -> Mapping[str, Results | Exception | None]: ...
+def perform_all(
+    jobs: Sequence[Job],
+    workers: int | None = None,
+    progress: bool | None = None,
+    *,
+    keep_going: bool = False,
+    keep_results: bool = True,
+    what: str = "runs",
+    force: bool = False,
+    executor: Any = None,
+) -> Mapping[str, Results | Exception | None]:
     """Has all jobs done; answers by key, in the order given, the same for every number of workers and every executor.
 
     `keep_going`: an exception becomes the answer of its job instead of ending everything.
@@ -220,7 +261,7 @@ def perform_all(
     # As it is before any of them has begun: what finished runs leave behind is given back late.
     free = _memory.available()
     memory = _Memory(free or _rundir.total_memory() or 1 << 62)
-    running: dict[str, dict] = {}
+    running: dict[str, dict[str, Any]] = {}
     stop = Event()
     answers: dict[str, Results | Exception | None] = {job.key: None for job in jobs}
     total = sum(job.events for job in jobs) or 1.0
@@ -236,7 +277,7 @@ def perform_all(
         memory.take(job.memory)
         try:
             results = perform(job, running, stop, None if force else free)
-            made = {job.key: results}
+            made: dict[str, Results | Exception] = {job.key: results}
             if (job.replays or results.recorded) and not results.partial:
                 made |= perform_replays(job, results, running, stop)
         finally:
@@ -337,7 +378,7 @@ def _kept(jobs: Sequence[Job], what: str) -> str:
     return f"{whole} of {len(jobs)} {what} are kept" + (f", {begun} begun" if begun else "")
 
 
-def _wind_up(under_way: Collection[Future]) -> None:
+def _wind_up(under_way: Collection[Future[Any]]) -> None:
     """After Ctrl-C: waits until what there is is saved. One more breaks off runs that do not come to the end
     of a step."""
     while True:

@@ -6,9 +6,13 @@ from __future__ import annotations
 import importlib.util
 import sys
 import time
+from typing import TYPE_CHECKING, Any
 
 from thalweg._format import si, simulated, wall
 from thalweg._places import say
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn
 
 PLAIN_EVERY = 5.0
 # Of many runs without a terminal, unless more was requested: their first line, and those after it.
@@ -28,7 +32,7 @@ def _draws() -> bool:
     return importlib.util.find_spec("ipywidgets") is not None if notebook() else sys.stderr.isatty()
 
 
-def _bar(*columns):
+def _bar(*columns: ProgressColumn) -> Progress:
     from rich.progress import BarColumn, Progress, TextColumn
 
     from thalweg._console import console
@@ -40,12 +44,12 @@ def _bar(*columns):
 class Reporter:
     """Silent; the others override. Gets the engine's progress counts."""
 
-    def start(self, seen: dict) -> None: ...
-    def update(self, seen: dict) -> None: ...
-    def finish(self, seen: dict) -> None: ...
+    def start(self, seen: dict[str, Any]) -> None: ...
+    def update(self, seen: dict[str, Any]) -> None: ...
+    def finish(self, seen: dict[str, Any]) -> None: ...
 
 
-def fraction(seen: dict) -> float:
+def fraction(seen: dict[str, Any]) -> float:
     """How much of a run is done: by time or by flows, whichever is further."""
     parts = [0.0]
     if seen["until_ps"]:
@@ -58,10 +62,10 @@ def fraction(seen: dict) -> float:
 class Pace:
     """Events per second and time to go, since the start of this session."""
 
-    def __init__(self, seen: dict):
+    def __init__(self, seen: dict[str, Any]):
         self.begun, self.first, self.from_fraction = time.monotonic(), seen["events"], fraction(seen)
 
-    def text(self, seen: dict) -> str:
+    def text(self, seen: dict[str, Any]) -> str:
         elapsed = max(time.monotonic() - self.begun, 1e-9)
         done = fraction(seen)
         gained = done - self.from_fraction
@@ -76,10 +80,10 @@ class Pace:
 class Plain(Reporter):
     """A line every few seconds: for logs."""
 
-    def start(self, seen: dict) -> None:
+    def start(self, seen: dict[str, Any]) -> None:
         self.pace, self.said = Pace(seen), time.monotonic()
 
-    def update(self, seen: dict) -> None:
+    def update(self, seen: dict[str, Any]) -> None:
         if time.monotonic() - self.said >= PLAIN_EVERY:
             self.said = time.monotonic()
             say(f"{100 * fraction(seen):3.0f} % · {self.pace.text(seen)}")
@@ -88,10 +92,11 @@ class Plain(Reporter):
 class Bar(Reporter):
     """A bar that redraws itself; not for runs that are over before it can be read."""
 
-    def start(self, seen: dict) -> None:
-        self.pace, self.bar = Pace(seen), None
+    def start(self, seen: dict[str, Any]) -> None:
+        self.pace = Pace(seen)
+        self.bar: Progress | None = None
 
-    def update(self, seen: dict) -> None:
+    def update(self, seen: dict[str, Any]) -> None:
         if self.bar is None:
             if time.monotonic() - self.pace.begun < BAR_AFTER:
                 return
@@ -102,7 +107,7 @@ class Bar(Reporter):
             self.bar.start()
         self.bar.update(self.task, completed=fraction(seen), description=self.pace.text(seen))
 
-    def finish(self, seen: dict) -> None:
+    def finish(self, seen: dict[str, Any]) -> None:
         if self.bar is not None:
             self.bar.stop()
 
@@ -129,12 +134,13 @@ class Many:
         self.total, self.what, self.done, self.reused = total, what, 0, 0
         self.begun = self.said = time.monotonic()
         self.on = speaks(progress)
-        self.bar, self.draws = None, self.on and _draws()
+        self.bar: Progress | None = None
+        self.draws = self.on and _draws()
         # Where no bar is seen, a sweep of minutes says now and then that it goes on; `progress=False` is silence.
         self.every = PLAIN_EVERY if self.on else SELDOM
         self.lines = not self.draws and (self.on or progress is None)
 
-    def update(self, running: dict[str, dict], work: float) -> None:
+    def update(self, running: dict[str, dict[str, Any]], work: float) -> None:
         """`running`: progress by key; `work`: the fraction done of all events estimated."""
         if not self.on and not self.lines:
             return

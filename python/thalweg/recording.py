@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _core
 from thalweg.errors import ScenarioError, refuse
@@ -20,6 +20,7 @@ from thalweg.errors import ScenarioError, refuse
 if TYPE_CHECKING:
     import polars
     import pyarrow as pa
+    import pyarrow.parquet as pq
 
 FORMAT, VERSION = "thalweg packets", 4
 PACKETS, LATE = "packets.parquet", "late.parquet"
@@ -100,9 +101,9 @@ class Writer:
         self._newest = -1
         self._torn = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="thalweg-recording")
-        self._busy: Future | None = None
+        self._busy: Future[Any] | None = None
 
-    def _open(self, name: str):
+    def _open(self, name: str) -> pq.ParquetWriter:
         import pyarrow.parquet as pq
 
         delta = ("ingress_ps", "exit_ps", "lost_ps", "seq")
@@ -149,7 +150,7 @@ class Writer:
         import numpy as np
         import pyarrow as pa
 
-        seen = {k: np.frombuffer(v, dtype=v.dtype) for k, v in rows.items()}
+        seen = {k: np.frombuffer(memoryview(v), dtype=v.dtype) for k, v in rows.items()}
         # Not before the end: 2^64 - 1, here -1, of exits, and 0 of starts.
         seen |= {k: v.view(np.int64) for k, v in seen.items() if v.dtype == np.uint64 and k != "seq"}
         missing = {"exit_ps": seen["exit"] < 0, "lost_ps": seen["lost"] < 0, "lost_at": seen["lost"] < 0}
@@ -271,7 +272,7 @@ class _File:
             raise self._cut_short(e) from None
         if about is None:
             raise refuse("is not a recording of thalweg", file=path)
-        self.about: dict = json.loads(about)
+        self.about: dict[str, Any] = json.loads(about)
         found = (self.about.get("format"), self.about.get("version"))
         if found != (FORMAT, VERSION):
             reason = f"is a recording of format version {found[1]}, this thalweg reads version {VERSION}"

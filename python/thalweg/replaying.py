@@ -7,15 +7,17 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Event
+from typing import Any
 
 from thalweg import _core, _input, _places, _rundir
+from thalweg._arrow import arrow_table
 from thalweg._counts import is_whole
 from thalweg.engine import interrupts
 from thalweg.errors import brief, nearest, refuse
 from thalweg.progress import Reporter, reporter, speaks
 from thalweg.recording import PACKETS, Reader, present, scenario_digest
 from thalweg.results import Interrupted, Results
-from thalweg.rundata import Made, Tables, arrow_table
+from thalweg.rundata import Made, Tables
 
 # Rows fed at a time, and events between two looks at Ctrl-C (about a tenth of a second).
 BATCH, EVENTS = 1 << 16, 1 << 20
@@ -63,7 +65,9 @@ def replay(
     return Replaying(run, scheduler, preemptive, threshold, bucket).finish(out, reporter(progress))
 
 
-def settings(scheduler: str, preemptive: bool, threshold: str | int | None, bucket: str | int | None = None) -> dict:
+def settings(
+    scheduler: str, preemptive: bool, threshold: str | int | None, bucket: str | int | None = None
+) -> dict[str, Any]:
     """A replay's settings as they are kept with its results, found possible."""
     if scheduler not in _core.candidates():
         raise refuse(f"no scheduler for replays is called `{scheduler}`", hint=nearest(scheduler, _core.candidates()))
@@ -106,7 +110,7 @@ class Replaying:
         digest = scenario_digest(run.scenario_toml, run.scenario.inputs())
         if digest != self.reader.about.get("scenario"):
             reason = "was recorded from another scenario, or a file that the scenario reads has changed"
-            raise refuse(reason, file=run.path / PACKETS, hint="run it again with --record")
+            raise refuse(reason, file=_folder(run) / PACKETS, hint="run it again with --record")
         if self.settings["threshold_ps"] is None:
             self.settings["threshold_ps"] = _packet_time(run)
         spans = self.settings["bucket_ps"], self.settings["threshold_ps"]
@@ -123,7 +127,7 @@ class Replaying:
                         self.core.feed(rows)
                     except ValueError as e:
                         hint = "run it again with --record"
-                        raise refuse(f"cannot be replayed: {e}", file=self.run.path / PACKETS, hint=hint) from None
+                        raise refuse(f"cannot be replayed: {e}", file=_folder(self.run) / PACKETS, hint=hint) from None
                     self._until_input(report, signals.pressed, stop)
                 self.core.feed_end()
                 self._until_input(report, signals.pressed, stop)
@@ -145,7 +149,7 @@ class Replaying:
             if pressed.is_set() or (stop is not None and stop.is_set()):
                 raise Interrupted
 
-    def _rows(self) -> Iterator[dict]:
+    def _rows(self) -> Iterator[dict[str, Any]]:
         """What the engine is fed with, a batch at a time."""
         import numpy as np
 
@@ -198,6 +202,12 @@ def _recording(run: Results) -> Reader:
     return reader
 
 
+def _folder(run: Results) -> Path:
+    """A recorded run's."""
+    assert run.path is not None, "`_recording` refuses what has no folder"
+    return run.path
+
+
 def _packet_time(run: Results) -> int:
     """T: one packet of the most common size on the slowest link that carried packets, ps."""
     import polars as pl
@@ -206,5 +216,5 @@ def _packet_time(run: Results) -> int:
     bytes_ = (run.summary.get("packets") or {}).get("most_common_wire_bytes")
     if bytes_ is None:
         reason = "does not say how large most packets were"
-        raise refuse(reason, file=run.path / "summary.json", hint="name a threshold, or run it again with --record")
+        raise refuse(reason, file=_folder(run) / "summary.json", hint="name a threshold, or run it again with --record")
     return _core.packet_time_ps(run.scenario._core, bytes_, ports)

@@ -3,17 +3,20 @@ sampled over time, for the animation."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _places, _rundir, animation, deadlocks, headline, pauses, plots
 from thalweg._format import memory, wall
-from thalweg._html import folded, table
+from thalweg._html import folded, framed, table
 from thalweg.explaining.slowest import slowest
 from thalweg.rundata import RunData
 from thalweg.runplots import Plots
+
+if TYPE_CHECKING:
+    import polars
 
 _CSS = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5c6570; --paper: #fff; --line: #d9dee4; --shade: #f4f6f8;
@@ -56,14 +59,7 @@ def picture(fig: plots.Figure, caption: str) -> str:
     return framed(plots.svg(fig), caption)
 
 
-def framed(svg: bytes, caption: str, below: str = "", wide: bool = False) -> str:
-    """An SVG file as a figure of the page; `below`: HTML under its caption; `wide`: it takes the page's width."""
-    data = base64.b64encode(svg).decode()
-    image = f'<img alt="{escape(caption, quote=True)}" src="data:image/svg+xml;base64,{data}">'
-    return f"<figure{' class=wide' * wide}>{image}<figcaption>{escape(caption)}</figcaption>{below}</figure>"
-
-
-def pictures(figures: Iterable[tuple[str, object]]) -> str:
+def pictures(figures: Iterable[tuple[str, plots.Figure]]) -> str:
     shown = [picture(fig, caption) for caption, fig in figures]
     return f"<div class=figures>{''.join(shown)}</div>" if shown else ""
 
@@ -83,7 +79,7 @@ def write(path: Path, html: str) -> Path:
     return _places.write_file(path, html)
 
 
-def machine_table(meta: Mapping) -> str:
+def machine_table(meta: Mapping[str, Any]) -> str:
     """Where and with what a result was made."""
     here = meta.get("machine") or {}
     rows = [
@@ -178,7 +174,7 @@ def _number(text: str) -> str | tuple[str, str]:
     return (text, "num") if text[-1:].isdecimal() and not text[:1].isalpha() else text
 
 
-def _storms(kept, most: int = 10) -> str:
+def _storms(kept: polars.DataFrame, most: int = 10) -> str:
     """The largest storms and the ports that were paused longest."""
     head = ("root", "began (ms)", "pauses", "ports", "depth", "paused in all (ms)")
     rows = [
@@ -204,7 +200,7 @@ def _storms(kept, most: int = 10) -> str:
     )
 
 
-def _deadlocks(results: RunData, found, most: int = 4) -> str:
+def _deadlocks(results: RunData, found: Sequence[Mapping[str, Any]], most: int = 4) -> str:
     """Ports that wait for each other: those that still do first, the first of them drawn."""
     names = results.tables["nodes"]["name"].to_list()
     text = "".join(f"<p>{escape(line)}</p>" for line in deadlocks.lines(results)[:most])
@@ -217,11 +213,11 @@ def _deadlocks(results: RunData, found, most: int = 4) -> str:
     )
 
 
-def _fullest(kept, most: int = 10) -> str:
+def _fullest(kept: polars.DataFrame, most: int = 10) -> str:
     """The inputs and shared memories that held most."""
 
-    def share(part, whole):
-        return f"{part / whole:.0%}" if whole else ""
+    def share(part: float | None, whole: float | None) -> str:
+        return f"{(part or 0) / whole:.0%}" if whole else ""
 
     rows = [
         (

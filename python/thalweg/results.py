@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -17,6 +17,7 @@ from thalweg.rundata import RunData, Tables
 
 if TYPE_CHECKING:
     import polars
+    import pyarrow
 
     from thalweg.explaining import Evidence, Explanation, Slowest
     from thalweg.runplots import Plots
@@ -31,9 +32,9 @@ class Results(RunData):
     def __init__(
         self,
         scenario_toml: str,
-        summary: dict,
+        summary: dict[str, Any],
         tables: Tables,
-        meta: dict,
+        meta: dict[str, Any],
         snapshot: bytes | None = None,
         decisions: bytes | None = None,
         port_records: Sequence[tuple[str, bytes]] = (),
@@ -159,8 +160,8 @@ class Results(RunData):
         ):
             if wrong is not None:
                 raise refuse(wrong, file=path / file, hint=_tables.AGAIN)
-        tables = [name for name in _places.files_of(meta) if name.endswith(".parquet") and name not in (PACKETS, LATE)]
-        missing = [name for name in tables if not (path / name).is_file()]
+        listed = [name for name in _places.files_of(meta) if name.endswith(".parquet") and name not in (PACKETS, LATE)]
+        missing = [name for name in listed if not (path / name).is_file()]
         if missing:
             reason = f"is not a complete run directory: {missing[0]} is missing"
             raise refuse(reason, file=path, hint="run it again")
@@ -171,7 +172,11 @@ class Results(RunData):
         snapshot = (path / SNAPSHOT).read_bytes() if (path / SNAPSHOT).is_file() else None
         # A recording may be larger than memory: it is not a table, see `packets`.
         files = [p for p in sorted(path.glob("*.parquet")) if p.name not in (PACKETS, LATE) and p.is_file()]
-        tables = Tables({p.stem: (lambda p=p: _tables.read(p, tables)) for p in files})
+
+        def reader(file: Path) -> Callable[[], pyarrow.Table]:
+            return lambda: _tables.read(file, tables)
+
+        tables = Tables({p.stem: reader(p) for p in files})
         results = cls(scenario, summary, tables, meta, snapshot)
         results.path = path
         return results

@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thalweg._arrow import frame
 from thalweg._counts import count, is_whole
 from thalweg._tables import AGAIN, NODES
 from thalweg.errors import ScenarioError, refuse
@@ -61,7 +62,7 @@ class Made:
         return self.table
 
 
-class Tables(Mapping):
+class Tables(Mapping[str, Any]):
     """Named tables: `tables["queues"]` is a polars data frame, `tables.arrow("queues")` the Arrow table with
     the unit and the meaning of each column in its metadata."""
 
@@ -79,14 +80,12 @@ class Tables(Mapping):
     def __contains__(self, name: object) -> bool:
         return name in self._makers
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Tables], tuple[dict[str, Made]]]:
         # The tables themselves: another process has neither the engine's buffers nor, perhaps, the folder.
         return Tables, ({name: Made(self.arrow(name)) for name in self._makers},)
 
     def __getitem__(self, name: str) -> polars.DataFrame:
-        import polars
-
-        return polars.from_arrow(self.arrow(name))
+        return frame(self.arrow(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._makers)
@@ -104,7 +103,7 @@ class RunData:
     `flows` and `tables[...]` are polars data frames.
     """
 
-    def __init__(self, scenario_toml: str, summary: dict, tables: Tables, meta: dict):
+    def __init__(self, scenario_toml: str, summary: dict[str, Any], tables: Tables, meta: dict[str, Any]):
         self._scenario_toml = scenario_toml
         self.summary, self.tables, self.meta = summary, tables, meta
         self.path: Path | None = None
@@ -139,11 +138,11 @@ class RunData:
         return found
 
     @cached_property
-    def traffic(self) -> list[tuple[dict, dict]]:
+    def traffic(self) -> list[tuple[Mapping[str, Any], Mapping[str, Any]]]:
         """Of the resolved scenario each section of traffic, with its transport."""
         return [(section, transport_of(self.document, section)) for section in self.document["traffic"]]
 
-    def section_of(self, flow: int) -> tuple[dict, dict]:
+    def section_of(self, flow: int) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
         """A flow's section of traffic, with its transport."""
         number = self.flows["group"][flow]
         if not 0 <= number < len(self.traffic):
@@ -269,26 +268,3 @@ class RunData:
         except ImportError:
             raise ImportError("pandas is not installed: pip install pandas") from None
         return self.tables.arrow(table).to_pandas()
-
-
-def arrow_table(name: str, doc: str, columns: Iterable[tuple]) -> pyarrow.Table:
-    """A table of the engine as Arrow, without copying numbers."""
-    import numpy as np
-    import pyarrow as pa
-
-    fields, arrays = [], []
-    for column, unit, meaning, buffer, offsets in columns:
-        nullable = buffer.dtype.endswith("?")
-        if offsets is not None:
-            lengths = np.diff(np.frombuffer(offsets, dtype="int64"))
-            valid = pa.py_buffer(np.packbits(lengths > 0, bitorder="little")) if nullable else None
-            parts = [valid, pa.py_buffer(offsets), pa.py_buffer(buffer)]
-            array = pa.Array.from_buffers(pa.large_string(), len(lengths), parts)
-        elif nullable:
-            values = np.frombuffer(buffer, dtype=buffer.dtype[:-1])
-            array = pa.array(values, mask=np.isnan(values) if values.dtype.kind == "f" else values < 0)
-        else:
-            array = pa.array(np.frombuffer(buffer, dtype=buffer.dtype))
-        arrays.append(array)
-        fields.append(pa.field(column, array.type, nullable=nullable, metadata={"unit": unit, "doc": meaning}))
-    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata={"table": name, "doc": doc}))

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from thalweg import _counts, _given, _units, jobplot, networkplot, pauses
+from thalweg._arrow import largest
 from thalweg._layout import legend_above, note, plain_log, plain_log_x, time_unit
 from thalweg._page import LINES
 from thalweg.errors import nearest, refuse
-from thalweg.plots import COLOURS, COLUMN, MARKERS, Figure, cdf, curve, figure, style
+from thalweg.plots import COLOURS, COLUMN, MARKERS, Figure, cdf, curve, figure, style, svg
 from thalweg.rundata import SECONDS_PER, NoTable, RunData
 from thalweg.spread import spread
+
+if TYPE_CHECKING:
+    from matplotlib.typing import LineStyleType
 
 # More runs than these have a legend of runs and percentiles, not of their combinations.
 MOST_NAMED = 3
@@ -34,12 +38,13 @@ def slowdown_by_size(
     bins = _counts.count(bins, "bins")
     percentiles = _given.items(percentiles, "percentiles", "for example (50, 99)")
     for q in percentiles:
-        if not isinstance(q, Real) or not 0 <= q <= 100:
+        if not _counts.is_number(q) or not 0 <= q <= 100:
             raise refuse(f"`{q!r}` is not a percentile", key="percentiles", hint="numbers from 0 to 100")
     with style():
         fig, ax = figure()
         most = 1
-        lines, colours = {}, {}
+        lines: dict[str, LineStyleType] = {}
+        colours: dict[str, dict[str, Any]] = {}
         for n, (name, results) in enumerate(runs.items()):
             repeated = list(results) if isinstance(results, Sequence) else [results]
             most = max(most, len(repeated))
@@ -60,7 +65,7 @@ def slowdown_by_size(
                 what = "median" if q == 50 else f"{q:g}th percentile"
                 # A colour per run, a line per percentile; after eight runs other markers distinguish them.
                 marker = "." if n < len(COLOURS) else MARKERS[n // len(COLOURS)]
-                look = {
+                look: dict[str, Any] = {
                     "color": COLOURS[n % 8],
                     "linestyle": LINES[line % 4],
                     "marker": marker,
@@ -82,7 +87,7 @@ def slowdown_by_size(
             if len(runs) <= MOST_NAMED:
                 legend_above(fig, ax, 2)
             else:  # Each run and each percentile once.
-                shown = [Line2D([], [], **look) for look in colours.values()]
+                shown = [Line2D([], [], **colour) for colour in colours.values()]
                 shown += [Line2D([], [], color="0.3", linestyle=line) for line in lines.values()]
                 legend_above(fig, ax, 4, (shown, [*colours, *lines]))
         return fig
@@ -97,7 +102,7 @@ def _size_bins(sizes: np.ndarray, bins: int) -> np.ndarray:
     return np.unique([part[0] for part in np.array_split(ordered, bins)])[1:]
 
 
-def _binned(ax, edges, counts, total: int, label: str, **kw) -> None:
+def _binned(ax: Axes, edges: np.ndarray, counts: np.ndarray, total: int, label: str, **kw: Any) -> None:
     """A distribution function from counts per bin: exact at the upper edges."""
     y = np.cumsum(counts) / max(total, 1)
     ax.step(edges, y, where="post", label=label, **kw)
@@ -158,7 +163,7 @@ def throughputs(results: RunData) -> list[float]:
     return (flows["throughput_bps"].drop_nulls() * 1e-9).to_list() if "throughput_bps" in flows.columns else []
 
 
-def _lines(results: RunData, by: str, those: Sequence) -> dict:
+def _lines(results: RunData, by: str, those: Sequence[Any]) -> dict[str, Any]:
     """What legends call lines: ports by their ends, flows by their section of traffic where there are several."""
     label = {one: f"{by} {one}" for one in those}
     if by == "port" and "ports" in results.tables:
@@ -174,7 +179,7 @@ def _lines(results: RunData, by: str, those: Sequence) -> dict:
     return label
 
 
-def _by_section(results: RunData, name: str) -> dict:
+def _by_section(results: RunData, name: str) -> dict[str, Any]:
     """The measured flows of each section of traffic, called by its name and its controller; all of them as `name`, if
     only one has any."""
     flows = results.measured()
@@ -206,10 +211,10 @@ def series_over_time(
     factor, unit_of_time = time_unit(float(np.max(seconds, initial=0.0)))
     frame = frame.with_columns(pl.Series("_t", seconds * factor))
     peaks = frame.group_by(by).agg(pl.col(value).max()).sort(value, by, descending=[True, False])
-    top = peaks.filter(pl.col(value) > 0)[by].head(most) if peaks[value].max() else peaks[by].head(1)
+    top = peaks.filter(pl.col(value) > 0)[by].head(most) if largest(peaks[value]) else peaks[by].head(1)
     label = _lines(results, by, top.to_list())
     units = {n: u for n, u, _ in results.columns(table)}
-    scale, fitted = _units.fitting([float(peaks[value].max() or 0)], units[value])
+    scale, fitted = _units.fitting([largest(peaks[value])], units[value])
     with style():
         fig, ax = figure()
         for one in top:
@@ -309,7 +314,9 @@ def link_over_time(results: RunData, port: int | None = None) -> Figure:
     spans, middles = np.diff(at), (at[1:] + at[:-1]) / 2
     rates = {name: np.diff(part[name].to_numpy()) * 8e-6 / spans for name in ("capacity", "bytes")}
     trips = results.tables.get("round_trips")
-    below = trips is not None and len(trips) > 0
+    if trips is not None and not len(trips):
+        trips = None
+    below = trips is not None
     ends = results.named("ports").filter(pl.col("port") == port).select("from", "to").row(0)
     with style():
         fig, axes = figure(height=COLUMN if below else None, rows=1 + below, sharex=True)
@@ -318,7 +325,7 @@ def link_over_time(results: RunData, port: int | None = None) -> Figure:
         above.step(middles, rates["bytes"], where="mid", linewidth=1, label=f"carried, {ends[0]} → {ends[1]}")
         above.set(ylabel="rate (Mb/s)", ylim=(0, None))
         legend_above(fig, above, 2)
-        if below:
+        if trips is not None:
             waits = trips.with_columns(pl.col("rtt_ps") - pl.col("rtt_ps").min().over("flow"))
             axes[1].plot(waits["time_ps"] * 1e-12, waits["rtt_ps"] * 1e-9, ".", markersize=1, rasterized=True)
             axes[1].set(ylabel="queueing delay (ms)", ylim=(0, None))
@@ -344,9 +351,9 @@ class Plots:
     def _repr_html_(self) -> str:
         from html import escape
 
-        from thalweg.report import picture
+        from thalweg._html import framed
 
-        shown = [picture(fig, caption) for caption, fig in self.all().values()]
+        shown = [framed(svg(fig), caption) for caption, fig in self.all().values()]
         return f"<div><p>{escape(repr(self)[1:-1])}</p>{''.join(shown)}</div>"
 
     def _names(self) -> list[str]:
@@ -435,7 +442,7 @@ class Plots:
         self._needs("links")
         return link_over_time(self._results, port)
 
-    def _sampled(self, table: str, values: Sequence[str], by: Sequence[str], **kw) -> Figure:
+    def _sampled(self, table: str, values: Sequence[str], by: Sequence[str], **kw: Any) -> Figure:
         self._needs(table)
         names = [n for n, _, _ in self._results.columns(table)]
         return series_over_time(

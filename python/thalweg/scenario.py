@@ -8,13 +8,25 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from thalweg import _core, _counts, _given, _input, _plain, _toml, installed
 from thalweg.errors import ScenarioError, nearest, refuse
 
 if TYPE_CHECKING:
     from thalweg.estimating import Estimate
+
+
+class Cost(TypedDict):
+    """What a run will cost; `memory` has the bytes of each part, the largest first."""
+
+    flows: int
+    packets: int
+    packet_hops: int
+    events: int
+    memory_bytes: int
+    memory: dict[str, int]
+    seconds: float
 
 
 class Scenario:
@@ -24,7 +36,9 @@ class Scenario:
     >>> s.with_({"switch.scheduler.kind": "srpt"}).estimate()["events"]
     """
 
-    def __init__(self, text: str, file: str = "<text>", directory: Path | str = ".", set: Mapping | None = None):
+    def __init__(
+        self, text: str, file: str = "<text>", directory: Path | str = ".", set: Mapping[str, Any] | None = None
+    ):
         # A file's name may hold bytes that are not text: they are shown, not lost.
         shown = file.encode("utf-8", "backslashreplace").decode()
         self._text, self._file, self._directory = _plain.word(text, file=shown), shown, Path(directory)
@@ -82,10 +96,10 @@ class Scenario:
         """The resolved scenario: can be run again from this text alone."""
         return self._core.to_toml()
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return json.loads(self._core.to_json())
 
-    def estimate(self) -> dict:
+    def estimate(self) -> Cost:
         """What a run will cost: `flows`, `packets`, `packet_hops`, `events`, `memory_bytes`, `memory` (by
         part, largest first), `seconds`. Nothing is drawn to find out."""
         return self._core.estimate()
@@ -127,7 +141,7 @@ class Scenario:
                     found[name] = hashlib.file_digest(f, "sha256").hexdigest()[:16]
         return found
 
-    def __eq__(self, other) -> bool:
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
 
     def __hash__(self) -> int:
@@ -159,7 +173,7 @@ class Scenario:
         resolved = folded("resolved: every default written out", f"<pre>{escape(self.to_toml())}</pre>")
         return titled(f"Scenario {self.name}, seed {self.seed}", table(("", ""), rows), resolved)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Scenario], tuple[object, ...]]:
         # Another process may be in another folder.
         return type(self), (self._text, self._file, self._directory.absolute(), self._set)
 
@@ -175,7 +189,7 @@ def _written(text: str, key: str) -> bool:
     return True
 
 
-def transport_of(document: Mapping, section: Mapping) -> Mapping:
+def transport_of(document: Mapping[str, Any], section: Mapping[str, Any]) -> Mapping[str, Any]:
     """The table of a section's transport in a resolved scenario. A section of kind `udp` is one itself."""
     if section.get("kind") == "udp":
         return {"kind": "udp"}
@@ -186,7 +200,7 @@ def transport_of(document: Mapping, section: Mapping) -> Mapping:
     return named[used] if used in named else document["transport"]
 
 
-def _transports(found: dict) -> Iterator[str]:
+def _transports(found: dict[str, Any]) -> Iterator[str]:
     """The transports that traffic uses, each once: kind, controller, and its name if it has one."""
     named = found.get("transports") or {}
     used = []
@@ -202,11 +216,11 @@ def _transports(found: dict) -> Iterator[str]:
         yield (f"{name}: " if name in named else "") + ", ".join(filter(None, words))
 
 
-def _kind(part) -> str:
+def _kind(part: object) -> str:
     return str(part.get("kind", "")) if isinstance(part, dict) else str(part)
 
 
-def _setting(key: str, value) -> str:
+def _setting(key: str, value: object) -> str:
     """An override as the engine takes it."""
     where = f"--set {key.encode('utf-8', 'backslashreplace').decode()}"
     return _toml.override(value, _plain.word(key, file=where), where)
@@ -242,7 +256,7 @@ def read_text(path: Path) -> str:
         raise refuse(e.strerror or str(e), file=path) from None
 
 
-def as_scenario(what: Scenario | str | Path | Mapping, set: Mapping | None = None) -> Scenario:
+def as_scenario(what: Scenario | str | Path | Mapping[str, Any], set: Mapping[str, Any] | None = None) -> Scenario:
     """A scenario from whatever names one: itself, a path, a run directory, a dictionary."""
     if isinstance(what, Scenario):
         return what.with_(set) if set else what

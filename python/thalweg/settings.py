@@ -27,7 +27,9 @@ class Point:
         return Point(self.set | other.set, self.labels | other.labels)
 
 
-def points(vary: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]]) -> list[Point]:
+def points(
+    vary: Mapping[str, Sequence[Any] | Mapping[str, Mapping[str, Any]]] | Sequence[Mapping[str, Any]],
+) -> list[Point]:
     """All combinations of a mapping's entries, or a list of settings as it is.
 
     An entry is a dotted key with a list of values, or a name of your own with named variants, each with its settings:
@@ -53,7 +55,7 @@ def _plain(point: Mapping[str, Any]) -> Point:
     return Point(dict(point), dict(point))
 
 
-def _part(key: str, values) -> Iterator[Point]:
+def _part(key: str, values: object) -> Iterator[Point]:
     if isinstance(values, Mapping):
         if not values:
             raise refuse("the table of variants is empty: nothing would run", key=key)
@@ -67,17 +69,17 @@ def _part(key: str, values) -> Iterator[Point]:
         yield Point({key: value}, {key: value})
 
 
-def _values(key: str, values) -> Sequence:
+def _values(key: str, values: object) -> Sequence[Any]:
     """The values of a key: a list, or any other row of them; a text is one value."""
     if isinstance(values, str):
         return [values]
     if not isinstance(values, Iterable):
         hint = f"write {{{key!r}: [{values!r}]}}"[:200]
         raise refuse("a key of a sweep has a list of values", key=key, hint=hint)
-    values = list(values)
-    if not values:
+    found = list(values)
+    if not found:
         raise refuse("the list of values is empty: nothing would run", key=key)
-    return values
+    return found
 
 
 def _joined(parts: Sequence[Point]) -> Point:
@@ -92,18 +94,18 @@ def text(value: Any) -> str:
     return "–" if value is None else _toml.override(value)
 
 
-def columns(labels: Sequence[Mapping[str, Any]]) -> dict[str, list]:
+def columns(labels: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
     """The settings of all points by key. A key that a point does not have is `None` there; where values are
     of several kinds, or tables, all of them become text."""
     keys = dict.fromkeys(key for point in labels for key in point)
     return {key: _one_kind([_scalar(point.get(key)) for point in labels]) for key in keys}
 
 
-def _scalar(value):
+def _scalar(value: Any) -> Any:
     return value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
 
 
-def _one_kind(values: list) -> list:
+def _one_kind(values: list[Any]) -> list[Any]:
     there = [v for v in values if v is not None]
     for kind in (bool, str):
         if all(isinstance(v, kind) for v in there):
@@ -113,7 +115,7 @@ def _one_kind(values: list) -> list:
     return [None if v is None else text(v) for v in values]
 
 
-def typed(values: Sequence[str]) -> list:
+def typed(values: Sequence[str]) -> list[Any]:
     """Values that were typed on a command line: numbers if all of them are, so that axes and tables sort."""
     for kind in (int, float):
         try:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
+
+from matplotlib.axes import Axes
 
 from thalweg import _units, plots
 from thalweg._layout import broken, legend_above, note, plain_log, plain_log_x
@@ -124,7 +126,7 @@ _SCALES = (
 )
 
 
-def _places(values: list) -> tuple[list[float], list[str] | None, str]:
+def _places(values: list[Any]) -> tuple[list[float], list[str] | None, str]:
     """Where values lie on an axis: numbers as they are, quantities by their numbers in the smallest of their units,
     everything else side by side. Answers (places, tick labels or None, unit)."""
     if all(isinstance(v, int | float) and not isinstance(v, bool) for v in values):
@@ -137,8 +139,8 @@ def _places(values: list) -> tuple[list[float], list[str] | None, str]:
     if all(parsed) and scale is not None:
         unit = min(units, key=scale.__getitem__)
         return [float(p[1]) * scale[p[2]] / scale[unit] for p in parsed if p], None, unit
-    order = {text(v): n for n, v in reversed(list(enumerate(dict.fromkeys(values))))}
-    order = {name: n for n, name in enumerate(sorted(order, key=order.get))}
+    first = {text(v): n for n, v in reversed(list(enumerate(dict.fromkeys(values))))}
+    order = {name: n for n, name in enumerate(sorted(first, key=first.__getitem__))}
     return [float(order[text(v)]) for v in values], list(order), ""
 
 
@@ -184,7 +186,7 @@ def over(
     count = {k: len({text(v) for v in named[k]}) for k in varied}
     if x is None:
         # The longest row of numbers makes the best axis; names come side by side.
-        def rank(key: str) -> tuple:
+        def rank(key: str) -> tuple[Any, ...]:
             return _places(named[key])[1] is None, count[key]
 
         free = [k for k in varied if k != panels]
@@ -251,7 +253,14 @@ def over(
         return fig
 
 
-def _panel(ax, points, x: str, others: list[str], looks: dict[str, int], log_x: bool | None) -> None:
+def _panel(
+    ax: Axes,
+    points: Sequence[tuple[dict[str, Any], Spread]],
+    x: str,
+    others: list[str],
+    looks: dict[str, int],
+    log_x: bool | None,
+) -> None:
     """The curves of one panel."""
     at, ticks, unit = _places([labels[x] for labels, _ in points])
     curves: dict[str, list[tuple[float, Spread]]] = {name: [] for name in looks}
@@ -268,7 +277,8 @@ def _panel(ax, points, x: str, others: list[str], looks: dict[str, int], log_x: 
         )  # fmt: skip
     if ticks:
         crowded = sum(map(len, ticks)) > 45
-        ax.set_xticks(range(len(ticks)), ticks, **({"rotation": 20, "ha": "right"} if crowded else {}))
+        tilted: dict[str, Any] = {"rotation": 20, "ha": "right"} if crowded else {}
+        ax.set_xticks(range(len(ticks)), ticks, **tilted)
         ax.set_xlim(-0.5, len(ticks) - 0.5)
         ax.grid(False, axis="x")
     elif log_x if log_x is not None else min(at) > 0 and max(at) >= 20 * min(at):
@@ -277,7 +287,7 @@ def _panel(ax, points, x: str, others: list[str], looks: dict[str, int], log_x: 
     ax.set(xlabel=f"{x} ({unit})" if unit else x)
 
 
-def _bar(s) -> float:
+def _bar(s: Spread) -> float:
     return 0.0 if math.isnan(s.half) else s.half
 
 
@@ -320,7 +330,7 @@ def pareto(
     best = front([(s[x].mean * (-1 if more_x else 1), s[y].mean * (-1 if more_y else 1)) for _, s in points])
     with plots.style():
         fig, ax = plots.figure(plots.COLUMN * 1.7, plots.COLUMN)
-        groups: dict[str, list] = {}
+        groups: dict[str, list[Any]] = {}
         for labels, s in points:
             groups.setdefault(legend_of(labels, [colour]) if colour else "", []).append(s)
         for n, (name, group) in enumerate(groups.items()):

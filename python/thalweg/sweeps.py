@@ -33,8 +33,8 @@ MOST_ROWS = 24
 
 
 def sweep(
-    scenario: Scenario | str | Path | Mapping,
-    vary: Mapping[str, Sequence | Mapping[str, Mapping]] | Sequence[Mapping[str, Any]],
+    scenario: Scenario | str | Path | Mapping[str, Any],
+    vary: Mapping[str, Sequence[Any] | Mapping[str, Mapping[str, Any]]] | Sequence[Mapping[str, Any]],
     *,
     jobs: int | None = None,
     progress: bool | None = None,
@@ -106,7 +106,7 @@ def _numbers(results: Results) -> dict[str, float]:
     return {k: v for k, v in flat.items() if isinstance(v, int | float) and k != SEED}
 
 
-class Runs(Sequence):
+class Runs(Sequence[Any]):
     """The results of a sweep, in the order of its settings: `runs[i]`, `runs.params[i]`, `runs.frame`, `runs.flows`."""
 
     def __init__(self, settings: Sequence[Point | Mapping[str, Any]], results: list[Results]):
@@ -143,7 +143,7 @@ class Runs(Sequence):
         if SEED not in named:
             return ""
         keys = [k for k in named if k != SEED]
-        groups: dict[tuple, list[Results]] = {}
+        groups: dict[tuple[Any, ...], list[Results]] = {}
         for n, results in enumerate(self.results):
             groups.setdefault(tuple(text(named[k][n]) for k in keys), []).append(results)
         if any(len(group) < 2 for group in groups.values()):
@@ -256,7 +256,7 @@ class Runs(Sequence):
         frame = self.frame
         named = columns(self.params)
         keys = [k for k in named if k != SEED]
-        found: dict[tuple, list[int]] = {}
+        found: dict[tuple[Any, ...], list[int]] = {}
         for row in range(len(self)):
             found.setdefault(tuple(named[k][row] for k in keys), []).append(row)
         out = []
@@ -319,7 +319,7 @@ class Runs(Sequence):
             return f"{len(self)} runs, {seeds} seeds, {said}: the seed makes no difference"
         return f"{len(self)} runs, mean of {seeds} seeds ± 95 % confidence"
 
-    def table_of(self, metric: str) -> tuple[list[str], list[tuple]]:
+    def table_of(self, metric: str) -> tuple[list[str], list[tuple[Any, ...]]]:
         """A metric for people: short names of the varied keys, and the means in a unit that fits all of them."""
         from thalweg import _units
         from thalweg.sweepfigure import axis_label, short_names

@@ -36,7 +36,7 @@ Time = str | int
 RIGHTS = ("read", "write", "atomic")
 
 
-def settings() -> dict:
+def settings() -> dict[str, Any]:
     """Settings of a pair and their defaults; times in picoseconds."""
     return _core.verbs_settings()
 
@@ -51,7 +51,7 @@ def header_bytes(dialect: str) -> dict[str, int]:
     return known[dialect]
 
 
-def nic_state(cap: int, queue_pairs: int = 1, wqes: int = 0) -> dict:
+def nic_state(cap: int, queue_pairs: int = 1, wqes: int = 0) -> dict[str, Any]:
     """What IRN adds to a NIC whose bitmaps have room for `cap` packets, counted from the fields of the state
     machines: bits per queue pair at one end (`end_bits`), at both with Reads (`transport_bits`), in bitmaps;
     bytes per work queue element, shared, and in all; and by module the most 64-bit `words` of bitmap that one
@@ -208,7 +208,7 @@ class Pair:
         words = (_count("compare", compare, 64), _count("swap", swap, 64))
         return self._post("compare_swap", self._own(sink), self._there(target), words, fence)
 
-    def _post(self, verb: str, *arguments) -> int:
+    def _post(self, verb: str, *arguments: object) -> int:
         """`fence`: "none"; "reads": after all Reads and Atomics posted before; "all": after everything posted
         before."""
         getattr(self._core, verb)(self._posted, *arguments)
@@ -247,7 +247,7 @@ class Pair:
     def step(self, until: Time = "10s") -> Packet | None:
         """Until the next packet has arrived; `None`: none does in so much time."""
         fields = self._core.step(until)
-        return fields and Packet(**fields)
+        return Packet(**fields) if fields else None
 
     @property
     def now_ps(self) -> int:

@@ -12,6 +12,10 @@ import os
 import sys
 from collections.abc import Sequence
 
+TYPE_CHECKING = False  # importing `typing` for it would slow every command down
+if TYPE_CHECKING:
+    from typing import TextIO
+
 OK, FOUND, UNUSABLE, INTERNAL, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 70, 130, 141
 
 
@@ -58,7 +62,7 @@ def _open_closed() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
-def _to_nobody(stream) -> None:
+def _to_nobody(stream: TextIO) -> None:
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, stream.fileno())
     os.close(devnull)

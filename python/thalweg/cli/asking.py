@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _places
 from thalweg.cli import FOUND, OK
 from thalweg.cli.running import load_plugins
 from thalweg.errors import ControllerError, nearest, refuse
+
+if TYPE_CHECKING:
+    from thalweg.scenario import Scenario
 
 
 def _rows(rows: list[tuple[str, str, str]]) -> None:
@@ -47,8 +52,8 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
 
         found = []
         for name, folder in discover().items():
-            about = Paper.load(folder).about
-            found.append((name, str(about.get("title", "")), str(about.get("venue", ""))))
+            paper = Paper.load(folder).about
+            found.append((name, str(paper.get("title", "")), str(paper.get("venue", ""))))
         return found
     known = _core.catalogue(kind)
     if known is None:
@@ -73,7 +78,7 @@ def entries(kind: str) -> list[tuple[str, str, str]]:
     return known
 
 
-def list_claims(args) -> int:
+def list_claims(args: Namespace) -> int:
     """The claims of a paper: id, statement, section."""
     from thalweg.papers import discover, find
 
@@ -92,7 +97,7 @@ def list_claims(args) -> int:
     return OK
 
 
-def list_(args) -> int:
+def list_(args: Namespace) -> int:
     load_plugins(args)
     if args.kind == "claims":
         return list_claims(args)
@@ -109,7 +114,7 @@ def list_(args) -> int:
     for kind in wanted:
         if not args.kind:
             print(f"{kind}:")
-        _rows([(name if args.kind else f"  {name}", *rest) for name, *rest in entries(kind)])
+        _rows([(name if args.kind else f"  {name}", what, source) for name, what, source in entries(kind)])
     return OK
 
 
@@ -120,14 +125,14 @@ def kinds() -> list[str]:
     return [*_core.kinds(), "papers"]
 
 
-def _scenario(args):
+def _scenario(args: Namespace) -> Scenario:
     from thalweg.scenario import as_scenario
 
     load_plugins(args)
     return as_scenario(args.scenario, dict(args.set))
 
 
-def show(args) -> int:
+def show(args: Namespace) -> int:
     scenario = _scenario(args)
     if args.json:
         print(json.dumps(scenario.to_dict(), ensure_ascii=False))
@@ -163,7 +168,7 @@ def folded(text: str) -> str:
     return "\n".join(out).rstrip("\n") + note
 
 
-def explain(args) -> int:
+def explain(args: Namespace) -> int:
     from thalweg._lines import wrapped
 
     if Path(args.key).is_dir():
@@ -270,7 +275,7 @@ def schema_keys() -> list[str]:
 
     found: dict[str, None] = {}
 
-    def walk(node: dict | bool, here: str) -> None:
+    def walk(node: dict[str, Any] | bool, here: str) -> None:
         if not isinstance(node, dict):
             return  # anything goes
         for name, inner in (node.get("properties") or {}).items():
@@ -286,25 +291,25 @@ def schema_keys() -> list[str]:
     return sorted(found)
 
 
-def schema(args) -> int:
+def schema(args: Namespace) -> int:
     from thalweg import _core
 
     print(json.dumps(json.loads(_core.schema()), indent=2))
     return OK
 
 
-def export_flows(args) -> int:
+def export_flows(args: Namespace) -> int:
     scenario = _scenario(args)
     sys.stdout.write(scenario.flows_csv() if args.format == "csv" else scenario.flows_hpcc())
     return OK
 
 
-def export_trace(args) -> int:
+def export_trace(args: Namespace) -> int:
     sys.stdout.write(_scenario(args).trace_text(args.port))
     return OK
 
 
-def compare(args) -> int:
+def compare(args: Namespace) -> int:
     from thalweg import _places
     from thalweg.comparison import Comparison
     from thalweg.comparison import compare as compare_runs
@@ -315,16 +320,19 @@ def compare(args) -> int:
             raise refuse("the picture must be .png, .svg or .pdf", file=plot)
         _places.check_file(plot)
     found = compare_runs(args.a, args.b, *args.metric)
-    if plot is not None and not isinstance(found, Comparison):
-        raise refuse("thalweg compare: --plot draws two runs, not two sweeps")
+    drawn = None
+    if plot is not None:
+        if not isinstance(found, Comparison):
+            raise refuse("thalweg compare: --plot draws two runs, not two sweeps")
+        drawn = found.figure
     from thalweg.cli.tabling import Tabled
 
     tabled = Tabled(args, found.tables(), found.plain())
     picture = None
-    if plot is not None:
+    if plot is not None and drawn is not None:
         from thalweg import plots
 
-        picture = plots.save(found.figure(), plot.parent, plot.stem, [plot.suffix[1:]])[0]
+        picture = plots.save(drawn(), plot.parent, plot.stem, [plot.suffix[1:]])[0]
     if args.json:
         print(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
@@ -335,7 +343,7 @@ def compare(args) -> int:
     return OK
 
 
-def diff(args) -> int:
+def diff(args: Namespace) -> int:
     from thalweg import _core, _format, decisions
     from thalweg.scenario import as_scenario
 
@@ -355,7 +363,7 @@ def diff(args) -> int:
     return OK if found is None else FOUND
 
 
-def decide(args) -> int:
+def decide(args: Namespace) -> int:
     """Replays records of decisions."""
     from thalweg import decisions, texttables
     from thalweg._lines import print_table
@@ -380,7 +388,7 @@ def decide(args) -> int:
     return OK if all(row.differs is None for row in found) else FOUND
 
 
-def doctor(args) -> int:
+def doctor(args: Namespace) -> int:
     from thalweg.cli.doctor import checks
 
     found = checks()

@@ -6,12 +6,17 @@ import itertools
 import json
 import threading
 import tomllib
+from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from thalweg.cli import FOUND, OK, say
 from thalweg.cli.running import load_plugins
 from thalweg.errors import nearest, refuse
+
+if TYPE_CHECKING:
+    from thalweg.scenario import Scenario
 
 PATIENCE = 2.0  # s without a word
 MOST = 16  # ways that are listed
@@ -26,7 +31,7 @@ FORMATS = {
 }
 
 
-def check(args) -> int:
+def check(args: Namespace) -> int:
     """Nothing is run. Exit code 1 if what was looked for is there."""
     load_plugins(args)
     waiting = threading.Timer(PATIENCE, say, [f"thalweg check: still looking through {args.network}"])
@@ -44,7 +49,7 @@ def check(args) -> int:
     return FOUND if found["cycle"] and not found["elides"] else OK
 
 
-def lines(found: Mapping) -> list[str]:
+def lines(found: Mapping[str, Any]) -> list[str]:
     """What `check deadlock` says."""
     out = [
         f"{found['nodes']} output ports of switches; routes lead from one straight to the next in {found['edges']} ways"
@@ -78,13 +83,13 @@ def lines(found: Mapping) -> list[str]:
     return out
 
 
-def _network(what: str, set: dict[str, str]):
+def _network(what: str, set: dict[str, str]) -> Scenario:
     """A scenario file, a run directory, a file with a graph, or a kind of topology."""
     from thalweg import _core
     from thalweg.scenario import as_scenario
 
     path = Path(what)
-    kinds = [name for name, _, _ in _core.catalogue("topologies")]
+    kinds = [name for name, _, _ in _core.catalogue("topologies") or ()]
     if path.is_file():
         kind = _graph_format(path)
         if kind is None:
@@ -99,7 +104,7 @@ def _network(what: str, set: dict[str, str]):
     return _bare({"kind": what}, what, set)
 
 
-def _bare(topology: dict, what: str, set: dict[str, str]):
+def _bare(topology: dict[str, Any], what: str, set: dict[str, str]) -> Scenario:
     """A scenario that is a network and little else: routes need no traffic, scenarios do."""
     from thalweg import _toml
     from thalweg.scenario import Scenario

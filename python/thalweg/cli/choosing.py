@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from thalweg.cli import FOUND, OK
-from thalweg.cli.reproducing import NARROWEST, Line, options, wrapped
+from thalweg.cli.studying import NARROWEST, Line, options, wrapped
 from thalweg.errors import refuse
+
+if TYPE_CHECKING:
+    from thalweg.papers._sweeping import Sweep
 
 ALONE = ("handful", "kept_rows", "strict")
 
 
-def choosing(args) -> int:
+def choosing(args: Namespace) -> int:
     """Exit code 1 if a claim could not be evaluated under some value."""
     from thalweg import papers
 
@@ -31,7 +36,7 @@ def choosing(args) -> int:
     return FOUND if broken else OK
 
 
-def _list(args) -> int:
+def _list(args: Namespace) -> int:
     from thalweg.papers import _choosing, find
 
     paper = find(args.paper)
@@ -57,7 +62,7 @@ def _print(blocks: Iterable[Callable[[int], Iterator[Line]]]) -> None:
             out.print(Text.assemble(*parts), soft_wrap=True)
 
 
-def _choice(one: dict) -> Callable[[int], Iterator[Line]]:
+def _choice(one: dict[str, Any]) -> Callable[[int], Iterator[Line]]:
     """What is declared of a choice, and what the study keeps of its sweep."""
     from thalweg.papers._choices import text
 
@@ -80,7 +85,7 @@ def _choice(one: dict) -> Callable[[int], Iterator[Line]]:
     return lines
 
 
-def _swept(swept, scale: str) -> Callable[[int], Iterator[Line]]:
+def _swept(swept: Sweep, scale: str) -> Callable[[int], Iterator[Line]]:
     """A choice's sweep: a line per value, then its claims by what follows."""
     from thalweg.papers._choices import text
     from thalweg.papers._swept import STANDINGS
@@ -108,6 +113,6 @@ def _swept(swept, scale: str) -> Callable[[int], Iterator[Line]]:
     return lines
 
 
-def _flip(under: dict) -> str:
+def _flip(under: dict[str, Any]) -> str:
     holds = ", ".join(v for v, within in under.items() if within)
     return f"holds under {holds} only"

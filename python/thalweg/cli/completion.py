@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from argparse import Namespace
 
 from thalweg.cli import OK
 from thalweg.cli.asking import kinds
 from thalweg.cli.parser import build
 
 
-def completion(args) -> int:
+def completion(args: Namespace) -> int:
     print({"bash": bash, "zsh": zsh, "fish": fish}[args.shell]())
     return OK
 

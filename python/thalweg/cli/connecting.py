@@ -8,15 +8,23 @@ import signal
 import socket
 import subprocess
 import sys
+from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from thalweg import _core, _format
 from thalweg.cli import OK, say
 from thalweg.cli.running import load_plugins
 from thalweg.errors import ScenarioError, refuse
 
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
 # Seconds between looks at progress and Ctrl-C.
 LOOK_EVERY = 0.1
+P = ParamSpec("P")
+T = TypeVar("T")
 HOW_TO_BUILD = {
     "quic": "in the source tree: `maturin develop --profile quick --features quic`",
     "kernel": "in the source tree, with clang, libelf-dev and zlib1g-dev: `maturin develop --profile quick --features kernel`",
@@ -29,7 +37,7 @@ traffic = [{ kind = "backlogged", src = 0, dst = 1 }]
 run = { until = "1s", stop_when_done = false }
 """
 # What marks on that stage: controllers that want marks are refused where there are none, or others.
-MARKINGS: tuple[dict, ...] = (
+MARKINGS: tuple[dict[str, Any], ...] = (
     {},
     {"switch.marking": {"kind": "step", "threshold": "15pkts"}},
     {"switch.marking": "abc"},
@@ -42,7 +50,7 @@ def demand(what: str, command: str) -> None:
         raise refuse(f"thalweg {command}: this build has no `{what}`", hint=HOW_TO_BUILD[what])
 
 
-def staged(args, check):
+def staged(args: Namespace, check: Callable[[str], None]) -> _core.Scenario:
     """The controller that was asked for, as a scenario with it; refused where the datapath cannot run it."""
     from thalweg import exams
     from thalweg.scenario import Scenario
@@ -51,20 +59,21 @@ def staged(args, check):
     chosen = exams.candidate(args.congestion)
     kind = chosen.spec if isinstance(chosen.spec, str) else str(chosen.spec.get("kind", ""))
     _refused(check, kind)
-    found = []
+    found: list[list[str]] = []
     for marking in MARKINGS:
         try:
             return Scenario(STAGE, "controller", ".", {"transport.congestion": chosen.spec} | marking)._core
         except ScenarioError as e:
             found.append([d.reason for d in e.diagnostics])
+    fewest: list[str] = min(found, key=len)
     # Where the marks are the right ones, what is left is wrong with the controller.
-    raise refuse(f"`{chosen.name}`: {'; '.join(min(found, key=len))}")
+    raise refuse(f"`{chosen.name}`: {'; '.join(fewest)}")
 
 
-def _refused(function, *args):
+def _refused(function: Callable[P, T], *args: P.args, **kw: P.kwargs) -> T:
     """Its result; a `ValueError` is what the user wrote."""
     try:
-        return function(*args)
+        return function(*args, **kw)
     except ScenarioError:
         raise
     except ValueError as e:
@@ -80,15 +89,15 @@ def resolved(text: str, key: str) -> str:
         found = socket.getaddrinfo(host.strip("[]") or None, int(port), type=socket.SOCK_DGRAM)
     except OSError as e:
         raise refuse(f"`{host}`: {e.strerror}", key=key) from None
-    address = found[0][4]
-    return f"[{address[0]}]:{address[1]}" if ":" in str(address[0]) else f"{address[0]}:{address[1]}"
+    address, number = (str(part) for part in found[0][4][:2])
+    return f"[{address}]:{number}" if ":" in address else f"{address}:{number}"
 
 
 class Bar:
     """How much of how much, on a terminal."""
 
     def __init__(self, show: bool):
-        self.bar = None
+        self.bar: Progress | None = None
         if show and sys.stderr.isatty():
             from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
@@ -98,7 +107,7 @@ class Bar:
             self.bar = Progress(*columns, console=console(stderr=True), transient=True)
             self.task = self.bar.add_task("")
 
-    def __enter__(self):
+    def __enter__(self) -> Bar:
         if self.bar is not None:
             self.bar.start()
         return self
@@ -107,12 +116,12 @@ class Bar:
         if self.bar is not None:
             self.bar.update(self.task, completed=done, total=total or None, description=text)
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         if self.bar is not None:
             self.bar.stop()
 
 
-def quic_send(args) -> int:
+def quic_send(args: Namespace) -> int:
     demand("quic", "quic send")
     _free(args.record)
     scenario = staged(args, _core.quic_check)
@@ -141,7 +150,7 @@ def _free(file: str | None) -> None:
         _places.check_file(Path(file), mark=decisions.MAGIC.decode())
 
 
-def _keep(file: str | None, connected) -> None:
+def _keep(file: str | None, connected: _core.QuicSending | _core.KernelAttached) -> None:
     """Writes what controllers have decided, for `thalweg decisions`, `diff` and `export-qlog`."""
     from thalweg import _places, decisions
 
@@ -149,7 +158,7 @@ def _keep(file: str | None, connected) -> None:
         _places.write_file(Path(file), bytes(connected.take_decisions()), mark=decisions.MAGIC.decode())
 
 
-def sent_rows(s: dict) -> list[tuple[str, str]]:
+def sent_rows(s: dict[str, Any]) -> list[tuple[str, str]]:
     """What is said at the end."""
     lost, sent = s["lost_packets"], s["sent_packets"]
     rows = [
@@ -166,7 +175,7 @@ def sent_rows(s: dict) -> list[tuple[str, str]]:
     return rows
 
 
-def quic_receive(args) -> int:
+def quic_receive(args: Namespace) -> int:
     demand("quic", "quic receive")
     folder = Path(args.out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -186,7 +195,7 @@ def quic_receive(args) -> int:
     return OK
 
 
-def attach(args) -> int:
+def attach(args: Namespace) -> int:
     demand("kernel", "attach")
     _free(args.record)
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
@@ -213,7 +222,7 @@ def attach(args) -> int:
     return code
 
 
-def _steer(attached, command: list[str]) -> int:
+def _steer(attached: _core.KernelAttached, command: list[str]) -> int:
     """The command's exit code, as a shell has it."""
     child = subprocess.Popen(command)
     interrupted = False
@@ -244,7 +253,7 @@ def _hurry() -> bool:
 LISTED = 20
 
 
-def attached_lines(s: dict) -> list[str]:
+def attached_lines(s: dict[str, Any]) -> list[str]:
     """What is said at the end."""
     latency = (
         "none"

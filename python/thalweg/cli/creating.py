@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from argparse import Namespace
 
 from thalweg.cli import OK
 from thalweg.errors import refuse
 
 
-def new(args) -> int:
+def new(args: Namespace) -> int:
     """Writes a project and says how to go on."""
     if args.what == "study" and args.language is not None:
         raise refuse(f"thalweg new study: --{args.language} cannot take effect", hint="studies are in Python")

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import time
+from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thalweg.cli import FOUND, OK
+
+if TYPE_CHECKING:
+    from thalweg.papers import Study
 
 STUDY = "ads"
 
 
-def demo(args) -> int:
+def demo(args: Namespace) -> int:
     """The README's incast, drawn; then, unless `--no-study` is given, a handful of claims of a study."""
     from thalweg import _places
 
@@ -44,7 +49,7 @@ def _incast(folder: Path) -> None:
     print(f"   picture: {picture} ({_format.wall(time.monotonic() - begun)})", flush=True)
 
 
-def _study(folder: Path, jobs: int | None):
+def _study(folder: Path, jobs: int | None) -> Study:
     from thalweg import _format, papers
     from thalweg.cli.reproducing import print_summary
 

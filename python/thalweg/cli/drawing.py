@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from pathlib import Path
 
 from thalweg.cli import OK
 from thalweg.errors import nearest, refuse
 
 
-def report(args) -> int:
+def report(args: Namespace) -> int:
     """The page that `thalweg run --report` writes, of an older run or of one of a sweep."""
     from thalweg import headline
     from thalweg.cli.tabling import Tabled
@@ -22,7 +23,7 @@ def report(args) -> int:
     return OK
 
 
-def plot(args) -> int:
+def plot(args: Namespace) -> int:
     """The figures of that page as files."""
     from thalweg import _places, plots
     from thalweg.results import Results

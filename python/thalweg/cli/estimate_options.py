@@ -9,6 +9,10 @@ from collections.abc import Callable
 from thalweg.cli.sweep_options import places
 from thalweg.cli.values import count, whole_number
 
+TYPE_CHECKING = False  # importing `typing` for it would slow every command down
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def bucket_rule(text: str) -> tuple[int, float]:
     """`100,2`: so many flows at least, and sizes so many times apart."""
@@ -29,7 +33,13 @@ def fraction(text: str) -> float:
     return value
 
 
-def estimates(command: Callable, sets: Callable, voice: Callable, forced: Callable, tables: Callable) -> None:
+def estimates(
+    command: Callable[..., Any],
+    sets: Callable[..., Any],
+    voice: Callable[..., Any],
+    forced: Callable[..., Any],
+    tables: Callable[..., Any],
+) -> None:
     """The command."""
     p = command(
         "estimate",

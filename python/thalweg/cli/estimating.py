@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from thalweg.cli import OK
 from thalweg.cli.running import estimate_line, load_plugins
 from thalweg.errors import refuse
 
+if TYPE_CHECKING:
+    import polars
+
+    from thalweg.estimating import Estimate
+    from thalweg.scenario import Scenario
+
 # Options that are about completion times.
 _OF_FCT = ("against", "seed", "draws", "buckets", "cluster", "out", "jobs", "latex", "csv")
 
 
-def estimate(args) -> int:
+def estimate(args: Namespace) -> int:
     from thalweg.scenario import as_scenario
 
     load_plugins(args)
@@ -31,7 +40,7 @@ def estimate(args) -> int:
     return OK
 
 
-def _fct(args, scenario) -> int:
+def _fct(args: Namespace, scenario: Scenario) -> int:
     from thalweg.cli.sweeping import executor_of
     from thalweg.cli.tabling import Tabled
     from thalweg.estimating import Buckets, estimate_fct
@@ -67,7 +76,7 @@ def _fct(args, scenario) -> int:
     return OK
 
 
-def _print(found, head, rows, what: str) -> None:
+def _print(found: Estimate, head: Sequence[str], rows: Sequence[Sequence[Any]], what: str) -> None:
     from thalweg._format import plural, wall
     from thalweg._lines import print_table
 
@@ -81,7 +90,7 @@ def _print(found, head, rows, what: str) -> None:
     )
 
 
-def _note(found) -> None:
+def _note(found: Estimate) -> None:
     """Says so where flows of all sizes are taken together."""
     from thalweg._format import plural
     from thalweg.cli import say
@@ -94,7 +103,7 @@ def _note(found) -> None:
         )
 
 
-def _shown(table) -> tuple[list[str], list[list]]:
+def _shown(table: polars.DataFrame) -> tuple[list[str], list[list[str]]]:
     """Heads and rows for people: errors in percent, with a sign."""
     from thalweg import _units
 

@@ -6,17 +6,24 @@ import csv
 import json
 import math
 import sys
+from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thalweg.cli import FOUND, OK, say
 from thalweg.cli.running import load_plugins
 from thalweg.cli.sweeping import executor_of
 from thalweg.errors import refuse
 
+if TYPE_CHECKING:
+    from thalweg.exams import Exam
+    from thalweg.exams.situations import Situation
+
 BARS = "▁▂▃▄▅▆▇█"
 
 
-def exam(args) -> int:
+def exam(args: Namespace) -> int:
     from thalweg.exams.situations import chosen
 
     if args.list:
@@ -53,12 +60,12 @@ def exam(args) -> int:
     return FOUND if done.failures else OK
 
 
-def _plain(value):
+def _plain(value: object) -> object:
     """JSON has no infinity."""
     return "never" if isinstance(value, float) and math.isinf(value) else value
 
 
-def _list(situations, as_json: bool) -> int:
+def _list(situations: Sequence[Situation], as_json: bool) -> int:
     if as_json:
         print(json.dumps([{"name": s.name, "about": s.about} for s in situations], ensure_ascii=False))
         return OK
@@ -68,7 +75,7 @@ def _list(situations, as_json: bool) -> int:
     return OK
 
 
-def write(done, folder: Path) -> list[Path]:
+def write(done: Exam, folder: Path) -> list[Path]:
     """The page, the table and the picture of all situations. Of fewer than an earlier exam's they have names
     of their own."""
     from thalweg import _places, exams, plots
@@ -104,7 +111,7 @@ def bars(values: list[float]) -> str:
     return "".join(map(one, values))
 
 
-def print_marks(done) -> None:
+def print_marks(done: Exam) -> None:
     """As wide as it need be where the output is not a terminal; a terminal that is too narrow gets no bars."""
     from rich.table import Table
 

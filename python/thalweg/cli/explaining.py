@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thalweg.cli import OK, say
 from thalweg.cli.running import load_plugins
 from thalweg.errors import ScenarioError, refuse
 
+if TYPE_CHECKING:
+    from thalweg.explaining import Evidence, Explanation
+    from thalweg.results import Results
+    from thalweg.rundata import RunData
 
-def explain_run(args) -> int:
+
+def explain_run(args: Namespace) -> int:
     """Why a run stands still, if it does; or which of its flows took longest, or why some did."""
     from thalweg import deadlocks
     from thalweg.results import Results
@@ -33,7 +40,7 @@ def explain_run(args) -> int:
     return OK
 
 
-def _slowest_flows(results, wanted: list[str], args) -> int:
+def _slowest_flows(results: Results, wanted: list[str], args: Namespace) -> int:
     """The flows that were late, and how one is explained."""
     from thalweg.explaining import slowest
 
@@ -52,7 +59,7 @@ def _slowest_flows(results, wanted: list[str], args) -> int:
     return OK
 
 
-def _explain_flows(results, wanted: list[str], args) -> int:
+def _explain_flows(results: Results, wanted: list[str], args: Namespace) -> int:
     flows = len(results.flows) if "flows" in results.tables else 0
     for flow in wanted:
         if not flow.isdecimal() or int(flow) >= flows:
@@ -79,7 +86,7 @@ def _explain_flows(results, wanted: list[str], args) -> int:
     return OK
 
 
-def _evidence(results, args):
+def _evidence(results: Results, args: Namespace) -> Evidence:
     """The run's record, or that of the same run made again, which is announced."""
     from thalweg.explaining import Evidence
 
@@ -93,7 +100,7 @@ def _evidence(results, args):
         raise
 
 
-def _write_csv(path: Path, found: dict) -> None:
+def _write_csv(path: Path, found: dict[int, Explanation]) -> None:
     """The intervals of all flows that were explained."""
     from thalweg import texttables
     from thalweg.explaining.explanation import COLUMNS
@@ -104,7 +111,7 @@ def _write_csv(path: Path, found: dict) -> None:
     texttables.write_csv(path, ("explained", *COLUMNS), rows)
 
 
-def _known(results, flow: int) -> list[str]:
+def _known(results: RunData, flow: int) -> list[str]:
     """What the tables know of one flow."""
     from thalweg import _format, _units
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thalweg import _format
 from thalweg.cli import OK
 from thalweg.errors import refuse
 
+if TYPE_CHECKING:
+    from thalweg.rundata import RunData
 
-def pcap(args) -> int:
+
+def pcap(args: Namespace) -> int:
     """A recorded run's packets, for Wireshark."""
     from thalweg.results import Results
 
@@ -17,13 +23,13 @@ def pcap(args) -> int:
     return OK
 
 
-def qlog(args) -> int:
+def qlog(args: Namespace) -> int:
     """Recorded decisions, for qvis."""
     print(write_qlog(args.record, args.folder, args.flow))
     return OK
 
 
-def trace(args) -> int:
+def trace(args: Namespace) -> int:
     """What a run recorded, for Perfetto."""
     from thalweg._lines import wrapped
     from thalweg.results import Results
@@ -46,7 +52,7 @@ def trace(args) -> int:
     return OK
 
 
-def write_pcap(run, file: str | Path, flows=(), ports=()) -> str:
+def write_pcap(run: RunData, file: str | Path, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> str:
     """Writes the file; what it is, in a line."""
     from thalweg import captures
 
@@ -54,7 +60,7 @@ def write_pcap(run, file: str | Path, flows=(), ports=()) -> str:
     return f"{file}: {_format.plural(records, 'record')} of packets"
 
 
-def write_qlog(record, folder: str | Path, flows=()) -> str:
+def write_qlog(record: str | Path, folder: str | Path, flows: Sequence[int] = ()) -> str:
     """Writes the files; what they are, in a line."""
     from thalweg import captures
 

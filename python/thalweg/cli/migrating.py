@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import difflib
 import sys
+from argparse import Namespace
+from collections.abc import Iterator
 from pathlib import Path
 
 from thalweg.cli import FOUND, OK, say
 from thalweg.cli.running import load_plugins
 
 
-def migrate(args) -> int:
+def migrate(args: Namespace) -> int:
     """Every file is read and renamed before the first is written. Exit code 1 if one is wrong in other ways, too."""
     load_plugins(args)
     from thalweg import _format, _places
@@ -43,7 +45,7 @@ def _read(path: Path) -> tuple[str, str]:
     return text[: len(text) - len(bare)], bare
 
 
-def _diff(before: str, after: str, file: str):
+def _diff(before: str, after: str, file: str) -> Iterator[str]:
     lines = (before.splitlines(keepends=True), after.splitlines(keepends=True))
     for line in difflib.unified_diff(*lines, fromfile=file, tofile=f"{file} (migrated)"):
         yield line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
 
 from thalweg.cli import OK
 
 
-def pack(args) -> int:
+def pack(args: Namespace) -> int:
     """Writes the crate and says what is in it."""
     from thalweg import papers
 

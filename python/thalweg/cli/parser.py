@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Callable
+from argparse import Namespace
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from thalweg.cli.estimate_options import estimates
@@ -14,6 +15,10 @@ from thalweg.cli.project_options import projects
 from thalweg.cli.sweep_options import jobs, places, sweeps
 from thalweg.cli.values import Change, Once, count, positive_int, setting
 from thalweg.errors import Diagnostic, nearest
+
+TYPE_CHECKING = False  # importing `typing` for it would slow every command down
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 SHELLS = ("bash", "zsh", "fish")
 # As the engine has them; written out because loading it would slow every command down.
@@ -24,12 +29,12 @@ REPLAYERS = ("lstf", "edf", "priority", "omniscient")
 class Parser(argparse.ArgumentParser):
     """One-line errors that name the nearest valid choice."""
 
-    def __init__(self, *args, **kw):
+    def __init__(self, *args: Any, **kw: Any):
         super().__init__(*args, **kw)
         self.register("action", None, Once)
         self.register("action", "store", Once)
 
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         unknown = re.match(r"unrecognized arguments: (-\S+)", message)
         choice = re.match(r"argument (\S+): invalid choice: '([^']*)' \(choose from (.*)\)", message)
         if unknown:
@@ -45,7 +50,10 @@ class Parser(argparse.ArgumentParser):
     def _flags(self) -> list[str]:
         return [s for a in self._actions for s in a.option_strings if s.startswith("--")]
 
-    def parse_known_args(self, args=None, namespace=None):
+    # (Overloaded in the library: by the kind of namespace, of which there is one here.)
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: Namespace | None = None
+    ) -> tuple[Namespace, list[str]]:
         if self.get_default("words") is not None and args is not None and "--" in args:
             # What follows is another program's.
             split = args.index("--")
@@ -59,8 +67,8 @@ class Parser(argparse.ArgumentParser):
         return found, extra
 
 
-def _lazy(function: str) -> Callable:
-    def command(args) -> int:
+def _lazy(function: str) -> Callable[..., Any]:
+    def command(args: Namespace) -> int:
         module, name = function.split(":")
         return getattr(import_module(f"thalweg.cli.{module}"), name)(args)
 
@@ -122,9 +130,14 @@ def build() -> Parser:
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
-    parser.set_defaults(command=lambda args: parser.print_help() or 0)
 
-    def command(name: str, function: str, text: str, **kw) -> Parser:
+    def shown(args: argparse.Namespace) -> int:
+        parser.print_help()
+        return 0
+
+    parser.set_defaults(command=shown)
+
+    def command(name: str, function: str, text: str, **kw: Any) -> Parser:
         made = commands.add_parser(name, help=text, description=text, **kw)
         made.set_defaults(command=_lazy(function), name=name)
         return made
@@ -193,7 +206,7 @@ def forced(p: Parser) -> None:
     p.add_argument("--force", action="store_true", help="run even if the estimate exceeds free memory")
 
 
-def _run(command: Callable) -> None:
+def _run(command: Callable[..., Any]) -> None:
     """A run."""
     p = command("run", "running:run", "run a scenario")
     p.add_argument("scenario", nargs="?", metavar="FILE", help="scenario file (TOML)")
@@ -227,7 +240,7 @@ def _run(command: Callable) -> None:
     )
 
 
-def _exam(command: Callable) -> None:
+def _exam(command: Callable[..., Any]) -> None:
     """The exam of controllers."""
     p = command("exam", "examining:exam", "run a controller through 35 situations and compare it with others")
     p.add_argument(
@@ -258,7 +271,7 @@ def _exam(command: Callable) -> None:
     voice(p, "print the marks as one JSON array")
 
 
-def _replay(command: Callable) -> None:
+def _replay(command: Callable[..., Any]) -> None:
     """A recorded run under another scheduler."""
     p = command("replay", "replaying:replay", "send a recorded run's packets again, under another scheduler")
     p.add_argument("run", metavar="RUN", help="run directory of a recorded run (`thalweg run --record`)")
@@ -283,7 +296,7 @@ def _replay(command: Callable) -> None:
     p.add_argument("--report", action="store_true", help="write report.html into the directory")
 
 
-def _shell(command: Callable) -> None:
+def _shell(command: Callable[..., Any]) -> None:
     """Emulated paths, and what their ports recorded."""
     p = command("shell", "shelling:shell", "run a command, or a shell, on an emulated path with real packets (Linux)")
     p.set_defaults(words=[])
@@ -345,7 +358,7 @@ def _shell(command: Callable) -> None:
     voice(p, "print what was found as one JSON object")
 
 
-def _drawing(command: Callable) -> None:
+def _drawing(command: Callable[..., Any]) -> None:
     """The page and the figures of a run that is there."""
     p = command("report", "drawing:report", "write the HTML report of an existing run")
     p.add_argument("run", metavar="RUN", help="run directory, or one in a sweep's folder")
@@ -364,7 +377,7 @@ def _drawing(command: Callable) -> None:
     p.add_argument("--out", metavar="DIR", help="folder to write to (default: RUN-figures)")
 
 
-def _reproduce(command: Callable) -> None:
+def _reproduce(command: Callable[..., Any]) -> None:
     """A study and its claims."""
     p = command("reproduce", "reproducing:reproduce", "run a study of a published paper and judge its claims")
     p.add_argument("paper", metavar="NAME", help="a study (`thalweg list papers`), or a folder with claims.toml")
@@ -421,7 +434,7 @@ def _reproduce(command: Callable) -> None:
     )
 
 
-def _demo(command: Callable) -> None:
+def _demo(command: Callable[..., Any]) -> None:
     """What there is to see."""
     p = command("demo", "demo:demo", "a first look: an incast, drawn, and a few claims of a study (a minute)")
     jobs(p)
@@ -429,7 +442,7 @@ def _demo(command: Callable) -> None:
     p.add_argument("--out", metavar="DIR", default="out/demo", help="output folder (default: out/demo)")
 
 
-def _asking(command: Callable) -> None:
+def _asking(command: Callable[..., Any]) -> None:
     """What there is, and what it means; without a run."""
     p = command("list", "asking:list_", "list what can be chosen: controllers, schedulers, topologies, papers, …")
     p.add_argument(
@@ -497,7 +510,7 @@ def _asking(command: Callable) -> None:
     command("schema", "asking:schema", "print the JSON Schema of scenarios, for editors")
 
 
-def _exporting(command: Callable) -> None:
+def _exporting(command: Callable[..., Any]) -> None:
     """Runs and scenarios as files of other tools."""
     p = command("export-pcap", "exporting:pcap", "write a recorded run's packets as pcapng, for Wireshark")
     p.add_argument("run", metavar="RUN", help="run directory (`thalweg run --record-hops`)")
@@ -545,7 +558,7 @@ def _exporting(command: Callable) -> None:
     )
 
 
-def _comparing(command: Callable) -> None:
+def _comparing(command: Callable[..., Any]) -> None:
     """Two runs next to each other; decisions."""
     p = command(
         "compare",
@@ -577,7 +590,7 @@ def _comparing(command: Callable) -> None:
     plugins(p)
 
 
-def _installation(command: Callable) -> None:
+def _installation(command: Callable[..., Any]) -> None:
     """The engine here, and the shell around it."""
     p = command("bench", "running:bench", "measure the engine's speed on fixed workloads")
     p.add_argument("workloads", nargs="*", metavar="W", help="workloads by name or prefix: W0, W1, … (default: all)")
@@ -595,7 +608,7 @@ def _installation(command: Callable) -> None:
     p.add_argument("shell", choices=SHELLS)
 
 
-def connections(command: Callable, plugins: Callable) -> None:
+def connections(command: Callable[..., Any], plugins: Callable[..., Any]) -> None:
     """Real connections."""
     line = {"type": bits_per_second, "default": 10e9, "metavar": "RATE"}
     most = "upper bound of the pace (default: 10Gbps)"
@@ -644,7 +657,7 @@ def connections(command: Callable, plugins: Callable) -> None:
 
 
 class _Version(argparse.Action):
-    def __call__(self, parser, *_):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         from thalweg import _core
 
         print(f"thalweg {_core.VERSION}")

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _places
 from thalweg.cli import FOUND, OK, UNUSABLE, say
 from thalweg.errors import nearest, refuse
 
+if TYPE_CHECKING:
+    import numpy as np
 
-def check(args) -> int:
+    from thalweg.policies import Policy, Ran
+
+
+def check(args: Namespace) -> int:
     """Exit code 2 if it is wrong."""
     from thalweg import _core, policies
 
@@ -36,14 +44,14 @@ def _several(count: int, what: str) -> str:
     return f"{count} {what}" + ("" if count == 1 else "s")
 
 
-def show(args) -> int:
+def show(args: Namespace) -> int:
     from thalweg import policies
 
     print(policies.load(args.policy).show(), end="")
     return OK
 
 
-def compile(args) -> int:
+def compile(args: Namespace) -> int:
     """Exit code 2 if the target cannot keep the policy; 1 if it could, and no code for it is generated yet."""
     from thalweg import policies
 
@@ -66,7 +74,7 @@ def compile(args) -> int:
     return OK
 
 
-def list_(args) -> int:
+def list_(args: Namespace) -> int:
     from thalweg import policies
     from thalweg._lines import wrapped
 
@@ -80,7 +88,7 @@ def list_(args) -> int:
     return OK
 
 
-def copy(args) -> int:
+def copy(args: Namespace) -> int:
     """A policy of the library, as it is."""
     from thalweg import policies
 
@@ -95,7 +103,7 @@ def copy(args) -> int:
     return OK
 
 
-def bench(args) -> int:
+def bench(args: Namespace) -> int:
     """ns for a packet that comes and one that leaves: the fastest of several laps."""
     from thalweg import policies
     from thalweg._lines import print_table
@@ -123,7 +131,9 @@ def bench(args) -> int:
     return OK
 
 
-def _measured(policy, packets, engine: str, resident: int, rounds: int | None) -> tuple[int, float] | None:
+def _measured(
+    policy: Policy, packets: Mapping[str, Any], engine: str, resident: int, rounds: int | None
+) -> tuple[int, float] | None:
     # The oracle searches its lists: a lap of it takes as long with fewer rounds.
     usual = max(min(2_000_000 // resident, 20_000), 100) if engine == "interpreter" else 100_000
     found = policy.bench(packets, engine=engine, resident=resident, rounds=rounds or usual)
@@ -133,7 +143,7 @@ def _measured(policy, packets, engine: str, resident: int, rounds: int | None) -
     return waiting, min(lap.ns / lap.arrived for lap in laps)
 
 
-def run(args) -> int:
+def run(args: Namespace) -> int:
     from thalweg import policies
     from thalweg.cli import policy_trace
 
@@ -170,7 +180,7 @@ def run(args) -> int:
     return OK
 
 
-def _check_together(args, policy) -> None:
+def _check_together(args: Namespace, policy: Policy) -> None:
     """Settings that cannot take effect are errors."""
     if args.trace and (args.packets or args.load):
         which = "--packets" if args.packets else "--load"
@@ -197,7 +207,7 @@ MEAN_SIZE = (64 + 1500) / 2
 MEAN_WORK = (1 + 4) / 2
 
 
-def _random(args, policy, link: int, cycle: int | None):
+def _random(args: Namespace, policy: Policy, link: int, cycle: int | None) -> dict[str, np.ndarray]:
     """As much as the ports that packets leave by can do together, times the load."""
     exits = [port for port in policy.ports if port.is_exit]
     rate = sum(port.bps(link) for port in exits)
@@ -206,7 +216,7 @@ def _random(args, policy, link: int, cycle: int | None):
     return policy.traffic(args.packets or 1000, gap=gap, tos=range(64), seed=args.seed)
 
 
-def _object(policy, ran) -> dict:
+def _object(policy: Policy, ran: Ran) -> dict[str, Any]:
     from dataclasses import asdict
 
     from thalweg import policies
@@ -222,7 +232,7 @@ def _object(policy, ran) -> dict:
     }
 
 
-def _print(ran, one_core: bool) -> None:
+def _print(ran: Ran, one_core: bool) -> None:
     import numpy as np
 
     from thalweg import _format, _units, policies

@@ -5,6 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
+TYPE_CHECKING = False  # importing `typing` for it would slow every command down
+if TYPE_CHECKING:
+    from typing import Any
+
 FILE = "a policy (.oq), or a name of the library (`thalweg policy list`)"
 # As the engine has them; written out because loading it would slow every command down.
 ENGINES = ("interpreter", "bytecode", "generated")
@@ -36,7 +40,9 @@ def counts(text: str) -> list[int]:
     return [int(part) for part in parts]
 
 
-def policies(command: Callable, lazy: Callable, parser: type, positive_int: Callable) -> None:
+def policies(
+    command: Callable[..., Any], lazy: Callable[..., Any], parser: type, positive_int: Callable[..., Any]
+) -> None:
     """The sub-commands."""
     whole = command(
         "policy", "policies:check", "check, run and compile OpenQueue policies of queues, buffers and ports"

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+TYPE_CHECKING = False  # importing `typing` for it would slow every command down
+if TYPE_CHECKING:
+    from typing import Any
 
-def projects(command: Callable, plugins: Callable, voice: Callable) -> None:
+
+def projects(command: Callable[..., Any], plugins: Callable[..., Any], voice: Callable[..., Any]) -> None:
     """Adds them to the command line."""
     p = command("new", "creating:new", "create a project for a controller or a study of your own, with tests")
     p.add_argument(

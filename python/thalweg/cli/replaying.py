@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from pathlib import Path
 
 from thalweg.cli import OK
 from thalweg.cli.running import kept, refuse_kept
 
 
-def replay(args) -> int:
+def replay(args: Namespace) -> int:
     from thalweg import _format
     from thalweg.replaying import replay as again
 
     run = Path(args.run)
     name = f"{run.resolve().name}-{args.scheduler}" + ("-preemptive" if args.preemptive else "")
     name += f"-{args.bucket}" if args.bucket else ""
-    place = Path(args.out) if args.out else run.parent / name
+    place: Path | None = Path(args.out) if args.out else run.parent / name
     if args.no_out:
         refuse_kept(args, "--out", args.out)
         refuse_kept(args, "--report", args.report)
@@ -32,7 +33,7 @@ def replay(args) -> int:
         bucket=args.bucket,
         progress=show,
     )
-    page = results.report(results.path / "report.html") if args.report else None
+    page = results.report(results.path / "report.html") if args.report and results.path else None
     if args.json:
         print(json.dumps(results.summary, ensure_ascii=False))
     if args.quiet or args.json:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-import re
-import sys
 import textwrap
+from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from thalweg.cli import FOUND, OK
-from thalweg.cli.sweeping import executor_of
+from thalweg.cli.studying import NARROWEST, Line, filled, options, wrapped
 
-NARROWEST = 40
+if TYPE_CHECKING:
+    from thalweg.papers._answer import ClaimResult, Study
+
 # Of what is judged, the colour on a terminal.
 COLOURS = {"pass": "green", "fail": "bold red", "error": "bold red", "not-decided": "yellow", "not-checkable": "dim"}
 
 
-def reproduce(args) -> int:
+def reproduce(args: Namespace) -> int:
     """Exit code 1 if a claim could not be evaluated; with `--strict` also if one fails. What a scale does not decide
     is not a failure."""
     from thalweg import papers
@@ -36,14 +38,7 @@ def reproduce(args) -> int:
     return FOUND if wanting else OK
 
 
-def options(args) -> dict:
-    """What `reproduce` and `reproduce --choice` have in common, as `papers.Options` takes it."""
-    progress = not (args.quiet or (args.json and not sys.stderr.isatty()))
-    same = {name: getattr(args, name) for name in ("scale", "claim", "jobs", "out", "check", "force", "keep_verdicts")}
-    return same | {"progress": progress, "executor": executor_of(args)}
-
-
-def print_study(study) -> None:
+def print_study(study: Study) -> None:
     """Wrapped to the terminal's width (80 columns where there is none), coloured only on a terminal."""
     from rich.text import Text
 
@@ -54,7 +49,7 @@ def print_study(study) -> None:
         out.print(Text.assemble(*parts), soft_wrap=True)
 
 
-def print_summary(study, indent: str = "") -> None:
+def print_summary(study: Study, indent: str = "") -> None:
     """How many claims of each figure hold, and no more."""
     from rich.text import Text
 
@@ -65,10 +60,7 @@ def print_summary(study, indent: str = "") -> None:
         out.print(Text.assemble(indent, *parts), soft_wrap=True)
 
 
-Line = list[tuple[str, str]]  # (text, style) of one line
-
-
-def lines(study, width: int) -> Iterator[Line]:
+def lines(study: Study, width: int) -> Iterator[Line]:
     """A study's verdicts: how many of each figure hold, then a block per claim, then where the rest is."""
     from thalweg import _format
     from thalweg.papers._pages import counted
@@ -93,7 +85,7 @@ def lines(study, width: int) -> Iterator[Line]:
         yield from wrapped(", ".join(study.figures), width, f"figures: {study.folder / 'figures'}: ")
 
 
-def _by_figure(claims: Sequence, width: int) -> Iterator[Line]:
+def _by_figure(claims: Sequence[ClaimResult], width: int) -> Iterator[Line]:
     """A row per figure or table of the paper, and their sum."""
     from thalweg.papers._answer import by_figure
     from thalweg.papers._verdicts import SHORTEST, STATUSES
@@ -114,14 +106,14 @@ def _by_figure(claims: Sequence, width: int) -> Iterator[Line]:
         yield cells
 
 
-def _block(claim, width: int) -> Iterator[Line]:
+def _block(claim: ClaimResult, width: int) -> Iterator[Line]:
     """One claim: what it says, what was published, measured and requested of it, and what follows."""
     from thalweg.papers._answer import section
     from thalweg.papers._verdicts import words
 
     where = f" ({section(claim.section)})" if claim.section else ""
     named = f"{claim.id}{where}: "
-    for n, line in enumerate(_fill(claim.statement, width, named, "  ")):
+    for n, line in enumerate(filled(claim.statement, width, named, "  ")):
         yield [(claim.id, "bold"), (line.removeprefix(claim.id), "")] if n == 0 else [(line, "")]
     for what, text in (("published", claim.published), ("measured", claim.measured_text()), ("bound", claim.bound)):
         if text:
@@ -130,15 +122,3 @@ def _block(claim, width: int) -> Iterator[Line]:
     yield [("  verdict    ", ""), (words(claim.status), COLOURS[claim.status]), (full, "")]
     if claim.reason:
         yield from wrapped(claim.reason, width, " " * 13, " " * 13)
-
-
-def wrapped(text: str, width: int, first: str = "", rest: str = "") -> Iterator[Line]:
-    """A text as lines, without a style."""
-    return ([(line, "")] for line in _fill(text, width, first, rest))
-
-
-def _fill(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
-    """Lines of a text. A value stays with its sign of comparison."""
-    joined = re.sub(r" ([=≤≥<>]) ", "\u00a0\\1\u00a0", text)
-    made = textwrap.wrap(joined, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
-    return [line.replace("\u00a0", " ") for line in made]

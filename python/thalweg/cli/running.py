@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thalweg.cli import INTERNAL, INTERRUPTED, OK, say
 from thalweg.errors import nearest, refuse
 from thalweg.results import Interrupted
 
+if TYPE_CHECKING:
+    from thalweg.results import Results
+    from thalweg.rundata import RunData
+    from thalweg.scenario import Scenario
 
-def load_plugins(args) -> None:
+
+def load_plugins(args: Namespace) -> None:
     """Imports what `--import` names, before any scenario is read."""
     if args.imports:
         from thalweg import _clashes
@@ -23,7 +30,7 @@ def load_plugins(args) -> None:
                 import_plugins(where)
 
 
-def check_exports(args) -> None:
+def check_exports(args: Namespace) -> None:
     """Refuses before the run what would fail after it."""
     from thalweg import _input, _places, captures
 
@@ -33,7 +40,7 @@ def check_exports(args) -> None:
         _places.check_folder(_input.path(args.qlog, "a folder"))
 
 
-def run(args) -> int:
+def run(args: Namespace) -> int:
     load_plugins(args)
     if (args.scenario is None) == (args.resume is None):
         raise refuse("thalweg run: give a scenario file, or --resume DIR" + (", not both" if args.scenario else ""))
@@ -61,17 +68,16 @@ def run(args) -> int:
 
     try:
         if args.resume is not None:
-            place = Path(args.resume)
             results = engine.resume(
-                place, progress=show, check=args.check, max_seconds=args.max_seconds, threads=args.threads
+                args.resume, progress=show, check=args.check, max_seconds=args.max_seconds, threads=args.threads
             )
         else:
             from thalweg import _memory, _places
             from thalweg.scenario import as_scenario
 
             scenario = as_scenario(args.scenario, dict(args.set) | engine.record_setting(record, bool(args.qlog)))
-            place = Path(args.out) if args.out else Path("runs") / (scenario.name or Path(args.scenario).stem)
-            place = None if args.no_out else place
+            named = Path(args.out) if args.out else Path("runs") / (scenario.name or Path(args.scenario).stem)
+            place = None if args.no_out else named
             if place is not None:
                 _places.check_free(place)
             if not args.force:
@@ -101,8 +107,8 @@ def run(args) -> int:
         from thalweg.cli import exporting
 
         exported += [exporting.write_pcap(results, args.pcap)] if args.pcap else []
-        exported += [exporting.write_qlog(results.path, args.qlog)] if args.qlog else []
-    page = results.report(results.path / "report.html") if args.report else None
+        exported += [exporting.write_qlog(results.path, args.qlog)] if args.qlog and results.path else []
+    page = results.report(results.path / "report.html") if args.report and results.path else None
     if args.json:
         print(json.dumps(results.summary, ensure_ascii=False))
     if args.quiet or args.json:
@@ -130,18 +136,18 @@ def run(args) -> int:
     return code
 
 
-def refuse_kept(args, flag: str, wanted: object) -> None:
+def refuse_kept(args: Namespace, flag: str, wanted: object) -> None:
     """`--no-out` goes with nothing that needs a directory."""
     if wanted:
         raise refuse(f"thalweg {args.name}: --no-out keeps nothing: {flag} cannot take effect")
 
 
-def kept(results) -> str:
+def kept(results: Results) -> str:
     """Where the results are, in words."""
     return f"results in {results.path}" if results.path else "results not kept"
 
 
-def estimate_line(scenario) -> str:
+def estimate_line(scenario: Scenario) -> str:
     """What a run will cost, before it starts."""
     from thalweg import _format
 
@@ -153,7 +159,7 @@ def estimate_line(scenario) -> str:
     )
 
 
-def print_summary(results) -> None:
+def print_summary(results: RunData) -> None:
     from thalweg import headline
     from thalweg._lines import print_rows, print_table
 
@@ -173,7 +179,7 @@ def _begins(workload: str, word: str) -> bool:
     return workload.startswith(word) and not workload[len(word) : len(word) + 1].isdigit()
 
 
-def bench(args) -> int:
+def bench(args: Namespace) -> int:
     from thalweg import _core, _format
 
     known = _core.bench_workloads()

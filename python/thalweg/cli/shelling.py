@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import os
 import sys
+from argparse import Namespace
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from thalweg.cli import FOUND, OK, say
 from thalweg.errors import ScenarioError, refuse
 
+if TYPE_CHECKING:
+    from thalweg.scenario import Scenario
 
-def shell(args) -> int:
+
+def shell(args: Namespace) -> int:
     """Runs a command, or the user's shell, on an emulated path. The exit code is the command's."""
     from thalweg import _core, _places, emulation
 
@@ -65,7 +71,7 @@ def _default(name: str, file: str | None) -> str:
     return "shell" if file is None else f"{name or Path(file).stem}-shell"
 
 
-def _path(args, link):
+def _path(args: Namespace, link: dict[str, Any]) -> tuple[Scenario, tuple[str, ...] | None]:
     """The scenario, and the nodes along the path to be emulated, or `None`: its bottleneck."""
     from thalweg import emulation
     from thalweg.cli.running import load_plugins
@@ -91,7 +97,7 @@ def _path(args, link):
     return as_scenario(args.scenario, dict(args.set)), between
 
 
-def _ports(scenario, between, option: str | None):
+def _ports(scenario: Scenario, between: tuple[str, ...] | None, option: str | None) -> list[dict[str, Any]]:
     """The ports, towards the far end and back. What is wrong with the nodes themselves is of the option, not of the
     scenario."""
     from thalweg import emulation
@@ -105,7 +111,7 @@ def _ports(scenario, between, option: str | None):
         raise ScenarioError(found) from None
 
 
-def _text(link, args) -> str:
+def _text(link: dict[str, Any], args: Namespace) -> str:
     """The scenario that the options make, as one would write it."""
     from thalweg import _toml, emulation
 
@@ -114,7 +120,7 @@ def _text(link, args) -> str:
     return _toml.dumps(emulation.Link(**link).table())
 
 
-def _login(port) -> tuple[list[str], dict[str, str]]:
+def _login(port: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:
     """The user's shell, with a prompt that says where one is."""
     from thalweg import emulation
 
@@ -126,7 +132,7 @@ def _login(port) -> tuple[list[str], dict[str, str]]:
     return [program], {"PS1": f"{where} $ "}
 
 
-def report(outcome, folder: Path | None, record: Path | None) -> None:
+def report(outcome: Mapping[str, Any], folder: Path | None, record: Path | None) -> None:
     """What passed, on stderr: stdout is the command's."""
     from thalweg import emulation
 
@@ -148,7 +154,7 @@ def report(outcome, folder: Path | None, record: Path | None) -> None:
     say(kept)
 
 
-def replay_port(args) -> int:
+def replay_port(args: Namespace) -> int:
     """Records of ports, emulated or simulated, through the same ports, offline. Exit code 1 if a decision differs."""
     from thalweg import emulation
 
@@ -170,7 +176,7 @@ def replay_port(args) -> int:
     return FOUND if any(one["difference"] for one in found.values()) else OK
 
 
-def line(found) -> str:
+def line(found: Mapping[str, Any]) -> str:
     """What a replay found, in words."""
     counted = (
         f"{found['arrived']} packets; {found['sent']} departures ({found['marked']} marked, {found['lost']} lost), "

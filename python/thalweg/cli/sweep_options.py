@@ -7,6 +7,10 @@ from collections.abc import Callable
 
 from thalweg.cli.values import count, listing, part, positive_int, setting, whole_number
 
+TYPE_CHECKING = False  # importing `typing` for it would slow every command down
+if TYPE_CHECKING:
+    from typing import Any
+
 
 def jobs(p: argparse.ArgumentParser) -> None:
     """How many runs are made at a time."""
@@ -33,7 +37,9 @@ def places(p: argparse.ArgumentParser) -> None:
     )
 
 
-def sweeps(command: Callable, sets: Callable, voice: Callable, forced: Callable) -> None:
+def sweeps(
+    command: Callable[..., Any], sets: Callable[..., Any], voice: Callable[..., Any], forced: Callable[..., Any]
+) -> None:
     """The commands."""
     p = command("sweep", "sweeping:sweep", "run variants of a scenario, and make a table and a figure")
     p.add_argument("scenario", metavar="FILE", help="scenario file (TOML)")

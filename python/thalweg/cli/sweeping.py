@@ -6,22 +6,31 @@ import json
 import re
 import shlex
 import sys
+from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from thalweg._format import plural
 from thalweg.cli import INTERNAL, OK, say
 from thalweg.cli.running import load_plugins
 from thalweg.errors import refuse
 
+if TYPE_CHECKING:
+    import polars
+
+    from thalweg.executors import Named
+    from thalweg.scenario import Scenario
+    from thalweg.sweeps import Runs
+
 TABLE, FIGURE = "sweep.csv", "sweep"
 
 
-def axes(args, seed: int) -> dict:
+def axes(args: Namespace, seed: int) -> dict[str, Any]:
     """What is varied, as `thalweg.sweep` takes it: variants, keys in the order written, seeds last."""
     from thalweg.cli.values import setting
     from thalweg.settings import SEED, split, typed
 
-    over: dict = {}
+    over: dict[str, Any] = {}
     if args.variant:
         over["variant"] = {}
         for name, *sets in args.variant:
@@ -46,7 +55,7 @@ def axes(args, seed: int) -> dict:
     return over
 
 
-def sweep(args) -> int:
+def sweep(args: Namespace) -> int:
     load_plugins(args)
     from thalweg.scenario import as_scenario
     from thalweg.sweeps import sweep as run_sweep
@@ -97,7 +106,7 @@ def sweep(args) -> int:
     return _check(runs)
 
 
-def _foresee(metrics: list[str], planned: list) -> None:
+def _foresee(metrics: list[str], planned: list[Any]) -> None:
     """Refuses what these runs will not have, before any is made."""
     from thalweg.foresight import foresee
 
@@ -105,7 +114,7 @@ def _foresee(metrics: list[str], planned: list) -> None:
         foresee(metric, [one.job.scenario for one in planned])
 
 
-def _check(runs) -> int:
+def _check(runs: Runs) -> int:
     """The exit code: invariants must hold in all runs."""
     broken = [r for r in runs if r.summary.get("violation")]
     if not broken:
@@ -115,22 +124,22 @@ def _check(runs) -> int:
     return INTERNAL
 
 
-def executor_of(args):
+def executor_of(args: Namespace) -> Named | None:
     """What `--on` stands for."""
     from thalweg.executors import named
 
     return named(args.on, dict(args.slurm))
 
 
-def _say_shard(args, runs, folder: Path) -> None:
-    names = [r.path.name for r in runs]
+def _say_shard(args: Namespace, runs: Runs, folder: Path) -> None:
+    names = [r.path.name for r in runs if r.path is not None]
     if args.json:
         print(json.dumps({"shard": args.shard, "out": str(folder), "runs": names}, ensure_ascii=False))
     elif not args.quiet:
         print(f"part {args.shard}: {plural(len(names), 'run')} in {folder}; the same without --shard makes the table")
 
 
-def list_runs(base, varied: dict, folder: Path, args) -> int:
+def list_runs(base: Scenario, varied: dict[str, Any], folder: Path, args: Namespace) -> int:
     """`--dry-run`: what would be run, and what is there."""
     from thalweg.planning import Shard, plan
 
@@ -150,13 +159,15 @@ def list_runs(base, varied: dict, folder: Path, args) -> int:
     return OK
 
 
-def write(runs, metrics: list[str], folder: Path, latex: bool = False, csv: bool = False) -> list[Path]:
+def write(runs: Runs, metrics: list[str], folder: Path, latex: bool = False, csv: bool = False) -> list[Path]:
     """The table and a figure for each metric: all are made before one is written."""
     from thalweg import _places, plots
 
     frame = runs.frame
     # Lists have no form in CSV; they are in each run's summary.json.
-    files = {TABLE: frame.select(c for c in frame.columns if not frame[c].dtype.is_nested()).write_csv()}
+    files: dict[str, str | bytes] = {
+        TABLE: frame.select(c for c in frame.columns if not frame[c].dtype.is_nested()).write_csv()
+    }
     first, *more = metrics
     named = {FIGURE: runs.plot(first)}
     named |= {f"{FIGURE}-{re.sub('[^A-Za-z0-9_.]+', '-', metric)}": runs.plot(metric) for metric in more}
@@ -173,7 +184,7 @@ def write(runs, metrics: list[str], folder: Path, latex: bool = False, csv: bool
     return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
 
 
-def latex_of(sections) -> str:
+def latex_of(sections: polars.DataFrame) -> str:
     """The table of sections: means with the half-widths of their intervals, a column in a unit that fits it."""
     from thalweg import _units
     from thalweg.sweepfigure import axis_label
@@ -193,7 +204,7 @@ def latex_of(sections) -> str:
     return framed(head, lines, [n < len(words) for n in range(len(head))])
 
 
-def print_means(runs, metric: str) -> None:
+def print_means(runs: Runs, metric: str) -> None:
     from rich.table import Table
 
     from thalweg._console import console

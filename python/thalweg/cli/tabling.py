@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 # In LaTeX files, in a comment: such a file may be replaced.
 _MARK = "made by thalweg"
-Table = tuple[str, Sequence[str], Sequence[Sequence]]
+Table = tuple[str, Sequence[str], Sequence[Sequence[Any]]]
 
 
 class Tabled:
@@ -16,7 +18,7 @@ class Tabled:
     `shown`: what LaTeX gets, each with what it is; `plain`: heads and rows of the one table that CSV gets.
     """
 
-    def __init__(self, args, shown: Iterable[Table], plain: tuple[Sequence[str], Iterable[Sequence]]):
+    def __init__(self, args: Namespace, shown: Iterable[Table], plain: tuple[Sequence[str], Iterable[Sequence[Any]]]):
         from thalweg import _places, texttables
 
         self._latex, self._csv = (Path(name) if name else None for name in (args.latex, args.csv))

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thalweg.cli import OK
 from thalweg.cli.running import load_plugins
 from thalweg.cli.sweeping import executor_of
 from thalweg.errors import refuse
 
+if TYPE_CHECKING:
+    from thalweg.tuning import Tuning
+
 TABLE, FIGURE = "tune.csv", "tune"
 
 
-def tune(args) -> int:
+def tune(args: Namespace) -> int:
     load_plugins(args)
     from thalweg.scenario import as_scenario
     from thalweg.tuning import tune as search
@@ -56,17 +61,17 @@ def tune(args) -> int:
     return OK
 
 
-def write(found, folder: Path) -> list[Path]:
+def write(found: Tuning, folder: Path) -> list[Path]:
     """The table and the figure: both are made before either is written."""
     from thalweg import _places, plots
 
-    files = {TABLE: found.frame.write_csv()}
+    files: dict[str, str | bytes] = {TABLE: found.frame.write_csv()}
     fig = found.plot()
     files |= {f"{FIGURE}.{form}": plots.drawn(fig, form) for form in plots.FORMATS}
     return [_places.write_file(folder / name, data, mark="") for name, data in files.items()]
 
 
-def print_best(found) -> None:
+def print_best(found: Tuning) -> None:
     """The best setting, as the options that make it; its value, and that of the scenario as it is."""
     import shlex
 

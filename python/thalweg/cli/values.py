@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import argparse
 
+TYPE_CHECKING = False  # importing `typing` for it would slow every command down
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Once(argparse.Action):
     """Stores a value, as argparse does; given a second time the first would have no effect."""
 
     used = False
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
         if self.used and option_string:
             raise argparse.ArgumentError(self, "it is given twice")
         self.used = True
@@ -20,7 +30,13 @@ class Once(argparse.Action):
 class Change(argparse._AppendAction):
     """Appends the change of a key; of two changes of one key the first would have no effect."""
 
-    def __call__(self, parser, namespace, values, option_string=None):
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,
+    ) -> None:
         if values[0] in dict(getattr(namespace, self.dest) or []):
             raise argparse.ArgumentError(self, f"`{values[0]}` is changed twice")
         super().__call__(parser, namespace, values, option_string)

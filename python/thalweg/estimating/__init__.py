@@ -39,7 +39,7 @@ __all__ = ["Buckets", "Estimate", "estimate_fct"]
 
 
 def estimate_fct(
-    scenario: Scenario | str | Path | Mapping,
+    scenario: Scenario | str | Path | Mapping[str, Any],
     *,
     jobs: int | None = None,
     seed: int | None = None,
@@ -90,7 +90,7 @@ def estimate_fct(
     return found
 
 
-def _workers(executor: Any, jobs: int | None, folder: Path) -> AbstractContextManager:
+def _workers(executor: Any, jobs: int | None, folder: Path) -> AbstractContextManager[Any]:
     """What runs are made on: opened once for all of them."""
     where = named(executor) if isinstance(executor, str) else executor
     return nullcontext() if where is None else opened(where, jobs, folder, lambda line: None, False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ _AT = np.linspace(0, 100, 101)
 class Look:
     """What is compared of a link: `form` must be the same, the others near."""
 
-    form: tuple
+    form: tuple[Any, ...]
     load: float
     sizes: np.ndarray
     gaps: np.ndarray

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -50,7 +50,13 @@ class Estimate:
     """
 
     def __init__(
-        self, scenario: Scenario, flows: Flows, alone: np.ndarray, fct: np.ndarray, links: list[Link], seconds: dict
+        self,
+        scenario: Scenario,
+        flows: Flows,
+        alone: np.ndarray,
+        fct: np.ndarray,
+        links: list[Link],
+        seconds: dict[str, float],
     ):
         self.scenario, self.seconds = scenario, seconds
         self._flows, self._alone, self._fct, self._links = flows, alone, fct, links
@@ -156,7 +162,7 @@ class Estimate:
         return f"<thalweg.Estimate of {self.scenario.name!r}: {sizes}, {wall(sum(self.seconds.values()))}>"
 
 
-def _schema(*names: str) -> dict:
+def _schema(*names: str) -> dict[str, Any]:
     import polars as pl
 
     kinds = {"class": pl.String, "flows": pl.Int64}

@@ -110,7 +110,9 @@ class Work:
         made = [self._reducer.link(p, self._flows, self._crossing[p], self._paths.data, less) for p in ports]
         return dict(zip(ports, self._perform(made, "links"), strict=True))
 
-    def _delays(self, port: int, run: Results, alone: Mapping, buckets: Buckets) -> dict[int, Delays]:
+    def _delays(
+        self, port: int, run: Results, alone: Mapping[tuple[Shape, int], Alone], buckets: Buckets
+    ) -> dict[int, Delays]:
         """By section what the link adds per packet, beyond what its flows take there alone."""
         chosen = self._crossing[port]
         if not np.array_equal(run.flows["size"].to_numpy(), self._flows.size[chosen]):
@@ -125,7 +127,9 @@ class Work:
             found[section] = Delays(self._flows.size[chosen][mine], per_packet[mine], buckets)
         return found
 
-    def _beyond(self, alone: Mapping, chosen: np.ndarray, shape_of: Callable[[Ports], Shape]) -> np.ndarray:
+    def _beyond(
+        self, alone: Mapping[tuple[Shape, int], Alone], chosen: np.ndarray, shape_of: Callable[[Ports], Shape]
+    ) -> np.ndarray:
         """What flows take alone beyond their ideal times on paths of the shapes that `shape_of` gives, ps."""
         groups: dict[tuple[Shape, int], list[int]] = {}
         for place, n in enumerate(chosen.tolist()):

@@ -16,14 +16,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thalweg import _core, _toml
+from thalweg._arrow import arrow_table, frame
 from thalweg.engine import run
 from thalweg.errors import refuse
 from thalweg.hops import transmissions
-from thalweg.rundata import arrow_table
 from thalweg.scenario import Scenario
 
 if TYPE_CHECKING:
     import polars
+
+    from thalweg.rundata import RunData
 
 # Simulated time that no run here comes to: each ends when its flows have.
 FOR_EVER = "1000000s"
@@ -54,7 +56,7 @@ class Flows:
 
     def csv(
         self,
-        chosen: Sequence[int],
+        chosen: np.ndarray,
         src: np.ndarray | None = None,
         dst: np.ndarray | None = None,
         size: np.ndarray | None = None,
@@ -63,7 +65,9 @@ class Flows:
         """A flow list of the flows at these places; columns that are given replace their own."""
         import polars as pl
 
-        pick = lambda given, own: own[chosen] if given is None else given  # noqa: E731
+        def pick(given: np.ndarray | None, own: np.ndarray) -> np.ndarray:
+            return own[chosen] if given is None else given
+
         return pl.DataFrame(
             {
                 "id": self.id[chosen],
@@ -108,7 +112,7 @@ def flows_of(scenario: Scenario) -> Flows:
     import polars as pl
 
     made = next(table for table in _core.Simulation(scenario._core).tables() if table[0] == "flows")
-    table = pl.from_arrow(arrow_table(*made))
+    table = frame(arrow_table(*made))
     if "src_nic" in table.columns:
         raise refuse("hosts have several links: cannot be estimated link by link", hint="run the whole: `thalweg run`")
     if not table.height:
@@ -157,13 +161,13 @@ def paths_of(scenario: Scenario, flows: Flows, progress: bool | None) -> Paths:
     return Paths(network, data, acks)
 
 
-def _least():
+def _least() -> polars.Expr:
     import polars as pl
 
     return pl.col("least_ps").min()
 
 
-def _first_packets(found) -> polars.DataFrame:
+def _first_packets(found: RunData) -> polars.DataFrame:
     """The visits to ports of each flow's first packet and of its first ACK."""
     import polars as pl
 

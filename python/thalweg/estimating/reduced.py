@@ -37,7 +37,7 @@ class Packets:
     wire: int
 
     @classmethod
-    def of(cls, transport: Mapping) -> Packets:
+    def of(cls, transport: Mapping[str, Any]) -> Packets:
         """From a resolved table `transport` of kind `tcp` or `rdma`."""
         sizes = {k: int(_units.in_bytes(v)) for k, v in transport.items() if isinstance(v, str) and v[-1:] == "B"}
         payload = sizes["mss" if transport["kind"] == "tcp" else "mtu"]
@@ -81,7 +81,9 @@ class Reducer:
         last = [(self._fat, down)] if port != path[-1] else []
         return (*first, (self.network.rate[port], self.network.delay[port]), *last)
 
-    def link(self, port: int, flows: Flows, chosen: np.ndarray, paths: Sequence[Ports], less: Mapping) -> Scenario:
+    def link(
+        self, port: int, flows: Flows, chosen: np.ndarray, paths: Sequence[Ports], less: Mapping[int, int]
+    ) -> Scenario:
         """One link with the flows that cross it (those at the places `chosen`). `less`: by port the bit/s that ACKs
         take there."""
         parts = [self.part(paths[n], port) for n in chosen]
@@ -137,7 +139,13 @@ class Reducer:
         return -(-self._wire * 8 * PS // rate)
 
     def _scenario(
-        self, name: str, stem: str, graph: tuple[int, int, list], flows: Flows, chosen: np.ndarray, renamed: dict
+        self,
+        name: str,
+        stem: str,
+        graph: tuple[int, int, list[Any]],
+        flows: Flows,
+        chosen: np.ndarray,
+        renamed: dict[str, Any],
     ) -> Scenario:
         hosts, switches, links = graph
         file = f"{stem}.json"
@@ -165,7 +173,7 @@ class Reducer:
         return Scenario(_toml.dumps(table), f"<{name}>", directory=self._folder)
 
 
-def _kept(section: Mapping) -> dict:
+def _kept(section: Mapping[str, Any]) -> dict[str, Any]:
     """What flows of a list have of their section."""
     return {k: section[k] for k in ("class", "name", "transport", "weight") if k in section}
 

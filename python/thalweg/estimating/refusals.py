@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 from thalweg.errors import Diagnostic, ScenarioError
 from thalweg.scenario import Scenario, transport_of
@@ -53,7 +54,7 @@ def check(scenario: Scenario) -> None:
         raise ScenarioError(found)
 
 
-def _network(about: Mapping) -> Iterator[Diagnostic]:
+def _network(about: Mapping[str, Any]) -> Iterator[Diagnostic]:
     rule = about["routing"]["kind"]
     if rule not in PER_FLOW:
         reason = f"`{rule}` sends the packets of one flow over several paths: it has no links to sum up"
@@ -81,7 +82,7 @@ def _network(about: Mapping) -> Iterator[Diagnostic]:
             yield _no(f"link.{n}.transmitter", f"`{kind}` has no rate that a link on its own could keep", RUN)
 
 
-def _flows(about: Mapping) -> Iterator[Diagnostic]:
+def _flows(about: Mapping[str, Any]) -> Iterator[Diagnostic]:
     for n, section in enumerate(about["traffic"]):
         key = f"traffic.{n}"
         kind, transport = section["kind"], transport_of(about, section)
@@ -106,7 +107,7 @@ def _why(kind: str) -> str:
     return "is driven by receivers, whose packets share out links that are simulated one by one"
 
 
-def _kind(part) -> str:
+def _kind(part: Any) -> str:
     return part["kind"] if isinstance(part, Mapping) else part
 
 

@@ -54,11 +54,11 @@ class Candidate:
         return controllers.fingerprint(str(spec.get("name", ""))) if spec.get("kind") == "custom" else ""
 
 
-def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) -> Candidate:
+def candidate(what: str | Mapping[str, Any] | type, set: Mapping[str, Any] | None = None) -> Candidate:
     """From a built-in's name, a registered one's, `FILE.py:Class`, `FILE.so`, `MODULE:Class`, a decorated class, or a
     table as scenarios have it."""
     set = _given.settings(set)
-    if isinstance(what, type) and "thalweg_name" in vars(what):
+    if controllers.is_registered(what):
         what = what.thalweg_name
     if isinstance(what, Mapping):
         rest = ",".join(f"{k}={v}" for k, v in what.items() if k not in ("kind", "name"))
@@ -81,7 +81,7 @@ def candidate(what: str | Mapping | type, set: Mapping[str, Any] | None = None) 
     return Candidate(what, what, set)
 
 
-def _table(text: str) -> dict:
+def _table(text: str) -> dict[str, Any]:
     import tomllib
 
     try:
@@ -94,10 +94,10 @@ def _table(text: str) -> dict:
 
 
 def exam(
-    controller: str | Mapping | type,
+    controller: str | Mapping[str, Any] | type,
     *,
     only: Sequence[str] = (),
-    against: Sequence[str | Mapping] = AGAINST,
+    against: Sequence[str | Mapping[str, Any]] = AGAINST,
     set: Mapping[str, Any] | None = None,
     jobs: int | None = None,
     progress: bool | None = None,
@@ -140,8 +140,10 @@ def exam(
     marks: dict[tuple[str, str], Marks] = {}
     for s, c, job in work:
         answer = answers[job.key]
-        failed = isinstance(answer, Exception)
-        marks[s.name, c.name] = Marks(failed=" ".join(str(answer).split())) if failed else measure(s, answer)
+        if isinstance(answer, Exception):
+            marks[s.name, c.name] = Marks(failed=" ".join(str(answer).split()))
+        else:
+            marks[s.name, c.name] = measure(s, answer)
     return Exam(situations, [c.name for c in candidates], marks)
 
 

@@ -58,7 +58,10 @@ def measure(situation: Situation, results: Results) -> Marks:
     (Mb/s), what the flows examined got, their delays (ms)."""
     base_rtt_ms = results.summary["base_rtt_us"] * 1e-3
     numbers, curves = _core.exam_marks(asdict(situation), _columns(situation, results), _examined(results), base_rtt_ms)
-    return Marks(**numbers, curves={name: np.frombuffer(column) for name, column in curves.items()})
+    marks = Marks(curves={name: np.frombuffer(memoryview(column)) for name, column in curves.items()})
+    for name, number in numbers.items():
+        setattr(marks, name, number)
+    return marks
 
 
 def _examined(results: Results) -> list[int]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _html, plots, report
 from thalweg._format import number
@@ -92,7 +93,7 @@ def over_time(exam: Exam, situation: Situation) -> plots.Figure:
         return fig
 
 
-def rows(exam: Exam, situation: Situation) -> list[tuple]:
+def rows(exam: Exam, situation: Situation) -> list[tuple[Any, ...]]:
     """A row per controller, as the page has it."""
     out = []
     for name, marks in zip(exam.names, exam.of(situation), strict=True):
@@ -118,7 +119,7 @@ def page(exam: Exam, path: Path) -> Path:
         sections.append(
             (
                 s.name,
-                f"<p class=soft>{report.escape(s.about)}</p>"
+                f"<p class=soft>{escape(s.about)}</p>"
                 + _html.table(head, rows(exam, s))
                 + f"<div class=figures>{shown}</div>",
             )

@@ -81,8 +81,9 @@ def perform_on(
 
 def _absolute(job: Job) -> Job:
     """Its folders as a worker elsewhere can find them."""
-    here = lambda path: Path(os.path.abspath(path)) if path is not None else None  # noqa: E731, PTH100
-    made = replace(job, out=here(job.out), replays=[replace(r, out=here(r.out)) for r in job.replays])
+    here = lambda path: Path(os.path.abspath(path))  # noqa: E731, PTH100
+    replays = [replace(r, out=here(r.out)) for r in job.replays]
+    made = replace(job, out=None if job.out is None else here(job.out), replays=replays)
     made.events, made.memory = job.events, job.memory
     return made
 
@@ -111,8 +112,9 @@ class _Course:
         found = reusable(job)
         if found is None or found.partial:
             return False
-        again = {r.key: replayed(r, found) for r in job.replays}
-        if None in again.values():
+        there = {r.key: replayed(r, found) for r in job.replays}
+        again = {key: results for key, results in there.items() if results is not None}
+        if len(again) < len(there):
             return False
         self.answers |= {job.key: found} | again
         self.shown.reused += 1 + len(again)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -72,7 +72,7 @@ def queue(
     yield SlurmWorkers(executor, None)
 
 
-def _options(options: dict, executor: Any) -> dict:
+def _options(options: Mapping[str, Any], executor: Any) -> dict[str, Any]:
     """As submitit takes them: its own parameters as they are, Slurm's with a prefix."""
     shared = executor._valid_parameters()
     plain = lambda v: int(v) if isinstance(v, str) and v.lstrip("-").isdecimal() else v  # noqa: E731

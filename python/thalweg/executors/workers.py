@@ -23,7 +23,7 @@ class Workers:
             raise refuse(f"{executor!r} is not an executor: it has no `submit`", hint=hint)
         self.executor = executor
         # A pool of processes that loses one is gone with all that it was given: it is given little.
-        self.most = most or (executor._max_workers if isinstance(executor, ProcessPoolExecutor) else None)
+        self.most = most or (vars(executor)["_max_workers"] if isinstance(executor, ProcessPoolExecutor) else None)
         self._ours = False
 
     def refusal(self, job: Job) -> Exception | None:
@@ -43,12 +43,14 @@ class Workers:
         if not isinstance(old, ProcessPoolExecutor):
             return False
         self.close()
+        # What it was made with; there are no public names for it.
+        made = vars(old)
         self.executor = ProcessPoolExecutor(
-            old._max_workers,
-            old._mp_context,
-            old._initializer,
-            old._initargs,
-            max_tasks_per_child=old._max_tasks_per_child,
+            made["_max_workers"],
+            made["_mp_context"],
+            made["_initializer"],
+            made["_initargs"],
+            max_tasks_per_child=made["_max_tasks_per_child"],
         )
         self._ours = True
         return True

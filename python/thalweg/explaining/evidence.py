@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -193,7 +193,7 @@ class Evidence:
             made[port] = PortLog(f"{ends[port][0]} → {ends[port][1]}", ends[port][1], *times, stops.get(port, []))
         return made
 
-    def _decided(self, flow: int) -> tuple[list[int] | None, tuple | None]:
+    def _decided(self, flow: int) -> tuple[list[int] | None, tuple[Any, ...] | None]:
         run = self.run
         if run.path is None or not (run.path / DECISIONS).is_file():
             return None, None

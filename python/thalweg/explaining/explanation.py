@@ -6,11 +6,25 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from html import escape
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _format, _units
-from thalweg.explaining import walk as causes
-from thalweg.explaining.walk import Interval
+from thalweg.explaining.walk import (
+    APPLICATION,
+    NIC,
+    OTHER,
+    PACE,
+    PAUSE,
+    PROPAGATION,
+    QUEUE,
+    RECEIVER,
+    RETRANSMISSION,
+    SENDER,
+    TIMEOUT,
+    TRANSMISSION,
+    UNCLEAR,
+    Interval,
+)
 
 if TYPE_CHECKING:
     import polars
@@ -29,17 +43,17 @@ COLUMNS = {
 }
 # The causes that are not the flow's own way, in the order of a reader's interest.
 MEANINGS = {
-    causes.NIC: "NICs, behind other flows' packets",
-    causes.UNCLEAR: "NICs, behind others' packets, or no ACK yet",
-    causes.QUEUE: "queues, behind other flows' packets",
-    causes.PAUSE: "paused",
-    causes.TIMEOUT: "timeouts, from the loss on",
-    causes.RETRANSMISSION: "losses, until sent again",
-    causes.PACE: "sender: its pace",
-    causes.APPLICATION: "sender: no data from its application",
-    causes.SENDER: "sender: window, pace, timer or its queue held",
-    causes.RECEIVER: "receiver: before it answered",
-    causes.OTHER: "not known: the port was free, or slower",
+    NIC: "NICs, behind other flows' packets",
+    UNCLEAR: "NICs, behind others' packets, or no ACK yet",
+    QUEUE: "queues, behind other flows' packets",
+    PAUSE: "paused",
+    TIMEOUT: "timeouts, from the loss on",
+    RETRANSMISSION: "losses, until sent again",
+    PACE: "sender: its pace",
+    APPLICATION: "sender: no data from its application",
+    SENDER: "sender: window, pace, timer or its queue held",
+    RECEIVER: "receiver: before it answered",
+    OTHER: "not known: the port was free, or slower",
 }
 _MOST_PLACES, _MOST_FLOWS = 3, 3
 _LABEL, _WIDTH = 44, 78
@@ -48,7 +62,7 @@ _LABEL, _WIDTH = 44, 78
 class Explanation:
     """Why a flow took so long. `print(e)` is the text, `e.table` every interval, `e.sums` the causes."""
 
-    def __init__(self, row: Mapping, intervals: Sequence[Interval], evidence: Evidence | None = None):
+    def __init__(self, row: Mapping[str, Any], intervals: Sequence[Interval], evidence: Evidence | None = None):
         self._row, self.intervals, self.evidence = row, list(intervals), evidence
 
     @property
@@ -89,8 +103,8 @@ class Explanation:
         return {what: ps for what, ps in found.items() if ps}
 
     def _is_own(self, part: Interval) -> bool:
-        moves = part.what in (causes.TRANSMISSION, causes.PROPAGATION)
-        return moves or (part.what in (causes.NIC, causes.QUEUE) and part.flow == self.flow)
+        moves = part.what in (TRANSMISSION, PROPAGATION)
+        return moves or (part.what in (NIC, QUEUE) and part.flow == self.flow)
 
     def lines(self) -> list[str]:
         """The text, within 80 columns."""
@@ -121,7 +135,7 @@ class Explanation:
 
     def _places(self, what: str) -> list[str]:
         """Where that was, and whose packets: the first few."""
-        if what not in MEANINGS or what in (causes.PACE, causes.APPLICATION, causes.SENDER, causes.RECEIVER):
+        if what not in MEANINGS or what in (PACE, APPLICATION, SENDER, RECEIVER):
             return []
         by_place: dict[str, dict[int | None, int]] = {}
         for part in self.intervals:
@@ -129,7 +143,7 @@ class Explanation:
                 place = f"{part.where} by {part.by}" if part.by else part.where
                 whose = by_place.setdefault(place, {})
                 whose[part.flow] = whose.get(part.flow, 0) + part.ps
-        if set(by_place) == {causes.SENDER}:
+        if set(by_place) == {SENDER}:
             return []
         ranked = sorted(by_place.items(), key=lambda item: -sum(item[1].values()))
         out = []
@@ -156,7 +170,7 @@ class Explanation:
             out.append(f"{first.from_ps / 1e6:>14.3f} {ps:>16,}  {first.what}: {packets}, {first.where}{whose}{by}")
         return out
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Flow, completion time, sums by cause and every interval, for JSON."""
         return {
             "flow": self.flow,

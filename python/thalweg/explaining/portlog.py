@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -57,7 +57,7 @@ class PortLog:
         self._gap(at, until, add)
         return found
 
-    def _gap(self, since: int, until: int, add) -> None:
+    def _gap(self, since: int, until: int, add: Callable[[tuple[str, int | None], int], None]) -> None:
         if until <= since:
             return
         paused = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _format, _units
 from thalweg._counts import count
@@ -153,7 +153,7 @@ class Slowest:
                 out += list(_reasons([(row[0], row[-1]) for row in rows]))
         return out or ["no flow of this run has an end"]
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """Both tables as rows, for JSON."""
         return {"unfinished": self.unfinished.to_dicts(), "completed": self.completed.to_dicts()}
 

@@ -71,8 +71,8 @@ class _Walker:
         self._back = sorted((p for p in arrived if not p.forward), key=_arrival)
         self._data_times, self._back_times = [_arrival(p) for p in self._data], [_arrival(p) for p in self._back]
         self._copies: dict[int, list[Packet]] = {}
-        self._left = sorted((p for p in self._forward if p.visits[0].sent is not None), key=lambda p: p.visits[0].sent)
-        self._left_times = [p.visits[0].sent for p in self._left]
+        self._left = sorted((p for p in self._forward if p.visits[0].sent is not None), key=_sent)
+        self._left_times = [_sent(p) for p in self._left]
         for packet in self._forward:
             self._copies.setdefault(packet.seq, []).append(packet)
 
@@ -114,17 +114,17 @@ class _Walker:
                 if not whole:
                     self._add(visit.start, NIC, port, self._record.flow)
                 else:
-                    self._link(visit, port)
+                    self._link(visit, visit.start, port)
             self._wait(visit.port, visit.came, NIC if visit is packet.visits[0] else QUEUE)
 
-    def _link(self, visit: Visit, port: str) -> None:
-        """Its transmission and the way to the next port."""
+    def _link(self, visit: Visit, start: int, port: str) -> None:
+        """Its transmission, from `start` on, and the way to the next port."""
         flow = self._record.flow
         if visit.least >= 0 and visit.next == self._at:
             self._add(self._at - visit.least, PROPAGATION, port, flow)
             # Longer than its bytes take: delayed at random, interrupted, cut down on the way.
-            self._add(min(visit.start + visit.takes, self._at), OTHER, port, flow)
-        self._add(visit.start, TRANSMISSION, port, flow)
+            self._add(min(start + visit.takes, self._at), OTHER, port, flow)
+        self._add(start, TRANSMISSION, port, flow)
 
     def _wait(self, port: int, since: int, kind: str, idle: str = OTHER) -> None:
         """Back to `since` at a port: whose packets were ahead, or what else it did."""
@@ -170,8 +170,8 @@ class _Walker:
             return copy, True
         before = self._before(packet, at)
         pulled = packet.visits[0].start == at
-        if before is not None and pulled and (IDLE, None) not in log.parts(before.visits[0].sent, at):
-            self._turn(nic, before.visits[0].sent)
+        if before is not None and pulled and (IDLE, None) not in log.parts(_sent(before), at):
+            self._turn(nic, _sent(before))
             return before, False
         if exact is not None:
             return exact, True
@@ -201,8 +201,8 @@ class _Walker:
         ack = self._back[n] if n >= 0 else None
         before = self._before(packet, at)
         why = self._why(at, packet.wire)
-        if before is not None and (ack is None or why == PACE or before.visits[0].sent >= _arrival(ack)):
-            self._add(before.visits[0].sent, why, SENDER)
+        if before is not None and (ack is None or why == PACE or _sent(before) >= _arrival(ack)):
+            self._add(_sent(before), why, SENDER)
             return before, False
         self._add(_arrival(ack) if ack is not None else self._record.start, why, SENDER)
         return ack, True
@@ -241,6 +241,7 @@ class _Walker:
         """Back to the loss of the copy, if it is the loss that the packet waited for. With a timeout in between and an
         ACK that released it, the chain goes by the ACK: it leads to the packet that the timer sent."""
         record, over = self._record, copy.over
+        assert over is not None, "`_copy` finds what is over"
         where = SENDER if copy.lost is None else record.ports[copy.visits[-1].port].name
         expired = [] if record.expired is None else [t for t in record.expired if over <= t <= self._at]
         if record.expired is None:
@@ -293,3 +294,10 @@ class _Walker:
 def _arrival(packet: Packet) -> int:
     assert packet.arrived is not None
     return packet.arrived
+
+
+def _sent(packet: Packet) -> int:
+    """When its transmission at its NIC ended."""
+    sent = packet.visits[0].sent
+    assert sent is not None
+    return sent

@@ -8,7 +8,7 @@ from typing import Any
 from thalweg.errors import refuse
 
 
-def function(what: Any, key: str, of: str) -> Callable:
+def function(what: Any, key: str, of: str) -> Callable[..., Any]:
     """A function, as it is."""
     if not callable(what):
         raise refuse(f"`{what!r}` is not a function {of}", key=key)

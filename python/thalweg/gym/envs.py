@@ -30,7 +30,7 @@ class _Task:
 
     def __init__(
         self,
-        scenario: Scenario | str | Path | Mapping | None,
+        scenario: Scenario | str | Path | Mapping[str, Any] | None,
         count: int,
         *,
         every: str,
@@ -68,10 +68,10 @@ class _Task:
         self.seen = self.fleet.look()
         return observed(self.seen, self.features).reshape(len(self.steps), *self.shape)
 
-    def step(self, numbers: np.ndarray, only: np.ndarray) -> tuple[np.ndarray, ...]:
+    def step(self, given: ArrayLike, only: np.ndarray) -> tuple[np.ndarray, ...]:
         """Observations, rewards, and which episodes are terminated and truncated now, of those that go on."""
         shape = (len(self.steps), len(self.fleet.numbers), self.action.size)
-        numbers = np.asarray(numbers, float)
+        numbers = np.asarray(given, float)
         if numbers.size != np.prod(shape):
             many = f" for each of {shape[0]} environments" if shape[0] > 1 else ""
             raise refuse(f"an action has the shape {self.acts}{many}, not {numbers.shape}", key="action")
@@ -85,7 +85,7 @@ class _Task:
         over = only & (self.fleet.goes == 0)
         done = np.zeros(len(only), bool)
         for nth in np.flatnonzero(over):
-            done[nth] = self.fleet.is_done(nth)
+            done[nth] = self.fleet.is_done(int(nth))
         late = only & (self.steps >= self.max_steps) if self.max_steps else np.zeros(len(only), bool)
         return looked, rewards, done, (over | late) & ~done
 
@@ -152,7 +152,7 @@ class CongestionEnv(_Observed, gymnasium.Env, EzPickle):
 
     def __init__(
         self,
-        scenario: Scenario | str | Path | Mapping | None = None,
+        scenario: Scenario | str | Path | Mapping[str, Any] | None = None,
         *,
         every: str = ROUND_TRIP,
         observe: Observe | None = None,
@@ -165,7 +165,7 @@ class CongestionEnv(_Observed, gymnasium.Env, EzPickle):
     ):
         if render_mode is not None:
             raise refuse("there is nothing to render", key="render_mode", hint="leave it out")
-        how = {"every": every, "observe": observe, "reward": reward, "vary": vary}
+        how: dict[str, Any] = {"every": every, "observe": observe, "reward": reward, "vary": vary}
         how |= {"max_steps": max_steps, "seeds": seeds}
         EzPickle.__init__(self, scenario, action=action, **how)
         self._task = _Task(scenario, 1, act=action, threads=1, **how)
@@ -241,7 +241,7 @@ class CongestionVectorEnv(_Observed, VectorEnv, EzPickle):
 
     def __init__(
         self,
-        scenario: Scenario | str | Path | Mapping | None = None,
+        scenario: Scenario | str | Path | Mapping[str, Any] | None = None,
         num_envs: int = 1,
         *,
         every: str = ROUND_TRIP,
@@ -256,7 +256,7 @@ class CongestionVectorEnv(_Observed, VectorEnv, EzPickle):
     ):
         if render_mode is not None:
             raise refuse("there is nothing to render", key="render_mode", hint="leave it out")
-        how = {"every": every, "observe": observe, "reward": reward, "vary": vary}
+        how: dict[str, Any] = {"every": every, "observe": observe, "reward": reward, "vary": vary}
         how |= {"max_steps": max_steps, "seeds": seeds, "threads": threads}
         EzPickle.__init__(self, scenario, num_envs, action=action, **how)
         self._task = _Task(scenario, num_envs, act=action, **how)
@@ -287,7 +287,7 @@ class CongestionVectorEnv(_Observed, VectorEnv, EzPickle):
             raise gymnasium.error.ResetNeeded("no episode has begun: call `reset`")
         again = self._ended.copy()
         for nth in np.flatnonzero(again):
-            self._task.begin(nth, None, self.np_random)
+            self._task.begin(int(nth), None, self.np_random)
         looked, rewards, done, late = self._task.step(actions, ~again)
         self._ended = done | late
         return looked, rewards, done, late, self._infos()

@@ -65,7 +65,7 @@ def interval_ps(every: str) -> int | None:
 class Episodes:
     """The beginnings of a scenario's episodes, by seed."""
 
-    def __init__(self, scenario: Scenario | str | Path | Mapping | None, every: str, vary: Vary | None):
+    def __init__(self, scenario: Scenario | str | Path | Mapping[str, Any] | None, every: str, vary: Vary | None):
         self.scenario = Scenario.from_toml(LINK) if scenario is None else as_scenario(scenario)
         self.every_ps = interval_ps(every)
         self._vary = None if vary is None else function(vary, "vary", "of a generator")

@@ -39,7 +39,7 @@ class Seen:
             return self.rows[..., _PLACES[name]]
         raise AttributeError(f"no column {name!r} is observed {nearest(name, COLUMNS)}")
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *COLUMNS]
 
     @property

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from thalweg._format import significant
-from thalweg.papers._paper import Claim
+from thalweg.papers._claims import Claim
 from thalweg.papers._verdicts import STATUSES
 
 
@@ -42,11 +42,11 @@ class ClaimResult:
             return ", ".join(f"{k} = {significant(v)}" for k, v in self.measured.items())
         return significant(self.measured)
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, row: Mapping) -> ClaimResult:
+    def from_dict(cls, row: Mapping[str, Any]) -> ClaimResult:
         """As `claims.json` has it; what an older thalweg did not write is left empty."""
         return cls(**{f.name: row[f.name] for f in fields(cls) if f.name in row})
 
@@ -67,7 +67,7 @@ class Study:
     runs: dict[str, Any] = field(default_factory=dict)
     kept: list[ClaimResult] = field(default_factory=list)
 
-    def to_dict(self, claims: Sequence[ClaimResult] | None = None) -> dict:
+    def to_dict(self, claims: Sequence[ClaimResult] | None = None) -> dict[str, Any]:
         """The object that `thalweg reproduce --json` prints; of other claims than those judged now, if they are
         given."""
         claims = self.claims if claims is None else claims

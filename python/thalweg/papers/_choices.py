@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from thalweg import _input
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
@@ -105,8 +106,8 @@ def load(folder: Path, claims: Sequence[str]) -> list[Choice]:
         problems = list(_wrong(entry, n, file, claims))
         wrong += problems
         if not problems:
-            lists = {k: tuple(entry[k]) for k in ("alternatives", "rows")}
-            found.append(Choice(**{k: entry[k] for k in (*_TEXTS, "value")}, **lists))
+            given = {k: entry[k] for k in (*_TEXTS, "value")}
+            found.append(Choice(**given, alternatives=tuple(entry["alternatives"]), rows=tuple(entry["rows"])))
     names = [c.name for c in found]
     for name in sorted({n for n in names if names.count(n) > 1}):
         wrong.append(Diagnostic(f"choice {name} is there twice", str(file)))
@@ -115,7 +116,7 @@ def load(folder: Path, claims: Sequence[str]) -> list[Choice]:
     return found
 
 
-def _wrong(entry: Mapping, n: int, file: Path, claims: Sequence[str]) -> Iterator[Diagnostic]:
+def _wrong(entry: Mapping[str, Any], n: int, file: Path, claims: Sequence[str]) -> Iterator[Diagnostic]:
     """What is wrong with one entry."""
     where = f"choice {entry.get('name', f'number {n + 1}')}"
 
@@ -144,7 +145,7 @@ def _wrong(entry: Mapping, n: int, file: Path, claims: Sequence[str]) -> Iterato
                 yield bad(f"no claim is called `{pattern}`", "rows", hint)
 
 
-def _values(value, alternatives: Sequence) -> Iterator[tuple[str, str]]:
+def _values(value: object, alternatives: Sequence[Any]) -> Iterator[tuple[str, str]]:
     """What is wrong with a value and its alternatives: with which key."""
     if not isinstance(value, Value):
         yield "must be a text, a number or a truth value", "value"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from thalweg import _html
 from thalweg.papers import _swept
@@ -36,7 +37,7 @@ def decided(choice: Choice, table: _swept.Table) -> list[str]:
     return [i for i, seen in under.items() if len(seen) == 2]
 
 
-def listed(paper: Paper, scale: str) -> list[dict]:
+def listed(paper: Paper, scale: str) -> list[dict[str, Any]]:
     """What `thalweg reproduce NAME --choices --json` prints: every choice, and what the study's folder keeps of its
     sweep at a scale."""
     table = _swept.kept(_swept.file(paper, scale), paper)

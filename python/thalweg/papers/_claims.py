@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from thalweg._format import significant
 from thalweg.errors import Diagnostic, nearest
@@ -86,7 +87,7 @@ class Claim:
         return wrong
 
 
-def read_claim(entry: dict, n: int, file: Path) -> tuple[Claim | None, list[Diagnostic]]:
+def read_claim(entry: dict[str, Any], n: int, file: Path) -> tuple[Claim | None, list[Diagnostic]]:
     """A [[claim]] of claims.toml, the `n`th, or what is wrong with it."""
     where = str(entry.get("id", f"number {n + 1}"))
     wrong = [

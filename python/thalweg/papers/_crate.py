@@ -23,6 +23,7 @@ import uuid
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from thalweg import _input, _places, _rundir
 from thalweg.errors import refuse
@@ -93,7 +94,7 @@ def _study_files(paper: Paper) -> dict[str, bytes]:
     return {f"study/{p.relative_to(paper.folder).as_posix()}": p.read_bytes() for p in inside}
 
 
-def _claims(folder: Path, paper: Paper) -> dict:
+def _claims(folder: Path, paper: Paper) -> dict[str, Any]:
     """The verdicts in an output folder. Refuses another study's."""
     found = _places.read_json(folder / "claims.json")
     if found is None or found.get("scale") not in SCALES:
@@ -103,7 +104,7 @@ def _claims(folder: Path, paper: Paper) -> dict:
     return found
 
 
-def _result_files(folder: Path, scale: str) -> tuple[dict[str, bytes], list[dict]]:
+def _result_files(folder: Path, scale: str) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
     """What is packed of an output folder, and the digests of its runs."""
     wanted = [folder / "claims.json", folder / "report.html", *sorted((folder / "figures").glob("*"))]
     rows = []
@@ -120,14 +121,14 @@ def _result_files(folder: Path, scale: str) -> tuple[dict[str, bytes], list[dict
     return {f"results/{scale}/{p.relative_to(folder).as_posix()}": p.read_bytes() for p in there}, rows
 
 
-def _environment() -> dict:
+def _environment() -> dict[str, Any]:
     """Versions of everything that a run, its tables and its figures depend on."""
     packages = {name: importlib.metadata.version(name) for name in PACKAGES}
     about = _rundir.provenance()
     return {"thalweg": about["thalweg"], "engine": about["core"], "machine": about["machine"], "packages": packages}
 
 
-def _csv(rows: Sequence[Mapping]) -> bytes:
+def _csv(rows: Sequence[Mapping[str, Any]]) -> bytes:
     text = io.StringIO()
     made = csv.DictWriter(text, ["scale", "run", "digest", "engine"], lineterminator="\n")
     made.writeheader()
@@ -135,15 +136,17 @@ def _csv(rows: Sequence[Mapping]) -> bytes:
     return text.getvalue().encode()
 
 
-def _json(value) -> bytes:
+def _json(value: object) -> bytes:
     return (json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def _graph(paper: Paper, judged: Mapping[str, dict], files: Mapping[str, bytes], license: str | None) -> list[dict]:
+def _graph(
+    paper: Paper, judged: Mapping[str, dict[str, Any]], files: Mapping[str, bytes], license: str | None
+) -> list[dict[str, Any]]:
     """The crate in words: the dataset, its files, the paper, the software, and what it was run for."""
     title = str(paper.about.get("title", paper.name))
     counts = "; ".join(f"{scale}: {_counted(found)}" for scale, found in judged.items())
-    root = {
+    root: dict[str, Any] = {
         "@id": "./",
         "@type": "Dataset",
         "name": f"{paper.name}: {title}, claim by claim",
@@ -155,7 +158,7 @@ def _graph(paper: Paper, judged: Mapping[str, dict], files: Mapping[str, bytes],
     }
     if license is not None:
         root["license"] = {"@id": license}
-    described = [
+    described: list[dict[str, Any]] = [
         {"@id": METADATA, "@type": "CreativeWork", "conformsTo": {"@id": PROFILE}, "about": {"@id": "./"}},
         root,
         {
@@ -191,11 +194,11 @@ def _graph(paper: Paper, judged: Mapping[str, dict], files: Mapping[str, bytes],
     return described + [_file(name, data) for name, data in files.items()]
 
 
-def _counted(found: Mapping) -> str:
+def _counted(found: Mapping[str, Any]) -> str:
     return ", ".join(f"{n} {status}" for status, n in found.get("counts", {}).items() if n)
 
 
-def _file(name: str, data: bytes) -> dict:
+def _file(name: str, data: bytes) -> dict[str, Any]:
     ending = Path(name).suffix
     kind = TYPES.get(ending) or mimetypes.guess_type(name)[0] or "application/octet-stream"
     return {

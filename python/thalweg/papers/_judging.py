@@ -13,11 +13,12 @@ from thalweg import _faults
 from thalweg.errors import nearest, refuse
 from thalweg.papers import _verdicts
 from thalweg.papers._answer import ClaimResult
-from thalweg.papers._paper import Claim, Measure, NotCheckable, Paper, RunSpec
+from thalweg.papers._claims import Claim
+from thalweg.papers._paper import Measure, NotCheckable, Paper, RunSpec
 from thalweg.results import Results
 
 
-class Lazy(Mapping):
+class Lazy(Mapping[str, Any]):
     """The runs a measure may look at, opened from disk on request; only those that it said it needs.
 
     `scale` sets how much a measure that needs no runs does; `rows` has what other claims measured, of those whose
@@ -29,8 +30,8 @@ class Lazy(Mapping):
         answers: Mapping[str, Any],
         folders: Mapping[str, Path],
         folder: Path,
-        scale="",
-        rows=None,
+        scale: str = "",
+        rows: Mapping[str, float | Mapping[str, float] | None] | None = None,
     ):
         self._keys, self._answers, self._folders = list(keys), answers, folders
         self.folder, self.scale, self.rows = folder / "made", scale, rows or {}
@@ -63,7 +64,13 @@ class Sight:
     rows: dict[str, _verdicts.Verdict]
 
 
-def sight(claim: Claim, paper: Paper, measures, specs: Sequence[RunSpec], kept) -> Sight:
+def sight(
+    claim: Claim,
+    paper: Paper,
+    measures: Mapping[str, Measure],
+    specs: Sequence[RunSpec],
+    kept: Mapping[str, _verdicts.Verdict],
+) -> Sight:
     """What there is to look at; `kept`: verdicts that may be taken as they are."""
     file, measured = str(paper.folder / "study.py"), measures[claim.id]
     known = [c.id for c in paper.claims]
@@ -82,14 +89,21 @@ def checkable(claim: Claim, scale: str) -> bool:
 
 
 def judge(
-    claim: Claim, scale: str, measured: Measure | None, sight: Sight | None, answers, folders, folder: Path, full
+    claim: Claim,
+    scale: str,
+    measured: Measure | None,
+    sight: Sight | None,
+    answers: Mapping[str, Any],
+    folders: Mapping[str, Path],
+    folder: Path,
+    full: _verdicts.Verdict | None,
 ) -> ClaimResult:
     """The verdict, if the runs are there. `full`: the one that is kept of the full scale, if this is another and
     there is one."""
     row = ClaimResult(claim.id, "error", claim.published, None, claim.bound_text(), "")
     if not checkable(claim, scale):
         row.status = "not-checkable"
-        row.reason = claim.unchecked or f"needs --scale {' or '.join(claim.scales)}"
+        row.reason = claim.unchecked or f"needs --scale {' or '.join(claim.scales or ())}"
         return row
     if measured is None or sight is None:
         row.reason = "study.py has no measure for this claim"
@@ -129,7 +143,7 @@ def judge(
     return row
 
 
-def cost(sight: Sight, answers, folders) -> tuple[int, float]:
+def cost(sight: Sight, answers: Mapping[str, Any], folders: Mapping[str, Path]) -> tuple[int, float]:
     """How many runs a claim needed, and how long they took one after the other; those of rows that were taken as kept
     included."""
     ran = [k for k in sight.keys if k in folders and not isinstance(answers.get(k), Exception)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from thalweg import _places
 from thalweg.errors import refuse
@@ -24,7 +25,9 @@ def check(folder: Path, paper: Paper, scale: str) -> None:
         raise refuse(reason, file=_places.shown(folder), hint="choose another --out")
 
 
-def others(folder: Path, paper: Paper, scale: str, now: Sequence[ClaimResult], full) -> list[ClaimResult]:
+def others(
+    folder: Path, paper: Paper, scale: str, now: Sequence[ClaimResult], full: Mapping[str, _verdicts.Verdict]
+) -> list[ClaimResult]:
     """The claims that were judged into this folder before and are not now. A verdict on a bound that has changed is
     none, and what the full scale is known to say today decides of quick ones."""
     rows = (_places.read_json(folder / FILE) or {}).get("claims")
@@ -60,5 +63,5 @@ def together(paper: Paper, study: Study) -> list[ClaimResult]:
     return [rows[c.id] for c in paper.claims if c.id in rows]
 
 
-def write(folder: Path, found: Mapping) -> None:
+def write(folder: Path, found: Mapping[str, Any]) -> None:
     _places.write_json(folder / FILE, found)

@@ -28,12 +28,14 @@ def _row(cells: Sequence[str]) -> str:
 
 def _by_figure(paper: Paper) -> str:
     """How many claims of each figure or table hold, at the scale that decides them."""
-    standing, found = _outcome.standings(paper), {}
+    standing = _outcome.standings(paper)
+    found: dict[str, Counter[str]] = {}
     for i, place in places(paper.claims).items():
         within = standing[i].within
-        said = {True: "hold", False: "do not"}.get(within)
-        if said is None:
+        if within is None:
             said = "not checkable" if standing[i].word == "not checkable" else "not decided"
+        else:
+            said = "hold" if within else "do not"
         found.setdefault(place or "elsewhere", Counter())[said] += 1
     shown = [s for s in SHOWN if any(c[s] for c in found.values())]
     lines = [_row(("figure or table", "claims", *shown)), "|---" * (len(shown) + 2) + "|"]
@@ -91,7 +93,7 @@ def _emphasised(status: str) -> str:
 
 
 def _counts(quick: Mapping[str, Verdict], full: Mapping[str, Verdict]) -> str:
-    def said(scale, found):
+    def said(scale: str, found: Mapping[str, Verdict]) -> str:
         if not found:
             return f"`--scale {scale}`: nothing kept"
         passed, failed, open_ = (sum(v.status == s for v in found.values()) for s in (*DECIDED, "not-decided"))

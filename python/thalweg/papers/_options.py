@@ -35,7 +35,7 @@ class Options:
     keep_verdicts: bool = False
     executor: Any = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.scale not in SCALES:
             raise refuse(f"no scale is called `{self.scale}`", hint=nearest(self.scale, SCALES))
         if self.claim is not None:
@@ -61,7 +61,7 @@ class Options:
 
     def folder(self, paper: Paper) -> Path:
         """The output folder."""
-        return self.out if self.out is not None else Path("out") / f"{paper.name}-{self.scale}"
+        return Path(self.out) if self.out is not None else Path("out") / f"{paper.name}-{self.scale}"
 
     def runs(self) -> dict[str, Any]:
         """What concerns the runs alone."""

@@ -14,7 +14,9 @@ def word(found: Iterable[Standing]) -> str:
     within = {s.within for s in found if s.within is not None}
     if not within:
         return "Not judged"
-    return {(True,): "Reproduced", (False,): "Not reproduced"}.get(tuple(within), "Partly reproduced")
+    if len(within) > 1:
+        return "Partly reproduced"
+    return "Reproduced" if within == {True} else "Not reproduced"
 
 
 def sentence(found: Mapping[str, Standing]) -> str:

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from thalweg import _html, _places, recording
 from thalweg.papers import _choosing, _outcome, _reporting, _verdicts
 from thalweg.papers._answer import ClaimResult, Study, counts
 from thalweg.papers._judging import Lazy, one_line
-from thalweg.papers._paper import Measure, Paper, belongs
+from thalweg.papers._paper import Measure, Paper, RunSpec, belongs
 from thalweg.papers._swept import Standing, standing
 from thalweg.results import Results
 
@@ -29,7 +30,12 @@ class Drawing:
 
 
 def draw_figures(
-    figures: Mapping[str, Measure], specs, answers, folders, folder: Path, study: Study
+    figures: Mapping[str, Measure],
+    specs: Sequence[RunSpec],
+    answers: Mapping[str, Any],
+    folders: Mapping[str, Path],
+    folder: Path,
+    study: Study,
 ) -> dict[str, Drawing]:
     """Draws figures into the folder; their files are noted in the study."""
     from thalweg import plots
@@ -52,7 +58,7 @@ def report(
     figures: Mapping[str, Measure],
     drawn: Mapping[str, Drawing],
     there: Mapping[str, Path],
-    answers: Mapping,
+    answers: Mapping[str, Any],
 ) -> Path:
     """The page of all that the folder knows: what was drawn and judged now, and what was before.
 
@@ -98,10 +104,14 @@ def counted(claims: Sequence[ClaimResult]) -> str:
     return ", ".join(f"{n} {_verdicts.words(status)}" for status, n in found.items() if n) or "no claims"
 
 
-def _figures(paper: Paper, study: Study, claims, figures, drawn) -> str:
+def _figures(
+    paper: Paper,
+    study: Study,
+    claims: Sequence[ClaimResult],
+    figures: Mapping[str, Measure],
+    drawn: Mapping[str, Drawing],
+) -> str:
     """Each figure with the published values of its claims under it."""
-    from thalweg.report import framed
-
     shown, missing = [], []
     defined = {c.id: c for c in paper.claims}
     for name, figure in figures.items():
@@ -113,14 +123,14 @@ def _figures(paper: Paper, study: Study, claims, figures, drawn) -> str:
             continue
         mine = [c for c in claims if belongs(figure, defined[c.id])]
         title = f"{figure.title} ({found.note})" if found.note else figure.title
-        shown.append(framed(found.svg, title, _published(mine), _wide(found.svg)))
+        shown.append(_html.framed(found.svg, title, _published(mine), _wide(found.svg)))
     return (f"<div class=figures>{''.join(shown)}</div>" if shown else "") + "".join(missing)
 
 
 def _wide(svg: bytes) -> bool:
     """Whether a figure has panels next to each other, unreadable at half of the page's width."""
     size = re.search(rb'<svg[^>]* width="([\d.]+)pt"', svg)
-    return bool(size) and float(size[1]) > WIDEST
+    return size is not None and float(size[1]) > WIDEST
 
 
 def _before(file: Path) -> Drawing | None:
@@ -145,11 +155,12 @@ def _published(claims: Sequence[ClaimResult]) -> str:
     return made if len(rows) <= 6 else _html.folded(f"published and measured: {len(rows)} claims", made)
 
 
-def _details(claims: Sequence[ClaimResult], study: Study, there: Mapping[str, Path], answers: Mapping) -> str:
+def _details(claims: Sequence[ClaimResult], study: Study, there: Mapping[str, Path], answers: Mapping[str, Any]) -> str:
     """The runs, and what they were made with."""
     from thalweg.report import provenance_table
 
-    runs, deleted = [], False
+    runs: list[tuple[object, ...]] = []
+    deleted = False
     for key, path in there.items():
         if isinstance(answers.get(key), Exception):
             runs.append((key, ("error", "error"), "", "", one_line(answers[key])))

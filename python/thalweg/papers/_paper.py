@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import partial, wraps
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from thalweg import _input, installed
 from thalweg.errors import Diagnostic, ScenarioError, nearest, refuse
@@ -21,7 +23,14 @@ from thalweg.papers import _choices
 from thalweg.papers._claims import Claim, read_claim
 
 if TYPE_CHECKING:
+    from thalweg.plots import Figure
     from thalweg.results import Results
+    from thalweg.rundata import RunData
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R", bound="RunData")
+T = TypeVar("T")
 
 
 class NotCheckable(Exception):
@@ -62,7 +71,7 @@ class Measure:
     """What a claim measures, or a figure draws, and the keys (or patterns) of the runs that it needs. `rows`: claims
     (or patterns) that a claim is about; `claims`: those that a figure shows."""
 
-    call: Callable
+    call: Callable[..., Any]
     needs: tuple[str, ...]
     title: str = ""
     claims: tuple[str, ...] = ()
@@ -77,19 +86,26 @@ class Measure:
         return [s.key for s in specs if any(fnmatchcase(s.key, p) for p in self.needs)]
 
 
-def _registers(table: str, name: str, needs: Sequence[str], through: Callable = lambda call: call, **more):
-    def register(call: Callable) -> Callable:
-        call.__globals__.setdefault(table, {})[name] = Measure(through(call), tuple(needs), **more)
+def _registers(
+    table: str, name: str, needs: Sequence[str], through: Callable[..., Any] = lambda call: call, **more: Any
+) -> Callable[[F], F]:
+    def register(call: F) -> F:
+        _globals_of(call).setdefault(table, {})[name] = Measure(through(call), tuple(needs), **more)
         return call
 
     return register
 
 
-def _styled(call: Callable) -> Callable:
+def _globals_of(call: Callable[..., Any]) -> dict[str, Any]:
+    """The names of the file that a function is written in."""
+    return call.__globals__
+
+
+def _styled(call: Callable[..., Any]) -> Callable[..., Any]:
     """In the style of all figures."""
 
     @wraps(call)
-    def draw(runs):
+    def draw(runs: Mapping[str, Results]) -> Figure:
         from thalweg import plots  # Matplotlib is not needed to measure
 
         with plots.style():
@@ -98,18 +114,20 @@ def _styled(call: Callable) -> Callable:
     return draw
 
 
-def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()):
+def measure(claim: str, needs: Sequence[str], rows: Sequence[str] = ()) -> Callable[[F], F]:
     """Decorator in study.py: this function measures the claim. A claim about several others, the rows of a table, may
     name them: then `runs.rows` has the values of those that are taken as kept (`reproduce(kept_rows=True)`), and
     their runs are not there."""
     return _registers("_thalweg_measures", claim, needs, rows=tuple(rows))
 
 
-def measure_each(claims: Mapping[str, Any], needs: Sequence[str] | Callable[[Any], Sequence[str]] = ()):
+def measure_each(
+    claims: Mapping[str, Any], needs: Sequence[str] | Callable[[Any], Sequence[str]] = ()
+) -> Callable[[F], F]:
     """Decorator in study.py: this function measures several claims, each of something else, say a row of a table. It is
     called with the runs and what `claims` has for the claim; so is `needs`, if it is a function, to name the runs."""
 
-    def register(call: Callable) -> Callable:
+    def register(call: F) -> F:
         for claim, what in claims.items():
             of_one = partial(_of_one, call, what)
             keys = needs(what) if callable(needs) else needs
@@ -119,11 +137,11 @@ def measure_each(claims: Mapping[str, Any], needs: Sequence[str] | Callable[[Any
     return register
 
 
-def _of_one(call: Callable, what: Any, runs: Mapping[str, Results]):
+def _of_one(call: Callable[..., Any], what: Any, runs: Mapping[str, Results]) -> Any:
     return call(runs, what)
 
 
-def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()):
+def figure(name: str, title: str, needs: Sequence[str], claims: Sequence[str] = ()) -> Callable[[F], F]:
     """Decorator in figures.py: this function draws the figure `name`; it need not set `plots.style()`.
 
     It belongs to the `claims` named (or matched by patterns); without any, to those whose section or name has the
@@ -149,7 +167,9 @@ def numbered(text: str) -> set[str]:
 
 
 def _between(first: str, joint: str, last: str) -> list[str]:
-    head, low, high = *re.fullmatch(r"(.*?)(\w+)", first).groups(), re.split(r"[.-]", last)[-1]
+    parts = re.fullmatch(r"(.*?)(\w+)", first)
+    assert parts is not None, "a number ends in a word"
+    head, low, high = parts[1], parts[2], re.split(r"[.-]", last)[-1]
     if joint == "to" and low.isdecimal() and high.isdecimal():
         return [f"{head}{n}" for n in range(int(low), int(high) + 1)]
     return [first, last] if last else [first]
@@ -177,7 +197,7 @@ def _names(claim: str, shown: str) -> bool:
     return own[1] + own[2] == f"{chapter}.{last}" if chapter and own[2] else own[1] == last
 
 
-def include(study: dict, *parts) -> None:
+def include(study: dict[str, Any], *parts: ModuleType) -> None:
     """For a study.py whose measures lie in several files: `include(globals(), one, another)`."""
     for part in parts:
         for table in ("_thalweg_measures", "_thalweg_figures"):
@@ -192,8 +212,8 @@ class Paper:
 
     name: str
     folder: Path
-    about: dict
-    scales: dict[str, dict]
+    about: dict[str, Any]
+    scales: dict[str, dict[str, Any]]
     claims: list[Claim]
     choices: list[_choices.Choice] = field(default_factory=list)
     tried: Mapping[str, _choices.Value] = field(default_factory=dict)
@@ -241,15 +261,15 @@ class Paper:
             raise refuse("names no handful of claims", file=self.folder / "claims.toml", key="paper.handful")
         return self.about["handful"]
 
-    def module(self, name: str):
+    def module(self, name: str) -> ModuleType | None:
         """study.py or figures.py, as part of a package of the folder's own, which has its `choices`."""
         file = self.folder / f"{name}.py"
         package = f"_thalweg_paper_{abs(hash((str(self.folder.resolve()), tuple(sorted(self.tried.items()))))):x}"
         if package not in sys.modules:
-            spec = importlib.util.spec_from_loader(package, loader=None, is_package=True)
+            spec = ModuleSpec(package, None, is_package=True)
             made = importlib.util.module_from_spec(spec)
             made.__path__ = [str(self.folder)]
-            made.choices = _choices.Choices(self.folder / _choices.FILE, self.choices, self.tried)
+            vars(made)["choices"] = _choices.Choices(self.folder / _choices.FILE, self.choices, self.tried)
             sys.modules[package] = made
         if not file.is_file():
             return None
@@ -299,15 +319,19 @@ def find(name: str | Path) -> Paper:
     return Paper.load(papers[name])
 
 
-def once(read: Callable | None = None, *, most: int | None = None) -> Callable:
+@overload
+def once(read: Callable[[R], T], *, most: int | None = None) -> Callable[[R], T]: ...
+@overload
+def once(read: None = None, *, most: int | None = None) -> Callable[[Callable[[R], T]], Callable[[R], T]]: ...
+def once(read: Callable[..., Any] | None = None, *, most: int | None = None) -> Callable[..., Any]:
     """What a function reads of a run's results, kept: several claims look at the same runs. `most`: of how many runs
     it is kept, of the last ones."""
     if read is None:
         return partial(once, most=most)
-    kept: dict = {}
+    kept: dict[tuple[Path | None, str], Any] = {}
 
     @wraps(read)
-    def asked(results):
+    def asked(results: RunData) -> Any:
         key = (results.path, results.digest)
         if key not in kept:
             while most is not None and len(kept) >= most:

@@ -12,10 +12,11 @@ from thalweg.errors import nearest, refuse
 from thalweg.executors.presence import present
 from thalweg.papers import _kept, _verdicts
 from thalweg.papers._answer import Study
+from thalweg.papers._claims import Claim
 from thalweg.papers._judging import checkable, cost, judge, sight
 from thalweg.papers._options import Options
 from thalweg.papers._pages import draw_figures, report
-from thalweg.papers._paper import Claim, Paper, belongs, find
+from thalweg.papers._paper import Paper, belongs, find
 from thalweg.papers._runs import folder_name, perform, study_of
 
 

@@ -19,7 +19,7 @@ def folder_name(key: str) -> str:
     return re.sub(r"[^A-Za-z0-9=,._+-]+", "-", key)
 
 
-def study_of(paper: Paper, scale: str) -> tuple[list[RunSpec], dict, dict]:
+def study_of(paper: Paper, scale: str) -> tuple[list[RunSpec], dict[str, Any], dict[str, Any]]:
     """What a study has: its runs at a scale, its measures by claim, its figures by name."""
     study = paper.module("study")
     if study is None:
@@ -114,6 +114,8 @@ def _waves(specs: Sequence[RunSpec], needed: set[str], file: Path) -> Iterator[l
         done |= {s.key for s in wave}
 
 
-def _scenario(spec: RunSpec, paper: Paper, answers, folders, folder: Path) -> Scenario:
+def _scenario(
+    spec: RunSpec, paper: Paper, answers: Mapping[str, Any], folders: Mapping[str, Path], folder: Path
+) -> Scenario:
     more = spec.prepare(Lazy(spec.after, answers, folders, folder), folder / "inputs") if spec.prepare else {}
     return Scenario.load(paper.folder / spec.scenario, {**spec.set, **more})

@@ -12,7 +12,7 @@ from thalweg import _given, _places
 from thalweg.errors import nearest, refuse
 from thalweg.papers import _kept, _swept
 from thalweg.papers._answer import ClaimResult, counts
-from thalweg.papers._choices import FILE, Choice, text
+from thalweg.papers._choices import FILE, Choice, Value, text
 from thalweg.papers._claims import Claim
 from thalweg.papers._judging import checkable, judge, sight
 from thalweg.papers._options import Options
@@ -40,7 +40,7 @@ class Sweep:
         """By claim: what the sweep says of it."""
         return {i: _swept.word(under.values()) for i, under in self.verdicts().items()}
 
-    def to_dict(self) -> dict:
+    def to_dict(self) -> dict[str, Any]:
         """As `thalweg reproduce --choice NAME --json` has it."""
         values = {v: {"counts": counts(rows), "claims": [r.to_dict() for r in rows]} for v, rows in self.rows.items()}
         return {"name": self.choice.name, "value": text(self.choice.value), "values": values, "rows": self.standing()}
@@ -95,7 +95,7 @@ def _named(paper: Paper, patterns: Sequence[str]) -> list[Choice]:
 
 
 def _judged(
-    paper: Paper, choice: Choice, value, claims: Sequence[Claim], how: Options, folder: Path
+    paper: Paper, choice: Choice, value: Value, claims: Sequence[Claim], how: Options, folder: Path
 ) -> list[ClaimResult]:
     """The claims under one value. Runs that it does not change are those of the study."""
     scale = how.scale

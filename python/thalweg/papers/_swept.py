@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from thalweg import _places
 from thalweg.errors import refuse
@@ -14,6 +15,10 @@ from thalweg.papers._answer import ClaimResult
 from thalweg.papers._choices import Choice, text
 from thalweg.papers._claims import CAUSES, Claim
 from thalweg.papers._paper import Paper
+
+if TYPE_CHECKING:
+    from thalweg.papers._answer import ClaimResult
+    from thalweg.papers._verdicts import Verdict
 
 FILE = "choices.json"
 ROBUST, DECIDED, FAILS, UNCHECKED = "robust", "decided by a choice", "fails whatever is chosen", "not checkable"
@@ -67,7 +72,8 @@ def file(paper: Paper, scale: str) -> Path:
 def kept(where: Path, paper: Paper) -> Table:
     """What a file has, of values that are still tried, claims that still count as the choice's, and bounds that are
     still the same."""
-    table, found = _read(where), {}
+    table = _read(where)
+    found: Table = {}
     for choice in paper.choices:
         mine = choice.decides([c.id for c in paper.claims])
         bounds = {c.id: c.bound_text() for c in paper.claims if c.id in mine}
@@ -104,7 +110,7 @@ def add(where: Path, paper: Paper, choice: Choice, rows: Mapping[str, Sequence[C
         there = here.setdefault(value, {})
         for r in found:
             there.pop(r.id, None)
-            if r.within_bounds is not None:
+            if r.within_bounds is not None and r.measured is not None:
                 there[r.id] = Row(r.within_bounds, _rounded(r.measured), r.bound)
     where.parent.mkdir(exist_ok=True)
     _places.replace(where, _braces([(c.name, _of_choice(paper, c, table[c.name])) for c in _in(paper, table)]) + "\n")
@@ -126,13 +132,13 @@ def _braces(lines: Sequence[tuple[str, str]]) -> str:
     return "{\n" + ",\n".join(f"{json.dumps(key, ensure_ascii=False)}: {value}" for key, value in lines) + "\n}"
 
 
-def _rounded(measured):
+def _rounded(measured: float | Mapping[str, float]) -> float | dict[str, float]:
     if isinstance(measured, Mapping):
         return {k: float(f"{x:.4g}") for k, x in measured.items()}
     return float(f"{measured:.4g}")
 
 
-def standing(claim: Claim, verdict, choices: Sequence[Choice], swept: Table) -> Standing:
+def standing(claim: Claim, verdict: Verdict | ClaimResult | None, choices: Sequence[Choice], swept: Table) -> Standing:
     """By a verdict (of a run, or as kept; `None` if there is none) and what sweeps found, at the same scale or at a
     shorter one: what such a sweep says of a claim that came out otherwise counts only if it flips it."""
     if claim.unchecked or verdict is None or verdict.within_bounds is None:
@@ -160,7 +166,7 @@ def counted(found: Mapping[str, Standing]) -> str:
     parts = []
     for said in STANDINGS:
         mine = [s for s in found.values() if s.word == said]
-        why = Counter()
+        why: Counter[str] = Counter()
         if said == DECIDED:
             why.update(", ".join(s.choices) for s in mine)
         elif said in (FAILS, UNVARIED):

@@ -5,14 +5,19 @@ known to decide nothing."""
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _places, _rundir
 from thalweg._format import significant
 from thalweg.errors import refuse
-from thalweg.papers._paper import Claim, Paper
+from thalweg.papers._claims import Claim
+from thalweg.papers._paper import Paper
+
+if TYPE_CHECKING:
+    from thalweg.papers._answer import ClaimResult
 
 DECIDED = ("pass", "fail")
 # Every verdict there is, and the words for it.
@@ -93,7 +98,7 @@ def _read(paper: Paper, scale: str) -> dict[str, Verdict]:
         raise refuse(f"is not a file of verdicts ({type(e).__name__}: {e})", file=where, hint=hint) from None
 
 
-def _within(row: Mapping, claim: Claim | None) -> bool:
+def _within(row: Mapping[str, Any], claim: Claim | None) -> bool:
     """Of a row that does not say it, since its status does. (Older files called it a failure, too, if runs were too
     short.)"""
     if row["status"] == "fail" and claim is not None and claim.short and row["measured"] is not None:
@@ -102,7 +107,7 @@ def _within(row: Mapping, claim: Claim | None) -> bool:
     return row["status"] == "pass"
 
 
-def keep(paper: Paper, scale: str, rows, cost: Mapping[str, tuple[int, float]]) -> Path:
+def keep(paper: Paper, scale: str, rows: Sequence[ClaimResult], cost: Mapping[str, tuple[int, float]]) -> Path:
     """Writes verdicts into the study's folder, next to those of claims that were not requested now; what is no longer
     checkable has none. `cost`: runs and seconds by claim."""
     where = file(paper, scale)
@@ -134,11 +139,14 @@ def _write(paper: Paper, scale: str, rows: Mapping[str, Verdict]) -> None:
 
 
 def _row(verdict: Verdict) -> str:
-    def short(x):
+    def short(x: float) -> float:
         return float(f"{x:.4g}") if isinstance(x, float) else x
 
     measured = verdict.measured
-    measured = {k: short(x) for k, x in measured.items()} if isinstance(measured, Mapping) else short(measured)
+    if isinstance(measured, Mapping):
+        measured = {k: short(x) for k, x in measured.items()}
+    elif measured is not None:
+        measured = short(measured)
     row = verdict.__dict__ | {"measured": measured}
     if verdict.status in DECIDED:
         del row["within_bounds"]

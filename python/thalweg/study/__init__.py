@@ -17,6 +17,7 @@ A study takes what it needs: `from thalweg.study import Flows, Grid, jain, mean`
 study."""
 
 from thalweg.papers import NotCheckable, RunSpec, figure, include, measure, measure_each, once
+from thalweg.spread import student
 from thalweg.study import presets
 from thalweg.study.chapters import chapters
 from thalweg.study.flows import Flows, flows
@@ -32,7 +33,6 @@ from thalweg.study.numbers import (
     rank_correlation,
     slope,
     steps,
-    student,
     thinned_cdf,
     variation,
 )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from types import ModuleType
+from typing import Any
 
 from thalweg.papers import RunSpec, include
 
 
-def chapters(study: dict, *parts: ModuleType) -> Callable[[str], list[RunSpec]]:
+def chapters(study: dict[str, Any], *parts: ModuleType) -> Callable[[str], list[RunSpec]]:
     """For a study.py whose chapters lie in several files: `runs = chapters(globals(), one, another)` takes in what they
     measure and makes the study's `runs` of theirs, in this order. One that needs no runs has no `runs`.
 

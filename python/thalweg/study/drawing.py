@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from thalweg import plots
@@ -30,7 +32,7 @@ def distributions(
     with plots.style():
         fig, ax = plots.figure(*size)
         for n, (name, values) in enumerate(series.items()):
-            look = {"color": plots.COLOURS[n % 8], "linestyle": ("-", "--", ":", "-.")[n % 4]}
+            look: dict[str, Any] = {"color": plots.COLOURS[n % 8], "linestyle": ("-", "--", ":", "-.")[n % 4]}
             ax.plot(*thinned_cdf(values), label=name, **look)
             if deciles:
                 at = np.arange(0.1, 0.95, 0.1)
@@ -47,12 +49,12 @@ def distributions(
 
 def panels(
     x: Sequence[float],
-    series: Mapping[str, Iterable],
+    series: Mapping[str, Iterable[Any]],
     xlabel: str,
-    values: Mapping[str, Callable],
+    values: Mapping[str, Callable[..., Any]],
     published: Mapping[tuple[str, str], Mapping[float, float]] | None = None,
     width: float = 6.6,
-    errors: Mapping[str, Callable] | None = None,
+    errors: Mapping[str, Callable[..., Any]] | None = None,
 ) -> plots.Figure:
     """A quantity per panel over x. `values`: the panel's label, and a function of an entry of `series`; `published`:
     by panel and series, drawn as diamonds; `errors`: like `values`, half the length of error bars (NaN: none)."""
@@ -61,7 +63,7 @@ def panels(
         for ax, (label, value) in zip(np.atleast_1d(axes), values.items(), strict=True):
             for n, (name, entries) in enumerate(series.items()):
                 y = [value(e) for e in entries]
-                look = {"color": plots.COLOURS[n], "marker": "os^vDPX*"[n % 8]}
+                look: dict[str, Any] = {"color": plots.COLOURS[n], "marker": "os^vDPX*"[n % 8]}
                 half = [errors[label](e) for e in entries] if errors else []
                 ax.errorbar(x, y, there(half), markersize=4, capsize=2, label=name, **look)
                 for at, level in (published or {}).get((label, name), {}).items():
@@ -78,7 +80,7 @@ def panels(
 
 
 def over_time(
-    series: Mapping[str, Sequence[tuple]],
+    series: Mapping[str, Sequence[tuple[Any, ...]]],
     labels: Sequence[str],
     levels: Sequence[Sequence[float]] = (),
     *,
@@ -109,8 +111,8 @@ def over_time(
                 ax.set_yscale("log")
             else:
                 ax.set_ylim(bottom=0)
-            if tops and tops[k] is not None:
-                _cut(ax, tops[k])
+            if tops and (top := tops[k]) is not None:
+                _cut(ax, top)
         handles, names = axes[0].get_legend_handles_labels()
         if any(len(there) for there in levels):
             handles += [Line2D([], [], color="black", linestyle="--", linewidth=0.8, alpha=0.6)]
@@ -119,9 +121,9 @@ def over_time(
         return fig
 
 
-def _cut(ax, top: float) -> None:
+def _cut(ax: Axes, top: float) -> None:
     """Ends the axis at `top`; says what lies above."""
-    curves = [line for line in ax.get_lines() if not line.get_label().startswith("_")]
+    curves = [line for line in ax.get_lines() if not str(line.get_label()).startswith("_")]
     highest = {line.get_label(): float(np.nanmax(line.get_ydata(), initial=-np.inf)) for line in curves}
     above = [f"{name}: {peak:.0f}" for name, peak in highest.items() if peak > top]
     ax.set_ylim(top=top)

@@ -19,6 +19,8 @@ class Flows:
 
     `times`: columns of times that are read, too, each an attribute in seconds: `Flows(results, "ideal").slowdown`."""
 
+    ideal: np.ndarray
+
     def __init__(self, results: RunData, *times: str):
         table = results.flows
         measured = table["measured"].cast(bool).to_numpy()

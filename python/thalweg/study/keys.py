@@ -21,7 +21,8 @@ class Key(str):
         made.place, made.scheme, made.seed = place, scheme, seed
         return made
 
-    def __getnewargs__(self):
+    # A text is made of a text; a key is made of its parts.
+    def __getnewargs__(self) -> tuple[str, str, int | None]:  # type: ignore[override]
         return self.place, self.scheme, self.seed
 
     @classmethod

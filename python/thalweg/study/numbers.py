@@ -32,7 +32,8 @@ def percentile(x: ArrayLike, p: float) -> float:
 def floored_percentile(x: ArrayLike, p: float) -> float:
     """The element at ⌊p n / 100⌋ of the sorted ones, counted from 0, as several authors' scripts have it: one further
     up than `percentile` wherever p n / 100 is whole."""
-    return float(np.sort(x)[int(p / 100 * len(x))])
+    ordered = np.sort(x)
+    return float(ordered[int(p / 100 * len(ordered))])
 
 
 def across_bytes(size: ArrayLike, x: ArrayLike) -> float:
@@ -55,15 +56,15 @@ def steps(values: Sequence[float]) -> list[float]:
 
 def slope(x: ArrayLike, y: ArrayLike) -> float:
     """Of the straight line of least squares."""
-    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    x = x - x.mean()
-    return float((x * (y - y.mean())).sum() / (x**2).sum())
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    xs = xs - xs.mean()
+    return float((xs * (ys - ys.mean())).sum() / (xs**2).sum())
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike) -> float:
     """Spearman's, of values without ties."""
-    ranks = [np.argsort(np.argsort(v)).astype(float) for v in (x, y)]
-    return float(np.corrcoef(*ranks)[0, 1])
+    of_x, of_y = (np.argsort(np.argsort(v)).astype(float) for v in (x, y))
+    return float(np.corrcoef(of_x, of_y)[0, 1])
 
 
 def thinned_cdf(x: ArrayLike, points: int = 400) -> tuple[np.ndarray, np.ndarray]:

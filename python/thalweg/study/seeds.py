@@ -21,7 +21,7 @@ def needs(*points: Any) -> list[str]:
     return [f"{point_of(p)}@*" for p in dict.fromkeys(points)]
 
 
-def seeds(runs: Mapping[str, Any], what: Any) -> list:
+def seeds(runs: Mapping[str, Any], what: Any) -> list[Any]:
     """The runs of all seeds that there are of a point."""
     wanted = point_of(what)
     found = [runs[key] for key in runs if Key.of(key).point == wanted]

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from thalweg.results import Results
+    from thalweg.study.flows import Flows
 
 
 class Sample:
@@ -17,7 +20,7 @@ class Sample:
     2.0
     """
 
-    def __init__(self, what: str, values, censored: int = 0):
+    def __init__(self, what: str, values: ArrayLike, censored: int = 0):
         self.what, self.values, self.censored = what, np.sort(np.asarray(values, dtype=float)), censored
 
     def percentile(self, p: float) -> float:
@@ -84,7 +87,8 @@ def goodput_mbps(results: Results) -> Sample:
     """Payload delivered in order per time, Mbit/s: of flows without end in the measured window (the column
     `throughput_bps`), of the others that count over their completion time, or until the run ended."""
     table = results.flows
-    endless = table["throughput_bps"].drop_nulls().to_numpy() if "throughput_bps" in table.columns else []
+    rated = "throughput_bps" in table.columns
+    endless = table["throughput_bps"].drop_nulls().to_numpy() if rated else np.empty(0)
     found = _flows(results)
     # Of those that have started: flows without end have a column of their own.
     delivered = table["delivered"].to_numpy()[found.counted].astype(float)
@@ -99,7 +103,7 @@ def loss(results: Results) -> float:
     return float(results.flows["data_drops"].sum()) / sent if sent else 0.0
 
 
-def _flows(results: Results):
+def _flows(results: Results) -> Flows:
     from thalweg.study import flows
 
     return flows(results)

@@ -14,7 +14,8 @@ from thalweg import _input, _places
 from thalweg.errors import refuse
 
 if TYPE_CHECKING:
-    from thalweg.rundata import RunData
+    from thalweg.results import Results
+    from thalweg.tracing.writer import Writer
 
 # Files that carry it may be replaced.
 MARK = "made by thalweg"
@@ -35,7 +36,7 @@ class Traced(NamedTuple):
     missing: list[str]
 
 
-def perfetto(run: RunData, path: str | Path, *, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
+def perfetto(run: Results, path: str | Path, *, flows: Sequence[int] = (), ports: Sequence[int] = ()) -> Traced:
     """Writes what a run recorded as a timeline: what was drawn, and what was not recorded.
 
     Ports are tracks, grouped by node: transmissions and pauses are slices, bytes that wait a counter, arrows lead from
@@ -62,7 +63,7 @@ def perfetto(run: RunData, path: str | Path, *, flows: Sequence[int] = (), ports
     return traced
 
 
-def _writer():
+def _writer() -> type[Writer]:
     try:
         from thalweg.tracing.writer import Writer
     except ImportError as e:

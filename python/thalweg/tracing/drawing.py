@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from thalweg.rundata import WAYS
 from thalweg.tracing import Traced
 
 if TYPE_CHECKING:
-    from thalweg.rundata import RunData
+    from thalweg.results import Results
     from thalweg.tracing.writer import Writer
 
 # Counters from tables: table, column, unit, what the track is called.
@@ -32,7 +32,7 @@ _PAUSES, _WAITING, _RATE = 1, 2, 3
 class Drawing:
     """One run's timeline, written track by track."""
 
-    def __init__(self, run: RunData, writer: Writer, flows: Sequence[int], ports: Sequence[int]):
+    def __init__(self, run: Results, writer: Writer, flows: Sequence[int], ports: Sequence[int]):
         self._run, self._writer = run, writer
         self._flows, self._ports = list(flows), list(ports)
         self._missing: list[str] = []
@@ -169,9 +169,9 @@ class Drawing:
         if "controllers" not in run.tables and self._takes("measure.controllers", {"every": "1ms"}):
             self._missing.append("windows and rates were not sampled: " + WAYS["controllers"])
 
-    def _events(self, packets: pl.LazyFrame | None) -> dict[int, list[tuple[str, int, dict]]]:
+    def _events(self, packets: pl.LazyFrame | None) -> dict[int, list[tuple[str, int, dict[str, Any]]]]:
         """Of each flow: retransmissions as they leave, expiries of its timer."""
-        found: dict[int, list[tuple[str, int, dict]]] = {}
+        found: dict[int, list[tuple[str, int, dict[str, Any]]]] = {}
         for flow, seq, wire, at in () if packets is None else _sent_again(packets):
             found.setdefault(flow, []).append(("retransmission", at, {"seq": seq, "bytes": wire}))
         run = self._run

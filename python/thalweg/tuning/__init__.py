@@ -68,10 +68,10 @@ class Tuning:
     @property
     def best(self) -> Trial:
         """The best of all trials, of equals the first. Refused if none has a value."""
-        found = [t for t in self.trials if t.value is not None]
+        found = [(-t.value if self.maximize else t.value, t.number, t) for t in self.trials if t.value is not None]
         if not found:
             raise refuse(f"no setting that was tried has a value of `{self.metric}`: {self.trials[0].why}")
-        return min(found, key=lambda t: (-t.value if self.maximize else t.value, t.number))
+        return min(found, key=lambda one: one[:2])[2]
 
     @property
     def frame(self) -> polars.DataFrame:
@@ -83,7 +83,11 @@ class Tuning:
         rows = []
         for t in self.trials:
             half = self.spreads[t.number].half if t.number in self.spreads else math.nan
-            about = {self.metric: t.value, "±": None if math.isnan(half) else half, "why": t.why or None}
+            about: dict[str, Any] = {
+                self.metric: t.value,
+                "±": None if math.isnan(half) else half,
+                "why": t.why or None,
+            }
             rows.append({"trial": t.number} | {k: plain(v) for k, v in t.set.items()} | about)
         kinds = {self.metric: pl.Float64, "±": pl.Float64, "why": pl.String}
         return pl.DataFrame(rows, infer_schema_length=None, strict=False, schema_overrides=kinds)
@@ -109,8 +113,8 @@ class Tuning:
 
 
 def tune(
-    scenario: Scenario | str | Path | Mapping,
-    vary: Mapping[str, str | Sequence],
+    scenario: Scenario | str | Path | Mapping[str, Any],
+    vary: Mapping[str, str | Sequence[Any]],
     objective: str,
     *,
     out: str | Path,
@@ -174,13 +178,13 @@ def tune(
 
 def _probe(base: Scenario, varied: Sequence[Range]) -> Scenario:
     """A scenario of the search. If its ends and its middle are all refused, something is wrong with what is varied."""
-    wrong = None
+    wrong: list[ScenarioError] = []
     for share in (0.0, 0.5, 1.0):
         try:
             return base.with_({r.key: r.at(share) for r in varied})
         except ScenarioError as e:
-            wrong = wrong or e
-    raise wrong
+            wrong.append(e)
+    raise wrong[0]
 
 
 def say_line(line: str) -> None:
@@ -196,7 +200,9 @@ def _trials(search: Search) -> list[Trial]:
     return [Trial(*row) for row in search.measured()]
 
 
-def _about(base: Scenario, varied: Sequence[Range], objective: str, maximize, seeds, seed, batch) -> dict:
+def _about(
+    base: Scenario, varied: Sequence[Range], objective: str, maximize: bool, seeds: int, seed: int, batch: int
+) -> dict[str, Any]:
     return {
         "core": _rundir.core_fingerprint(),
         "scenario": base.to_toml(),
@@ -214,7 +220,7 @@ def _about(base: Scenario, varied: Sequence[Range], objective: str, maximize, se
 _WORDS = {"core": "engine", "inputs": "files of the scenario"}
 
 
-def _check_same(folder: Path, about: dict) -> None:
+def _check_same(folder: Path, about: dict[str, Any]) -> None:
     """A journal holds values of one search: they mean nothing in another."""
     there = _places.read_json(folder / ABOUT)
     if there is None:
@@ -234,7 +240,7 @@ class _Work:
     def _runs(self, set: Mapping[str, Any]) -> list[Planned]:
         return plan(self._base, [{**set, SEED: s} for s in self._seeds], self._folder)
 
-    def measure(self, wanted: Mapping[int, Mapping[str, Any]], **how) -> dict[int, tuple[float | None, str]]:
+    def measure(self, wanted: Mapping[int, Mapping[str, Any]], **how: Any) -> dict[int, tuple[float | None, str]]:
         """By number the value, or `None` and why there is none."""
         found: dict[int, tuple[float | None, str]] = {}
         runs: dict[int, list[Planned]] = {}
@@ -264,6 +270,6 @@ class _Work:
         """Of each setting the spread over its seeds, from the runs that are kept."""
         found = {}
         for number, set in wanted.items():
-            results = [Results.load(one.job.out) for one in self._runs(set)]
+            results = [Results.load(one.job.out) for one in self._runs(set) if one.job.out is not None]
             found[number] = spread(self._values(results))
         return found

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from thalweg import headline
 
 if TYPE_CHECKING:
+    import polars
+
     from thalweg.results import Results
 
 
@@ -39,7 +41,7 @@ def _with_unfinished(results: Results, metric: str) -> float:
     return float(np.sort(took)[min(max(rank, 1), len(took)) - 1])
 
 
-def _counted(results: Results, of: str):
+def _counted(results: Results, of: str) -> polars.Expr:
     """Which flows a table of the summary is about: all that are measured, those of a size class, or of a section."""
     import polars as pl
 

@@ -36,7 +36,7 @@ class Range:
     choices: tuple[Any, ...] = ()
 
     @classmethod
-    def of(cls, key: str, what: str | Sequence) -> Range:
+    def of(cls, key: str, what: str | Sequence[Any]) -> Range:
         """From `LOW..HIGH`, `LOW..HIGH:log`, `VALUE,VALUE`, or a list of values. Both ends written as whole numbers:
         whole numbers between them."""
         if not isinstance(what, str):
@@ -60,7 +60,7 @@ class Range:
         return cls(key, float(low), float(high), unit_of_high, whole, bool(log))
 
     @classmethod
-    def _of_values(cls, key: str, values: tuple) -> Range:
+    def _of_values(cls, key: str, values: tuple[Any, ...]) -> Range:
         if len(values) < 2:
             raise refuse("there is one value: nothing is to be found", key=key, hint="LOW..HIGH, or several values")
         if len({text(v) for v in values}) < len(values):
@@ -97,7 +97,7 @@ class Range:
         return f"{low}{self.unit}..{high}{self.unit}{':log' if self.log else ''}"
 
 
-def ranges(vary: Mapping[str, str | Sequence]) -> list[Range]:
+def ranges(vary: Mapping[str, str | Sequence[Any]]) -> list[Range]:
     """All that is varied."""
     vary = _given.settings(vary, "vary")
     if not vary:
