@@ -55,6 +55,9 @@ nothing that it holds. Chance must come from a seed that the scenario gives
 
 Whatever goes wrong in a controller ends the run with a `thalweg.ControllerError` that names controller, flow
 and instant.
+
+For annotations and for tests without a network, `Flow`, `Ack`, `Loss` and `Hop` of `thalweg.controllers` are the types
+of what a controller is given: `def on_ack(self, ack: Ack) -> None`.
 """
 
 from __future__ import annotations
@@ -74,6 +77,10 @@ from types import CodeType, FunctionType
 from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar
 
 from thalweg import _clashes, _core, _faults, _registered, libraries
+from thalweg._core import Ack as Ack
+from thalweg._core import Flow as Flow
+from thalweg._core import Hop as Hop
+from thalweg._core import Loss as Loss
 from thalweg._format import simulated
 from thalweg.errors import ControllerError, Diagnostic, nearest, refuse
 
