@@ -59,7 +59,7 @@ LISTS = {
             "fifo": {
                 "crates/lab/src/replay.rs",
                 "crates/machines/src/schedule/parity.rs",
-                "crates/machines/src/schedule/two_queues.rs",
+                "crates/machines/src/schedule/structures/two_queues.rs",
                 *RELIEVED,
             },
             "lifo": {"crates/machines/src/schedule/parity.rs"},
@@ -94,12 +94,12 @@ LISTS = {
             "abc": {
                 "crates/scenario/src/validate/marking.rs",
                 "crates/machines/src/congestion/abc.rs",
-                "crates/machines/src/schedule/two_queues.rs",
+                "crates/machines/src/schedule/structures/two_queues.rs",
             },
             "codel": {
                 "crates/machines/src/stage/edge.rs",
                 "crates/machines/src/schedule/fq_codel.rs",
-                "crates/machines/src/schedule/bins.rs",
+                "crates/machines/src/schedule/structures/bins.rs",
                 "crates/scenario/src/validate/slack.rs",
             },
             # DCQCN's thresholds follow the hosts' rate where a scheme sets them.

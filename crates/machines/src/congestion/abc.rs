@@ -252,7 +252,7 @@ impl CongestionControl for Abc {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     /// A single window of so many segments of 1000 B.

@@ -107,7 +107,7 @@ impl CongestionControl for Aimd {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     fn aimd(segments: u64) -> Aimd {

@@ -24,7 +24,7 @@ pub(super) use aggregation::Aggregation;
 pub(super) use given::Given;
 pub(super) use policer::bits_per_second;
 
-use super::windowed::Largest;
+use super::parts::windowed::Largest;
 use super::{
     AckSample, Calls, CongestionControl, Delivery, Gives, Loss, Needs, Parameters, Permit, Problems, Report,
     Rule, Rules, Start,

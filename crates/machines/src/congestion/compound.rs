@@ -210,7 +210,7 @@ impl CongestionControl for Compound {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     /// `window` segments of 1000 B, `delay` of them the delay part, in avoidance.

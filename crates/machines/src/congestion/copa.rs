@@ -255,7 +255,7 @@ impl CongestionControl for Copa {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     /// Segments of 1000 B, 10 at first; it has probed. A base round trip of 100 ms.

@@ -11,7 +11,7 @@ mod hpcc;
 
 pub use hpcc::Decrease;
 
-use super::back_off::BackOff;
+use super::parts::back_off::BackOff;
 use super::{
     AckSample, Calls, CongestionControl, Gives, Loss, Marks, Needs, Parameters, Paths, Permit, Problems,
     Start,

@@ -225,7 +225,7 @@ impl CongestionControl for Dctcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     /// g = 1/16.

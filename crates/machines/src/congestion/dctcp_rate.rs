@@ -147,7 +147,7 @@ impl CongestionControl for DctcpRate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, start};
+    use super::super::contract::conformance::{ack, start};
     use super::*;
 
     /// 52 packets of 1000 B at 10 Gb/s, α = 1.

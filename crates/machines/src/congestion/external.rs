@@ -141,7 +141,7 @@ impl CongestionControl for External {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     fn at(us: u64, acked: u64) -> AckSample<'static> {

@@ -47,7 +47,7 @@ impl CongestionControl for FixedWindow {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     #[test]

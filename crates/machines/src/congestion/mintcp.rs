@@ -127,7 +127,7 @@ impl CongestionControl for MinTcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     /// 12 packets at first, 15 at most, as in the reference runs.

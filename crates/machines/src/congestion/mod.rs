@@ -4,20 +4,12 @@
 //! transport observed (ACKs, losses, timeouts) and answers with a [`Permit`]: a window, and a pace if it has one. It
 //! never sees packets, decides nothing about retransmissions, and does not know the transport's timers. Loss detection
 //! and repair are in [`crate::transport`].
+//!
+//! Every other file, with its folder if it has one, is one controller: `contract` has what a controller declares, what
+//! it is given and how it is recorded, `parts` what several controllers are built from.
 
-mod back_off;
-#[cfg(test)]
-mod conformance;
-pub mod decisions;
-mod declare;
-mod interval;
-mod observation;
-pub mod pace;
-mod recorder;
-mod report;
-mod spec;
-mod start;
-mod windowed;
+mod contract;
+mod parts;
 
 // One file each of the list below.
 pub mod abc;
@@ -42,7 +34,6 @@ pub mod qcn;
 pub mod rcp;
 pub mod rocc;
 pub mod rtt_target;
-pub mod sampler;
 pub mod sprout;
 pub mod swift;
 pub mod timely;
@@ -54,12 +45,16 @@ pub mod xcp;
 
 use crate::kinds::kinds;
 pub use crate::problems::{Invalid, Problem, Problems};
-pub use declare::{Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules};
-pub use interval::Interval;
-pub use observation::{Observation, Written};
-pub use recorder::Recorder;
-pub use report::{Quantity, Report};
-pub use start::{Restart, Start};
+pub use contract::decisions;
+pub use contract::declare::{
+    Calls, FeedbackKind, Gives, Marks, Messages, Needs, Parameters, Paths, Rule, Rules,
+};
+pub use contract::interval::Interval;
+pub use contract::observation::{Observation, Written};
+pub use contract::recorder::Recorder;
+pub use contract::report::{Quantity, Report};
+pub use contract::start::{Restart, Start};
+pub use parts::{pace, sampler};
 use thalweg_wire::{Explicit, ExplicitKind, IntStack, Notice};
 
 use serde::{Deserialize, Serialize};

@@ -161,7 +161,7 @@ impl CongestionControl for NewReno {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     #[test]

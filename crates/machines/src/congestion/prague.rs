@@ -374,7 +374,7 @@ impl CongestionControl for Prague {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     const MS: u64 = 1_000_000_000;

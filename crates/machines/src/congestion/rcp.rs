@@ -149,7 +149,7 @@ impl CongestionControl for Rcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, start};
+    use super::super::contract::conformance::{ack, start};
     use super::*;
 
     #[test]

@@ -105,7 +105,7 @@ impl CongestionControl for RttTarget {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, start};
+    use super::super::contract::conformance::{ack, start};
     use super::*;
 
     /// At 10 Gb/s and 16 us 20 packets of 1000 B are on their way; the target is 40 us.

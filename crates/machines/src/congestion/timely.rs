@@ -18,7 +18,7 @@ mod patched;
 pub use hyper::{Count, Hyper};
 pub use patched::Variant;
 
-use super::back_off::BackOff;
+use super::parts::back_off::BackOff;
 use super::{AckSample, CongestionControl, Gives, Loss, Needs, Parameters, Paths, Permit, Problems, Start};
 use crate::problems::Invalid;
 use schemars::JsonSchema;

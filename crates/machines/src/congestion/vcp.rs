@@ -134,7 +134,7 @@ impl CongestionControl for Vcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, start};
+    use super::super::contract::conformance::{ack, start};
     use super::*;
 
     fn reported(c: &mut Vcp, ms: u64, load: Load) -> u64 {

@@ -237,7 +237,7 @@ impl CongestionControl for Vegas {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     /// `window` segments of 1000 B, past slow start if `avoiding`; the round ends with the next ACK.

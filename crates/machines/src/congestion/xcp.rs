@@ -88,7 +88,7 @@ impl CongestionControl for Xcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::conformance::{ack, loss, start};
+    use super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     #[test]

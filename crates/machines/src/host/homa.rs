@@ -6,10 +6,11 @@
 //! next grant; when a message has been granted to its end, or a shorter one comes, the next grants are those
 //! of the messages that are then among the first.
 
+use super::flows::FlowSlots;
 use super::{Came, End, HostAgent};
 use crate::transport::{HomaSpec, Transmit};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use thalweg_units::{FlowId, Rate, Time};
 use thalweg_wire::{Message, Packet, Side};
 
@@ -40,12 +41,20 @@ struct Grant {
     level: u8,
 }
 
+/// A message that is not granted to its end. They are ordered by the bytes left and, of equals, the oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Waiting {
+    left: u64,
+    flow: FlowId,
+    slot: u32,
+}
+
 /// A host's agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct HomaAgent {
-    incoming: BTreeMap<FlowId, Incoming>,
-    /// Of these, the ones not granted to the end: fewest bytes left first, of equals the oldest.
-    waiting: BTreeSet<(u64, FlowId)>,
+    incoming: FlowSlots<Incoming>,
+    /// Of these, the ones not granted to the end, in their order. A packet moves its message by few places.
+    waiting: Vec<Waiting>,
     due: VecDeque<Grant>,
     /// When to look next for messages without progress.
     check_at: Time,
@@ -59,72 +68,82 @@ impl HomaAgent {
 
     /// Of any host: grants are not paced.
     pub(crate) fn of(_: &HomaSpec) -> Self {
-        let (incoming, waiting) = (BTreeMap::new(), BTreeSet::new());
-        Self { incoming, waiting, due: VecDeque::new(), check_at: Time::MAX }
+        Self { incoming: FlowSlots::new(), waiting: Vec::new(), due: VecDeque::new(), check_at: Time::MAX }
     }
 
     /// Extends the grant of the message at this place of the order. Returns true if it is now granted to its end.
-    fn grant(&mut self, spec: &HomaSpec, flow: FlowId, place: u32) -> bool {
+    fn grant(&mut self, spec: &HomaSpec, place: usize) -> bool {
         let active = (self.waiting.len() as u32).min(spec.overcommitment);
-        let Some(message) = self.incoming.get_mut(&flow) else { return false };
+        let Some(&Waiting { flow, slot, .. }) = self.waiting.get(place) else { return false };
+        let Some((_, message)) = self.incoming.at(slot) else { return false };
         let to = spec.whole(message.received.saturating_add(spec.rtt_bytes), message.size);
         if to <= message.granted {
             return false;
         }
-        let level = spec.scheduled_level(place, active);
+        let level = spec.scheduled_level(place as u32, active);
         (message.granted, message.level) = (to, level);
         let Incoming { size, received, .. } = *message;
         self.due.push_back(Grant { flow, to, received, level });
-        to == size && self.waiting.remove(&(size - received, flow))
+        if to == size {
+            self.waiting.remove(place);
+        }
+        to == size
     }
 
     /// Grants to all that are among the first.
     fn grant_all(&mut self, spec: &HomaSpec) {
         let mut place = 0;
-        while place < spec.overcommitment
-            && let Some((_, flow)) = self.waiting.iter().nth(place as usize).copied()
-        {
+        while place < self.waiting.len().min(spec.overcommitment as usize) {
             // A message that is granted to its end leaves its place to the next.
-            if !self.grant(spec, flow, place) {
+            if !self.grant(spec, place) {
                 place += 1;
             }
         }
     }
 
-    /// A packet of a message that needs grants has come.
-    fn came(&mut self, spec: &HomaSpec, now: Time, flow: FlowId, size: u64, received: u64) {
+    /// The first packet of a message that needs grants has come.
+    fn begins(&mut self, spec: &HomaSpec, now: Time, flow: FlowId, size: u64, received: u64) {
         if self.incoming.is_empty() {
             self.check_at = now.saturating_add(spec.resend);
         }
-        let fresh = Incoming {
-            size,
-            received: 0,
-            granted: spec.unscheduled(size),
-            level: spec.scheduled_level(0, 1),
-            progress_at: now,
-        };
-        let known = self.incoming.contains_key(&flow);
-        let message = self.incoming.entry(flow).or_insert(fresh);
-        let waits = message.granted < size;
-        let before = (message.left(), flow);
+        let (granted, level) = (spec.unscheduled(size), spec.scheduled_level(0, 1));
+        let message = Incoming { size, received, granted, level, progress_at: now };
+        let slot = self.incoming.insert(flow, message);
+        let new = Waiting { left: message.left(), flow, slot };
+        let place = self.waiting.partition_point(|other| *other < new);
+        self.waiting.insert(place, new);
+        self.grant_all(spec);
+    }
+
+    /// Another packet of a message that needs grants has come.
+    fn continues(&mut self, spec: &HomaSpec, now: Time, slot: u32, received: u64) {
+        let Some((flow, message)) = self.incoming.at(slot) else { return };
+        let before = Waiting { left: message.left(), flow, slot };
         if received > message.received {
             (message.received, message.progress_at) = (received, now);
         }
-        let after = (message.left(), flow);
-        if !waits {
-            return;
+        let after = Waiting { left: message.left(), ..before };
+        if message.granted < message.size
+            && let Ok(place) = self.waiting.binary_search(&before)
+        {
+            let place = self.moves_up(place, after);
+            if place < spec.overcommitment as usize && self.grant(spec, place) {
+                self.grant_all(spec);
+            }
         }
-        if !known {
-            self.waiting.insert(after);
-            return self.grant_all(spec);
+    }
+
+    /// The message at this place has fewer bytes left, or as many. Returns its place now.
+    fn moves_up(&mut self, place: usize, after: Waiting) -> usize {
+        let mut to = place;
+        while let Some(&ahead) = to.checked_sub(1).and_then(|ahead| self.waiting.get(ahead))
+            && ahead > after
+        {
+            self.waiting[to] = ahead;
+            to -= 1;
         }
-        self.waiting.remove(&before);
-        self.waiting.insert(after);
-        let first = self.waiting.iter().take(spec.overcommitment as usize);
-        let place = first.into_iter().position(|(_, other)| *other == flow);
-        if place.is_some_and(|place| self.grant(spec, flow, place as u32)) {
-            self.grant_all(spec);
-        }
+        self.waiting[to] = after;
+        to
     }
 }
 
@@ -133,9 +152,10 @@ impl HostAgent for HomaAgent {
 
     fn on_over(&mut self, _: &HomaSpec, _: Time, flow: FlowId, end: End) {
         if end == End::Destination
-            && let Some(message) = self.incoming.remove(&flow)
+            && let Some((slot, message)) = self.incoming.remove(flow)
+            && let Ok(place) = self.waiting.binary_search(&Waiting { left: message.left(), flow, slot })
         {
-            self.waiting.remove(&(message.left(), flow));
+            self.waiting.remove(place);
         }
     }
 
@@ -144,7 +164,11 @@ impl HostAgent for HomaAgent {
             && let Some(&Message::Length { size }) = came.message()
             && size > spec.unscheduled(size)
         {
-            self.came(spec, now, came.packet.flow, size, came.arrived);
+            let flow = came.packet.flow;
+            match self.incoming.slot(flow) {
+                Some(slot) => self.continues(spec, now, slot, came.arrived),
+                None => self.begins(spec, now, flow, size, came.arrived),
+            }
         }
     }
 
@@ -152,17 +176,18 @@ impl HostAgent for HomaAgent {
         if now < self.check_at {
             return;
         }
-        let mut next = Time::MAX;
-        for (flow, message) in &mut self.incoming {
+        let (mut next, due_before) = (Time::MAX, self.due.len());
+        for (flow, message) in self.incoming.iter_mut() {
             if now >= message.progress_at.saturating_add(spec.resend) {
                 message.progress_at = now;
                 let Incoming { granted, received, level, .. } = *message;
                 if granted > spec.unscheduled(message.size) {
-                    self.due.push_back(Grant { flow: *flow, to: granted, received, level });
+                    self.due.push_back(Grant { flow, to: granted, received, level });
                 }
             }
             next = next.min(message.progress_at.saturating_add(spec.resend));
         }
+        self.due.make_contiguous()[due_before..].sort_unstable_by_key(|grant| grant.flow); // the oldest first
         self.check_at = next;
     }
 

@@ -12,6 +12,7 @@
 //! data to the destination, everything else to the source. So an agent sends only for flows that it has been
 //! notified of and that are not over, or that it holds.
 
+mod flows;
 mod homa;
 mod list;
 mod ndp;

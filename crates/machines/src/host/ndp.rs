@@ -10,10 +10,11 @@
 //! CHOICE NDP §3.2: flows take turns. The paper also lets a receiver give priorities to senders; that is left out.
 //! ```
 
+use super::flows::FlowSlots;
 use super::{Came, End, HostAgent};
 use crate::transport::{NdpSpec, Transmit};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use thalweg_units::{FlowId, Rate, Span, Time};
 use thalweg_wire::{Flags, Kind, Message, Packet, Side};
 
@@ -34,15 +35,15 @@ pub struct NdpAgent {
     spacing: Span,
     /// The next pull leaves no earlier.
     next: Time,
-    incoming: BTreeMap<FlowId, Incoming>,
-    /// Flows with pulls that wait, each once, the next one first.
-    turns: VecDeque<FlowId>,
+    incoming: FlowSlots<Incoming>,
+    /// Slots of flows with pulls that wait, each once, the next one first.
+    turns: VecDeque<u32>,
 }
 
 impl NdpAgent {
     /// Of a host to which packets come at this rate.
     pub(super) fn new(spec: &NdpSpec, arrival_rate: Rate) -> Self {
-        let (incoming, turns) = (BTreeMap::new(), VecDeque::new());
+        let (incoming, turns) = (FlowSlots::new(), VecDeque::new());
         Self { spacing: spec.spacing(arrival_rate), next: Time::ZERO, incoming, turns }
     }
 }
@@ -51,9 +52,10 @@ impl HostAgent for NdpAgent {
     type Spec = NdpSpec;
 
     fn on_over(&mut self, _: &NdpSpec, _: Time, flow: FlowId, end: End) {
-        if end == End::Destination {
-            self.incoming.remove(&flow);
-            self.turns.retain(|other| *other != flow);
+        if end == End::Destination
+            && let Some((slot, _)) = self.incoming.remove(flow)
+        {
+            self.turns.retain(|other| *other != slot);
         }
     }
 
@@ -62,7 +64,9 @@ impl HostAgent for NdpAgent {
         if packet.kind != Kind::Data {
             return;
         }
-        let flow = self.incoming.entry(packet.flow).or_default();
+        let slot = self.incoming.slot(packet.flow);
+        let slot = slot.unwrap_or_else(|| self.incoming.insert(packet.flow, Incoming::default()));
+        let Some((_, flow)) = self.incoming.at(slot) else { return };
         if packet.flags.has(Flags::LAST) && !packet.is_trimmed() {
             flow.size = Some(packet.seq + u64::from(packet.payload));
         }
@@ -71,7 +75,7 @@ impl HostAgent for NdpAgent {
         }
         flow.waiting += 1;
         if flow.waiting == 1 {
-            self.turns.push_back(packet.flow);
+            self.turns.push_back(slot);
         }
     }
 
@@ -84,11 +88,11 @@ impl HostAgent for NdpAgent {
         if now < self.next {
             return Transmit::At(self.next);
         }
-        let Some(id) = self.turns.pop_front() else { return Transmit::Idle };
-        let Some(flow) = self.incoming.get_mut(&id) else { return Transmit::Idle };
+        let Some(slot) = self.turns.pop_front() else { return Transmit::Idle };
+        let Some((id, flow)) = self.incoming.at(slot) else { return Transmit::Idle };
         (flow.waiting, flow.number) = (flow.waiting - 1, flow.number + 1);
         if flow.waiting > 0 {
-            self.turns.push_back(id);
+            self.turns.push_back(slot);
         }
         *packet = side.packet_of(Message::Pull { number: flow.number }, now, id, spec.control);
         packet.route =

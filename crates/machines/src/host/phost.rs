@@ -7,11 +7,11 @@
 //! while (pHost's "downgraded"): meanwhile its source sends to others. A token names a packet. When a flow
 //! has had one for each, those that are missing after another while are called for again.
 
+use super::flows::FlowSlots;
 use super::{Came, End, HostAgent};
 use crate::transport::arrivals::Arrivals;
 use crate::transport::{PhostSpec, PhostTimes, Transmit};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use thalweg_units::{FlowId, Rate, Span, Time};
 use thalweg_wire::{Message, Packet, Side};
 
@@ -57,7 +57,7 @@ impl Incoming {
     }
 }
 
-/// A host's agent. It finds flows by their number; there are tens of them at a time, so a search is cheap.
+/// A host's agent. For each token it looks at all flows that end here: there are tens of them at a time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PhostAgent {
     /// Time on the wire of a full packet.
@@ -66,21 +66,21 @@ pub struct PhostAgent {
     times: PhostTimes,
     /// The next token leaves no earlier.
     next: Time,
-    incoming: BTreeMap<FlowId, Incoming>,
+    incoming: FlowSlots<Incoming>,
     /// Flows that begin here: bytes that have not arrived, as their destination last reported.
-    outgoing: BTreeMap<FlowId, u64>,
+    outgoing: FlowSlots<u64>,
 }
 
 impl PhostAgent {
     /// Of a host to which packets come at this rate.
     pub(super) fn new(spec: &PhostSpec, arrival_rate: Rate) -> Self {
         let (packet, times) = (spec.packet(arrival_rate), spec.times(arrival_rate));
-        Self { packet, times, next: Time::ZERO, incoming: BTreeMap::new(), outgoing: BTreeMap::new() }
+        Self { packet, times, next: Time::ZERO, incoming: FlowSlots::new(), outgoing: FlowSlots::new() }
     }
 
     /// A flow has sent a request; repetitions change nothing.
     fn requested(&mut self, spec: &PhostSpec, now: Time, flow: FlowId, size: u64) {
-        if self.incoming.contains_key(&flow) {
+        if self.incoming.slot(flow).is_some() {
             return;
         }
         let packets = spec.packets(size);
@@ -107,7 +107,7 @@ impl PhostAgent {
     /// The flow that gets the next token: the one with the fewest packets missing, of equals the oldest.
     fn choose(&mut self, spec: &PhostSpec) -> Option<(FlowId, &mut Incoming)> {
         let eligible = self.incoming.iter_mut().filter(|(_, flow)| flow.is_eligible(spec));
-        eligible.min_by_key(|(id, flow)| (flow.missing(), **id)).map(|(id, flow)| (*id, flow))
+        eligible.min_by_key(|(id, flow)| (flow.missing(), *id))
     }
 }
 
@@ -120,8 +120,8 @@ impl HostAgent for PhostAgent {
 
     fn on_over(&mut self, _: &PhostSpec, _: Time, flow: FlowId, end: End) {
         match end {
-            End::Source => drop(self.outgoing.remove(&flow)),
-            End::Destination => drop(self.incoming.remove(&flow)),
+            End::Source => drop(self.outgoing.remove(flow)),
+            End::Destination => drop(self.incoming.remove(flow)),
         }
     }
 
@@ -130,13 +130,13 @@ impl HostAgent for PhostAgent {
         match came.message() {
             Some(&Message::Request { size }) => self.requested(spec, now, packet.flow, size),
             Some(&Message::TokenSpent { number }) => {
-                if let Some(flow) = self.incoming.get_mut(&packet.flow) {
+                if let Some(flow) = self.incoming.get_mut(packet.flow) {
                     flow.arrived.insert(packet.seq / u64::from(spec.payload));
                     flow.answered = flow.answered.max(number.min(flow.issued));
                 }
             }
             Some(&Message::Token { missing, .. }) => {
-                if let Some(left) = self.outgoing.get_mut(&packet.flow) {
+                if let Some(left) = self.outgoing.get_mut(packet.flow) {
                     *left = missing;
                 }
             }
@@ -147,7 +147,7 @@ impl HostAgent for PhostAgent {
     fn on_timer(&mut self, spec: &PhostSpec, now: Time) {
         let patience = self.times.patience;
         let is_over = |flow: &Incoming| flow.until(spec, patience).is_some_and(|at| at <= now);
-        for flow in self.incoming.values_mut().filter(|flow| is_over(flow)) {
+        for (_, flow) in self.incoming.iter_mut().filter(|(_, flow)| is_over(flow)) {
             if flow.again_at.take().is_some() {
                 flow.goal += flow.missing();
             }
@@ -185,12 +185,12 @@ impl HostAgent for PhostAgent {
 
     /// When the next flow has waited long enough.
     fn timer(&self, spec: &PhostSpec) -> Option<Time> {
-        self.incoming.values().filter_map(|flow| flow.until(spec, self.times.patience)).min()
+        self.incoming.iter().filter_map(|(_, flow)| flow.until(spec, self.times.patience)).min()
     }
 
     /// Bytes that have not arrived: shortest remaining first, as at the destination.
     fn rank(&self, flow: FlowId, _: u64) -> u64 {
-        self.outgoing.get(&flow).copied().unwrap_or(u64::MAX)
+        self.outgoing.get(flow).copied().unwrap_or(u64::MAX)
     }
 }
 

@@ -20,10 +20,11 @@
 //! oversubscribed ones).
 //! ```
 
+use super::flows::FlowSlots;
 use super::{Came, End, HostAgent};
 use crate::transport::{CreditSpec, Transmit, UetSpec};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use thalweg_units::{FlowId, Rate, Time};
 use thalweg_wire::{Kind, Message, Packet, Side};
 
@@ -63,40 +64,41 @@ pub struct UetAgent {
     arrival_rate: Rate,
     /// When the next pull is due. It may leave later, if the link is busy; the one after it is due no later for that.
     next: Time,
-    incoming: BTreeMap<FlowId, Incoming>,
-    active: VecDeque<FlowId>,
-    idle: VecDeque<FlowId>,
+    incoming: FlowSlots<Incoming>,
+    /// Slots of the flows in either row, each once, the next one first.
+    active: VecDeque<u32>,
+    idle: VecDeque<u32>,
 }
 
 impl UetAgent {
     /// Of a host to which packets come at this rate.
     pub(super) fn new(_: &UetSpec, arrival_rate: Rate) -> Self {
-        let (incoming, active, idle) = (BTreeMap::new(), VecDeque::new(), VecDeque::new());
+        let (incoming, active, idle) = (FlowSlots::new(), VecDeque::new(), VecDeque::new());
         Self { arrival_rate, next: Time::ZERO, incoming, active, idle }
     }
 
-    /// The flow that is pulled from now, its number of the pull, and the quanta that it grants.
-    fn grant(&mut self, credits: &CreditSpec) -> Option<(FlowId, u64)> {
+    /// The slot of the flow that is pulled from now, and the quanta that it is granted.
+    fn grant(&mut self, credits: &CreditSpec) -> Option<(u32, u64)> {
         let quanta = i64::from(credits.quanta);
-        if let Some(id) = self.active.pop_front() {
-            let flow = self.incoming.get_mut(&id)?;
+        if let Some(slot) = self.active.pop_front() {
+            let (_, flow) = self.incoming.at(slot)?;
             let before = flow.latest;
             flow.latest = (before + quanta).min(flow.target.max(before));
             flow.row = if flow.target > flow.latest { Row::Active } else { Row::Idle };
             let row = if flow.row == Row::Active { &mut self.active } else { &mut self.idle };
-            row.push_back(id);
-            return Some((id, (flow.latest - before) as u64));
+            row.push_back(slot);
+            return Some((slot, (flow.latest - before) as u64));
         }
-        let id = self.idle.pop_front()?;
-        let flow = self.incoming.get_mut(&id)?;
+        let slot = self.idle.pop_front()?;
+        let (_, flow) = self.incoming.at(slot)?;
         flow.latest += quanta;
         let most = (credits.initial.get() / crate::transport::QUANTUM) as i64;
         flow.row = Row::None;
         if flow.target <= flow.latest && flow.latest - flow.target < most {
             flow.row = Row::Idle;
-            self.idle.push_back(id);
+            self.idle.push_back(slot);
         }
-        Some((id, u64::from(credits.quanta)))
+        Some((slot, u64::from(credits.quanta)))
     }
 }
 
@@ -104,12 +106,13 @@ impl HostAgent for UetAgent {
     type Spec = UetSpec;
 
     fn on_over(&mut self, spec: &UetSpec, _: Time, id: FlowId, end: End) {
-        let Some(flow) = self.incoming.get_mut(&id).filter(|_| end == End::Destination) else { return };
+        let Some(flow) = self.incoming.get_mut(id).filter(|_| end == End::Destination) else { return };
         flow.over = true;
-        if flow.row == Row::None || spec.credits.is_none_or(|credits| credits.closes) {
-            self.incoming.remove(&id);
-            self.active.retain(|other| *other != id);
-            self.idle.retain(|other| *other != id);
+        if (flow.row == Row::None || spec.credits.is_none_or(|credits| credits.closes))
+            && let Some((slot, _)) = self.incoming.remove(id)
+        {
+            self.active.retain(|other| *other != slot);
+            self.idle.retain(|other| *other != slot);
         }
     }
 
@@ -119,16 +122,17 @@ impl HostAgent for UetAgent {
             self.next = self.next.max(now);
         }
         let id = came.packet.flow;
-        let flow = self.incoming.entry(id).or_default();
+        let slot = self.incoming.slot(id).unwrap_or_else(|| self.incoming.insert(id, Incoming::default()));
+        let Some((_, flow)) = self.incoming.at(slot) else { return };
         let wants = quanta > flow.target;
         flow.target = flow.target.max(quanta);
         let lost = came.packet.is_trimmed() || came.packet.kind == Kind::Syn;
         if (wants || lost) && flow.row != Row::Active {
             if flow.row == Row::Idle {
-                self.idle.retain(|other| *other != id);
+                self.idle.retain(|other| *other != slot);
             }
             flow.row = Row::Active;
-            self.active.push_back(id);
+            self.active.push_back(slot);
         }
     }
 
@@ -142,14 +146,14 @@ impl HostAgent for UetAgent {
         if now < self.next {
             return Transmit::At(self.next);
         }
-        let Some((id, granted)) = self.grant(&credits) else { return Transmit::Idle };
-        let Some(flow) = self.incoming.get_mut(&id) else { return Transmit::Idle };
+        let Some((slot, granted)) = self.grant(&credits) else { return Transmit::Idle };
+        let Some((id, flow)) = self.incoming.at(slot) else { return Transmit::Idle };
         flow.pulls += 1;
         let pull = Message::Pull { number: flow.latest.max(0) as u64 };
         *packet = side.packet_of(pull, now, id, spec.control);
         packet.route = (flow.pulls % VALUES) as u32;
         if flow.over && flow.row == Row::None {
-            self.incoming.remove(&id);
+            self.incoming.remove(id);
         }
         let quanta = if granted == 0 { NOTHING } else { granted };
         self.next = self.next.saturating_add(credits.spacing(self.arrival_rate, quanta));
@@ -161,7 +165,7 @@ impl HostAgent for UetAgent {
     }
 
     fn holds(&self, flow: FlowId) -> bool {
-        self.incoming.get(&flow).is_some_and(|flow| flow.over)
+        self.incoming.get(flow).is_some_and(|flow| flow.over)
     }
 }
 

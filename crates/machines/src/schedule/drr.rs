@@ -1,7 +1,7 @@
 //! Deficit round robin. Shreedhar & Varghese, "Efficient Fair Queuing Using Deficit Round Robin", SIGCOMM
 //! 1995, §3 (Figure 2). O(1) per packet where the quantum is at least the largest packet.
 
-use super::lanes::Lanes;
+use super::structures::lanes::Lanes;
 use super::{Around, At, Entry, FairOverflow, Order, Parameters, Problems};
 use crate::problems::Invalid;
 use schemars::JsonSchema;

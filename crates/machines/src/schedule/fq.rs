@@ -10,8 +10,8 @@
 //! byte times apart and at most 16 active flows nothing is ever rounded; otherwise R is rounded down at each
 //! arrival and the instant a flow becomes inactive is rounded up to 1 ps: R is late by less than two units per arrival.
 
-use super::heap::{self, IndexedHeap};
-use super::lanes::Lanes;
+use super::structures::heap::{self, IndexedHeap};
+use super::structures::lanes::Lanes;
 use super::{Around, At, Entry, FairOverflow, Needs, Order, Parameters, Problems};
 use crate::problems::Invalid;
 use schemars::JsonSchema;

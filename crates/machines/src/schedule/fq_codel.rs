@@ -23,8 +23,8 @@
 //! they do, as in Linux.
 //! ```
 
-use super::bins::Bins;
 use super::round_robin::RoundRobin;
+use super::structures::bins::Bins;
 use super::{Around, At, Entry, Manages, Needs, Order, Parameters, Problems};
 use crate::problems::Invalid;
 use crate::stage::{Acts, Departure, codel};

@@ -7,7 +7,7 @@
 //! waiting. It is remembered while the port is idle, so a packet that finds nothing waiting moves it too. Control
 //! packets are packets like any other.
 
-use super::linked::{Line, Linked, Memory, NIL};
+use super::structures::linked::{Line, Linked, Memory, NIL};
 use super::{At, ByInput, Entry, Needs, Order, Parameters};
 use crate::crossbar::Ends;
 use crate::problems::Invalid;

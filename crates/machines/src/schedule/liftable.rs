@@ -5,7 +5,7 @@
 //! flow, joining and leaving take amortised constant time. The first packet of each flow is known once the packets that
 //! wait are indexed ([`Liftable::index`]); what comes and goes between such calls passes a plain queue.
 
-use super::flow_table::FlowTable;
+use super::structures::flow_table::FlowTable;
 use super::{At, Entry, Order, Parameters, Pausable};
 use crate::problems::Invalid;
 use schemars::JsonSchema;

@@ -1,7 +1,7 @@
 //! Two queues whose shares give every flow its max-min fair rate, whichever queue it is in. Goyal, "Congestion Control
 //! in Highly Variable Networks" (MIT, 2022), §2.4.3.
 //!
-//! In every interval the K largest flows of each queue are measured ([`SpaceSaving`](super::space_saving));
+//! In every interval the K largest flows of each queue are measured ([`SpaceSaving`](super::structures::space_saving));
 //! of each of these the demand is a little more than its rate, of all others together their rate. The link is
 //! then filled max-min, and a queue's share is what its flows got. A large flow that does not grow loses at
 //! most that little.
@@ -10,8 +10,8 @@
 //! since ABC and CUBIC are bursty over a round trip; 10; what joins. Of a counter only the bytes that are certainly the
 //! flow's are used.
 
-use super::space_saving::SpaceSaving;
-use super::two_queues::{LEAST, TwoQueues, Weights};
+use super::structures::space_saving::SpaceSaving;
+use super::structures::two_queues::{LEAST, TwoQueues, Weights};
 use super::{Around, At, Limit, Machine, Manages, Needs, Parameters, Problems};
 use crate::problems::Invalid;
 use crate::stage::StageSpec;

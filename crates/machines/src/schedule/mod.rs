@@ -5,27 +5,13 @@
 //! driver, such as the simulator or the emulator.
 //!
 //! The occupancy never includes the packet being transmitted, which left the queue at `dequeue`.
+//!
+//! Every other file, with its folder if it has one, is one order (`rank` the two by remaining bytes and size):
+//! `contract` has what an order declares and what a queue must do, `structures` the heaps, lists and tables within.
 
-mod bins;
-mod capabilities;
-mod declare;
-mod discipline;
-mod entry;
-mod flow_table;
-mod heap;
-mod interval_heap;
-mod lanes;
-mod levels;
-mod linked;
-mod managed;
-mod min_heap;
-mod order;
+mod contract;
 mod rank;
-mod ranked_flows;
-mod sojourn;
-mod space_saving;
-mod spec;
-mod two_queues;
+mod structures;
 
 // One file each of the list below.
 pub mod ads;
@@ -53,20 +39,20 @@ pub mod sjf;
 pub mod srpt;
 pub mod zombie_list;
 
-pub(crate) use flow_table::FlowTable;
+pub(crate) use structures::flow_table::FlowTable;
 
-pub use capabilities::{ByInput, HopByHop, Pausable, Pipeline, Preemptible, Searchable};
-pub use declare::{Around, At, Key, Machine, Manages, Needs, Parameters, Paused, QUEUE};
-pub use discipline::{Discipline, Limit, Served, Verdict};
-pub use entry::Entry;
-pub use lanes::FairOverflow;
-pub use managed::Managed;
-pub use order::{Order, OutputQueue};
+pub use contract::capabilities::{ByInput, HopByHop, Pausable, Pipeline, Preemptible, Searchable};
+pub use contract::declare::{Around, At, Key, Machine, Manages, Needs, Parameters, Paused, QUEUE};
+pub use contract::discipline::{Discipline, Limit, Served, Verdict};
+pub use contract::entry::Entry;
+pub use contract::managed::Managed;
+pub use contract::order::{Order, OutputQueue};
+pub use contract::spec::DisciplineSpec;
 pub use policy::Programmed;
-pub use sojourn::Sojourn;
-pub use spec::DisciplineSpec;
-use two_queues::TwoQueues;
-pub use two_queues::Weights;
+pub use structures::lanes::FairOverflow;
+pub use structures::sojourn::Sojourn;
+use structures::two_queues::TwoQueues;
+pub use structures::two_queues::Weights;
 
 use crate::kinds::kinds;
 use crate::problems::{Invalid, Mistake, Problems};

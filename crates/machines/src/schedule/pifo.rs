@@ -14,9 +14,9 @@
 //! Most queues are short: up to [`SHORT`] keys lie sorted side by side. Longer ones are a heap; from the first overflow
 //! until they are short again, one with two ends.
 
-use super::heap::{self, Key, MAX_SLOTS};
-use super::interval_heap::IntervalHeap;
-use super::min_heap::MinHeap;
+use super::structures::heap::{self, Key, MAX_SLOTS};
+use super::structures::interval_heap::IntervalHeap;
+use super::structures::min_heap::MinHeap;
 use super::{Around, At, Entry, Key as SortedBy, Needs, Order, Parameters, Preemptible, Problems};
 use crate::problems::Invalid;
 use schemars::JsonSchema;

@@ -4,7 +4,7 @@
 //! A full port gives up the newest packet of its least important class, which may be the one arriving:
 //! classes share the port's limit.
 
-use super::levels::Levels;
+use super::structures::levels::Levels;
 use super::{Around, At, Entry, Needs, Order, Parameters, Pausable, Preemptible, Problems, Searchable};
 use crate::problems::Invalid;
 use schemars::JsonSchema;

@@ -9,8 +9,8 @@
 //! Most queues are short: up to [`SHORT`] packets lie side by side in order of arrival and are looked through.
 //! Longer ones are kept in order ([`RankedFlows`]) until they are empty again.
 
-use super::heap;
-use super::ranked_flows::{Ranked, RankedFlows};
+use super::structures::heap;
+use super::structures::ranked_flows::{Ranked, RankedFlows};
 use super::{Entry, Order, Preemptible};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;

@@ -6,8 +6,8 @@
 //! and goes to the tail. An emptied bin stays on the list until its next turn: until then, what comes to it finds it
 //! old. Control packets are packets like any other.
 
-use super::bins::Bins;
-use super::heap::{self, IndexedHeap};
+use super::structures::bins::Bins;
+use super::structures::heap::{self, IndexedHeap};
 use super::{Around, At, Entry, Order, Parameters, Problems};
 use crate::problems::Invalid;
 use crate::stage::{Departure, codel};

@@ -12,7 +12,7 @@
 //!
 //! CHOICE ABC §2.4.3: the list's size, chances and steps are those of the authors' published queue.
 
-use super::two_queues::{LEAST, TwoQueues, Weights};
+use super::structures::two_queues::{LEAST, TwoQueues, Weights};
 use super::{Around, At, Limit, Machine, Manages, Needs, Parameters, Problems};
 use crate::problems::Invalid;
 use crate::stage::StageSpec;

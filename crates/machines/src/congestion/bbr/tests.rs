@@ -1,4 +1,4 @@
-use super::super::conformance::{ack, loss, start};
+use super::super::contract::conformance::{ack, loss, start};
 use super::*;
 
 const MS: fn(u64) -> Time = Time::from_ms;

@@ -1,5 +1,5 @@
 use super::super::Delivery;
-use super::super::conformance::{ack, loss, start};
+use super::super::contract::conformance::{ack, loss, start};
 use super::*;
 
 const MS: fn(u64) -> Time = Time::from_ms;

@@ -6,7 +6,7 @@
 //! instead of 0.70 and has 44.3 Mb/s instead of 46.6, and over two of four recorded LTE links the authors' sender over
 //! Mahimahi is further away (its delay by 23 % instead of less than 20, its share by 0.036 instead of 0.03).
 
-use super::super::windowed::{Largest, Smallest};
+use super::super::parts::windowed::{Largest, Smallest};
 use serde::{Deserialize, Serialize};
 use thalweg_units::Time;
 

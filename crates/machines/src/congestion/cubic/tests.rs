@@ -1,6 +1,6 @@
 //! The RFC's numbers, and windows that can be redone by hand: segments of 1000 B.
 
-use super::super::conformance::{ack, loss, start};
+use super::super::contract::conformance::{ack, loss, start};
 use super::*;
 
 const PLAIN: Params =

@@ -1,7 +1,7 @@
 //! Sequences written out.
 
 use super::super::ControllerSpec;
-use super::super::conformance::{loss, start};
+use super::super::contract::conformance::{loss, start};
 use super::*;
 
 mod eager;

@@ -39,7 +39,7 @@ mod tests {
     use super::super::{Growth, Params};
     use super::*;
     use crate::congestion::CongestionControl;
-    use crate::congestion::conformance::{ack, start};
+    use crate::congestion::contract::conformance::{ack, start};
 
     /// Four segments of 1000 B, past slow start, g = 1/16, α = 1/2.
     fn htsims(growth: Growth) -> Dctcp {

@@ -47,7 +47,7 @@ mod tests {
     use super::super::{Dctcp, Params};
     use super::*;
     use crate::congestion::CongestionControl;
-    use crate::congestion::conformance::{ack, loss, start};
+    use crate::congestion::contract::conformance::{ack, loss, start};
 
     fn window(losses: Losses, then: impl FnOnce(&mut Dctcp)) -> u64 {
         let mut c = Dctcp::new(&start(1000, 16), &Params { losses, initial_alpha: 0.0, ..Params::default() });

@@ -2,7 +2,7 @@
 
 use super::authors::Fields;
 use super::*;
-use crate::congestion::conformance::{ack, start};
+use crate::congestion::contract::conformance::{ack, start};
 use thalweg_units::Time;
 
 const MSS: u64 = 1000;

@@ -124,7 +124,7 @@ impl MulTcp {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::conformance::{ack, loss, start};
+    use super::super::super::contract::conformance::{ack, loss, start};
     use super::*;
 
     fn all(segments: u64) -> Vec<Competitive> {

@@ -1,5 +1,5 @@
 use super::super::Delivery;
-use super::super::conformance::{loss, start};
+use super::super::contract::conformance::{loss, start};
 use super::params::{DelayRule, Profile};
 use super::*;
 use std::collections::VecDeque;

@@ -1,4 +1,4 @@
-use super::super::conformance::{ack, loss, start};
+use super::super::contract::conformance::{ack, loss, start};
 use super::*;
 
 /// As the paper's text has it.

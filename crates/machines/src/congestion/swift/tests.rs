@@ -1,4 +1,4 @@
-use super::super::conformance::{ack, loss, start};
+use super::super::contract::conformance::{ack, loss, start};
 use super::*;
 
 /// Packets of 1000 B; a target of 20 us, 16 us more for one of a packet and nothing for one of 25 and above: α = 20 us.

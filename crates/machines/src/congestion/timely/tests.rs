@@ -1,7 +1,7 @@
 //! Algorithm 1 branch by branch, with numbers that can be redone by hand.
 
 use super::super::ControllerSpec;
-use super::super::conformance::{ack, loss, start};
+use super::super::contract::conformance::{ack, loss, start};
 use super::*;
 
 mod hpcc;

@@ -1,4 +1,4 @@
-use super::super::conformance::{ack, loss, start};
+use super::super::contract::conformance::{ack, loss, start};
 use super::*;
 use thalweg_units::Span;
 

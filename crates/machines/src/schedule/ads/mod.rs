@@ -13,7 +13,7 @@ mod table;
 pub use control::Control;
 pub use table::{MAX_PRIORITY, Table};
 
-use super::levels::Levels;
+use super::structures::levels::Levels;
 use super::{Around, At, Entry, Key, Needs, Order, Parameters, Pausable, Problems, QUEUE};
 use crate::problems::Invalid;
 use schemars::JsonSchema;

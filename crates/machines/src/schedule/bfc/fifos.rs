@@ -1,11 +1,11 @@
 //! The queues of a port: lists in one memory.
 
 use crate::schedule::Entry;
-use crate::schedule::linked::{Line, Linked, Memory};
+use crate::schedule::structures::linked::{Line, Linked, Memory};
 use serde::{Deserialize, Serialize};
 use thalweg_wire::QueueSet;
 
-pub(super) use crate::schedule::linked::NIL;
+pub(super) use crate::schedule::structures::linked::NIL;
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -75,6 +75,59 @@ impl Bitmap {
         fresh
     }
 
+    /// Clears bit `i`; true if it was set.
+    pub fn clear_bit(&mut self, i: u32) -> bool {
+        if i >= self.top {
+            return false;
+        }
+        let (word, bit) = self.place(i);
+        let set = self.words[word] >> bit & 1 == 1;
+        self.words[word] &= !(1 << bit);
+        self.ones -= u32::from(set);
+        if i + 1 == self.top {
+            self.top = self.end_of_ones(i);
+        } else {
+            touch();
+        }
+        set
+    }
+
+    /// Clears the lowest bit that is set, and returns it.
+    pub fn take_lowest(&mut self) -> Option<u32> {
+        let mut i = 0;
+        while i < self.top {
+            let (word, bit) = self.place(i);
+            touch();
+            let ahead = self.words[word] >> bit;
+            if ahead != 0 {
+                let run = ahead.trailing_zeros();
+                self.words[word] &= !(1 << (bit + run));
+                self.ones -= 1;
+                if self.ones == 0 {
+                    self.top = 0;
+                }
+                return Some(i + run);
+            }
+            i += 64 - bit;
+        }
+        None
+    }
+
+    /// One more than the highest bit set, of which all are at most bit `last`; 0 if none is.
+    fn end_of_ones(&self, last: u32) -> u32 {
+        let mut end = last + 1;
+        while self.ones > 0 && end > 0 {
+            let (word, bit) = self.place(end - 1);
+            touch();
+            let below = self.words[word] << (63 - bit);
+            if below != 0 {
+                return end - below.leading_zeros();
+            }
+            end = end.saturating_sub(bit + 1);
+        }
+        0
+    }
+
     /// Moves the head up by `n`; how many of the bits that fell out were set.
     pub fn shift(&mut self, n: u32) -> u32 {
         if self.top == 0 {
@@ -168,6 +221,8 @@ mod tests {
         Set(u32),
         Shift(u32),
         Clear,
+        ClearBit(u32),
+        TakeLowest,
     }
 
     fn step() -> impl Strategy<Value = Step> {
@@ -176,6 +231,8 @@ mod tests {
             3 => (0u32..70).prop_map(Step::Shift),
             1 => (0u32..1000).prop_map(Step::Shift),
             1 => Just(Step::Clear),
+            3 => (0u32..400).prop_map(Step::ClearBit),
+            3 => Just(Step::TakeLowest),
         ]
     }
 
@@ -195,6 +252,8 @@ mod tests {
                         map.clear();
                         naive.clear();
                     }
+                    Step::ClearBit(i) => prop_assert_eq!(map.clear_bit(i), naive.remove(&i)),
+                    Step::TakeLowest => prop_assert_eq!(map.take_lowest(), naive.pop_first()),
                 }
                 prop_assert_eq!(map.ones() as usize, naive.len());
                 prop_assert_eq!(map.top(), naive.last().map_or(0, |i| i + 1));
@@ -228,6 +287,12 @@ mod tests {
             assert!(work(&mut || assert_eq!(map.lowest_zero(0), bits)) <= most);
             assert!(work(&mut || assert_eq!(map.clone().shift(bits), bits)) <= most);
             assert_eq!(work(&mut || assert!(!map.any_above(bits - 1))), 0);
+            let mut ends = Bitmap::new();
+            assert!([0, 1, bits - 1].into_iter().all(|i| ends.set(i)));
+            assert!(work(&mut || assert!(ends.clear_bit(bits - 1) && ends.top() == 2)) <= most);
+            ends.set(bits - 1);
+            assert!(work(&mut || assert!(ends.clear_bit(0) && ends.clear_bit(1))) <= 2);
+            assert!(work(&mut || assert_eq!(ends.take_lowest(), Some(bits - 1))) <= most);
         }
     }
 

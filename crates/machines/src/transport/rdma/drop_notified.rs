@@ -4,7 +4,7 @@
 
 use super::bitmap::Bitmap;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use thalweg_units::Time;
 
 /// The sending side.
@@ -15,8 +15,8 @@ pub(super) struct DropNotifiedSender {
     pub nxt: u64,
     /// Acknowledged out of order: bit 0 is packet `una`.
     above: Bitmap,
-    /// Reported as dropped, and not sent again yet.
-    lost: BTreeSet<u64>,
+    /// Reported as dropped, and not sent again yet: bit 0 is packet `una`.
+    lost: Bitmap,
     /// Notifications that are on their way: when each arrives, and of which packet.
     coming: VecDeque<(Time, u64)>,
     /// Recovery ends when this packet is acknowledged.
@@ -31,17 +31,17 @@ impl DropNotifiedSender {
     }
 
     /// When the next notification arrives; [`Time::MAX`]: none is under way.
-    pub fn next_word(&self) -> Time {
+    pub fn next_notification(&self) -> Time {
         self.coming.front().map_or(Time::MAX, |(at, _)| *at)
     }
 
     /// Takes in the notifications that have arrived until `now`.
-    pub fn listen(&mut self, now: Time) {
+    pub fn take_notifications(&mut self, now: Time) {
         while let Some(&(_, index)) = self.coming.front().filter(|(at, _)| *at <= now) {
             self.coming.pop_front();
             // Another copy of the packet, sent by the timer, may have arrived.
             if index >= self.una && !self.above.get((index - self.una) as u32) {
-                self.lost.insert(index);
+                self.lost.set((index - self.una) as u32);
             }
         }
     }
@@ -50,7 +50,8 @@ impl DropNotifiedSender {
     // CHOICE BFC §3.6.2.1: what was dropped goes first, whatever the window, as with IRN; the window counts
     // what is out and not known to be lost.
     pub fn tx_free(&mut self, more: bool, cap: u64) -> Option<(u64, bool, bool)> {
-        if let Some(index) = self.lost.pop_first() {
+        if let Some(above) = self.lost.take_lowest() {
+            let index = self.una + u64::from(above);
             let enters = index >= self.recover;
             if enters {
                 self.recover = self.nxt;
@@ -70,11 +71,11 @@ impl DropNotifiedSender {
 
     /// The next to leave was sent before.
     pub fn is_pending(&self) -> bool {
-        !self.lost.is_empty()
+        self.lost.ones() > 0
     }
 
     fn may_send_new(&self, more: bool, cap: u64) -> bool {
-        more && self.nxt - self.una - self.sacked() - (self.lost.len() as u64) < cap
+        more && self.nxt - self.una - self.sacked() - u64::from(self.lost.ones()) < cap
     }
 
     /// Everything below `cum` has arrived, and with `nack` also the packet `named`. Returns by how much `una` has
@@ -85,17 +86,18 @@ impl DropNotifiedSender {
         if advanced > 0 {
             self.una = cum;
             absorbed = u64::from(self.above.shift(advanced as u32));
-            self.lost = self.lost.split_off(&cum);
+            self.lost.shift(advanced as u32);
         }
-        let fresh = nack && named >= self.una && self.above.set((named - self.una) as u32);
-        self.lost.remove(&named);
+        let Some(named) = named.checked_sub(self.una) else { return (advanced, absorbed, 0) };
+        self.lost.clear_bit(named as u32);
+        let fresh = nack && self.above.set(named as u32);
         (advanced, absorbed, u64::from(fresh))
     }
 
     /// The retransmission timer fires: the last ACK was lost, or a packet was lost on a link, where no switch notices.
     pub fn on_timeout(&mut self) {
         if self.una < self.nxt {
-            self.lost.insert(self.una);
+            self.lost.set(0);
         }
     }
 
@@ -120,13 +122,13 @@ mod tests {
         // Word of 2 is quicker than that of 1.
         reported.announce(1, US(9));
         reported.announce(2, US(5));
-        assert_eq!(reported.next_word(), US(5));
-        reported.listen(US(4));
+        assert_eq!(reported.next_notification(), US(5));
+        reported.take_notifications(US(4));
         assert!(!reported.can_send(true, 4));
-        reported.listen(US(9));
+        reported.take_notifications(US(9));
         assert_eq!(reported.tx_free(true, 4), Some((1, true, true)), "a recovery begins");
         assert_eq!(reported.tx_free(true, 4), Some((2, true, false)), "the same one");
-        assert_eq!((reported.tx_free(true, 4), reported.next_word()), (None, Time::MAX));
+        assert_eq!((reported.tx_free(true, 4), reported.next_notification()), (None, Time::MAX));
         // 0 has come, and 3, which is named: two places in the window.
         assert_eq!(reported.on_ack(1, 0, false), (1, 0, 0));
         assert_eq!(reported.on_ack(1, 3, true), (0, 0, 1));
@@ -143,7 +145,7 @@ mod tests {
         (0..3).for_each(|n| assert_eq!(reported.tx_free(true, 9), Some((n, false, false))));
         reported.announce(0, US(1));
         reported.on_ack(1, 0, false);
-        reported.listen(US(1));
+        reported.take_notifications(US(1));
         assert!(!reported.is_pending());
         reported.on_timeout();
         assert_eq!(reported.tx_free(false, 9), Some((1, true, true)));

@@ -201,16 +201,16 @@ impl LossRecovery {
 
     /// Takes in drop notifications that have arrived until `now`.
     #[inline]
-    pub(super) fn listen(&mut self, now: Time) {
+    pub(super) fn take_notifications(&mut self, now: Time) {
         if let Self::DropNotified(notified) = self {
-            notified.listen(now);
+            notified.take_notifications(now);
         }
     }
 
     /// When the next drop notification arrives; [`Time::MAX`]: none is under way.
     #[inline]
-    pub(super) fn next_word(&self) -> Time {
-        if let Self::DropNotified(notified) = self { notified.next_word() } else { Time::MAX }
+    pub(super) fn next_notification(&self) -> Time {
+        if let Self::DropNotified(notified) = self { notified.next_notification() } else { Time::MAX }
     }
 }
 

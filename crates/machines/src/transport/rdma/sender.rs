@@ -241,7 +241,7 @@ impl Endpoint for RdmaSender {
             line: self.limiter.line_rate(),
             rate: permit.pace,
         };
-        self.repair.recovery.listen(now);
+        self.repair.recovery.take_notifications(now);
         let expired = self.repair.timer.fires(&spec.timer, now, outlook);
         if expired {
             self.check_app_limited(self.is_used_up(spec));
@@ -320,7 +320,7 @@ impl Endpoint for RdmaSender {
         let tick = || self.controller.permit().wake.unwrap_or(Time::MAX);
         let wake = if self.calls.ticks() { tick() } else { Time::MAX };
         let look = self.segments.as_ref().map_or(Time::MAX, |s| s.look());
-        let next = self.repair.timer.at().min(wake).min(look).min(self.repair.recovery.next_word());
+        let next = self.repair.timer.at().min(wake).min(look).min(self.repair.recovery.next_notification());
         (next != Time::MAX).then_some(next)
     }
 

@@ -3,10 +3,11 @@
 //!
 //! Every segment but a flow's last is full, so segments begin at multiples of the MSS. The window is the controller's.
 //! The sender's state is in parts: the connection and its sequence space (`state`), loss recovery (`episode`), the
-//! timer (`timer`), pacing and ECN (`departures`). `emit` chooses and writes the next segment, `repair` finds and
-//! repairs losses, by time in `times`; `limits` tells what limits the flow, `predicted` is the fast path for ACKs, and
-//! `check` checks parameters.
+//! timer (`timer`), pacing and ECN (`departures`). `emit` chooses and writes the next segment, `acks` processes ACKs,
+//! `predicted` is the fast path for those that were expected, `repair` finds and repairs losses, by time in `times`;
+//! `limits` says what limits the flow, and `check` checks parameters.
 
+mod acks;
 mod check;
 mod departures;
 mod emit;
@@ -22,15 +23,14 @@ mod times;
 
 use super::super::delivery::SendLog;
 use super::super::{
-    Drained, EcnSpec, Endpoint, Expiry, LossDetection, Reception, Sack, SenderStats, SendingEnd, SynLoss,
-    TcpSpec, Transmit,
+    Drained, Endpoint, Expiry, LossDetection, Reception, Sack, SenderStats, SendingEnd, SynLoss, TcpSpec,
+    Transmit,
 };
 use super::Scoreboard;
 use super::rack::Rack;
 use crate::congestion::decisions::Log;
 use crate::congestion::{
-    AckSample, CongestionControl, Controller, Delivery, Feedback, FeedbackKind, Interval, Permit, Report,
-    Start,
+    CongestionControl, Controller, Feedback, FeedbackKind, Interval, Permit, Report, Start,
 };
 use crate::plugin::{self, Failed};
 use crate::problems::Invalid;
@@ -38,39 +38,14 @@ use departures::Departures;
 use episode::Repair;
 use extras::Extras;
 use serde::{Deserialize, Serialize};
-use state::{Connection, Counts, Phase, Probing, Space, State};
-use thalweg_units::{Bytes, FlowId, Rate, Span, Time};
-use thalweg_wire::{Explicit, Flags, Kind, Packet, Side};
+use state::{Connection, Counts, Probing, Space, State};
+use thalweg_units::{Bytes, FlowId, Rate, Time};
+use thalweg_wire::{Flags, Kind, Packet, Side};
 use timer::Timer;
 
 /// Bound of an unlimited window: 32-bit sequence numbers cannot tell more bytes apart (RFC 9293 §3.4), and without it a
 /// flow would send all of its data at one instant.
 const LARGEST_WINDOW: u64 = 1 << 32;
-
-/// What an ACK has brought, for the controller.
-#[derive(Clone, Copy)]
-struct News {
-    acked: u64,
-    sacked: u64,
-    rtt: Option<Span>,
-    /// Recovery had begun before the ACK.
-    in_recovery: bool,
-    cwnd_limited: bool,
-}
-
-/// Whether an ACK counts as a duplicate ACK, which shows that a later segment has arrived. It is not older than others,
-/// and data is outstanding. `harvests`: a second loop sends from the same buffer (RC3).
-#[inline(always)]
-fn is_duplicate(spec: &TcpSpec, packet: &Packet, advance: u64, sacked: u64, harvests: Option<u64>) -> bool {
-    match harvests {
-        // RFC 6675 §2: it SACKs new data, even if it advances.
-        None if spec.sack != Sack::Off => sacked > 0,
-        None => advance == 0 && packet.payload > 0,
-        // The packet that triggered it lies above the hole. Otherwise it was a copy of data that the other loop had
-        // delivered, or a bump is repeated (RC3 §2.3.1): neither indicates a loss.
-        Some(_) => advance == 0 && packet.payload > 0 && packet.trigger > packet.seq,
-    }
-}
 
 /// TCP's sender.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -131,7 +106,7 @@ impl TcpSender {
         permit.pace.or_else(|| pacing::pace(spec, permit.window, threshold, self.timer.rto.srtt()))
     }
 
-    // ---- ACKs -----------------------------------------------------------------------------------
+    // ---- The SYN-ACK ------------------------------------------------------------------------------
 
     #[cold]
     fn on_syn_ack(&mut self, spec: &TcpSpec, now: Time, packet: &Packet, written: Feedback<'_>) -> Reception {
@@ -196,174 +171,6 @@ impl TcpSender {
         self.state.connection = Connection::Reopened;
     }
 
-    /// Ends the one-segment limit that a lost SYN brings, if this ACK is of the first data. Returns whether the
-    /// connection is open.
-    #[cold]
-    fn leave_reopened(&mut self, packet: &Packet) -> bool {
-        if self.state.connection == Connection::Reopened && packet.seq > self.space.una {
-            self.state.connection = Connection::Open;
-        }
-        self.is_open()
-    }
-
-    fn on_ack(
-        &mut self,
-        spec: &TcpSpec,
-        now: Time,
-        packet: &Packet,
-        blocks: &[(u64, u64)],
-        written: Feedback<'_>,
-    ) -> Reception {
-        if self.state.connection != Connection::Open && !self.leave_reopened(packet) {
-            return Reception::Taken;
-        }
-        if self.log.is_some() {
-            limits::check_app_limited(self, spec);
-        }
-        let harvests = self.take_in(packet.seq);
-        if packet.seq > self.space.sent_to {
-            return Reception::Taken; // nothing that was never sent can be acknowledged
-        }
-        self.repair.timeouts_in_row = 0;
-        let advance = packet.seq.saturating_sub(self.space.una);
-        let stale = packet.seq < self.space.una;
-        self.departures.held = advance == 0;
-        if matches!(self.state.probing, Probing::Due | Probing::Sent) {
-            self.leave_probe_mode();
-        }
-        let cwnd_limited = limits::was_used_up(self, spec);
-
-        // 1. Newly acknowledged and SACKed data.
-        self.space.una += advance;
-        let (mut acked, mut sacked) = (advance, 0);
-        if let Some(board) = self.repair.board.as_mut().filter(|_| advance > 0) {
-            acked -= board.advance(self.space.una);
-        }
-        if !blocks.is_empty() {
-            sacked = self.insert_blocks(blocks);
-        }
-        let by_time = self.repair.rack().is_some();
-        let repaired = by_time && self.update_rack(spec, now, packet, advance, blocks);
-        let has_sack = spec.sack != Sack::Off;
-        let duplicate =
-            !stale && self.space.outstanding() > 0 && is_duplicate(spec, packet, advance, sacked, harvests);
-
-        // Karn (RFC 6298 §3): a sample only from segments never resent, unless time stamps show which was
-        // meant.
-        let resent = !spec.timestamps && self.repair.is_ambiguous(packet);
-
-        // 2. The recovery episode.
-        let was_in_recovery = self.state.phase == Phase::Recovery;
-        if advance > 0 {
-            self.repair.dup_acks = 0;
-            self.progress(spec, acked);
-        }
-        if duplicate {
-            self.repair.dup_acks = self.repair.dup_acks.saturating_add(1);
-            if was_in_recovery && !has_sack {
-                self.inflate(u64::from(spec.mss));
-            }
-        }
-        self.refresh(spec);
-
-        if was_in_recovery && self.state.phase == Phase::Recovery {
-            self.repair.reduce(spec, acked + sacked, advance > 0);
-        }
-
-        if let Some(bumped) = harvests {
-            // RC3 §2.3.1: a segment's worth for every ACK that advances, however far, and for those that repeat a bump.
-            let grows = !stale && (advance > 0 || packet.seq == bumped);
-            acked = if grows { u64::from(spec.mss) } else { 0 };
-        }
-
-        // 3. Round trips and the timer. RFC 7323 §4.1: a round trip from every ACK of new data.
-        // CHOICE RFC 7323 §4.1: the timer's samples come from ACKs that SACK new data, too, as in Linux, with the gains
-        // of RFC 6298 however many there are in a round trip (§4.2). Other reading: only if SND.UNA advances.
-        let measured = (advance > 0 && packet.payload > 0).then(|| now.since(packet.stamp));
-        if let Some(rtt) = measured {
-            self.counts.round_trip(rtt);
-        }
-        let rtt = (acked + sacked > 0 && packet.payload > 0 && !resent).then(|| now.since(packet.stamp));
-        if let Some(rtt) = rtt {
-            self.timer.rto.sample(rtt);
-            if by_time {
-                self.repair.measures();
-            }
-        }
-        if advance > 0 {
-            // CHOICE RFC 6582 §4: the timer restarts at every partial ACK too ("slow but steady"), as RFC
-            // 6298 §5.3 states of every ACK of new data. Other reading (`impatient`): at the first one only.
-            let partial = was_in_recovery && self.state.phase == Phase::Recovery;
-            let again = std::mem::replace(&mut self.repair.partial, partial) && partial;
-            if !(again && spec.impatient && !has_sack) {
-                self.timer.restart(&spec.rto, now, self.space.outstanding() == 0);
-            }
-        }
-
-        let news = News { acked, sacked, rtt, in_recovery: was_in_recovery, cwnd_limited };
-        self.report_ack(spec, now, packet, blocks, written, news);
-
-        if by_time {
-            self.answer_times(spec, now, acked + sacked, advance > 0, repaired);
-        } else if self.state.phase == Phase::Normal && (self.repair.dup_acks > 0 || self.repair.sacked() > 0)
-        {
-            self.detect_loss(spec, now, acked + sacked);
-        }
-        if self.extras.is_some() {
-            self.note_silence(spec, now);
-        }
-        measured.into()
-    }
-
-    /// Passes what an ACK has brought to the controller. If it acknowledges nothing new, only a forecast is passed on.
-    #[inline(always)]
-    fn report_ack(
-        &mut self,
-        spec: &TcpSpec,
-        now: Time,
-        packet: &Packet,
-        blocks: &[(u64, u64)],
-        written: Feedback<'_>,
-        News { acked, sacked, rtt, in_recovery, cwnd_limited }: News,
-    ) {
-        if acked + sacked > 0 {
-            let echo = spec.ecn != EcnSpec::Off && packet.flags.has(Flags::ECE);
-            if echo && spec.ecn == EcnSpec::Classic && self.departures.is_news(self.space.una) {
-                self.departures.signal_cut(self.space.sent_to);
-            }
-            let reported = |yes| Bytes::new(if yes { acked + sacked } else { 0 });
-            let brakes = spec.ecn == EcnSpec::Codepoints && !echo && !packet.flags.has(Flags::NS);
-            let delivery = self.delivery(spec, now, blocks);
-            let feedback = if written == Feedback::None && echo { Feedback::Mark } else { written };
-            let planned = self.planned(spec, written);
-            let least = limits::is_marked_least(self, spec, echo);
-            self.controller.on_ack(&AckSample {
-                now,
-                rtt,
-                acked: Bytes::new(acked),
-                sacked: Bytes::new(sacked),
-                in_flight: Bytes::new(self.in_flight()),
-                acked_to: self.space.una,
-                sent_to: self.space.sent_to,
-                marked: reported(echo),
-                braked: reported(brakes),
-                in_recovery,
-                app_limited: self.space.sent_to == self.written(),
-                cwnd_limited,
-                delivery,
-                feedback,
-            });
-            if least {
-                limits::wait_for_timer(self, spec, now);
-            }
-            if let Some(planned) = planned {
-                self.departures.replan(spec.mss + spec.header, planned, || self.controller.permit().pace);
-            }
-        } else if let Feedback::Explicit(Explicit::Forecast(_)) = written {
-            self.controller.on_feedback(now, written, Bytes::new(self.in_flight()));
-        }
-    }
-
     // ---- Segments -------------------------------------------------------------------------------
 
     /// The next packet under `permit`.
@@ -415,20 +222,6 @@ impl TcpSender {
         }
         packet.side = 0;
         Transmit::Packet
-    }
-
-    /// The delivery rate sample of an ACK, if the controller needs it.
-    #[inline]
-    fn delivery(&mut self, spec: &TcpSpec, now: Time, blocks: &[(u64, u64)]) -> Option<Delivery> {
-        let log = self.log.as_mut()?;
-        let mss = u64::from(spec.mss);
-        log.on_arrived(now, 0, self.space.una.div_ceil(mss));
-        let harvests = self.extras.as_ref().is_some_and(|extras| extras.harvests());
-        let fresh = self.repair.board.as_ref().map(|board| &board.fresh[..]);
-        for &(start, end) in fresh.filter(|_| !harvests && !blocks.is_empty()).unwrap_or(blocks) {
-            log.on_arrived(now, start / mss, end.div_ceil(mss));
-        }
-        log.sample()
     }
 }
 

@@ -158,7 +158,8 @@ impl TcpSender {
         (end <= reach || self.in_flight() == 0).then_some(segment)
     }
 
-    /// Writes the segment's packet and updates the sender's state.
+    /// Sends a segment: SND.NXT moves beyond it if it is new, its packet is written, and what the parts of the sender
+    /// keep of departures is updated.
     #[inline(always)]
     pub(super) fn emit(
         &mut self,
@@ -169,7 +170,6 @@ impl TcpSender {
         packet: &mut Packet,
     ) {
         let Segment { seq, len, .. } = segment;
-        let end = seq + u64::from(len);
         let fresh = seq >= self.space.sent_to;
         if seq > self.space.sent_to {
             self.pass_over(seq);
@@ -180,22 +180,32 @@ impl TcpSender {
                 log.on_sent(now, seq / u64::from(spec.mss), len, in_flight);
             }
         }
-        let mut flags = Flags::default();
+        let mut cwr = false;
         if fresh {
-            self.space.sent_to = end;
+            self.space.sent_to = seq + u64::from(len);
             // CHOICE RFC 8257 §3.3: CWR is classic ECN's alone; receivers that echo every mark do not look at it.
-            if self.departures.cwr_due && spec.ecn == EcnSpec::Classic {
-                flags.set(Flags::CWR);
-            }
-            self.departures.cwr_due = false;
-        } else {
+            cwr = std::mem::take(&mut self.departures.cwr_due) && spec.ecn == EcnSpec::Classic;
+        }
+        *packet = self.data_packet(spec, now, segment, fresh, cwr);
+        self.has_left(spec, now, segment, fresh, pace, packet.wire);
+    }
+
+    /// The packet of a segment; `fresh`: it was never sent before, `cwr`: it answers an ECN echo.
+    #[inline(always)]
+    fn data_packet(&self, spec: &TcpSpec, now: Time, segment: Segment, fresh: bool, cwr: bool) -> Packet {
+        let Segment { seq, len, .. } = segment;
+        let end = seq + u64::from(len);
+        let mut flags = Flags::default();
+        if cwr {
+            flags.set(Flags::CWR);
+        }
+        if !fresh {
             flags.set(Flags::RETRANSMISSION);
-            self.counts.resent += 1;
         }
         if end == self.space.size || spec.options.video.is_some() && self.ends_chunk(end) {
             flags.set(Flags::LAST);
         }
-        *packet = Packet {
+        Packet {
             stamp: now,
             seq,
             rank: spec.rank.of(self.space.size, self.space.una, self.repair.sacked(), seq),
@@ -207,8 +217,21 @@ impl TcpSender {
             ecn: codepoint(spec.ecn, fresh),
             flags,
             ..Packet::default()
-        };
-        self.counts.sent += 1;
+        }
+    }
+
+    /// A segment of so many bytes on the wire has left: counters, scoreboard, timer (RFC 6298 §5.1), pace, controller.
+    #[inline(always)]
+    fn has_left(
+        &mut self,
+        spec: &TcpSpec,
+        now: Time,
+        segment: Segment,
+        fresh: bool,
+        pace: Option<Rate>,
+        wire: u32,
+    ) {
+        self.counts.on_sent(fresh);
         self.repair.note_sent(segment, fresh);
         if !self.timer.runs() {
             self.timer.start(&spec.rto, now);
@@ -216,14 +239,14 @@ impl TcpSender {
         if self.repair.rack().is_some() {
             self.note_times(spec, now, segment, fresh);
         }
-        if self.extras.is_some() {
-            self.note_sent(now);
+        if let Some(extras) = &mut self.extras {
+            extras.on_sent(now);
         }
         if let Some(pace) = pace {
-            self.departures.on_sent(now, packet.wire, pace);
+            self.departures.on_sent(now, wire, pace);
         }
         if self.departures.calls.sent() {
-            self.controller.on_sent(now, Bytes::new(u64::from(len)), Bytes::new(self.in_flight()));
+            self.controller.on_sent(now, Bytes::new(u64::from(segment.len)), Bytes::new(self.in_flight()));
         }
     }
 

@@ -5,6 +5,7 @@ use super::super::Scoreboard;
 use super::super::rack::Rack;
 use super::state::Segment;
 use serde::{Deserialize, Serialize};
+use thalweg_units::{Span, Time};
 use thalweg_wire::{Flags, Packet};
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -60,6 +61,15 @@ impl Repair {
     pub(super) fn measures(&mut self) {
         if let Some(rack) = self.rack_mut() {
             rack.tail.measures();
+        }
+    }
+
+    /// RACK_detect_loss (RFC 8985 §6.2, step 5). `repairing`: an episode has begun.
+    pub(super) fn find_lost(&mut self, spec: &TcpSpec, now: Time, srtt: Span, repairing: bool) {
+        // DupThresh segments. All but the flow's last are full, so three are more than two MSS.
+        let enough = self.sacked() > 2 * u64::from(spec.mss);
+        if let Some(rack) = self.rack_mut() {
+            rack.detect(now, srtt, repairing, enough);
         }
     }
 

@@ -10,7 +10,6 @@ use super::super::super::{SynLoss, TcpSpec};
 use super::super::Scoreboard;
 use super::super::video::Viewer;
 use super::TcpSender;
-use super::state::Connection;
 use crate::congestion::Start;
 use serde::{Deserialize, Serialize};
 use thalweg_units::{Bytes, Span, Time};
@@ -62,6 +61,14 @@ impl Extras {
             .then(|| Box::new(Self { opening, ..Self::default() }))
     }
 
+    /// A segment leaves.
+    #[cold]
+    pub(super) fn on_sent(&mut self, now: Time) {
+        if let Some(writer) = &mut self.writer {
+            (writer.sent, writer.silent) = (now, Time::MAX);
+        }
+    }
+
     /// There is a second loop over the same buffer.
     pub(super) fn harvests(&self) -> bool {
         self.delivered.is_some()
@@ -107,8 +114,8 @@ impl TcpSender {
 
     /// An ACK reports that the receiver has these bytes.
     pub(crate) fn is_delivered(&mut self, from: u64, to: u64) {
-        let (from, to) = (from, to.min(self.space.size));
-        if let Some(delivered) = self.delivered()
+        let to = to.min(self.space.size);
+        if let Some(delivered) = self.extras.as_mut().and_then(|extras| extras.delivered.as_mut())
             && from < to
             && delivered.board.insert(from, to) > 0
         {
@@ -136,7 +143,7 @@ impl TcpSender {
 
     /// Data may be sent.
     pub(crate) fn is_open(&self) -> bool {
-        matches!(self.state.connection, Connection::Open | Connection::Reopened)
+        self.state.is_open()
     }
 
     /// How much data there is so far.
@@ -145,21 +152,21 @@ impl TcpSender {
         writer.map_or(self.space.size, |w| w.written.min(self.space.size))
     }
 
-    fn delivered(&mut self) -> Option<&mut Delivered> {
-        self.extras.as_mut()?.delivered.as_mut()
-    }
-
     /// An ACK of this loop's data states `cumulative`: beyond SND.NXT it is a bump (RC3 §2.3.1), data that
     /// others delivered is passed over. The last bump, if there is another loop at all; `u64::MAX`: none yet.
     #[inline]
     pub(super) fn take_in(&mut self, cumulative: u64) -> Option<u64> {
-        self.delivered()?;
-        if cumulative > self.space.sent_to {
+        let delivered = self.extras.as_mut()?.delivered.as_mut()?;
+        let skips = cumulative > self.space.sent_to;
+        if skips {
+            delivered.bumped = cumulative;
+        }
+        let bumped = delivered.bumped;
+        if skips {
             self.pass_over(cumulative);
-            self.delivered()?.bumped = cumulative;
         }
         self.merge();
-        Some(self.delivered()?.bumped)
+        Some(bumped)
     }
 
     /// SND.NXT moves on over what others have delivered.
@@ -222,14 +229,6 @@ impl TcpSender {
             }
         }
         None
-    }
-
-    /// A segment leaves.
-    #[cold]
-    pub(super) fn note_sent(&mut self, now: Time) {
-        if let Some(writer) = self.extras.as_mut().and_then(|b| b.writer.as_mut()) {
-            (writer.sent, writer.silent) = (now, Time::MAX);
-        }
     }
 
     /// An ACK was taken in: perhaps it was of the last there is so far.

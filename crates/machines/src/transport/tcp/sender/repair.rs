@@ -52,10 +52,6 @@ impl TcpSender {
         }
     }
 
-    pub(super) fn inflate(&mut self, bytes: u64) {
-        self.scoreboard().inflation += bytes;
-    }
-
     /// The scoreboard; it is created if there is none.
     pub(super) fn scoreboard(&mut self) -> &mut Scoreboard {
         let (una, out) = (self.space.una, self.space.outstanding());

@@ -57,6 +57,21 @@ impl State {
         Self { connection: Connection::Closed, phase: Phase::Normal, probing: Probing::No };
     /// Data flows, and nothing is lost.
     pub(super) const STEADY: Self = Self { connection: Connection::Open, ..Self::CLOSED };
+
+    /// Data may be sent.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.connection, Connection::Open | Connection::Reopened)
+    }
+
+    /// An ACK has come: if it is the first that `advances`, it ends the limit of one segment that a lost SYN brings.
+    /// Returns whether the connection is open.
+    #[cold]
+    pub(super) fn leave_reopened(&mut self, advances: bool) -> bool {
+        if self.connection == Connection::Reopened && advances {
+            self.connection = Connection::Open;
+        }
+        self.is_open()
+    }
 }
 
 /// The send sequence space (RFC 9293 §3.3.1), payload bytes from the flow's first.
@@ -97,6 +112,13 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// A data segment leaves; `fresh`: it was never sent before.
+    #[inline(always)]
+    pub(super) fn on_sent(&mut self, fresh: bool) {
+        self.sent += 1;
+        self.resent += u64::from(!fresh);
+    }
+
     /// The stamp travels with the packet, so no sample is ambiguous.
     #[inline]
     pub(super) fn round_trip(&mut self, rtt: Span) {

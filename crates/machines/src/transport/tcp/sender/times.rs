@@ -42,18 +42,8 @@ impl TcpSender {
         }
         let duplicate = advance == 0 && packet.seq == una && blocks.is_empty() && packet.payload > 0;
         let repaired = rack.tail.on_ack(packet.seq, duplicate) == ProbeOutcome::Repaired;
-        self.find_lost(spec, now);
+        self.repair.find_lost(spec, now, self.timer.rto.srtt(), self.state.phase != Phase::Normal);
         repaired
-    }
-
-    /// §6.2, step 5.
-    fn find_lost(&mut self, spec: &TcpSpec, now: Time) {
-        // DupThresh segments. All but the flow's last are full, so three are more than two MSS.
-        let enough = self.repair.sacked() > 2 * u64::from(spec.mss);
-        let (srtt, repairing) = (self.timer.rto.srtt(), self.state.phase != Phase::Normal);
-        if let Some(rack) = self.repair.rack_mut() {
-            rack.detect(now, srtt, repairing, enough);
-        }
     }
 
     /// After the controller has processed the ACK: what is lost is repaired, what a probe repaired is
@@ -100,7 +90,7 @@ impl TcpSender {
             // §7.3: the retransmission timer runs from when the probe leaves.
             self.timer.stop();
         } else if rack.reorders(now) {
-            self.find_lost(spec, now);
+            self.repair.find_lost(spec, now, self.timer.rto.srtt(), self.state.phase != Phase::Normal);
             self.refresh(spec);
             if self.state.phase == Phase::Normal
                 && self.repair.rack().is_some_and(|rack| rack.segments.has_lost())
