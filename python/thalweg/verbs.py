@@ -14,8 +14,10 @@ and calls give the same packets. Settings of a pair, all optional (`verbs.settin
   `cap`, packets in flight at most; `rto_low`, `rto_high` (`"100us"`, or picoseconds), `low_in_flight`
   (RTO_low counts with at most so many in flight)
 - `credits`: Receive WQEs that the requester knows of from the beginning; `shared_receives`: they come from a
-  shared queue; `rnr_delay`: pause after "not ready"; `refusals` of one request after which the pair fails;
-  `read_slots`: Reads and Atomics outstanding
+  shared queue; `read_slots`: Reads and Atomics outstanding
+- `min_rnr_timer`: the pause that a "not ready" NAK of the responder requires, one of InfiniBand's 32 (`"10us"` to
+  `"655.36ms"`); `rnr_retry`: so often the requester sends such a request again before the pair fails, 0 to 6, or 7
+  for ever; `refusals` of another kind of one request after which the pair fails
 - `first_request`, `first_response`: the first numbers of request and answer packets, below 2²⁴
 - `delay` one way, and up to `jitter` more; shares `loss` and `repeat` of packets; `seed`; `packet_time`: how
   long a packet occupies the sender's link
@@ -64,7 +66,7 @@ def nic_state(cap: int, queue_pairs: int = 1, wqes: int = 0) -> dict[str, Any]:
 @dataclass(frozen=True)
 class Completion:
     """A request is over. `status`: success, remote-access, remote-invalid-request, remote-operational,
-    local-access, flushed."""
+    rnr-retry-exceeded, local-access, flushed."""
 
     id: int
     status: str
@@ -86,9 +88,9 @@ class Received:
 class Packet:
     """A packet sent, or one that arrived at an end. Fields that it does not have are `None`.
 
-    `to` is the end that it goes to, `size` counts from the base transport header on, `psn` is in
-    acknowledgements the next number expected. `syndrome`: ack, nack (out of order), not-ready,
-    invalid-request, remote-access, remote-operational. Of packets sent, `copies` arrive; of those that
+    `to` is the end that it goes to, `size` counts from the base transport header on, `psn` is in acknowledgements the
+    next number expected. `syndrome`: ack, nack (out of order), not-ready, invalid-request, remote-access,
+    remote-operational; `rnr_ps` is the pause that not-ready requires. Of packets sent, `copies` arrive; of those that
     arrive, `ignored` says why the end could not use it.
     """
 
@@ -99,6 +101,7 @@ class Packet:
     size: int
     payload: int
     syndrome: str | None
+    rnr_ps: int | None
     msn: int | None
     sack: int | None
     recv_wqe: int | None

@@ -101,9 +101,32 @@ def test_without_receive_wqe_the_requester_waits_and_asks_again():
     pair.send(here)
     assert not pair.run("250us")
     refused = [p for p in pair.sent if p.syndrome == "not-ready"]
-    assert len(refused) == 2 and pair.counters["responder"]["refusals"] == 2 and pair.received == []
+    assert [p.rnr_ps for p in refused] == [120 * US] * 2 and pair.counters["responder"]["refusals"] == 2 and pair.received == []
     pair.receive(there)
     assert pair.run() and there.data == here.data and pair.received[0].id == 0
+
+
+@pytest.mark.parametrize("dialect", ["irn", "roce"])
+def test_the_pause_after_not_ready_is_the_responders_and_retries_are_counted(dialect):
+    pair = verbs.Pair(dialect=dialect, min_rnr_timer="480us", rnr_retry=2)
+    here, _ = ends(pair)
+    pair.send(here)
+    assert pair.run() and [c.status for c in pair.completions] == ["rnr-retry-exceeded"]
+    attempts = [p.at_ps for p in pair.sent if p.is_request]
+    assert [b - a for a, b in zip(attempts, attempts[1:], strict=False)] == [480 * US + 2 * ONE_WAY] * 2
+    assert pair.has_failed and pair.counters["requester"]["refusals"] == 3
+
+
+def test_a_key_is_refused_after_the_send_that_invalidates_it_whatever_is_lost():
+    for lost in (["lost"], []):
+        pair = verbs.Pair(credits=1, schedule={("request", 0): lost})
+        here, there = ends(pair)
+        secret = pair.remote(64)
+        pair.receive(there)
+        pair.send(here, invalidate=secret)
+        pair.write(here, secret)
+        assert pair.run() and [c.status for c in pair.completions] == ["success", "remote-access"]
+        assert secret.data == bytes(64) and there.data == here.data
 
 
 def test_shared_receive_wqes_are_taken_when_sends_come():
@@ -199,6 +222,11 @@ def test_headers_by_opcode():
         ({"schedule": {("reqest", 1): ["lost"]}}, "did you mean `request`?"),
         ({"schedule": {("request", 1): "lost"}}, "schedule = .*: must be"),
         ({"schedule": {("request", 1): ["gone"]}}, "schedule: `gone` is not a time"),
+        ({"min_rnr_timer": "100us"}, "min_rnr_timer = 100us: must be one of the 32 pauses"),
+        ({"min_rnr_timer": "100us"}, "the nearest: 80us and 120us"),
+        ({"min_rnr_timer": "1s"}, "the nearest: 655360us"),
+        ({"rnr_retry": 8}, "rnr_retry = 8: must be a whole number, 0 to 7"),
+        ({"refusals": 0}, "refusals must be at least 1"),
         ({"shared_receives": "yes"}, "must be True or False"),
     ],
 )

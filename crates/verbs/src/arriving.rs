@@ -6,7 +6,7 @@ use crate::wire::{Packet, WireError};
 /// A packet that changed nothing, and why.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ignored {
-    /// It is none.
+    /// The bytes are no packet.
     Wire(WireError),
     /// It is for another queue pair.
     QueuePair(u32),
@@ -17,6 +17,19 @@ pub enum Ignored {
     /// It does not fit the message that its number belongs to.
     Mismatch,
 }
+
+impl std::fmt::Display for Ignored {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Wire(why) => write!(f, "not a packet: {why}"),
+            Self::QueuePair(qp) => write!(f, "for queue pair {qp}"),
+            Self::Direction => f.write_str("for the other end"),
+            Self::Number => f.write_str("its number is out of range"),
+            Self::Mismatch => f.write_str("does not fit its message"),
+        }
+    }
+}
+impl std::error::Error for Ignored {}
 
 /// A packet for queue pair `qp`.
 ///

@@ -27,7 +27,7 @@ pub use queues::{
 };
 pub use requester::{Counters, Requester};
 pub use responder::{Host, Responder};
-pub use setup::{Setup, SetupError};
+pub use setup::{Retry, Setup, SetupError};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/verbs.md")]

@@ -1,5 +1,11 @@
 //! Registered memory: what a NIC may touch, under which key. Every access is checked against the region's
 //! bounds and rights.
+//!
+//! ```text
+//! CHOICE IRN §4.4: to invalidate a key ends the other side's access; the region's owner may still use it, in a sink
+//! say. So it is with InfiniBand's memory windows. Other reading, its memory regions: the owner's key goes as well. The
+//! requester does not know which sinks that would disable, so it could not keep later Sends from overtaking.
+//! ```
 
 /// What the other side may do with a region. The own side may always read and write.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -35,7 +41,7 @@ pub enum Access {
 /// Memory that may not be touched so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AccessError {
-    /// No region has this key, or its key was invalidated.
+    /// No region has this key, or it was invalidated and the access is the other side's.
     Key,
     /// Outside the region.
     Bounds,
@@ -118,15 +124,15 @@ impl Memory {
         }
     }
 
-    /// Whether the key is worth something.
+    /// Whether the key exists and was not invalidated.
     pub fn is_valid(&self, key: u32) -> bool {
         self.slot(key).is_some_and(|region| region.valid)
     }
 
-    /// The key is worth nothing from now on; the bytes stay.
+    /// The key is not valid from now on: the other side can do nothing with it. The bytes stay.
     ///
     /// # Errors
-    /// If it was worth nothing before.
+    /// If it was not valid before.
     pub fn invalidate(&mut self, key: u32) -> Result<(), AccessError> {
         let region = (key as usize).checked_sub(1).and_then(|at| self.regions.get_mut(at));
         match region {
@@ -146,7 +152,8 @@ impl Memory {
         if at.length == 0 {
             return Ok(());
         }
-        let region = self.slot(at.key).filter(|region| region.valid).ok_or(AccessError::Key)?;
+        let usable = |region: &&Region| region.valid || access == Access::Local;
+        let region = self.slot(at.key).filter(usable).ok_or(AccessError::Key)?;
         let granted = match access {
             Access::Local => true,
             Access::RemoteRead => region.rights.read,
@@ -238,13 +245,16 @@ mod tests {
     }
 
     #[test]
-    fn an_invalidated_key_opens_nothing_but_granted_bytes_can_still_be_fetched() {
+    fn an_invalidated_key_is_the_owners_alone_but_granted_bytes_can_still_be_fetched() {
         let mut m = Memory::default();
         let key = m.register(0, vec![5; 8], Rights::ALL);
         m.invalidate(key).unwrap();
         assert_eq!(m.invalidate(key), Err(AccessError::Key));
         let at = Buffer { key, address: 0, length: 8 };
-        assert_eq!(m.check(at, Access::RemoteRead), Err(AccessError::Key));
+        for access in [Access::RemoteRead, Access::RemoteWrite, Access::RemoteAtomic] {
+            assert_eq!(m.check(at, access), Err(AccessError::Key));
+        }
+        assert_eq!(m.check(at, Access::Local), Ok(()));
         assert_eq!(m.fetch(at), Ok(&[5u8; 8][..]));
     }
 

@@ -1,6 +1,6 @@
 //! What the two ends agree on when they connect.
 
-use crate::wire::{Dialect, MAX_PAYLOAD};
+use crate::wire::{Dialect, MAX_PAYLOAD, RnrTimer};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_machines::transport::rdma::irn::IrnOptions;
 use thalweg_units::Span;
@@ -26,11 +26,8 @@ pub struct Setup {
     pub rto_high: Span,
     /// N: RTO_low fires with at most so many packets in flight.
     pub low_in_flight: u32,
-    /// How long the requester waits after an error NACK before it starts again.
-    pub rnr_delay: Span,
-    /// Refusals of one request, with nothing achieved in between, after which the queue pair fails. "Not
-    /// ready" never counts.
-    pub refusals: u32,
+    /// What follows when the responder refuses a request.
+    pub retry: Retry,
     /// Reads and Atomics that may be outstanding: the size of the responder's Read WQE buffer, a power of two.
     pub read_slots: u32,
     /// Receive WQEs that the responder has posted before the first request; it reports others in its ACKs.
@@ -41,6 +38,36 @@ pub struct Setup {
     pub first_request: Psn,
     /// The first response packet's number (rPSN). RoCE numbers responses as it numbers requests.
     pub first_response: Psn,
+}
+
+/// When a request that the responder refused is sent again, and how often.
+///
+/// ```text
+/// CHOICE IRN §4.4: an error NACK other than "not ready" carries no pause; its request is sent again after RTO_low.
+/// InfiniBand's requester never sends it again (`refusals` = 1).
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Retry {
+    /// The responder's: its "not ready" NAKs carry this pause, which the requester makes before it sends again.
+    pub min_rnr_timer: RnrTimer,
+    /// The requester's: so often it sends a request again that met "not ready", with nothing achieved in between,
+    /// before the queue pair fails. At most 7, which means for ever ([`Retry::FOR_EVER`]).
+    pub rnr_retry: u8,
+    /// The requester's: other refusals of one request, with nothing achieved in between, after which the queue pair
+    /// fails. At least 1.
+    pub refusals: u32,
+}
+
+impl Retry {
+    /// The [`Retry::rnr_retry`] that InfiniBand does not count down.
+    pub const FOR_EVER: u8 = 7;
+}
+
+impl Default for Retry {
+    /// 120 us, for ever; 3.
+    fn default() -> Self {
+        Self { min_rnr_timer: RnrTimer::from_code(7), rnr_retry: Self::FOR_EVER, refusals: 3 }
+    }
 }
 
 impl Default for Setup {
@@ -56,8 +83,7 @@ impl Default for Setup {
             rto_low: Span::from_us(100),
             rto_high: Span::from_us(320),
             low_in_flight: 3,
-            rnr_delay: Span::from_us(100),
-            refusals: 3,
+            retry: Retry::default(),
             read_slots: 16,
             initial_credits: 0,
             shared_receives: false,
@@ -98,6 +124,8 @@ impl Setup {
                 !self.rto_low.is_zero() && self.rto_low <= self.rto_high,
                 "rto_low must be above 0, and at most rto_high",
             ),
+            (self.retry.rnr_retry <= Retry::FOR_EVER, "rnr_retry must be 0 to 7: 7 means for ever"),
+            (self.retry.refusals > 0, "refusals must be at least 1: the first one ends the queue pair"),
             (self.requester_qp >> 24 == 0 && self.responder_qp >> 24 == 0, "queue pair numbers have 24 bits"),
         ];
         rules.into_iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, what)| Err(SetupError(what)))
@@ -120,7 +148,17 @@ mod tests {
     #[test]
     fn values_out_of_range_are_named() {
         assert_eq!(Setup::default().check(), Ok(()));
+        let refused = |odd: Setup| odd.check().unwrap_err().to_string();
+        let retry = |retry| Setup { retry, ..Setup::default() };
         let odd = Setup { read_slots: 12, ..Setup::default() };
-        assert_eq!(odd.check().unwrap_err().to_string(), "read_slots must be a power of two");
+        assert_eq!(refused(odd), "read_slots must be a power of two");
+        assert!(
+            refused(retry(Retry { rnr_retry: 8, ..Retry::default() }))
+                .starts_with("rnr_retry must be 0 to 7")
+        );
+        assert!(
+            refused(retry(Retry { refusals: 0, ..Retry::default() }))
+                .starts_with("refusals must be at least 1")
+        );
     }
 }

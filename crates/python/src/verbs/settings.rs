@@ -5,9 +5,9 @@ use pyo3::types::{PyDict, PyList};
 use std::collections::{BTreeMap, VecDeque};
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Span;
-use thalweg_verbs::Setup;
 use thalweg_verbs::pair::{Fate, Kind, Pair, Path};
-use thalweg_verbs::wire::Dialect;
+use thalweg_verbs::wire::{Dialect, RnrTimer};
+use thalweg_verbs::{Retry, Setup};
 
 /// Times above this would come too near to the end of simulated time.
 const LONGEST: Span = Span::from_secs(1000);
@@ -64,6 +64,16 @@ pub fn span(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Span> {
     if found <= LONGEST { Ok(found) } else { Err(wrong(name, value, "at most 1000 s")) }
 }
 
+/// One of the 32 pauses that InfiniBand has codes for.
+fn rnr_timer(name: &str, value: &Bound<'_, PyAny>) -> PyResult<RnrTimer> {
+    RnrTimer::exactly(span(name, value)?).map_err(|near| {
+        let near: Vec<String> = near.into_iter().flatten().map(|timer| timer.delay().to_string()).collect();
+        let expected =
+            format!("one of the 32 pauses of InfiniBand's RNR timer; the nearest: {}", near.join(" and "));
+        wrong(name, value, &expected)
+    })
+}
+
 fn share(name: &str, value: &Bound<'_, PyAny>) -> PyResult<f64> {
     value.extract::<f64>().map_err(|_| wrong(name, value, "a number from 0 to 1"))
 }
@@ -113,8 +123,9 @@ pub fn defaults(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     found.set_item("rto_low", setup.rto_low.ps())?;
     found.set_item("rto_high", setup.rto_high.ps())?;
     found.set_item("low_in_flight", setup.low_in_flight)?;
-    found.set_item("rnr_delay", setup.rnr_delay.ps())?;
-    found.set_item("refusals", setup.refusals)?;
+    found.set_item("min_rnr_timer", setup.retry.min_rnr_timer.delay().ps())?;
+    found.set_item("rnr_retry", setup.retry.rnr_retry)?;
+    found.set_item("refusals", setup.retry.refusals)?;
     found.set_item("read_slots", setup.read_slots)?;
     found.set_item("credits", setup.initial_credits)?;
     found.set_item("shared_receives", setup.shared_receives)?;
@@ -158,8 +169,9 @@ impl Settings {
             "rto_low" => setup.rto_low = span(name, value)?,
             "rto_high" => setup.rto_high = span(name, value)?,
             "low_in_flight" => setup.low_in_flight = small(name, value)?,
-            "rnr_delay" => setup.rnr_delay = span(name, value)?,
-            "refusals" => setup.refusals = small(name, value)?,
+            "min_rnr_timer" => setup.retry.min_rnr_timer = rnr_timer(name, value)?,
+            "rnr_retry" => setup.retry.rnr_retry = whole(name, value, u64::from(Retry::FOR_EVER))? as u8,
+            "refusals" => setup.retry.refusals = small(name, value)?,
             "read_slots" => setup.read_slots = small(name, value)?,
             "credits" => setup.initial_credits = small(name, value)?,
             "shared_receives" => {

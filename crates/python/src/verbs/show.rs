@@ -24,6 +24,7 @@ pub fn status(status: Status) -> &'static str {
         Status::RemoteAccess => "remote-access",
         Status::RemoteInvalidRequest => "remote-invalid-request",
         Status::RemoteOperational => "remote-operational",
+        Status::RnrRetryExceeded => "rnr-retry-exceeded",
         Status::LocalAccess => "local-access",
         Status::Flushed => "flushed",
     }
@@ -36,6 +37,14 @@ pub fn arrived(what: Arrived) -> (&'static str, Option<u32>) {
         Arrived::SendImmediate(data) => ("send-immediate", Some(data)),
         Arrived::SendInvalidate(key) => ("send-invalidate", Some(key)),
         Arrived::WriteImmediate(data) => ("write-immediate", Some(data)),
+    }
+}
+
+/// The pause that a "not ready" NAK requires, ps.
+fn pause(syndrome: Syndrome) -> Option<u64> {
+    match syndrome {
+        Syndrome::NotReady(timer) => Some(timer.delay().ps()),
+        _ => None,
     }
 }
 
@@ -67,6 +76,7 @@ pub fn packet<'py>(
     found.set_item("psn", packet.psn.value())?;
     found.set_item("payload", packet.payload.len())?;
     found.set_item("syndrome", packet.aeth.map(|aeth| syndrome(aeth.syndrome)))?;
+    found.set_item("rnr_ps", packet.aeth.and_then(|aeth| pause(aeth.syndrome)))?;
     found.set_item("msn", packet.aeth.map(|aeth| aeth.msn.value()))?;
     found.set_item("sack", serial(packet.sack))?;
     found.set_item("recv_wqe", serial(packet.recv_wqe))?;

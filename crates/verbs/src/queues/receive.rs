@@ -31,10 +31,20 @@ pub enum Arrived {
     Send,
     /// A Send with immediate data.
     SendImmediate(u32),
-    /// A Send; this key is worth nothing now.
+    /// A Send; this key is not valid any more.
     SendInvalidate(u32),
     /// A Write with immediate data; the sink was not used.
     WriteImmediate(u32),
+}
+
+impl Arrived {
+    /// The key that it invalidates.
+    pub(crate) fn invalidated(self) -> Option<u32> {
+        match self {
+            Self::SendInvalidate(key) => Some(key),
+            _ => None,
+        }
+    }
 }
 
 /// Receive WQEs that several queue pairs take from, in the order in which their Sends need them.

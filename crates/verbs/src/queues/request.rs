@@ -69,7 +69,8 @@ pub enum SendWith {
     Nothing,
     /// Immediate data.
     Immediate(u32),
-    /// This key of the responder's is worth nothing afterwards. Waits for everything posted before (§4.4.3).
+    /// Invalidates this key of the responder's. Waits for everything posted before (§4.4.3); a later request with
+    /// the same key waits for this one.
     Invalidate(u32),
 }
 
@@ -107,6 +108,8 @@ pub enum Status {
     RemoteInvalidRequest,
     /// The responder failed.
     RemoteOperational,
+    /// The responder had no Receive WQE for it, more often than [`crate::Retry::rnr_retry`] allows.
+    RnrRetryExceeded,
     /// The own memory was no longer there.
     LocalAccess,
     /// An earlier request of the queue pair failed.
@@ -152,6 +155,14 @@ impl Operation {
         match *self {
             Self::Write { from, .. } | Self::Send { from, .. } => from,
             Self::Read { into, .. } | Self::CompareSwap { into, .. } | Self::FetchAdd { into, .. } => into,
+        }
+    }
+    /// The key of the other side's memory that it reads or writes.
+    pub fn remote_key(&self) -> Option<u32> {
+        match *self {
+            Self::Send { .. } => None,
+            Self::Write { to: at, .. } | Self::Read { from: at, .. } => Some(at.key),
+            Self::CompareSwap { at, .. } | Self::FetchAdd { at, .. } => Some(at.key),
         }
     }
     /// It consumes a Receive WQE.

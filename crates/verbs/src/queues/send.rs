@@ -16,6 +16,8 @@ const FULL: i32 = 1 << 22;
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub request: Request,
+    /// What must be over before it begins: at least what the application declared.
+    fence: Fence,
     /// How many messages were posted before: it is done at MSN `number` + 1.
     pub number: Serial,
     /// Its request packets' numbers: from `first` on, `packets` of them. RoCE numbers a Read's responses so.
@@ -37,15 +39,6 @@ impl Entry {
     fn end_of_responses(&self) -> Psn {
         self.first_response.plus(self.responses)
     }
-    /// CHOICE IRN §4.4.3: "Send-with-Invalidate is fenced behind earlier Writes" on top of Reads and Atomics,
-    /// which a fence always waits for. Other reading: behind Writes alone; then a Read's answer could lose
-    /// its memory.
-    fn fence(&self) -> Fence {
-        match self.request.operation {
-            Operation::Send { with: SendWith::Invalidate(_), .. } => Fence::All,
-            _ => self.request.fence,
-        }
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -56,6 +49,8 @@ pub struct SendQueue {
     entries: VecDeque<Entry>,
     /// Of these, how many the application has got completions for.
     delivered: usize,
+    /// Keys that Sends among them invalidate, with those Sends' numbers; some that are over may be left.
+    invalidated: VecDeque<(u32, Serial)>,
     /// The numbers of the next request to be posted.
     next: Entry,
     /// Messages that the responder has got, and all before them.
@@ -79,8 +74,10 @@ impl SendQueue {
             read_slots: setup.read_slots,
             entries: VecDeque::new(),
             delivered: 0,
+            invalidated: VecDeque::new(),
             next: Entry {
                 request: Request { id: 0, operation, fence: Fence::None },
+                fence: Fence::None,
                 number: zero,
                 first: setup.first_request,
                 packets: 0,
@@ -121,7 +118,11 @@ impl SendQueue {
         {
             return Err(PostError::Full);
         }
-        let mut entry = Entry { request, packets, responses, ..self.next.clone() };
+        let fence = self.fence(&request);
+        if let Operation::Send { with: SendWith::Invalidate(key), .. } = operation {
+            self.invalidated.push_back((key, self.next.number));
+        }
+        let mut entry = Entry { request, fence, packets, responses, ..self.next.clone() };
         self.next.number = entry.number.plus(1);
         self.next.first = entry.end();
         self.next.recv_sn = entry.recv_sn.plus(u32::from(operation.takes_receive()));
@@ -134,6 +135,33 @@ impl SendQueue {
         }
         self.entries.push_back(entry);
         Ok(())
+    }
+
+    /// What must be over before this request, the next to be posted, begins.
+    ///
+    /// ```text
+    /// CHOICE IRN §4.4.3: "Send-with-Invalidate is fenced behind earlier Writes" on top of Reads and Atomics, which a
+    /// fence always waits for. Other reading: behind Writes alone; then a Read's answer could lose its memory.
+    /// CHOICE IRN §4.4.3 (not stated): a request with a key that an earlier Send invalidates waits for that Send.
+    /// InfiniBand executes both in order, so the request is refused; placed at once, as IRN's are, a Write that
+    /// overtakes the Send would land. Other reading: every request waits, which costs a round trip for each such Send.
+    /// ```
+    fn fence(&mut self, request: &Request) -> Fence {
+        let over = |(_, number): &(u32, Serial)| self.msn.minus(*number) > 0;
+        while self.invalidated.front().is_some_and(over) {
+            self.invalidated.pop_front();
+        }
+        let is_invalidated = |key: u32| self.invalidated.iter().any(|(invalidated, _)| *invalidated == key);
+        match request.operation {
+            Operation::Send { with: SendWith::Invalidate(_), .. } => Fence::All,
+            // RoCE's responder takes packets in order.
+            operation
+                if self.dialect == Dialect::Irn && operation.remote_key().is_some_and(is_invalidated) =>
+            {
+                Fence::All
+            }
+            _ => request.fence,
+        }
     }
 
     /// The request that the packet belongs to.
@@ -153,7 +181,7 @@ impl SendQueue {
         let Some(entry) = self.find(psn) else { return false };
         let operation = entry.request.operation;
         let reads_over = || self.reads_done.minus(entry.read_sn) >= 0;
-        let fence = match entry.fence() {
+        let fence = match entry.fence {
             Fence::None => true,
             Fence::Reads => reads_over(),
             Fence::All => reads_over() && self.msn.minus(entry.number) >= 0,

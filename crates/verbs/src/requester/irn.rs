@@ -63,7 +63,10 @@ impl Engine {
     fn on_ack(&mut self, context: &mut Context<'_>, packet: &Packet<'_>, aeth: Aeth) -> Result<(), Ignored> {
         let cum = packet.psn;
         let sack = packet.sack.unwrap_or(cum);
-        if cum.minus(self.sent_end) > 0 || (packet.sack.is_some() && sack.minus(self.sent_end) >= 0) {
+        let verdict = Verdict::of(aeth.syndrome);
+        // What is acknowledged, refused or named must have been sent.
+        let named = packet.sack.or(verdict.as_ref().map(|_| cum));
+        if cum.minus(self.sent_end) > 0 || named.is_some_and(|psn| psn.minus(self.sent_end) >= 0) {
             return Err(Ignored::Number);
         }
         if !context.queue.on_msn(aeth.msn, super::credits(aeth)) {
@@ -74,11 +77,12 @@ impl Engine {
             self.refusals.forget();
             self.timer.on_advance(context.setup, context.now, self.sender.in_flight());
         }
-        if let Some(verdict) = Verdict::of(aeth.syndrome).filter(|_| cum == self.una()) {
-            // Everything from there on is sent again; never because of what came out of order.
+        if let Some(verdict) = verdict.filter(|_| cum == self.una())
+            && self.refusals.heed(context, cum, verdict)
+        {
+            // Never because of what came out of order.
             self.sender.restart(cum);
             self.timer.stop();
-            self.refusals.heed(context, cum, verdict);
         }
         context.queue.release(self.una());
         Ok(())
@@ -168,6 +172,7 @@ impl Engine {
             self.timer.restart(context.setup, context.now);
         }
         self.timer.start(context.setup, context.now);
+        self.refusals.on_sent(psn);
         let counters = &mut context.counters;
         counters.sent += 1;
         counters.retransmitted += u64::from(psn.minus(self.sent_end) < 0);

@@ -11,21 +11,8 @@ use crate::memory::Memory;
 use crate::queues::send::SendQueue;
 use crate::queues::{Completion, PostError, Request, Status};
 use crate::setup::{Setup, SetupError};
-use crate::wire::{Aeth, Credits, Dialect, Refusal, Syndrome};
+use crate::wire::{Aeth, Credits, Dialect, Refusal, RnrTimer, Syndrome};
 use thalweg_units::Time;
-
-impl std::fmt::Display for Ignored {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Wire(why) => write!(f, "not a packet: {why}"),
-            Self::QueuePair(qp) => write!(f, "for queue pair {qp}"),
-            Self::Direction => f.write_str("for the other end"),
-            Self::Number => f.write_str("its number is out of range"),
-            Self::Mismatch => f.write_str("does not fit its message"),
-        }
-    }
-}
-impl std::error::Error for Ignored {}
 
 /// What an end has done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,7 +25,7 @@ pub struct Counters {
     pub timeouts: u64,
     /// NACKs sent for packets out of order.
     pub nacks: u64,
-    /// Error NACKs sent (responder) or heeded (requester).
+    /// Error NACKs sent (responder), or refusals that they stood for (requester).
     pub refusals: u64,
     /// Packets in flight at most, in the space of numbers that this end sends.
     pub most_in_flight: u32,
@@ -72,8 +59,8 @@ struct Context<'a> {
 
 /// An error NACK.
 enum Verdict {
-    /// Not now: no Receive WQE.
-    NotReady,
+    /// Not now, for want of a Receive WQE; again after this pause at the earliest.
+    NotReady(RnrTimer),
     /// Never: how the request ends.
     Refused(Status),
 }
@@ -83,7 +70,7 @@ impl Verdict {
     fn of(syndrome: Syndrome) -> Option<Self> {
         match syndrome {
             Syndrome::Ack(_) | Syndrome::Nak(Refusal::Sequence) => None,
-            Syndrome::NotReady(_) => Some(Self::NotReady),
+            Syndrome::NotReady(timer) => Some(Self::NotReady(timer)),
             Syndrome::Nak(Refusal::InvalidRequest) => Some(Self::Refused(Status::RemoteInvalidRequest)),
             Syndrome::Nak(Refusal::RemoteAccess) => Some(Self::Refused(Status::RemoteAccess)),
             Syndrome::Nak(Refusal::RemoteOperational) => Some(Self::Refused(Status::RemoteOperational)),

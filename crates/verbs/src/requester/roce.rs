@@ -109,17 +109,22 @@ impl Engine {
     }
 
     fn on_ack(&mut self, context: &mut Context<'_>, cum: Psn, aeth: Aeth) -> Result<(), Ignored> {
+        if !matches!(aeth.syndrome, Syndrome::Ack(_)) && cum.minus(self.sent_end) >= 0 {
+            return Err(Ignored::Number); // a NAK of what was never sent
+        }
         context.on_credits(aeth)?;
         self.acknowledge(context, cum);
         if cum != self.una {
             return Ok(());
         }
         if aeth.syndrome == Syndrome::Nak(Refusal::Sequence) {
-            self.nxt = self.una;
-        } else if let Some(verdict) = Verdict::of(aeth.syndrome) {
+            // The responder reports a gap once, so a second NAK is a copy.
+            self.go_back();
+        } else if let Some(verdict) = Verdict::of(aeth.syndrome)
+            && self.refusals.heed(context, cum, verdict)
+        {
             self.nxt = self.una;
             self.timer.stop();
-            self.refusals.heed(context, cum, verdict);
         }
         Ok(())
     }
@@ -163,6 +168,7 @@ impl Engine {
             context.queue.fail(number, Status::LocalAccess);
             return false;
         }
+        self.refusals.on_sent(self.nxt);
         context.counters.sent += 1;
         context.counters.retransmitted += u64::from(self.nxt.minus(self.sent_end) < 0);
         self.nxt = next;

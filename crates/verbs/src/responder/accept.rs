@@ -10,21 +10,6 @@ pub const INVALID: Syndrome = Syndrome::Nak(Refusal::InvalidRequest);
 /// It may not touch this memory.
 pub const FORBIDDEN: Syndrome = Syndrome::Nak(Refusal::RemoteAccess);
 
-/// Its place in its message.
-pub fn place_of(opcode: Opcode) -> Place {
-    match opcode {
-        Opcode::Send(place) | Opcode::Write(place) => place,
-        Opcode::SendImmediate(only) | Opcode::SendInvalidate(only) | Opcode::WriteImmediate(only) => {
-            if only {
-                Place::Only
-            } else {
-                Place::Last
-            }
-        }
-        _ => Place::Only,
-    }
-}
-
 /// A packet's payload is as long as its place requires: full, but for the last.
 pub fn check_length(place: Place, payload: usize, mtu: u32) -> Result<(), Syndrome> {
     let mtu = mtu as usize;
@@ -47,7 +32,7 @@ pub fn write(memory: &mut Memory, place: Place, reth: Reth, payload: &[u8]) -> R
 
 /// The Receive WQE that a Send's packet needs.
 pub fn receive(context: &mut Context<'_>, host: &mut Host, sn: Serial) -> Result<ReceiveRequest, Syndrome> {
-    context.ledger.receives.find(sn, &mut host.shared).ok_or(Syndrome::NotReady(0))
+    context.ledger.receives.find(sn, &mut host.shared).ok_or(context.not_ready())
 }
 
 /// Places part of a Send, `before` bytes into the sink.

@@ -124,41 +124,13 @@ impl Engine {
         host: &mut Host,
         packet: &Packet<'_>,
     ) -> Result<Class, Syndrome> {
-        let setup = context.setup;
-        let place = accept::place_of(packet.opcode);
-        let mut bytes = 0;
-        match (packet.opcode, packet.reth, packet.offset) {
-            (Opcode::Write(_) | Opcode::WriteImmediate(_), Some(reth), _) => {
-                accept::check_length(place, packet.payload.len(), setup.mtu)?;
-                if (place == Place::Only) != (packet.payload.len() == reth.length as usize)
-                    || packet.payload.len() > reth.length as usize
-                {
-                    return Err(INVALID);
-                }
-                if let Some(sn) = packet.recv_wqe {
-                    self.check_number(context, sn, packet)?;
-                    // Its own Receive WQE must be there; of the shared ones it takes one when its turn comes.
-                    if !setup.shared_receives {
-                        accept::receive(context, host, sn)?;
-                    }
-                }
-                accept::write(&mut host.memory, place, reth, packet.payload)?;
-                bytes = reth.length;
+        let bytes = match packet.opcode {
+            Opcode::Write(_) | Opcode::WriteImmediate(_) => self.accept_write(context, host, packet)?,
+            Opcode::Send(_) | Opcode::SendImmediate(_) | Opcode::SendInvalidate(_) => {
+                self.accept_send(context, host, packet)?
             }
-            (Opcode::Send(_) | Opcode::SendImmediate(_) | Opcode::SendInvalidate(_), _, Some(offset)) => {
-                accept::check_length(place, packet.payload.len(), setup.mtu)?;
-                let sn = packet.recv_wqe.ok_or(INVALID)?;
-                self.check_number(context, sn, packet)?;
-                if place.begins() != (offset == 0) {
-                    return Err(INVALID);
-                }
-                let wqe = accept::receive(context, host, sn)?;
-                let before = u64::from(offset) * u64::from(setup.mtu);
-                accept::send(&mut host.memory, wqe, before, packet.payload)?;
-                bytes = before as u32 + packet.payload.len() as u32;
-            }
-            _ => self.keep_read(context, host, packet)?,
-        }
+            _ => self.keep_read(context, host, packet).map(|()| 0)?,
+        };
         // A premature CQE, in host memory until its turn comes.
         if let (Some(cqe), Some(sn)) = (accept::completion(packet, bytes), packet.recv_wqe) {
             context.ledger.receives.keep(sn, cqe);
@@ -168,6 +140,51 @@ impl Engine {
             (true, false) => Class::Last,
             (false, false) => Class::Part,
         })
+    }
+
+    /// Part of a Write: the message's bytes.
+    fn accept_write(
+        &self,
+        context: &mut Context<'_>,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<u32, Syndrome> {
+        let (place, here) = (packet.opcode.place(), packet.payload.len());
+        accept::check_length(place, here, context.setup.mtu)?;
+        let reth = packet.reth.ok_or(INVALID)?;
+        let whole = reth.length as usize;
+        if (place == Place::Only) != (here == whole) || here > whole {
+            return Err(INVALID);
+        }
+        if let Some(sn) = packet.recv_wqe {
+            self.check_number(context, sn, packet)?;
+            // Its own Receive WQE must be there; of the shared ones it takes one when its turn comes.
+            if !context.setup.shared_receives {
+                accept::receive(context, host, sn)?;
+            }
+        }
+        accept::write(&mut host.memory, place, reth, packet.payload)?;
+        Ok(reth.length)
+    }
+
+    /// Part of a Send: the message's bytes up to its end.
+    fn accept_send(
+        &self,
+        context: &mut Context<'_>,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<u32, Syndrome> {
+        let place = packet.opcode.place();
+        accept::check_length(place, packet.payload.len(), context.setup.mtu)?;
+        let (Some(sn), Some(offset)) = (packet.recv_wqe, packet.offset) else { return Err(INVALID) };
+        self.check_number(context, sn, packet)?;
+        if place.begins() != (offset == 0) {
+            return Err(INVALID);
+        }
+        let wqe = accept::receive(context, host, sn)?;
+        let before = u64::from(offset) * u64::from(context.setup.mtu);
+        accept::send(&mut host.memory, wqe, before, packet.payload)?;
+        Ok(before as u32 + packet.payload.len() as u32)
     }
 
     /// A Receive WQE's number must be one that a packet of the window can have, and its CQE the only one.
@@ -212,7 +229,7 @@ impl Engine {
                 return Ok(());
             }
             let over = match stop == completion {
-                true => context.ledger.expire(host),
+                true => context.expire(host),
                 false => self.execute(context, host),
             };
             if let Err(error) = over {
@@ -242,8 +259,8 @@ impl Engine {
     }
 
     fn refuse(&mut self, context: &mut Context<'_>, error: Syndrome) {
-        let syndrome = context.refusal(error);
-        self.answer(context, syndrome, None);
+        context.counters.refusals += 1;
+        self.answer(context, error, None);
     }
 
     fn answer(&mut self, context: &Context<'_>, syndrome: Syndrome, sack: Option<Psn>) {

@@ -12,7 +12,7 @@ use crate::memory::Memory;
 use crate::queues::{PostError, ReceiveRequest, Received, Receives, SharedReceives};
 use crate::requester::Counters;
 use crate::setup::{Setup, SetupError};
-use crate::wire::{Credits, Dialect, Serial, Syndrome, rnr_code};
+use crate::wire::{Credits, Dialect, Serial, Syndrome};
 use std::collections::VecDeque;
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::Time;
@@ -57,25 +57,6 @@ impl Ledger {
     fn ack(&self) -> Syndrome {
         Syndrome::Ack(self.receives.credits().map(Credits::at_most))
     }
-
-    /// The first outstanding Receive WQE expires with the CQE kept for it.
-    ///
-    /// # Errors
-    /// If there is none, or its Send was to invalidate a key that is worth nothing.
-    fn expire(&mut self, host: &mut Host) -> Result<(), Syndrome> {
-        use crate::queues::Arrived::SendInvalidate;
-        use crate::wire::Refusal::{InvalidRequest, RemoteAccess};
-        let cqe = self.receives.next().ok_or(Syndrome::Nak(InvalidRequest))?;
-        if let SendInvalidate(key) = cqe.what
-            && host.memory.invalidate(key).is_err()
-        {
-            return Err(Syndrome::Nak(RemoteAccess));
-        }
-        // The delay on the wire is filled in where the NACK is sent.
-        let received = self.receives.expire(&mut host.shared).ok_or(Syndrome::NotReady(0))?;
-        self.received.push_back(received);
-        Ok(())
-    }
 }
 
 /// What an engine works with.
@@ -87,13 +68,28 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Counts a refusal; the answer is what to send on the wire.
-    fn refusal(&mut self, error: Syndrome) -> Syndrome {
-        self.counters.refusals += 1;
-        match error {
-            Syndrome::NotReady(_) => Syndrome::NotReady(rnr_code(self.setup.rnr_delay)),
-            other => other,
+    /// "No Receive WQE", with the pause that the set-up wants.
+    fn not_ready(&self) -> Syndrome {
+        Syndrome::NotReady(self.setup.retry.min_rnr_timer)
+    }
+
+    /// The first outstanding Receive WQE expires with the CQE kept for it.
+    ///
+    /// # Errors
+    /// If there is none, or its Send was to invalidate a key that is not valid. Nothing has changed then.
+    fn expire(&mut self, host: &mut Host) -> Result<(), Syndrome> {
+        let receives = &mut self.ledger.receives;
+        let invalidated = receives.next().and_then(|cqe| cqe.what.invalidated());
+        if invalidated.is_some_and(|key| !host.memory.is_valid(key)) {
+            return Err(accept::FORBIDDEN);
         }
+        let Some(received) = receives.expire(&mut host.shared) else { return Err(self.not_ready()) };
+        if let Some(key) = invalidated {
+            let valid = host.memory.invalidate(key);
+            debug_assert_eq!(valid, Ok(()));
+        }
+        self.ledger.received.push_back(received);
+        Ok(())
     }
 }
 

@@ -17,7 +17,7 @@ use thalweg_machines::transport::rdma::Psn;
 pub struct Engine {
     /// The next packet expected.
     e: Psn,
-    /// A NACK has reported this one as missing.
+    /// A NACK has reported this one as missing, or refused it.
     nak_open: bool,
     /// The message of which a part has arrived.
     open: Option<Open>,
@@ -85,8 +85,10 @@ impl Engine {
                     }
                 }
                 Err(error) => {
-                    let syndrome = context.refusal(error);
-                    self.acknowledge(context, syndrome);
+                    context.counters.refusals += 1;
+                    // What follows the refused packet is not missing anything: no NAK until this one is sent again.
+                    self.nak_open = true;
+                    self.acknowledge(context, error);
                 }
             },
             1.. => {
@@ -101,68 +103,95 @@ impl Engine {
         Ok(())
     }
 
-    /// The next packet: how many numbers it takes. Nothing has changed if it is refused.
+    /// The next packet: how many numbers it takes. It counts as not arrived if it is refused.
     fn accept(
         &mut self,
         context: &mut Context<'_>,
         host: &mut Host,
         packet: &Packet<'_>,
     ) -> Result<u32, Syndrome> {
-        let place = accept::place_of(packet.opcode);
+        let place = packet.opcode.place();
         if place.begins() != self.open.is_none() {
             return Err(INVALID);
         }
         accept::check_length(place, packet.payload.len(), context.setup.mtu)?;
-        let length = packet.payload.len() as u32;
-        match (packet.opcode, self.open) {
-            (Opcode::Write(_) | Opcode::WriteImmediate(_), open) => {
-                let (reth, whole) = match (open, packet.reth) {
-                    (None, Some(reth)) => (reth, reth.length),
-                    (Some(Open::Write(rest, whole)), None) => (rest, whole),
-                    _ => return Err(INVALID),
-                };
-                if place.ends() != (reth.length == length) {
-                    return Err(INVALID);
-                }
-                let cqe = accept::completion(packet, whole);
-                if cqe.is_some() {
-                    accept::receive(context, host, self.recv_sn)?;
-                }
-                let rest = Reth {
-                    address: reth.address.wrapping_add(u64::from(length)),
-                    length: reth.length.saturating_sub(length),
-                    ..reth
-                };
-                accept::write(&mut host.memory, place, reth, packet.payload)?;
-                self.complete(context, host, cqe)?;
-                self.open = (!place.ends()).then_some(Open::Write(rest, whole));
+        let open = match packet.opcode {
+            Opcode::Write(_) | Opcode::WriteImmediate(_) => self.accept_write(context, host, packet)?,
+            Opcode::Send(_) | Opcode::SendImmediate(_) | Opcode::SendInvalidate(_) => {
+                self.accept_send(context, host, packet)?
             }
-            (Opcode::Send(_) | Opcode::SendImmediate(_) | Opcode::SendInvalidate(_), open) => {
-                let before = match open {
-                    None => 0,
-                    Some(Open::Send(before)) => before,
-                    Some(Open::Write(..)) => return Err(INVALID),
-                };
-                let wqe = accept::receive(context, host, self.recv_sn)?;
-                accept::send(&mut host.memory, wqe, before, packet.payload)?;
-                let bytes = before + u64::from(length);
-                self.complete(context, host, accept::completion(packet, bytes as u32))?;
-                self.open = (!place.ends()).then_some(Open::Send(bytes));
-            }
-            _ => {
-                let wanted = accept::wanted(&host.memory, packet)?;
-                let answer = accept::execute(&mut host.memory, wanted)?;
-                if let Answer::Original(word) = answer {
-                    self.atomics.push_back((packet.psn, word));
-                    if self.atomics.len() > context.setup.read_slots as usize {
-                        self.atomics.pop_front();
-                    }
-                }
-                self.out.push_back(Out::Answer { first: packet.psn, sent: 0, answer });
-                return Ok(answer.packets(context.setup.mtu));
+            _ => return self.accept_read(context, host, packet),
+        };
+        self.open = (!place.ends()).then_some(open);
+        Ok(1)
+    }
+
+    /// Part of a Write: what then is open.
+    fn accept_write(
+        &mut self,
+        context: &mut Context<'_>,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<Open, Syndrome> {
+        let (place, length) = (packet.opcode.place(), packet.payload.len() as u32);
+        let (reth, whole) = match (self.open, packet.reth) {
+            (None, Some(reth)) => (reth, reth.length),
+            (Some(Open::Write(rest, whole)), None) => (rest, whole),
+            _ => return Err(INVALID),
+        };
+        if place.ends() != (reth.length == length) {
+            return Err(INVALID);
+        }
+        let cqe = accept::completion(packet, whole);
+        if cqe.is_some() {
+            accept::receive(context, host, self.recv_sn)?;
+        }
+        accept::write(&mut host.memory, place, reth, packet.payload)?;
+        self.complete(context, host, cqe)?;
+        let rest = Reth {
+            address: reth.address.wrapping_add(u64::from(length)),
+            length: reth.length.saturating_sub(length),
+            ..reth
+        };
+        Ok(Open::Write(rest, whole))
+    }
+
+    /// Part of a Send: what then is open.
+    fn accept_send(
+        &mut self,
+        context: &mut Context<'_>,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<Open, Syndrome> {
+        let before = match self.open {
+            None => 0,
+            Some(Open::Send(before)) => before,
+            Some(Open::Write(..)) => return Err(INVALID),
+        };
+        let wqe = accept::receive(context, host, self.recv_sn)?;
+        accept::send(&mut host.memory, wqe, before, packet.payload)?;
+        let bytes = before + packet.payload.len() as u64;
+        self.complete(context, host, accept::completion(packet, bytes as u32))?;
+        Ok(Open::Send(bytes))
+    }
+
+    /// A Read or an Atomic, executed at once: how many packets its answer has.
+    fn accept_read(
+        &mut self,
+        context: &mut Context<'_>,
+        host: &mut Host,
+        packet: &Packet<'_>,
+    ) -> Result<u32, Syndrome> {
+        let wanted = accept::wanted(&host.memory, packet)?;
+        let answer = accept::execute(&mut host.memory, wanted)?;
+        if let Answer::Original(word) = answer {
+            self.atomics.push_back((packet.psn, word));
+            if self.atomics.len() > context.setup.read_slots as usize {
+                self.atomics.pop_front();
             }
         }
-        Ok(1)
+        self.out.push_back(Out::Answer { first: packet.psn, sent: 0, answer });
+        Ok(answer.packets(context.setup.mtu))
     }
 
     /// Expires a Receive WQE if there is a CQE for it: at once, since everything is in order.
@@ -174,7 +203,7 @@ impl Engine {
     ) -> Result<(), Syndrome> {
         let Some(cqe) = cqe else { return Ok(()) };
         context.ledger.receives.keep(self.recv_sn, cqe);
-        if let Err(error) = context.ledger.expire(host) {
+        if let Err(error) = context.expire(host) {
             context.ledger.receives.forget();
             return Err(error);
         }

@@ -13,7 +13,7 @@ mod syndrome;
 pub use decode::WireError;
 pub use encode::EncodeError;
 pub use opcode::{Dialect, Layout, Opcode, Place};
-pub use syndrome::{Credits, Refusal, Syndrome, rnr_code};
+pub use syndrome::{Credits, Refusal, RnrTimer, Syndrome};
 
 use thalweg_machines::transport::rdma::Psn;
 

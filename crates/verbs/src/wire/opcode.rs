@@ -238,21 +238,20 @@ impl Opcode {
         )
     }
 
-    /// Its message ends with it: MSN rises when everything up to it has arrived.
-    pub fn is_last(self) -> bool {
+    /// Its place in its message. Acknowledgements are messages of one packet.
+    pub fn place(self) -> Place {
         match self {
-            Self::Send(place) | Self::Write(place) => place.ends(),
-            _ => self.is_request(),
+            Self::Send(place) | Self::Write(place) | Self::ReadResponse(place) => place,
+            Self::SendImmediate(false) | Self::SendInvalidate(false) | Self::WriteImmediate(false) => {
+                Place::Last
+            }
+            _ => Place::Only,
         }
     }
 
-    /// Its message begins with it.
-    pub fn is_first(self) -> bool {
-        match self {
-            Self::Send(place) | Self::Write(place) => place.begins(),
-            Self::SendImmediate(only) | Self::SendInvalidate(only) | Self::WriteImmediate(only) => only,
-            _ => self.is_request(),
-        }
+    /// A request's message ends with it: MSN rises when everything up to it has arrived.
+    pub fn is_last(self) -> bool {
+        self.is_request() && self.place().ends()
     }
 
     /// It also expires a Receive WQE, with a CQE for the responder's application.

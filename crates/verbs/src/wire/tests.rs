@@ -14,7 +14,7 @@ fn random_packet<'a>(opcode: Opcode, dialect: Dialect, r: &mut Stream, payload: 
         syndrome: [
             Syndrome::Ack(None),
             Syndrome::Ack(Some(Credits::at_most(r.below(40_000) as u32))),
-            Syndrome::NotReady(r.below(32) as u8),
+            Syndrome::NotReady(RnrTimer::from_code(r.below(32) as u8)),
             Syndrome::Nak(Refusal::Sequence),
             Syndrome::Nak(Refusal::RemoteAccess),
         ][r.below(5) as usize],
@@ -161,7 +161,7 @@ fn acknowledgements_have_the_sizes_that_the_simulator_uses() {
     for opcode in [Opcode::Acknowledge, Opcode::ReadAcknowledge] {
         assert_eq!(wire(opcode, Syndrome::Ack(None)), 70);
         assert_eq!(wire(opcode, nack), 74);
-        assert_eq!(wire(opcode, Syndrome::NotReady(7)), 70);
+        assert_eq!(wire(opcode, Syndrome::NotReady(RnrTimer::from_code(7))), 70);
     }
     assert_eq!(wire(Opcode::ReadRequest, nack), 66 + RETH + READ_WQE);
     assert_eq!(wire(Opcode::CompareSwap, nack), 66 + ATOMIC + READ_WQE);

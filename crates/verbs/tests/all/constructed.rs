@@ -114,7 +114,7 @@ fn a_refused_request_fails_and_flushes_what_follows() {
     net.run(Time::MAX);
     let ends: Vec<_> = net.completions.iter().map(|c| (c.id, c.status)).collect();
     assert_eq!(ends, [(0, Status::Success), (1, Status::RemoteAccess), (2, Status::Flushed)]);
-    assert_eq!(net.requester.counters().refusals, u64::from(small().refusals));
+    assert_eq!(net.requester.counters().refusals, u64::from(small().retry.refusals));
     assert!(net.requester.has_failed() && net.requester.timer().is_none());
     let again = Request { id: 3, operation: write(0, 8, 0), fence: Fence::None };
     assert!(net.requester.post(&net.local, again).is_err());

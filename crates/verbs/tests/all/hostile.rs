@@ -4,7 +4,9 @@
 use thalweg_machines::transport::rdma::Psn;
 use thalweg_units::{Span, Stream, Time};
 use thalweg_verbs::memory::{Buffer, Memory, Remote, Rights};
-use thalweg_verbs::wire::{Aeth, AtomicEth, Credits, Dialect, Opcode, Packet, Refusal, Reth, Syndrome};
+use thalweg_verbs::wire::{
+    Aeth, AtomicEth, Credits, Dialect, Opcode, Packet, Refusal, Reth, RnrTimer, Syndrome,
+};
 use thalweg_verbs::{
     Fence, Host, Operation, ReceiveRequest, Request, Requester, Responder, SendWith, Setup, SharedReceives,
 };
@@ -45,7 +47,7 @@ fn packet<'a>(
         syndrome: [
             Syndrome::Ack(None),
             Syndrome::Ack(Some(Credits::at_most(3))),
-            Syndrome::NotReady(1),
+            Syndrome::NotReady(RnrTimer::from_code(1)),
             Syndrome::Nak(Refusal::Sequence),
             Syndrome::Nak(Refusal::InvalidRequest),
         ][r.below(5) as usize],

@@ -4,9 +4,12 @@ mod common;
 
 mod constructed;
 mod hostile;
+mod page;
 mod receives;
 mod recovery;
+mod refusals;
 mod roce;
 mod semantics;
+mod sequences;
 mod transport;
 mod udp;

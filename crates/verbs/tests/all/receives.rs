@@ -43,7 +43,7 @@ fn without_credit_one_probe_is_sent_and_repeated_after_the_delay() {
     assert_eq!(net.count(Way::ToResponder, |_| true), 1, "only the first packet of the first Send");
     assert_eq!(net.responder.counters().refusals, 1);
     net.run(Time::from_us(350));
-    assert_eq!(net.count(Way::ToResponder, probe), 3, "after 24 us and 100 us, twice");
+    assert_eq!(net.count(Way::ToResponder, probe), 3, "after 24 us and 120 us, twice");
     assert_eq!(net.count(Way::ToResponder, |_| true), 3);
     for id in 0..2 {
         net.responder.post_receive(ReceiveRequest { id, sink: at(16 * id, 12) }).unwrap();
