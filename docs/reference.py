@@ -1,7 +1,7 @@
 """Writes the reference into the tree: `python docs/reference.py`.
 
 Whole pages in docs/reference/: every scenario key from the JSON Schema, the catalogue from `thalweg list`, the columns
-of every table from a small run. Parts of other pages, between `<!-- generated: NAME -->` and `<!-- /generated -->`: a
+of every table. Parts of other pages, between `<!-- generated: NAME -->` and `<!-- /generated -->`: a
 module's documentation, a source file, the studies, the verdicts of a study. tests/python/test_reference_pages.py
 compares both with what this program would write."""
 
@@ -81,33 +81,6 @@ SECTIONS = [
     "measure",
     "run",
 ]
-
-# Everything that can be sampled, on a network small enough to run while the page is written.
-EVERYTHING = """
-name = "columns"
-[topology]
-kind = "star"
-hosts = 3
-[[traffic]]
-kind = "flow"
-src = 0
-dst = 1
-size = "100KB"
-[measure]
-queues = { every = "10us" }
-links = { every = "10us" }
-controllers = { every = "10us" }
-round_trips = true
-pauses = true
-memory = true
-[switch]
-scheduler = "ads"
-inputs = { memory = "240KB" }
-pfc = {}
-[measure.priority_histogram]
-[run]
-until = "10ms"
-"""
 
 
 def cell(text: str) -> str:
@@ -363,13 +336,11 @@ def catalogue_page() -> str:
 
 
 def columns_page() -> str:
-    results = thalweg.run(thalweg.Scenario.from_toml(EVERYTHING), progress=False)
-    about = "From a run in which everything that can be sampled is. In a program: `results.columns(TABLE)`."
+    about = "Every table of runs, and every column that it may have. In a program: `results.columns(TABLE)`."
     lines = generated("Tables and their columns", about)
-    for name in results.tables:
-        meta = {k.decode(): v.decode() for k, v in (results.tables.arrow(name).schema.metadata or {}).items()}
-        lines += [f"## `{name}`", "", *wrapped(meta.get("doc", "")), ""]
-        rows = [(f"`{c}`", unit or "–", meaning) for c, unit, meaning in results.columns(name)]
+    for name, doc, columns in _core.table_layouts():
+        lines += [f"## `{name}`", "", *wrapped(doc), ""]
+        rows = [(f"`{c}`", unit or "–", meaning) for c, unit, meaning in columns]
         lines += table(("column", "unit", "meaning"), rows)
     lines += ["## Columns of controllers' own", ""]
     lines += wrapped(

@@ -37,6 +37,11 @@ def plural(count: float, one: str, many: str | None = None) -> str:
     return f"{text} {one if count == 1 else many or one + 's'}"
 
 
+def counted(count: int, one: str, many: str) -> str:
+    """The same with all digits: `36 407 drops`."""
+    return f"{number(count)} {one if count == 1 else many}"
+
+
 def wall(seconds: float) -> str:
     """A span of the user's time."""
     if not math.isfinite(seconds):

@@ -16,7 +16,8 @@ import stat
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,12 @@ UNDER_WAY = "thalweg unfinished"
 ELSEWHERE = 86400.0
 # Folders of runs are named by `--out`; files by options of many names.
 OTHER_OUT, OTHER_NAME, OTHER_PLACE = "choose another --out", "choose another name", "choose another place"
+# Up to so many bytes of a file are looked at to see whether it is as it was written.
+LARGE = 1 << 26
+# The files of a run.
+_PART = re.compile(
+    r"(meta|summary)\.json|scenario\.toml|\w+\.parquet|(snapshot|decisions)\.bin|port\d+\.port|\w+\.html"
+)
 _LEFT = re.compile(r"\.(.+)\.thalweg-([0-9a-f]{12})(\.older)?")
 
 
@@ -125,18 +132,59 @@ def listed(folder: Path) -> list[str]:
 def seal(folder: Path, meta: dict[str, Any]) -> None:
     """Writes `meta.json`, last of all: it lists the files, and its presence says that they are complete."""
     files = sorted({*_listing(folder), META} - {UNFINISHED})
-    _write(folder / META, _json({"format": RUN, "version": VERSION, "files": files} | _without_head(meta)))
+    checks = {name: _check(folder / name) for name in files if name != META}
+    head = {"format": RUN, "version": VERSION, "files": files, "checks": checks}
+    _write(folder / META, _json(head | _without_head(meta)))
 
 
 def add_file(folder: Path, name: str) -> None:
     """Lists one more file in a run directory of ours."""
     meta = _read(folder / META)
-    if meta is not None and meta.get("format") == RUN and name not in files_of(meta):
-        _write(folder / META, _json(meta | {"files": sorted([*files_of(meta), name])}))
+    if meta is not None and meta.get("format") == RUN:
+        files = sorted({*files_of(meta), name})
+        checks = (meta.get("checks") or {}) | {name: _check(folder / name)}
+        _write(folder / META, _json(meta | {"files": files, "checks": checks}))
+
+
+def _check(file: Path) -> tuple[int, int | None]:
+    """What a file is known by later: its size and its CRC-32; of a large one, as recordings are, the size alone."""
+    size = file.stat().st_size
+    return size, zlib.crc32(file.read_bytes()) if size <= LARGE else None
+
+
+def damage(folder: Path, spared: Collection[str] = ()) -> str | None:
+    """Which file of a run directory of ours is not as it was written, and how; of those `spared`, which may have been
+    removed, only those that are there. Runs of earlier versions say nothing of their files."""
+    checks = (_read(folder / META) or {}).get("checks")
+    for name, written in checks.items() if isinstance(checks, dict) else ():
+        try:
+            found = _check(folder / name)
+        except OSError as e:
+            if isinstance(e, FileNotFoundError) and name in spared:
+                continue
+            return f"{name} is missing" if isinstance(e, FileNotFoundError) else f"{name}: {e.strerror}"
+        if list(found) != written:
+            cut = isinstance(written, list) and written and isinstance(written[0], int) and found[0] < written[0]
+            return f"{name} is cut short" if cut else f"{name} has been changed"
+    return None
+
+
+def clear_wreck(path: Path) -> bool:
+    """Removes a run from a folder of ours that keeps many if its `meta.json` cannot be read; false if it can, or if
+    other things than runs consist of are there too."""
+    names = _listing(path) if _kind(path) == "folder" else []
+    keeper = str((_read(_absolute(path).parent / FOLDER) or {}).get("format", ""))
+    ours = all(_PART.fullmatch(name) and _kind(path / name) == "file" for name in names)
+    if META not in names or _read(path / META) is not None or not keeper.startswith("thalweg ") or not ours:
+        return False
+    for name in names:
+        (path / name).unlink(missing_ok=True)
+    path.rmdir()
+    return True
 
 
 def _without_head(meta: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in meta.items() if k not in ("format", "version", "files")}
+    return {k: v for k, v in meta.items() if k not in ("format", "version", "files", "checks")}
 
 
 def describe(meta: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,13 @@ CONTROLLERS = {
     "step": "dctcp", "red-ecn": "dctcp", "random-ecn": "dctcp", "pi": "dctcp",
     "abc": "abc", "xcp": "xcp", "rcp": "rcp", "vcp": "vcp",
 }  # fmt: skip
+# Queues that need of a path what real packets do not give it: no scenario of a link has them.
+IMPOSSIBLE = {
+    "lstf": "it sorts by slack, which IP headers do not carry",
+    "pifo": "it sorts by what senders write into a rank header, which IP does not carry",
+    "input-round-robin": "it serves the inputs of a switch one by one, and the link has one",
+    "ndp": "it cuts packets to their headers, and real receivers take those for damaged",
+}
 # The option that a key comes from.
 OPTIONS = {
     "topology.bottleneck_rate": "--rate",
@@ -68,6 +75,10 @@ class Link:
                 raise refuse(
                     f"--queue: nothing is called `{self.queue}`", hint=nearest(self.queue, schedulers | markings)
                 )
+            if self.queue == "policy":
+                raise refuse("--queue: a policy is a file", hint="name it with --policy")
+            if why := IMPOSSIBLE.get(self.queue):
+                raise refuse(f"--queue: real packets cannot pass `{self.queue}`: {why}", hint=_others())
             switch["scheduler" if self.queue in schedulers else "marking"] = self.queue
             controller = CONTROLLERS.get(self.queue, controller)
         if self.policy is not None:
@@ -90,22 +101,37 @@ class Link:
         # What the simulator would run over it. A queue of classes takes effect where there are several.
         there = {"kind": "backlogged", "src": 0, "dst": 1}
         back = {"kind": "backlogged", "src": 1, "dst": 0}
-        if self.queue == "priority" or classes:
+        if classes:
             back["class"] = 1
         return found | {"traffic": [there, back], "run": {"until": "60s"}}
 
     def scenario(self, set: Mapping[str, Any] | None = None) -> Scenario:
         """The same, with other keys set, checked. Raises `ScenarioError` that names options."""
+        return self.fitted(set)[1]
+
+    def fitted(self, set: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Scenario]:
+        """`table` with the traffic that takes effect, and `scenario`."""
         found: list[Diagnostic] = []
-        # Whether a policy looks at classes is known once it is read.
+        # Whether a queue looks at classes is known once it is read.
         for classes in (False, True):
+            table = self.table(classes)
             try:
-                return Scenario(_toml.dumps(self.table(classes)), "thalweg shell", Path.cwd(), set)
+                return table, Scenario(_toml.dumps(table), "thalweg shell", Path.cwd(), set)
             except ScenarioError as e:
                 found = [_by_option(d, self._links()) for d in e.diagnostics]
-                if self.policy is None or not any("class 0" in d.reason for d in found):
+                if not any("class 0" in d.reason for d in found):
                     break
         raise ScenarioError(found)
+
+    def ports(self, scenario: Scenario) -> list[dict[str, Any]]:
+        """The ports of `scenario`, which these options made. Raises `ScenarioError` that names options."""
+        try:
+            return ports(scenario, BETWEEN)
+        except ScenarioError as e:
+            found = [_by_option(d, self._links()) for d in e.diagnostics]
+            if self.queue is not None and any(d.reason.startswith("--queue") for d in found):
+                found = [replace(d, hint=d.hint or _others(), text="") for d in found]
+            raise ScenarioError(found) from None
 
     def _links(self) -> str:
         """The options that make links of their own."""
@@ -117,6 +143,23 @@ def _names(kind: str) -> set[str]:
     return {name for name, *_ in _core.catalogue(kind) or []}
 
 
+def passable() -> list[str]:
+    """The queues that real packets can pass, those that need keys of their own included."""
+    found = []
+    for queue in sorted((_names("schedulers") | _names("markings")) - {*IMPOSSIBLE, "policy"}):
+        try:
+            ports(Link(rate="10Mbps", queue=queue).scenario(), BETWEEN)
+        except ScenarioError as e:
+            if not all(d.hint and "--set" in d.hint for d in e.diagnostics):
+                continue
+        found.append(queue)
+    return found
+
+
+def _others() -> str:
+    return f"queues of real packets are {', '.join(passable())}"
+
+
 def _transmitter(text: str) -> dict[str, Any]:
     return {"kind": "fixed", "rate": text} if RATE.fullmatch(text) else {"kind": "traced", "file": text}
 
@@ -125,6 +168,10 @@ def _by_option(found: Diagnostic, links: str) -> Diagnostic:
     """The same error, about an option instead of a line of the scenario that the options made."""
     key = re.sub(r"\.\d+.*", "", found.key)
     option = links if key == "link" else OPTIONS.get(found.key) or OPTIONS.get(key)
+    if "key is missing" in found.reason and key.startswith(("switch.marking.", "switch.scheduler.")):
+        value = re.search(r'`\w+ = "?([^"`]+)"?`', found.hint or "")
+        hint = f"add --set {key}={value[1]}" if value else f"add it with --set {key}=.."
+        return Diagnostic(f"--queue: it needs `{key}`", file="thalweg shell", hint=hint)
     if not option:
         return found
     # There is no scenario that paths are relative to.

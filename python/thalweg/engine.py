@@ -167,7 +167,7 @@ def conclude(
             simulation.set_check(True)
         except ValueError as e:
             raise refuse(f"`check` cannot take effect: {e}", hint="run it again from its beginning") from None
-    threads = share_out(simulation, threads, cores)
+    threads, requested = share_out(simulation, threads, cores), threads
     origin: dict[str, Any]
     if isinstance(source, Results):
         text, origin = source.scenario_toml, {k: source.meta.get(k) for k in ("directory", "inputs")}
@@ -176,6 +176,9 @@ def conclude(
         text, origin = source.to_toml(), {"directory": str(source._directory.absolute()), "inputs": source.inputs()}
         spent = 0.0
     origin["controllers"] = controllers.fingerprints(text)
+    # Another number of threads than the scenario's was said on the way.
+    if requested is None and (why := simulation.why_one_thread()):
+        origin["one_thread"] = why
 
     def finish(signals: Signals, take: Callable[[bool], None] | None = None) -> Results:
         begun = time.monotonic()

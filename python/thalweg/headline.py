@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thalweg import _format, _units
+
+if TYPE_CHECKING:
+    from thalweg.rundata import RunData
 
 STATISTICS = ("mean", "p50", "p95", "p99")
 # Flows that the completion times and slowdowns next to them are not about.
@@ -14,8 +17,26 @@ UNFINISHED = "not ended"
 TIMES = (".fct_us.", ".slowdown.")
 
 
-def rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """(what, how much) in the order in which a reader wants it."""
+# Schedulers that mark packets themselves, or let a marking of their own do it.
+_MARKING = ("dualpi2", "fq-codel", "max-min", "policy", "zombie-list")
+
+
+def rows_of(results: RunData) -> list[tuple[str, str]]:
+    """`rows` of a run, of which it is known whether anything marks packets."""
+    summary = results.summary
+    return rows(summary, bool(summary.get("marks")) or "original" in summary or _may_mark(results.document))
+
+
+def _may_mark(document: Mapping[str, Any]) -> bool:
+    """Whether a queue of a resolved scenario marks packets."""
+    places = [document.get(place) or {} for place in ("switch", "nic")]
+    kind = lambda value: value.get("kind") if isinstance(value, Mapping) else value  # noqa: E731
+    marks = any(kind(place.get("marking", "none")) != "none" for place in places)
+    return marks or any(kind(place.get("scheduler")) in _MARKING for place in places)
+
+
+def rows(summary: Mapping[str, Any], marks: bool = True) -> list[tuple[str, str]]:
+    """(what, how much) in the order in which a reader wants it. `marks`: packets may be marked."""
     if "original" in summary:
         return _replay(summary)
     measured = summary.get("measured") or {}
@@ -26,7 +47,8 @@ def rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
             f"{_format.number(measured['completed'])} of {_format.number(measured['flows'])} measured flows completed"
         )
         if measured["censored"]:
-            text += f", {_format.number(measured['censored'])} censored: means and percentiles are of the others"
+            others = "means and percentiles are of the others" if measured["completed"] else "there are no others"
+            text += f", {_format.number(measured['censored'])} censored: {others}"
         out.append(("flows", text))
     out += _jobs(summary)
     out += _endless(summary)
@@ -35,9 +57,11 @@ def rows(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     out += _loads(summary)
     if summary.get("goodput_gbps"):
         out.append(("goodput of all flows", _units.quantity(summary["goodput_gbps"], "gbps")))
-    # Few networks trim: of the others a zero would say nothing.
-    events = ("drops", *(("trims",) if summary.get("trims") else ()), "marks", "retransmissions", "timeouts")
-    out.append(("packets", ", ".join(f"{_format.number(summary[k])} {k}" for k in events if k in summary)))
+    # Few networks trim, and not all mark: of the others a zero would say nothing.
+    says = {"trims": bool(summary.get("trims")), "marks": marks}
+    events = [k for k in ("drops", "trims", "marks", "retransmissions", "timeouts") if says.get(k, True)]
+    counts = [_format.counted(summary[k], k.removesuffix("s"), k) for k in events if k in summary]
+    out.append(("packets", ", ".join(counts)))
     out += _links(summary)
     out += _lossless(summary)
     if summary.get("violation"):
@@ -139,7 +163,7 @@ def _varies(summary: Mapping[str, Any], port: int) -> bool:
 
 def _share(part: float) -> str:
     """A part of a whole: no digits that say nothing, and not `0 %` for what is not zero."""
-    return f"{100 * part:.3g} %"
+    return f"{_units.digits(100 * part)} %"
 
 
 def _unfinished(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -160,7 +184,7 @@ def _links(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
     most = found.get("most_used")
     if most and most.get("rate_varies", True):
         ends = f"{most['from']} → {most['to']}" if "from" in most else f"node {most['from_node']} → {most['to_node']}"
-        parts.append(f"{ends}: {most['utilisation']:.1%} of what could have left used")
+        parts.append(f"{ends}: {_share(most['utilisation'])} of what could have left used")
     if found.get("packets_lost"):
         parts.append(f"{_format.number(found['packets_lost'])} packets lost by chance")
     return [("links", ", ".join(parts))] if parts else []
@@ -172,7 +196,10 @@ def _lossless(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
 
     out = []
     if pauses := summary.get("pauses"):
-        text = f"{_format.number(pauses['frames'])} sent, {_format.simulated(pauses['paused_s'] * 1e12)} over all ports"
+        text = "none sent"
+        if pauses["frames"]:
+            stood = _format.simulated(pauses["paused_s"] * 1e12)
+            text = f"{_format.number(pauses['frames'])} sent, {stood} over all ports"
         out.append(("pauses", text))
         broken = [d for d in pauses["deadlocks"] if d.get("ended_us") is not None]
         out += [("deadlock", deadlocks.said(d)) for d in pauses["deadlocks"] if d.get("ended_us") is None]
@@ -195,9 +222,10 @@ def _lossless(summary: Mapping[str, Any]) -> list[tuple[str, str]]:
                 )
             )
     if memory := summary.get("memory"):
-        text = f"{_format.number(memory['most_bytes'] or 0)} B at most in an input"
+        held = memory["most_bytes"]
+        text = f"{_format.number(held)} B at most in an input" if held else "nothing held in any input"
         names = {"of_limit": "of its limit", "of_headroom": "of a headroom", "of_shared": "of a shared memory"}
-        shares = [f"{memory[key]:.0%} {name}" for key, name in names.items() if memory[key] is not None]
+        shares = [f"{_share(memory[key])} {name}" for key, name in names.items() if memory[key]]
         out.append(("memory", text + (f"; at most {', '.join(shares)}" if shares else "")))
     if incidents := summary.get("incidents"):
         text = f"{_format.number(incidents['packets_lost'])} packets lost on failed links"

@@ -36,6 +36,8 @@ class Job:
     cores: int = 1
     reused: bool = field(default=False, init=False)
     replaced: bool = field(default=False, init=False)
+    # What is wrong with the run that was there, if anything is.
+    damaged: str | None = field(default=None, init=False)
 
 
 @dataclass
@@ -49,6 +51,7 @@ class Replay:
     threshold: str | int | None = None
     bucket: str | int | None = None
     reused: bool = field(default=False, init=False)
+    damaged: str | None = field(default=None, init=False)
 
 
 class Broken(Exception):
@@ -96,12 +99,12 @@ class _Memory:
 
 
 def reusable(job: Job) -> Results | None:
-    """The results in the job's directory, if this scenario and this build of the engine made them."""
+    """The results in the job's directory, if this scenario and this build of the engine made them and they are as they
+    were written; otherwise the job knows what is wrong with them."""
     if job.out is None or not (job.out / _places.META).is_file():
         return None
-    try:
-        found = Results.load(job.out)
-    except ScenarioError:
+    found = _whole(job, job.out)
+    if found is None:
         return None
     if job.replays and not recording.present(job.out) and not all(replayed(r, found) for r in job.replays):
         return None
@@ -114,14 +117,26 @@ def reusable(job: Job) -> Results | None:
     return found if same else None
 
 
+def _whole(wanted: Job | Replay, place: Path) -> Results | None:
+    """The results in a directory, if they are as they were written."""
+    try:
+        found = Results.load(place)
+    except ScenarioError as e:
+        wanted.damaged = str(e)
+        return None
+    if why := _places.damage(place, spared=(recording.PACKETS, recording.LATE)):
+        wanted.damaged = f"{place}: {why}"
+        return None
+    return found
+
+
 def replayed(wanted: Replay, run: Results) -> Results | None:
     """The results in a replay's directory, if they are of this run, with these settings, by this build of the
     engine."""
     if not (wanted.out / _places.META).is_file():
         return None
-    try:
-        found = Results.load(wanted.out)
-    except ScenarioError:
+    found = _whole(wanted, wanted.out)
+    if found is None:
         return None
     asked = settings(wanted.scheduler, wanted.preemptive, wanted.threshold, wanted.bucket)
     kept = found.meta.get("replay") or {}
@@ -145,6 +160,7 @@ def perform_replays(
             found = replayed(wanted, run)
             wanted.reused = found is not None
             if found is None:
+                _places.clear_wreck(wanted.out)
                 _places.check_free(wanted.out)
                 asked = wanted.scheduler, wanted.preemptive, wanted.threshold, wanted.bucket
                 task = Replaying(run, *asked)
@@ -174,7 +190,8 @@ def perform(
         source: Scenario | Results = found
     else:
         if job.out is not None:
-            job.replaced = _places.check_free(job.out) is not None
+            _places.clear_wreck(job.out)
+            job.replaced = _places.check_free(job.out) is not None and job.damaged is None
         _memory.check(job.scenario, free)
         simulation, source = _core.Simulation(job.scenario._core), job.scenario
     return conclude(simulation, source, job.out, watch, check=job.check, stop=stop, cores=job.cores)
@@ -335,12 +352,21 @@ def perform_all(
         shown.finish()
     if broken is not None:
         raise broken.of(jobs, what)
-    replaced = sum(job.replaced for job in jobs)
+    note_replaced(jobs, sum(job.replaced for job in jobs), shown, what)
+    return answers
+
+
+def note_replaced(jobs: Sequence[Job], replaced: int, shown: Many, what: str) -> None:
+    """Says which kept runs were not used, and why."""
     if replaced:
         shown.note(
             f"{replaced} older {what} did not fit any more (another scenario, input or engine) and were replaced"
         )
-    return answers
+    kept = (why for job in jobs for why in (job.damaged, *(replay.damaged for replay in job.replays)))
+    damaged = [why for why in kept if why is not None]
+    if damaged:
+        more = f", and {len(damaged) - 1} more" if damaged[1:] else ""
+        shown.note(f"{damaged[0]}{more}: damaged, and made again")
 
 
 def estimate_all(jobs: Sequence[Job], keep_going: bool) -> None:

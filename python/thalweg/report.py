@@ -122,7 +122,7 @@ def run_report(results: RunData, path: Path) -> Path:
     sections.append(("Figures", pictures(Plots(results).all().values())))
     every = table(("key", "value"), headline.scalars(results.summary).items())
     all_numbers = folded("all of summary.json but its lists", every)
-    sections.append(("Summary", table(("", ""), headline.rows(results.summary)) + all_numbers))
+    sections.append(("Summary", table(("", ""), headline.rows_of(results)) + all_numbers))
     head, rows = headline.section_table(results.summary)
     if rows:
         sections.append(("Sections of traffic", table(head, rows)))
@@ -151,7 +151,7 @@ def run_report(results: RunData, path: Path) -> Path:
 
 def _lead(results: RunData) -> str:
     """The first line: what the run is called by, and its bottleneck."""
-    busiest = dict(headline.rows(results.summary)).get("busiest link")
+    busiest = dict(headline.rows_of(results)).get("busiest link")
     return f"digest {results.digest}" + (f"; busiest link {busiest}" if busiest else "")
 
 

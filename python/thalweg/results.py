@@ -185,7 +185,7 @@ class Results(RunData):
         from thalweg import headline
         from thalweg._html import folded, table, titled
 
-        parts = [table(("", ""), headline.rows(self.summary))]
+        parts = [table(("", ""), headline.rows_of(self))]
         unit, head, classes = headline.class_table(self.summary)
         if classes:
             parts.append(f"<p>completion times in {unit}, slowdowns (×)</p>" + table(head, classes))

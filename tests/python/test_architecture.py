@@ -74,3 +74,10 @@ def test_what_decides_a_run_is_in_the_name_of_the_engine():
         used = {d.removeprefix("thalweg-") for d in manifest["dependencies"] if d.startswith("thalweg-")}
         wanted |= used - found
     assert hashed == found | {"python"}
+
+
+def test_only_errands_enter_the_interpreter():
+    """A thread that is left behind inside the interpreter aborts the process at its end: `errands` keeps it out."""
+    sources = (ROOT / "crates" / "python" / "src").rglob("*.rs")
+    enters = re.compile(r"Python::(?:attach|with_gil|try_attach)")
+    assert {p.name for p in sources if enters.search(p.read_text(encoding="utf-8"))} == {"errands.rs"}

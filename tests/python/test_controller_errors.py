@@ -9,6 +9,7 @@ import pickle
 import random
 import re
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -394,3 +395,50 @@ def test_the_second_ctrl_c_gets_out_of_a_callback_that_never_returns(scenario, t
             pool.perform_all([pool.Job("a", mine), pool.Job("b", mine)], 2)
     finally:
         Loops.on = False
+
+
+NEVER_MADE = """
+import os, signal, sys, time
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import thalweg
+from thalweg import _core
+
+@thalweg.controller("never-made")
+class NeverMade:
+    on_ack = on_loss = on_timeout = lambda self, given: None
+
+    def __init__(self, flow):
+        os.kill(os.getpid(), signal.SIGINT)
+        {waits}
+
+text = '''
+topology = {{ kind = "star", hosts = 4 }}
+transport.congestion = {{ kind = "custom", name = "never-made" }}
+run = {{ until = "1ms" }}
+traffic = [{{ kind = "incast", fan_in = 3, receiver = 0, size = "20000B" }}]
+'''
+def scenario(seed):
+    return thalweg.Scenario(text + f"seed = {{seed}}", "s.toml", ".")
+
+try:
+    {does}
+except KeyboardInterrupt as e:
+    assert "interrupted in __init__" in str(e), e
+else:
+    sys.exit("not interrupted")
+"""
+LOADING = {
+    "comparing two runs": "_core.diff(scenario(1)._core, scenario(2)._core)",
+    "the start of an episode": "_core.Start.of(scenario(1)._core)",
+    "a run": "_core.Simulation(scenario(1)._core).step(1000)",
+}
+
+
+@pytest.mark.parametrize("waits", ["time.sleep(3600)", "while True: pass"])
+@pytest.mark.parametrize("does", LOADING)
+def test_ctrl_c_in_an_init_that_never_returns_ends_it_and_the_process_ends_well(waits, does):
+    """The thread that loads is left behind: were it inside the interpreter, its end would abort the process."""
+    code = NEVER_MADE.format(waits=waits, does=LOADING[does])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done

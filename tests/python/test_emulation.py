@@ -110,17 +110,46 @@ def test_each_direction_may_have_a_trace_or_a_rate(tmp_path, monkeypatch):
     assert (down["bps"], up["bps"] > 4e6) == (8_000_000, True)
 
 
-@pytest.mark.parametrize("queue", sorted(emulation._names("schedulers") | emulation._names("markings")))
-def test_every_queue_is_emulated_or_refused_by_its_key(queue):
+QUEUES = sorted(emulation._names("schedulers") | emulation._names("markings"))
+
+
+@pytest.mark.parametrize("queue", QUEUES)
+def test_every_queue_is_emulated_or_refused_with_a_reason_and_what_there_is(queue):
     """Never an internal error, and never silently something else."""
     link = emulation.Link(rate="10Mbps", queue=queue)
     try:
-        emulation.ports(link.scenario(), emulation.BETWEEN)
+        assert len(link.ports(link.scenario())) == 2
     except ScenarioError as e:
-        if "the key is missing" in str(e):
-            return  # of the queue, with an example
-        assert queue not in ("fifo", "fq", "drr", "fq-codel", "codel", "pie", "none", "priority"), str(e)
-        assert re.search(r"switch\.(scheduler|marking)|--queue|slack|transport|traffic|topology", str(e)), str(e)
+        assert all(d.reason.startswith("--queue: ") for d in e.diagnostics)
+        sets = dict(
+            re.fullmatch(r"add --set (\S+)=(\S+)", d.hint or "=").groups() for d in e.diagnostics if "add" in d.hint
+        )
+        if sets:
+            # What the hints say is enough.
+            assert len(sets) == len(e.diagnostics) and queue in emulation.passable()
+            assert len(link.ports(link.scenario(sets))) == 2
+        elif queue == "policy":
+            assert "--policy" in str(e)
+        else:
+            assert "real packets cannot pass" in str(e) and ", fq, fq-codel, " in str(e), str(e)
+            assert queue not in emulation.passable()
+    else:
+        assert queue in emulation.passable()
+
+
+def test_queues_that_no_scenario_of_a_link_has_are_refused_before_there_is_one(monkeypatch):
+    """Each is on the list for a reason: without it the scenario is refused, for one that is about the simulator."""
+    known, words = set(emulation.IMPOSSIBLE), "slack|rank|inputs|trimmed"
+    monkeypatch.setattr(emulation, "IMPOSSIBLE", {})
+    for queue in known:
+        with pytest.raises(ScenarioError, match=words):
+            emulation.Link(rate="10Mbps", queue=queue).scenario()
+
+
+@pytest.mark.parametrize("queue", ["max-min", "zombie-list", "priority"])
+def test_a_queue_of_classes_has_traffic_of_two(queue):
+    table, _ = emulation.Link(rate="10Mbps", queue=queue).fitted()
+    assert [section.get("class", 0) for section in table["traffic"]] == [0, 1]
 
 
 def test_a_policy_is_a_queue_whose_classes_are_those_of_code_points(tmp_path, monkeypatch):
@@ -136,8 +165,23 @@ WRONG = {
     "no rate": ([], "give --rate"),
     "no unit": (["--rate", "100"], "--rate: `100`"),
     "no such queue": (["--rate", "1Mbps", "--queue", "fqcodel"], "did you mean `fq-codel`"),
-    "a rank": (["--rate", "1Mbps", "--queue", "srpt"], "`switch.scheduler`: real packets cannot pass"),
+    "a rank": (
+        ["--rate", "1Mbps", "--queue", "srpt"],
+        "--queue: real packets cannot pass the port switch0 -> switch1: it sorts by",
+    ),
     "feedback": (["--rate", "1Mbps", "--queue", "xcp"], "explicit feedback"),
+    "slack": (
+        ["--rate", "1Mbps", "--queue", "lstf"],
+        "--queue: real packets cannot pass `lstf`: it sorts by slack, which IP headers do not carry; queues of real",
+    ),
+    "a threshold": (
+        ["--rate", "1Mbps", "--queue", "step"],
+        "--queue: it needs `switch.marking.threshold`; add --set switch.marking.threshold=15pkts",
+    ),
+    "a policy of no file": (
+        ["--rate", "1Mbps", "--queue", "policy"],
+        "--queue: a policy is a file; name it with --policy",
+    ),
     "a share": (["--rate", "1Mbps", "--loss", "2"], "not a share"),
     "a policy and a queue": (["--rate", "1Mbps", "--queue", "fq", "--policy", "fifo.oq"], "--queue cannot take effect"),
     "a policy and a buffer": (

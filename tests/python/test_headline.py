@@ -91,7 +91,7 @@ def test_what_never_ends_is_told():
     assert text["failed"] == "2 stalled, 1 unreachable: these flows never end, see `reason` in the table flows"
     assert text["pauses"] == "4 sent, 1.5 ms over all ports"
     assert text["deadlock"] == "since 20.5 us ports 8, 10 wait for each other and never go on"
-    assert text["memory"] == "25\u202f000 B at most in an input; at most 75% of its limit, 50% of a headroom"
+    assert text["memory"] == "25\u202f000 B at most in an input; at most 75 % of its limit, 50 % of a headroom"
     assert text["incidents"] == "7 packets lost on failed links"
     plain = dict(headline.rows({"flows": {"failed": 0}, "pauses": None}))
     assert not plain.keys() & {"failed", "pauses", "deadlock", "incidents"}
@@ -208,3 +208,63 @@ def test_without_computations_there_is_no_job_to_draw():
     assert "job" not in results.plot.all()
     with pytest.raises((NoTable, ScenarioError), match=r"works|no computation"):
         results.plot.job()
+
+
+QUIET = """
+topology = { kind = "star", hosts = 4 }
+traffic = [{ kind = "incast", fan_in = 3, size = "9KB" }]
+run = { until = "1ms" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("set", "marks"),
+    [
+        ({}, False),
+        ({"switch.marking": {"kind": "step", "threshold": "90pkts"}, "transport.congestion": "dctcp"}, True),
+        ({"switch.scheduler": "fq-codel"}, True),
+    ],
+)
+def test_a_zero_is_shown_where_it_could_be_something_else(set, marks):
+    results = thalweg.run(thalweg.Scenario.from_toml(QUIET).with_(set), progress=False)
+    assert results.summary["marks"] == 0
+    assert ("0 marks" in dict(headline.rows_of(results))["packets"]) == marks
+    assert dict(headline.rows_of(results))["packets"].startswith("0 drops, ")
+
+
+def test_values_that_say_nothing_are_left_out_or_said_in_words():
+    summary = {
+        "measured": {"flows": 3, "completed": 0, "censored": 3},
+        "drops": 36407,
+        "marks": 0,
+        "retransmissions": 1,
+        "timeouts": 0,
+        "load": {"core_links": {"offered": 960.0, "carried": 1.0}},
+        "pauses": {"frames": 0, "paused_s": 0.0, "deadlocks": []},
+        "memory": {"most_bytes": 0, "of_limit": 0.0, "of_headroom": None, "of_shared": 0.0004},
+    }
+    text = dict(headline.rows(summary, marks=False))
+    assert text["flows"] == "0 of 3 measured flows completed, 3 censored: there are no others"
+    assert text["packets"] == "36\u202f407 drops, 1 retransmission, 0 timeouts"
+    assert text["load of core links"].startswith("offered 96000 %, carried 100 %")
+    assert text["pauses"] == "none sent"
+    assert text["memory"] == "nothing held in any input; at most 0.04 % of a shared memory"
+
+
+def test_explain_says_no_instant_twice_counts_one_as_one_and_no_part_as_zero(cli, tmp_path):
+    from thalweg.explaining.explanation import _percent
+
+    scenario = thalweg.Scenario.from_toml(QUIET).with_({"traffic.0.size": "900B"})
+    thalweg.run(scenario, out=tmp_path / "r", progress=False)
+    said = cli("explain", str(tmp_path / "r"), "--flow", "0").out
+    assert "1 data packet sent, 0 of them again, 0 timeouts, 0 data packets lost" in said, said
+    assert "started at 0 ps" in said and "its first packet left" not in said and "trimmed" not in said
+    assert [_percent(n, 10_000, 1) for n in (0, 1, 5, 6, 10_000)] == ["0.0", "<0.1", "0.1", "0.1", "100.0"]
+    assert [_percent(n, 1000) for n in (0, 1, 6)] == ["0", "<1", "1"]
+
+
+def test_a_bound_of_a_slowdown_that_all_flows_keep_is_none():
+    results = thalweg.run(thalweg.Scenario.from_toml(QUIET).with_({"run.until": "4us"}), progress=False)
+    slowest = results.slowest()
+    assert slowest.unfinished["slowdown"].max() < 1
+    assert "slowdown" not in str(slowest).split("\n")[1] and "> 4" in str(slowest), str(slowest)

@@ -136,8 +136,8 @@ def test_a_small_network_has_one_thread_unless_more_are_named():
 
 
 REASONS = {
-    "limited": ("run.max_events", 1000, "the run ends after a number of events"),
-    "topology": ("topology.delay", "0us", "no wire that takes time divides it"),
+    "limited": ("run.max_events", 1000, "the network cannot be divided: the run ends after a number of events"),
+    "topology": ("topology.delay", "0us", "the network cannot be divided: no wire that takes time divides it"),
     "check": ("run.check", True, "`run.check` recounts the whole network"),
 }
 
@@ -155,6 +155,28 @@ def test_a_network_that_stays_whole_gives_its_reason(what, capfd):
     with pytest.raises(ScenarioError, match=r"run\.threads.*cannot take effect") as refused:
         thalweg.run(scenario.with_({"run.threads": 2}), progress=False)
     assert why in str(refused.value)
+
+
+def test_a_checked_or_whole_run_says_why_it_has_not_the_threads_of_its_scenario(tmp_path, capsys):
+    """The scenario names them, and something else than the command takes them away."""
+    scenario = Scenario.from_toml(LEAVES).with_({"run.threads": 2})
+    checked = thalweg.run(scenario, progress=False, check=True)
+    assert (checked.meta["threads"], checked.meta["one_thread"]) == (1, "`run.check` recounts the whole network")
+    out = tmp_path / "run"
+    begun = thalweg.run(scenario, out=out, progress=False, check=True, max_seconds=0)
+    assert begun.partial
+    ended = thalweg.resume(out, progress=False)
+    assert ended.meta["one_thread"] == "`run.check` recounts the whole network"
+    assert "one_thread" not in thalweg.run(scenario, progress=False).meta
+    assert "one_thread" not in thalweg.run(scenario, progress=False, check=True, threads=1).meta
+    file = tmp_path / "leaves.toml"
+    file.write_text(scenario.to_toml())
+    capsys.readouterr()
+    assert main(["run", str(file), "--no-out", "--check"]) == 0
+    assert (
+        " on one thread (`run.threads` cannot take effect: `run.check` recounts the whole network), "
+        in capsys.readouterr().out
+    )
 
 
 def test_the_command_names_its_threads(tmp_path, capsys):

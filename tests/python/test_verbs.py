@@ -101,7 +101,11 @@ def test_without_receive_wqe_the_requester_waits_and_asks_again():
     pair.send(here)
     assert not pair.run("250us")
     refused = [p for p in pair.sent if p.syndrome == "not-ready"]
-    assert [p.rnr_ps for p in refused] == [120 * US] * 2 and pair.counters["responder"]["refusals"] == 2 and pair.received == []
+    assert (
+        [p.rnr_ps for p in refused] == [120 * US] * 2
+        and pair.counters["responder"]["refusals"] == 2
+        and pair.received == []
+    )
     pair.receive(there)
     assert pair.run() and there.data == here.data and pair.received[0].id == 0
 

@@ -1,24 +1,40 @@
 //! Where two scenarios' runs part.
 
 use crate::Run;
-use thalweg_scenario::{Diagnostic, Scenario};
+use thalweg_scenario::{Diagnostic, Scenario, Stop};
+use thalweg_sim::diff::Compared;
 use thalweg_sim::events::{Event, Phase};
 use thalweg_units::PortId;
 
-/// Runs both scenarios side by side and describes the first event that differs; `None`: they end alike.
-///
-/// # Errors
-/// As [`Run::new`].
-pub fn diff(left: &Scenario, right: &Scenario) -> Result<Option<String>, Diagnostic> {
-    let (mut a, mut b) = (Run::new(left)?, Run::new(right)?);
-    let Some(found) = a.engine.first_difference(&mut b.engine) else { return Ok(None) };
-    let (one, two) = (name(&a, found.left), name(&b, found.right));
-    let what = if one == two {
-        format!("both runs do the same next ({one}), but it has different effects")
-    } else {
-        format!("the first run: {one}; the second: {two}")
-    };
-    Ok(Some(format!("{} events are the same; then {what}", found.shared)))
+/// Two scenarios' runs side by side.
+pub struct Pair(Run, Run);
+
+impl Pair {
+    /// Both at their beginning; given up soon after `stop` is raised.
+    ///
+    /// # Errors
+    /// As [`Run::new_unless`].
+    pub fn new_unless(stop: &Stop, left: &Scenario, right: &Scenario) -> Result<Self, Diagnostic> {
+        Ok(Self(Run::new_unless(stop, left)?, Run::new_unless(stop, right)?))
+    }
+
+    /// Takes both on by a bounded number of events. `Some`: the comparison is over; with the first event that differs
+    /// in words, or `None` if they end alike.
+    pub fn step(&mut self) -> Option<Option<String>> {
+        let Self(a, b) = self;
+        let found = match a.engine.compare_some(&mut b.engine) {
+            Compared::Alike => return None,
+            Compared::EndAlike => return Some(None),
+            Compared::Differ(found) => found,
+        };
+        let (one, two) = (name(a, found.left), name(b, found.right));
+        let what = if one == two {
+            format!("both runs do the same next ({one}), but it has different effects")
+        } else {
+            format!("the first run: {one}; the second: {two}")
+        };
+        Some(Some(format!("{} events are the same; then {what}", found.shared)))
+    }
 }
 
 /// An event in words.

@@ -1,9 +1,11 @@
 //! The one place that makes and drives the simulator, whole or in parts.
 
+use crate::threads::{BegunInParts, NotParallel};
 use std::sync::OnceLock;
 use thalweg_machines::buffer::Inputs;
 use thalweg_machines::congestion::decisions::Log;
-use thalweg_machines::congestion::{Interval, Permit};
+use thalweg_machines::congestion::{ControllerSpec, Interval, Permit, custom};
+use thalweg_machines::transport::TransportSpec;
 use thalweg_net::spec::NetworkSpec;
 use thalweg_sim::parts::{Partitioned, Plan};
 use thalweg_sim::port::PortTotals;
@@ -42,14 +44,15 @@ impl Engine {
     ///
     /// # Errors
     /// If it stays whole, with the reason.
-    pub fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, String> {
+    pub fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, NotParallel> {
         if self.partitioned.is_none() && threads > 1 {
-            if self.sim.counters().events > 0 {
-                return Err("it has begun to run whole".into());
+            let events = self.sim.counters().events;
+            if events > 0 {
+                return Err(NotParallel::BegunWhole { events });
             }
-            let plan = Plan::new(&self.sim, threads).map_err(|e| e.to_string())?;
+            let plan = Plan::new(&self.sim, threads)?;
             if pays && !plan.pays() {
-                return Err("it is small".into());
+                return Err(self.unpaid(&plan));
             }
             self.partitioned = Some(Partitioned::new(&self.sim, plan));
         }
@@ -57,13 +60,34 @@ impl Engine {
         Ok(self.threads())
     }
 
+    /// Why a plan does not pay.
+    fn unpaid(&self, plan: &Plan) -> NotParallel {
+        let spec = self.sim.spec();
+        let serial = |t: &TransportSpec| match t.controller() {
+            Some(ControllerSpec::Custom(own)) if custom::declared(&own.name).serial => Some(own.name.clone()),
+            _ => None,
+        };
+        match spec.transports.iter().find_map(serial) {
+            Some(controller) => NotParallel::Serial { controller },
+            None => NotParallel::Small {
+                ports: 2 * spec.links.len(),
+                flows: spec.flows.len(),
+                parts: plan.parts().into(),
+                lookahead: plan.lookahead(),
+            },
+        }
+    }
+
     /// Runs whole.
     ///
     /// # Errors
     /// If it is under way in parts.
-    pub fn unite(&mut self) -> Result<(), String> {
-        if self.partitioned.as_ref().is_some_and(|partitioned| partitioned.counters().events > 0) {
-            return Err("it has begun to run in parts".into());
+    pub fn unite(&mut self) -> Result<(), BegunInParts> {
+        if let Some(partitioned) = &self.partitioned {
+            let (parts, events) = (partitioned.plan().parts().into(), partitioned.counters().events);
+            if events > 0 {
+                return Err(BegunInParts { parts, events });
+            }
         }
         self.partitioned = None;
         Ok(())
@@ -224,10 +248,10 @@ impl Engine {
     pub fn path(&self, flow: FlowId, forward: bool) -> Vec<PortId> {
         self.sim.path(flow, forward)
     }
-    /// See [`thalweg_sim::diff::first_difference`].
-    pub fn first_difference(&mut self, other: &mut Self) -> Option<thalweg_sim::diff::Difference> {
+    /// See [`thalweg_sim::diff::compare_some`].
+    pub fn compare_some(&mut self, other: &mut Self) -> thalweg_sim::diff::Compared {
         // Event by event: of whole networks, from their beginning.
         (self.partitioned, other.partitioned) = (None, None);
-        thalweg_sim::diff::first_difference(&mut self.sim, &mut other.sim)
+        thalweg_sim::diff::compare_some(&mut self.sim, &mut other.sim)
     }
 }

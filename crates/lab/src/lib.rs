@@ -6,7 +6,7 @@
 //! Run::{new, step, take_recorded, progress, save, load, digest, tables, summary}
 //! Session::{new, advance, observe, decide, save, load}       a run whose controllers are decided from outside
 //! Replay::{new, feed, feed_end, step, summary, tables}          a recorded run under another scheduler
-//! diff(left, right)                                             where two scenarios' runs part
+//! Pair::{new_unless, step}                                      where two scenarios' runs part
 //! decisions::{table, replay, compare}                           what controllers decided, wherever it was recorded
 //! ```
 #![forbid(unsafe_code)]
@@ -30,11 +30,14 @@ mod statistics;
 mod summary;
 mod table;
 mod tables;
+mod threads;
 mod window;
 
-pub use difference::diff;
+pub use difference::Pair;
 pub use replay::{Candidate, Replay, Rows};
 pub use run::{Progress, Run};
 pub use session::{Decided, Every, Session, Standing};
-pub use table::{Column, ColumnData, Table};
+pub use table::{Column, ColumnData, Layout, Table};
+pub use tables::layouts;
 pub use thalweg_sim::Recorded;
+pub use threads::{BegunInParts, NotParallel};

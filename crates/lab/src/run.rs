@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::recording::RecordingCounts;
+use crate::threads::{BegunInParts, NotParallel};
 use crate::window::Window;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::decisions;
@@ -46,6 +47,8 @@ pub struct Run {
     violation: Option<String>,
     /// If every packet is recorded: counts over the rows taken.
     pub(crate) recorded: Option<RecordingCounts>,
+    /// Why it was not divided when that was last tried.
+    whole: Option<NotParallel>,
 }
 
 /// How far a run is.
@@ -119,9 +122,10 @@ impl Run {
         let window = Window::new(&spec, scenario.measured_window());
         let engine = Engine::new(spec).map_err(|e| scenario.whole_file(e))?;
         let recorded = engine.spec().probes.record.map(|_| RecordingCounts::default());
-        let mut run = Self { engine, meta, window, running: true, violation: None, recorded };
+        let mut run = Self { engine, meta, window, running: true, violation: None, recorded, whole: None };
         if let Some(threads) = run.meta.threads {
-            let cannot = |why| scenario.about("run.threads", format!("cannot take effect: {why}"));
+            let cannot =
+                |why: NotParallel| scenario.about("run.threads", format!("cannot take effect: {why}"));
             run.set_threads(threads as usize).map_err(cannot)?;
         }
         Ok(run)
@@ -132,8 +136,14 @@ impl Run {
     ///
     /// # Errors
     /// If it stays on one, with the reason.
-    pub fn set_threads(&mut self, threads: usize) -> Result<usize, String> {
+    pub fn set_threads(&mut self, threads: usize) -> Result<usize, NotParallel> {
         self.divide(threads, false)
+    }
+
+    /// Why it runs on one thread although `run.threads` requests more; `None`: it does not.
+    pub fn why_one_thread(&self) -> Option<NotParallel> {
+        let missed = self.meta.threads.is_some_and(|wanted| wanted > 1) && self.engine.threads() == 1;
+        missed.then(|| if self.meta.check { Some(NotParallel::Checked) } else { self.whole.clone() })?
     }
 
     /// As [`Run::set_threads`] if the scenario does not say otherwise, and if the network is large enough for it.
@@ -145,11 +155,14 @@ impl Run {
         }
     }
 
-    fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, String> {
-        if self.meta.check && threads > 1 {
-            return Err("`run.check` recounts the whole network".into());
-        }
-        self.engine.divide(threads, pays)
+    fn divide(&mut self, threads: usize, pays: bool) -> Result<usize, NotParallel> {
+        let divided = if self.meta.check && threads > 1 {
+            Err(NotParallel::Checked)
+        } else {
+            self.engine.divide(threads, pays)
+        };
+        self.whole = divided.as_ref().err().cloned();
+        divided
     }
 
     /// Processes at most `max_events` more events; false once the run has ended.
@@ -259,7 +272,7 @@ impl Run {
     ///
     /// # Errors
     /// If the run is under way in parts: the laws are those of a whole network.
-    pub fn set_check(&mut self, check: bool) -> Result<(), String> {
+    pub fn set_check(&mut self, check: bool) -> Result<(), BegunInParts> {
         if check {
             self.engine.unite()?;
         }
@@ -290,13 +303,12 @@ impl Run {
         let (meta, window, running, violation): (Meta, _, _, _) =
             serde_json::from_slice(head).map_err(|e| format!("this saved run is damaged: {e}"))?;
         // Rows that were taken before the run was saved are not in it: a recording cannot be continued.
-        let mut engine = Engine::load(body)?;
+        let engine = Engine::load(body)?;
         let threads = meta.threads.map_or(1, |threads| threads as usize);
-        // What was run whole stays so, and so does what is checked.
-        if !meta.check {
-            let _ = engine.divide(threads, false);
-        }
-        Ok(Self { engine, meta, window, running, violation, recorded: None })
+        let mut run = Self { engine, meta, window, running, violation, recorded: None, whole: None };
+        // What was run whole stays so, and so does what is checked; the run then knows why.
+        let _threads = run.divide(threads, false);
+        Ok(run)
     }
 }
 

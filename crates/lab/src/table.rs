@@ -67,6 +67,86 @@ impl ColumnData {
     }
 }
 
+/// A kind of table, as data: what its rows are and what each column is of a row.
+pub(crate) trait Rows: Sized + 'static {
+    /// Of a run.
+    type Row<'a>;
+    /// As [`Table::name`].
+    const NAME: &'static str;
+    /// As [`Table::doc`].
+    const DOC: &'static str;
+    /// What it always has.
+    const FIELDS: &'static [Field<Self>];
+    /// What it has behind these in some runs.
+    const SOMETIMES: &'static [Field<Self>] = &[];
+
+    /// The table of these rows.
+    fn table(rows: &[Self::Row<'_>], sometimes: bool) -> Table {
+        let further = if sometimes { Self::SOMETIMES } else { &[] };
+        let columns = Self::FIELDS.iter().chain(further).map(|field| field.of(rows)).collect();
+        Table { name: Self::NAME, doc: Self::DOC, columns }
+    }
+
+    /// What columns it may have.
+    fn layout() -> Layout {
+        let columns = Self::FIELDS.iter().chain(Self::SOMETIMES).map(|f| (f.name, f.unit, f.doc)).collect();
+        Layout { name: Self::NAME, doc: Self::DOC, columns }
+    }
+}
+
+/// A table without its rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// As [`Table::name`].
+    pub name: &'static str,
+    /// As [`Table::doc`].
+    pub doc: &'static str,
+    /// Name, unit and meaning of every column that it may have, in order.
+    pub columns: Vec<(&'static str, &'static str, &'static str)>,
+}
+
+/// A column as data: its name, unit and meaning, and what it is of a row.
+pub(crate) struct Field<T: Rows> {
+    name: &'static str,
+    unit: &'static str,
+    doc: &'static str,
+    value: Value<T>,
+}
+
+/// What is of a row, as [`ColumnData`] has it.
+pub(crate) enum Value<T: Rows> {
+    U64(for<'a, 'b> fn(&'b T::Row<'a>) -> u64),
+    Maybe(for<'a, 'b> fn(&'b T::Row<'a>) -> Option<u64>),
+    F64(for<'a, 'b> fn(&'b T::Row<'a>) -> f64),
+    MaybeF64(for<'a, 'b> fn(&'b T::Row<'a>) -> Option<f64>),
+    U32(for<'a, 'b> fn(&'b T::Row<'a>) -> u32),
+    Bool(for<'a, 'b> fn(&'b T::Row<'a>) -> bool),
+    Text(for<'a, 'b> fn(&'b T::Row<'a>) -> String),
+    MaybeText(for<'a, 'b> fn(&'b T::Row<'a>) -> Option<&'static str>),
+}
+
+impl<T: Rows> Field<T> {
+    pub const fn new(name: &'static str, unit: &'static str, doc: &'static str, value: Value<T>) -> Self {
+        Self { name, unit, doc, value }
+    }
+
+    fn of(&self, rows: &[T::Row<'_>]) -> Column {
+        let data = match self.value {
+            Value::U64(f) => ColumnData::U64(rows.iter().map(f).collect()),
+            Value::Maybe(f) => ColumnData::Maybe(rows.iter().map(f).collect()),
+            Value::F64(f) => ColumnData::F64(rows.iter().map(f).collect()),
+            Value::MaybeF64(f) => ColumnData::MaybeF64(rows.iter().map(f).collect()),
+            Value::U32(f) => ColumnData::U32(rows.iter().map(f).collect()),
+            Value::Bool(f) => ColumnData::Bool(rows.iter().map(|row| u8::from(f(row))).collect()),
+            Value::Text(f) => ColumnData::Text(rows.iter().map(f).collect()),
+            Value::MaybeText(f) => {
+                ColumnData::MaybeText(rows.iter().map(|row| f(row).map(str::to_owned)).collect())
+            }
+        };
+        column(self.name, self.unit, self.doc, data)
+    }
+}
+
 pub(crate) fn column(
     name: impl Into<Cow<'static, str>>,
     unit: impl Into<Cow<'static, str>>,

@@ -1,5 +1,6 @@
 //! What ends a run from inside: a controller written in Python or in a library, a policy that cannot go on.
 
+use crate::errands::attach;
 use crate::native;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -21,24 +22,28 @@ pub fn raise(_py: Python<'_>) -> PyResult<()> {
 
 /// The first failure on this thread since the last call.
 pub fn raised() -> Option<PyErr> {
-    let what = plugin::take_failure()?.what;
-    let what = match what.downcast::<PyErr>() {
-        Ok(error) => return Some(*error),
+    plugin::take_failure().map(error_of)
+}
+
+/// What has failed, as the error that ends the run.
+pub fn error_of(failed: Failed) -> PyErr {
+    let what = match failed.what.downcast::<PyErr>() {
+        Ok(error) => return *error,
         Err(other) => other,
     };
     let what = match what.downcast::<host::Failure>() {
-        Ok(failure) => return Some(native::error_of(*failure)),
+        Ok(failure) => return native::error_of(*failure),
         Err(other) => other,
     };
     let what = match what.downcast::<Stopped>() {
-        Ok(stopped) => return Some(Python::attach(|py| refused(py, &stopped.to_string()))),
+        Ok(stopped) => return attach(|py| refused(py, &stopped.to_string())),
         Err(other) => other,
     };
     // A factory that refuses what a flow begins with in the midst of a run.
-    Some(match what.downcast::<Invalid>() {
-        Ok(invalid) => Python::attach(|py| refused(py, &invalid.to_string())),
+    match what.downcast::<Invalid>() {
+        Ok(invalid) => attach(|py| refused(py, &invalid.to_string())),
         Err(_) => PyRuntimeError::new_err("a machine of the run has failed"),
-    })
+    }
 }
 
 /// A `thalweg.ScenarioError` of one line.

@@ -9,6 +9,7 @@ mod connect;
 mod controller;
 mod decisions;
 mod emulate;
+mod errands;
 mod exam;
 mod failures;
 mod native;
@@ -117,6 +118,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(decisions::decisions_replay, m)?)?;
     m.add_function(wrap_pyfunction!(decisions::decisions_compare, m)?)?;
     m.add_function(wrap_pyfunction!(sessions::session_columns, m)?)?;
+    m.add_function(wrap_pyfunction!(simulation::table_layouts, m)?)?;
     m.add_function(wrap_pyfunction!(replay::candidates, m)?)?;
     m.add_function(wrap_pyfunction!(replay::packet_time_ps, m)?)?;
     m.add_function(wrap_pyfunction!(replay::span_ps, m)?)?;

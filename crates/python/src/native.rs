@@ -1,6 +1,7 @@
 //! Congestion controllers in libraries of their own (`thalweg_plugin`): opened here, and their failures reported as
 //! those of controllers in Python are.
 
+use crate::errands::attach;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -17,7 +18,7 @@ pub fn open_library(py: Python<'_>, path: PathBuf, taken: BTreeMap<String, Strin
 
 /// What a library's controller has failed with, as the error that ends the run.
 pub fn error_of(failure: host::Failure) -> PyErr {
-    Python::attach(|py| {
+    attach(|py| {
         let (flow, now) = (failure.flow.map(|f| f.0), failure.now.map(Time::ps));
         let reported = (&failure.name, flow, now, failure.doing, &failure.why);
         let made = py.import("thalweg.libraries").and_then(|m| m.call_method1("failure", reported));

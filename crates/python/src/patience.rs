@@ -1,12 +1,15 @@
 //! Long loading that Ctrl-C ends.
 //!
 //! The work is done by a thread of its own while this one waits and looks for signals. Work that does not
-//! look at its flag is left behind, without waiting for it.
+//! look at its flag is left behind, without waiting for it; what it needs of Python is done here ([`errands`]).
 
+use crate::errands::{self, Errand};
 use crate::failures;
 use pyo3::prelude::*;
+use std::ops::ControlFlow;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
+use thalweg_machines::plugin;
 use thalweg_scenario::Stop;
 
 /// How long a key press may go unnoticed.
@@ -20,30 +23,29 @@ pub fn interruptible<T: Send + 'static>(
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> PyResult<T> {
     let stop = Stop::default();
-    let (done, mut result) = channel();
+    let (home, mut errands) = channel::<Errand>();
     let theirs = stop.clone();
-    let thread =
-        std::thread::Builder::new().name("thalweg-load".into()).stack_size(STACK).spawn(move || {
-            let value = work(&theirs);
-            // The receiver is gone if the wait was given up.
-            let _ = done.send((value, failures::raised()));
-        })?;
+    let work = move || errands::away(home, || (work(&theirs), plugin::take_failure()));
+    let thread = std::thread::Builder::new().name("thalweg-load".into()).stack_size(STACK).spawn(work)?;
     loop {
-        let waited;
-        (waited, result) = py.detach(move || (result.recv_timeout(LOOK), result));
-        match waited {
-            Ok((value, raised)) => return raised.map_or(Ok(value), Err),
-            Err(RecvTimeoutError::Timeout) => {
-                if let Err(signal) = py.check_signals() {
-                    stop.raise();
-                    return Err(signal);
-                }
-            }
-            // It panicked: our own bug, reported as on this thread.
-            Err(RecvTimeoutError::Disconnected) => match thread.join() {
-                Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a thread that ends well has sent its result"),
+        let errand;
+        (errand, errands) = py.detach(move || (errands.recv_timeout(LOOK), errands));
+        let done = match errand {
+            Ok(errand) => match errand(py) {
+                ControlFlow::Continue(()) => Ok(()),
+                ControlFlow::Break(raised) => Err(raised),
             },
+            Err(RecvTimeoutError::Timeout) => py.check_signals(),
+            Err(RecvTimeoutError::Disconnected) => break,
+        };
+        if let Err(raised) = done {
+            stop.raise();
+            return Err(raised);
         }
+    }
+    match py.detach(move || thread.join()) {
+        Ok((value, failed)) => failed.map_or(Ok(value), |failed| Err(failures::error_of(failed))),
+        // It panicked: our own bug, reported as on this thread.
+        Err(panic) => std::panic::resume_unwind(panic),
     }
 }

@@ -1,5 +1,6 @@
 //! Scenarios: text in, diagnostics or a resolved scenario out.
 
+use crate::failures;
 use crate::patience::interruptible;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -193,5 +194,14 @@ pub fn explain_scheme(name: &str) -> Option<String> {
 #[pyfunction]
 pub fn diff(py: Python<'_>, a: &Scenario, b: &Scenario) -> PyResult<Option<String>> {
     let (a, b) = (a.inner.clone(), b.inner.clone());
-    interruptible(py, move |_| lab::diff(&a, &b))?.map_err(|d| scenario_error(py, &[d]))
+    let made = interruptible(py, move |stop| lab::Pair::new_unless(stop, &a, &b))?;
+    let mut pair = made.map_err(|d| scenario_error(py, &[d]))?;
+    loop {
+        let found = py.detach(|| pair.step());
+        failures::raise(py)?;
+        py.check_signals()?;
+        if let Some(found) = found {
+            return Ok(found);
+        }
+    }
 }

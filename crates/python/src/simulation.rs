@@ -49,12 +49,17 @@ impl Simulation {
     /// Runs on so many threads; on how many: as many at most as the network has parts. `ValueError`: it stays on one,
     /// and why.
     fn set_threads(&self, py: Python<'_>, threads: usize) -> PyResult<usize> {
-        py.detach(|| self.lock().set_threads(threads)).map_err(PyValueError::new_err)
+        py.detach(|| self.lock().set_threads(threads)).map_err(|why| PyValueError::new_err(why.to_string()))
     }
 
     /// The same if the scenario does not say otherwise and the network is large enough for it.
     fn offer_threads(&self, py: Python<'_>, threads: usize) -> usize {
         py.detach(|| self.lock().offer_threads(threads))
+    }
+
+    /// Why it runs on one thread although its scenario requests more; `None`: it does not.
+    fn why_one_thread(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.lock().why_one_thread()).map(|why| why.to_string())
     }
 
     /// Runs at most `max_events` more events; true while there is more to do.
@@ -94,7 +99,7 @@ impl Simulation {
 
     /// Turns the invariant checks on or off. `ValueError`: the run is under way in parts.
     fn set_check(&self, py: Python<'_>, on: bool) -> PyResult<()> {
-        py.detach(|| self.lock().set_check(on)).map_err(PyValueError::new_err)
+        py.detach(|| self.lock().set_check(on)).map_err(|why| PyValueError::new_err(why.to_string()))
     }
 
     /// Headline numbers, as JSON text.
@@ -164,6 +169,15 @@ impl Simulation {
         }
         Ok(dict)
     }
+}
+
+/// Name, unit and meaning of a column.
+type Described = (&'static str, &'static str, &'static str);
+
+/// What tables runs have: name, meaning, and every column that each may have.
+#[pyfunction]
+pub fn table_layouts() -> Vec<(&'static str, &'static str, Vec<Described>)> {
+    lab::layouts().into_iter().map(|table| (table.name, table.doc, table.columns)).collect()
 }
 
 /// Tables as Python takes them.

@@ -17,25 +17,45 @@ pub struct Difference {
     pub right: Option<Event>,
 }
 
+/// How far a comparison is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Compared {
+    /// Alike so far, and there is more.
+    Alike,
+    /// They differ.
+    Differ(Difference),
+    /// They ended alike.
+    EndAlike,
+}
+
 /// Runs both from their present states and finds the first event (or effect of an event) that differs.
 ///
 /// `None`: they end alike. Both are left somewhere behind the difference.
 pub fn first_difference(left: &mut Sim, right: &mut Sim) -> Option<Difference> {
     loop {
-        let (was_left, was_right) = (left.clone(), right.clone());
-        let running = (left.run(STRIDE), right.run(STRIDE));
-        let same = state_word(left) == state_word(right) && running.0 == running.1;
-        if same && !running.0 {
-            return (left.digest() != right.digest()).then_some(Difference {
-                shared: left.processed,
-                left: None,
-                right: None,
-            });
-        }
-        if !same {
-            return Some(narrow(was_left, was_right));
+        match compare_some(left, right) {
+            Compared::Alike => {}
+            Compared::Differ(found) => return Some(found),
+            Compared::EndAlike => return None,
         }
     }
+}
+
+/// As [`first_difference`], but only a bounded number of events of each.
+pub fn compare_some(left: &mut Sim, right: &mut Sim) -> Compared {
+    let (was_left, was_right) = (left.clone(), right.clone());
+    let running = (left.run(STRIDE), right.run(STRIDE));
+    let same = state_word(left) == state_word(right) && running.0 == running.1;
+    if !same {
+        return Compared::Differ(narrow(was_left, was_right));
+    }
+    if running.0 {
+        return Compared::Alike;
+    }
+    if left.digest() == right.digest() {
+        return Compared::EndAlike;
+    }
+    Compared::Differ(Difference { shared: left.processed, left: None, right: None })
 }
 
 fn narrow(mut left: Sim, mut right: Sim) -> Difference {

@@ -128,7 +128,8 @@ def _known(results: RunData, flow: int) -> list[str]:
         ("its first packet left at", "begun_ps"),
         ("all had arrived at", "received_ps"),
     ):
-        if (when := time(key)) is not None:
+        # A first packet that leaves at once says nothing that the start does not.
+        if (when := time(key)) is not None and (key != "begun_ps" or row[key] != row["start_ps"]):
             out.append(f"{what} {when}")
     if (took := time("fct_ps")) is not None and row["status"] == "completed":
         alone = f", alone on its path {time('ideal_ps')}" if time("ideal_ps") else ""
@@ -141,10 +142,10 @@ def _known(results: RunData, flow: int) -> list[str]:
     if (trip := time("rtt_ps")) is not None:
         out.append(f"mean round trip {trip}")
     counts = {
-        "packets": "data packets sent",
-        "retransmissions": "of them again",
-        "timeouts": "timeouts",
-        "data_drops": "data packets lost",
-    } | ({"trims": "trimmed"} if row.get("trims") else {})
-    out.append(", ".join(f"{_format.number(row[k])} {name}" for k, name in counts.items() if row.get(k) is not None))
+        "packets": ("data packet sent", "data packets sent"),
+        "retransmissions": ("of them again", "of them again"),
+        "timeouts": ("timeout", "timeouts"),
+        "data_drops": ("data packet lost", "data packets lost"),
+    } | ({"trims": ("trimmed", "trimmed")} if row.get("trims") else {})
+    out.append(", ".join(_format.counted(row[k], *words) for k, words in counts.items() if row.get(k) is not None))
     return out

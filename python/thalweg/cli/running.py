@@ -117,6 +117,8 @@ def run(args: Namespace) -> int:
     meta = results.meta
     speed = _format.si(meta.get("packet_hops_per_second") or 0, "hops/s")
     threads = f" on {meta['threads']} threads" if meta["threads"] > 1 else ""
+    if why := meta.get("one_thread"):
+        threads = f" on one thread (`run.threads` cannot take effect: {why})"
     print(
         f"{_format.wall(meta['seconds'])}{threads}, {speed} · {kept(results)}" + (f" · report {page}" if page else "")
     )
@@ -163,7 +165,7 @@ def print_summary(results: RunData) -> None:
     from thalweg import headline
     from thalweg._lines import print_rows, print_table
 
-    print_rows(headline.rows(results.summary))
+    print_rows(headline.rows_of(results))
     head, rows = headline.section_table(results.summary)
     if rows:
         print("sections of traffic")

@@ -27,7 +27,7 @@ def shell(args: Namespace) -> int:
     if args.print_scenario:
         print(scenario.to_toml() if args.scenario else _text(link, args), end="")
         return OK
-    ports = _ports(scenario, between, args.port)
+    ports = _ports(scenario, between, args.port) if args.scenario else emulation.Link(**link).ports(scenario)
     if why := _core.emulate_refusal(args.outside):
         raise refuse(f"thalweg shell: {why}")
     folder = None
@@ -117,7 +117,7 @@ def _text(link: dict[str, Any], args: Namespace) -> str:
 
     if args.set or args.policy:
         return emulation.Link(**link).scenario(dict(args.set)).to_toml()
-    return _toml.dumps(emulation.Link(**link).table())
+    return _toml.dumps(emulation.Link(**link).fitted()[0])
 
 
 def _login(port: Mapping[str, Any]) -> tuple[list[str], dict[str, str]]:

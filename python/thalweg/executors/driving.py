@@ -18,7 +18,7 @@ from thalweg.errors import Diagnostic, ScenarioError, refuse
 from thalweg.executors.named import opened
 from thalweg.executors.tasks import Receipt, Unfit, stop_here, task_of
 from thalweg.executors.workers import Workers
-from thalweg.pool import Broken, Job, clear, estimate_all, interrupted, replayed, reusable
+from thalweg.pool import Broken, Job, clear, estimate_all, interrupted, note_replaced, replayed, reusable
 from thalweg.progress import Many
 from thalweg.results import Interrupted, Results
 
@@ -71,10 +71,7 @@ def perform_on(
         raise broken.of(given, what)
     if course.lost and not keep_going:
         raise ScenarioError(course.lost.values())
-    if course.replaced:
-        shown.note(
-            f"{course.replaced} older {what} did not fit any more (another scenario, input or engine) and were replaced"
-        )
+    note_replaced(jobs, course.replaced, shown, what)
     keep = lambda r: keep_results or isinstance(r, Exception)  # noqa: E731
     return {key: r if keep(r := course.answers.get(key)) else None for key in keys}
 

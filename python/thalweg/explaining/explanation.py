@@ -59,6 +59,12 @@ _MOST_PLACES, _MOST_FLOWS = 3, 3
 _LABEL, _WIDTH = 44, 78
 
 
+def _percent(part: int, of: int, places: int = 0) -> str:
+    """A share of a whole in percent, and not 0 for what is not nothing."""
+    text = f"{100 * part / of:.{places}f}"
+    return f"<{10**-places:g}" if part and not float(text) else text
+
+
 class Explanation:
     """Why a flow took so long. `print(e)` is the text, `e.table` every interval, `e.sums` the causes."""
 
@@ -131,7 +137,7 @@ class Explanation:
         return out
 
     def _line(self, name: str, ps: int) -> str:
-        return f"{name:{_LABEL}}{ps:>22,}{100 * ps / self.fct_ps:>7.1f} %".rstrip()
+        return f"{name:{_LABEL}}{ps:>22,}{_percent(ps, self.fct_ps, 1):>7} %".rstrip()
 
     def _places(self, what: str) -> list[str]:
         """Where that was, and whose packets: the first few."""
@@ -149,10 +155,10 @@ class Explanation:
         out = []
         for place, whose in ranked[:_MOST_PLACES]:
             ps = sum(whose.values())
-            out.append(f"  {place:{_LABEL - 2}}{ps:>22,}{100 * ps / self.fct_ps:>7.1f} %")
+            out.append(f"  {place:{_LABEL - 2}}{ps:>22,}{_percent(ps, self.fct_ps, 1):>7} %")
             flows = sorted(((f, n) for f, n in whose.items() if f is not None), key=lambda item: -item[1])
             if flows:
-                text = ", ".join(f"flow {flow} {100 * n / ps:.0f} %" for flow, n in flows[:_MOST_FLOWS])
+                text = ", ".join(f"flow {flow} {_percent(n, ps)} %" for flow, n in flows[:_MOST_FLOWS])
                 out.append(f"    {text}" + (f", {len(flows) - _MOST_FLOWS} more" if flows[_MOST_FLOWS:] else ""))
         if ranked[_MOST_PLACES:]:
             out.append(f"  {len(ranked) - _MOST_PLACES} more places")

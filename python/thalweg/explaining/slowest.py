@@ -131,8 +131,12 @@ class Slowest:
             # All at once: in the unit of what they took.
             scale, called = _units.fitting(values if any(values) else flows["took_ps"], unit)
             columns.append((f"{title} {called}", [_shown(v, scale, mark) for v in values]))
-        if any(v is not None for v in flows["slowdown"]):
-            columns.append(("slowdown", [_shown(v, 1.0, at_least) for v in flows["slowdown"]]))
+        slowdowns = flows["slowdown"].to_list()
+        if at_least:
+            # None is below 1: that it is more than less than that says nothing.
+            slowdowns = [None if v is not None and v < 1 else v for v in slowdowns]
+        if any(v is not None for v in slowdowns):
+            columns.append(("slowdown", [_shown(v, 1.0, at_least) for v in slowdowns]))
         for name, title in _COUNTS.items():
             if flows[name].sum():
                 columns.append((title, [_format.number(n) for n in flows[name]]))

@@ -1,12 +1,13 @@
 //! `flows`: one row per flow.
 
 use crate::run::Run;
-use crate::table::{ColumnData, Table, column};
+use crate::table::{Field, Rows, Table, Value};
 use crate::window::Share;
 use thalweg_net::spec::{FlowSpec, Predecessor, Step};
+use thalweg_scenario::Section;
 use thalweg_scenario::schema::Fct;
 use thalweg_sim::{FlowEnd, FlowOutcome};
-use thalweg_units::{FlowId, Time};
+use thalweg_units::{FlowId, HostId, Time};
 
 /// A flow with what became of it.
 pub(crate) struct FlowRow<'a> {
@@ -106,180 +107,201 @@ fn acked(run: &Run, row: &FlowRow<'_>) -> Option<Time> {
     row.outcome.acked.filter(|_| transport.wire().is_acknowledged())
 }
 
-pub(super) fn table(run: &Run) -> Table {
-    let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
-    let section = |r: &FlowRow<'_>| &run.meta.sections[usize::from(r.spec.group)];
-    let u64s = |f: &dyn Fn(&FlowRow<'_>) -> u64| ColumnData::U64(rows.iter().map(f).collect());
-    let u32s = |f: &dyn Fn(&FlowRow<'_>) -> u32| ColumnData::U32(rows.iter().map(f).collect());
-    let maybe = |f: &dyn Fn(&FlowRow<'_>) -> Option<u64>| ColumnData::Maybe(rows.iter().map(f).collect());
-    let nics = [
-        column(
+/// A flow with what its columns are made of.
+pub(super) struct Row<'a> {
+    run: &'a Run,
+    flow: FlowRow<'a>,
+    section: &'a Section,
+    share: Option<Share>,
+}
+
+/// One row per flow.
+pub(super) struct Flows;
+
+impl Rows for Flows {
+    type Row<'a> = Row<'a>;
+    const NAME: &'static str = "flows";
+    const DOC: &'static str = "One row per flow.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("id", "", "number of the flow, in the order of starts", Value::U32(|r| r.flow.id)),
+        Field::new(
+            "listed",
+            "",
+            "number of the flow in its list: `id`, or without that column the row, from 0; null: of no list",
+            Value::Maybe(|r| r.run.meta.listed.get(r.flow.id as usize).copied().flatten()),
+        ),
+        Field::new("src", "", "host that sends", Value::U32(|r| r.host_of(r.flow.spec.src))),
+        Field::new("dst", "", "host that receives", Value::U32(|r| r.host_of(r.flow.spec.dst))),
+        Field::new(
+            "size",
+            "B",
+            "payload; null: without end",
+            Value::Maybe(|r| (!r.flow.endless()).then_some(r.flow.spec.size)),
+        ),
+        Field::new(
+            "start_ps",
+            "ps",
+            "when it started; null: not started",
+            Value::Maybe(|r| ps(r.ends().started)),
+        ),
+        Field::new(
+            "begun_ps",
+            "ps",
+            "when its first packet began to leave its host: later than its start where it waits behind others, or behind a pause; null: not yet",
+            Value::Maybe(|r| ps(r.ends().begun)),
+        ),
+        Field::new(
+            "fct_ps",
+            "ps",
+            "flow completion time by measure.fct; null: not complete",
+            Value::Maybe(|r| r.flow.fct),
+        ),
+        Field::new(
+            "ideal_ps",
+            "ps",
+            "completion time alone on the same path at line rate",
+            Value::U64(|r| r.flow.ideal),
+        ),
+        Field::new("slowdown", "", "fct / ideal; null: not complete", Value::MaybeF64(|r| r.flow.slowdown())),
+        Field::new(
+            "received_ps",
+            "ps",
+            "when the last byte arrived at the receiver; null: never",
+            Value::Maybe(|r| ps(r.ends().received)),
+        ),
+        Field::new(
+            "acked_ps",
+            "ps",
+            "when the ACK of the last byte arrived at the sender; null: never, or nothing is acknowledged",
+            Value::Maybe(|r| ps(acked(r.run, &r.flow))),
+        ),
+        Field::new("delivered", "B", "payload delivered in order", Value::U64(|r| r.ends().delivered)),
+        Field::new(
+            "throughput_bps",
+            "b/s",
+            "of a flow without end: payload delivered in the part of its life that lies in the measured window; null: it has a size, or no such part",
+            Value::MaybeF64(|r| r.share.as_ref().map(|s| s.delivered as f64 * 8.0 / s.seconds)),
+        ),
+        Field::new(
+            "rtt_ps",
+            "ps",
+            "mean of the round trips that ACKs of new data measured, SYN-ACK included; null: none",
+            Value::Maybe(|r| r.ends().rtt().map(|t| t.ps())),
+        ),
+        Field::new("packets", "", "data packets sent", Value::U64(|r| r.ends().counts.sent)),
+        Field::new(
+            "retransmissions",
+            "",
+            "data packets sent again",
+            Value::U64(|r| r.ends().counts.retransmitted),
+        ),
+        Field::new(
+            "timeouts",
+            "",
+            "expiries of the retransmission timer",
+            Value::U64(|r| r.ends().counts.timeouts),
+        ),
+        Field::new(
+            "drops",
+            "",
+            "packets lost in queues and on links, ACKs included",
+            Value::U64(|r| r.ends().counts.drops),
+        ),
+        Field::new("data_drops", "", "of those, data packets", Value::U64(|r| r.ends().counts.data_drops)),
+        Field::new(
+            "trims",
+            "",
+            "data packets cut to their headers on the way, which are no drops (NDP)",
+            Value::U64(|r| r.ends().counts.trims),
+        ),
+        Field::new(
+            "wasted_credits",
+            "",
+            "credits that came when there was nothing left to send (ExpressPass)",
+            Value::U64(|r| r.ends().counts.wasted_credits),
+        ),
+        Field::new(
+            "section",
+            "",
+            "what its section of traffic is called",
+            Value::Text(|r| r.section.name.clone()),
+        ),
+        Field::new(
+            "controller",
+            "",
+            "its congestion controller; of a transport without one, the transport's kind",
+            Value::Text(|r| r.section.controller.clone()),
+        ),
+        Field::new("group", "", "number of its traffic section", Value::U32(|r| r.flow.spec.group.into())),
+        Field::new("class", "", "traffic class", Value::U32(|r| r.flow.spec.class.into())),
+        Field::new(
+            "measured",
+            "",
+            "counts towards the statistics",
+            Value::Bool(|r| r.flow.is_measured(r.run)),
+        ),
+        Field::new(
+            "after",
+            "",
+            "the flow that it starts after: of several the last to end, or one that has not; null: none, or a computation",
+            Value::Maybe(|r| match r.flow.after {
+                Some(Step::Flow(flow)) => Some(flow.0.into()),
+                _ => None,
+            }),
+        ),
+        Field::new(
+            "status",
+            "",
+            "completed (by measure.fct), stopped, censored (under way as the run ended), failed or not-started",
+            Value::Text(|r| r.flow.status().to_owned()),
+        ),
+        Field::new(
+            "end",
+            "",
+            "the same of both ends together, whatever measure.fct is",
+            Value::Text(|r| r.flow.end().0.to_owned()),
+        ),
+        Field::new(
+            "reason",
+            "",
+            "why it is not completed; null: it is",
+            Value::MaybeText(|r| r.flow.end().1),
+        ),
+    ];
+    const SOMETIMES: &'static [Field<Self>] = &[
+        Field::new(
             "src_nic",
             "",
             "node by which its host sends, where hosts have several links",
-            u32s(&|r| r.spec.src.0),
+            Value::U32(|r| r.flow.spec.src.0),
         ),
-        column("dst_nic", "", "node by which its host receives, likewise", u32s(&|r| r.spec.dst.0)),
+        Field::new(
+            "dst_nic",
+            "",
+            "node by which its host receives, likewise",
+            Value::U32(|r| r.flow.spec.dst.0),
+        ),
     ];
-    let mut table = Table {
-        name: "flows",
-        doc: "One row per flow.",
-        columns: vec![
-            column("id", "", "number of the flow, in the order of starts", u32s(&|r| r.id)),
-            column(
-                "listed",
-                "",
-                "number of the flow in its list: `id`, or without that column the row, from 0; null: of no list",
-                maybe(&|r| run.meta.listed.get(r.id as usize).copied().flatten()),
-            ),
-            column("src", "", "host that sends", u32s(&|r| run.engine.spec().host_of(r.spec.src).0)),
-            column("dst", "", "host that receives", u32s(&|r| run.engine.spec().host_of(r.spec.dst).0)),
-            column(
-                "size",
-                "B",
-                "payload; null: without end",
-                maybe(&|r| (!r.endless()).then_some(r.spec.size)),
-            ),
-            column(
-                "start_ps",
-                "ps",
-                "when it started; null: not started",
-                maybe(&|r| r.outcome.started.map(|t| t.ps())),
-            ),
-            column(
-                "begun_ps",
-                "ps",
-                "when its first packet began to leave its host: later than its start where it waits behind others, or behind a pause; null: not yet",
-                maybe(&|r| r.outcome.begun.map(|t| t.ps())),
-            ),
-            column(
-                "fct_ps",
-                "ps",
-                "flow completion time by measure.fct; null: not complete",
-                maybe(&|r| r.fct),
-            ),
-            column(
-                "ideal_ps",
-                "ps",
-                "completion time alone on the same path at line rate",
-                u64s(&|r| r.ideal),
-            ),
-            column(
-                "slowdown",
-                "",
-                "fct / ideal; null: not complete",
-                ColumnData::MaybeF64(rows.iter().map(FlowRow::slowdown).collect()),
-            ),
-            column(
-                "received_ps",
-                "ps",
-                "when the last byte arrived at the receiver; null: never",
-                maybe(&|r| r.outcome.received.map(|t| t.ps())),
-            ),
-            column(
-                "acked_ps",
-                "ps",
-                "when the ACK of the last byte arrived at the sender; null: never, or nothing is acknowledged",
-                maybe(&|r| acked(run, r).map(|t| t.ps())),
-            ),
-            column("delivered", "B", "payload delivered in order", u64s(&|r| r.outcome.delivered)),
-            column(
-                "throughput_bps",
-                "b/s",
-                "of a flow without end: payload delivered in the part of its life that lies in the measured window; null: it has a size, or no such part",
-                ColumnData::MaybeF64(
-                    rows.iter().map(|r| r.share(run).map(|s| s.delivered as f64 * 8.0 / s.seconds)).collect(),
-                ),
-            ),
-            column(
-                "rtt_ps",
-                "ps",
-                "mean of the round trips that ACKs of new data measured, SYN-ACK included; null: none",
-                maybe(&|r| r.outcome.rtt().map(|t| t.ps())),
-            ),
-            column("packets", "", "data packets sent", u64s(&|r| r.outcome.counts.sent)),
-            column(
-                "retransmissions",
-                "",
-                "data packets sent again",
-                u64s(&|r| r.outcome.counts.retransmitted),
-            ),
-            column(
-                "timeouts",
-                "",
-                "expiries of the retransmission timer",
-                u64s(&|r| r.outcome.counts.timeouts),
-            ),
-            column(
-                "drops",
-                "",
-                "packets lost in queues and on links, ACKs included",
-                u64s(&|r| r.outcome.counts.drops),
-            ),
-            column("data_drops", "", "of those, data packets", u64s(&|r| r.outcome.counts.data_drops)),
-            column(
-                "trims",
-                "",
-                "data packets cut to their headers on the way, which are no drops (NDP)",
-                u64s(&|r| r.outcome.counts.trims),
-            ),
-            column(
-                "wasted_credits",
-                "",
-                "credits that came when there was nothing left to send (ExpressPass)",
-                u64s(&|r| r.outcome.counts.wasted_credits),
-            ),
-            column(
-                "section",
-                "",
-                "what its section of traffic is called",
-                ColumnData::Text(rows.iter().map(|r| section(r).name.clone()).collect()),
-            ),
-            column(
-                "controller",
-                "",
-                "its congestion controller; of a transport without one, the transport's kind",
-                ColumnData::Text(rows.iter().map(|r| section(r).controller.clone()).collect()),
-            ),
-            column("group", "", "number of its traffic section", u32s(&|r| u32::from(r.spec.group))),
-            column("class", "", "traffic class", u32s(&|r| u32::from(r.spec.class))),
-            column(
-                "measured",
-                "",
-                "counts towards the statistics",
-                ColumnData::Bool(rows.iter().map(|r| u8::from(r.is_measured(run))).collect()),
-            ),
-            column(
-                "after",
-                "",
-                "the flow that it starts after: of several the last to end, or one that has not; null: none, or a computation",
-                maybe(&|r| match r.after {
-                    Some(Step::Flow(flow)) => Some(u64::from(flow.0)),
-                    _ => None,
-                }),
-            ),
-            column(
-                "status",
-                "",
-                "completed (by measure.fct), stopped, censored (under way as the run ended), failed or not-started",
-                ColumnData::Text(rows.iter().map(|r| r.status().to_owned()).collect()),
-            ),
-            column(
-                "end",
-                "",
-                "the same of both ends together, whatever measure.fct is",
-                ColumnData::Text(rows.iter().map(|r| r.end().0.to_owned()).collect()),
-            ),
-            column(
-                "reason",
-                "",
-                "why it is not completed; null: it is",
-                ColumnData::MaybeText(rows.iter().map(|r| r.end().1.map(str::to_owned)).collect()),
-            ),
-        ],
-    };
-    if !run.engine.spec().further_nics.is_empty() {
-        table.columns.extend(nics);
+}
+
+impl<'a> Row<'a> {
+    fn of(run: &'a Run, flow: FlowRow<'a>) -> Self {
+        let (section, share) = (&run.meta.sections[usize::from(flow.spec.group)], flow.share(run));
+        Self { run, flow, section, share }
     }
-    table
+    fn ends(&self) -> &FlowOutcome {
+        &self.flow.outcome
+    }
+    fn host_of(&self, nic: HostId) -> u32 {
+        self.run.engine.spec().host_of(nic).0
+    }
+}
+
+fn ps(at: Option<Time>) -> Option<u64> {
+    at.map(Time::ps)
+}
+
+pub(super) fn table(run: &Run) -> Table {
+    let rows: Vec<Row<'_>> = flow_rows(run).map(|flow| Row::of(run, flow)).collect();
+    Flows::table(&rows, !run.engine.spec().further_nics.is_empty())
 }

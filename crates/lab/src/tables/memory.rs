@@ -1,7 +1,7 @@
 //! `memory`: the most that each input of a switch, and each shared memory, has held.
 
 use crate::run::Run;
-use crate::table::{ColumnData, Table, column};
+use crate::table::{Field, Rows, Table, Value};
 use thalweg_machines::buffer::InputMemory;
 use thalweg_machines::pause::Claims;
 use thalweg_units::PortId;
@@ -61,34 +61,41 @@ pub(crate) fn memory_rows(run: &Run) -> Vec<MemoryRow> {
     out
 }
 
+/// One row per input of a switch, and one for what its inputs share.
+pub(super) struct Memory;
+
+impl Rows for Memory {
+    type Row<'a> = MemoryRow;
+    const NAME: &'static str = "memory";
+    const DOC: &'static str =
+        "One row per input of a switch, and one for what its inputs share: the most that it has held.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("node", "", "the switch", Value::U32(|r| r.node)),
+        Field::new(
+            "port",
+            "",
+            "the port that leads to the input; null: what all inputs of the switch share",
+            Value::Maybe(|r| r.port.map(|p| p.0.into())),
+        ),
+        Field::new("from_node", "", "where its packets come from", Value::Maybe(|r| r.from.map(u64::from))),
+        Field::new("most_bytes", "B", "held at most", Value::U64(|r| r.most)),
+        Field::new(
+            "limit_bytes",
+            "B",
+            "what it may hold; null: no limit of its own",
+            Value::Maybe(|r| r.limit),
+        ),
+        Field::new(
+            "most_headroom",
+            "B",
+            "held at most above XOFF, or in the headroom; null: no flow control",
+            Value::Maybe(|r| r.headroom.map(|h| h.0)),
+        ),
+        Field::new("headroom_bytes", "B", "the room there", Value::Maybe(|r| r.headroom.map(|h| h.1))),
+    ];
+}
+
 /// The table, if it was requested.
 pub(super) fn table(run: &Run) -> Option<Table> {
-    if !run.engine.spec().probes.memory {
-        return None;
-    }
-    let rows = memory_rows(run);
-    let maybe = |f: &dyn Fn(&MemoryRow) -> Option<u64>| ColumnData::Maybe(rows.iter().map(f).collect());
-    Some(Table {
-        name: "memory",
-        doc: "One row per input of a switch, and one for what its inputs share: the most that it has held.",
-        columns: vec![
-            column("node", "", "the switch", ColumnData::U32(rows.iter().map(|r| r.node).collect())),
-            column(
-                "port",
-                "",
-                "the port that leads to the input; null: what all inputs of the switch share",
-                maybe(&|r| r.port.map(|p| u64::from(p.0))),
-            ),
-            column("from_node", "", "where its packets come from", maybe(&|r| r.from.map(u64::from))),
-            column("most_bytes", "B", "held at most", ColumnData::U64(rows.iter().map(|r| r.most).collect())),
-            column("limit_bytes", "B", "what it may hold; null: no limit of its own", maybe(&|r| r.limit)),
-            column(
-                "most_headroom",
-                "B",
-                "held at most above XOFF, or in the headroom; null: no flow control",
-                maybe(&|r| r.headroom.map(|h| h.0)),
-            ),
-            column("headroom_bytes", "B", "the room there", maybe(&|r| r.headroom.map(|h| h.1))),
-        ],
-    })
+    run.engine.spec().probes.memory.then(|| Memory::table(&memory_rows(run), false))
 }

@@ -1,7 +1,7 @@
 //! `pauses`: one row per pause of a port.
 
 use crate::run::Run;
-use crate::table::{ColumnData, Table, column};
+use crate::table::{Field, Rows, Table, Value};
 use thalweg_sim::PauseRecord;
 use thalweg_units::Time;
 
@@ -15,45 +15,56 @@ fn depths(pauses: &[PauseRecord]) -> Vec<u32> {
     out
 }
 
+/// A pause with its ends.
+pub(super) struct Row<'a> {
+    number: u32,
+    pause: &'a PauseRecord,
+    from: u32,
+    to: u32,
+    depth: u32,
+}
+
+/// One row per pause of a port.
+pub(super) struct Pauses;
+
+impl Rows for Pauses {
+    type Row<'a> = Row<'a>;
+    const NAME: &'static str = "pauses";
+    const DOC: &'static str =
+        "One row per pause of a port, from the arrival of the frame there to the next one's.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("pause", "", "number of the pause", Value::U32(|r| r.number)),
+        Field::new("port", "", "which had to stop", Value::U32(|r| r.pause.port.0)),
+        Field::new("from_node", "", "its node", Value::U32(|r| r.from)),
+        Field::new("to_node", "", "the node that made it stop", Value::U32(|r| r.to)),
+        Field::new("began_ps", "ps", "when", Value::U64(|r| r.pause.began.ps())),
+        Field::new(
+            "ended_ps",
+            "ps",
+            "until when; null: it stands",
+            Value::Maybe(|r| (r.pause.ended != Time::MAX).then_some(r.pause.ended.ps())),
+        ),
+        Field::new(
+            "cause",
+            "",
+            "the pause that caused it; null: none, the output was merely busy",
+            Value::Maybe(|r| (r.pause.cause != u32::MAX).then_some(r.pause.cause.into())),
+        ),
+        Field::new("depth", "", "pauses that led to it, one causing the next", Value::U32(|r| r.depth)),
+    ];
+}
+
 /// The table, if it was requested.
 pub(super) fn table(run: &Run) -> Option<Table> {
     let spec = run.engine.spec();
-    if !spec.probes.pauses {
-        return None;
-    }
-    let pauses = run.engine.pauses();
-    let ends = |p: &PauseRecord| spec.ends(p.port);
-    let u32s = |f: &dyn Fn(&PauseRecord) -> u32| ColumnData::U32(pauses.iter().map(f).collect());
-    let maybe = |f: &dyn Fn(&PauseRecord) -> Option<u64>| ColumnData::Maybe(pauses.iter().map(f).collect());
-    Some(Table {
-        name: "pauses",
-        doc: "One row per pause of a port, from the arrival of the frame there to the next one's.",
-        columns: vec![
-            column("pause", "", "number of the pause", ColumnData::U32((0..pauses.len() as u32).collect())),
-            column("port", "", "which had to stop", u32s(&|p| p.port.0)),
-            column("from_node", "", "its node", u32s(&|p| ends(p).0.0)),
-            column("to_node", "", "the node that made it stop", u32s(&|p| ends(p).1.0)),
-            column("began_ps", "ps", "when", ColumnData::U64(pauses.iter().map(|p| p.began.ps()).collect())),
-            column(
-                "ended_ps",
-                "ps",
-                "until when; null: it stands",
-                maybe(&|p| (p.ended != Time::MAX).then_some(p.ended.ps())),
-            ),
-            column(
-                "cause",
-                "",
-                "the pause that caused it; null: none, the output was merely busy",
-                maybe(&|p| (p.cause != u32::MAX).then_some(u64::from(p.cause))),
-            ),
-            column(
-                "depth",
-                "",
-                "pauses that led to it, one causing the next",
-                ColumnData::U32(depths(pauses)),
-            ),
-        ],
-    })
+    let pauses = spec.probes.pauses.then(|| run.engine.pauses())?;
+    let row = |(number, (pause, depth)): (usize, (_, _))| {
+        let pause: &PauseRecord = pause;
+        let (from, to) = spec.ends(pause.port);
+        Row { number: number as u32, pause, from: from.0, to: to.0, depth }
+    };
+    let rows: Vec<Row<'_>> = pauses.iter().zip(depths(pauses)).enumerate().map(row).collect();
+    Some(Pauses::table(&rows, false))
 }
 
 #[cfg(test)]

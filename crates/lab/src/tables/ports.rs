@@ -1,9 +1,10 @@
 //! `ports`: one row per direction of a link.
 
 use crate::run::Run;
-use crate::table::{ColumnData, Table, column};
+use crate::table::{Field, Rows, Table, Value};
 use std::ops::Range;
 use thalweg_machines::link::TransmitterSpec;
+use thalweg_sim::port::PortTotals;
 use thalweg_units::{PortId, Time};
 
 /// What could have left by an instant.
@@ -38,95 +39,78 @@ pub(crate) fn utilisation_in(run: &Run, port: PortId, window: &Range<Time>) -> f
     if capacity > 0.0 { run.engine.carried_in_window(port) as f64 * 8.0 / capacity } else { 0.0 }
 }
 
+/// A direction of a link, with what its port has done.
+pub(super) struct Row<'a> {
+    run: &'a Run,
+    port: PortId,
+    ends: (u32, u32),
+    totals: PortTotals,
+}
+
+/// One row per direction of a link.
+pub(super) struct Ports;
+
+impl Rows for Ports {
+    type Row<'a> = Row<'a>;
+    const NAME: &'static str = "ports";
+    const DOC: &'static str = "One row per direction of a link: what its port has done in the whole run.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("port", "", "number of the port", Value::U32(|r| r.port.0)),
+        Field::new("from", "", "node", Value::U32(|r| r.ends.0)),
+        Field::new("to", "", "node", Value::U32(|r| r.ends.1)),
+        Field::new(
+            "rate_bps",
+            "b/s",
+            "of the link; in the long run if it changes",
+            Value::U64(|r| r.run.engine.spec().direction(r.port).mean_rate().bps()),
+        ),
+        Field::new("packets", "", "carried", Value::U64(|r| r.totals.packets)),
+        Field::new("bytes", "B", "carried", Value::U64(|r| r.totals.bytes)),
+        Field::new("dropped", "", "packets dropped", Value::U64(|r| r.totals.dropped)),
+        Field::new("lost", "", "packets lost on the link, by chance", Value::U64(|r| r.totals.lost)),
+        Field::new("marked", "", "packets marked", Value::U64(|r| r.totals.marked)),
+        Field::new(
+            "trimmed",
+            "",
+            "packets cut to their headers, which are not dropped (NDP)",
+            Value::U64(|r| r.totals.trimmed),
+        ),
+        Field::new("max_queue", "B", "longest queue", Value::U64(|r| r.totals.max_queue)),
+        Field::new(
+            "waited_ps",
+            "packet ps",
+            "time that packets have waited, summed",
+            // More than a u64 holds where much waits for long.
+            Value::F64(|r| r.totals.waited as f64),
+        ),
+        Field::new("pauses", "", "how often its neighbour made it pause", Value::U64(|r| r.totals.pauses)),
+        Field::new(
+            "paused_ps",
+            "ps",
+            "for how long in all, pauses that stand included",
+            Value::U64(|r| r.totals.paused),
+        ),
+        Field::new(
+            "capacity",
+            "B",
+            "what could have left, had something always waited: by the rate, or by the opportunities of a trace",
+            Value::U64(|r| capacity(r.run, r.port, r.run.engine.now())),
+        ),
+        Field::new(
+            "utilisation",
+            "",
+            "bytes that have left / capacity: of a packet in transmission what is out",
+            Value::F64(|r| utilisation(r.run, r.port)),
+        ),
+    ];
+}
+
 pub(super) fn table(run: &Run) -> Table {
-    let spec = run.engine.spec();
-    let ends: Vec<(u32, u32)> = spec.links.iter().flat_map(|l| [(l.a.0, l.b.0), (l.b.0, l.a.0)]).collect();
-    let totals: Vec<_> = (0..ends.len()).map(|p| run.engine.totals(PortId(p as u32))).collect();
-    let rate = |port: usize| spec.direction(PortId::from(port)).mean_rate().bps();
-    let used = |p: usize| utilisation(run, PortId(p as u32));
-    let could = |p: usize| capacity(run, PortId(p as u32), run.engine.now());
-    let all = 0..ends.len();
-    Table {
-        name: "ports",
-        doc: "One row per direction of a link: what its port has done in the whole run.",
-        columns: vec![
-            column(
-                "port",
-                "",
-                "number of the port",
-                ColumnData::U32(all.clone().map(|p| p as u32).collect()),
-            ),
-            column("from", "", "node", ColumnData::U32(ends.iter().map(|e| e.0).collect())),
-            column("to", "", "node", ColumnData::U32(ends.iter().map(|e| e.1).collect())),
-            column(
-                "rate_bps",
-                "b/s",
-                "of the link; in the long run if it changes",
-                ColumnData::U64(all.clone().map(rate).collect()),
-            ),
-            column("packets", "", "carried", ColumnData::U64(totals.iter().map(|t| t.packets).collect())),
-            column("bytes", "B", "carried", ColumnData::U64(totals.iter().map(|t| t.bytes).collect())),
-            column(
-                "dropped",
-                "",
-                "packets dropped",
-                ColumnData::U64(totals.iter().map(|t| t.dropped).collect()),
-            ),
-            column(
-                "lost",
-                "",
-                "packets lost on the link, by chance",
-                ColumnData::U64(totals.iter().map(|t| t.lost).collect()),
-            ),
-            column(
-                "marked",
-                "",
-                "packets marked",
-                ColumnData::U64(totals.iter().map(|t| t.marked).collect()),
-            ),
-            column(
-                "trimmed",
-                "",
-                "packets cut to their headers, which are not dropped (NDP)",
-                ColumnData::U64(totals.iter().map(|t| t.trimmed).collect()),
-            ),
-            column(
-                "max_queue",
-                "B",
-                "longest queue",
-                ColumnData::U64(totals.iter().map(|t| t.max_queue).collect()),
-            ),
-            column(
-                "waited_ps",
-                "packet ps",
-                "time that packets have waited, summed",
-                // More than a u64 holds where much waits for long.
-                ColumnData::F64(totals.iter().map(|t| t.waited as f64).collect()),
-            ),
-            column(
-                "pauses",
-                "",
-                "how often its neighbour made it pause",
-                ColumnData::U64(totals.iter().map(|t| t.pauses).collect()),
-            ),
-            column(
-                "paused_ps",
-                "ps",
-                "for how long in all, pauses that stand included",
-                ColumnData::U64(totals.iter().map(|t| t.paused).collect()),
-            ),
-            column(
-                "capacity",
-                "B",
-                "what could have left, had something always waited: by the rate, or by the opportunities of a trace",
-                ColumnData::U64(all.clone().map(could).collect()),
-            ),
-            column(
-                "utilisation",
-                "",
-                "bytes that have left / capacity: of a packet in transmission what is out",
-                ColumnData::F64(all.map(used).collect()),
-            ),
-        ],
-    }
+    let ends = run.engine.spec().links.iter().flat_map(|l| [(l.a.0, l.b.0), (l.b.0, l.a.0)]);
+    let row = |(number, ends)| {
+        let port = PortId::from(number);
+        Row { run, port, ends, totals: run.engine.totals(port) }
+    };
+    let rows: Vec<Row<'_>> = ends.enumerate().map(row).collect();
+    Ports::table(&rows, false)
 }

@@ -2,45 +2,120 @@
 
 use super::ports::capacity;
 use crate::run::Run;
-use crate::table::{Column, ColumnData, Table, column};
-use thalweg_sim::probe::ControllerSample;
+use crate::table::{Column, ColumnData, Field, Rows, Table, Value, column};
+use thalweg_sim::probe::{Completion, ControllerSample, LinkSample, QueueSample};
 
 /// No window comes near: what is as large is no limit, or the sum of such.
 const UNLIMITED: u64 = u64::MAX / 2;
 
-/// Columns that samples of all controllers have.
-const COMMON: [&str; 9] =
-    ["time_ps", "flow", "window", "threshold", "in_flight", "srtt_ps", "delivered", "arrived", "pace"];
-
-/// Flows waiting per port (opt-in).
-fn competing(run: &Run) -> Vec<Column> {
-    let q = &run.engine.probes().queues;
-    if !run.engine.spec().probes.queue_flows {
-        return Vec::new();
-    }
-    vec![
-        column("flows", "", "of which data waits", ColumnData::U32(q.iter().map(|s| s.flows).collect())),
-        column(
-            "occupied",
-            "",
-            "queues that hold it",
-            ColumnData::U32(q.iter().map(|s| s.occupied).collect()),
-        ),
-    ]
+/// Bytes that are a limit.
+fn limit(bytes: u64) -> Option<u64> {
+    Some(bytes).filter(|bytes| *bytes < UNLIMITED)
 }
 
-/// What ports take their links' rates for, if one must estimate that.
-fn estimated(run: &Run) -> Option<Column> {
-    let l = &run.engine.probes().links;
-    let data = ColumnData::Maybe(l.iter().map(|s| s.estimate.filter(|rate| *rate > 0)).collect());
-    let doc = "what the port's marking takes the link's rate for (ABC before batches); null: nothing yet, or it need not estimate";
-    l.iter().any(|s| s.estimate.is_some()).then(|| column("estimate", "b/s", doc, data))
+/// Queue lengths; flows waiting at each port (opt-in).
+pub(super) struct Queues;
+
+impl Rows for Queues {
+    type Row<'a> = QueueSample;
+    const NAME: &'static str = "queues";
+    const DOC: &'static str = "Queue lengths over time, without the packet being transmitted.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("time_ps", "ps", "when", Value::U64(|s| s.at.ps())),
+        Field::new("port", "", "which", Value::U32(|s| s.port.0)),
+        Field::new("packets", "", "waiting", Value::U32(|s| s.packets)),
+        Field::new("bytes", "B", "waiting", Value::U64(|s| s.bytes)),
+        Field::new("dropped", "", "packets so far", Value::U64(|s| s.dropped)),
+        Field::new("marked", "", "packets so far", Value::U64(|s| s.marked)),
+    ];
+    const SOMETIMES: &'static [Field<Self>] = &[
+        Field::new("flows", "", "of which data waits", Value::U32(|s| s.flows)),
+        Field::new("occupied", "", "queues that hold it", Value::U32(|s| s.occupied)),
+    ];
+}
+
+/// What links have carried; what ports take their links' rates for, if one must estimate that.
+pub(super) struct Links;
+
+/// A sample of a link, and what could have left it by then.
+pub(super) struct LinkRow<'a> {
+    sample: &'a LinkSample,
+    capacity: u64,
+}
+
+impl Rows for Links {
+    type Row<'a> = LinkRow<'a>;
+    const NAME: &'static str = "links";
+    const DOC: &'static str = "What links have carried over time.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("time_ps", "ps", "when", Value::U64(|r| r.sample.at.ps())),
+        Field::new("port", "", "which", Value::U32(|r| r.sample.port.0)),
+        Field::new("packets", "", "so far", Value::U64(|r| r.sample.packets)),
+        Field::new("bytes", "B", "so far", Value::U64(|r| r.sample.bytes)),
+        Field::new(
+            "capacity",
+            "B",
+            "what could have left so far, had something always waited",
+            Value::U64(|r| r.capacity),
+        ),
+    ];
+    const SOMETIMES: &'static [Field<Self>] = &[Field::new(
+        "estimate",
+        "b/s",
+        "what the port's marking takes the link's rate for (ABC before batches); null: nothing yet, or it need not estimate",
+        Value::Maybe(|r| r.sample.estimate.filter(|rate| *rate > 0)),
+    )];
+}
+
+/// What samples of all controllers have.
+pub(super) struct Controllers;
+
+impl Rows for Controllers {
+    type Row<'a> = ControllerSample;
+    const NAME: &'static str = "controllers";
+    const DOC: &'static str = "Congestion controllers over time.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("time_ps", "ps", "when", Value::U64(|s| s.at.ps())),
+        Field::new("flow", "", "whose", Value::U32(|s| s.flow.0)),
+        Field::new(
+            "window",
+            "B",
+            "payload that may be in the network; null: no limit",
+            Value::Maybe(|s| limit(s.window)),
+        ),
+        Field::new(
+            "threshold",
+            "B",
+            "slow-start threshold; null: none",
+            Value::Maybe(|s| limit(s.threshold)),
+        ),
+        Field::new("in_flight", "B", "payload in the network", Value::U64(|s| s.in_flight)),
+        Field::new(
+            "srtt_ps",
+            "ps",
+            "smoothed round trip; null: none yet",
+            Value::Maybe(|s| (s.srtt > 0).then_some(s.srtt)),
+        ),
+        Field::new(
+            "delivered",
+            "B",
+            "payload so far, in order: what is behind a gap counts when that is filled",
+            Value::U64(|s| s.delivered),
+        ),
+        Field::new(
+            "arrived",
+            "B",
+            "payload that has arrived so far, each byte once, what is behind a gap included: its growth is never faster than a link",
+            Value::U64(|s| s.arrived),
+        ),
+        Field::new("pace", "b/s", "rate on the wire; null: not limited by one", Value::Maybe(|s| s.pace)),
+    ];
 }
 
 /// What controllers report of themselves, after what all have. A name that is taken gets a number.
-fn own(run: &Run) -> Vec<Column> {
+fn own(run: &Run, taken: &[Column]) -> Vec<Column> {
     let probes = run.engine.probes();
-    let mut names: Vec<String> = COMMON.iter().map(|&name| name.to_owned()).collect();
+    let mut names: Vec<String> = taken.iter().map(|column| column.name.to_string()).collect();
     let mut out = Vec::new();
     for (of, values) in probes.own.columns(probes.controllers.len()) {
         let numbered = (2..).map(|n| format!("{}_{n}", of.name));
@@ -52,161 +127,86 @@ fn own(run: &Run) -> Vec<Column> {
     out
 }
 
+/// Round trips, each as it was measured.
+pub(super) struct RoundTrips;
+
+impl Rows for RoundTrips {
+    type Row<'a> = Completion;
+    const NAME: &'static str = "round_trips";
+    const DOC: &'static str = "Every round trip that a sender measured in the measured window.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("time_ps", "ps", "when its ACK arrived", Value::U64(|s| s.at.ps())),
+        Field::new("flow", "", "whose", Value::U32(|s| s.flow.0)),
+        Field::new("rtt_ps", "ps", "as reported to its controller", Value::U64(|s| s.rtt.ps())),
+        Field::new(
+            "pace",
+            "b/s",
+            "rate on the wire after it; null: not limited by one",
+            Value::Maybe(|s| s.pace),
+        ),
+    ];
+}
+
+/// Packets by their priority.
+pub(super) struct Priorities;
+
+/// So many packets of a priority at a port.
+pub(super) struct PriorityRow {
+    port: u32,
+    priority: u32,
+    packets: u64,
+}
+
+impl Rows for Priorities {
+    type Row<'a> = PriorityRow;
+    const NAME: &'static str = "priorities";
+    const DOC: &'static str = "Packets per ADS priority at every port: as CSV, the file of a static ADS map.";
+    const FIELDS: &'static [Field<Self>] = &[
+        Field::new("port", "", "which", Value::U32(|r| r.port)),
+        Field::new("priority", "", "min(remaining, cap) / mtu, rounded up", Value::U32(|r| r.priority)),
+        Field::new("packets", "", "that joined its queue", Value::U64(|r| r.packets)),
+    ];
+}
+
+/// Those that occur.
+fn priorities(run: &Run) -> Vec<PriorityRow> {
+    let counted = run.engine.probes().priorities.iter().enumerate();
+    counted
+        .flat_map(|(port, counts)| {
+            let some = counts.iter().enumerate().filter(|(_, packets)| **packets > 0);
+            let row = move |(level, packets): (usize, &u64)| PriorityRow {
+                port: port as u32,
+                priority: level as u32,
+                packets: *packets,
+            };
+            some.map(row)
+        })
+        .collect()
+}
+
 pub(super) fn tables(run: &Run) -> Vec<Table> {
-    let probes = run.engine.probes();
-    let wanted = &run.engine.spec().probes;
+    let (probes, wanted) = (run.engine.probes(), &run.engine.spec().probes);
     let mut out = Vec::new();
     if wanted.queues.is_some() {
-        let q = &probes.queues;
-        out.push(Table {
-            name: "queues",
-            doc: "Queue lengths over time, without the packet being transmitted.",
-            columns: vec![
-                column("time_ps", "ps", "when", ColumnData::U64(q.iter().map(|s| s.at.ps()).collect())),
-                column("port", "", "which", ColumnData::U32(q.iter().map(|s| s.port.0).collect())),
-                column("packets", "", "waiting", ColumnData::U32(q.iter().map(|s| s.packets).collect())),
-                column("bytes", "B", "waiting", ColumnData::U64(q.iter().map(|s| s.bytes).collect())),
-                column(
-                    "dropped",
-                    "",
-                    "packets so far",
-                    ColumnData::U64(q.iter().map(|s| s.dropped).collect()),
-                ),
-                column("marked", "", "packets so far", ColumnData::U64(q.iter().map(|s| s.marked).collect())),
-            ]
-            .into_iter()
-            .chain(competing(run))
-            .collect(),
-        });
+        out.push(Queues::table(&probes.queues, wanted.queue_flows));
     }
     if wanted.links.is_some() {
-        let l = &probes.links;
-        out.push(Table {
-            name: "links",
-            doc: "What links have carried over time.",
-            columns: vec![
-                column("time_ps", "ps", "when", ColumnData::U64(l.iter().map(|s| s.at.ps()).collect())),
-                column("port", "", "which", ColumnData::U32(l.iter().map(|s| s.port.0).collect())),
-                column("packets", "", "so far", ColumnData::U64(l.iter().map(|s| s.packets).collect())),
-                column("bytes", "B", "so far", ColumnData::U64(l.iter().map(|s| s.bytes).collect())),
-                column(
-                    "capacity",
-                    "B",
-                    "what could have left so far, had something always waited",
-                    ColumnData::U64(l.iter().map(|s| capacity(run, s.port, s.at)).collect()),
-                ),
-            ]
-            .into_iter()
-            .chain(estimated(run))
-            .collect(),
-        });
+        let estimated = probes.links.iter().any(|s| s.estimate.is_some());
+        let row = |sample| LinkRow { sample, capacity: capacity(run, sample.port, sample.at) };
+        let rows: Vec<LinkRow<'_>> = probes.links.iter().map(row).collect();
+        out.push(Links::table(&rows, estimated));
     }
     if wanted.controllers.is_some() {
-        let c = &probes.controllers;
-        // The largest number stands for no limit.
-        let limits = |f: &dyn Fn(&ControllerSample) -> u64| {
-            ColumnData::Maybe(c.iter().map(|s| Some(f(s)).filter(|bytes| *bytes < UNLIMITED)).collect())
-        };
-        out.push(Table {
-            name: "controllers",
-            doc: "Congestion controllers over time.",
-            columns: vec![
-                column("time_ps", "ps", "when", ColumnData::U64(c.iter().map(|s| s.at.ps()).collect())),
-                column("flow", "", "whose", ColumnData::U32(c.iter().map(|s| s.flow.0).collect())),
-                column(
-                    "window",
-                    "B",
-                    "payload that may be in the network; null: no limit",
-                    limits(&|s| s.window),
-                ),
-                column(
-                    "threshold",
-                    "B",
-                    "slow-start threshold; null: none",
-                    limits(&|s| s.threshold),
-                ),
-                column(
-                    "in_flight",
-                    "B",
-                    "payload in the network",
-                    ColumnData::U64(c.iter().map(|s| s.in_flight).collect()),
-                ),
-                column(
-                    "srtt_ps",
-                    "ps",
-                    "smoothed round trip; null: none yet",
-                    ColumnData::Maybe(c.iter().map(|s| (s.srtt > 0).then_some(s.srtt)).collect()),
-                ),
-                column(
-                    "delivered",
-                    "B",
-                    "payload so far, in order: what is behind a gap counts when that is filled",
-                    ColumnData::U64(c.iter().map(|s| s.delivered).collect()),
-                ),
-                column(
-                    "arrived",
-                    "B",
-                    "payload that has arrived so far, each byte once, what is behind a gap included: its growth is never faster than a link",
-                    ColumnData::U64(c.iter().map(|s| s.arrived).collect()),
-                ),
-                column(
-                    "pace",
-                    "b/s",
-                    "rate on the wire; null: not limited by one",
-                    ColumnData::Maybe(c.iter().map(|s| s.pace).collect()),
-                ),
-            ]
-            .into_iter()
-            .chain(own(run))
-            .collect(),
-        });
+        let mut table = Controllers::table(&probes.controllers, false);
+        let own = own(run, &table.columns);
+        table.columns.extend(own);
+        out.push(table);
     }
     if wanted.completions.is_some() {
-        let c = &probes.completions;
-        out.push(Table {
-            name: "round_trips",
-            doc: "Every round trip that a sender measured in the measured window.",
-            columns: vec![
-                column(
-                    "time_ps",
-                    "ps",
-                    "when its ACK arrived",
-                    ColumnData::U64(c.iter().map(|s| s.at.ps()).collect()),
-                ),
-                column("flow", "", "whose", ColumnData::U32(c.iter().map(|s| s.flow.0).collect())),
-                column(
-                    "rtt_ps",
-                    "ps",
-                    "as reported to its controller",
-                    ColumnData::U64(c.iter().map(|s| s.rtt.ps()).collect()),
-                ),
-                column(
-                    "pace",
-                    "b/s",
-                    "rate on the wire after it; null: not limited by one",
-                    ColumnData::Maybe(c.iter().map(|s| s.pace).collect()),
-                ),
-            ],
-        });
+        out.push(RoundTrips::table(&probes.completions, false));
     }
     if wanted.priority_histogram.is_some() {
-        let (mut port, mut priority, mut packets) = (Vec::new(), Vec::new(), Vec::new());
-        for (p, counts) in probes.priorities.iter().enumerate() {
-            for (level, n) in counts.iter().enumerate().filter(|(_, n)| **n > 0) {
-                port.push(p as u32);
-                priority.push(level as u32);
-                packets.push(*n);
-            }
-        }
-        out.push(Table {
-            name: "priorities",
-            doc: "Packets per ADS priority at every port: as CSV, the file of a static ADS map.",
-            columns: vec![
-                column("port", "", "which", ColumnData::U32(port)),
-                column("priority", "", "min(remaining, cap) / mtu, rounded up", ColumnData::U32(priority)),
-                column("packets", "", "that joined its queue", ColumnData::U64(packets)),
-            ],
-        });
+        out.push(Priorities::table(&priorities(run), false));
     }
     out
 }

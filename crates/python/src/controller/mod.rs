@@ -12,6 +12,7 @@ mod object;
 pub use classes::{controller_costs, exercise_controller};
 pub use given::{Ack, Flow, Hop, Loss};
 
+use crate::errands::in_python;
 use crate::failures;
 use object::{PythonController, failure};
 use pyo3::prelude::*;
@@ -27,39 +28,47 @@ use thalweg_units::FlowId;
 fn with_class(
     name: &str,
     flow: Option<FlowId>,
-    doing: &str,
-    f: impl FnOnce(Python<'_>, &Bound<'_, PyAny>) -> PyResult<PythonController>,
+    doing: &'static str,
+    f: impl FnOnce(Python<'_>, &str, &Bound<'_, PyAny>) -> PyResult<PythonController> + Send + 'static,
 ) -> Made<dyn PluggedController> {
-    Python::attach(|py| {
-        let class = classes::of(py, name);
-        let class =
-            class.ok_or_else(|| Invalid::from(format!("no Python controller is registered as `{name}`")))?;
-        let still = || PythonController::still(py, name, flow.unwrap_or(FlowId(0)));
-        if has_failed() {
-            return Ok(Box::new(still()) as Box<dyn PluggedController>);
+    let (name, failed) = (name.to_owned(), has_failed());
+    let made = in_python(move |py| {
+        let Some(class) = classes::of(py, &name) else {
+            let unknown = format!("no Python controller is registered as `{name}`");
+            return (Err(Invalid::from(unknown)), None);
+        };
+        let still = || PythonController::still(py, &name, flow.unwrap_or(FlowId(0)));
+        if failed {
+            return (Ok(still()), None);
         }
-        let made = f(py, class.bind(py)).unwrap_or_else(|e| {
-            failures::keep(None, failure(py, name, flow, None, doing, e));
-            still()
-        });
-        Ok(Box::new(made) as Box<dyn PluggedController>)
-    })
+        match f(py, &name, class.bind(py)) {
+            Ok(made) => (Ok(made), None),
+            Err(e) => (Ok(still()), Some(failure(py, &name, flow, None, doing, e))),
+        }
+    });
+    let (made, raised) = made.ok_or_else(|| Invalid::from("interrupted".to_owned()))?;
+    if let Some(e) = raised {
+        failures::keep(None, e);
+    }
+    Ok(Box::new(made?))
 }
 
 fn make(name: &str, start: &Start, params: &[u8]) -> Made<dyn PluggedController> {
-    with_class(name, Some(start.flow), "__init__", |py, class| {
+    let (start, params) = (*start, params.to_vec());
+    with_class(name, Some(start.flow), "__init__", move |py, name, class| {
         let module = py.import("thalweg.controllers")?;
-        let params = module.call_method1("parameters", (class, PyBytes::new(py, params)))?;
-        let flow = Flow::of(start, params.unbind());
+        let params = module.call_method1("parameters", (class, PyBytes::new(py, &params)))?;
+        let flow = Flow::of(&start, params.unbind());
         let object = module.call_method1("make", (class, flow))?;
         PythonController::of(py, name, start.flow, object.unbind(), Earliest::Unknown)
     })
 }
 
 fn load(name: &str, saved: &[u8]) -> Made<dyn PluggedController> {
-    with_class(name, None, "reading its state", |py, class| {
+    let saved = saved.to_vec();
+    with_class(name, None, "reading its state", move |py, name, class| {
         let module = py.import("thalweg.controllers")?;
-        let loaded = module.call_method1("load_state", (class, PyBytes::new(py, saved)))?;
+        let loaded = module.call_method1("load_state", (class, PyBytes::new(py, &saved)))?;
         let (object, flow) = loaded.extract::<(Py<PyAny>, u32)>()?;
         PythonController::of(py, name, FlowId(flow), object, Earliest::Any)
     })
@@ -67,10 +76,16 @@ fn load(name: &str, saved: &[u8]) -> Made<dyn PluggedController> {
 
 /// Makes a class available to scenarios as the controller `name`, with the names of its parameters.
 #[pyfunction]
-pub fn register_controller(name: String, class: Py<PyAny>, ecn: bool, telemetry: bool, params: Vec<String>) {
+pub fn register_controller(
+    name: String,
+    class: Bound<'_, PyAny>,
+    ecn: bool,
+    telemetry: bool,
+    params: Vec<String>,
+) {
     custom::register_controller(&name, ControllerFactory { make, load });
-    let has = |method| Python::attach(|py| class.bind(py).hasattr(method).unwrap_or(true));
+    let has = |method| class.hasattr(method).unwrap_or(true);
     let (ignores_restarts, params) = (!has("restart_from"), Some(params));
     custom::declare_controller(&name, Declared { ecn, telemetry, serial: true, ignores_restarts, params });
-    classes::insert(name, class);
+    classes::insert(name, class.unbind());
 }

@@ -2,6 +2,7 @@
 
 use super::classes;
 use super::given::{Ack, Loss};
+use crate::errands::attach;
 use crate::failures;
 use pyo3::exceptions::PyValueError;
 use pyo3::intern;
@@ -182,7 +183,7 @@ impl PythonController {
 
     fn loss(&mut self, method: &str, loss: &congestion::Loss) {
         let reported = Loss::from(loss);
-        Python::attach(|py| self.call(py, method, loss.now, |py| Ok(Bound::new(py, reported)?.into_any())));
+        attach(|py| self.call(py, method, loss.now, |py| Ok(Bound::new(py, reported)?.into_any())));
     }
 }
 
@@ -191,7 +192,7 @@ impl CongestionControl for PythonController {
         if !self.wants.sent {
             return;
         }
-        Python::attach(|py| {
+        attach(|py| {
             let sent = (now.ps(), bytes.get(), in_flight.get());
             self.call(py, "on_sent", now, |py| Ok(sent.into_pyobject(py)?.into_any()));
         });
@@ -204,7 +205,7 @@ impl CongestionControl for PythonController {
     fn on_ack(&mut self, ack: &AckSample) {
         let begun = std::time::Instant::now();
         let reported = Ack::from(ack);
-        Python::attach(|py| self.call(py, "on_ack", ack.now, |py| Ok(Bound::new(py, reported)?.into_any())));
+        attach(|py| self.call(py, "on_ack", ack.now, |py| Ok(Bound::new(py, reported)?.into_any())));
         let nanoseconds = begun.elapsed().as_nanos() as u64;
         classes::charge(&self.name, nanoseconds);
     }
@@ -221,7 +222,7 @@ impl CongestionControl for PythonController {
         if !self.wants.restart {
             return;
         }
-        Python::attach(|py| {
+        attach(|py| {
             let restart = (now.ps(), idle.ps());
             self.call(py, "on_restart", now, |py| Ok(restart.into_pyobject(py)?.into_any()));
         });
@@ -231,7 +232,7 @@ impl CongestionControl for PythonController {
         if !self.wants.restart_from {
             return;
         }
-        Python::attach(|py| {
+        attach(|py| {
             let left = (now.ps(), left.window.get(), left.keeps_threshold);
             self.call(py, "restart_from", now, |py| Ok(left.into_pyobject(py)?.into_any()));
         });
@@ -242,7 +243,7 @@ impl CongestionControl for PythonController {
     }
 
     fn on_tick(&mut self, now: Time) {
-        Python::attach(|py| self.call(py, "on_tick", now, |py| Ok(now.ps().into_pyobject(py)?.into_any())));
+        attach(|py| self.call(py, "on_tick", now, |py| Ok(now.ps().into_pyobject(py)?.into_any())));
     }
 
     fn permit(&self) -> Permit {
@@ -253,7 +254,7 @@ impl CongestionControl for PythonController {
         if has_failed() {
             return;
         }
-        Python::attach(|py| {
+        attach(|py| {
             let object = self.object.bind(py);
             let Ok(listed) = object.getattr("columns") else { return };
             if let Err(e) = report_of(object, &listed, report) {
@@ -285,7 +286,7 @@ impl PluggedController for PythonController {
     }
 
     fn boxed_clone(&self) -> Box<dyn PluggedController> {
-        Python::attach(|py| {
+        attach(|py| {
             let copied = py.import("copy").and_then(|c| c.call_method1("deepcopy", (&self.object,)));
             let object = copied.map(Bound::unbind).unwrap_or_else(|e| {
                 failures::keep(None, failure(py, &self.name, Some(self.flow), None, "copying its state", e));
@@ -297,7 +298,7 @@ impl PluggedController for PythonController {
     }
 
     fn save(&self) -> Vec<u8> {
-        Python::attach(|py| {
+        attach(|py| {
             let saved = py
                 .import("thalweg.controllers")
                 .and_then(|m| m.call_method1("save_state", (&self.object, self.flow.0)))
