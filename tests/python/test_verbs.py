@@ -1,6 +1,7 @@
 """Queue pairs from Python: every verb, paths with faults, what is seen of them, errors."""
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -117,7 +118,7 @@ def test_the_pause_after_not_ready_is_the_responders_and_retries_are_counted(dia
     pair.send(here)
     assert pair.run() and [c.status for c in pair.completions] == ["rnr-retry-exceeded"]
     attempts = [p.at_ps for p in pair.sent if p.is_request]
-    assert [b - a for a, b in zip(attempts, attempts[1:], strict=False)] == [480 * US + 2 * ONE_WAY] * 2
+    assert [b - a for a, b in pairwise(attempts)] == [480 * US + 2 * ONE_WAY] * 2
     assert pair.has_failed and pair.counters["requester"]["refusals"] == 3
 
 
