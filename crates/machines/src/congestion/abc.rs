@@ -103,15 +103,15 @@ pub struct Abc {
     params: Params,
     mss: f64,
     max_window: f64,
-    /// w_abc.
+    /// w_abc: the window that accelerate and brake signals change.
     window: f64,
-    /// w_nonabc.
+    /// w_nonabc: the window of a bottleneck without ABC, by CUBIC.
     other: Option<Cubic>,
     /// Bytes in flight after the last ACK.
     in_flight: f64,
     /// The retransmission timer has expired, and no ACK has come since.
     silent: bool,
-    /// Of a paced one, from the first round trip on.
+    /// The pace of a flow that is paced; there is none before the first round trip is measured.
     pace: Option<Rate>,
     line: Rate,
     /// Bytes on the wire per byte of payload.
@@ -158,7 +158,7 @@ impl Abc {
         };
         let full = self.params.encoding == Encoding::Full;
         let marked = if full { ack.marked } else { Bytes::ZERO };
-        // The transport does not know which of both windows was used up.
+        // The transport compares the flight with the smaller window: it cannot say whether w_nonabc was used up.
         let seen = AckSample { marked, feedback: Feedback::None, cwnd_limited: true, ..*ack };
         if limits || marked > Bytes::ZERO {
             return other.on_ack(&seen);
@@ -171,7 +171,8 @@ impl Abc {
         self.other.as_ref().map_or(Bytes::MAX, |other| other.permit().window)
     }
 
-    /// Both windows follow what is in flight, and each other through it.
+    /// Neither window exceeds twice the bytes in flight and some segments, so that the one which does not limit the flow
+    /// stays near the one which does.
     fn cap(&mut self) {
         let most = 2.0 * self.in_flight + SLACK * self.mss;
         self.window = self.window.min(most).max(LEAST * self.mss).min(self.max_window).max(self.mss);

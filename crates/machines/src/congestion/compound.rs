@@ -89,17 +89,17 @@ impl Parameters for Params {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Compound {
     params: Params,
-    /// win, and what losses and marks do to it.
+    /// The sum of both windows (win), which grows and is cut as NewReno's cwnd is.
     reno: NewReno,
     max_window: u64,
-    /// dwnd, bytes: so much of win is the delay part.
+    /// dwnd, the delay-based window, in bytes; it is part of win.
     delay: u64,
     /// baseRTT, the least round trip since the start or the last long pause.
     base: Option<Span>,
     /// The least round trip of this round, and how many were measured.
     least: Option<Span>,
     samples: u32,
-    /// The round ends when this is acknowledged.
+    /// SND.NXT when the round began: the round ends when SND.UNA reaches it.
     round_end: u64,
 }
 
@@ -110,7 +110,7 @@ impl Compound {
         Self { params, reno, max_window, delay: 0, base: None, least: None, samples: 0, round_end: 0 }
     }
 
-    /// cwnd, bytes.
+    /// cwnd, the loss-based window, in bytes: win − dwnd.
     fn loss_part(&self) -> u64 {
         self.reno.window.saturating_sub(self.delay)
     }
@@ -134,7 +134,7 @@ impl Compound {
             self.delay -= given_up;
             self.reno.window -= given_up;
         } else if used {
-            // Reno's own segment per round trip is among them.
+            // α win^k segments per round trip in all; NewReno adds one of them by itself.
             let more = self.params.alpha * libm::pow(win, self.params.k) - 1.0;
             let room = self.max_window.saturating_sub(self.reno.window);
             let grown = (libm::round(more.max(0.0) * mss) as u64).min(room);
@@ -184,7 +184,7 @@ impl CongestionControl for Compound {
     }
 
     fn on_restart(&mut self, _: Time, _: Span) {
-        // As Vegas in Linux: the path may be another by now.
+        // As Vegas in Linux: after an idle period the path, and so baseRTT, may have changed.
         (self.base, self.least, self.samples, self.round_end) = (None, None, 0, 0);
     }
 

@@ -84,11 +84,11 @@ impl Parameters for Params {
 struct Epoch {
     /// t: how long the stage has lasted, without the times in which the window was not used up (§4.2, §5.8).
     lasted: Span,
-    /// As far as that was counted.
+    /// The instant up to which t has been counted.
     counted: Time,
-    /// K, seconds: when the window is W_max again.
+    /// K, seconds: the time from the beginning of the stage until W_cubic reaches W_max.
     k: f64,
-    /// W_est, what Reno would have.
+    /// W_est: the window that Reno would have by now (§4.3).
     w_est: f64,
 }
 
@@ -112,9 +112,9 @@ pub struct Cubic {
     max_window: f64,
     /// Smoothed round trip, seconds.
     srtt: f64,
-    /// Marks in ACKs up to here belong to a window that was already cut.
+    /// SND.NXT at the last reduction: marks of data below it belong to a window that was already reduced.
     cut_to: u64,
-    /// First unacknowledged byte at the last timeout.
+    /// SND.UNA at the last timeout.
     timed_out: Option<u64>,
 }
 

@@ -89,7 +89,7 @@ impl NewReno {
         loss.acked_to < self.cut_to
     }
 
-    /// Halves the window. Losses of data sent until now do not cut it again.
+    /// Halves cwnd. A loss or mark of data sent before this instant (below SND.NXT) does not halve it again.
     pub(super) fn cut(&mut self, loss: &Loss) {
         self.halve(loss.in_flight.get());
         self.window = self.threshold.min(self.max_window);

@@ -94,7 +94,7 @@ impl Parameters for Params {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Vegas {
     params: Params,
-    /// The window, and what losses and marks do to it.
+    /// cwnd and ssthresh, which losses and marks change as NewReno does.
     reno: NewReno,
     max_window: u64,
     /// BaseRTT, the least round trip since the start or the last long pause.
@@ -103,9 +103,9 @@ pub struct Vegas {
     least: Option<Span>,
     /// Round trips measured in it.
     samples: u32,
-    /// The round ends when this is acknowledged.
+    /// SND.NXT when the round began: the round ends when SND.UNA reaches it.
     round_end: u64,
-    /// After a loss the window is NewReno's until this is acknowledged.
+    /// SND.NXT at the last loss: until SND.UNA reaches it, NewReno alone changes cwnd.
     repaired: u64,
 }
 
@@ -212,7 +212,7 @@ impl CongestionControl for Vegas {
     }
 
     fn on_restart(&mut self, _: Time, _: Span) {
-        // Linux: the path may be another by now.
+        // Linux: after an idle period the path, and so BaseRTT, may have changed.
         self.base = None;
         self.begin(0);
     }

@@ -45,8 +45,8 @@ impl Rto {
         (self.backoff, self.reopened) = (0, false);
     }
 
-    /// §5.7: data transmission begins, after the timer had expired on the SYN; `afresh`: whatever the SYN had backed
-    /// off to.
+    /// §5.7: the first data is sent after the timer had expired on the SYN: an RTO below 3 s becomes 3 s. `afresh`: so
+    /// does any other, however far the SYN's had backed off.
     pub fn reopen(&mut self, spec: &RtoRule, afresh: bool) {
         if !matches!(spec, RtoRule::Fixed { .. }) && (afresh || self.timeout(spec) < REOPENED) {
             (self.backoff, self.reopened) = (0, true);

@@ -56,11 +56,11 @@ pub struct IrnState {
     pub rtx: Psn,
     /// Recovery ends when this is acknowledged: the last new PSN sent before the last retransmission.
     pub rec: Psn,
-    /// `rtx` waits to be sent.
+    /// The retransmission of `rtx` is due.
     pub pend: bool,
     /// In recovery.
     pub in_rec: bool,
-    /// The next hole is to be looked for.
+    /// The next hole above `rtx` is yet to be searched for in the bitmap.
     pub scan: bool,
 }
 

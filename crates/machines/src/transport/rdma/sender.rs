@@ -119,7 +119,7 @@ impl RdmaSender {
         &self.controller
     }
 
-    /// The timers of a controller that was taken over have run while the connection was silent.
+    /// Calls the ticks that a controller, taken over from the flow before, has missed while the connection was idle.
     fn catch_up(&mut self, now: Time) {
         while let Some(wake) = self.controller.permit().wake.filter(|wake| *wake < now) {
             self.controller.on_tick(wake);

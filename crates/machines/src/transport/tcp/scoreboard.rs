@@ -164,7 +164,7 @@ impl Scoreboard {
         to - from
     }
 
-    /// The cumulative ACK moved to `una`; how many of the bytes below it had been SACKed.
+    /// SND.UNA has moved to `una`. Returns how many of the bytes below it had been SACKed.
     pub fn advance(&mut self, una: u64) -> u64 {
         let mut covered = 0;
         while let Some(first) = self.ranges.front_mut().filter(|r| r.0 < una) {

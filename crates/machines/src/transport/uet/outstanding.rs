@@ -55,12 +55,12 @@ pub(super) struct Outstanding {
     /// Number of the first one here.
     first: u64,
     packets: VecDeque<Packet>,
-    /// In the order in which they were sent. What was sent again since, or is not under way any more, may stand here
-    /// too, but not first.
+    /// Departures in the order of sending. Entries of packets that were sent again later, or are no longer in flight,
+    /// are removed when they come to the front.
     order: VecDeque<Departure>,
-    /// None below this number is lost.
+    /// Every packet that counts as lost has this number or a higher one.
     lost_from: u64,
-    /// How many are, and their bytes on the wire.
+    /// Packets that count as lost, and their bytes on the wire.
     lost: u64,
     lost_bytes: u64,
 }
@@ -104,7 +104,8 @@ impl Outstanding {
         }
     }
 
-    /// A packet is acknowledged: what it was, if that is news, and whether it was to be sent again.
+    /// A packet is acknowledged. Returns its record, and whether it counted as lost; `None` if it had been acknowledged
+    /// before.
     pub fn acknowledge(&mut self, number: u64) -> Option<(Packet, bool)> {
         let packet = *self.get(number)?;
         match packet.state {
@@ -126,7 +127,7 @@ impl Outstanding {
         self.first
     }
 
-    /// A packet that was under way is to be sent again.
+    /// A packet that was in flight counts as lost: it is to be retransmitted.
     pub fn lose(&mut self, number: u64) -> Packet {
         let packet = self.at(number);
         packet.state = State::Lost;

@@ -50,8 +50,9 @@ struct Credit {
     /// Nothing has come back yet: packets leave speculatively.
     speculating: bool,
     /// Other flows that contend for the NIC.
-    company: u32,
-    /// It has none left, and nothing is under way that would call for more: when a request to send does.
+    contending: u32,
+    /// When a request to send is due, because there is no credit left and no packet in flight whose answer could bring
+    /// more.
     starved: Option<Time>,
 }
 
@@ -160,7 +161,7 @@ impl UetSender {
         if self.credit.speculating && wanted < i64::from(spec.full()) && backlog > 0 {
             wanted = i64::from(spec.full());
         }
-        wanted = wanted.div_euclid(i64::from(self.credit.company) + 1);
+        wanted = wanted.div_euclid(i64::from(self.credit.contending) + 1);
         signed(self.credit.pulled)
             + wanted.div_euclid(QUANTUM as i64)
             + i64::from(wanted.rem_euclid(QUANTUM as i64) > 0)
@@ -392,7 +393,7 @@ impl SendingEnd for UetSender {
     }
 
     fn on_contending(&mut self, others: usize) {
-        self.credit.company = u32::try_from(others).unwrap_or(u32::MAX);
+        self.credit.contending = u32::try_from(others).unwrap_or(u32::MAX);
     }
 
     fn start(&mut self, _: &UetSpec, _: Time) {

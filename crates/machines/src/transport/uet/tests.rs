@@ -261,7 +261,7 @@ fn credit_is_spent_and_what_was_at_ones_own_risk_ends_with_the_first_answer() {
     assert_eq!(numbers(&sends(&mut s, &spec, US(11))), [0; 0]);
 }
 
-/// In the company of two other flows a third of what it wants: 2 packets are the most, of which 1 and 2 have left.
+/// Where two other flows contend, a third of what it wants: 2 packets are the most, of which 1 and 2 have left.
 #[test]
 fn what_a_sender_calls_for_is_its_part_of_the_link() {
     let spec = credited();

@@ -21,7 +21,7 @@ pub(super) struct Limiter {
     moves: bool,
     /// Its controller takes notices of congestion points: its pace moves at these and at ticks.
     pub(super) notices: bool,
-    /// The departure has moved since this was last read.
+    /// The next departure has been rescheduled since it was last read.
     pub(super) moved: bool,
 }
 

@@ -44,14 +44,15 @@ impl TailProbe {
         self.measured = true;
     }
 
-    /// §7.2: the probe timeout runs, no longer than the retransmission timer. `delay`: how much later the ACK of
-    /// outstanding data may come. (1 s without SRTT never comes to pass: then no round trip was measured.)
+    /// §7.2: sets the probe timeout (PTO), which never expires after the retransmission timer. `delay`: the receiver's
+    /// longest delay of an ACK. (§7.2's PTO of 1 s without SRTT does not occur: no probe is scheduled before a round
+    /// trip was measured.)
     pub(super) fn schedule(&mut self, now: Time, srtt: Span, delay: Span, rto_at: Time) {
         let pto = srtt.saturating_mul(2) + delay;
         self.at = Some(now.saturating_add(pto).min(rto_at));
     }
 
-    /// §7.3: it expires. True: a probe is to leave.
+    /// §7.3: whether the PTO has expired, so that a probe is to be sent.
     pub(in super::super) fn expires(&mut self, now: Time) -> bool {
         let due = self.at.is_some_and(|at| at <= now);
         if due {

@@ -146,7 +146,7 @@ impl TcpSender {
         self.state.is_open()
     }
 
-    /// How much data there is so far.
+    /// End of the data that the application has written.
     pub(crate) fn written(&self) -> u64 {
         let writer = self.extras.as_ref().and_then(|b| b.writer);
         writer.map_or(self.space.size, |w| w.written.min(self.space.size))
@@ -231,14 +231,14 @@ impl TcpSender {
         None
     }
 
-    /// An ACK was taken in: perhaps it was of the last there is so far.
+    /// An ACK was processed: if it acknowledges all that the application has written, an idle period begins.
     #[cold]
     pub(super) fn note_silence(&mut self, spec: &TcpSpec, now: Time) {
         let (seq, end) = self.unsent();
-        // What is lost is not in flight, and has not come either.
+        // Nothing to send and SND.UNA at the end of the data: an empty flight alone may mean that data is lost.
         let silent = seq >= end && self.space.una >= end;
         if silent && let Some(Extras { writer: Some(writer), viewer, .. }) = self.extras.as_deref_mut() {
-            // A chunk was on its way until now.
+            // The ACK ends the transfer of a chunk.
             if let (Some(video), Some(viewer), Time::MAX) = (&spec.options.video, viewer, writer.silent) {
                 writer.next = viewer.on_chunk(video, now);
             }
