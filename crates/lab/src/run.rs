@@ -355,4 +355,45 @@ jitter = "10us"
             "{reported}"
         );
     }
+
+    /// What a value consists of, without what it is.
+    fn shape(value: &serde_json::Value) -> String {
+        use serde_json::Value;
+        match value {
+            Value::Null => "null".into(),
+            Value::Bool(_) => "bool".into(),
+            Value::Number(_) => "number".into(),
+            Value::String(_) => "text".into(),
+            // Tuples have parts of several kinds, lists have one.
+            Value::Array(parts) => {
+                let mut parts: Vec<String> = parts.iter().map(shape).collect();
+                parts.dedup();
+                format!("[{}]", parts.join(" "))
+            }
+            Value::Object(parts) => {
+                let parts: Vec<String> =
+                    parts.iter().map(|(key, part)| format!("{key}:{}", shape(part))).collect();
+                format!("{{{}}}", parts.join(" "))
+            }
+        }
+    }
+
+    /// The layout of saved runs and what their head consists of.
+    const SAVED: (u32, &str) = (
+        6,
+        "[{base_rtt_ps:number check:bool fct:text listed:[] load_window:[number] name:text \
+         names:[{Numbered:[text number]}] scenario:text sections:[{answers:bool controller:text counted:bool job:bool \
+         kind:text name:text}] size_classes:[number] threads:null} {closed:[] flows:[] from:number opened:[] \
+         until:number} bool null]",
+    );
+
+    #[test]
+    fn the_layout_of_saved_runs_is_raised_with_what_they_consist_of() {
+        let scenario =
+            thalweg_scenario::load(SHORT, "short.toml", std::path::Path::new("."), &[]).expect("a scenario");
+        let run = Run::new(&scenario).expect("a network");
+        let head = serde_json::to_value((&run.meta, &run.window, run.running, &run.violation)).expect("data");
+        let found = shape(&head);
+        assert_eq!((u32::from(KIND.layout), found.as_str()), SAVED, "raise the layout, then write both here");
+    }
 }

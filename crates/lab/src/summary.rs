@@ -7,6 +7,7 @@ use crate::statistics::statistics;
 use crate::tables::{FlowRow, MemoryRow, flow_rows, memory_rows, utilisation, utilisation_in};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
+use thalweg_scenario::Section;
 use thalweg_sim::{Delays, ReliefTotals};
 use thalweg_units::{Bytes, PortId, Span, Time};
 
@@ -169,20 +170,23 @@ fn memory(run: &Run) -> Json {
     })
 }
 
-pub(crate) fn summary(run: &Run) -> Json {
-    let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
-    let measured: Vec<&FlowRow<'_>> = rows.iter().filter(|r| r.is_measured(run)).collect();
-    let us = |ps: u64| ps as f64 / 1e6;
-    let of = |rows: &[&FlowRow<'_>]| {
-        json!({
-            "flows": rows.len(),
-            "completed": rows.iter().filter(|r| r.fct.is_some()).count(),
-            "censored": rows.iter().filter(|r| r.fct.is_none()).count(),
-            "fct_us": statistics(rows.iter().filter_map(|r| r.fct.map(us)).collect()),
-            "slowdown": statistics(rows.iter().filter_map(|r| r.slowdown()).collect()),
-        })
-    };
-    let edges = &run.meta.size_classes;
+fn us(ps: u64) -> f64 {
+    ps as f64 / 1e6
+}
+
+/// Completion times of these flows.
+fn times(rows: &[&FlowRow<'_>]) -> Json {
+    json!({
+        "flows": rows.len(),
+        "completed": rows.iter().filter(|r| r.fct.is_some()).count(),
+        "censored": rows.iter().filter(|r| r.fct.is_none()).count(),
+        "fct_us": statistics(rows.iter().filter_map(|r| r.fct.map(us)).collect()),
+        "slowdown": statistics(rows.iter().filter_map(|r| r.slowdown()).collect()),
+    })
+}
+
+/// The same of each size class that has flows.
+fn size_classes(edges: &[u64], measured: &[&FlowRow<'_>]) -> Vec<Json> {
     let mut classes = Vec::new();
     for i in 0..=edges.len() {
         let low = if i == 0 { 0 } else { edges[i - 1] };
@@ -192,7 +196,7 @@ pub(crate) fn summary(run: &Run) -> Json {
         if inside.is_empty() {
             continue;
         }
-        let mut class = of(&inside);
+        let mut class = times(&inside);
         class["name"] = match (i, edges.get(i)) {
             (_, Some(high)) => format!("up to {}", Bytes::new(*high)).into(),
             (0, None) => "all".into(),
@@ -202,27 +206,54 @@ pub(crate) fn summary(run: &Run) -> Json {
         class["up_to_bytes"] = edges.get(i).copied().map_or(Json::Null, Json::from);
         classes.push(class);
     }
+    classes
+}
+
+/// The same of each section of traffic, with what else is known of it.
+fn groups(run: &Run, rows: &[FlowRow<'_>], measured: &[&FlowRow<'_>]) -> Vec<Json> {
     let delays = run.engine.delays();
-    let groups: Vec<Json> = run
-        .meta
-        .sections
-        .iter()
-        .enumerate()
-        .map(|(g, section)| {
-            let inside: Vec<&FlowRow<'_>> =
-                measured.iter().copied().filter(|r| usize::from(r.spec.group) == g).collect();
-            let mut group = of(&inside);
-            group["name"] = section.name.clone().into();
-            group["kind"] = section.kind.clone().into();
-            group["controller"] = section.controller.clone().into();
-            let own = |r: &&FlowRow<'_>| usize::from(r.spec.group) == g;
-            group["endless"] =
-                rows.iter().filter(own).any(FlowRow::endless).then(|| endless(run, &rows, Some(g))).into();
-            group["job"] = section.job.then(|| job(run, &rows, g)).into();
-            group["packet_queueing_us"] = waits(delays.get(g..=g).unwrap_or_default()).into();
-            group
-        })
-        .collect();
+    let group = |(g, section): (usize, &Section)| {
+        let inside: Vec<&FlowRow<'_>> =
+            measured.iter().copied().filter(|r| usize::from(r.spec.group) == g).collect();
+        let mut group = times(&inside);
+        group["name"] = section.name.clone().into();
+        group["kind"] = section.kind.clone().into();
+        group["controller"] = section.controller.clone().into();
+        let own = |r: &&FlowRow<'_>| usize::from(r.spec.group) == g;
+        group["endless"] =
+            rows.iter().filter(own).any(FlowRow::endless).then(|| endless(run, rows, Some(g))).into();
+        group["job"] = section.job.then(|| job(run, rows, g)).into();
+        group["packet_queueing_us"] = waits(delays.get(g..=g).unwrap_or_default()).into();
+        group
+    };
+    run.meta.sections.iter().enumerate().map(group).collect()
+}
+
+/// How many flows are in which state, and why some have not ended.
+fn states(run: &Run, rows: &[FlowRow<'_>], measured: usize) -> Json {
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    for (end, reason) in rows.iter().map(|r| r.end()) {
+        if let Some(reason) = reason.filter(|_| end != "stopped") {
+            *reasons.entry(reason).or_default() += 1;
+        }
+    }
+    let in_state = |status: &str| rows.iter().filter(|r| r.status() == status).count();
+    json!({
+        "total": rows.len(),
+        "started": run.engine.counters().flows_started,
+        "completed": in_state("completed"),
+        "stopped": in_state("stopped"),
+        "censored": in_state("censored"),
+        "not_started": in_state("not-started"),
+        "failed": in_state("failed"),
+        "unfinished": reasons,
+        "measured": measured,
+    })
+}
+
+pub(crate) fn summary(run: &Run) -> Json {
+    let rows: Vec<FlowRow<'_>> = flow_rows(run).collect();
+    let measured: Vec<&FlowRow<'_>> = rows.iter().filter(|r| r.is_measured(run)).collect();
     let sum = |f: &dyn Fn(&FlowRow<'_>) -> u64| rows.iter().map(f).sum::<u64>();
     let c = run.engine.counters();
     let seconds = run.engine.now().secs();
@@ -244,13 +275,6 @@ pub(crate) fn summary(run: &Run) -> Json {
     let lost = run.engine.lost_to_incidents();
     let incidents = (!run.engine.spec().incidents.is_empty())
         .then(|| json!({ "packets_lost": lost.packets, "pause_frames_lost": lost.frames }));
-    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
-    for (end, reason) in rows.iter().map(|r| r.end()) {
-        if let Some(reason) = reason.filter(|_| end != "stopped") {
-            *reasons.entry(reason).or_default() += 1;
-        }
-    }
-    let in_state = |status: &str| rows.iter().filter(|r| r.status() == status).count();
     let goodput = if seconds > 0.0 { delivered as f64 * 8e-9 / seconds } else { 0.0 };
     json!({
         "name": run.meta.name,
@@ -265,22 +289,12 @@ pub(crate) fn summary(run: &Run) -> Json {
             thalweg_scenario::schema::Fct::Receiver => "receiver",
             thalweg_scenario::schema::Fct::Sender => "sender",
         },
-        "flows": {
-            "total": rows.len(),
-            "started": c.flows_started,
-            "completed": in_state("completed"),
-            "stopped": in_state("stopped"),
-            "censored": in_state("censored"),
-            "not_started": in_state("not-started"),
-            "failed": in_state("failed"),
-            "unfinished": reasons,
-            "measured": measured.len(),
-        },
-        "measured": of(&measured),
+        "flows": states(run, &rows, measured.len()),
+        "measured": times(&measured),
         "endless": endless,
-        "size_classes": classes,
-        "groups": groups,
-        "packet_queueing_us": waits(delays),
+        "size_classes": size_classes(&run.meta.size_classes, &measured),
+        "groups": groups(run, &rows, &measured),
+        "packet_queueing_us": waits(run.engine.delays()),
         "load": loads(run, &rows),
         "bottleneck": bottleneck(run),
         "goodput_gbps": goodput,
