@@ -171,8 +171,8 @@ impl Abc {
         self.other.as_ref().map_or(Bytes::MAX, |other| other.permit().window)
     }
 
-    /// Neither window exceeds twice the bytes in flight and some segments, so that the one which does not limit the flow
-    /// stays near the one which does.
+    /// Neither window exceeds twice the bytes in flight and some segments, so that the one which does not limit the
+    /// flow stays near the one which does.
     fn cap(&mut self) {
         let most = 2.0 * self.in_flight + SLACK * self.mss;
         self.window = self.window.min(most).max(LEAST * self.mss).min(self.max_window).max(self.mss);

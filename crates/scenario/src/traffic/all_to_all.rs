@@ -10,7 +10,7 @@
 //! first goes over NVLink to the GPU of the sender's server that is on the receiver's rail, and then along this rail.
 //!
 //! ```text
-//! CHOICE NCCL 2.12 (PXN): every relayed message goes on by itself once all of it is there. NCCL passes it on in
+//! CHOICE NCCL (PXN): every relayed message goes on by itself once all of it is there. NCCL passes it on in
 //! chunks, and may send what a server has for one GPU together.
 //! ```
 

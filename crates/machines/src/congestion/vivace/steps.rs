@@ -22,8 +22,8 @@ impl Steps {
         Self { amplifier: AMPLIFIER, swing: 0, bound: BOUND.0 }
     }
 
-    /// The next step of the rate, whose last change was `gone`: `step` (θ times the gradient), amplified, within bounds.
-    /// Without a gradient it is upwards.
+    /// The next step of the rate, whose last change was `gone`: `step` (θ times the gradient), amplified, within
+    /// bounds. Without a gradient it is upwards.
     pub(super) fn next(&mut self, mut step: f64, rate: f64, gone: f64) -> f64 {
         if (step > 0.0) != (gone > 0.0) {
             *self = Self { swing: (self.swing + 1).min(SWINGS), ..Self::new() };

@@ -141,7 +141,8 @@ pub struct Needs {
     pub notifies: bool,
     /// It trims packets to their headers instead of dropping them; headers may take this much in addition to the limit.
     pub trims: Option<Bytes>,
-    /// All ports of a switch run it together; the largest number of ports ([`Programmed`](crate::schedule::Programmed)).
+    /// All ports of a switch run it together; the largest number of ports
+    /// ([`Programmed`](crate::schedule::Programmed)).
     pub together: Option<u16>,
 }
 

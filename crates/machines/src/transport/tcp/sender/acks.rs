@@ -161,8 +161,8 @@ impl TcpSender {
         }
     }
 
-    /// Measures the round trip, gives the timer its sample (RFC 6298 §3) and restarts it (§5.2, §5.3). Returns the round
-    /// trip of every ACK that moves SND.UNA (RFC 7323 §4.1).
+    /// Measures the round trip, gives the timer its sample (RFC 6298 §3) and restarts it (§5.2, §5.3). Returns the
+    /// round trip of every ACK that moves SND.UNA (RFC 7323 §4.1).
     // CHOICE RFC 7323 §4.1: the timer's samples come from ACKs that SACK new data, too, as in Linux, with the gains of
     // RFC 6298 however many there are in a round trip (§4.2). Other reading: only if SND.UNA advances.
     #[inline(always)]
