@@ -203,11 +203,15 @@ def measure(jobs: int | None = None) -> list[Row]:
         return sorted((row for rows in pool.map(part, PARTS) for row in rows), key=lambda r: r.name)
 
 
+def everything() -> list[Row]:
+    """The rows of the list."""
+    with LIST.open(newline="", encoding="utf-8") as f:
+        return [Row(r["run"], int(r["events"]), int(r["packet_hops"]), r["digest"]) for r in csv.DictReader(f)]
+
+
 def listed() -> dict[str, Row]:
     """The rows that can be run here."""
-    with LIST.open(newline="", encoding="utf-8") as f:
-        rows = [Row(r["run"], int(r["events"]), int(r["packet_hops"]), r["digest"]) for r in csv.DictReader(f)]
-    return {row.name: row for row in rows if has_data(row.name)}
+    return {row.name: row for row in everything() if has_data(row.name)}
 
 
 def differences(found: list[Row]) -> list[str]:
@@ -232,6 +236,8 @@ def main() -> int:
     found = measure(args.jobs)
     wrong = differences(found) if LIST.is_file() else [f"{LIST} is not there"]
     print("\n".join(wrong) or f"{len(found)} runs as listed")
+    if left := len(everything()) - len(listed()) if LIST.is_file() else 0:
+        print(f"{left} more are listed, whose data are not here")
     if args.write:
         with LIST.open("w", newline="", encoding="utf-8") as f:
             table = csv.writer(f, lineterminator="\n")
