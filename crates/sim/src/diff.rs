@@ -60,7 +60,7 @@ pub fn compare_some(left: &mut Sim, right: &mut Sim) -> Compared {
 
 fn narrow(mut left: Sim, mut right: Sim) -> Difference {
     loop {
-        let next = (peek(&mut left), peek(&mut right));
+        let next = (next(&left), next(&right));
         let shared = left.processed;
         if next.0 != next.1 || next.0.is_none() {
             return Difference { shared, left: next.0, right: next.1 };
@@ -80,11 +80,7 @@ fn state_word(sim: &Sim) -> (u64, u64, u64, u64) {
     (sim.cx.now.ps(), sim.processed, digest, tally.injected ^ tally.dropped << 32)
 }
 
-fn peek(sim: &mut Sim) -> Option<Event> {
-    if sim.cx.stopped {
-        return None;
-    }
-    let next = sim.cx.events.pop()?;
-    sim.cx.events.push(next);
-    Some(next)
+/// What a run does next.
+fn next(sim: &Sim) -> Option<Event> {
+    if sim.cx.stopped { None } else { sim.cx.events.first() }
 }
