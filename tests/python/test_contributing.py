@@ -147,7 +147,7 @@ def test_modules_and_lists_agree(kind):
     """Whatever file declares itself is a module in a plain line, which tools see, and is listed."""
     folder = ROOT / LISTS[kind][0]
     # (Orders of NICs have no parameters.)
-    says = r"Order for \w+" if kind == "An order of NICs" else r"(?:Parameters for Params|Family for \w+)"
+    says = r"Order for \w+" if kind == "An order of NICs" else r"(?:Parameters for Params|(?:Family|Traced) for \w+)"
     declared = {
         (path.parent if path.stem == "mod" else path).relative_to(folder).with_suffix("").as_posix()
         for path in folder.rglob("*.rs")

@@ -147,7 +147,8 @@ impl Rows for Flows {
         Field::new(
             "begun_ps",
             "ps",
-            "when its first packet began to leave its host: later than its start where it waits behind others, or behind a pause; null: not yet",
+            "when its first packet began to leave its host: later than its start where it waits behind others, or behind \
+             a pause; null: not yet",
             Value::Maybe(|r| ps(r.ends().begun)),
         ),
         Field::new(
@@ -179,7 +180,8 @@ impl Rows for Flows {
         Field::new(
             "throughput_bps",
             "b/s",
-            "of a flow without end: payload delivered in the part of its life that lies in the measured window; null: it has a size, or no such part",
+            "of a flow without end: payload delivered in the part of its life that lies in the measured window; null: it \
+             has a size, or no such part",
             Value::MaybeF64(|r| r.share.as_ref().map(|s| s.delivered as f64 * 8.0 / s.seconds)),
         ),
         Field::new(
@@ -243,7 +245,8 @@ impl Rows for Flows {
         Field::new(
             "after",
             "",
-            "the flow that it starts after: of several the last to end, or one that has not; null: none, or a computation",
+            "the flow that it starts after: of several the last to end, or one that has not; null: none, or a \
+             computation",
             Value::Maybe(|r| match r.flow.after {
                 Some(Step::Flow(flow)) => Some(flow.0.into()),
                 _ => None,

@@ -62,7 +62,8 @@ impl Rows for Links {
     const SOMETIMES: &'static [Field<Self>] = &[Field::new(
         "estimate",
         "b/s",
-        "what the port's marking takes the link's rate for (ABC before batches); null: nothing yet, or it need not estimate",
+        "what the port's marking takes the link's rate for (ABC before batches); null: nothing yet, or it need not \
+         estimate",
         Value::Maybe(|r| r.sample.estimate.filter(|rate| *rate > 0)),
     )];
 }
@@ -105,7 +106,8 @@ impl Rows for Controllers {
         Field::new(
             "arrived",
             "B",
-            "payload that has arrived so far, each byte once, what is behind a gap included: its growth is never faster than a link",
+            "payload that has arrived so far, each byte once, what is behind a gap included: its growth is never faster \
+             than a link",
             Value::U64(|s| s.arrived),
         ),
         Field::new("pace", "b/s", "rate on the wire; null: not limited by one", Value::Maybe(|s| s.pace)),

@@ -126,7 +126,8 @@ impl<'a> Nics<'a> {
             let reason =
                 format!("no path joins host {src} to host {dst}: their links lead into separate networks");
             let hint =
-                "hosts do not forward: link the networks by a switch, or send in two flows over a host that is in both (an all-to-all: `relay`)";
+                "hosts do not forward: link the networks by a switch, or send in two flows over a host that is in both \
+                 (an all-to-all: `relay`)";
             self.cx.error(&format!("traffic.{}", d.group), reason, hint)
         })
     }

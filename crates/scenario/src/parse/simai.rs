@@ -264,7 +264,8 @@ fn operation(name: &str, usual: Group, line: usize) -> Result<Option<(Collective
 mod tests {
     use super::*;
 
-    const HEADER: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 ep: 2 pp: 1 vpp: 8 ga: 1 all_gpus: 16 \
+    const HEADER: &str = "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 4 ep: 2 pp: 1 vpp: 8 ga: 1 \
+         all_gpus: 16 \
          checkpoints: 2 0 1 checkpoint_initiates: 1 2 pp_comm: 2097152.0";
 
     fn refused(text: &str) -> (u32, String) {

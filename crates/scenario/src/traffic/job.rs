@@ -1,10 +1,12 @@
 //! Jobs: messages and computations that wait for each other. Readers of traces (GOAL, Chakra) make them.
 
+use super::Family;
 use super::course::{Course, Fluid};
 use super::drafts::{Drafts, WorkDraft};
 use super::section::{Expected, Section};
 use crate::Diagnostic;
 use crate::topology::Graph;
+use std::path::Path;
 use thalweg_net::spec::{Edge, End, Predecessor};
 use thalweg_units::{FlowId, Rows, Span, Time, WorkId};
 
@@ -144,8 +146,48 @@ fn work(place: u32, edge: Edge) -> Predecessor {
     Predecessor::Work { work: WorkId(place), edge }
 }
 
+/// A family that is one job, which its files describe.
+pub(super) trait Traced {
+    /// What the files say; refuses what cannot be run.
+    fn job(&self, s: &Section<'_>) -> Result<Job, Diagnostic>;
+
+    /// When it starts.
+    fn start(&self) -> Span;
+
+    /// All files that it reads, relative to `dir`, which is where they are.
+    fn files(&self, dir: &Path) -> Vec<String>;
+}
+
+impl<T: Traced> Family for T {
+    fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
+        s.start("start", self.start())?;
+        Ok(self.job(s)?.expected(s.graph))
+    }
+
+    fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
+        let start = s.start("start", self.start())?;
+        self.job(s)?.lay(s, start, out)
+    }
+
+    fn course(&self, f: &Fluid) -> Course {
+        course(f, self.start())
+    }
+
+    fn packets(&self, mean: f64, payload: f64) -> f64 {
+        (mean / payload + 0.5).max(1.0)
+    }
+
+    fn is_job(&self) -> bool {
+        true
+    }
+
+    fn files(&self, dir: &Path) -> Vec<String> {
+        Traced::files(self, dir)
+    }
+}
+
 /// The course over time of a job that starts at `start`, for estimates.
-pub(super) fn course(f: &Fluid, start: Span) -> Course {
+fn course(f: &Fluid, start: Span) -> Course {
     let (e, begin) = (f.expected, start.secs());
     let end = (e.span + f.wire / f.line).max(e.bytes / (f.line * f.hosts)) + f.rtt;
     Course::new(begin, begin + end, e.active.max(1.0))

@@ -13,13 +13,13 @@
 //! thread processes the events of all parts in their order.
 
 mod barrier;
-mod crew;
 mod division;
 mod part;
 mod plan;
 mod samples;
 mod saved;
 mod sync;
+mod team;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -30,7 +30,6 @@ use crate::events::{Event, Events};
 use crate::results::Counters;
 use crate::sim::{Halt, Sim};
 use barrier::Barrier;
-use crew::Crew;
 use part::Part;
 pub use plan::{Plan, Undivided};
 use serde::{Deserialize, Serialize};
@@ -39,6 +38,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use sync::now;
+use team::Team;
 use thalweg_machines::congestion::decisions::Log;
 use thalweg_machines::plugin::{self, Failed};
 use thalweg_net::spec::NetworkSpec;
@@ -51,13 +51,13 @@ pub struct Partitioned {
     parts: Vec<Mutex<Part>>,
     plan: Plan,
     state: BarrierState,
-    crew: Crew,
+    team: Team,
 }
 
 impl Clone for Partitioned {
     fn clone(&self) -> Self {
         let parts = self.parts.iter().map(|part| Mutex::new(lock(part).clone())).collect();
-        Self { parts, plan: self.plan.clone(), state: self.state.clone(), crew: self.crew }
+        Self { parts, plan: self.plan.clone(), state: self.state.clone(), team: self.team }
     }
 }
 
@@ -113,7 +113,7 @@ impl Partitioned {
             stopped: false,
         };
         let parts = (0..plan.parts()).map(|me| Mutex::new(Part::new(whole, &plan, me))).collect();
-        Self { parts, plan, state, crew: Crew::default() }
+        Self { parts, plan, state, team: Team::default() }
     }
 
     /// The plan of the partition.
@@ -125,11 +125,12 @@ impl Partitioned {
     /// completed.
     pub fn run_until(&mut self, threads: usize, max_events: u64, at: Time) -> Halt {
         let threads = threads.clamp(1, self.parts.len());
-        let Self { parts, plan, state, crew } = self;
+        let Self { parts, plan, state, team } = self;
         let parts = &parts[..];
         let events = || processed(&lock_all(parts));
-        let goal = events().saturating_add(max_events);
-        crew.begin(threads, now(), events());
+        let before = events();
+        let goal = before.saturating_add(max_events);
+        team.begin(threads, now(), before);
         let (barrier, end, over) = (Barrier::new(threads), AtomicU64::new(0), AtomicBool::new(false));
         let failed: Mutex<Option<Box<dyn Any + Send>>> = Mutex::new(None);
         // Failures of users' machines, with the number of the part.
@@ -168,7 +169,7 @@ impl Partitioned {
                         Next::Halt(halt) => return halt,
                         Next::Window(until) => end.store(until.ps(), Ordering::Release),
                     }
-                    let alone = crew.is_alone();
+                    let alone = team.is_alone();
                     if !alone {
                         barrier.wait();
                     }
@@ -178,7 +179,7 @@ impl Partitioned {
                     if !alone {
                         barrier.wait();
                     }
-                    crew.note_window(now(), worked, events);
+                    team.note_window(now(), worked, events);
                     if lock(&failed).is_some() {
                         return Halt::Ended;
                     }

@@ -2,9 +2,9 @@
 //!
 //! The parts do not depend on the number of threads, so a snapshot may be resumed with another number.
 
-use super::crew::Crew;
 use super::part::{Part, restrict};
 use super::plan::Plan;
+use super::team::Team;
 use super::{BarrierState, Partitioned, lock};
 use crate::boundary::Batch;
 use crate::sealed::{Kind, LoadError, Sealing, open};
@@ -60,7 +60,7 @@ impl Partitioned {
             Ok(Mutex::new(Part { sim, inbox: vec![Batch::default(); usize::from(plan.parts())] }))
         };
         let parts = (0..).zip(saved).map(part).collect::<Result<_, _>>()?;
-        Ok(Self { parts, plan, state, crew: Crew::default() })
+        Ok(Self { parts, plan, state, team: Team::default() })
     }
 
     /// What the network was built from.

@@ -15,13 +15,10 @@
 mod collectives;
 mod operations;
 
-use super::Family;
-use super::course::{Course, Fluid};
 use super::declare::default;
-use super::drafts::Drafts;
 use super::goal::assemble;
-use super::job::{self, Job};
-use super::section::{Expected, Section};
+use super::job::{Job, Traced};
+use super::section::Section;
 use crate::Diagnostic;
 use crate::parse::chakra::{self, Node};
 use crate::parse::goal::{Op, Trace};
@@ -83,6 +80,26 @@ impl Chakra {
         (0..).take_while(|rank| dir.join(self.of_rank(*rank)).exists()).count() as u32
     }
 
+    fn groups(&self, s: &Section<'_>) -> Result<Groups, Diagnostic> {
+        let Some(file) = &self.groups else { return Ok(Groups::new()) };
+        let text = s.cx.read(&s.key("groups"), file)?;
+        let wrong = |reason: String| {
+            s.cx.error(&s.key("groups"), reason, "write the ranks of every group: {\"0\": [0, 1]}")
+        };
+        let groups: Groups = serde_json::from_str(&text).map_err(|e| wrong(format!("`{file}`: {e}")))?;
+        for (name, ranks) in &groups {
+            let mut sorted = ranks.clone();
+            sorted.sort_unstable();
+            sorted.dedup();
+            if sorted.len() < ranks.len() || ranks.is_empty() {
+                return Err(wrong(format!("group `{name}` has no ranks, or one twice")));
+            }
+        }
+        Ok(groups)
+    }
+}
+
+impl Traced for Chakra {
     fn job(&self, s: &Section<'_>) -> Result<Job, Diagnostic> {
         let ranks = self.ranks(s.cx.dir).max(1);
         let mut nodes: Vec<Vec<Node>> = Vec::new();
@@ -109,46 +126,8 @@ impl Chakra {
         })
     }
 
-    fn groups(&self, s: &Section<'_>) -> Result<Groups, Diagnostic> {
-        let Some(file) = &self.groups else { return Ok(Groups::new()) };
-        let text = s.cx.read(&s.key("groups"), file)?;
-        let wrong = |reason: String| {
-            s.cx.error(&s.key("groups"), reason, "write the ranks of every group: {\"0\": [0, 1]}")
-        };
-        let groups: Groups = serde_json::from_str(&text).map_err(|e| wrong(format!("`{file}`: {e}")))?;
-        for (name, ranks) in &groups {
-            let mut sorted = ranks.clone();
-            sorted.sort_unstable();
-            sorted.dedup();
-            if sorted.len() < ranks.len() || ranks.is_empty() {
-                return Err(wrong(format!("group `{name}` has no ranks, or one twice")));
-            }
-        }
-        Ok(groups)
-    }
-}
-
-impl Family for Chakra {
-    fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
-        s.start("start", self.start.0)?;
-        Ok(self.job(s)?.expected(s.graph))
-    }
-
-    fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
-        let start = s.start("start", self.start.0)?;
-        self.job(s)?.lay(s, start, out)
-    }
-
-    fn course(&self, f: &Fluid) -> Course {
-        job::course(f, self.start.0)
-    }
-
-    fn packets(&self, mean: f64, payload: f64) -> f64 {
-        (mean / payload + 0.5).max(1.0)
-    }
-
-    fn is_job(&self) -> bool {
-        true
+    fn start(&self) -> Span {
+        self.start.0
     }
 
     fn files(&self, dir: &Path) -> Vec<String> {

@@ -16,12 +16,9 @@
 //! byte has come.
 //! ```
 
-use super::Family;
-use super::course::{Course, Fluid};
 use super::declare::default;
-use super::drafts::Drafts;
-use super::job::{self, Job, Moment, Task, When};
-use super::section::{Expected, Section};
+use super::job::{Job, Moment, Task, Traced, When};
+use super::section::Section;
 use crate::Diagnostic;
 use crate::parse::goal::{self, Trace, Wait, What};
 use crate::quantity::Q;
@@ -29,6 +26,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::path::Path;
 use thalweg_units::{Bytes, Span};
 
 /// A job from a GOAL trace: messages and computations that wait for each other (LogGOPSim, LSAP 2010; ATLAHS, 2025).
@@ -57,7 +55,7 @@ pub struct Goal {
     pub start: Q<Span>,
 }
 
-impl Goal {
+impl Traced for Goal {
     fn job(&self, s: &Section<'_>) -> Result<Job, Diagnostic> {
         let text = s.cx.read(&s.key("file"), &self.file)?;
         let trace = goal::parse(&text).map_err(|e| e.in_file(&self.file))?;
@@ -78,33 +76,13 @@ impl Goal {
             Diagnostic::in_file(&self.file, first, reason).hint("one of them must not wait for the others")
         })
     }
-}
 
-impl Family for Goal {
-    fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
-        s.start("start", self.start.0)?;
-        Ok(self.job(s)?.expected(s.graph))
+    fn start(&self) -> Span {
+        self.start.0
     }
 
-    fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
-        let start = s.start("start", self.start.0)?;
-        self.job(s)?.lay(s, start, out)
-    }
-
-    fn course(&self, f: &Fluid) -> Course {
-        job::course(f, self.start.0)
-    }
-
-    fn packets(&self, mean: f64, payload: f64) -> f64 {
-        (mean / payload + 0.5).max(1.0)
-    }
-
-    fn is_job(&self) -> bool {
-        true
-    }
-
-    fn file(&self) -> Option<&str> {
-        Some(&self.file)
+    fn files(&self, _: &Path) -> Vec<String> {
+        vec![self.file.clone()]
     }
 }
 

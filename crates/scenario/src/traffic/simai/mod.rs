@@ -15,14 +15,12 @@
 //! CHOICE ASTRA-sim: the nanosecond between two steps of its state machine does not pass.
 //! ```
 
-use super::Family;
 use super::chakra::{Collectives, Groups, Wrong, translate};
-use super::course::{Course, Fluid};
 use super::declare::default;
-use super::drafts::{Drafts, MOST_FLOWS};
+use super::drafts::MOST_FLOWS;
 use super::goal::assemble;
-use super::job::{self, Job};
-use super::section::{Expected, Section};
+use super::job::{Job, Traced};
+use super::section::Section;
 use crate::Diagnostic;
 use crate::parse::chakra::{Collective, Node, What};
 use crate::parse::goal::Trace;
@@ -30,6 +28,7 @@ use crate::parse::simai::{self, Group, Layer, Operation, Policy, Step, Workload}
 use crate::quantity::Q;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use thalweg_units::Span;
 
 /// A job from a workload of SimAI, as AICB writes it: layers with computations and collective operations
@@ -247,7 +246,7 @@ fn idle_operation(workload: &Workload) -> Option<(u32, &'static str)> {
     workload.layers.iter().find_map(of)
 }
 
-impl SimAi {
+impl Traced for SimAi {
     fn job(&self, s: &Section<'_>) -> Result<Job, Diagnostic> {
         let text = s.cx.read(&s.key("file"), &self.file)?;
         let workload = simai::parse(&text).map_err(|e| e.in_file(&self.file))?;
@@ -276,7 +275,7 @@ impl SimAi {
         }
         let trace = trace(&workload, sizes, self.passes, (self.compute_scale, self.comm_scale))
             .map_err(|(reason, hint)| s.cx.error(&s.key("file"), reason, hint))?;
-        s.size("comm_scale", trace.largest().max(1))?;
+        s.size("file", trace.largest().max(1))?;
         if trace.messages() == 0 {
             let reason = "no operation of the workload has a group of two ranks or more: nothing is sent";
             return Err(s.cx.error(&s.key("file"), reason, "remove the section"));
@@ -284,33 +283,13 @@ impl SimAi {
         assemble(&trace, &hosts, Span::ZERO, u64::MAX)
             .map_err(|_| s.cx.error(&s.key("file"), "layers wait for each other in a cycle", ""))
     }
-}
 
-impl Family for SimAi {
-    fn expected(&self, s: &Section<'_>) -> Result<Expected, Diagnostic> {
-        s.start("start", self.start.0)?;
-        Ok(self.job(s)?.expected(s.graph))
+    fn start(&self) -> Span {
+        self.start.0
     }
 
-    fn generate(&self, s: &Section<'_>, out: &mut Drafts) -> Result<(), Diagnostic> {
-        let start = s.start("start", self.start.0)?;
-        self.job(s)?.lay(s, start, out)
-    }
-
-    fn course(&self, f: &Fluid) -> Course {
-        job::course(f, self.start.0)
-    }
-
-    fn packets(&self, mean: f64, payload: f64) -> f64 {
-        (mean / payload + 0.5).max(1.0)
-    }
-
-    fn is_job(&self) -> bool {
-        true
-    }
-
-    fn file(&self) -> Option<&str> {
-        Some(&self.file)
+    fn files(&self, _: &Path) -> Vec<String> {
+        vec![self.file.clone()]
     }
 }
 

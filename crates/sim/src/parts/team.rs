@@ -25,7 +25,7 @@ enum Mode {
 
 /// The threads of a run, and its pace.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Crew {
+pub(super) struct Team {
     threads: usize,
     mode: Mode,
     stretch: Stretch,
@@ -48,7 +48,7 @@ struct Stretch {
     events: u64,
 }
 
-impl Crew {
+impl Team {
     /// The run goes on with `threads` threads.
     pub fn begin(&mut self, threads: usize, now: Instant, events: u64) {
         if threads != self.threads {
@@ -110,17 +110,17 @@ mod tests {
     use super::super::sync::now;
     use super::*;
 
-    /// Runs a crew of two from one millisecond to another. `pace`: events per millisecond together and alone;
+    /// Runs a team of two from one millisecond to another. `pace`: events per millisecond together and alone;
     /// `share` of the time in which the first thread works when both do. Returns the number of events.
-    fn run(crew: &mut Crew, start: Instant, ms: std::ops::Range<u64>, pace: (u64, u64), share: f64) -> u64 {
+    fn run(team: &mut Team, start: Instant, ms: std::ops::Range<u64>, pace: (u64, u64), share: f64) -> u64 {
         let mut events = 0;
-        crew.stretch.events = 0;
-        crew.begin(2, start + Duration::from_millis(ms.start), 0);
+        team.stretch.events = 0;
+        team.begin(2, start + Duration::from_millis(ms.start), 0);
         for ms in ms {
-            let (done, share) = if crew.is_alone() { (pace.1, 1.0) } else { (pace.0, share) };
+            let (done, share) = if team.is_alone() { (pace.1, 1.0) } else { (pace.0, share) };
             events += done;
             let worked = Duration::from_millis(1).mul_f64(share);
-            crew.note_window(start + Duration::from_millis(ms + 1), worked, || events);
+            team.note_window(start + Duration::from_millis(ms + 1), worked, || events);
         }
         events
     }
@@ -128,47 +128,47 @@ mod tests {
     /// Threads that are worth it stay: no time is spent on a comparison.
     #[test]
     fn an_idle_machine_keeps_all_threads() {
-        let mut crew = Crew::default();
-        assert_eq!(run(&mut crew, now(), 0..1000, (190, 100), 0.95), 190 * 1000);
+        let mut team = Team::default();
+        assert_eq!(run(&mut team, now(), 0..1000, (190, 100), 0.95), 190 * 1000);
     }
 
     /// A run whose threads wait for cores goes on alone after two stretches, and looks again ever less often.
     #[test]
     fn a_busy_machine_is_left_to_others() {
-        let mut crew = Crew::default();
-        let events = run(&mut crew, now(), 0..10_000, (1, 100), 0.1);
-        assert!(crew.is_alone());
+        let mut team = Team::default();
+        let events = run(&mut team, now(), 0..10_000, (1, 100), 0.1);
+        assert!(team.is_alone());
         assert!(events > 10_000 * 98, "{events}");
     }
 
     /// Threads come back once there is a core for them, in a time like that for which they were of no use.
     #[test]
     fn threads_come_back() {
-        let (mut crew, begun) = (Crew::default(), now());
-        run(&mut crew, begun, 0..1000, (1, 100), 0.1);
-        let events = run(&mut crew, begun, 1000..5000, (190, 100), 0.95);
-        assert!(!crew.is_alone());
+        let (mut team, begun) = (Team::default(), now());
+        run(&mut team, begun, 0..1000, (1, 100), 0.1);
+        let events = run(&mut team, begun, 1000..5000, (190, 100), 0.95);
+        assert!(!team.is_alone());
         assert!(events > 190 * 2500, "{events}");
     }
 
     /// Where the parts are uneven, threads wait although all have cores: they stay if that is faster.
     #[test]
     fn uneven_parts_keep_threads_that_are_faster() {
-        let mut crew = Crew::default();
-        let events = run(&mut crew, now(), 0..10_000, (120, 100), 0.5);
-        assert!(!crew.is_alone());
+        let mut team = Team::default();
+        let events = run(&mut team, now(), 0..10_000, (120, 100), 0.5);
+        assert!(!team.is_alone());
         assert!(events > 10_000 * 119, "{events}");
     }
 
     /// One thread is compared with nothing.
     #[test]
     fn one_thread_is_never_alone() {
-        let mut crew = Crew::default();
+        let mut team = Team::default();
         let start = now();
-        crew.begin(1, start, 0);
+        team.begin(1, start, 0);
         for ms in 0..100 {
-            crew.note_window(start + Duration::from_millis(ms), Duration::ZERO, || 0);
+            team.note_window(start + Duration::from_millis(ms), Duration::ZERO, || 0);
         }
-        assert!(!crew.is_alone());
+        assert!(!team.is_alone());
     }
 }
