@@ -1,12 +1,11 @@
-//! The thread that emulates a path: it sleeps until a frame comes or one is due, and never spins.
-//!
-//! A real-time thread that takes 95 % of a second is stopped for the rest of it (`sched_rt_runtime_us`), so waiting
-//! must be sleeping.
+//! The thread that emulates a path: it sleeps until a frame comes or one is due, and polls only for as long as the
+//! kernel would wake it late ([`crate::wakes`]).
 
 use crate::clock::Clock;
 use crate::direction::Direction;
 use crate::ports::Wire;
 use crate::sys;
+use crate::wakes::{Wait, Wakes};
 use std::io;
 use std::os::fd::RawFd;
 use thalweg_units::Span;
@@ -36,21 +35,29 @@ impl<W: Wire> Emulator<W> {
     pub fn run(&mut self, clock: &Clock, end: RawFd) -> io::Result<()> {
         let mut fds = [end, self.wires[0].fd(), self.wires[1].fd()].map(sys::readable);
         let patience = self.patience();
-        let mut awake = 0;
+        let mut wakes = Wakes::default();
+        let mut rounds = 0;
         loop {
             let more = self.round(clock);
             let now = clock.now();
-            let wake = self.directions.iter().filter_map(Direction::wake).min();
-            let rest = wake.map(|at| at.since(now.min(at)));
-            awake += 1;
-            if (more || rest == Some(Span::ZERO)) && awake < ROUNDS {
+            let due = self.directions.iter().filter_map(Direction::wake).min();
+            let wait = if more { Wait::AtOnce } else { wakes.wait(now, due) };
+            rounds += 1;
+            if wait == Wait::AtOnce && rounds < ROUNDS {
                 continue;
             }
-            awake = 0;
+            rounds = 0;
             // Something leaves soon: what comes until then can wait for that.
-            let busy = rest.is_some_and(|rest| rest <= patience);
+            let busy = due.is_some_and(|due| due <= now + patience);
             let awaited = if busy { &mut fds[..1] } else { &mut fds[..] };
-            sys::sleep(awaited, if more { Some(Span::ZERO) } else { rest })?;
+            match wait {
+                Wait::AtOnce => sys::sleep(awaited, Some(Span::ZERO))?,
+                Wait::Asleep(until) => {
+                    sys::sleep(awaited, until.map(|until| until.since(now)))?;
+                    let by_timer = awaited.iter().all(|fd| fd.revents == 0);
+                    wakes.woken(now, clock.now(), until.filter(|_| by_timer));
+                }
+            }
             if fds[0].revents != 0 {
                 return Ok(());
             }

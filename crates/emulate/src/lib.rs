@@ -38,6 +38,7 @@ mod signals;
 pub mod statistics;
 mod sys;
 mod task;
+mod wakes;
 pub mod way;
 mod words;
 
