@@ -72,7 +72,7 @@ impl Sim {
         if self.fabric.gates().is_empty() || self.cx.spec.inputs.is_none_or(|i| i.pause.is_none()) {
             return Err(NoPausePolicy);
         }
-        self.fabric.post_frame(&mut self.cx, id, frame, u32::MAX);
+        self.fabric.post_frame(&mut self.cx, id, frame, None);
         while let Some(id) = self.fabric.next_tx(&self.cx) {
             self.tx(id);
         }

@@ -16,7 +16,7 @@ use thalweg_net::spec::NetworkSpec;
 use thalweg_units::Time;
 
 /// The simulator's snapshots. The layout number is raised with every change of what is written here.
-const KIND: Kind = Kind { magic: *b"thalwegN", layout: 68 };
+const KIND: Kind = Kind { magic: *b"thalwegN", layout: 69 };
 
 /// The state of the run loop.
 #[derive(Serialize, Deserialize)]

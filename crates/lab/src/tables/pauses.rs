@@ -9,7 +9,7 @@ use thalweg_units::Time;
 fn depths(pauses: &[PauseRecord]) -> Vec<u32> {
     let mut out: Vec<u32> = Vec::with_capacity(pauses.len());
     for p in pauses {
-        let depth = out.get(p.cause as usize).map_or(0, |cause| cause + 1);
+        let depth = p.cause.and_then(|cause| out.get(cause as usize)).map_or(0, |cause| cause + 1);
         out.push(depth);
     }
     out
@@ -48,7 +48,7 @@ impl Rows for Pauses {
             "cause",
             "",
             "the pause that caused it; null: none, the output was merely busy",
-            Value::Maybe(|r| (r.pause.cause != u32::MAX).then_some(r.pause.cause.into())),
+            Value::Maybe(|r| r.pause.cause.map(Into::into)),
         ),
         Field::new("depth", "", "pauses that led to it, one causing the next", Value::U32(|r| r.depth)),
     ];
@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn depth_counts_the_pauses_before() {
         let pause = |cause| PauseRecord { port: PortId(0), began: Time::ZERO, ended: Time::MAX, cause };
-        let pauses = [u32::MAX, 0, u32::MAX, 1, 1, 4].map(pause);
+        let pauses = [None, Some(0), None, Some(1), Some(1), Some(4)].map(pause);
         assert_eq!(depths(&pauses), [0, 1, 0, 2, 2, 3]);
     }
 }

@@ -165,7 +165,7 @@ impl Run {
 
 /// A frame with a cause that is to come back with it.
 fn because(frame: Frame) -> Posted {
-    Posted { frame, cause: 7 }
+    Posted { frame, cause: Some(7) }
 }
 
 fn packets(at: u64, wires: &[u32]) -> Vec<(Time, Input)> {

@@ -10,7 +10,7 @@ pub struct Posted {
     /// The frame.
     pub frame: Frame,
     /// The cause, in the caller's own numbering; the port returns it unchanged.
-    pub cause: u32,
+    pub cause: Option<u32>,
 }
 
 /// The frames of one port, the oldest first. A new frame is appended, and removes those that it supersedes.
@@ -53,8 +53,8 @@ mod tests {
         let mut outbox = Outbox::default();
         let frames =
             [Frame::PauseQueue { queue: 1 }, Frame::PauseQueue { queue: 2 }, Frame::ResumeQueue { queue: 1 }];
-        (0..).zip(frames).for_each(|(cause, frame)| outbox.post(Posted { frame, cause }));
-        let sent: Vec<u32> = std::iter::from_fn(|| outbox.pop()).map(|posted| posted.cause).collect();
+        (0..).zip(frames).for_each(|(cause, frame)| outbox.post(Posted { frame, cause: Some(cause) }));
+        let sent: Vec<u32> = std::iter::from_fn(|| outbox.pop()).filter_map(|posted| posted.cause).collect();
         assert_eq!((sent, outbox.is_empty()), (vec![1, 2], true));
     }
 }

@@ -19,13 +19,10 @@ const IDLE_REMINDERS: u8 = 2;
 /// A packet that came through the port `from` has joined a queue of a switch port. If it made the queue too long,
 /// the neighbour is sent a frame.
 pub(super) fn note_overfull(fabric: &mut Fabric, cx: &mut Cx, from: PortId, id: PortId, handle: Handle) {
-    let place = &fabric.ports[id.at()].place;
-    if place.owner == u32::MAX
-        || !fabric.queue(id).and_then(|queue| queue.hop_by_hop()).is_some_and(|queues| queues.is_overfull())
-    {
+    let Some((switch, output)) = fabric.ports[id.at()].place.at_switch() else { return };
+    if !fabric.queue(id).and_then(|queue| queue.hop_by_hop()).is_some_and(|queues| queues.is_overfull()) {
         return;
     }
-    let (switch, output) = (place.owner as usize, usize::from(place.number));
     let packet = &mut fabric.packets[handle];
     if fabric.memory.is_exempt(id, packet.input) {
         return cx.instruments.tally.exempt_packets += 1;
@@ -44,7 +41,7 @@ pub(super) fn note_overfull(fabric: &mut Fabric, cx: &mut Cx, from: PortId, id: 
 
 /// Sends the neighbour of the port `back` a frame about its queues, and schedules reminders.
 pub(super) fn notify_of_queue(fabric: &mut Fabric, cx: &mut Cx, back: PortId, frame: Frame) {
-    fabric.post_frame(cx, back, frame, u32::MAX);
+    fabric.post_frame(cx, back, frame, None);
     if parameters(cx).flows {
         return;
     }
@@ -61,8 +58,8 @@ pub(super) fn notify_of_queue(fabric: &mut Fabric, cx: &mut Cx, back: PortId, fr
 pub(super) fn remind(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     // Ports have decided at this instant, including those without an event for it.
     fabric.catch_up_now(cx, id);
-    let place = &fabric.ports[id.at()].place;
-    let frame = fabric.memory.switches[place.owner as usize].reminder(usize::from(place.number));
+    let Some((switch, number)) = fabric.ports[id.at()].place.at_switch() else { return };
+    let frame = fabric.memory.switches[switch].reminder(number);
     let requested = &mut fabric.gates[id.at()].requested;
     requested.pending = false;
     let Some(frame @ Frame::Bitmap(queues)) = frame else { return };
@@ -98,9 +95,8 @@ pub(super) fn report_departure(
     id: PortId,
     packet: &Packet,
 ) -> Option<(PortId, Frame)> {
-    let place = &fabric.ports[id.at()].place;
-    let (switch, output, input) =
-        (place.owner as usize, usize::from(place.number), usize::from(packet.input));
+    let (switch, output) = fabric.ports[id.at()].place.at_switch()?;
+    let input = usize::from(packet.input);
     let frame = fabric.memory.switches[switch].on_departed(cx.now, Passing { input, output, packet })?;
     Some((fabric.memory.links[switch][input], frame))
 }

@@ -1,6 +1,7 @@
 //! Builds an empty fabric from a specification.
 
 use super::crossbar;
+use super::deciders::Deciders;
 use super::egress::Reference;
 use super::gate::Gates;
 use super::mechanisms::{HeaderStages, Mechanisms, Points};
@@ -72,7 +73,7 @@ impl Fabric {
             },
             preempted: Preempted::default(),
             outages: Outages::new(spec),
-            tx_ready: Vec::new(),
+            deciders: Deciders::default(),
             pushed_out: Vec::new(),
             lost: Losses::default(),
         })
@@ -120,7 +121,7 @@ fn build_ports(spec: &NetworkSpec) -> Result<BuiltPorts, BuildError> {
             }
             port.place.from_host = !in_switch;
             if shared {
-                port.place.pool = from.0 - spec.hosts;
+                port.place.share_memory(from.0 - spec.hosts);
             }
             if lane == Lane::OnDemand {
                 port.queue = queues.len() as u32;

@@ -48,13 +48,14 @@ pub(crate) fn serves(spec: &NetworkSpec, kind: &DisciplineSpec, lane: Lane) -> R
 
 /// Whether the port belongs to a switch with a crossbar.
 pub(super) fn exists_at(fabric: &Fabric, id: PortId) -> bool {
-    (fabric.ports[id.at()].place.owner as usize) < fabric.memory.crossbars.len()
+    fabric.ports[id.at()].place.switch().is_some_and(|switch| switch < fabric.memory.crossbars.len())
 }
 
 /// Whether the port's transmission keeps an input busy.
 pub(super) fn holds_input(fabric: &Fabric, id: PortId) -> bool {
     let place = &fabric.ports[id.at()].place;
-    fabric.memory.crossbars.get(place.owner as usize).is_some_and(|own| own.source(place.number).is_some())
+    let crossbar = place.switch().and_then(|switch| fabric.memory.crossbars.get(switch));
+    crossbar.is_some_and(|crossbar| crossbar.source(place.number).is_some())
 }
 
 /// If the port's transmission has ended, matches what is idle at its switch. True if the port sends again.
@@ -69,7 +70,7 @@ pub(super) fn end_transmission(fabric: &mut Fabric, cx: &mut Cx, id: PortId) -> 
 /// Matches the idle inputs and outputs of the switch of the port `id`, which decides now, and lets those outputs
 /// send.
 pub(super) fn match_idle(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    let switch = fabric.ports[id.at()].place.owner as usize;
+    let Some(switch) = fabric.ports[id.at()].place.switch() else { return };
     let mut pairs = Vec::new();
     loop {
         let free = free(fabric, cx, switch);

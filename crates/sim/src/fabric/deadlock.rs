@@ -57,26 +57,24 @@ impl WaitGraph<'_> {
     /// Whether the ingress at the port's far end has bytes that wait for the egress `out`.
     fn waits_for(&self, id: PortId, out: PortId) -> bool {
         let back = &self.ports[id.reverse().at()];
-        let owner = back.place.owner;
-        owner == self.ports[out.at()].place.owner && self.memory.held(out, back.place.number) > 0
+        back.place.switch() == self.ports[out.at()].place.switch()
+            && self.memory.held(out, back.place.number) > 0
     }
 
     /// Whether the ingress at the port's far end keeps it paused.
     pub fn holds_back(&self, id: PortId) -> bool {
-        let back = &self.ports[id.reverse().at()];
-        back.place.owner != u32::MAX
-            && self.memory.switches[back.place.owner as usize].has_paused(usize::from(back.place.number))
+        let back = self.ports[id.reverse().at()].place.at_switch();
+        back.is_some_and(|(switch, number)| self.memory.switches[switch].has_paused(number))
     }
 
     /// Whether the ingress at the port's far end would resume it if only what waits for egresses of the set were
     /// left in the switch.
     fn resumes_with(&self, id: PortId, set: &[PortId]) -> bool {
-        let back = &self.ports[id.reverse().at()];
-        let switch = back.place.owner as usize;
+        let Some((switch, number)) = self.ports[id.reverse().at()].place.at_switch() else { return false };
         let set: Vec<PortId> =
             self.memory.links[switch].iter().copied().filter(|out| set.contains(out)).collect();
         let left = |input: usize| set.iter().map(|out| u64::from(self.memory.held(*out, input as u8))).sum();
-        self.memory.switches[switch].resumes_with(usize::from(back.place.number), left)
+        self.memory.switches[switch].resumes_with(number, left)
     }
 
     /// Whether following paused egresses that hold bytes of the ingress leads back to the port.
@@ -86,10 +84,7 @@ impl WaitGraph<'_> {
         while next < seen.len() {
             let back = &self.ports[seen[next].reverse().at()];
             next += 1;
-            if back.place.owner == u32::MAX {
-                continue;
-            }
-            let switch = back.place.owner as usize;
+            let Some(switch) = back.place.switch() else { continue };
             for &out in &self.memory.links[switch] {
                 let waits = self.memory.held(out, back.place.number) > 0;
                 if waits && out == from {

@@ -53,7 +53,7 @@ fn fail(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
             // No neighbour can pause or resume the port any more. This comes first, so that packets in paused
             // queues are lost, too.
             let change = fabric.gates[id.at()].paused.clear(cx.now);
-            fabric.pauses_changed(cx, id, change, u32::MAX);
+            fabric.pauses_changed(cx, id, change, None);
             cx.instruments.end_deadlocks(id, cx.now);
         }
         if cx.features.relief {
@@ -96,7 +96,7 @@ fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         fabric.pushed_out.push(served.handle);
     }
     port.set_waiting(cx.now, 0, 0);
-    if let Some(pool) = fabric.memory.pools.get_mut(port.place.pool as usize) {
+    if let Some(pool) = fabric.memory.pool(&port.place) {
         pool.release(before);
     }
     if let Some(gate) = fabric.gates.get_mut(id.at()) {
@@ -107,7 +107,7 @@ fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         }
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;
-    fabric.lose_pushed_out(cx, id, cx.now);
+    fabric.give_up_pushed_out(cx, id, cx.now);
 }
 
 fn restore(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
@@ -126,16 +126,12 @@ fn restore(fabric: &mut Fabric, cx: &mut Cx, link: u32) {
 /// Re-sends XOFF, or what corresponds to it, from an ingress above its threshold: the neighbour's pause state was
 /// reset when the link failed, and frames sent since were lost.
 fn resend_pauses(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    let place = &fabric.ports[id.at()].place;
-    if !cx.features.ingress_accounting || place.owner == u32::MAX {
-        return;
-    }
-    let switch = &fabric.memory.switches[place.owner as usize];
-    for frame in switch.restate(usize::from(place.number)) {
+    let Some((switch, number)) = fabric.accounting_switch(cx, id) else { return };
+    for frame in fabric.memory.switches[switch].restate(number) {
         match frame {
             // A bitmap also starts the periodic reminders.
             Frame::Bitmap(_) => backpressure::remind(fabric, cx, id),
-            frame => fabric.post_frame(cx, id, frame, u32::MAX),
+            frame => fabric.post_frame(cx, id, frame, None),
         }
     }
 }

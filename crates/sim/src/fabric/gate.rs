@@ -146,13 +146,13 @@ pub(crate) struct Requested {
     /// An event for that is pending; it may be early.
     pub pending: bool,
     /// What made it necessary ([`crate::PauseRecord::cause`]).
-    pub cause: u32,
+    pub cause: Option<u32>,
     /// Consecutive reminders that reported that nothing is paused.
     pub idle: u8,
 }
 
 impl Default for Requested {
     fn default() -> Self {
-        Self { refresh: Time::MAX, pending: false, cause: u32::MAX, idle: 0 }
+        Self { refresh: Time::MAX, pending: false, cause: None, idle: 0 }
     }
 }

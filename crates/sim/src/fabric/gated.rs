@@ -35,10 +35,6 @@ impl Fabric {
         if !(pulls || cx.spec.control_first && self.packets[flying.handle].is_control()) {
             return false;
         }
-        if cx.features.headers {
-            self.packets[flying.handle].route = flying.route;
-            self.note_arrival(cx, id, flying.handle);
-        }
         if self.is_reference(id) {
             reference::enqueue_control(self, cx, id, flying);
         } else {
@@ -49,7 +45,7 @@ impl Fabric {
     }
 
     /// Makes a port send a frame. `cause`: see [`crate::PauseRecord::cause`].
-    pub(crate) fn post_frame(&mut self, cx: &mut Cx, id: PortId, frame: Frame, cause: u32) {
+    pub(crate) fn post_frame(&mut self, cx: &mut Cx, id: PortId, frame: Frame, cause: Option<u32>) {
         let posted = Posted { frame, cause };
         if self.is_reference(id) {
             reference::post(self, id, posted);
@@ -71,13 +67,8 @@ impl Fabric {
             return; // an event for its decision is pending
         }
         gate.blocked = false;
-        port.state.tx_pending = true;
         let at = port.free_at;
-        if at <= cx.now {
-            self.schedule_tx(cx, id);
-        } else {
-            cx.schedule(at, Phase::Decide, id.0);
-        }
+        self.decide_at(cx, id, at);
     }
 
     /// Lets a gated port decide: it sends a frame, else a control packet, else, unless it is paused, a packet of
@@ -231,11 +222,11 @@ impl Fabric {
         if let Frame::Signal(signal) = posted.frame
             && signal.only_counts()
             && !cx.features.failures
-            && self.ports[id.reverse().at()].place.owner != u32::MAX
+            && let Some(switch) = self.ports[id.reverse().at()].place.switch()
         {
             cx.mark_ahead(at, frame_mark(id, &posted.frame));
             let arrive = self.ports[id.at()].occupy(at, cx.features.frame_wire);
-            return releases::send(self, id, arrive, signal);
+            return releases::send(self, id, switch, (arrive, signal));
         }
         let flying = self.begin_frame(cx, id, at, posted);
         let port = &mut self.ports[id.at()];
@@ -272,20 +263,14 @@ impl Fabric {
         if self.is_reference(id) {
             return reference::transmit_pulled(self, cx, id, flying);
         }
-        if cx.instruments.firsts.pending > 0 && self.ports[id.at()].place.from_host {
-            cx.instruments.firsts.done(flying.handle, Some(cx.now));
-        }
-        if cx.features.headers {
-            let now = cx.now;
-            self.note_departure(cx, id, flying.handle, now);
-        }
+        let now = cx.now;
+        self.leaves(cx, id, now, flying, true);
         let port = &mut self.ports[id.at()];
         let booked = port.transmit(cx.now, flying);
         cx.put_on_wire(port, id, booked);
         if port.free_at <= cx.now && port.place.pulls {
             // Shorter than the resolution of the link's clock: the NIC polls its flows again.
-            port.state.tx_pending = true;
-            self.schedule_tx(cx, id);
+            self.decide_at(cx, id, cx.now);
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::cx::Cx;
 use crate::events::{Events, Phase};
 use crate::fabric::late_departures::Trigger;
 use crate::fabric::{Fabric, backpressure, late_departures, relief};
+use crate::port::flying::Flying;
 use thalweg_machines::pause::Passing;
 use thalweg_units::PortId;
 use thalweg_wire::{Flags, Frame, Handle};
@@ -21,16 +22,15 @@ impl Fabric {
     pub(crate) fn admit(
         &mut self,
         cx: &mut Cx,
+        switch: usize,
         from: PortId,
         out: PortId,
-        handle: Handle,
-        wire: u32,
+        &Flying { handle, wire, .. }: &Flying,
     ) -> bool {
-        let switch = self.ports[out.at()].place.owner as usize;
         let input = self.ports[from.reverse().at()].place.number;
         let inputs = &mut self.memory.switches[switch];
         if cx.features.memory_peaks || !inputs.is_quiet(usize::from(input), wire) {
-            return self.admit_watched(cx, from, out, handle, wire);
+            return self.admit_watched(cx, switch, from, out, (handle, wire));
         }
         let taken = inputs.take(usize::from(input), wire);
         debug_assert!(taken, "a drop is not quiet");
@@ -41,9 +41,15 @@ impl Fabric {
     /// As [`Fabric::admit`] where the packet may cross a threshold or set a peak. Not inlined: most packets do
     /// neither.
     #[inline(never)]
-    fn admit_watched(&mut self, cx: &mut Cx, from: PortId, out: PortId, handle: Handle, wire: u32) -> bool {
+    fn admit_watched(
+        &mut self,
+        cx: &mut Cx,
+        switch: usize,
+        from: PortId,
+        out: PortId,
+        (handle, wire): (Handle, u32),
+    ) -> bool {
         let Fabric { ports, memory, .. } = self;
-        let switch = ports[out.at()].place.owner as usize;
         let input = ports[from.reverse().at()].place.number;
         let at = usize::from(input);
         let quiet = memory.switches[switch].is_quiet(at, wire);
@@ -65,7 +71,7 @@ impl Fabric {
         }
         self.starts_waiting(out, handle, input, wire);
         if !quiet {
-            self.notify_of_taken(cx, from, out, handle);
+            self.notify_of_taken(cx, switch, from, out, handle);
             // A packet that was on the wire when the last pause of a cycle arrived may make the cycle permanent.
             if self.gates[out.at()].stopped && self.memory.switches[switch].has_paused(at) {
                 self.look_for_deadlock(cx, out);
@@ -76,18 +82,17 @@ impl Fabric {
 
     /// Tells the pause policy that a packet was stored near a threshold, and sends the neighbour the resulting
     /// frame.
-    fn notify_of_taken(&mut self, cx: &mut Cx, from: PortId, out: PortId, handle: Handle) {
-        let place = &self.ports[out.at()].place;
-        let (switch, output) = (place.owner as usize, usize::from(place.number));
+    fn notify_of_taken(&mut self, cx: &mut Cx, switch: usize, from: PortId, out: PortId, handle: Handle) {
+        let output = usize::from(self.ports[out.at()].place.number);
         let packet = &self.packets[handle];
         let passing = Passing { input: usize::from(packet.input), output, packet };
         let inputs = &mut self.memory.switches[switch];
         let was_pausing = inputs.is_pausing();
         if let Some(frame) = inputs.on_taken(cx.now, passing) {
-            let cause = self.gates[out.at()].record.unwrap_or(u32::MAX);
+            let cause = self.gates[out.at()].record;
             self.post_frame(cx, from.reverse(), frame, cause);
             if cx.features.relief {
-                relief::start_clock(self, cx, switch as u32);
+                relief::start_clock(self, cx, switch);
             }
             if !was_pausing {
                 self.make_eager(cx, switch);
@@ -102,22 +107,21 @@ impl Fabric {
         self.memory.hold(id, input, |bytes| bytes + wire);
     }
 
-    /// Counts a packet as no longer waiting at a switch port. Returns the switch and the packet's ingress.
+    /// Counts a packet as no longer waiting at a switch port. Returns the packet's ingress.
     #[inline]
-    fn stops_waiting(&mut self, id: PortId, handle: Handle, wire: u32) -> (usize, u8) {
-        let switch = self.ports[id.at()].place.owner as usize;
+    fn stops_waiting(&mut self, id: PortId, handle: Handle, wire: u32) -> u8 {
         let input = self.packets[handle].input;
         self.memory.hold(id, input, |bytes| bytes - wire);
-        (switch, input)
+        input
     }
 
     /// A packet begins its transmission at a switch port.
     #[inline(always)]
-    pub(crate) fn depart(&mut self, cx: &mut Cx, id: PortId, handle: Handle, wire: u32) {
+    pub(crate) fn depart(&mut self, cx: &mut Cx, id: PortId, switch: usize, handle: Handle, wire: u32) {
         if cx.features.late_departures {
             late_departures::report_committed(self, cx, id, Some(handle), Trigger::Decision);
         }
-        let (switch, input) = self.stops_waiting(id, handle, wire);
+        let input = self.stops_waiting(id, handle, wire);
         if cx.features.backpressure {
             self.notify_of_departed(cx, id, switch, handle);
         }
@@ -151,9 +155,9 @@ impl Fabric {
 
     /// Releases the bytes of a packet that was admitted and is dropped while it waits.
     pub(crate) fn release_dropped(&mut self, cx: &mut Cx, id: PortId, handle: Handle) {
-        if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
+        if let Some((switch, _)) = self.accounting_switch(cx, id) {
             let wire = self.packets[handle].wire;
-            let (switch, input) = self.stops_waiting(id, handle, wire);
+            let input = self.stops_waiting(id, handle, wire);
             if self.packets[handle].flags.has(Flags::HELD_BACK) {
                 backpressure::on_dropped(self, cx, id, handle);
             }
@@ -166,9 +170,10 @@ impl Fabric {
     pub(crate) fn release_deferred(&mut self, cx: &mut Cx, id: PortId) {
         if let Some(deferred) = self.memory.deferred.get_mut(id.at())
             && deferred.1 > 0
+            && let Some(switch) = self.ports[id.at()].place.switch()
         {
             let (input, wire) = std::mem::take(deferred);
-            self.release(cx, self.ports[id.at()].place.owner as usize, input, wire);
+            self.release(cx, switch, input, wire);
         }
     }
 
@@ -189,7 +194,7 @@ impl Fabric {
         let Some(frame) = inputs.on_released(cx.now, usize::from(input)) else { return };
         let still = inputs.is_pausing();
         let out = self.memory.links[switch][usize::from(input)];
-        self.post_frame(cx, out, frame, u32::MAX);
+        self.post_frame(cx, out, frame, None);
         if !still {
             for &id in &self.memory.links[switch] {
                 self.ports[id.at()].end_eager(cx.features.crossbar);

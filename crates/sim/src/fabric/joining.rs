@@ -2,7 +2,7 @@
 
 use crate::cx::Cx;
 use crate::fabric::sharing::Fit;
-use crate::fabric::{Fabric, Fate, Lost, points, sharing, trimming};
+use crate::fabric::{Fabric, Fate, Lost, sharing, trimming};
 use crate::port::flying::{Flying, Load};
 use thalweg_machines::schedule::{Discipline, OutputQueue, Verdict};
 use thalweg_units::PortId;
@@ -21,9 +21,6 @@ impl Fabric {
             return true;
         }
         self.packets[handle].route = route;
-        if cx.features.headers {
-            self.note_arrival(cx, id, handle);
-        }
         let mut fit = Fit::Now;
         if !self.memory.pools.is_empty() {
             fit = sharing::find_fit(self, cx, id, handle);
@@ -91,7 +88,7 @@ impl Fabric {
         }
         debug_assert_eq!((port.waiting.packets, port.waiting.bytes), (queue.packets(), queue.bytes()));
         let after = port.waiting.bytes;
-        if let Some(pool) = self.memory.pools.get_mut(port.place.pool as usize) {
+        if let Some(pool) = self.memory.pool(&port.place) {
             if after >= before { pool.take(after - before) } else { pool.release(before - after) }
         }
         port.note_queue(after);
@@ -111,30 +108,7 @@ impl Fabric {
             self.preempt(cx, id);
         }
         let dropped = verdict == Verdict::Dropped;
-        self.conclude_joining(cx, id, handle, before, dropped);
+        self.joins(cx, id, handle, before, dropped);
         !dropped
-    }
-
-    /// The last steps once a queue, which held `before` bytes, has taken or `dropped` a packet: losses, and the
-    /// notices of congestion points.
-    pub(super) fn conclude_joining(
-        &mut self,
-        cx: &mut Cx,
-        id: PortId,
-        handle: Handle,
-        before: u64,
-        dropped: bool,
-    ) {
-        if dropped {
-            self.ports[id.at()].cold.dropped += 1;
-            self.release_dropped(cx, id, handle);
-            self.lose(cx, id, handle, cx.now);
-        } else if cx.features.points {
-            points::joined(self, cx, id, handle, before);
-        }
-        self.lose_pushed_out(cx, id, cx.now);
-        if cx.features.points {
-            points::send_notices(self, cx, id, points::Tie::Before);
-        }
     }
 }

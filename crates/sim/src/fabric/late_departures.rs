@@ -27,7 +27,7 @@ pub(super) fn report_committed(
     leaving: Option<Handle>,
     trigger: Trigger,
 ) {
-    if fabric.ports[id.at()].place.owner == u32::MAX {
+    if fabric.ports[id.at()].place.from_host {
         return;
     }
     if let Some(handle) = leaving {

@@ -1,6 +1,6 @@
 //! The memory of switches: shared by their egresses, or accounted for by ingress.
 
-use crate::port::Port;
+use crate::port::{Place, Port};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use thalweg_machines::Invalid;
@@ -95,6 +95,12 @@ impl Memory {
             .is_some_and(|exempt_turns| *exempt_turns)
     }
 
+    /// The shared memory that a port uses, if it does not have its own.
+    #[inline]
+    pub fn pool(&mut self, place: &Place) -> Option<&mut Pool> {
+        self.pools.get_mut(place.pool()?)
+    }
+
     /// Bytes that came at the ingress `input` and wait at a port.
     pub fn held(&self, out: PortId, input: u8) -> u32 {
         self.held[out.at() * self.stride + usize::from(input)]
@@ -181,13 +187,13 @@ impl MemoryPeaks {
 pub(crate) fn number_ports(hosts: u32, switches: u32, ports: &mut [Port]) -> Vec<Vec<PortId>> {
     let mut of: Vec<Vec<PortId>> = vec![Vec::new(); switches as usize];
     for id in 0..ports.len() {
-        let owner = ports[PortId::from(id).reverse().at()].place.peer;
-        if owner.0 >= hosts {
-            let own = &mut of[(owner.0 - hosts) as usize];
-            ports[id].place.owner = owner.0 - hosts;
+        let node = ports[PortId::from(id).reverse().at()].place.peer;
+        if node.0 >= hosts {
+            let switch = node.0 - hosts;
+            let own = &mut of[switch as usize];
             // Numbers are read under per-ingress accounting and by policies that a whole switch runs together; both
             // refuse switches with more than MOST_PORTS ports. Other switches may have more, and no use for numbers.
-            ports[id].place.number = u8::try_from(own.len()).unwrap_or(u8::MAX);
+            ports[id].place.set_switch(switch, u8::try_from(own.len()).unwrap_or(u8::MAX));
             own.push(PortId::from(id));
         }
     }

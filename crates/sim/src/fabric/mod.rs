@@ -8,6 +8,7 @@ mod build;
 pub(crate) mod carried;
 pub(crate) mod crossbar;
 pub(crate) mod deadlock;
+mod deciders;
 mod deciding;
 pub(crate) mod egress;
 mod entry;
@@ -22,6 +23,7 @@ pub(crate) mod late_departures;
 mod losses;
 pub(crate) mod mechanisms;
 pub(crate) mod memory;
+mod moments;
 mod next_hop;
 pub(crate) mod on_demand;
 pub(crate) mod outages;
@@ -49,6 +51,7 @@ use crate::paths::Paths;
 use crate::port::flying::Flying;
 use crate::port::{Backlog, Booked, Lane, Port, PortTotals};
 use crate::prefetch::prefetch;
+use deciders::Deciders;
 use egress::Reference;
 use gate::Gates;
 use mechanisms::Mechanisms;
@@ -85,8 +88,8 @@ pub(crate) struct Fabric {
     mechanisms: Mechanisms,
     preempted: Preempted,
     outages: Outages,
-    /// Idle ports that decide at the end of this instant, in reverse order: the next one is the last.
-    tx_ready: Vec<PortId>,
+    /// Idle ports that decide at the end of this instant.
+    deciders: Deciders,
     /// Within an event: the packets that a queue has pushed out.
     #[serde(skip)]
     pushed_out: Vec<Handle>,

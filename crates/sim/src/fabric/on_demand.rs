@@ -9,8 +9,7 @@
 
 use crate::cx::Cx;
 use crate::events::{Event, Events, Phase, Tag};
-use crate::fabric::late_departures::Trigger;
-use crate::fabric::{Fabric, backpressure, late_departures, points, programs, reference, relief};
+use crate::fabric::{Fabric, reference, relief};
 use crate::port::flying::Flying;
 use crate::port::{Booked, Bypass, Lane, Port};
 use crate::prefetch::prefetch;
@@ -37,57 +36,26 @@ impl Fabric {
         from: PortId,
         mut flying: Flying,
     ) {
-        if self.ports[id.at()].mode.gated && !self.admit_gated(cx, id, from, &mut flying) {
+        if !self.enters(cx, id, from, &mut flying) {
             return;
+        }
+        if self.is_reference(id) {
+            return reference::enqueue(self, cx, id, from, flying);
         }
         self.catch_up(cx, id);
         let port = &mut self.ports[id.at()];
         if port.may_bypass_single(flying.wire) {
             port.bypass_single(cx.now, flying);
-            if cx.features.headers {
-                self.packets[flying.handle].route = flying.route;
-                self.note_arrival(cx, id, flying.handle);
-            }
             return self.request_tx::<LAST>(cx, id);
         }
         self.spill(id);
         let joined = self.join_queue(cx, id, &flying);
         if self.ports[id.at()].mode.gated {
-            if cx.features.backpressure && joined {
-                backpressure::note_overfull(self, cx, from, id, flying.handle);
-                if cx.features.late_departures {
-                    late_departures::report_committed(self, cx, id, None, Trigger::Arrival);
-                }
+            if joined {
+                self.joins_gated(cx, id, from, flying.handle);
             }
             self.note_held(cx, id);
         }
-    }
-
-    /// Admits a packet to a gated port. Returns false if it was handled here: it bypassed the queue, was put in the
-    /// escape queue, was dropped for lack of memory, or was given to the machine of a reference port.
-    #[inline]
-    fn admit_gated(&mut self, cx: &mut Cx, id: PortId, from: PortId, flying: &mut Flying) -> bool {
-        if cx.features.priority_bypass && self.priority_bypass(cx, id, *flying) {
-            return false;
-        }
-        let port = &self.ports[id.at()];
-        let counts = cx.features.ingress_accounting && port.place.owner != u32::MAX;
-        let reference = port.mode.lane == Lane::Reference;
-        if cx.features.relief && counts && !relief::joins_queue(self, cx, from, id, flying) {
-            return false;
-        }
-        if counts && !self.admit(cx, from, id, flying.handle, flying.wire) {
-            if cx.features.headers {
-                self.note_arrival(cx, id, flying.handle);
-            }
-            self.lose(cx, id, flying.handle, cx.now);
-            return false;
-        }
-        if reference {
-            reference::enqueue(self, cx, id, from, *flying);
-            return false;
-        }
-        true
     }
 
     /// Moves a packet from the bypass slot, where it was the only one waiting, to the queue, as of its arrival.
@@ -105,34 +73,6 @@ impl Fabric {
                 (Verdict::Queued, 0),
                 "see Queue::bypass_limit"
             );
-        }
-    }
-
-    #[inline]
-    pub(crate) fn lose_pushed_out(&mut self, cx: &mut Cx, id: PortId, at: Time) {
-        if self.pushed_out.is_empty() && !cx.features.programs {
-            return;
-        }
-        // Dropping a victim may resume a neighbour, which re-enters this function; hence the list is taken out
-        // first.
-        let mut victims = std::mem::take(&mut self.pushed_out);
-        while let Some(victim) = victims.pop() {
-            self.ports[id.at()].cold.dropped += 1;
-            if cx.features.points {
-                points::left(self, id, victim);
-            }
-            self.release_dropped(cx, id, victim);
-            self.lose(cx, id, victim, at);
-        }
-        self.pushed_out = victims;
-        // Victims that the policy of this switch has named at other ports are dropped there.
-        while cx.features.programs
-            && let Some((other, handle)) =
-                programs::take_victim(&self.ports, &mut self.egresses, &self.memory, id)
-        {
-            self.pushed_out.push(handle);
-            reference::note_queue(self, cx.now, other);
-            self.lose_pushed_out(cx, other, at);
         }
     }
 
@@ -214,7 +154,7 @@ impl Fabric {
                 _ => port.set_waiting(at, queue.packets(), queue.bytes()),
             }
             debug_assert_eq!((port.waiting.packets, port.waiting.bytes), (queue.packets(), queue.bytes()));
-            if let Some(pool) = self.memory.pools.get_mut(port.place.pool as usize) {
+            if let Some(pool) = self.memory.pool(&port.place) {
                 pool.release(before - port.waiting.bytes);
             }
             let Some((entry, mark)) = served else { return self.after_dequeue(cx, id, at) };
@@ -224,7 +164,7 @@ impl Fabric {
             }
             if port.mode.preemptive {
                 self.begin_preemptible(cx, id, entry.handle, entry.wire);
-                return self.lose_pushed_out(cx, id, at);
+                return self.give_up_pushed_out(cx, id, at);
             }
             if (cx.features.headers || cx.features.ingress_accounting)
                 && let Some(next) = self.queues[self.ports[id.at()].queue as usize].upcoming()
@@ -241,7 +181,7 @@ impl Fabric {
             if unobserved {
                 return send_unobserved(cx, id, port, at, flying);
             }
-            if cx.features.ingress_accounting && port.place.owner != u32::MAX {
+            if cx.features.ingress_accounting && !port.place.from_host {
                 queue.note_bypass(self.packets[flying.handle].input);
             }
             flying
@@ -255,7 +195,7 @@ impl Fabric {
     #[inline(always)]
     fn after_dequeue(&mut self, cx: &mut Cx, id: PortId, at: Time) {
         if !self.pushed_out.is_empty() {
-            self.lose_pushed_out(cx, id, at);
+            self.give_up_pushed_out(cx, id, at);
         }
         if self.ports[id.at()].mode.gated {
             self.note_held(cx, id);
@@ -265,17 +205,10 @@ impl Fabric {
     /// Puts a packet that has left its queue on the wire at `at`.
     #[inline(always)]
     fn send(&mut self, cx: &mut Cx, id: PortId, at: Time, mut flying: Flying) {
-        if cx.instruments.firsts.pending > 0 && self.ports[id.at()].place.from_host {
-            cx.instruments.firsts.done(flying.handle, Some(at));
+        if cx.features.writes {
+            self.write_headers(id, flying, at);
         }
-        if cx.features.headers {
-            self.note_departure(cx, id, flying.handle, at);
-        }
-        if cx.features.departures {
-            flying.wire = self.depart_observed(cx, id, at, flying);
-        } else if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
-            self.depart(cx, id, flying.handle, flying.wire);
-        }
+        flying.wire = self.leaves(cx, id, at, flying, false);
         let port = &mut self.ports[id.at()];
         let booked = port.transmit(at, flying);
         cx.put_on_wire(port, id, booked);
@@ -285,30 +218,6 @@ impl Fabric {
                 cx.schedule(port.free_at, Phase::Decide, id.0);
             }
         }
-    }
-
-    /// Handles a departure that more than the switch's memory observes. Returns the packet's bytes on the wire,
-    /// which may have changed.
-    #[inline(always)]
-    fn depart_observed(&mut self, cx: &mut Cx, id: PortId, at: Time, flying: Flying) -> u32 {
-        let Flying { handle, mut wire, .. } = flying;
-        if cx.features.writes {
-            self.write_headers(id, flying, at);
-        }
-        if cx.features.points {
-            points::left(self, id, handle);
-        }
-        let Self { ports, packets, mechanisms, .. } = self;
-        if cx.features.relief && mechanisms.relief.on_departure(id, &ports[id.at()], &mut packets[handle], at)
-        {
-            wire = self.packets[handle].wire;
-        } else if cx.features.ingress_accounting && self.ports[id.at()].place.owner != u32::MAX {
-            self.depart(cx, id, handle, wire);
-        }
-        if cx.features.backpressure {
-            backpressure::pass_on(self, id, handle);
-        }
-        wire
     }
 
     /// Runs a queue's control plane; a queue that held packets back may have something to send then.
@@ -323,8 +232,7 @@ impl Fabric {
         queue.on_tick(cx.now);
         let wake = queue.wake();
         if port.waiting.packets > 0 && !port.state.tx_pending && port.free_at <= cx.now {
-            port.state.tx_pending = true;
-            self.schedule_tx(cx, id);
+            self.decide_at(cx, id, cx.now);
         }
         if let Some(at) = wake {
             let at = at.max(cx.now + Span::from_ps(1));

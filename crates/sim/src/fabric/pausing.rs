@@ -11,7 +11,7 @@ use crate::fabric::deadlock::WaitGraph;
 use crate::fabric::gate::{EXPIRY, REFRESH};
 use crate::fabric::{Fabric, backpressure, reference, relief};
 use crate::instruments::pauses::PauseRecord;
-use crate::port::{Lane, Place};
+use crate::port::Lane;
 use thalweg_machines::pause::{Change, Posted};
 use thalweg_machines::schedule::Discipline;
 use thalweg_units::{PortId, Span, Time};
@@ -33,9 +33,10 @@ impl Fabric {
         if let Frame::Signal(signal) = frame {
             return relief::signal_lands(self, cx, back, signal);
         }
-        let Place { owner, number, .. } = self.ports[back.at()].place;
-        if let Some(switch) = self.memory.switches.get_mut(owner as usize) {
-            switch.on_frame(cx.now, usize::from(number), frame);
+        if let Some((switch, number)) = self.ports[back.at()].place.at_switch()
+            && let Some(inputs) = self.memory.switches.get_mut(switch)
+        {
+            inputs.on_frame(cx.now, number, frame);
         }
         if cx.features.backpressure && backpressure::ignores_pauses(self, cx, back) {
             return;
@@ -52,7 +53,7 @@ impl Fabric {
 
     /// Applies a change of pauses to what may be sent: the whole port, or single queues if its discipline has
     /// numbered queues.
-    pub(crate) fn pauses_changed(&mut self, cx: &mut Cx, id: PortId, change: Change, cause: u32) {
+    pub(crate) fn pauses_changed(&mut self, cx: &mut Cx, id: PortId, change: Change, cause: Option<u32>) {
         if change == Change::None {
             return;
         }
@@ -89,8 +90,11 @@ impl Fabric {
             }
             self.block(id);
         }
-        if began && cx.features.relief {
-            relief::start_clock(self, cx, self.ports[id.at()].place.owner);
+        if began
+            && cx.features.relief
+            && let Some(switch) = self.ports[id.at()].place.switch()
+        {
+            relief::start_clock(self, cx, switch);
         }
         if began {
             self.look_for_deadlock(cx, id);
@@ -176,7 +180,7 @@ impl Fabric {
     /// Schedules the refresh of an XOFF that leaves a port.
     // CHOICE IRN §4.3.1: when half of the quanta are over; the standard leaves it open. What the new frame
     // may have to wait for, a packet, must fit into the other half.
-    pub(super) fn refresh_later(&mut self, cx: &mut Cx, id: PortId, cause: u32) {
+    pub(super) fn refresh_later(&mut self, cx: &mut Cx, id: PortId, cause: Option<u32>) {
         let Some(quanta) = self.quanta(cx, id) else { return };
         let requested = &mut self.gates[id.at()].requested;
         requested.refresh = cx.now.saturating_add(quanta / 2);
@@ -203,7 +207,7 @@ impl Fabric {
                     self.catch_up(cx, id);
                 }
                 let change = self.gates[id.at()].paused.tick(cx.now);
-                self.pauses_changed(cx, id, change, u32::MAX);
+                self.pauses_changed(cx, id, change, None);
             }
             return self.arm_expiry(cx, id);
         }
@@ -221,9 +225,10 @@ impl Fabric {
 
     /// Whether the ingress at this port of a switch keeps its neighbour paused.
     pub(crate) fn holds_neighbour(&self, cx: &Cx, id: PortId) -> bool {
-        let port = &self.ports[id.at()];
         cx.features.ingress_accounting
-            && port.place.owner != u32::MAX
-            && self.memory.switches[port.place.owner as usize].has_paused(usize::from(port.place.number))
+            && self.ports[id.at()]
+                .place
+                .at_switch()
+                .is_some_and(|(switch, number)| self.memory.switches[switch].has_paused(number))
     }
 }

@@ -18,8 +18,8 @@ use thalweg_machines::route::Ends;
 use thalweg_machines::schedule::Discipline;
 use thalweg_machines::stage::View;
 use thalweg_net::spec::NetworkSpec;
-use thalweg_units::{FlowId, NodeId, PortId, Span};
-use thalweg_wire::{Handle, Kind, Message, Notice, NoticeBody, Packet};
+use thalweg_units::{FlowId, NodeId, PortId, Span, Time};
+use thalweg_wire::{Kind, Message, Notice, NoticeBody, Packet};
 
 /// Whether a packet on the wire was sent by a congestion point.
 #[inline]
@@ -49,28 +49,27 @@ fn view(port: &Port) -> View {
     }
 }
 
-/// Notifies the point of a port of a packet that has joined its queue; `before`: bytes that waited.
-#[inline(never)]
-pub(crate) fn joined(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, before: u64) {
-    let Fabric { mechanisms: Mechanisms { points, .. }, packets, ports, .. } = fabric;
-    let packet = &packets[handle];
-    let Some(Some(point)) = points.by_port.get_mut(id.at()) else { return };
-    if packet.kind != Kind::Data {
-        return;
+impl Points {
+    /// Notifies the point of a port of a packet that has joined its queue; `before`: bytes that waited.
+    #[inline(never)]
+    pub(super) fn joined(&mut self, now: Time, (id, port): (PortId, &Port), packet: &Packet, before: u64) {
+        let Some(Some(point)) = self.by_port.get_mut(id.at()) else { return };
+        if packet.kind != Kind::Data {
+            return;
+        }
+        let seen = view(port);
+        let view = View { packets: seen.packets.saturating_sub(1), bytes: before, wire: packet.wire, ..seen };
+        point.on_join(now, &view, packet, &mut self.notices);
     }
-    let seen = view(&ports[id.at()]);
-    let view = View { packets: seen.packets.saturating_sub(1), bytes: before, wire: packet.wire, ..seen };
-    point.on_join(cx.now, &view, packet, &mut points.notices);
-}
 
-/// Notifies the point of a port of a packet that has left its queue.
-#[inline(never)]
-pub(crate) fn left(fabric: &mut Fabric, id: PortId, handle: Handle) {
-    let packet = &fabric.packets[handle];
-    if let Some(Some(point)) = fabric.mechanisms.points.by_port.get_mut(id.at())
-        && packet.kind == Kind::Data
-    {
-        point.on_leave(packet);
+    /// Notifies the point of a port of a packet that has left its queue.
+    #[inline(never)]
+    pub(super) fn left(&mut self, id: PortId, packet: &Packet) {
+        if let Some(Some(point)) = self.by_port.get_mut(id.at())
+            && packet.kind == Kind::Data
+        {
+            point.on_leave(packet);
+        }
     }
 }
 

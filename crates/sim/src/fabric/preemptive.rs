@@ -35,7 +35,7 @@ impl Fabric {
         self.preempted.keep(handle, port.free_at - cx.now);
         port.free_at = cx.now;
         port.set_waiting(cx.now, queue.packets(), queue.bytes());
-        self.schedule_tx(cx, id);
+        self.decide_at(cx, id, cx.now);
     }
 
     /// Ends a preemptible transmission, unless it was stopped after this event was scheduled.
@@ -58,8 +58,7 @@ impl Fabric {
             cx.schedule(at, Phase::Arrive, id.0);
         }
         if self.ports[id.at()].waiting.packets > 0 {
-            self.ports[id.at()].state.tx_pending = true;
-            self.schedule_tx(cx, id);
+            self.decide_at(cx, id, cx.now);
         }
     }
 }

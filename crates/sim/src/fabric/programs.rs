@@ -16,7 +16,7 @@ fn programmed<'a>(ports: &[Port], egresses: &'a mut [Reference], id: PortId) -> 
 
 /// All ports of a port's switch.
 fn ports_of_switch<'a>(ports: &[Port], memory: &'a Memory, id: PortId) -> &'a [PortId] {
-    memory.links.get(ports[id.at()].place.owner as usize).map_or(&[], Vec::as_slice)
+    ports[id.at()].place.switch().and_then(|switch| memory.links.get(switch)).map_or(&[], Vec::as_slice)
 }
 
 /// Moves the policy engine of a switch to this port of it.

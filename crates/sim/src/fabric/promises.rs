@@ -131,8 +131,8 @@ impl Promises {
             for Passage { flow, input, output } in &passages {
                 let port = fabric.memory.links[switch][*input].reverse();
                 let at = &fabric.ports[port.at()];
-                let before = &machines[at.place.owner as usize];
-                if !fabric.gates[port.at()].paused.any() || !before.has_place(usize::from(at.place.number)) {
+                let has_place = |(switch, number): (usize, usize)| machines[switch].has_place(number);
+                if !fabric.gates[port.at()].paused.any() || !at.place.at_switch().is_some_and(has_place) {
                     continue;
                 }
                 let theirs = firsts.entry(port).or_insert_with(|| self.first_packets(fabric, port));

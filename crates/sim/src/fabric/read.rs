@@ -71,7 +71,7 @@ impl Fabric {
     }
     /// The idle port that is next to decide at this instant.
     pub fn first_ready(&self) -> Option<PortId> {
-        self.tx_ready.last().copied()
+        self.deciders.first()
     }
     /// Packets lost or trimmed in this event, not yet reported to their hosts.
     #[inline(always)]

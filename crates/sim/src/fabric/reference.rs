@@ -12,10 +12,9 @@
 use crate::cx::Cx;
 use crate::events::Phase;
 use crate::fabric::egress::Held;
-use crate::fabric::late_departures::Trigger;
 use crate::fabric::outages::Outages;
 use crate::fabric::sharing::Fit;
-use crate::fabric::{Fabric, Fate, Lost, backpressure, late_departures, points, programs, sharing, trimming};
+use crate::fabric::{Fabric, Fate, Lost, points, programs, sharing, trimming};
 use crate::instruments::Instruments;
 use crate::port::Booked;
 use crate::port::flying::Flying;
@@ -30,9 +29,6 @@ use thalweg_wire::{Handle, Kind};
 pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId, flying: Flying) {
     let Flying { handle, route, .. } = flying;
     fabric.packets[handle].route = route;
-    if cx.features.headers {
-        fabric.note_arrival(cx, id, handle);
-    }
     let fit = sharing::find_fit(fabric, cx, id, handle);
     if fit == Fit::Never {
         fabric.ports[id.at()].cold.dropped += 1;
@@ -61,18 +57,14 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
         cx.instruments.probes.count_priority(id, packet.rank, cx.spec.probes.priority_histogram);
     }
     note_queue(fabric, cx.now, id);
-    if cx.features.backpressure && arrived != Arrived::Dropped {
-        backpressure::note_overfull(fabric, cx, from, id, handle);
-        if cx.features.late_departures {
-            late_departures::report_committed(fabric, cx, id, None, Trigger::Arrival);
-        }
+    if arrived != Arrived::Dropped {
+        fabric.joins_gated(cx, id, from, handle);
     }
     let port = &mut fabric.ports[id.at()];
     port.note_queue(port.waiting.bytes);
     if !port.state.tx_pending && port.waiting.packets > 0 {
-        port.state.tx_pending = true;
         let at = port.free_at;
-        if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
+        fabric.decide_at(cx, id, at);
     } else if fabric.gates[id.at()].blocked && fabric.reference(id).is_some_and(|r| r.egress.is_ready()) {
         // The packet belongs to a queue that is not paused.
         fabric.wake(cx, id);
@@ -83,7 +75,7 @@ pub(crate) fn enqueue(fabric: &mut Fabric, cx: &mut Cx, id: PortId, from: PortId
         trimming::note(memory, &mut cx.instruments.tally, (id, &ports[id.at()]), packet, cut);
         lost.now.push(Lost { packet: *packet, fate: Fate::Trimmed });
     }
-    fabric.conclude_joining(cx, id, handle, before, arrived == Arrived::Dropped);
+    fabric.joins(cx, id, handle, before, arrived == Arrived::Dropped);
 }
 
 /// Gives the machine a frame to send.
@@ -112,8 +104,7 @@ pub(crate) fn transmit_pulled(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flyi
     let port = &mut fabric.ports[id.at()];
     if port.free_at <= cx.now && port.waiting.packets == 0 {
         // It left at once and took no time: another may follow.
-        port.state.tx_pending = true;
-        fabric.schedule_tx(cx, id);
+        fabric.decide_at(cx, id, cx.now);
     }
 }
 
@@ -140,7 +131,7 @@ pub(super) fn note_queue(fabric: &mut Fabric, now: Time, id: PortId) {
     port.cold.marked = egress.totals().marked;
     // Whether the port is stopped may depend on which queues hold packets.
     gates[id.at()].stopped = egress.is_stopped();
-    if let Some(pool) = memory.pools.get_mut(port.place.pool as usize) {
+    if let Some(pool) = memory.pool(&port.place) {
         if after >= before { pool.take(after - before) } else { pool.release(before - after) }
     }
 }
@@ -202,7 +193,7 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
             }
         }
         if !fabric.pushed_out.is_empty() || cx.features.programs {
-            fabric.lose_pushed_out(cx, id, cx.now);
+            fabric.give_up_pushed_out(cx, id, cx.now);
         }
         if !matches!(poll, Poll::Transmit { .. }) {
             return;
@@ -212,29 +203,15 @@ fn send(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
 
 /// Begins the transmission of a packet.
 fn depart(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Handle, arrives: Option<Time>) {
-    if cx.instruments.firsts.pending > 0 && fabric.ports[id.at()].place.from_host {
-        cx.instruments.firsts.done(handle, Some(cx.now));
-    }
-    if cx.features.headers {
-        let now = cx.now;
-        fabric.note_departure(cx, id, handle, now);
-    }
-    let Fabric { ports, egresses, packets, mechanisms, .. } = fabric;
-    let (port, packet) = (&ports[id.at()], &mut packets[handle]);
-    let first = egresses[port.queue as usize].egress.is_first(packet);
-    let lifted = cx.features.relief && !first && mechanisms.relief.on_departure(id, port, packet, cx.now);
-    let flying = Flying::new(handle, &fabric.packets[handle]);
-    if cx.features.ingress_accounting && fabric.ports[id.at()].place.owner != u32::MAX && !first && !lifted {
+    let packet = &fabric.packets[handle];
+    let first = fabric.egresses[fabric.ports[id.at()].queue as usize].egress.is_first(packet);
+    let mut flying = Flying::new(handle, packet);
+    if !first {
         // A packet whose transmission ended at this instant has left.
         fabric.release_deferred(cx, id);
-        fabric.depart(cx, id, handle, flying.wire);
     }
-    if cx.features.backpressure && !first {
-        backpressure::pass_on(fabric, id, handle);
-    }
-    if cx.features.points && !first {
-        points::left(fabric, id, handle);
-    }
+    let now = cx.now;
+    flying.wire = fabric.leaves(cx, id, now, flying, first);
     let port = &mut fabric.ports[id.at()];
     port.sent.packets += 1;
     port.sent.bytes += u64::from(flying.wire);
@@ -294,8 +271,7 @@ pub(crate) fn schedule_or_block(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         fabric.block(id);
         wake_at(fabric, cx, id, at);
     } else if at < Time::MAX {
-        fabric.ports[id.at()].state.tx_pending = true;
-        if at <= cx.now { fabric.schedule_tx(cx, id) } else { cx.schedule(at, Phase::Decide, id.0) }
+        fabric.decide_at(cx, id, at);
     } else if paused {
         fabric.block(id);
     } else if let Some(at) = egress.queue().held_until().filter(|at| *at > cx.now) {
@@ -336,10 +312,9 @@ pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
     if reminded && fabric.gates[id.at()].blocked {
         fabric.wake(cx, id);
     }
-    let port = &mut fabric.ports[id.at()];
+    let port = &fabric.ports[id.at()];
     if port.waiting.packets > 0 && !port.state.tx_pending && port.free_at <= cx.now {
-        port.state.tx_pending = true;
-        fabric.schedule_tx(cx, id);
+        fabric.decide_at(cx, id, cx.now);
     }
     // A reminder is not a wake-up of the control plane, which has its own events.
     if let Some(at) = wake.filter(|_| !reminded) {
@@ -364,5 +339,5 @@ pub(crate) fn flush(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
         fabric.lose(cx, id, handle, cx.now);
     }
     fabric.outages.lost += fabric.pushed_out.len() as u64;
-    fabric.lose_pushed_out(cx, id, cx.now);
+    fabric.give_up_pushed_out(cx, id, cx.now);
 }

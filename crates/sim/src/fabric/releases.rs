@@ -14,12 +14,11 @@ use crate::fabric::reliefs::Releases;
 use thalweg_units::{PortId, Time};
 use thalweg_wire::Signal;
 
-/// Notes a release that the port `id` has sent and that reaches a switch at `arrive`.
-pub(super) fn send(fabric: &mut Fabric, id: PortId, arrive: Time, signal: Signal) {
-    let switch = fabric.ports[id.reverse().at()].place.owner as usize;
+/// Notes a release that the port `id` has sent to a switch, and when it arrives there.
+pub(super) fn send(fabric: &mut Fabric, id: PortId, switch: usize, release: (Time, Signal)) {
     let Releases { under_way, quiet_until } = &mut fabric.mechanisms.relief.releases;
-    under_way[id.at()].push_back((arrive, signal));
-    quiet_until[switch] = quiet_until[switch].min(arrive);
+    under_way[id.at()].push_back(release);
+    quiet_until[switch] = quiet_until[switch].min(release.0);
 }
 
 /// Whether no release arrives at a switch up to `end`, so that there is nothing to apply.

@@ -26,6 +26,7 @@ use thalweg_wire::{Frame, Handle, HopTag, Signal};
 
 /// A switch, as shown to its relief.
 pub(super) struct View<'a> {
+    switch: usize,
     links: &'a [PortId],
     ports: &'a [Port],
     gates: &'a Gates,
@@ -63,8 +64,7 @@ impl SwitchView for View<'_> {
     /// False for an input whose link has failed: it receives nothing.
     fn has_paused(&self, input: usize) -> bool {
         let id = self.links[input];
-        let owner = self.ports[id.at()].place.owner;
-        self.memory.switches[owner as usize].has_paused(input) && !self.outages.has_failed(id)
+        self.memory.switches[self.switch].has_paused(input) && !self.outages.has_failed(id)
     }
     fn is_paused(&self, output: usize) -> bool {
         self.gates[self.links[output].at()].paused.any()
@@ -96,6 +96,7 @@ fn with_view<R>(
     } = fabric;
     let Reliefs { machines, last_sent, acts, .. } = relief;
     let view = View {
+        switch,
         links: &memory.links[switch],
         ports,
         gates,
@@ -113,7 +114,7 @@ fn with_view<R>(
 pub(super) fn view(fabric: &Fabric, hosts: u32, switch: usize) -> View<'_> {
     let Fabric { mechanisms, ports, gates, memory, queues, egresses, outages, .. } = fabric;
     let (links, last_sent) = (memory.links[switch].as_slice(), mechanisms.relief.last_sent.as_slice());
-    View { links, ports, gates, memory, queues, egresses, last_sent, outages, hosts }
+    View { switch, links, ports, gates, memory, queues, egresses, last_sent, outages, hosts }
 }
 
 /// Handles a packet that comes to a port of a switch. True if it joins the ordinary queue; false if it was put in
@@ -129,7 +130,7 @@ pub(super) fn joins_queue(
 ) -> bool {
     let Fabric { ports, packets, mechanisms: Mechanisms { relief, .. }, .. } = &mut *fabric;
     let input = ports[from.reverse().at()].place.number;
-    let (switch, output) = (ports[id.at()].place.owner as usize, usize::from(ports[id.at()].place.number));
+    let Some((switch, output)) = ports[id.at()].place.at_switch() else { return true };
     let packet = &packets[flying.handle];
     let name = relief.name(packet);
     let hops = packet.hop.escape_hops();
@@ -153,15 +154,16 @@ fn try_escape(
     name: u32,
 ) -> bool {
     let handle = flying.handle;
-    let (input, place) = (fabric.ports[from.reverse().at()].place.number, fabric.ports[id.at()].place);
+    let input = fabric.ports[from.reverse().at()].place.number;
+    let Some((switch, output)) = fabric.ports[id.at()].place.at_switch() else { return false };
     let now = cx.now;
-    apply_releases(fabric, cx, place.owner as usize, (now, from));
-    let machine = &mut fabric.mechanisms.relief.machines[place.owner as usize];
+    apply_releases(fabric, cx, switch, (now, from));
+    let machine = &mut fabric.mechanisms.relief.machines[switch];
     let packet = &mut fabric.packets[handle];
     let hops = packet.hop.escape_hops();
     packet.wire -= HEADER;
     flying.wire = packet.wire;
-    let kept = machine.on_escaping(name, usize::from(place.number), hops);
+    let kept = machine.on_escaping(name, output, hops);
     if !kept || machine.substitutes() && lift(fabric, cx, id, name, hops) {
         fabric.packets[handle].hop = HopTag::default();
         return false;
@@ -217,12 +219,12 @@ fn move_to_escape_queue(
 
 /// Starts the clock of a switch's relief, unless it is running.
 #[inline(never)]
-pub(super) fn start_clock(fabric: &mut Fabric, cx: &mut Cx, switch: u32) {
+pub(super) fn start_clock(fabric: &mut Fabric, cx: &mut Cx, switch: usize) {
     let relief = &mut fabric.mechanisms.relief;
-    if let Some(pending) = relief.pending.get_mut(switch as usize).filter(|pending| !**pending) {
+    if let Some(pending) = relief.pending.get_mut(switch).filter(|pending| !**pending) {
         *pending = true;
-        let at = relief.machines[switch as usize].next(cx.now);
-        cx.schedule(at, Phase::Relief, switch);
+        let at = relief.machines[switch].next(cx.now);
+        cx.schedule(at, Phase::Relief, switch as u32);
     }
 }
 
@@ -239,17 +241,13 @@ pub(crate) fn tick(fabric: &mut Fabric, cx: &mut Cx, switch: u32) {
     with_view(fabric, hosts, switch as usize, |relief, view, acts| relief.tick(now, view, acts));
     perform_acts(fabric, cx, switch as usize);
     if with_view(fabric, hosts, switch as usize, |relief, view, _| relief.is_active(view)) {
-        start_clock(fabric, cx, switch);
+        start_clock(fabric, cx, switch as usize);
     }
 }
 
 /// Handles a signal that came through the far end of the port `back`. Hosts ignore signals.
 pub(super) fn signal_lands(fabric: &mut Fabric, cx: &mut Cx, back: PortId, signal: Signal) {
-    let place = &fabric.ports[back.at()].place;
-    if place.owner == u32::MAX {
-        return;
-    }
-    let (switch, port) = (place.owner as usize, usize::from(place.number));
+    let Some((switch, port)) = fabric.ports[back.at()].place.at_switch() else { return };
     let now = cx.now;
     apply_releases(fabric, cx, switch, (now, back.reverse()));
     fabric.catch_up(cx, back);
@@ -300,12 +298,13 @@ pub(crate) fn apply_remaining_releases(fabric: &mut Fabric, cx: &mut Cx) {
 /// becomes free.
 #[cold]
 pub(super) fn on_packet_for_failed_link(fabric: &mut Fabric, id: PortId, handle: Handle) {
-    let (packet, place) = (&mut fabric.packets[handle], &fabric.ports[id.at()].place);
+    let packet = &fabric.packets[handle];
     let hops = packet.hop.escape_hops();
-    if hops > 0 && place.owner != u32::MAX {
+    if hops > 0
+        && let Some((switch, output)) = fabric.ports[id.at()].place.at_switch()
+    {
         let name = fabric.mechanisms.relief.name(packet);
-        let (machine, output) =
-            (&mut fabric.mechanisms.relief.machines[place.owner as usize], usize::from(place.number));
+        let machine = &mut fabric.mechanisms.relief.machines[switch];
         if machine.on_escaping(name, output, hops) {
             machine.on_sent(output);
         }
@@ -316,11 +315,7 @@ pub(super) fn on_packet_for_failed_link(fabric: &mut Fabric, id: PortId, handle:
 /// its relief had reserved for packets that were to arrive by this link.
 #[cold]
 pub(super) fn on_link_failure(fabric: &mut Fabric, cx: &mut Cx, id: PortId) {
-    let place = fabric.ports[id.at()].place;
-    if place.owner == u32::MAX {
-        return;
-    }
-    let (switch, number) = (place.owner as usize, usize::from(place.number));
+    let Some((switch, number)) = fabric.ports[id.at()].place.at_switch() else { return };
     fabric.spill(id);
     while let Some(entry) = queue(fabric, id).and_then(|queue| queue.give_up(cx.now, Liftable::take_lifted)) {
         fabric.mechanisms.relief.machines[switch].on_sent(number);
@@ -341,7 +336,7 @@ fn perform_acts(fabric: &mut Fabric, cx: &mut Cx, switch: usize) {
         let port = |fabric: &Fabric, number: usize| fabric.memory.links[switch][number];
         match act {
             Act::Signal(number, signal) => {
-                fabric.post_frame(cx, port(fabric, number), Frame::Signal(signal), u32::MAX)
+                fabric.post_frame(cx, port(fabric, number), Frame::Signal(signal), None)
             }
             Act::Lift { output, flow, hops } => {
                 let id = port(fabric, output);

@@ -97,14 +97,12 @@ impl Reliefs {
     /// per-ingress accounting does not count. (Not inlined: few networks have relief.)
     #[inline(never)]
     pub fn on_departure(&mut self, id: PortId, port: &Port, packet: &mut Packet, at: Time) -> bool {
-        if port.place.owner == u32::MAX {
-            return false;
-        }
+        let Some((switch, number)) = port.place.at_switch() else { return false };
         let hops = packet.hop.escape_hops();
         if hops > 0 {
             packet.hop = HopTag::escaping(hops - 1);
             packet.wire += if hops > 1 { HEADER } else { 0 };
-            self.machines[port.place.owner as usize].on_sent(usize::from(port.place.number));
+            self.machines[switch].on_sent(number);
         } else {
             self.last_sent[id.at()] = at;
         }

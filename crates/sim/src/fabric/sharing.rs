@@ -4,7 +4,7 @@ use crate::cx::Cx;
 use crate::fabric::{Fabric, Fate, Lost, reference, trimming};
 use crate::port::Lane;
 use thalweg_machines::schedule::Discipline;
-use thalweg_machines::sharing::{Admission, Arriving, Pool};
+use thalweg_machines::sharing::{Admission, Arriving};
 use thalweg_units::{PortId, Time};
 use thalweg_wire::Handle;
 
@@ -26,7 +26,7 @@ pub(super) fn find_fit(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Han
     loop {
         let Fabric { ports, queues, egresses, memory, packets, pushed_out, lost, .. } = fabric;
         let port = &ports[id.at()];
-        let switch = port.place.pool as usize;
+        let Some(switch) = port.place.pool() else { return Fit::Now };
         let Some(pool) = memory.pools.get_mut(switch) else { return Fit::Now };
         let (own, packet) = (&memory.links[switch], &mut packets[handle]);
         let (wire, bare) = (packet.wire, packet.bare());
@@ -63,7 +63,7 @@ pub(super) fn find_fit(fabric: &mut Fabric, cx: &mut Cx, id: PortId, handle: Han
         if fabric.pushed_out.is_empty() {
             return Fit::Never;
         }
-        fabric.lose_pushed_out(cx, victim, cx.now);
+        fabric.give_up_pushed_out(cx, victim, cx.now);
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn push_out_for(
 ) -> bool {
     let Fabric { ports, queues, egresses, memory, pushed_out: out, .. } = fabric;
     let port = &ports[id.at()];
-    let free = memory.pools.get(port.place.pool as usize).map_or(0, Pool::free);
+    let free = memory.pool(&port.place).map_or(0, |pool| pool.free());
     let at = port.queue as usize;
     if port.mode.lane == Lane::Reference {
         let egress = &mut egresses[at].egress;

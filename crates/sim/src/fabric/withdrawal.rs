@@ -36,5 +36,5 @@ pub(crate) fn withdraw(fabric: &mut Fabric, cx: &mut Cx, id: PortId, flow: FlowI
         egresses[port.queue as usize].egress.withdraw(&mut belongs, pushed_out);
         reference::note_queue(fabric, cx.now, id);
     }
-    fabric.lose_pushed_out(cx, id, cx.now);
+    fabric.give_up_pushed_out(cx, id, cx.now);
 }

@@ -13,8 +13,8 @@ pub struct PauseRecord {
     /// When the XON arrived, or the last XOFF expired; [`Time::MAX`]: not yet.
     pub ended: Time,
     /// The pause that caused it, by its number in [`crate::Sim::pauses`]: the pause of the output port for which
-    /// the packet that crossed the threshold was bound; `u32::MAX`: a root, that output was not paused.
-    pub cause: u32,
+    /// the packet that crossed the threshold was bound; `None`: a root, that output was not paused.
+    pub cause: Option<u32>,
 }
 
 /// A cycle of pauses that cannot end by themselves; an incident or relief may break it.

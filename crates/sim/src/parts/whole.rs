@@ -96,7 +96,7 @@ fn in_order(mut all: Vec<(u32, PauseRecord)>, ties: Ties) -> Vec<PauseRecord> {
     sort_landed(&mut all, ties, |(_, pause)| (pause.began, pause.port));
     let numbers: BTreeMap<u32, u32> = (0..).zip(&all).map(|(number, (name, _))| (*name, number)).collect();
     let numbered = |(_, pause): (u32, PauseRecord)| {
-        let cause = numbers.get(&pause.cause).copied().unwrap_or(u32::MAX);
+        let cause = pause.cause.and_then(|cause| numbers.get(&cause)).copied();
         PauseRecord { cause, ..pause }
     };
     all.into_iter().map(numbered).collect()

@@ -154,15 +154,7 @@ impl Port {
             waited: Waited::default(),
             slot: Flying::EMPTY,
             serializer,
-            place: Place {
-                peer,
-                pool: u32::MAX,
-                owner: u32::MAX,
-                number: 0,
-                from_host: false,
-                pulls: false,
-                cut_header: 0,
-            },
+            place: Place::before(peer),
             cold: Cold { dropped: 0, marked: 0, stage, overflow: Overflow::default() },
         }
     }

@@ -124,10 +124,10 @@ pub(crate) struct Overflow {
 pub struct Place {
     /// The node at the far end.
     pub peer: NodeId,
-    /// On demand: the switch whose shared memory it uses; `u32::MAX`: it has memory of its own.
-    pub pool: u32,
-    /// The switch that it belongs to; `u32::MAX`: it belongs to a host.
-    pub owner: u32,
+    /// The switch whose shared memory it uses, or [`NO_SWITCH`]: it has memory of its own.
+    pool: u32,
+    /// The switch that it belongs to, or [`NO_SWITCH`]: it belongs to a host.
+    switch: u32,
     /// Its number among the ports of that switch.
     pub number: u8,
     /// It belongs to a host.
@@ -136,6 +136,45 @@ pub struct Place {
     pub pulls: bool,
     /// Cut-through: number of bytes after which the far end may forward.
     pub(super) cut_header: u32,
+}
+
+/// In [`Place`]: no switch.
+const NO_SWITCH: u32 = u32::MAX;
+
+impl Place {
+    /// A port that leads to the node `peer`; its switch is not known yet.
+    pub(super) fn before(peer: NodeId) -> Self {
+        let (pool, switch) = (NO_SWITCH, NO_SWITCH);
+        Self { peer, pool, switch, number: 0, from_host: false, pulls: false, cut_header: 0 }
+    }
+
+    /// The switch that it belongs to; `None`: it belongs to a host.
+    #[inline(always)]
+    pub fn switch(&self) -> Option<usize> {
+        (self.switch != NO_SWITCH).then_some(self.switch as usize)
+    }
+
+    /// Its switch, and its number among the ports of that switch.
+    #[inline(always)]
+    pub fn at_switch(&self) -> Option<(usize, usize)> {
+        Some((self.switch()?, usize::from(self.number)))
+    }
+
+    /// The switch whose shared memory it uses; `None`: it has memory of its own.
+    #[inline(always)]
+    pub fn pool(&self) -> Option<usize> {
+        (self.pool != NO_SWITCH).then_some(self.pool as usize)
+    }
+
+    /// It is the port `number` of this switch.
+    pub fn set_switch(&mut self, switch: u32, number: u8) {
+        (self.switch, self.number) = (switch, number);
+    }
+
+    /// It uses the shared memory of this switch.
+    pub fn share_memory(&mut self, switch: u32) {
+        self.pool = switch;
+    }
 }
 
 /// What packets rarely touch: counters of drops and marks, and the queue management of express ports.

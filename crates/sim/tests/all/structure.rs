@@ -16,7 +16,7 @@ fn the_simulator_has_no_circles_of_imports_and_no_large_or_spread_structs() {
         tables: &["Features"],
         closed: &["Fabric", "Hosts", "Flows"],
         spread: &[
-            ("Cx", 73),      // the context, which is given to whatever schedules an event
+            ("Cx", 72),      // the context, which is given to whatever schedules an event
             ("Fabric", 171), // every packet and port: to be cut by place, into nodes
             ("Hosts", 55),   // likewise
             ("Sim", 26), // the run loop: it is built, saved, read, recounted and divided in files of their own
