@@ -60,7 +60,8 @@ pub struct Params {
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub margin: f64,
     /// send_quantum in segments: how much the hosts at both ends batch. The window has room for three of them. If not
-    /// given, what Linux would send at once: 1 ms of the pace, at least 2 segments, or 1 below 1.2 Mbps.
+    /// given, what Linux would send at once: 1 ms of the pace or 64 KiB, whichever is less, at least 2 segments, or 1 below
+    /// 1.2 Mbps.
     #[schemars(extend("minimum" = 1, "maximum" = 127))]
     pub quantum: Option<u32>,
     /// The window has extra room for ACKs that arrive in bursts (ACK aggregation, as in Linux).
@@ -169,6 +170,8 @@ enum Repair {
 const MIN_PIPE: u64 = 4;
 /// Below this pace, in bits per second, Linux sends single segments.
 const SMALL_PACE: u64 = 1_200_000;
+/// The most that Linux sends at once, bytes (`GSO_LEGACY_MAX_SIZE`).
+const LARGEST_QUANTUM: u64 = 65_536;
 
 /// The window and its state during loss recovery; bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -282,7 +285,7 @@ impl Bbr {
             Some(n) => u64::from(n),
             None => {
                 let least = if self.pace < SMALL_PACE { 1 } else { 2 };
-                (self.pace / 8000 / self.given.mss).clamp(least, 127)
+                ((self.pace / 8000).min(LARGEST_QUANTUM) / self.given.mss).clamp(least, 127)
             }
         }
     }

@@ -57,7 +57,7 @@ pub struct Params {
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub margin: f64,
     /// Send quantum in segments: how much the host sends at once. The window has room for three of them. If not given,
-    /// 1 ms of the pace, at least 2 segments.
+    /// 1 ms of the pace or 64 KiB, whichever is less, at least 2 segments.
     #[schemars(extend("minimum" = 1, "maximum" = 127))]
     pub quantum: Option<u32>,
 }

@@ -173,6 +173,22 @@ impl Copa {
         self.pace = Rate::from_bps((bps as u64).clamp(1, self.line.bps()));
     }
 
+    /// `n` segments were acknowledged, without a round trip.
+    ///
+    /// CHOICE Copa §2.1: its packets carry time stamps, so that those that are sent again have round trips, too. Without
+    /// time stamps they have none (RFC 6298 §3): then they count in slow start, which needs none. Other reading: they
+    /// never count. After a timeout a window of 2 segments then repairs all that was lost, for seconds.
+    fn grow_unmeasured(&mut self, n: f64, used: bool) {
+        if let Some(standing) = self.path.standing()
+            && self.slow_start
+            && self.probing <= 0.0
+            && used
+        {
+            self.window = (self.window + n).min(self.max_window);
+            self.set_pace(standing);
+        }
+    }
+
     /// §2.1, steps 3 and 4, for `n` acknowledged segments, one after the other: as an ACK of each would move it. A host
     /// that stalls acknowledges everything in flight at once; in one step such an ACK would raise a window of 2 above
     /// 1000.
@@ -201,7 +217,8 @@ impl CongestionControl for Copa {
         // What is neither delivered nor in flight any more is lost.
         let lost = self.in_flight.saturating_sub(bytes + ack.in_flight.get()) as f64 / self.mss;
         self.in_flight = ack.in_flight.get();
-        let (Some(rtt), n) = (ack.rtt, bytes as f64 / self.mss) else { return };
+        let n = bytes as f64 / self.mss;
+        let Some(rtt) = ack.rtt else { return self.grow_unmeasured(n, ack.cwnd_limited) };
         let (standing, least) = self.path.observe(ack.now, rtt.ps(), self.params.rtt_window.ps());
         if self.params.mode_switching {
             let empties = self.path.empties(least);
@@ -307,6 +324,20 @@ mod tests {
         assert!((c.window - (12.0 - 1.0 / 6.0)).abs() < 1e-9);
         receives(&mut c, 4, 120);
         assert!((c.window - (12.0 - 1.0 / 6.0 + 1.0 / (0.5 * (12.0 - 1.0 / 6.0)))).abs() < 1e-9);
+    }
+
+    #[test]
+    fn after_a_timeout_slow_start_goes_on_by_acks_without_a_round_trip() {
+        let unmeasured = |c: &mut Copa| c.on_ack(&AckSample { rtt: None, ..ack(2000, 0) });
+        let mut c = copa(false);
+        receives(&mut c, 1, 120);
+        c.on_timeout(&loss(0, 0, 0));
+        unmeasured(&mut c);
+        assert_eq!(c.window, 4.0);
+        assert_eq!(c.permit().pace, Some(Rate::from_bps(2 * 4 * 8000 * 1000 / 120)));
+        c.slow_start = false;
+        unmeasured(&mut c);
+        assert_eq!(c.window, 4.0);
     }
 
     #[test]

@@ -209,15 +209,33 @@ impl Swift {
         let can_decrease = self.can_decrease(now);
         self.rtt = if self.rtt.is_zero() { delay } else { self.rtt.saturating_mul(7) / 8 + delay / 8 };
         self.timeouts = 0;
-        let Params { additive, beta, max_decrease, .. } = self.params;
+        let Params { beta, max_decrease, .. } = self.params;
         let (before, target, acked) = (self.window, self.target(), acked.get() as f64);
         let picoseconds = delay.ps() as f64;
         if picoseconds < target {
-            let per = if self.window >= self.mss { self.mss / self.window } else { 1.0 };
-            self.window += additive * acked * per;
+            self.grow(acked);
         } else if can_decrease {
             let share = 1.0 - beta * (picoseconds - target) / picoseconds;
             self.window *= share.max(1.0 - max_decrease);
+        }
+        self.settle(now, before);
+    }
+
+    /// The additive increase, for `acked` bytes.
+    fn grow(&mut self, acked: f64) {
+        let per = if self.window >= self.mss { self.mss / self.window } else { 1.0 };
+        self.window += self.params.additive * acked * per;
+    }
+
+    /// `acked` bytes were acknowledged, without a round trip.
+    ///
+    /// CHOICE Swift §3.1: its NICs time stamp every packet, so that those that are sent again have delays, too. Where they
+    /// have none (RFC 6298 §3), the window grows if the mean delay so far is below the target. Other reading: it stays;
+    /// then a flow whose window a timeout made 0.01 packets sends its next packet a hundred round trips later.
+    fn on_unmeasured(&mut self, now: Time, acked: Bytes) {
+        let before = self.window;
+        if !self.rtt.is_zero() && (self.rtt.ps() as f64) < self.target() {
+            self.grow(acked.get() as f64);
         }
         self.settle(now, before);
     }
@@ -245,12 +263,14 @@ impl CongestionControl for Swift {
     fn on_ack(&mut self, ack: &AckSample) {
         self.repaired(ack); // csg-htsim
         self.timeouts = 0; // algorithm 1: on every ACK, also one that gives no round trip
-        if let Some(rtt) = ack.rtt {
-            // CHOICE Swift §3.1: senders there have data. A window that is not used up does not grow (RFC
-            // 9002 §7.8); csg-htsim's does.
-            let grows = ack.cwnd_limited || self.params.variant == Variant::Htsim;
-            let acked = if grows { ack.acked + ack.sacked } else { Bytes::ZERO };
-            self.on_delay(ack.now, rtt, acked);
+        // CHOICE Swift §3.1: senders there have data. A window that is not used up does not grow (RFC 9002 §7.8);
+        // csg-htsim's does.
+        let grows = ack.cwnd_limited || self.params.variant == Variant::Htsim;
+        let acked = if grows { ack.acked + ack.sacked } else { Bytes::ZERO };
+        match ack.rtt {
+            Some(rtt) => self.on_delay(ack.now, rtt, acked),
+            None if self.params.variant == Variant::Htsim => {}
+            None => self.on_unmeasured(ack.now, acked),
         }
     }
 

@@ -110,7 +110,7 @@ impl Parameters for Params {
     type Machine = Timely;
 
     fn needs(&self) -> Needs {
-        Needs { round_trips: true, gives: Gives::Pace, ..Needs::WINDOW }
+        Needs { round_trips: true, segments: true, gives: Gives::Pace, ..Needs::WINDOW }
     }
 
     fn resolve(&mut self, paths: &mut dyn Paths) {

@@ -24,8 +24,11 @@ pub struct Ndp {
     /// Share of its link that a destination's pulls call for.
     #[schemars(extend("exclusiveMinimum" = 0.0, "maximum" = 1.0))]
     pub pull_share: f64,
-    /// A source that receives nothing for so long sends again what was neither ACKed nor NACKed.
-    pub retry: Q<Span>,
+    /// A source that receives nothing for so long sends again what was neither ACKed nor NACKed. Without the key 1 ms, or
+    /// 25 base round trips if those are longer.
+    // CHOICE NDP §3.2: 1 ms, where a base round trip takes about 40 us. Other reading: 1 ms on every path; then slow ones
+    // carry everything many times.
+    pub retry: Option<Q<Span>>,
     /// Paths that packets take, each once in a random order, and then in another. Without the key as many as there are
     /// shortest ones from the first host to that which has most, where the routing goes by path values; elsewhere
     /// packets carry none.
@@ -42,7 +45,7 @@ impl Default for Ndp {
             control_size: Q::of("64B"),
             window: None,
             pull_share: 1.0,
-            retry: Q::of("1ms"), // NDP §3.2
+            retry: None,
             paths: None,
         }
     }

@@ -19,22 +19,24 @@ pub struct Phost {
     pub header: Q<Bytes>,
     /// A request, a token or an ACK on the wire.
     pub control_size: Q<Bytes>,
-    /// Packets for which a source has tokens of its own as a flow starts. (8; about a bandwidth-delay product.)
-    pub free_tokens: u32,
+    /// Packets for which a source has tokens of its own as a flow starts. Without the key as many as `window`.
+    pub free_tokens: Option<u32>,
     /// Which flows have such free tokens.
     pub free_for: FreeFor,
     /// A destination sends a token this often. (1 packet.)
     pub spacing: Option<Q<Span>>,
-    /// Tokens that a flow may have beyond the last one it answered; then others go first. (8.)
-    pub window: u32,
+    /// Tokens that a flow may have beyond the last one it answered; then others go first. Without the key the product of
+    /// the fastest host's rate and the longest round trip, in full packets, and at least 8.
+    // CHOICE pHost §3.2: "a BDP worth"; in the authors' simulator 8.
+    pub window: Option<u32>,
     /// A token is worth nothing after so long at its source. (1.5 packets.)
     pub token_life: Option<Q<Span>>,
-    /// A flow with a full window gets another token after so long. (25 packets.)
+    /// A flow with a full window gets another token after so long. (Three windows and a packet.)
     pub patience: Option<Q<Span>>,
-    /// A flow that has had tokens for all its packets gets new ones for those missing after so long. (9 packets.)
+    /// A flow that has had tokens for all its packets gets new ones for those missing after so long. (A window and a packet.)
     pub again: Option<Q<Span>>,
-    /// A source that receives nothing repeats its request after so long. (250 packets: long enough that a
-    /// flow which others precede does not repeat it in vain; in the authors' simulator no request is lost.)
+    /// A source that receives nothing repeats its request after so long. (31 windows: long enough
+    /// that a flow which others precede does not repeat it in vain; in the authors' simulator no request is lost.)
     pub retry: Option<Q<Span>>,
     /// Class of packets that answer a free token; what controls has class 0. Without the key 1 where the
     /// switches' scheduler looks at classes, else 0.
@@ -49,10 +51,10 @@ impl Default for Phost {
             payload: Q::of("1460B"),
             header: Q::of("40B"),
             control_size: Q::of("40B"),
-            free_tokens: 8,
+            free_tokens: None,
             free_for: FreeFor::Short,
             spacing: None,
-            window: 8,
+            window: None,
             token_life: None,
             patience: None,
             again: None,

@@ -5,9 +5,7 @@ use crate::quantity::{Cap, Q};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thalweg_machines::congestion::{ControllerSpec, fixed};
-pub use thalweg_machines::transport::{
-    CnpRule, PathValues, RdmaAcks, RdmaTimer, Recovery, RoundTrips, TimerRestart,
-};
+pub use thalweg_machines::transport::{CnpRule, PathValues, RdmaAcks, RdmaTimer, Recovery, TimerRestart};
 use thalweg_units::{Bytes, Rate, Span};
 
 /// A queue pair per flow: RoCE's go-back-N, IRN's selective retransmission, TIMELY's segments.
@@ -59,7 +57,7 @@ pub struct Rdma {
     /// Congestion notifications from receiver to sender; what the controller needs if not given.
     pub notification: Option<Notification>,
     /// Which round trips are reported to the controller.
-    pub rtt: RoundTrips,
+    pub rtt: RttSamples,
     /// The host posts whole segments and keeps few of them outstanding (TIMELY §3.2); without the key packets
     /// leave one by one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,10 +86,42 @@ impl Default for Rdma {
             fetch_delay: Q::of("0s"),
             rank: None,
             notification: None,
-            rtt: RoundTrips::default(),
+            rtt: RttSamples::default(),
             segments: None,
             path_values: None,
         }
+    }
+}
+
+/// Which round trips are reported to the controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RttSamples {
+    /// Packets per sample: one sample at the ACK of the last of them, and one at the flow's end. (Posted segments give
+    /// one each.) Without the key: 16 for TIMELY and wherever ACKs are sent per segment, 1 for other controllers that
+    /// use round trips.
+    // CHOICE TIMELY §3.5: its segments are 16 KB, here 16 packets. Swift (§3.1), Vegas, Copa and others take a sample
+    // from every ACK, and with one of 16 their windows would grow by a sixteenth.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub segment: Option<u32>,
+    /// Subtract the serialisation time of that packet, or of the whole segment where the host posts segments.
+    pub less_serialization: bool,
+    /// Also from NACKs.
+    // CHOICE IRN §4.3.1: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
+    pub nacks: bool,
+    /// Also from retransmitted packets, as the answer shows which copy it answers. Without the key for those controllers
+    /// that get a sample from every ACK.
+    // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) for the others. Swift's, Copa's and Verus' packets carry time stamps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resent: Option<bool>,
+    /// Measurement noise added to every sample, uniform from 0 to this.
+    pub noise: Q<Span>,
+}
+
+impl Default for RttSamples {
+    fn default() -> Self {
+        Self { segment: None, less_serialization: true, nacks: false, resent: None, noise: Q(Span::ZERO) }
     }
 }
 

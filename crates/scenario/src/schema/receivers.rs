@@ -34,8 +34,11 @@ pub struct Homa {
     /// scheduled packets.
     #[schemars(range(min = 1))]
     pub overcommitment: Option<u32>,
-    /// Without news for so long, what is missing is requested again.
-    pub resend: Q<Span>,
+    /// Without news for so long, what is missing is requested again. Without the key 5 ms, or 25 base round trips if
+    /// those are longer.
+    // CHOICE Homa §3.7: "a few milliseconds", where a round trip takes microseconds. Other reading: 5 ms everywhere; then
+    // all that comes over slower paths is sent again for ever.
+    pub resend: Option<Q<Span>>,
 }
 
 impl Default for Homa {
@@ -48,7 +51,7 @@ impl Default for Homa {
             levels: None,
             cutoffs: None,
             overcommitment: None,
-            resend: Q::of("5ms"), // CHOICE Homa §3.7: "a few milliseconds"
+            resend: None,
         }
     }
 }
@@ -86,8 +89,10 @@ pub struct ExpressPass {
     /// Gaps between credits are drawn from this fraction less to this fraction more.
     #[schemars(extend("minimum" = 0.0, "exclusiveMaximum" = 1.0))]
     pub jitter: f64,
-    /// A source that receives nothing for so long repeats its request, or its stop.
-    pub retry: Q<Span>,
+    /// A source that receives nothing for so long repeats its request, or its stop. Without the key 1 ms, or 25 base round
+    /// trips if those are longer.
+    // CHOICE ExpressPass §3.1: not published. With 1 ms on every path, slow ones carry nothing but requests.
+    pub retry: Option<Q<Span>>,
 }
 
 impl Default for ExpressPass {
@@ -104,7 +109,7 @@ impl Default for ExpressPass {
             w_min: 0.01,
             target_loss: 0.125,
             jitter: 0.1,
-            retry: Q::of("1ms"), // CHOICE ExpressPass §3.1: not published
+            retry: None,
         }
     }
 }

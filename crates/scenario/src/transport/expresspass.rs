@@ -4,7 +4,7 @@ use super::{TransportKind, bytes};
 use crate::schema::{ExpressPass, Transport};
 use thalweg_machines::schedule::expresspass;
 use thalweg_machines::transport::{ExpressPassSpec, TransportSpec};
-use thalweg_units::{Bytes, Rate};
+use thalweg_units::{Bytes, Rate, Span};
 
 impl ExpressPass {
     /// What credits may take of such a link.
@@ -30,7 +30,7 @@ impl TransportKind for ExpressPass {
             w_min: self.w_min,
             target_loss: self.target_loss,
             jitter: self.jitter,
-            retry: self.retry.0,
+            retry: self.retry.map_or(Span::from_ms(1), |retry| retry.0),
         })
     }
     fn bare(&self) -> Transport {

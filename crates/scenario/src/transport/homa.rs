@@ -3,6 +3,7 @@
 use super::{TransportKind, bytes};
 use crate::schema::{Homa, Transport};
 use thalweg_machines::transport::{HomaSpec, TransportSpec};
+use thalweg_units::Span;
 
 impl Homa {
     /// Sizes at which levels change.
@@ -24,7 +25,7 @@ impl TransportKind for Homa {
             levels,
             cutoffs,
             overcommitment: self.overcommitment.unwrap_or(scheduled),
-            resend: self.resend.0,
+            resend: self.resend.map_or(Span::from_ms(5), |resend| resend.0),
         })
     }
     fn classes(&self) -> u8 {

@@ -3,11 +3,11 @@
 mod expresspass;
 mod homa;
 mod ndp;
-mod phost;
+pub(crate) mod phost;
 mod rdma;
 mod tcp;
 mod udp;
-mod uet;
+pub(crate) mod uet;
 
 use crate::quantity::Q;
 use crate::schema::{Document, Rank, Transport, of_kind};

@@ -3,6 +3,7 @@
 use super::{TransportKind, bytes};
 use crate::schema::{Ndp, Transport};
 use thalweg_machines::transport::{NdpSpec, TransportSpec};
+use thalweg_units::Span;
 
 impl TransportKind for Ndp {
     fn spec(&self) -> TransportSpec {
@@ -13,7 +14,7 @@ impl TransportKind for Ndp {
             // (What depends on the topology has been resolved.)
             window: self.window.unwrap_or(1),
             pull_share: self.pull_share,
-            retry: self.retry.0,
+            retry: self.retry.map_or(Span::from_ms(1), |retry| retry.0),
             paths: self.paths,
         })
     }

@@ -6,6 +6,9 @@ use crate::schema::{FreeFor, Phost, Transport};
 use thalweg_machines::transport::{self, PhostSpec, TransportSpec};
 use thalweg_units::Span;
 
+/// Tokens that a flow may have unanswered, at least: those of the authors' simulator.
+pub(crate) const LEAST_WINDOW: u32 = 8;
+
 impl TransportKind for Phost {
     fn spec(&self) -> TransportSpec {
         // (Classes have been resolved.)
@@ -14,13 +17,13 @@ impl TransportKind for Phost {
             payload: bytes(self.payload),
             header: bytes(self.header),
             control: bytes(self.control_size),
-            free: self.free_tokens,
+            free: self.free_tokens.unwrap_or(LEAST_WINDOW),
             free_for: match self.free_for {
                 FreeFor::Short => transport::FreeFor::Short,
                 FreeFor::All => transport::FreeFor::All,
             },
             spacing: span(self.spacing),
-            window: self.window,
+            window: self.window.unwrap_or(LEAST_WINDOW),
             life: span(self.token_life),
             patience: span(self.patience),
             again: span(self.again),

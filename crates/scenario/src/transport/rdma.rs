@@ -61,7 +61,13 @@ fn rdma(r: &Rdma) -> t::RdmaSpec {
                 t::Notification::Packet { interval: interval.0, rule, wire: bytes(size) }
             }
         },
-        rtt: r.rtt,
+        rtt: t::RoundTrips {
+            segment: r.rtt.segment.unwrap_or(1),
+            less_serialization: r.rtt.less_serialization,
+            nacks: r.rtt.nacks,
+            resent: r.rtt.resent.unwrap_or(false),
+            noise: r.rtt.noise.0,
+        },
         segments: r.segments.map(|s| t::SegmentSpec {
             bytes: bytes(s.bytes),
             outstanding: s.outstanding,

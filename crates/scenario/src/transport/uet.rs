@@ -9,6 +9,9 @@ use thalweg_units::{Bytes, Rate, Span};
 /// The round trip and the link for which gains are stated.
 const ONE: (Span, Rate) = (Span::from_us(12), Rate::from_gbps(100));
 
+/// Bytes after which an ACK is due, on paths that hold twice as many.
+pub(crate) const ACK_EVERY: u64 = 16 << 10;
+
 impl TransportKind for Uet {
     fn spec(&self) -> TransportSpec {
         // (What depends on the topology has been resolved.)
@@ -24,7 +27,7 @@ impl TransportKind for Uet {
                 closes: credits.closes,
             }),
             path_selection: self.path_selection.clone(),
-            ack_every: bytes(self.ack_every),
+            ack_every: self.ack_every.map_or(ACK_EVERY as u32, bytes),
             ack_values: self.ack_values,
             retry: self.retry.map_or(Span::from_us(15), |retry| retry.0),
             back_off: self.back_off,

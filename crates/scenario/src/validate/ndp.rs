@@ -34,7 +34,7 @@ impl Checked for Ndp {
                 "write a number above 0 and at most 1",
             );
         }
-        if self.retry.0.is_zero() {
+        if self.retry.is_some_and(|retry| retry.0.is_zero()) {
             r.error(
                 &at("retry"),
                 "a time of 0 has passed before anything can arrive",

@@ -15,7 +15,7 @@ impl Checked for Phost {
             let reason = format!("{control} is not a packet size: it must be 1 B to 1 MB");
             r.error(&at("control_size"), reason, "for example \"40B\"");
         }
-        if self.window == 0 {
+        if self.window == Some(0) {
             r.error(&at("window"), "with a window of 0 no token is ever sent", "at least 1");
         }
         for (name, time) in [
@@ -33,7 +33,7 @@ impl Checked for Phost {
                 );
             }
         }
-        if self.free_tokens == 0 && self.free_for == FreeFor::All {
+        if self.free_tokens == Some(0) && self.free_for == FreeFor::All {
             r.ineffective(
                 &at("free_for"),
                 "there are no free tokens",

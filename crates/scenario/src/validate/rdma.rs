@@ -4,9 +4,10 @@ use super::transports::{Checked, LARGEST, marks, sizes, telemetry};
 use super::{Report, rates};
 use crate::quantity::Cap;
 use crate::resolve;
-use crate::schema::{Document, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RoundTrips};
+use crate::schema::{Document, Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery, RttSamples};
 use crate::topology::Graph;
 use thalweg_machines::congestion::{Gives, Marks, Messages, Problems};
+use thalweg_machines::transport::RoundTrips;
 use thalweg_units::{Bytes, Span};
 
 impl Checked for Rdma {
@@ -140,7 +141,7 @@ fn acks(r: &mut Report<'_>, key: &str, t: &Rdma) {
         (Some(RdmaAcks::PerSegment), _) => {
             let mtu = t.mtu.0.get().max(1);
             let posted = t.segments.map(|s| s.bytes.0.get().div_ceil(mtu));
-            let segment = posted.unwrap_or(u64::from(t.rtt.segment));
+            let segment = posted.unwrap_or(t.rtt.segment.map_or(1, u64::from));
             if needs.gives.moves_window() && t.segments.is_none() {
                 let reason =
                     "only the end of a segment is acknowledged, and a window may be smaller than a segment";
@@ -216,19 +217,20 @@ fn notices(marks: Marks, notification: Notification) -> bool {
 
 fn round_trips(r: &mut Report<'_>, key: &str, t: &Rdma) {
     let at = |name: &str| format!("{key}.rtt.{name}");
-    let plain = RoundTrips::default();
+    let plain = RttSamples::default();
     let dynamic = matches!(t.timer, Some(RdmaTimer::Dynamic { .. }));
     let needs = t.congestion.needs();
     let read = needs.round_trips;
     let counted = t.acks == Some(RdmaAcks::PerSegment) && t.segments.is_none();
-    let hint = "remove the key, or use the controller timely";
-    if t.segments.is_some() && t.rtt.segment != plain.segment {
+    let hint = "remove the key, or use a controller that does, for example timely or swift";
+    let given = t.rtt.segment.is_some_and(|segment| segment != RoundTrips::SEGMENT);
+    if t.segments.is_some() && given {
         r.ineffective(
             &at("segment"),
             "each posted segment gives one sample",
             "write `segments.bytes` instead",
         );
-    } else if !read && !counted && t.rtt.segment != plain.segment {
+    } else if !read && !counted && given {
         r.ineffective(&at("segment"), "the controller does not use round trips", hint);
     }
     if !read && t.rtt.less_serialization != plain.less_serialization {

@@ -44,7 +44,7 @@ impl Checked for Homa {
                 "at least 1",
             );
         }
-        if self.resend.0.is_zero() {
+        if self.resend.is_some_and(|resend| resend.0.is_zero()) {
             r.error(
                 &at("resend"),
                 "a time of 0 has passed before anything can arrive",
@@ -101,7 +101,7 @@ impl Checked for ExpressPass {
         if self.max_rate.is_some_and(|q| q.0.bps() == 0) {
             r.error(&at("max_rate"), "at a rate of 0 no credit is ever sent", "write a rate above zero");
         }
-        if self.retry.0.is_zero() {
+        if self.retry.is_some_and(|retry| retry.0.is_zero()) {
             r.error(
                 &at("retry"),
                 "a time of 0 has passed before anything can arrive",

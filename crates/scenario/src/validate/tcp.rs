@@ -108,6 +108,9 @@ impl Checked for Tcp {
             let why = match () {
                 () if t.sack == Sack::Off => "RACK needs selective acknowledgements, and `sack` is off",
                 () if t.flight != Flight::Pipe => "RACK needs `flight = \"pipe\"` (RFC 6675)",
+                () if t.congestion.needs().exact => {
+                    "the controller's segments have any size, and RACK numbers full ones"
+                }
                 () => "",
             };
             if !why.is_empty() {

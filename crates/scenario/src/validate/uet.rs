@@ -61,7 +61,7 @@ impl Checked for Uet {
                     "packets carry no path values",
                     "write `routing = \"entropy\"`, or remove the key",
                 );
-            } else if self.ack_every.0.get() <= self.payload.0.get() {
+            } else if self.ack_every.is_some_and(|bytes| bytes.0.get() <= self.payload.0.get()) {
                 r.ineffective(
                     &at,
                     "every packet has an ACK of its own, which echoes one value",

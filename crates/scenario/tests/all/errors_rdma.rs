@@ -168,15 +168,15 @@ fn sizes_and_times() {
 fn round_trips_that_no_controller_reads() {
     wrong(
         &[("transport.rtt", "{segment=4}")],
-        "`transport.rtt.segment`: it has no effect: the controller does not use round trips; remove the key, or use the controller timely",
+        "`transport.rtt.segment`: it has no effect: the controller does not use round trips; remove the key, or use a controller that does, for example timely or swift",
     );
     wrong(
         &[("transport.rtt", "{less_serialization=false}")],
-        "`transport.rtt.less_serialization`: it has no effect: the controller does not use round trips; remove the key, or use the controller timely",
+        "`transport.rtt.less_serialization`: it has no effect: the controller does not use round trips; remove the key, or use a controller that does, for example timely or swift",
     );
     wrong(
         &[("transport.rtt", "{noise=\"1us\"}")],
-        "`transport.rtt.noise`: it has no effect: neither the controller nor the timer uses round trips; remove the key, or use the controller timely",
+        "`transport.rtt.noise`: it has no effect: neither the controller nor the timer uses round trips; remove the key, or use a controller that does, for example timely or swift",
     );
     wrong(
         &[GBN, ("transport.segments", "{}"), ("transport.rtt", "{segment=4}")],

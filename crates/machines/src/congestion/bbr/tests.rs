@@ -96,6 +96,10 @@ fn the_window_is_two_products_and_three_quanta() {
     let linux = Bbr { params: Params { quantum: None, ..c.params }, ..c };
     // 16 Mb/s are two segments in 1 ms: 40 + 6.
     assert_eq!(linux.inflight(linux.bw(), 2.0, 0), 46_000);
+    // 64 KiB are sent at once at most, 65 segments of 1000 B; and 127 of any size.
+    assert_eq!(Bbr { pace: 10_000_000_000, ..linux }.quantum(), 65);
+    let small = Bbr { given: Given { mss: 100, ..linux.given }, pace: 10_000_000_000, ..linux };
+    assert_eq!(small.quantum(), 127);
 }
 
 #[test]

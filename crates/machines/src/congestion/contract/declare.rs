@@ -193,6 +193,8 @@ pub struct Needs {
     pub marker: Option<&'static str>,
     /// It looks at [`AckSample::rtt`](crate::congestion::AckSample::rtt).
     pub round_trips: bool,
+    /// It expects one round trip for a segment of many packets, and not one for each ACK.
+    pub segments: bool,
     /// It looks at [`AckSample::delivery`](crate::congestion::AckSample::delivery): its senders keep a record of every
     /// segment.
     pub delivery: bool,
@@ -253,6 +255,7 @@ impl Needs {
         l4s: false,
         marker: None,
         round_trips: false,
+        segments: false,
         delivery: false,
         feedback: FeedbackKind::None,
         messages: Messages::None,

@@ -40,6 +40,11 @@ impl Path {
         (standing as f64, (least as f64).min(standing as f64))
     }
 
+    /// RTTstanding as of the last round trip; `None`: there was none.
+    pub(super) fn standing(&self) -> Option<f64> {
+        self.standing.get().map(|standing| standing as f64)
+    }
+
     /// §2.2: queues have been nearly empty within four round trips: no competing flow keeps them full.
     pub(super) fn empties(&self, least: f64) -> bool {
         let of = |seen: Option<u64>| seen.unwrap_or(0) as f64;

@@ -118,3 +118,15 @@ fn an_ack_without_a_round_trip_ends_a_row_of_timeouts() {
     c.on_timeout(&Loss { now: Time::from_us(500), ..loss(0, 0, 0) });
     assert!(c.window > 1000.0, "one timeout, not five: {}", c.window);
 }
+
+#[test]
+fn an_ack_without_a_round_trip_lets_a_window_grow_whose_delay_is_below_the_target() {
+    let unmeasured = |mean_us: u64| {
+        let mut c = swift(PARAMS, 4);
+        (c.window, c.rtt) = (10.0, Span::from_us(mean_us));
+        c.on_ack(&AckSample { rtt: None, ..ack(1000, 0) });
+        c.window
+    };
+    assert_eq!(unmeasured(30), 1010.0, "after timeouts the window is 0.01 packets; the target is 36 us");
+    assert_eq!([unmeasured(40), unmeasured(0)], [10.0, 10.0], "above it, or never measured");
+}

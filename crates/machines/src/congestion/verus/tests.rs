@@ -187,3 +187,17 @@ fn slow_start_with_fewer_than_five_windows_begins_anew() {
     v.on_loss(&Loss { now: Time::from_ms(200), ..loss(1000, 0, 1000) });
     assert_eq!((v.phase, v.window, v.permit().wake), (Phase::SlowStart, 1.0, None));
 }
+
+#[test]
+fn slow_start_goes_on_by_acks_without_a_round_trip_and_the_profile_learns_nothing_from_them() {
+    let mut v = verus();
+    sends(&mut v, 0, 1);
+    receives(&mut v, 100, 100, 0);
+    let before = v.profile.clone();
+    v.on_ack(&AckSample { now: Time::from_ms(200), rtt: None, ..ack(3000, 0) });
+    assert_eq!((v.window, v.profile == before), (5.0, true));
+    let mut later = normal();
+    let before = later.window;
+    later.on_ack(&AckSample { now: Time::from_ms(200), rtt: None, ..ack(3000, 0) });
+    assert_eq!(later.window, before);
+}

@@ -60,14 +60,19 @@ pub struct PhostTimes {
 }
 
 impl PhostTimes {
-    /// Where a full packet takes so long: those of the authors' simulator.
-    pub fn of_packet(packet: Span) -> Self {
+    /// Where a full packet takes so long, and a flow may have `window` tokens unanswered.
+    ///
+    /// CHOICE pHost §3.2: those of the authors' simulator, whose window is 8 packets, the product of its network: 25,
+    /// 9 and 250 packets. Over longer paths an answer takes as much longer as the window is larger; with the times of 8
+    /// packets, tokens would be sent again before they can have been answered.
+    pub fn of_packet(packet: Span, window: u32) -> Self {
+        let window = u64::from(window.max(1));
         Self {
             spacing: packet,
             life: packet.saturating_mul(3) / 2,
-            patience: packet.saturating_mul(25),
-            again: packet.saturating_mul(9),
-            retry: packet.saturating_mul(250),
+            patience: packet.saturating_mul(3 * window + 1),
+            again: packet.saturating_mul(window + 1),
+            retry: packet.saturating_mul((250 * window).div_ceil(8)),
         }
     }
 }
@@ -80,7 +85,7 @@ impl PhostSpec {
 
     /// At a host whose link has this rate.
     pub(crate) fn times(&self, line_rate: Rate) -> PhostTimes {
-        let own = PhostTimes::of_packet(self.packet(line_rate));
+        let own = PhostTimes::of_packet(self.packet(line_rate), self.window);
         PhostTimes {
             spacing: self.spacing.unwrap_or(own.spacing),
             life: self.life.unwrap_or(own.life),

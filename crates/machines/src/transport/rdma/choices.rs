@@ -147,30 +147,24 @@ impl RdmaTimer {
 }
 
 /// Which round trips are reported to a controller.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTrips {
     /// Packets per sample: one sample at the ACK of the last of them, and one at the flow's end. (Posted segments give
     /// one each.)
-    #[schemars(range(min = 1, max = 1_000_000))]
     pub segment: u32,
     /// Subtract the serialisation time of that packet, or of the whole segment where the host posts segments.
     pub less_serialization: bool,
     /// Also from NACKs.
-    // CHOICE IRN §4.3.1: with IRN, whose packets out of order are answered by NACKs, the paper does not say.
     pub nacks: bool,
     /// Also from retransmitted packets, as the answer shows which copy it answers.
-    // CHOICE IRN §4.3.1: TCP's rule (RFC 6298, §3) otherwise.
     pub resent: bool,
     /// Measurement noise added to every sample, uniform from 0 to this.
     pub noise: Span,
 }
 
-impl Default for RoundTrips {
-    fn default() -> Self {
-        // 16 KB of 1024 B: TIMELY §3.5
-        Self { segment: 16, less_serialization: true, nacks: false, resent: false, noise: Span::ZERO }
-    }
+impl RoundTrips {
+    /// Packets of a segment: 16 KB of 1024 B (TIMELY §3.5).
+    pub const SEGMENT: u32 = 16;
 }
 
 fn yes() -> bool {

@@ -12,7 +12,7 @@ use crate::schema::{EcnMode, Flight, LossDetection, Rank, Tcp, Udp};
 use crate::topology::Graph;
 use crate::traffic::sizes::cdf::Cdf;
 use thalweg_machines::congestion::{ControllerSpec, FeedbackKind, Paths};
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Span};
 
 /// What a scheme's switches hold at a port.
 pub(super) struct Queue {
@@ -42,6 +42,12 @@ pub(super) trait Dependent {
     fn by_switches(&mut self, _trims: bool) {}
     /// What follows from it where the routing goes by values that transports write.
     fn by_path_values(&mut self, _graph: &Graph) {}
+}
+
+/// How long a transport waits for news before it repeats itself: what was published, or 25 of the longest base round
+/// trip. (1 ms is that for the 40 us of NDP's network.)
+fn silence(published: Span, paths: &mut dyn Paths) -> Q<Span> {
+    Q(published.max(paths.base_rtt().saturating_mul(25)))
 }
 
 /// The ECN that a controller has, unless the scenario says otherwise.

@@ -1,10 +1,11 @@
 //! `[transport]` of kind `ndp`: the first window by the longest path, the paths by the topology.
 
 use super::super::Delivery;
-use super::Dependent;
+use super::{Dependent, silence};
 use crate::schema::{Ndp, Rank};
 use crate::topology::Graph;
 use thalweg_machines::congestion::Paths;
+use thalweg_units::Span;
 
 impl Dependent for Ndp {
     fn ecn_capable(&self) -> bool {
@@ -21,6 +22,7 @@ impl Dependent for Ndp {
             let wire = graph.fastest_host().over(paths.base_rtt()).get().saturating_mul(2);
             self.window = Some(u32::try_from(wire.div_ceil(packet)).unwrap_or(u32::MAX).max(1));
         }
+        self.retry.get_or_insert_with(|| silence(Span::from_ms(1), paths));
     }
 
     fn by_path_values(&mut self, graph: &Graph) {

@@ -5,6 +5,7 @@ use super::Dependent;
 use crate::quantity::Q;
 use crate::schema::{Phost, Rank};
 use crate::topology::Graph;
+use crate::transport::phost::LEAST_WINDOW;
 use thalweg_machines::congestion::Paths;
 use thalweg_machines::transport::PhostTimes;
 use thalweg_units::Bytes;
@@ -22,11 +23,17 @@ impl Dependent for Phost {
         self.token_class.get_or_insert(highest.max(free));
     }
 
-    fn by_graph(&mut self, graph: &Graph, _: &mut dyn Paths) {
+    fn by_graph(&mut self, graph: &Graph, paths: &mut dyn Paths) {
+        let wire = self.payload.0.get().saturating_add(self.header.0.get());
+        if self.window.is_none() && wire > 0 {
+            let product = graph.fastest_host().over(paths.base_rtt()).get().div_ceil(wire);
+            self.window = Some(u32::try_from(product).unwrap_or(u32::MAX).max(LEAST_WINDOW));
+        }
+        let window = self.window.unwrap_or(LEAST_WINDOW);
+        self.free_tokens.get_or_insert(window);
         // Where links differ each host has its own, and there is no one value to write down.
         let Some(rate) = graph.one_host_rate().filter(|rate| rate.bps() > 0) else { return };
-        let wire = self.payload.0.get().saturating_add(self.header.0.get());
-        let times = PhostTimes::of_packet(Bytes::new(wire) / rate);
+        let times = PhostTimes::of_packet(Bytes::new(wire) / rate, window);
         self.spacing.get_or_insert(Q(times.spacing));
         self.token_life.get_or_insert(Q(times.life));
         self.patience.get_or_insert(Q(times.patience));

@@ -6,6 +6,7 @@ use crate::quantity::{Cap, Q};
 use crate::schema::{Notification, Rank, Rdma, RdmaAcks, RdmaTimer, Recovery};
 use crate::topology::{Graph, round_trip_bytes};
 use thalweg_machines::congestion::{ControllerSpec, Marks, Paths};
+use thalweg_machines::transport::RoundTrips;
 use thalweg_units::Bytes;
 
 /// Which notifications a controller has, unless the scenario says otherwise.
@@ -56,6 +57,11 @@ impl Dependent for Rdma {
         // Receivers that go back lose what comes out of order.
         let goes_back = matches!(self.recovery, Recovery::GoBackN { .. });
         let kept = delivery.lossless && (delivery.in_order || !goes_back);
+        let counted = self.acks == Some(RdmaAcks::PerSegment) || self.segments.is_some();
+        let needs = self.congestion.needs();
+        let each = needs.round_trips && !needs.segments && !counted;
+        self.rtt.segment.get_or_insert(if each { 1 } else { RoundTrips::SEGMENT });
+        self.rtt.resent.get_or_insert(each);
         let acks = acks_of(self, kept);
         let acks = *self.acks.get_or_insert(acks);
         if kept || acks == RdmaAcks::Never {

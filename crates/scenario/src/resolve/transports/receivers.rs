@@ -2,13 +2,13 @@
 //! classes and the sizes of messages.
 
 use super::super::Delivery;
-use super::Dependent;
+use super::{Dependent, silence};
 use crate::quantity::Q;
 use crate::schema::{ExpressPass, Homa, Rank};
 use crate::topology::Graph;
 use crate::traffic::sizes::cdf::Cdf;
 use thalweg_machines::congestion::Paths;
-use thalweg_units::Bytes;
+use thalweg_units::{Bytes, Span};
 
 impl Dependent for Homa {
     fn ecn_capable(&self) -> bool {
@@ -28,6 +28,7 @@ impl Dependent for Homa {
             let packets = wire.div_ceil(payload.saturating_add(header)).max(1);
             self.rtt_bytes = Some(Q(Bytes::new(packets.saturating_mul(payload))));
         }
+        self.resend.get_or_insert_with(|| silence(Span::from_ms(5), paths));
     }
 
     fn by_sizes(&mut self, sizes: &Cdf) {
@@ -68,7 +69,8 @@ impl Dependent for ExpressPass {
 
     fn resolve(&mut self, _: Option<Rank>, _: Delivery) {}
 
-    fn by_graph(&mut self, graph: &Graph, _: &mut dyn Paths) {
+    fn by_graph(&mut self, graph: &Graph, paths: &mut dyn Paths) {
+        self.retry.get_or_insert_with(|| silence(Span::from_ms(1), paths));
         let rate = graph.fastest_host();
         if rate.bps() > 0 && self.max_rate.is_none() {
             self.max_rate = Some(Q(self.share(rate)));

@@ -5,6 +5,7 @@ use super::{Dependent, Queue};
 use crate::quantity::Q;
 use crate::schema::{Rank, Uet, UetWindow};
 use crate::topology::Graph;
+use crate::transport::uet::ACK_EVERY;
 use thalweg_machines::congestion::Paths;
 use thalweg_machines::transport::PathSelectionSpec;
 use thalweg_units::{Bytes, Span};
@@ -22,6 +23,7 @@ impl Dependent for Uet {
     fn by_graph(&mut self, graph: &Graph, paths: &mut dyn Paths) {
         let rtt = *self.base_rtt.get_or_insert_with(|| Q(paths.base_rtt()));
         let product = graph.fastest_host().over(rtt.0).get();
+        self.ack_every.get_or_insert(Q(Bytes::new(ACK_EVERY.min((product / 2).max(1)))));
         let scale = product as f64 / REFERENCE;
         match &mut self.window {
             UetWindow::Nscc(own) => {
